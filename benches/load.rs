@@ -16,11 +16,12 @@ mod cases;
 mod client;
 #[path = "load/process.rs"]
 mod process;
+#[path = "load/tables.rs"]
+mod tables;
+#[path = "load/train.rs"]
+mod train;
 
 use cases::{CASES, Case, System};
-use keyfold::schema;
-use keyfold::table::bulk::export_lines::parse_line;
-use keyfold::table::sdk::store::SdkStore;
 use process::Process;
 use serde_json::json;
 use std::path::Path;
@@ -43,9 +44,10 @@ fn main() {
     }
     let runtime = Runtime::new().unwrap();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["--tables"] => runtime.block_on(tables()),
+        ["--tables"] => runtime.block_on(tables::serve()),
         ["--by-hand", endpoint] => runtime.block_on(by_hand::serve(endpoint)),
         ["--instructions"] => count(&runtime, &others),
+        ["--train", binary] => train::train(&runtime, binary),
         other => {
             let rounds = other.iter().find_map(|argument| argument.parse().ok()).unwrap_or(5);
             compare(&runtime, &others, rounds, |name| other.iter().all(|argument| argument.parse::<usize>().is_ok() || *argument == name));
@@ -70,17 +72,9 @@ fn servers(endpoint: &str, others: &[String]) -> Vec<(String, Command)> {
     [("by hand".to_owned(), by_hand)].into_iter().chain(this).chain(others).collect()
 }
 
-/// A DynamoDB-compatible server with the items of the benchmark, and its URL.
-fn filled_tables(runtime: &Runtime) -> (Process, String) {
-    let tables = Process::start(Command::new(std::env::current_exe().unwrap()).arg("--tables"));
-    let endpoint = format!("http://{}", tables.address);
-    runtime.block_on(fill(&endpoint));
-    (tables, endpoint)
-}
-
 /// Counts the instructions of a request, over HTTP and in the whole process: the difference of two runs with different numbers of requests.
 fn count(runtime: &Runtime, others: &[String]) {
-    let (_tables, endpoint) = filled_tables(runtime);
+    let (_tables, endpoint) = tables::filled(runtime, System::Groups);
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
     for name in ["100-objects", "one-object"] {
         let case = CASES.iter().find(|case| case.name == name).unwrap();
@@ -104,15 +98,8 @@ fn count(runtime: &Runtime, others: &[String]) {
     }
 }
 
-/// An empty DynamoDB-compatible server.
-async fn tables() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    eprintln!("{}", listener.local_addr().unwrap());
-    dynoxide::server::serve_on(listener, dynoxide::Database::memory().unwrap()).await;
-}
-
 fn compare(runtime: &Runtime, others: &[String], rounds: usize, is_chosen: impl Fn(&str) -> bool) {
-    let (tables, endpoint) = filled_tables(runtime);
+    let (tables, endpoint) = tables::filled(runtime, System::Groups);
     let (names, servers): (Vec<_>, Vec<_>) =
         servers(&endpoint, others).into_iter().map(|(name, mut command)| (name, Process::start(&mut command))).unzip();
     for (name, connections) in MEASURED.into_iter().filter(|(name, _)| is_chosen(name)) {
@@ -159,15 +146,4 @@ async fn measure(tables: &Process, servers: &[Process], case: &Case, connections
         all[all.len() / 2]
     };
     measured.into_iter().map(|figures| figures.map(median)).collect()
-}
-
-/// Creates the table and puts its items.
-async fn fill(endpoint: &str) {
-    let (file, text) = System::Groups.schema();
-    let (model, _) = schema::load(file, &text, &|_| None).unwrap_or_else(|found| panic!("{}", found.render(false)));
-    let store = SdkStore::connect(Some(endpoint), None).await.unwrap();
-    store.create_missing(&model.tables).await.unwrap();
-    let items = System::Groups.items();
-    let items = items.into_iter().map(|item| parse_line(&json!({ "Item": item }).to_string()).unwrap().unwrap()).collect();
-    store.load(&model.tables[0], items, tokio::time::Instant::now() + Duration::from_secs(60)).await.unwrap();
 }

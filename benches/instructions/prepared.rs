@@ -106,7 +106,8 @@ fn mixed(value: Value, object: &mut u64) -> Value {
         Value::Object(members) => {
             *object += 1;
             let number = *object;
-            let mut members: Vec<_> = members.into_iter().map(|(name, value)| (hash(&format!("{number} {name}")), name, value)).collect();
+            let mut members: Vec<_> =
+                members.into_iter().map(|(name, value)| (hash(format!("{number} {name}").as_bytes()), name, value)).collect();
             members.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
             Value::Object(members.into_iter().map(|(_, name, value)| (name, mixed(value, object))).collect())
         }
@@ -117,12 +118,12 @@ fn mixed(value: Value, object: &mut u64) -> Value {
 
 /// What two equal calls have in common, however their members are ordered. It takes few instructions, since they are counted.
 fn fingerprint(operation: &str, body: &[u8]) -> u64 {
-    let texts = std::str::from_utf8(body).unwrap().split('{').filter_map(|member| member.strip_prefix("\"S\":\""));
-    texts.fold(hash(operation), |sum, text| sum.wrapping_add(hash(text)))
+    let texts = body.split(|byte| *byte == b'{').filter_map(|member| member.strip_prefix(b"\"S\":\""));
+    texts.fold(hash(operation.as_bytes()), |sum, text| sum.wrapping_add(hash(text)))
 }
 
 /// The hash of a text up to its first quote (FNV-1a).
-fn hash(text: &str) -> u64 {
-    let bytes = text.bytes().take_while(|byte| *byte != b'"');
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+fn hash(text: &[u8]) -> u64 {
+    let bytes = text.iter().take_while(|byte| **byte != b'"');
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
 }

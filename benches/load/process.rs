@@ -1,24 +1,28 @@
 //! A server as a process of its own: a command in; its address, the CPU time that it used, and its memory out. It ends when it is dropped.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, PipeReader};
 use std::path::Path;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// A running server.
 pub struct Process {
     child: Child,
-    /// What it says on standard error; it would fail if nobody listened.
-    _said: BufReader<ChildStderr>,
+    /// What it says; it would fail if nobody listened.
+    _said: BufReader<PipeReader>,
     /// Where it listens.
     pub address: String,
 }
 
 impl Process {
-    /// Starts a server that says its address on standard error.
+    /// Starts a server that says its address.
     pub fn start(command: &mut Command) -> Self {
-        let mut child = command.env("AWS_EC2_METADATA_DISABLED", "true").stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut said = BufReader::new(child.stderr.take().unwrap());
+        let (said, speaks) = std::io::pipe().unwrap();
+        command.env("AWS_EC2_METADATA_DISABLED", "true").stdin(Stdio::null()).stdout(speaks.try_clone().unwrap()).stderr(speaks);
+        let child = command.spawn().unwrap();
+        // The pipe ends with the server.
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut said = BufReader::new(said);
         let address = loop {
             let mut line = String::new();
             assert!(said.read_line(&mut line).unwrap() > 0, "the server ended before it said its address");

@@ -46,11 +46,21 @@ fn has_form(bytes: [u8; 8], form: [u8; 8], missing: [u8; 8]) -> bool {
 
 /// Whether a number is written as JSON writes the float of its value: few digits, no exponent, no needless zeros.
 fn is_canonical_float(number: &str) -> bool {
-    let unsigned = number.strip_prefix('-').unwrap_or(number);
-    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "1"));
-    let digits = |part: &str, most: usize| (1..=most).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
-    let no_zeros = (whole == "0" || !whole.starts_with('0')) && !fraction.ends_with('0');
-    digits(whole, 9) && digits(fraction, 4) && no_zeros && number != "-0"
+    let number = number.as_bytes();
+    let unsigned = number.strip_prefix(b"-").unwrap_or(number);
+    let whole = digits(unsigned);
+    let fraction = match &unsigned[whole..] {
+        [] => 0,
+        [b'.', fraction @ ..] if (1..=4).contains(&fraction.len()) && digits(fraction) == fraction.len() => fraction.len(),
+        _ => return false,
+    };
+    let no_zeros = (whole == 1 || !unsigned.starts_with(b"0")) && (fraction == 0 || !unsigned.ends_with(b"0"));
+    (1..=9).contains(&whole) && no_zeros && number != b"-0"
+}
+
+/// How many digits a text begins with.
+fn digits(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
 impl Writer<'_> {

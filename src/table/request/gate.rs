@@ -273,10 +273,9 @@ impl Share {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use futures_util::future::FutureExt;
+    use futures_util::future::{FutureExt, LocalBoxFuture};
     use futures_util::stream::{FuturesUnordered, StreamExt};
     use proptest::prelude::*;
-    use std::pin::Pin;
 
     #[tokio::test]
     async fn a_request_with_one_call_passes_those_with_many() {
@@ -405,7 +404,7 @@ mod tests {
         fn nobody_waits_for_a_place_that_is_free(places in 1..6_usize, steps in prop::collection::vec(step(), 0..60)) {
             let gate = CallGate::new(places);
             let requests: [Turnstile; 4] = std::array::from_fn(|_| gate.turnstile());
-            let mut waiting: Vec<(usize, Pin<Box<dyn Future<Output = CallPlace> + '_>>)> = Vec::new();
+            let mut waiting: Vec<(usize, LocalBoxFuture<'_, CallPlace>)> = Vec::new();
             let mut held: Vec<CallPlace> = Vec::new();
             for step in steps {
                 match step {
