@@ -134,13 +134,14 @@ impl System {
         }
     }
 
-    /// The items, as lines of DynamoDB JSON.
-    pub fn items(self) -> Vec<Value> {
-        match self {
+    /// The items, as lines of an export.
+    pub fn lines(self) -> Vec<String> {
+        let items = match self {
             Self::Groups | Self::RuledGroups | Self::KeptGroups | Self::ObservedGroups => groups(),
             Self::Shop => shop(100),
             Self::LargeShop => shop(1000),
-        }
+        };
+        items.into_iter().map(|item| json!({ "Item": item }).to_string()).collect()
     }
 }
 

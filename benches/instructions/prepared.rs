@@ -13,7 +13,7 @@ use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::embedded::observer::CallObserver;
 use keyfold::table::sdk::store::{ClientKind, SdkStore};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -59,7 +59,7 @@ pub async fn filled(system: System, model: &Model) -> (SdkStore, Arc<Tape>) {
     let tape = Arc::new(Tape::default());
     let store = SdkStore::in_memory_observed(tape.clone()).unwrap().with_client(ClientKind::Sdk);
     store.create_missing(&model.tables).await.unwrap();
-    let items = system.items().into_iter().map(|item| parse_line(&json!({ "Item": item }).to_string()).unwrap().unwrap()).collect();
+    let items = system.lines().iter().map(|line| parse_line(line).unwrap().unwrap()).collect();
     store.load(&model.tables[0], items, Instant::now() + Duration::from_secs(60)).await.unwrap();
     tape.take();
     (store, tape)

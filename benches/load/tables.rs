@@ -5,7 +5,6 @@ use super::process::Process;
 use keyfold::schema::{self, model::Model};
 use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::sdk::store::SdkStore;
-use serde_json::json;
 use std::process::Command;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -38,6 +37,6 @@ async fn fill(endpoint: &str, system: System) {
     let model = model(system);
     let store = SdkStore::connect(Some(endpoint), None).await.unwrap();
     store.create_missing(&model.tables).await.unwrap();
-    let items = system.items().into_iter().map(|item| parse_line(&json!({ "Item": item }).to_string()).unwrap().unwrap()).collect();
+    let items = system.lines().iter().map(|line| parse_line(line).unwrap().unwrap()).collect();
     store.load(&model.tables[0], items, Instant::now() + Duration::from_secs(60)).await.unwrap();
 }

@@ -53,7 +53,6 @@ fn write(system: System, directory: &Path) -> (String, String) {
     std::fs::create_dir_all(&samples).unwrap();
     let schema = directory.join(file);
     std::fs::write(&schema, text).unwrap();
-    let items: String = system.items().into_iter().map(|item| format!("{}\n", json!({ "Item": item }))).collect();
-    std::fs::write(samples.join(format!("{}.jsonl", tables::model(system).tables[0].name)), items).unwrap();
+    std::fs::write(samples.join(format!("{}.jsonl", tables::model(system).tables[0].name)), system.lines().join("\n")).unwrap();
     (schema.display().to_string(), samples.display().to_string())
 }

@@ -48,14 +48,14 @@ fn has_form(bytes: [u8; 8], form: [u8; 8], missing: [u8; 8]) -> bool {
 fn is_canonical_float(number: &str) -> bool {
     let number = number.as_bytes();
     let unsigned = number.strip_prefix(b"-").unwrap_or(number);
-    let whole = digits(unsigned);
-    let fraction = match &unsigned[whole..] {
-        [] => 0,
-        [b'.', fraction @ ..] if (1..=4).contains(&fraction.len()) && digits(fraction) == fraction.len() => fraction.len(),
-        _ => return false,
+    let (whole, rest) = unsigned.split_at(digits(unsigned));
+    let is_whole = (1..=9).contains(&whole.len()) && (whole == b"0" || !whole.starts_with(b"0"));
+    let is_fraction = match rest {
+        [] => true,
+        [b'.', fraction @ ..] => (1..=4).contains(&fraction.len()) && digits(fraction) == fraction.len() && !fraction.ends_with(b"0"),
+        _ => false,
     };
-    let no_zeros = (whole == 1 || !unsigned.starts_with(b"0")) && (fraction == 0 || !unsigned.ends_with(b"0"));
-    (1..=9).contains(&whole) && no_zeros && number != b"-0"
+    is_whole && is_fraction && number != b"-0"
 }
 
 /// How many digits a text begins with.

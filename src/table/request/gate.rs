@@ -203,14 +203,9 @@ impl Turns {
     /// The lane and the request that have the next place.
     fn next_request(&self) -> Option<(usize, u64)> {
         let lanes = if self.free_for_large > 0 { &self.lanes[..] } else { &self.lanes[..1] };
-        let lanes = lanes.iter().enumerate();
-        if self.given % LONGEST_WAIT_EVERY == LONGEST_WAIT_EVERY - 1 {
-            let first = lanes.filter_map(|(lane, waiting)| Some((waiting.longest.first()?, lane))).min();
-            first.map(|((_, request), lane)| (lane, *request))
-        } else {
-            let first = lanes.filter_map(|(lane, waiting)| Some((waiting.least.first()?, lane))).min();
-            first.map(|((_, _, request), lane)| (lane, *request))
-        }
+        let by_wait = self.given % LONGEST_WAIT_EVERY == LONGEST_WAIT_EVERY - 1;
+        let first = lanes.iter().enumerate().filter_map(|(lane, waiting)| Some((waiting.first(by_wait)?, lane))).min();
+        first.map(|((_, request), lane)| (lane, request))
     }
 
     /// Changes what is known of a request, and where it waits with it. Nothing else may change it, or it would be looked for where it is not.
@@ -243,6 +238,16 @@ impl Turns {
                 lane.least.insert((had, turn, request));
                 lane.longest.insert((turn, request));
             }
+        }
+    }
+}
+
+impl Lane {
+    /// The rank and the number of the request that has waited longest, or of the one that has had the least.
+    fn first(&self, by_wait: bool) -> Option<(Rank, u64)> {
+        match by_wait {
+            true => self.longest.first().map(|(turn, request)| ((0, *turn), *request)),
+            false => self.least.first().map(|(had, turn, request)| ((*had, *turn), *request)),
         }
     }
 }
