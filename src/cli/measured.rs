@@ -14,7 +14,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -105,7 +105,8 @@ impl RunChoice {
         }
         let store = SdkStore::in_memory().map_err(|error| explained(error, "cannot create a store in memory"))?.without_client();
         store.create_missing(&model.tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
-        let samples = self.sample.as_deref().map_or(Samples::IfThere(Path::new("samples")), Samples::In);
+        let samples = Samples::of(self.sample.as_deref());
+        samples.check(&model.tables)?;
         samples::load(&store, &model.tables, &samples, Vec::new()).await?;
         Ok(store)
     }

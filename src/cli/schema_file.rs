@@ -2,8 +2,10 @@
 
 use super::output;
 use crate::schema;
+use crate::schema::ParsedSchema;
 use crate::schema::diagnostics::diagnostic::Diagnostics;
 use crate::schema::model::Model;
+use crate::schema::table::Table;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use std::io::ErrorKind;
@@ -27,11 +29,21 @@ pub struct Loaded {
 
 /// Loads a schema and shows its warnings on standard error. Its mistakes are the error.
 pub fn load(path: &Path) -> Result<Loaded> {
+    Ok(load_with(path, |_| ())?.0)
+}
+
+/// Loads a schema as [`load`] does. `begin` gets its tables as soon as they are known, and begins what needs nothing else.
+pub fn load_with<T>(path: &Path, begin: impl FnOnce(Vec<Table>) -> T) -> Result<(Loaded, T)> {
     let text = read(path)?;
-    match parse(path, &text) {
-        Ok((model, warnings)) => {
+    let file = path.display().to_string();
+    let checked = ParsedSchema::parse(&file, &text, &variable).and_then(|parsed| {
+        let begun = begin(parsed.tables());
+        Ok((parsed.check()?, begun))
+    });
+    match checked {
+        Ok(((model, warnings), begun)) => {
             show(&warnings);
-            Ok(Loaded { text, model })
+            Ok((Loaded { text, model }, begun))
         }
         Err(mistakes) => bail!("{} has mistakes\n\n{}", path.display(), mistakes.render(output::color()).trim_end()),
     }
@@ -55,7 +67,11 @@ pub fn read(path: &Path) -> Result<String> {
 
 /// Checks the text of a schema. `${NAME}` in it stands for an environment variable.
 pub fn parse(path: &Path, text: &str) -> Result<(Model, Diagnostics), Diagnostics> {
-    schema::load(&path.display().to_string(), text, &|name| std::env::var(name).ok())
+    schema::load(&path.display().to_string(), text, &variable)
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// Fails for a schema with rules, or with claims in its keys, if nobody can sign in: both need callers who do.

@@ -1,6 +1,6 @@
 //! `schema.graphql` in, a checked [`model::Model`] or every mistake in it out. Must not know AWS, async or HTTP.
 //!
-//! [`load`] runs the passes. Each uses the results of those before it:
+//! [`load`] runs the passes. Each uses the results of those before it, and [`ParsedSchema`] stands between the first two and the others:
 //!
 //! | folder | in → out |
 //! |---|---|
@@ -40,48 +40,80 @@ mod watches;
 mod writes;
 
 use crate::schema::diagnostics::diagnostic::{Diagnostics, Findings};
+use crate::schema::table::Table;
+use crate::schema::tables::DeclaredTable;
 use crate::schema::types::draft::{Kind, SchemaDraft};
+use apollo_compiler::Schema;
 use indexmap::IndexMap;
 use model::Model;
 
 /// Loads a schema: the model and its warnings, or every mistake. `environment` gives the values for `${NAME:-default}`.
 pub fn load(file: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>) -> Result<(Model, Diagnostics), Diagnostics> {
-    let mut findings = Findings::default();
-    let model = checked(file, text, environment, &mut findings);
-    let failed = findings.failed();
-    let diagnostics = findings.into_diagnostics(file, text);
-    match model {
-        Some(model) if !failed => Ok((model, diagnostics)),
-        _ => Err(diagnostics),
-    }
+    ParsedSchema::parse(file, text, environment)?.check()
 }
 
-fn checked(file: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>, findings: &mut Findings) -> Option<Model> {
-    let schema = syntax::parse::parse(file, text, findings)?;
-    let declared = tables::read_tables(&schema, text, environment, findings);
-    let tables = declared.iter().map(|declared| declared.table.clone()).collect();
-    let kinds = types::kinds::classify(&schema, findings);
-    let node = nodes::interface::read(&schema, findings);
-    let mut draft = SchemaDraft { text, schema: &schema, tables, kinds, node, records: IndexMap::new(), items: IndexMap::new() };
-    types::values::check_enums(&schema, findings);
-    read_records(&mut draft, &declared, findings);
-    rules::read_rules(&mut draft, findings);
-    let constraints = rules::constraints(&draft, findings);
-    keys::ambiguity::check(&mut draft, findings);
-    let mut types = types::objects::read_object_types(&draft, findings);
-    auth::read_rules(&draft, &mut types, findings);
-    let cache = cache_control::read_hints(&draft, findings);
-    nodes::types::check(&draft, &types, findings);
-    api::check(&schema, findings);
-    if findings.failed() {
-        return None;
+/// A schema whose syntax and tables have been read. The rest takes as long again.
+#[derive(Debug)]
+pub struct ParsedSchema<'t> {
+    file: &'t str,
+    text: &'t str,
+    schema: Schema,
+    declared: Vec<DeclaredTable>,
+    findings: Findings,
+}
+
+impl<'t> ParsedSchema<'t> {
+    /// Reads the syntax and the tables. After a mistake in the syntax, nothing else is looked at.
+    pub fn parse(file: &'t str, text: &'t str, environment: &dyn Fn(&str) -> Option<String>) -> Result<Self, Diagnostics> {
+        let mut findings = Findings::default();
+        let Some(schema) = syntax::parse::parse(file, text, &mut findings) else { return Err(findings.into_diagnostics(file, text)) };
+        let declared = tables::read_tables(&schema, text, environment, &mut findings);
+        Ok(Self { file, text, schema, declared, findings })
     }
-    let ruled = types.values().any(|ty| !ty.auth.is_empty() || ty.fields.values().any(|field| !field.auth.is_empty()));
-    Some(Model { api: api::build(&schema, findings)?, tables: draft.tables, types, constraints, ruled, cache })
+
+    /// The tables. They count only if [`check`](Self::check) finds no mistake.
+    pub fn tables(&self) -> Vec<Table> {
+        self.declared.iter().map(|declared| declared.table.clone()).collect()
+    }
+
+    /// Checks the rest: the model and its warnings, or every mistake.
+    pub fn check(mut self) -> Result<(Model, Diagnostics), Diagnostics> {
+        let mut findings = std::mem::take(&mut self.findings);
+        let model = self.model(&mut findings);
+        let failed = findings.failed();
+        let diagnostics = findings.into_diagnostics(self.file, self.text);
+        match model {
+            Some(model) if !failed => Ok((model, diagnostics)),
+            _ => Err(diagnostics),
+        }
+    }
+
+    fn model(&self, findings: &mut Findings) -> Option<Model> {
+        let schema = &self.schema;
+        let kinds = types::kinds::classify(schema, findings);
+        let node = nodes::interface::read(schema, findings);
+        let mut draft =
+            SchemaDraft { text: self.text, schema, tables: self.tables(), kinds, node, records: IndexMap::new(), items: IndexMap::new() };
+        types::values::check_enums(schema, findings);
+        read_records(&mut draft, &self.declared, findings);
+        rules::read_rules(&mut draft, findings);
+        let constraints = rules::constraints(&draft, findings);
+        keys::ambiguity::check(&mut draft, findings);
+        let mut types = types::objects::read_object_types(&draft, findings);
+        auth::read_rules(&draft, &mut types, findings);
+        let cache = cache_control::read_hints(&draft, findings);
+        nodes::types::check(&draft, &types, findings);
+        api::check(schema, findings);
+        if findings.failed() {
+            return None;
+        }
+        let ruled = types.values().any(|ty| !ty.auth.is_empty() || ty.fields.values().any(|field| !field.auth.is_empty()));
+        Some(Model { api: api::build(schema, findings)?, tables: draft.tables, types, constraints, ruled, cache })
+    }
 }
 
 /// Reads the stored fields of every item type and embedded type, and the keys of every item type.
-fn read_records(draft: &mut SchemaDraft, tables: &[tables::DeclaredTable], findings: &mut Findings) {
+fn read_records(draft: &mut SchemaDraft, tables: &[DeclaredTable], findings: &mut Findings) {
     let mut tableless = false;
     for object in draft.objects() {
         let name = object.name.to_string();

@@ -160,6 +160,25 @@ fn a_broken_schema_or_a_taken_address_ends_it_with_1() {
     let said = run(directory.path(), &["dev", "--listen", "127.0.0.1:0"]).badly(1);
     assert!(said.contains("error[KF") && said.contains("schema.graphql:1:"), "{said}");
 
+    // The schema's mistakes are told before those of the samples, whatever was begun meanwhile, and nothing is left behind.
+    let (tables, broken) = (r#"extend schema @table(name: "notes")"#, "type Query { user(id: ID!): User @find }");
+    let samples = directory.path().join("samples");
+    fs::create_dir(&samples).unwrap();
+    fs::write(samples.join("notes.jsonl"), "nonsense\n").unwrap();
+    fs::write(samples.join("other.jsonl"), "").unwrap();
+    let note = r#"type Note @item(keys: { pk: "{id}" }) { id: ID! } type Query { note(id: ID!): Note @find }"#;
+    for store in [&["--memory"][..], &["--data", "data"]] {
+        let dev = |types: &str| {
+            fs::write(directory.path().join("schema.graphql"), format!("{tables} {types}")).unwrap();
+            run(directory.path(), &[&["dev", "--listen", "127.0.0.1:0"], store].concat()).badly(1)
+        };
+        let said = dev(broken);
+        assert!(said.contains("error[KF") && !said.contains("nonsense") && !said.contains("jsonl"), "{said}");
+        assert!(!directory.path().join("data").exists());
+        let said = dev(note);
+        assert!(said.contains("notes.jsonl:1: this is not JSON") && said.contains("no table of the schema matches other.jsonl"), "{said}");
+    }
+
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let said = run(directory.path(), &["dev", "--listen", &address, "--schema", &schema()]).badly(1);

@@ -10,11 +10,11 @@ mod specification;
 mod views;
 
 use super::items::callers::{self, SampleCaller};
-use super::items::samples;
+use super::items::samples::Samples;
 use super::output;
 use super::schema_file::{self, Loaded, SchemaChoice};
 use crate::execute::caller::Caller;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::Args;
 use descriptions::Descriptions;
 use generated::KnownValues;
@@ -49,11 +49,9 @@ impl Docs {
     /// Runs the command.
     pub async fn run(self) -> Result<ExitCode> {
         let loaded = schema_file::load(&self.choice.schema)?;
-        let directory = self.sample.as_deref().unwrap_or(Path::new("samples"));
-        let named = self.sample.is_some();
-        ensure!(!named || directory.is_dir(), "there is no directory of samples at {}", directory.display());
-        samples::warn_of_strays(directory, &loaded.model.tables, named);
-        let text = of_samples(loaded, Some(directory)).await?;
+        let samples = Samples::of(self.sample.as_deref());
+        samples.check(&loaded.model.tables)?;
+        let text = of_samples(loaded, samples.directory()).await?;
         match &self.out {
             Some(file) => std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?,
             None => output::print(&text)?,

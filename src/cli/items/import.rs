@@ -52,7 +52,7 @@ impl Import {
 }
 
 /// Loads items into their table. `progress` gets the number of loaded items. The error says how far it came.
-pub async fn load(store: &SdkStore, table: &Table, items: &mut CheckedItems, progress: &dyn Fn(u64)) -> Result<u64> {
+pub async fn load(store: &SdkStore, table: &Table, items: &mut CheckedItems, progress: &(dyn Fn(u64) + Sync)) -> Result<u64> {
     let mut loaded = 0;
     for batch in items.batches(table)? {
         let so_far = |error: anyhow::Error| anyhow!("{error:#}\n  at least {loaded} items were loaded; repeat the import to load the rest");

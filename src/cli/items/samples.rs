@@ -6,10 +6,9 @@ use crate::cli::store_choice::explained;
 use crate::schema::table::Table;
 use crate::table::sdk::store::SdkStore;
 use anyhow::{Context, Result, ensure};
-use futures_util::future::FutureExt;
-use futures_util::stream::{self, StreamExt};
+use futures_util::stream::{self, StreamExt, TryStreamExt};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
@@ -18,23 +17,51 @@ use tokio::time::Instant;
 const LOOK_BOUND: Duration = Duration::from_secs(10);
 
 /// Which samples to load.
-#[derive(Debug, Clone, Copy)]
-pub enum Samples<'a> {
+#[derive(Debug, Clone)]
+pub enum Samples {
     /// None.
     None,
     /// Those in a directory, if it exists.
-    IfThere(&'a Path),
+    IfThere(PathBuf),
     /// Those in a directory that must exist.
-    In(&'a Path),
+    In(PathBuf),
 }
 
-impl<'a> Samples<'a> {
+impl Samples {
+    /// Those in the directory that the user named, or else in `samples`.
+    pub fn of(named: Option<&Path>) -> Self {
+        named.map_or_else(|| Self::IfThere("samples".into()), |named| Self::In(named.to_owned()))
+    }
+
     /// The directory, if there is one to look at.
-    pub fn directory(&self) -> Option<&'a Path> {
-        match *self {
+    pub fn directory(&self) -> Option<&Path> {
+        match self {
             Self::None => None,
             Self::IfThere(directory) | Self::In(directory) => Some(directory),
         }
+    }
+
+    /// Fails if the directory must exist and does not. Warns of sample files that match no table: they are for another schema, or their
+    /// names are misspelt. If the user named the directory, it also warns of one without sample files.
+    pub fn check(&self, tables: &[Table]) -> Result<()> {
+        let Some(directory) = self.directory() else { return Ok(()) };
+        let is_named = matches!(self, Self::In(_));
+        ensure!(!is_named || directory.is_dir(), "there is no directory of samples at {}", directory.display());
+        let names = names(directory);
+        let is_stray = |name: &&String| !tables.iter().any(|table| name.strip_suffix(".jsonl") == Some(table.name.as_str()));
+        let strays: Vec<&str> = names.iter().filter(is_stray).map(String::as_str).collect();
+        let what = match (strays.is_empty(), names.is_empty() && is_named) {
+            (false, _) => format!("no table of the schema matches {} in {}", strays.join(", "), directory.display()),
+            (true, true) => format!("{} contains no sample files", directory.display()),
+            (true, false) => return Ok(()),
+        };
+        if let Some(table) = tables.first() {
+            eprintln!(
+                "warning: {what}\n  Name a sample file after its table, as in {}.jsonl; --sample DIR chooses another directory",
+                table.name
+            );
+        }
+        Ok(())
     }
 }
 
@@ -52,62 +79,32 @@ pub fn parsed_ahead(directory: &Path) -> Vec<ItemFile> {
 }
 
 /// Loads `<directory>/<table>.jsonl` into each empty table. Gives the tables that it filled, with the number of their items. Files that were
-/// [parsed ahead](parsed_ahead) are not read again.
-pub async fn load(store: &SdkStore, tables: &[Table], samples: &Samples<'_>, mut parsed: Vec<ItemFile>) -> Result<Vec<(String, u64)>> {
-    let directory = match *samples {
-        Samples::None => return Ok(Vec::new()),
-        Samples::IfThere(directory) => directory,
-        Samples::In(directory) => {
-            ensure!(directory.is_dir(), "there is no directory of samples at {}", directory.display());
-            directory
-        }
-    };
-    warn_of_strays(directory, tables, matches!(samples, Samples::In(_)));
-    let mut files = Vec::new();
+/// [parsed ahead](parsed_ahead) are not read again. Without a directory, nothing is loaded.
+pub async fn load(store: &SdkStore, tables: &[Table], samples: &Samples, mut parsed: Vec<ItemFile>) -> Result<Vec<(String, u64)>> {
+    let Some(directory) = samples.directory() else { return Ok(Vec::new()) };
+    let mut loads = Vec::new();
     for table in tables {
         let path = directory.join(format!("{}.jsonl", table.name));
         if path.is_file() && is_empty(store, table).await? {
             let file = parsed.iter().position(|file| file.path == path).map(|place| parsed.swap_remove(place));
-            files.push((file.map_or_else(|| ItemFile::at(&path), Ok)?, table));
+            loads.push(load_file(store, table, file.map_or_else(|| ItemFile::at(&path), Ok)?));
         }
     }
     // The next file is read while the items of the one before are written.
-    let mut checked = stream::iter(files)
-        .map(|(file, table)| {
-            let of = table.clone();
-            spawn_blocking(move || file.check(&of)).map(move |checked| (checked, table))
-        })
-        .buffered(2);
-    let mut loaded = Vec::new();
-    while let Some((items, table)) = checked.next().await {
-        let mut items = items.context("the task that reads the samples has ended")?.context("the samples cannot be loaded")?;
-        loaded.push((table.name.clone(), import::load(store, table, &mut items, &|_| {}).await?));
-    }
-    Ok(loaded)
+    stream::iter(loads).buffered(2).try_collect().await
+}
+
+/// Loads a file into its table. Gives the table's name and the number of the items.
+async fn load_file(store: &SdkStore, table: &Table, file: ItemFile) -> Result<(String, u64)> {
+    let of = table.clone();
+    let checked = spawn_blocking(move || file.check(&of)).await.context("the task that reads the samples has ended")?;
+    let mut items = checked.context("the samples cannot be loaded")?;
+    Ok((table.name.clone(), import::load(store, table, &mut items, &|_| {}).await?))
 }
 
 async fn is_empty(store: &SdkStore, table: &Table) -> Result<bool> {
     let empty = store.is_empty(&table.name, Instant::now() + LOOK_BOUND).await;
     empty.map_err(|error| explained(error, &format!("cannot read {}", table.name)))
-}
-
-/// Warns of sample files that match no table: they are for another schema, or their names are misspelt. If the user named the directory,
-/// it also warns of a directory without sample files.
-pub fn warn_of_strays(directory: &Path, tables: &[Table], named: bool) {
-    let names = names(directory);
-    let is_stray = |name: &&String| !tables.iter().any(|table| name.strip_suffix(".jsonl") == Some(table.name.as_str()));
-    let strays: Vec<&str> = names.iter().filter(is_stray).map(String::as_str).collect();
-    let what = match (strays.is_empty(), names.is_empty() && named) {
-        (false, _) => format!("no table of the schema matches {} in {}", strays.join(", "), directory.display()),
-        (true, true) => format!("{} contains no sample files", directory.display()),
-        (true, false) => return,
-    };
-    if let Some(table) = tables.first() {
-        eprintln!(
-            "warning: {what}\n  Name a sample file after its table, as in {}.jsonl; --sample DIR chooses another directory",
-            table.name
-        );
-    }
 }
 
 /// The names of the sample files in a directory.

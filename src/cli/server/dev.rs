@@ -3,34 +3,31 @@
 use super::data::GatewayTables;
 use super::data::starting::TextsOfItems;
 use super::design::SchemaDesign;
+use super::dev_store::{DevStore, FilledStore};
 use super::reload::{Reload, StoreOfTables, Watching};
 use super::run::Server;
 use super::signals::Hangups;
 use crate::cli::items::callers::{self, SampleCaller};
-use crate::cli::items::samples::{self, Samples};
+use crate::cli::items::samples::Samples;
 use crate::cli::output;
 use crate::cli::schema_file::{self, SchemaChoice};
-use crate::cli::store_choice::{embedded, explained, variable};
+use crate::cli::store_choice::variable;
 use crate::cli::token::TokenSecret;
 use crate::execute::gateway::Gateway;
 use crate::schema::model::Model;
-use crate::schema::table::Table;
 use crate::serve::backend::CurrentGateway;
 use crate::serve::console::development::Development;
 use crate::serve::console::sample_callers::SampleCallers;
 use crate::serve::logging;
 use crate::serve::settings::ServerSettings;
 use crate::serve::sign_in::dev_issuer::DevIssuer;
-use crate::table::sdk::store::SdkStore;
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use clap::Args;
-use futures_util::future::{BoxFuture, FutureExt, OptionFuture};
 use sha2::{Digest, Sha256};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use tokio::task::spawn_blocking;
 
 /// Serve the API from an embedded store, with nothing to set up
 ///
@@ -72,28 +69,18 @@ impl Dev {
         logging::start(&self.settings.log)?;
         let issuer = self.dev_issuer();
         let authenticator = self.settings.sign_in.authenticator(issuer.as_ref().map(DevIssuer::issuer))?;
-        let opening = self.opening();
-        let sample_directory = self.samples().directory().map(Path::to_owned);
-        let parsed = sample_directory.clone().filter(|_| self.data.is_none());
-        let parsed = parsed.map(|directory| spawn_blocking(move || samples::parsed_ahead(&directory)));
-        let loaded = schema_file::load(&self.choice.schema)?;
+        let samples = self.samples();
+        let store = DevStore::begin(self.data.as_deref(), samples.clone());
+        let (loaded, filling) = schema_file::load_with(&self.choice.schema, |tables| store.fill(tables))?;
         schema_file::check_sign_in(&self.choice.schema, &loaded.model, authenticator.is_on())?;
-        let store = opening.await?;
-        let made = store.create_missing(&loaded.model.tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
-        let found: Vec<Table> = loaded.model.tables.iter().filter(|table| !made.contains(&table.name)).cloned().collect();
-        let differences = store.differences(&found).await.map_err(|error| explained(error, "cannot describe the tables"))?;
-        ensure!(
-            differences.is_empty(),
-            "the existing tables do not match the schema; name another directory with --data, or delete this one\n  {}",
-            differences.join("\n  ")
-        );
-        let parsed = OptionFuture::from(parsed).await.transpose()?.unwrap_or_default();
-        let samples = samples::load(&store, &loaded.model.tables, &self.samples(), parsed).await?;
+        samples.check(&loaded.model.tables)?;
+        let sample_directory = samples.directory().map(Path::to_owned);
         let callers = sample_directory.as_deref().map_or_else(|| Ok(Vec::new()), callers::read)?;
+        let server = Server::bind(self.settings.clone(), "127.0.0.1:4000", true).await?;
+        let FilledStore { store, filled } = filling.await?;
 
         let cursor_key = self.settings.cursor_key.clone().map_or_else(|| key_of(&loaded.text), String::into_bytes);
-        let server = Server::bind(self.settings.clone(), "127.0.0.1:4000", true).await?;
-        output::print(&self.banner(&server, &loaded.model, (&samples, &callers)))?;
+        output::print(&self.banner(&server, &loaded.model, (&filled, &callers)))?;
         let settings = server.gateway_settings(cursor_key);
         let current = Arc::new(CurrentGateway::new(Gateway::new(Arc::new(loaded.model), store.clone(), settings.clone())));
         let design = Arc::new(SchemaDesign::new(self.choice.schema.clone(), sample_directory));
@@ -128,25 +115,8 @@ impl Dev {
         }
     }
 
-    /// The store. One in memory leaves nothing behind if the schema has mistakes, so it is opened at once, on another thread; one in a directory
-    /// when it is asked for.
-    fn opening(&self) -> BoxFuture<'static, Result<SdkStore>> {
-        match self.data.clone() {
-            None => {
-                let opened = spawn_blocking(SdkStore::in_memory);
-                async { opened.await?.map(SdkStore::without_client).map_err(|error| explained(error, "cannot create a store in memory")) }
-                    .boxed()
-            }
-            Some(directory) => async move { embedded(&directory) }.boxed(),
-        }
-    }
-
-    fn samples(&self) -> Samples<'_> {
-        match (&self.sample, self.no_sample) {
-            (_, true) => Samples::None,
-            (Some(directory), false) => Samples::In(directory),
-            (None, false) => Samples::IfThere(Path::new("samples")),
-        }
+    fn samples(&self) -> Samples {
+        if self.no_sample { Samples::None } else { Samples::of(self.sample.as_deref()) }
     }
 
     fn banner(&self, server: &Server, model: &Model, (samples, callers): (&[(String, u64)], &[SampleCaller])) -> String {

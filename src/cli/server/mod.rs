@@ -4,6 +4,7 @@ mod bus;
 mod data;
 mod design;
 pub mod dev;
+mod dev_store;
 mod reload;
 mod run;
 pub mod serve;

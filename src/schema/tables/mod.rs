@@ -16,6 +16,7 @@ use apollo_compiler::{Node, Schema};
 const LOCAL_INDEXES: usize = 5;
 
 /// A table as the schema declares it.
+#[derive(Debug)]
 pub struct DeclaredTable {
     /// Its name in the file, the same in every environment: each variable has its default, or the name is as written if one has none.
     pub name: String,

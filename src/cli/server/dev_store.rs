@@ -1,0 +1,67 @@
+//! The tables and the samples of `keyfold dev` in, its store with both out. A store in memory is filled while the schema is still checked.
+
+use crate::cli::items::item_file::ItemFile;
+use crate::cli::items::samples::{self, Samples};
+use crate::cli::store_choice::{embedded, explained};
+use crate::schema::table::Table;
+use crate::table::sdk::store::SdkStore;
+use anyhow::{Result, ensure};
+use futures_util::future::{BoxFuture, FutureExt};
+use std::path::Path;
+use tokio::task::spawn_blocking;
+
+/// A store in memory leaves nothing behind if the schema has mistakes, so everything begins at once, on other threads. A store in a directory
+/// waits until it is asked for.
+pub struct DevStore {
+    in_memory: bool,
+    opening: BoxFuture<'static, Result<SdkStore>>,
+    parsing: BoxFuture<'static, Result<Vec<ItemFile>>>,
+    samples: Samples,
+}
+
+/// A store with its tables.
+pub struct FilledStore {
+    /// The store.
+    pub store: SdkStore,
+    /// The tables that samples were loaded into, with the number of their items.
+    pub filled: Vec<(String, u64)>,
+}
+
+impl DevStore {
+    /// The store in a directory, or in memory. Must be called in a Tokio runtime.
+    pub fn begin(directory: Option<&Path>, samples: Samples) -> Self {
+        if let Some(directory) = directory.map(Path::to_owned) {
+            let opening = async move { embedded(&directory) }.boxed();
+            return Self { in_memory: false, opening, parsing: async { Ok(Vec::new()) }.boxed(), samples };
+        }
+        let opened = spawn_blocking(SdkStore::in_memory);
+        let opening =
+            async { opened.await?.map(SdkStore::without_client).map_err(|error| explained(error, "cannot create a store in memory")) };
+        let of = samples.clone();
+        let parsed = spawn_blocking(move || of.directory().map(samples::parsed_ahead).unwrap_or_default());
+        Self { in_memory: true, opening: opening.boxed(), parsing: async { Ok(parsed.await?) }.boxed(), samples }
+    }
+
+    /// Creates the missing tables and loads the samples into the empty ones.
+    pub fn fill(self, tables: Vec<Table>) -> BoxFuture<'static, Result<FilledStore>> {
+        if !self.in_memory {
+            return self.filled(tables).boxed();
+        }
+        let filled = tokio::spawn(self.filled(tables));
+        async { filled.await? }.boxed()
+    }
+
+    async fn filled(self, tables: Vec<Table>) -> Result<FilledStore> {
+        let store = self.opening.await?;
+        let made = store.create_missing(&tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
+        let found: Vec<Table> = tables.iter().filter(|table| !made.contains(&table.name)).cloned().collect();
+        let differences = store.differences(&found).await.map_err(|error| explained(error, "cannot describe the tables"))?;
+        ensure!(
+            differences.is_empty(),
+            "the existing tables do not match the schema; name another directory with --data, or delete this one\n  {}",
+            differences.join("\n  ")
+        );
+        let filled = samples::load(&store, &tables, &self.samples, self.parsing.await?).await?;
+        Ok(FilledStore { store, filled })
+    }
+}
