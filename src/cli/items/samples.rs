@@ -65,17 +65,18 @@ impl Samples {
     }
 }
 
-/// Parses the small sample files before the tables are known. [`load`] reports their mistakes.
-pub fn parsed_ahead(directory: &Path) -> Vec<ItemFile> {
+/// Parses the sample files before the tables are known; `None` if they are too large together, or one cannot be read. [`load`] reports their
+/// mistakes.
+pub fn parsed_ahead(directory: &Path) -> Option<Vec<ItemFile>> {
     let mut room = KEPT;
     let paths = names(directory).into_iter().map(|name| directory.join(name)).filter(|path| path.is_file());
-    let small = paths.filter_map(|path| {
+    let parsed = paths.map(|path| {
         let mut file = ItemFile::at(&path).ok()?;
         room = room.checked_sub(file.size().ok()?)?;
         file.parse().ok()?;
         Some(file)
     });
-    small.collect()
+    parsed.collect()
 }
 
 /// Loads `<directory>/<table>.jsonl` into each empty table. Gives the tables that it filled, with the number of their items. Files that were

@@ -10,12 +10,13 @@ use futures_util::future::{BoxFuture, FutureExt};
 use std::path::Path;
 use tokio::task::spawn_blocking;
 
-/// A store in memory leaves nothing behind if the schema has mistakes, so everything begins at once, on other threads. A store in a directory
-/// waits until it is asked for.
+/// A store in memory leaves nothing behind if the schema has mistakes, so its work begins at once, on other threads. Only large samples wait, as
+/// all of a store in a directory does, until the store is asked for.
 pub struct DevStore {
     in_memory: bool,
     opening: BoxFuture<'static, Result<SdkStore>>,
-    parsing: BoxFuture<'static, Result<Vec<ItemFile>>>,
+    /// The files of the samples, if they are small.
+    parsing: BoxFuture<'static, Result<Option<Vec<ItemFile>>>>,
     samples: Samples,
 }
 
@@ -32,36 +33,55 @@ impl DevStore {
     pub fn begin(directory: Option<&Path>, samples: Samples) -> Self {
         if let Some(directory) = directory.map(Path::to_owned) {
             let opening = async move { embedded(&directory) }.boxed();
-            return Self { in_memory: false, opening, parsing: async { Ok(Vec::new()) }.boxed(), samples };
+            return Self { in_memory: false, opening, parsing: async { Ok(None) }.boxed(), samples };
         }
         let opened = spawn_blocking(SdkStore::in_memory);
         let opening =
             async { opened.await?.map(SdkStore::without_client).map_err(|error| explained(error, "cannot create a store in memory")) };
         let of = samples.clone();
-        let parsed = spawn_blocking(move || of.directory().map(samples::parsed_ahead).unwrap_or_default());
+        let parsed = spawn_blocking(move || of.directory().and_then(samples::parsed_ahead));
         Self { in_memory: true, opening: opening.boxed(), parsing: async { Ok(parsed.await?) }.boxed(), samples }
     }
 
     /// Creates the missing tables and loads the samples into the empty ones.
     pub fn fill(self, tables: Vec<Table>) -> BoxFuture<'static, Result<FilledStore>> {
-        if !self.in_memory {
-            return self.filled(tables).boxed();
-        }
-        let filled = tokio::spawn(self.filled(tables));
-        async { filled.await? }.boxed()
+        let Self { in_memory, opening, parsing, samples } = self;
+        let begun = async move {
+            let store = opening.await?;
+            create(&store, &tables).await?;
+            let filled = match parsing.await? {
+                Some(parsed) => Some(samples::load(&store, &tables, &samples, parsed).await?),
+                None => None,
+            };
+            anyhow::Ok((store, tables, samples, filled))
+        };
+        let begun = if in_memory {
+            let task = tokio::spawn(begun);
+            async { task.await? }.boxed()
+        } else {
+            begun.boxed()
+        };
+        let ended = async {
+            let (store, tables, samples, filled) = begun.await?;
+            let filled = match filled {
+                Some(filled) => filled,
+                None => samples::load(&store, &tables, &samples, Vec::new()).await?,
+            };
+            Ok(FilledStore { store, filled })
+        };
+        ended.boxed()
     }
+}
 
-    async fn filled(self, tables: Vec<Table>) -> Result<FilledStore> {
-        let store = self.opening.await?;
-        let made = store.create_missing(&tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
-        let found: Vec<Table> = tables.iter().filter(|table| !made.contains(&table.name)).cloned().collect();
-        let differences = store.differences(&found).await.map_err(|error| explained(error, "cannot describe the tables"))?;
-        ensure!(
-            differences.is_empty(),
-            "the existing tables do not match the schema; name another directory with --data, or delete this one\n  {}",
-            differences.join("\n  ")
-        );
-        let filled = samples::load(&store, &tables, &self.samples, self.parsing.await?).await?;
-        Ok(FilledStore { store, filled })
-    }
+/// Creates the missing tables. Those that were there must match the schema.
+async fn create(store: &SdkStore, tables: &[Table]) -> Result<()> {
+    let made = store.create_missing(tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
+    let found: Vec<Table> = tables.iter().filter(|table| !made.contains(&table.name)).cloned().collect();
+    let differences = store.differences(&found).await.map_err(|error| explained(error, "cannot describe the tables"))?;
+    ensure!(
+        differences.is_empty(),
+        "the existing tables do not match the schema; name another directory with --data, or delete this one\n  {}",
+        differences.join("\n  ")
+    );
+    Ok(())
 }
