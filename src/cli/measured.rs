@@ -2,7 +2,7 @@
 
 use super::items::samples::{self, Samples};
 use super::output::counted;
-use super::store_choice::{StoreChoice, explained};
+use super::store_choice::{StoreChoice, explained, in_memory};
 use super::token::{claim, claims_of};
 use crate::execute::caller::Caller;
 use crate::execute::gateway::Gateway;
@@ -103,7 +103,7 @@ impl RunChoice {
             let first = model.tables.first().context("the schema has no table")?;
             return self.store.open(first).await;
         }
-        let store = SdkStore::in_memory().map_err(|error| explained(error, "cannot create a store in memory"))?.without_client();
+        let store = in_memory()?;
         store.create_missing(&model.tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
         let samples = Samples::of(self.sample.as_deref());
         samples.check(&model.tables)?;

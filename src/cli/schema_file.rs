@@ -5,7 +5,6 @@ use crate::schema;
 use crate::schema::ParsedSchema;
 use crate::schema::diagnostics::diagnostic::Diagnostics;
 use crate::schema::model::Model;
-use crate::schema::table::Table;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use std::io::ErrorKind;
@@ -32,12 +31,12 @@ pub fn load(path: &Path) -> Result<Loaded> {
     Ok(load_with(path, |_| ())?.0)
 }
 
-/// Loads a schema as [`load`] does. `begin` gets its tables as soon as they are known, and begins what needs nothing else.
-pub fn load_with<T>(path: &Path, begin: impl FnOnce(Vec<Table>) -> T) -> Result<(Loaded, T)> {
+/// Loads a schema as [`load`] does. `begin` is called as soon as its tables are known, and begins what needs nothing else.
+pub fn load_with<T>(path: &Path, begin: impl FnOnce(&ParsedSchema<'_>) -> T) -> Result<(Loaded, T)> {
     let text = read(path)?;
     let file = path.display().to_string();
-    let checked = ParsedSchema::parse(&file, &text, &variable).and_then(|parsed| {
-        let begun = begin(parsed.tables());
+    let checked = ParsedSchema::parse(&file, &text, &environment).and_then(|parsed| {
+        let begun = begin(&parsed);
         Ok((parsed.check()?, begun))
     });
     match checked {
@@ -67,10 +66,10 @@ pub fn read(path: &Path) -> Result<String> {
 
 /// Checks the text of a schema. `${NAME}` in it stands for an environment variable.
 pub fn parse(path: &Path, text: &str) -> Result<(Model, Diagnostics), Diagnostics> {
-    schema::load(&path.display().to_string(), text, &variable)
+    schema::load(&path.display().to_string(), text, &environment)
 }
 
-fn variable(name: &str) -> Option<String> {
+fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 

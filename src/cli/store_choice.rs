@@ -90,6 +90,12 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty()).or_else(|| file::in_place_of(name))
 }
 
+/// The embedded store in memory, empty.
+pub fn in_memory() -> Result<SdkStore> {
+    let store = SdkStore::in_memory().map_err(|error| explained(error, "cannot create a store in memory"))?;
+    Ok(store.without_client())
+}
+
 /// The embedded store in a directory.
 pub fn embedded(directory: &Path) -> Result<SdkStore> {
     Ok(SdkStore::in_directory(directory).map_err(|error| anyhow!("{}", error.detail))?.without_client())

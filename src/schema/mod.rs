@@ -77,39 +77,39 @@ impl<'t> ParsedSchema<'t> {
     }
 
     /// Checks the rest: the model and its warnings, or every mistake.
-    pub fn check(mut self) -> Result<(Model, Diagnostics), Diagnostics> {
-        let mut findings = std::mem::take(&mut self.findings);
-        let model = self.model(&mut findings);
+    pub fn check(self) -> Result<(Model, Diagnostics), Diagnostics> {
+        let tables = self.tables();
+        let Self { file, text, schema, declared, mut findings } = self;
+        let kinds = types::kinds::classify(&schema, &mut findings);
+        let node = nodes::interface::read(&schema, &mut findings);
+        let draft = SchemaDraft { text, schema: &schema, tables, kinds, node, records: IndexMap::new(), items: IndexMap::new() };
+        let model = checked(draft, &declared, &mut findings);
         let failed = findings.failed();
-        let diagnostics = findings.into_diagnostics(self.file, self.text);
+        let diagnostics = findings.into_diagnostics(file, text);
         match model {
             Some(model) if !failed => Ok((model, diagnostics)),
             _ => Err(diagnostics),
         }
     }
+}
 
-    fn model(&self, findings: &mut Findings) -> Option<Model> {
-        let schema = &self.schema;
-        let kinds = types::kinds::classify(schema, findings);
-        let node = nodes::interface::read(schema, findings);
-        let mut draft =
-            SchemaDraft { text: self.text, schema, tables: self.tables(), kinds, node, records: IndexMap::new(), items: IndexMap::new() };
-        types::values::check_enums(schema, findings);
-        read_records(&mut draft, &self.declared, findings);
-        rules::read_rules(&mut draft, findings);
-        let constraints = rules::constraints(&draft, findings);
-        keys::ambiguity::check(&mut draft, findings);
-        let mut types = types::objects::read_object_types(&draft, findings);
-        auth::read_rules(&draft, &mut types, findings);
-        let cache = cache_control::read_hints(&draft, findings);
-        nodes::types::check(&draft, &types, findings);
-        api::check(schema, findings);
-        if findings.failed() {
-            return None;
-        }
-        let ruled = types.values().any(|ty| !ty.auth.is_empty() || ty.fields.values().any(|field| !field.auth.is_empty()));
-        Some(Model { api: api::build(schema, findings)?, tables: draft.tables, types, constraints, ruled, cache })
+fn checked(mut draft: SchemaDraft<'_>, declared: &[DeclaredTable], findings: &mut Findings) -> Option<Model> {
+    let schema = draft.schema;
+    types::values::check_enums(schema, findings);
+    read_records(&mut draft, declared, findings);
+    rules::read_rules(&mut draft, findings);
+    let constraints = rules::constraints(&draft, findings);
+    keys::ambiguity::check(&mut draft, findings);
+    let mut types = types::objects::read_object_types(&draft, findings);
+    auth::read_rules(&draft, &mut types, findings);
+    let cache = cache_control::read_hints(&draft, findings);
+    nodes::types::check(&draft, &types, findings);
+    api::check(schema, findings);
+    if findings.failed() {
+        return None;
     }
+    let ruled = types.values().any(|ty| !ty.auth.is_empty() || ty.fields.values().any(|field| !field.auth.is_empty()));
+    Some(Model { api: api::build(schema, findings)?, tables: draft.tables, types, constraints, ruled, cache })
 }
 
 /// Reads the stored fields of every item type and embedded type, and the keys of every item type.

@@ -160,7 +160,16 @@ fn a_broken_schema_or_a_taken_address_ends_it_with_1() {
     let said = run(directory.path(), &["dev", "--listen", "127.0.0.1:0"]).badly(1);
     assert!(said.contains("error[KF") && said.contains("schema.graphql:1:"), "{said}");
 
-    // The schema's mistakes are told before those of the samples, whatever was begun meanwhile, and nothing is left behind.
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let said = run(directory.path(), &["dev", "--listen", &address, "--schema", &schema()]).badly(1);
+    assert!(said.contains("another process listens there"), "{said}");
+}
+
+/// Whatever was begun while the schema was checked, its mistakes come first, and nothing is left behind.
+#[test]
+fn mistakes_of_the_schema_are_told_before_those_of_the_samples() {
+    let directory = tempfile::tempdir().unwrap();
     let (tables, broken) = (r#"extend schema @table(name: "notes")"#, "type Query { user(id: ID!): User @find }");
     let samples = directory.path().join("samples");
     fs::create_dir(&samples).unwrap();
@@ -178,11 +187,22 @@ fn a_broken_schema_or_a_taken_address_ends_it_with_1() {
         let said = dev(note);
         assert!(said.contains("notes.jsonl:1: this is not JSON") && said.contains("no table of the schema matches other.jsonl"), "{said}");
     }
+}
 
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = taken.local_addr().unwrap().to_string();
-    let said = run(directory.path(), &["dev", "--listen", &address, "--schema", &schema()]).badly(1);
-    assert!(said.contains("another process listens there"), "{said}");
+/// They wait until the schema is checked, where small ones do not.
+#[tokio::test]
+async fn large_samples_are_loaded() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("schema.graphql");
+    let schema =
+        r#"extend schema @table(name: "notes") type Note @item(keys: { pk: "{id}" }) { id: ID! } type Query { note(id: ID!): Note @find }"#;
+    fs::write(&path, schema).unwrap();
+    fs::create_dir(directory.path().join("samples")).unwrap();
+    let filler = "x".repeat(300_000);
+    let line = |id: usize| format!("{{\"Item\": {{\"pk\": {{\"S\": \"{id}\"}}, \"filler\": {{\"S\": \"{filler}\"}}}}}}\n");
+    fs::write(directory.path().join("samples/notes.jsonl"), (0..20).map(line).collect::<String>()).unwrap();
+    let server = Server::dev_by(keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0"]), directory);
+    assert_eq!(server.ask("{ note(id: \"19\") { id } }", json!({})).await.data()["note"]["id"], "19");
 }
 
 #[tokio::test]

@@ -68,15 +68,14 @@ impl Samples {
 /// Parses the sample files before the tables are known; `None` if they are too large together, or one cannot be read. [`load`] reports their
 /// mistakes.
 pub fn parsed_ahead(directory: &Path) -> Option<Vec<ItemFile>> {
-    let mut room = KEPT;
     let paths = names(directory).into_iter().map(|name| directory.join(name)).filter(|path| path.is_file());
-    let parsed = paths.map(|path| {
-        let mut file = ItemFile::at(&path).ok()?;
-        room = room.checked_sub(file.size().ok()?)?;
-        file.parse().ok()?;
-        Some(file)
-    });
-    parsed.collect()
+    let mut files: Vec<ItemFile> = paths.map(|path| ItemFile::at(&path).ok()).collect::<Option<_>>()?;
+    let bytes: u64 = files.iter().map(|file| file.size().ok()).sum::<Option<_>>()?;
+    if bytes > KEPT {
+        return None;
+    }
+    files.iter_mut().try_for_each(ItemFile::parse).ok()?;
+    Some(files)
 }
 
 /// Loads `<directory>/<table>.jsonl` into each empty table. Gives the tables that it filled, with the number of their items. Files that were

@@ -71,7 +71,7 @@ impl Dev {
         let authenticator = self.settings.sign_in.authenticator(issuer.as_ref().map(DevIssuer::issuer))?;
         let samples = self.samples();
         let store = DevStore::begin(self.data.as_deref(), samples.clone());
-        let (loaded, filling) = schema_file::load_with(&self.choice.schema, |tables| store.fill(tables))?;
+        let (loaded, filling) = schema_file::load_with(&self.choice.schema, |parsed| store.fill(parsed.tables()))?;
         schema_file::check_sign_in(&self.choice.schema, &loaded.model, authenticator.is_on())?;
         samples.check(&loaded.model.tables)?;
         let sample_directory = samples.directory().map(Path::to_owned);

@@ -2,7 +2,7 @@
 
 use crate::cli::items::item_file::ItemFile;
 use crate::cli::items::samples::{self, Samples};
-use crate::cli::store_choice::{embedded, explained};
+use crate::cli::store_choice::{embedded, explained, in_memory};
 use crate::schema::table::Table;
 use crate::table::sdk::store::SdkStore;
 use anyhow::{Result, ensure};
@@ -35,9 +35,8 @@ impl DevStore {
             let opening = async move { embedded(&directory) }.boxed();
             return Self { in_memory: false, opening, parsing: async { Ok(None) }.boxed(), samples };
         }
-        let opened = spawn_blocking(SdkStore::in_memory);
-        let opening =
-            async { opened.await?.map(SdkStore::without_client).map_err(|error| explained(error, "cannot create a store in memory")) };
+        let opened = spawn_blocking(in_memory);
+        let opening = async { opened.await? };
         let of = samples.clone();
         let parsed = spawn_blocking(move || of.directory().and_then(samples::parsed_ahead));
         Self { in_memory: true, opening: opening.boxed(), parsing: async { Ok(parsed.await?) }.boxed(), samples }
