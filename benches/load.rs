@@ -2,8 +2,9 @@
 //! latencies, CPU time a request and resident memory, as ratios to the program by hand.
 //!
 //! Each server is a process of its own on this machine. The rounds take turns, and the medians count. An argument of digits is the number of
-//! rounds. `--other PATH` measures another binary of Keyfold beside this one, as often as it is given. Any other argument is the name of the
-//! only case. With `--instructions`, callgrind counts the instructions of each server instead: they hardly change from run to run.
+//! rounds. `--other PATH` measures another binary of Keyfold beside this one, as often as it is given. `--stores N` is the number of stores behind
+//! the tables' server; without it, each processor has one. Any other argument is the name of the only case. With `--instructions`, callgrind
+//! counts the instructions of each server instead: they hardly change from run to run.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -38,21 +39,31 @@ const MEASURED: [(&str, usize); 3] = [("100-objects", 32), ("100-objects", 1), (
 
 fn main() {
     let mut arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let mut others = Vec::new();
-    while let Some(option) = arguments.iter().position(|argument| argument == "--other") {
-        others.extend(arguments.drain(option..(option + 2).min(arguments.len())).skip(1));
-    }
+    let others = taken(&mut arguments, "--other");
+    let stores = taken(&mut arguments, "--stores").pop().map(|stores| stores.parse().unwrap());
+    let stores = stores.unwrap_or_else(|| std::thread::available_parallelism().unwrap().get());
     let runtime = Runtime::new().unwrap();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["--tables"] => runtime.block_on(tables::serve()),
+        ["--tables", system, stores] => tables::serve(system, stores.parse().unwrap()),
         ["--by-hand", endpoint] => runtime.block_on(by_hand::serve(endpoint)),
-        ["--instructions"] => count(&runtime, &others),
+        ["--instructions"] => count(&runtime, &others, stores),
         ["--train", binary] => train::train(&runtime, binary),
         other => {
             let rounds = other.iter().find_map(|argument| argument.parse().ok()).unwrap_or(5);
-            compare(&runtime, &others, rounds, |name| other.iter().all(|argument| argument.parse::<usize>().is_ok() || *argument == name));
+            compare(&runtime, &others, (stores, rounds), |name| {
+                other.iter().all(|argument| argument.parse::<usize>().is_ok() || *argument == name)
+            });
         }
     }
+}
+
+/// Takes each value of an option out of the arguments.
+fn taken(arguments: &mut Vec<String>, option: &str) -> Vec<String> {
+    let mut values = Vec::new();
+    while let Some(place) = arguments.iter().position(|argument| argument == option) {
+        values.extend(arguments.drain(place..(place + 2).min(arguments.len())).skip(1));
+    }
+    values
 }
 
 /// The names of the servers, and the commands that start them. All are compared with the first.
@@ -73,8 +84,8 @@ fn servers(endpoint: &str, others: &[String]) -> Vec<(String, Command)> {
 }
 
 /// Counts the instructions of a request, over HTTP and in the whole process: the difference of two runs with different numbers of requests.
-fn count(runtime: &Runtime, others: &[String]) {
-    let (_tables, endpoint) = tables::filled(runtime, System::Groups);
+fn count(runtime: &Runtime, others: &[String], stores: usize) {
+    let (_tables, endpoint) = tables::filled(System::Groups, stores);
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
     for name in ["100-objects", "one-object"] {
         let case = CASES.iter().find(|case| case.name == name).unwrap();
@@ -98,8 +109,8 @@ fn count(runtime: &Runtime, others: &[String]) {
     }
 }
 
-fn compare(runtime: &Runtime, others: &[String], rounds: usize, is_chosen: impl Fn(&str) -> bool) {
-    let (tables, endpoint) = tables::filled(runtime, System::Groups);
+fn compare(runtime: &Runtime, others: &[String], (stores, rounds): (usize, usize), is_chosen: impl Fn(&str) -> bool) {
+    let (tables, endpoint) = tables::filled(System::Groups, stores);
     let (names, servers): (Vec<_>, Vec<_>) =
         servers(&endpoint, others).into_iter().map(|(name, mut command)| (name, Process::start(&mut command))).unzip();
     for (name, connections) in MEASURED.into_iter().filter(|(name, _)| is_chosen(name)) {

@@ -17,7 +17,7 @@ pub struct Case {
 }
 
 /// A schema and its items.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum System {
     /// A user's groups, their members and containers, and the foods in these.
     Groups,

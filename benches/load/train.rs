@@ -30,7 +30,7 @@ pub fn train(runtime: &Runtime, binary: &str) {
     for (number, system) in SYSTEMS.into_iter().enumerate() {
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("train-{number}"));
         let (schema, samples) = write(system, &directory);
-        let (_tables, endpoint) = tables::filled(runtime, system);
+        let (_tables, endpoint) = tables::filled(system, 1);
         for arguments in [["serve", "--endpoint-url", &endpoint], ["dev", "--sample", &samples]] {
             let mut command = Command::new(binary);
             command.args(arguments).args(["--schema", &schema, "--listen", "127.0.0.1:0", "--log", "keyfold::cli=info"]);
