@@ -63,13 +63,14 @@ pub trait DataStore: Send + Sync {
         scope: CallScope<'a>,
     ) -> BoxFuture<'a, Result<Metered<()>, WriteError>>;
 
-    /// Makes 1 to 25 writes without conditions by BatchWriteItem, no key twice. After an error, some of them may have been made.
+    /// Makes 1 to 25 writes without conditions by BatchWriteItem, no key twice. After [`WriteError::Uncertain`], some of them may have been
+    /// made; after [`WriteError::Failed`], none.
     fn write_batch<'a>(
         &'a self,
         table: &'a str,
         writes: Vec<BatchWrite>,
         scope: CallScope<'a>,
-    ) -> BoxFuture<'a, Result<Metered<()>, TableError>>;
+    ) -> BoxFuture<'a, Result<Metered<()>, WriteError>>;
 
     /// Whether every table and its indexes can be used now; the error names the first that cannot. Takes less than a second.
     fn ready<'a>(&'a self, tables: &'a [Table]) -> BoxFuture<'a, Result<(), TableError>>;

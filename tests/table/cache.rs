@@ -109,7 +109,7 @@ impl DataStore for Scripted {
         async { Ok(((), 1.0)) }.boxed()
     }
 
-    fn write_batch<'a>(&'a self, _: &'a str, _: Vec<BatchWrite>, _: CallScope<'a>) -> BoxFuture<'a, Result<Metered<()>, TableError>> {
+    fn write_batch<'a>(&'a self, _: &'a str, _: Vec<BatchWrite>, _: CallScope<'a>) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
         async { Ok(((), 1.0)) }.boxed()
     }
 

@@ -365,7 +365,7 @@ pub async fn told(store: &SdkStore, call: &Call, (table, token): (&str, &str), w
         }
         Call::Batch(writes) => {
             let made = store.write_batch(table, writes.clone(), deadline().into()).await;
-            made.map_or_else(|error| words(&error), |((), units)| units.to_string())
+            made.map_or_else(refused, |((), units)| units.to_string())
         }
     }
 }

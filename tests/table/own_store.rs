@@ -78,8 +78,8 @@ impl DataStore for Shelf {
         ready(Err(WriteError::Failed(unsupported()))).boxed()
     }
 
-    fn write_batch<'a>(&'a self, _: &'a str, _: Vec<BatchWrite>, _: CallScope<'a>) -> BoxFuture<'a, Result<Metered<()>, TableError>> {
-        ready(Err(unsupported())).boxed()
+    fn write_batch<'a>(&'a self, _: &'a str, _: Vec<BatchWrite>, _: CallScope<'a>) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
+        ready(Err(WriteError::Failed(unsupported()))).boxed()
     }
 
     fn ready<'a>(&'a self, _: &'a [Table]) -> BoxFuture<'a, Result<(), TableError>> {

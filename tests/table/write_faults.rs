@@ -299,11 +299,36 @@ async fn a_partial_batch_of_deletes_is_completed() {
 #[tokio::test(start_paused = true)]
 async fn deletes_that_stay_undone_are_told() {
     let server = Server::new(|_, _, body| Reply::ok(json!({ "UnprocessedItems": body["RequestItems"] })));
-    let error = uncertain(loaders(&server).delete_batch("things", vec![key("p", "a"), key("p", "b")]).await);
+    let error = failed(loaders(&server).delete_batch("things", vec![key("p", "a"), key("p", "b")]).await);
     assert_eq!(error.kind, TableErrorKind::Throttled, "{error}");
     let server = Server::new(|_, _, _| Reply::error(400, "AccessDeniedException"));
     let error = failed(loaders(&server).delete_batch("things", vec![key("p", "a")]).await);
     assert_eq!((error.kind, server.requests()), (TableErrorKind::Denied, 1));
     let many = (0..30).map(|i| key("p", &sort_key(i))).collect();
     assert_eq!(uncertain(loaders(&server).delete_batch("things", many).await).kind, TableErrorKind::Denied);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_batch_that_may_be_made_in_part_has_not_failed() {
+    let denied = || Reply::error(400, "AccessDeniedException");
+    let delete = async |server: &Server| loaders(server).delete_batch("things", (0..20).map(|i| key("p", &sort_key(i))).collect()).await;
+    // Some are deleted, and the rest is refused.
+    let half = Server::new(move |before, _, body| match before {
+        0 => Reply::ok(json!({ "UnprocessedItems": { "things": body["RequestItems"]["things"].as_array().unwrap()[10..] } })),
+        _ => denied(),
+    });
+    assert_eq!(uncertain(delete(&half).await).kind, TableErrorKind::Denied);
+    // The first answer is lost, or says what nobody can read.
+    for (name, reply) in LOST {
+        let server = Server::new(move |before, _, _| if before == 0 { reply() } else { denied() });
+        assert_eq!(uncertain(delete(&server).await).kind, TableErrorKind::Denied, "{name}");
+    }
+    let strange = Server::new(|_, _, _| Reply::ok(json!({ "UnprocessedItems": { "things": [{}] } })));
+    assert_eq!(uncertain(delete(&strange).await).kind, TableErrorKind::Invalid);
+    // Nothing was done.
+    assert_eq!(failed(delete(&Server::new(move |_, _, _| denied())).await).kind, TableErrorKind::Denied);
+    for (name, reply) in REFUSED {
+        let server = Server::new(move |before, _, _| if before < 2 { reply() } else { denied() });
+        assert_eq!(failed(delete(&server).await).kind, TableErrorKind::Denied, "{name}");
+    }
 }

@@ -4,6 +4,7 @@ use crate::table::data::attribute::Item;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::embedded::storage_failure;
 use crate::table::retry::table_health::Verdict;
+use serde::de::IgnoredAny;
 
 /// A failed attempt.
 #[derive(Debug)]
@@ -85,6 +86,11 @@ impl AttemptFailure {
     }
 }
 
+/// Whether a body without an error code is what is left of an answer of DynamoDB. Whole JSON and any other text are another server's.
+pub(in crate::table) fn is_cut_off(body: &[u8]) -> bool {
+    body.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(body).is_err()
+}
+
 /// The kind of a refusal, and whether it passes (DynamoDB developer guide, "Error handling with DynamoDB", error messages and codes).
 fn kind_of_refusal(code: &str, message: &str, status: u16) -> (TableErrorKind, bool) {
     use TableErrorKind::{Condition, Denied, Invalid, NoSuchTable, Storage, Throttled, Unavailable};
@@ -125,7 +131,9 @@ fn kind_of_refusal(code: &str, message: &str, status: u16) -> (TableErrorKind, b
         | "OptInRequired" => (Denied, false),
         "ConditionalCheckFailedException" | "TransactionCanceledException" => (Condition, false),
         // Another write of the same item was in progress; it is over in a moment.
-        "TransactionConflictException" => (Condition, true),
+        "TransactionConflictException"
+        // In another Region, of a global table with strong consistency (DynamoDB API reference, `PutItem`, errors).
+        | "ReplicatedWriteConflictException" => (Condition, true),
         "TransactionInProgressException" => (Unavailable, true),
         _ => match status {
             429 => (Throttled, true),
@@ -163,6 +171,7 @@ mod tests {
             ("", "", 403, Denied, false),
             ("ConditionalCheckFailedException", "", 400, Condition, false),
             ("TransactionConflictException", "", 400, Condition, true),
+            ("ReplicatedWriteConflictException", "", 400, Condition, true),
             ("TransactionInProgressException", "", 400, Unavailable, true),
             ("IdempotentParameterMismatchException", "", 400, Invalid, false),
             ("", "", 404, Unavailable, false),

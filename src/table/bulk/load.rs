@@ -39,7 +39,8 @@ impl SdkStore {
     pub async fn put_batch(&self, table: &Table, items: Vec<Item>, deadline: Instant) -> Result<(), TableError> {
         // A batch may not name a key twice, and the order of concurrent batches is undefined.
         let batches = batches(distinct(table, items)?.into_iter().map(BatchWrite::Put));
-        let put = |batch| write_batch(self.caller(deadline.into()), &table.name, batch, deadline).map_ok(drop);
+        let put =
+            |batch| write_batch(self.caller(deadline.into()), &table.name, batch, deadline).map_ok(drop).map_err(|failure| failure.error);
         stream::iter(batches).map(|batch| Ok(put(batch))).try_buffer_unordered(BATCHES_AT_ONCE).try_collect().await
     }
 

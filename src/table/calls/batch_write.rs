@@ -2,11 +2,11 @@
 //! without conditions may be repeated, so every passing error is retried.
 
 use super::call::{Call, EngineAnswer};
-use crate::table::attempt::attempts::CallMeans;
+use crate::table::attempt::attempts::{CallMeans, Ended, Next};
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::item_size::{item_size, key_size};
-use crate::table::data::write::BatchWrite;
+use crate::table::data::write::{BatchWrite, WriteError};
 use crate::table::data_store::Metered;
 use crate::table::embedded::engine::SHORT_BYTES;
 use crate::table::embedded::run::EngineRun;
@@ -26,29 +26,52 @@ use serde::Deserialize;
 use std::collections::HashMap;
 use tokio::time::Instant;
 
-/// Makes up to 25 writes. After an error, some of them may have been made. Gives the capacity units consumed.
+/// Why the writes of a batch were not all made.
+pub(in crate::table) struct BatchFailure {
+    /// The error.
+    pub(in crate::table) error: TableError,
+    /// Whether some of them may have been made.
+    pub(in crate::table) uncertain: bool,
+}
+
+impl From<BatchFailure> for WriteError {
+    fn from(BatchFailure { error, uncertain }: BatchFailure) -> Self {
+        if uncertain { Self::Uncertain(error) } else { Self::Failed(error) }
+    }
+}
+
+/// Makes up to 25 writes. Gives the capacity units consumed.
 pub(in crate::table) async fn write_batch(
     caller: CallMeans<'_>,
     table: &str,
     writes: Vec<BatchWrite>,
     deadline: Instant,
-) -> Result<Metered<()>, TableError> {
+) -> Result<Metered<()>, BatchFailure> {
     let mut call = BatchWriteItem { table, writes };
     let attempts = caller.attempts(call.operation(), table, deadline);
-    let (mut backoff, mut capacity) = (Backoff::new(caller.budget), 0.0);
+    let (mut backoff, mut capacity, mut uncertain) = (Backoff::new(caller.budget), 0.0, false);
     loop {
-        let (unprocessed, units) = attempts.send(|| caller.make(&call)).await?;
+        let classify = |failure: AttemptFailure| {
+            uncertain |= failure.uncertain;
+            if failure.again { Next::Again(failure.error.into()) } else { Next::Stop(attempts.named(failure.error)) }
+        };
+        let (unprocessed, units) = match attempts.until_stopped(|| caller.make(&call), classify).await {
+            Ok(answer) => answer,
+            Err(Ended::Stopped(error) | Ended::Deadline(error)) => return Err(BatchFailure { error, uncertain }),
+        };
         capacity += units;
         let left = unprocessed.len();
         if left == 0 {
             return Ok(((), capacity));
         }
         let progress = left < call.writes.len();
+        uncertain |= progress;
         call.writes = unprocessed;
         caller.throttled(table);
         if !backoff.wait_for_more(progress, deadline).await {
             let detail = format!("{left} items are still unprocessed");
-            return Err(attempts.named(TableError { kind: TableErrorKind::Throttled, detail }));
+            let error = attempts.named(TableError { kind: TableErrorKind::Throttled, detail });
+            return Err(BatchFailure { error, uncertain });
         }
     }
 }

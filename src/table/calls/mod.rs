@@ -28,7 +28,7 @@ use crate::table::data_store::{DataStore, GetResult, ItemRequest, Metered, usual
 use crate::table::retry::budget::RetryBudget;
 use crate::table::sdk::store::SdkStore;
 use crate::table::stream::source::ChangeSource;
-use futures_util::future::{BoxFuture, FutureExt};
+use futures_util::future::{BoxFuture, FutureExt, TryFutureExt};
 use std::sync::Arc;
 
 /// The usual number of calls in flight on the embedded store. Its engine makes one at a time, and an answer waits in memory until its request
@@ -77,8 +77,8 @@ impl DataStore for SdkStore {
         table: &'a str,
         writes: Vec<BatchWrite>,
         scope: CallScope<'a>,
-    ) -> BoxFuture<'a, Result<Metered<()>, TableError>> {
-        write_batch(self.caller(scope), table, writes, scope.deadline).boxed()
+    ) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
+        write_batch(self.caller(scope), table, writes, scope.deadline).map_err(WriteError::from).boxed()
     }
 
     fn ready<'a>(&'a self, tables: &'a [Table]) -> BoxFuture<'a, Result<(), TableError>> {

@@ -3,7 +3,7 @@
 
 use super::exchange::{AnswerBody, ExchangeError, TableRequest};
 use super::pool::{ConnectionPool, SendError};
-use super::refusal::{broken, not_connected, unbuilt};
+use super::refusal::{broken, not_connected, too_long, unbuilt};
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::data::error::TableErrorKind;
 use crate::table::retry::table_health::Verdict;
@@ -80,7 +80,7 @@ async fn send_by(
     let (mut body, mut read) = (ByteStream::new(body), AnswerBody::default());
     while let Some(chunk) = body.next().await {
         let chunk = chunk.map_err(|error| broken(format!("the answer was cut off: {error}")))?;
-        read.push(chunk).map_err(|error| broken(error.to_string()))?;
+        read.push(chunk).map_err(|error| too_long(error.to_string()))?;
     }
     Ok(Response::from_parts(head, read.whole()))
 }
@@ -95,6 +95,7 @@ fn failure(error: SendError) -> AttemptFailure {
         SendError::Exchange(ExchangeError::Broken(error)) if error.is_parse() => {
             AttemptFailure { verdict: Verdict::Unknown, ..broken(detail) }
         }
+        SendError::Exchange(ExchangeError::TooLong) => too_long(detail),
         SendError::Exchange(_) => broken(detail),
     }
 }

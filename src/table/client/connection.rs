@@ -46,6 +46,9 @@ pub(in crate::table) struct DynamoConnection {
     ahead: AtomicI64,
 }
 
+/// Credentials, and the time of the server.
+type Signing<'c> = (&'c Credentials, SystemTime);
+
 /// Where requests go, and what all of them have in common.
 struct Target {
     carrier: Carrier,
@@ -73,7 +76,8 @@ impl DynamoConnection {
                 (Some(cache), Some(_)) => Some(cache.get().await.map_err(|error| no_credentials(&error))?),
                 _ => None,
             };
-            let request = self.request(target, credentials.as_deref(), operation, &body);
+            let ahead = self.ahead.load(Ordering::Relaxed);
+            let request = Self::request(target, credentials.as_deref().map(|known| (known, server_time(ahead))), operation, &body);
             let request = request.map_err(|error| unbuilt(&*error))?;
             let begins = |headers: &HeaderMap| {
                 tally.inspect(|tally| tally.answered(|| text(headers, &AMZ_REQUEST_ID)));
@@ -83,7 +87,7 @@ impl DynamoConnection {
                 return Ok(answer.into_body());
             }
             let answer = Answer::of(answer);
-            if mended || !self.mend(&answer, credentials.as_deref()) {
+            if mended || !self.mend(&answer, credentials.as_deref(), ahead) {
                 return Err(refused(&answer));
             }
             mended = true;
@@ -102,18 +106,18 @@ impl DynamoConnection {
         build().map_err(|error: Unbuilt| unbuilt(&*error))
     }
 
-    fn request(&self, target: &Target, credentials: Option<&Credentials>, operation: &str, body: &Bytes) -> Result<TableRequest, Unbuilt> {
+    fn request(target: &Target, signing: Option<Signing<'_>>, operation: &str, body: &Bytes) -> Result<TableRequest, Unbuilt> {
         let mut request = Box::new(Request::new(Full::new(body.clone())));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = target.uri.clone();
         let operation = [API, operation].concat();
-        let token = credentials.and_then(Credentials::session_token);
+        let token = signing.and_then(|(credentials, _)| credentials.session_token());
         let mut headers = HeaderMap::with_capacity(HEADERS + usize::from(token.is_some()));
         headers.insert(HOST, target.host.clone());
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
         headers.insert(USER_AGENT, target.user_agent.clone());
-        if let (Some(signer), Some(credentials)) = (&target.signer, credentials) {
-            let signature = signer.sign(credentials, self.server_time(), &operation, body);
+        if let (Some(signer), Some((credentials, time))) = (&target.signer, signing) {
+            let signature = signer.sign(credentials, time, &operation, body);
             headers.insert(AMZ_DATE, HeaderValue::from_bytes(&signature.date)?);
             headers.insert(AUTHORIZATION, signature.authorization.try_into()?);
         }
@@ -125,9 +129,9 @@ impl DynamoConnection {
         Ok(request)
     }
 
-    /// Mends what made the server refuse a signature: a clock that is wrong, or credentials that have expired. `false` if there is nothing
-    /// to mend.
-    fn mend(&self, answer: &Answer, credentials: Option<&Credentials>) -> bool {
+    /// Mends what made the server refuse a signature: a clock that is wrong, or credentials that have expired. The signature's time was that
+    /// many seconds ahead of this machine's. `false` if there is nothing to mend.
+    fn mend(&self, answer: &Answer, credentials: Option<&Credentials>, signed_ahead: i64) -> bool {
         match answer.code(answer.refusal().as_ref()).unwrap_or_default().as_str() {
             "ExpiredTokenException" | "ExpiredToken" | "UnrecognizedClientException" => {
                 let Some((cache, credentials)) = self.credentials.as_ref().zip(credentials) else { return false };
@@ -140,22 +144,21 @@ impl DynamoConnection {
                     return false;
                 };
                 let ahead = theirs.unix_timestamp() - seconds(SystemTime::now());
-                let known = self.ahead.swap(ahead, Ordering::Relaxed);
-                // A signature lasts five minutes. A smaller difference was not the reason.
-                (ahead - known).abs() >= SIGNATURE_SECONDS
+                self.ahead.store(ahead, Ordering::Relaxed);
+                // A signature lasts five minutes. A smaller difference was not the reason. Another call may have found out the time meanwhile.
+                (ahead - signed_ahead).abs() >= SIGNATURE_SECONDS
             }
             _ => false,
         }
     }
+}
 
-    /// This machine's time as the server's clock shows it.
-    fn server_time(&self) -> SystemTime {
-        let ahead = self.ahead.load(Ordering::Relaxed);
-        let by = Duration::from_secs(ahead.unsigned_abs());
-        let now = SystemTime::now();
-        let shifted = if ahead < 0 { now.checked_sub(by) } else { now.checked_add(by) };
-        shifted.unwrap_or(now)
-    }
+/// The time of a clock that is that many seconds ahead of this machine's.
+fn server_time(ahead: i64) -> SystemTime {
+    let by = Duration::from_secs(ahead.unsigned_abs());
+    let now = SystemTime::now();
+    let shifted = if ahead < 0 { now.checked_sub(by) } else { now.checked_add(by) };
+    shifted.unwrap_or(now)
 }
 
 /// How far a signature's time may be from the server's, in seconds (AWS IAM user guide, "Signature Version 4": five minutes), less a
@@ -217,7 +220,10 @@ mod tests {
             for (name, value) in headers {
                 response.headers_mut().insert(name, value);
             }
-            HttpConnectorFuture::ready(Ok(response))
+            HttpConnectorFuture::new(async move {
+                tokio::task::yield_now().await;
+                Ok(response)
+            })
         }
     }
 
@@ -291,6 +297,16 @@ mod tests {
         // The clock is right by now, so it was not the reason.
         assert_eq!(send(&connection).await.unwrap_err().error.kind, TableErrorKind::Denied);
         assert_eq!(server.sent.lock().unwrap().len(), 4);
+    }
+
+    #[tokio::test]
+    async fn calls_in_flight_are_all_signed_anew() {
+        let refused = || refusal("InvalidSignatureException");
+        let (server, connection) = connected([refused(), refused(), refused(), good(), good(), good()]);
+        // Each is signed before the first refusal is read.
+        assert!(futures_util::future::join_all((0..3).map(|_| send(&connection))).await.iter().all(Result::is_ok));
+        let dates: Vec<i64> = server.sent("x-amz-date").iter().map(|date| minutes(date)).collect();
+        assert!(dates[1] - dates[0] <= 1 && dates[2] - dates[0] <= 1 && dates[3..].iter().all(|date| date - dates[0] >= 59), "{dates:?}");
     }
 
     /// The minutes of `20261122T031500Z` since 1970.

@@ -12,8 +12,8 @@ use tokio::time::{sleep, timeout};
 /// How long before they expire credentials are refreshed. AWS hands out new ones at least five minutes ahead (Amazon EC2 user guide,
 /// "Retrieve security credentials from instance metadata").
 const AHEAD: Duration = Duration::from_secs(5 * 60);
-/// Longest time of one refresh.
-const REFRESH_LIMIT: Duration = Duration::from_secs(5);
+/// Longest wait for credentials. An attempt lasts longer: it must not end as one that the table did not answer.
+const LOAD_LIMIT: Duration = Duration::from_secs(4);
 /// How long after a refresh the next one begins. A source may give the same credentials again for a while.
 const REFRESH_PAUSE: Duration = Duration::from_secs(5);
 
@@ -52,11 +52,14 @@ impl CredentialsCache {
                 Ok(known)
             }
             _ => {
-                let _loading = self.inner.loading.lock().await;
-                match self.inner.known() {
-                    Some(known) if lasts(&known, SystemTime::now()) => Ok(known),
-                    _ => self.inner.load().await,
-                }
+                let in_turn = async {
+                    let _loading = self.inner.loading.lock().await;
+                    match self.inner.known() {
+                        Some(known) if lasts(&known, SystemTime::now()) => Ok(known),
+                        _ => self.inner.load().await,
+                    }
+                };
+                in_time(in_turn).await
             }
         }
     }
@@ -76,7 +79,7 @@ impl Inner {
     }
 
     async fn refresh(self: Arc<Self>) {
-        if let Err(error) = self.load().await {
+        if let Err(error) = in_time(self.load()).await {
             tracing::warn!(%error, "the credentials could not be refreshed yet");
         }
         sleep(REFRESH_PAUSE).await;
@@ -84,11 +87,15 @@ impl Inner {
     }
 
     async fn load(&self) -> Result<Arc<Credentials>, CredentialsError> {
-        let loaded = timeout(REFRESH_LIMIT, self.provider.provide_credentials()).await;
-        let loaded = Arc::new(loaded.map_err(|_| CredentialsError::provider_timed_out(REFRESH_LIMIT))??);
+        let loaded = Arc::new(self.provider.provide_credentials().await?);
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(loaded.clone());
         Ok(loaded)
     }
+}
+
+/// Credentials, or that they did not come in time.
+async fn in_time<C>(loaded: impl Future<Output = Result<C, CredentialsError>>) -> Result<C, CredentialsError> {
+    timeout(LOAD_LIMIT, loaded).await.unwrap_or_else(|_| Err(CredentialsError::provider_timed_out(LOAD_LIMIT)))
 }
 
 /// Whether credentials are valid at a time.
@@ -100,20 +107,23 @@ fn lasts(credentials: &Credentials, until: SystemTime) -> bool {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::table::attempt::attempts::ATTEMPT_LIMIT;
     use aws_credential_types::provider::future;
     use std::sync::atomic::AtomicUsize;
     use tokio::task::yield_now;
+    use tokio::time::Instant;
 
-    /// A source that gives credentials of a minute, and counts how often.
+    /// A source that gives credentials of a minute and counts how often, or never answers.
     #[derive(Debug, Default)]
-    struct Source(Arc<AtomicUsize>);
+    struct Source(Option<Arc<AtomicUsize>>);
 
     impl ProvideCredentials for Source {
         fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
         where
             Self: 'a,
         {
-            self.0.fetch_add(1, Ordering::Relaxed);
+            let Some(asked) = &self.0 else { return future::ProvideCredentials::new(std::future::pending()) };
+            asked.fetch_add(1, Ordering::Relaxed);
             let expiry = SystemTime::now() + Duration::from_secs(60);
             future::ProvideCredentials::ready(Ok(Credentials::new("id", "secret", None, Some(expiry), "test")))
         }
@@ -122,7 +132,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_source_that_keeps_giving_credentials_that_end_soon_is_asked_now_and_then() {
         let asked = Arc::new(AtomicUsize::new(0));
-        let cache = CredentialsCache::new(SharedCredentialsProvider::new(Source(asked.clone())));
+        let cache = CredentialsCache::new(SharedCredentialsProvider::new(Source(Some(asked.clone()))));
         for expected in [2, 3] {
             for _ in 0..100 {
                 cache.get().await.unwrap();
@@ -131,5 +141,13 @@ mod tests {
             assert_eq!(asked.load(Ordering::Relaxed), expected);
             sleep(REFRESH_PAUSE * 2).await;
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_waits_for_a_silent_source_is_told_before_an_attempt_ends() {
+        let (cache, begun) = (CredentialsCache::new(SharedCredentialsProvider::new(Source::default())), Instant::now());
+        let all = futures_util::future::join_all((0..3).map(|_| cache.get())).await;
+        assert!(all.iter().all(|got| matches!(got, Err(CredentialsError::ProviderTimedOut(_)))), "{all:?}");
+        assert!(begun.elapsed() < ATTEMPT_LIMIT);
     }
 }

@@ -12,6 +12,8 @@ use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnec
 use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where requests go.
@@ -70,9 +72,19 @@ fn read(request: &HttpRequest) -> Option<Destination> {
     let scope = request.headers().get("authorization").and_then(|value| value.split("Credential=").nth(1));
     let region = scope.and_then(|scope| scope.split('/').nth(2)).map(str::to_owned);
     let user_agent = request.headers().get("user-agent").unwrap_or("keyfold").to_owned();
-    // A signature encodes the path once more (AWS IAM user guide, "Create a signed AWS API request", canonical URI).
-    let path = url.path().replace('%', "%25");
+    let path = signed_path(url.path());
     Some(Destination { url: url.into(), host, path, region, user_agent })
+}
+
+/// What a segment of a path has as it is in a signature: letters, digits, and these.
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The path of a URL as signatures have it: without empty segments, and each segment encoded once more (AWS IAM user guide, "Create a signed
+/// AWS API request", canonical URI).
+fn signed_path(path: &str) -> String {
+    let segments = path.split('/').filter(|segment| !segment.is_empty());
+    let signed: String = segments.flat_map(|segment| [Cow::from("/"), utf8_percent_encode(segment, UNRESERVED).into()]).collect();
+    if path.ends_with('/') { signed + "/" } else { signed }
 }
 
 #[cfg(test)]
@@ -118,6 +130,9 @@ mod tests {
         assert_eq!((found.host.as_str(), found.path.as_str()), ("db.example:8000", "/a%2520b/"));
         let found = of("eu-central-1", |config| config).await;
         assert_eq!((found.host.as_str(), found.path.as_str()), ("dynamodb.eu-central-1.amazonaws.com", "/"));
+        for (path, signed) in [("/", "/"), ("/v1:prod/", "/v1%3Aprod/"), ("//a//b", "/a/b"), ("/a@b,(c)~d-e._", "/a%40b%2C%28c%29~d-e._")] {
+            assert_eq!(signed_path(path), signed);
+        }
     }
 
     #[tokio::test]

@@ -1,6 +1,6 @@
 //! An answer that is none of success in; the failure of the attempt out.
 
-use crate::table::attempt::failure::{AttemptFailure, CancelReason, Refusal};
+use crate::table::attempt::failure::{AttemptFailure, CancelReason, Refusal, is_cut_off};
 use crate::table::data::attribute::Item;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::json::decode::JsonItem;
@@ -99,8 +99,7 @@ pub(super) fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a 
 pub(super) fn refused(answer: &Answer) -> AttemptFailure {
     let body = answer.refusal();
     let Some(code) = answer.code(body.as_ref()) else {
-        // What begins as JSON is what is left of an answer of DynamoDB. Anything else is the page of another server.
-        return match answer.body.starts_with(b"{") {
+        return match is_cut_off(&answer.body) {
             true => {
                 let is_refusal = (400..500).contains(&answer.status);
                 AttemptFailure { uncertain: !is_refusal, verdict: Verdict::Answered, ..broken("the answer was cut off".to_owned()) }
@@ -121,6 +120,11 @@ pub(super) fn refused(answer: &Answer) -> AttemptFailure {
 /// The failure of an attempt whose answer broke off or is damaged.
 pub(super) fn broken(detail: String) -> AttemptFailure {
     AttemptFailure::unusable(TableErrorKind::Unavailable, detail)
+}
+
+/// The failure of an attempt whose answer has too many bytes. The next one would have as many.
+pub(super) fn too_long(detail: String) -> AttemptFailure {
+    AttemptFailure { again: false, verdict: Verdict::Answered, ..AttemptFailure::unusable(TableErrorKind::TooMuch, detail) }
 }
 
 /// The item of a refusal; `None` if there is none. Some compatible servers send an empty map instead of nothing.
@@ -197,6 +201,9 @@ mod tests {
         assert_eq!(told(400, r#"{"__type":"com.amaz"#), (TableErrorKind::Unavailable, true, false));
         assert_eq!(told(500, "{"), (TableErrorKind::Unavailable, true, true));
         assert_eq!(told(502, "<html>"), (TableErrorKind::Unavailable, true, true));
+        assert_eq!(told(403, r#"{"message":"Forbidden"}"#), (TableErrorKind::Denied, false, false));
+        assert_eq!(told(429, r#"{"message":"API rate limit exceeded"}"#), (TableErrorKind::Throttled, true, false));
+        assert_eq!(told(404, "{}"), (TableErrorKind::Unavailable, false, false));
         assert_eq!(told(404, "<html>"), (TableErrorKind::Unavailable, false, false));
         assert_eq!(told(307, ""), (TableErrorKind::Unavailable, false, true));
     }

@@ -136,6 +136,8 @@ impl GrowingItems {
     /// The only item.
     pub(in crate::table) fn into_item(mut self) -> Item {
         self.end_item();
+        // A map within an item may have fewer attributes than those before it.
+        self.members.shrink_to_fit();
         Item::of_ordered(self.members)
     }
 }

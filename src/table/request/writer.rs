@@ -5,7 +5,6 @@ use super::loaders::Loaders;
 use super::session::CallRecord;
 use crate::table::cache::pending_write::PendingWrite;
 use crate::table::data::attribute::{Item, Key};
-use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::key_identity::{canonical, key_can_exist};
 use crate::table::data::transaction;
 use crate::table::data::write::{BATCHES_AT_ONCE, BatchWrite, WriteCall, WriteError, batches};
@@ -89,18 +88,20 @@ impl Loaders {
         let mut answers = stream::iter(sent).buffer_unordered(BATCHES_AT_ONCE);
         while let Some(answer) = answers.next().await {
             if let Err(error) = answer {
-                let refused = matches!(error.kind, TableErrorKind::Invalid | TableErrorKind::Denied | TableErrorKind::NoSuchTable);
-                // Other batches may have been written.
-                return Err(if refused && single { WriteError::Failed(error) } else { WriteError::Uncertain(error) });
+                return Err(match error {
+                    // Other batches may have been written.
+                    WriteError::Failed(error) if !single => WriteError::Uncertain(error),
+                    error => error,
+                });
             }
         }
         Ok(())
     }
 
-    async fn batch(&self, table: &str, writes: Vec<BatchWrite>) -> Result<(), TableError> {
+    async fn batch(&self, table: &str, writes: Vec<BatchWrite>) -> Result<(), WriteError> {
         let session = &self.session;
         let slot = session.reserve();
-        let _permit = session.permit(writes.len()).await?;
+        let _permit = session.permit(writes.len()).await.map_err(WriteError::Failed)?;
         let (begun, tally, keys) = (Instant::now(), session.tally(), writes.len());
         let writing = session.cache.as_deref().map(|cache| PendingWrite::of_batch(cache, table, &writes));
         let answer = session.store.write_batch(table, writes, session.scope(&tally)).await;

@@ -1,6 +1,6 @@
 //! An error of the SDK or of its HTTP client in; the failure of the attempt out.
 
-use crate::table::attempt::failure::{AttemptFailure, Refusal};
+use crate::table::attempt::failure::{AttemptFailure, Refusal, is_cut_off};
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::retry::table_health::Verdict;
 use aws_sdk_dynamodb::config::http::HttpResponse;
@@ -72,9 +72,9 @@ fn never_connected(error: &(dyn Error + 'static)) -> bool {
     causes(error).any(refused) || ["client error (Connect)", "HTTP connect timeout"].iter().any(|words| mentions(error, words))
 }
 
-/// Whether a body without an error code is what is left of JSON rather than the page of some other server.
+/// Whether an answer without an error code is what is left of one of DynamoDB rather than the page of some other server.
 fn is_cut_short(response: &HttpResponse) -> bool {
-    response.status().is_success() || response.body().bytes().is_some_and(|body| body.starts_with(b"{"))
+    response.status().is_success() || response.body().bytes().is_some_and(is_cut_off)
 }
 
 /// The texts of an error and its causes, each once: some errors repeat their cause.

@@ -55,7 +55,7 @@ pub async fn clear(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Resu
 }
 
 /// Deletes items with their replicas and guards: items without a condition in batches, the others in transactions. An item whose condition
-/// fails has changed, and is kept. Gives the keys of the deleted items.
+/// fails has changed, and is kept. Gives the keys of the deleted items. After [`WriteError::Uncertain`], some items may be deleted.
 async fn delete(job: &WriteJob<'_>, table: &Arc<str>, items: ToDelete) -> Result<Vec<Key>, WriteError> {
     let loaders = job.context.loaders;
     let (mut conditional, free): (ToDelete, ToDelete) = items.into_iter().partition(|(_, item)| item.condition.is_some());
@@ -86,6 +86,7 @@ async fn delete(job: &WriteJob<'_>, table: &Arc<str>, items: ToDelete) -> Result
                     return Err(WriteError::Conditions(failures));
                 }
             }
+            Err(WriteError::Failed(error)) if !deleted.is_empty() => return Err(WriteError::Uncertain(error)),
             Err(error) => return Err(error),
         }
     }
