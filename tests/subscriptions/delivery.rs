@@ -197,7 +197,15 @@ async fn another_schema_keeps_what_fits_it() {
     let mut broken = board.subscribe(r#"subscription { large(boardId: "b", least: 1) { node { points } } }"#).await;
     kept.begin().await;
     broken.begin().await;
-    board.replace(&BOARD.replace("points: Int\n", "size: Int\n").replace("points: Int", "size: Int").replace("points >=", "size >=")).await;
+    board
+        .replace(
+            &BOARD
+                .replace("points: Int\n", "size: Int\n")
+                .replace("points: Int", "size: Int")
+                .replace("points >=", "size >=")
+                .replace("points <", "size <"),
+        )
+        .await;
     let ended = broken.whole().await.unwrap();
     assert_eq!(ended["errors"][0]["extensions"]["code"], "GRAPHQL_VALIDATION_FAILED");
     assert!(broken.whole().await.is_none());
@@ -225,4 +233,28 @@ async fn a_subscriber_who_comes_while_the_schema_is_replaced_is_on_the_new_one()
     let renamed = BOARD.replace("  new(boardId: ID!)", "  added(boardId: ID!)");
     let refused = board.subscribe_across(r#"subscription { new(boardId: "b") { id } }"#, &renamed).await.whole().await.unwrap();
     assert_eq!(refused["errors"][0]["extensions"]["code"], "GRAPHQL_VALIDATION_FAILED");
+}
+
+#[tokio::test]
+async fn an_item_that_a_subscription_begins_with_may_change_without_an_event() {
+    let board = watching(BOARD).await;
+    let set = async |points: u32| {
+        board.run(&format!(r#"mutation {{ putCard(boardId: "b", id: "1", text: "x", points: {points}) {{ id }} }}"#)).await;
+    };
+    set(100).await;
+    let mut few = board.subscribe(r#"subscription { few(boardId: "b", id: "1", most: 50) { points } }"#).await;
+    let mut came_or_went = board.subscribe(r#"subscription { cameOrWent(boardId: "b", id: "1") { points } }"#).await;
+    assert_eq!(few.next().await, json!({ "few": null }), "it is there, but does not match");
+    assert_eq!(came_or_went.next().await, json!({ "cameOrWent": { "points": 100 } }));
+    for points in [80, 40, 30] {
+        set(points).await;
+    }
+    assert_eq!(few.next().await, json!({ "few": { "points": 40 } }));
+    assert_eq!(few.next().await, json!({ "few": { "points": 30 } }));
+    board.run(r#"mutation { deleteCard(boardId: "b", id: "1") { id } }"#).await;
+    assert_eq!(few.next().await, json!({ "few": null }));
+    assert_eq!(came_or_went.next().await, json!({ "cameOrWent": null }), "the changes before were none of these kinds");
+    set(20).await;
+    assert_eq!(few.next().await, json!({ "few": { "points": 20 } }));
+    assert_eq!(came_or_went.next().await, json!({ "cameOrWent": { "points": 20 } }));
 }

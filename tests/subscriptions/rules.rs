@@ -142,3 +142,21 @@ async fn no_tenant_hears_of_another() {
     assert_eq!(all.next().await, json!({ "secrets": { "text": "of one" } }));
     none.begin().await;
 }
+
+#[tokio::test]
+async fn a_subscription_that_begins_with_a_hidden_item_hears_of_it_when_it_can_be_seen() {
+    let clubs = watching(CLUBS).await;
+    let put = async |owner: &str| {
+        let query = format!(r#"mutation {{ putDraft(clubId: "c", id: "1", ownerId: "{owner}", text: "x") {{ id }} }}"#);
+        clubs.run_as(request(&query, user(owner))).await;
+    };
+    put("ann").await;
+    let mut ben = clubs.subscribe_as(request(r#"subscription { draft(clubId: "c", id: "1") { ownerId } }"#, user("ben"))).await;
+    assert_eq!(ben.next().await, json!({ "draft": null }));
+    for owner in ["eve", "ben", "eve", "ben"] {
+        put(owner).await;
+    }
+    for owner in [json!({ "ownerId": "ben" }), json!(null), json!({ "ownerId": "ben" })] {
+        assert_eq!(ben.next().await, json!({ "draft": owner }));
+    }
+}

@@ -1,6 +1,6 @@
 //! A subscriber in; what it gets before the changes of its group out: the changes that it has missed, or the item as it is.
 
-use super::delivery::{Images, deliver, watched};
+use super::delivery::{Images, deliver};
 use super::event::Event;
 use super::feeds::{Feeds, now};
 use super::history::event_id::EventPosition;
@@ -47,26 +47,21 @@ pub async fn begin(
     let end = feeds.state().feeds.get(&table).map(|feed| feed.log.end(now()));
     let id: Arc<str> = end.map(|position| position.id()).unwrap_or_default().into();
     subscriber.go_on_from(id.clone());
-    let initial = match initial(operation, id).await.map_err(SubscriptionEnd::Failed)? {
-        None => None,
-        Some((event, seen)) => {
-            event.into_iter().for_each(|event| subscriber.send(event.held(&operation.bounds)));
-            Some(seen)
-        }
-    };
+    let (event, initial) = initial(operation, id).await.map_err(SubscriptionEnd::Failed)?;
+    event.into_iter().for_each(|event| subscriber.send(event.held(&operation.bounds)));
     Ok(Seen { initial, ..Seen::default() })
 }
 
-/// Reads the item that an operation watches. Gives its event, which has this id, and the item as it was seen.
-async fn initial(operation: &WatchedOperation, id: Arc<str>) -> Result<Option<(Option<Event>, SeenItem)>, Arc<Failure>> {
+/// Reads the item that an operation watches, if it begins with it. Gives its event, which has this id, and the item as it was seen.
+async fn initial(operation: &WatchedOperation, id: Arc<str>) -> Result<(Option<Event>, Option<SeenItem>), Arc<Failure>> {
     let WatchedOperation { gateway, prepared, interest, .. } = operation;
-    let Some(lookup) = watched(prepared).and_then(|(_, watch)| watch.initial.as_ref()) else { return Ok(None) };
+    let Some(lookup) = operation.initial() else { return Ok((None, None)) };
     let item = read(operation, lookup).await?;
     let images = Images { old: None, new: item.as_ref(), is_initial: true };
     let body = deliver(gateway, prepared, interest, images, &id).await?;
     let attributes = lookup.plan.reads.last().map(|read| read.projection.clone()).unwrap_or_default();
     let event = body.map(|body| Event { id, body: body.into(), record: None });
-    Ok(Some((event, SeenItem::new(item.as_deref(), attributes))))
+    Ok((event, item.map(|item| SeenItem::new(&item, attributes))))
 }
 
 async fn read(operation: &WatchedOperation, lookup: &WriteLookup) -> Result<Option<Arc<Item>>, Arc<Failure>> {

@@ -4,7 +4,7 @@
 use super::delivery::watched;
 use super::event::WaitingChange;
 use super::operation::WatchedOperation;
-use super::subscriber::{Subscriber, SubscriptionEnd};
+use super::subscriber::{GroupOffer, Subscriber, SubscriptionEnd};
 use crate::execute::gateway::PreparedOperation;
 use crate::execute::request::Request;
 use crate::plan::tree::ArgumentValue;
@@ -147,8 +147,10 @@ impl Group {
         Some((change, state.operation.clone()))
     }
 
-    fn members(&self) -> Vec<Arc<Subscriber>> {
-        self.state().members.values().cloned().collect()
+    /// Hands something over to each subscriber.
+    fn offer(&self, offer: &GroupOffer) {
+        let members: Vec<Arc<Subscriber>> = self.state().members.values().cloned().collect();
+        members.iter().for_each(|member| member.offer(offer));
     }
 
     fn state(&self) -> MutexGuard<'_, GroupState> {
@@ -165,11 +167,10 @@ impl Running {
                 operation.event((*change).clone()).boxed().await
             };
             match delivered.await {
+                // Who began with the item as it was must know of each of its changes.
+                Ok(None) if operation.initial().is_some() => self.group.offer(&GroupOffer::Silent(change)),
                 Ok(None) => {}
-                Ok(Some(event)) => {
-                    let event = event.held(&operation.bounds);
-                    self.group.members().iter().for_each(|member| member.offer(&event));
-                }
+                Ok(Some(event)) => self.group.offer(&GroupOffer::Event(event.held(&operation.bounds))),
                 // They go on after their last event, so this one is not lost.
                 Err(failure) => self.group.end(&SubscriptionEnd::Failed(failure)),
             }

@@ -10,7 +10,7 @@ use crate::execute::auth::refusals;
 use crate::execute::error::{ErrorCode, Failure, GraphqlError};
 use crate::execute::gateway::{Gateway, PreparedOperation};
 use crate::execute::read::state::ReadState;
-use crate::plan::tree::PlannedWatch;
+use crate::plan::tree::{PlannedWatch, WriteLookup};
 use crate::schema::model::watch::AFTER;
 use crate::table::stream::record::ChangeRecord;
 use std::sync::Arc;
@@ -67,6 +67,11 @@ impl WatchedOperation {
     pub fn table(&self) -> Arc<str> {
         let table = watched(&self.prepared).map(|(_, watch)| self.gateway.model().tables[watch.table].name.as_str());
         table.unwrap_or_default().into()
+    }
+
+    /// How it reads the item as it is, if it begins with that.
+    pub fn initial(&self) -> Option<&WriteLookup> {
+        watched(&self.prepared)?.1.initial.as_ref()
     }
 
     /// The event of a change; `None` if it does not concern the operation. Fails if what decides that could not be read.

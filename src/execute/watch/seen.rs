@@ -12,27 +12,28 @@ use std::sync::Arc;
 pub struct Seen {
     /// The last change of each shard.
     pub replayed: HashMap<Arc<str>, Arc<str>>,
-    /// The item as it was when the subscription began.
+    /// The item as the subscriber has it from the beginning. Without one, every change is new: it may concern an item that was there and not
+    /// for this subscriber.
     pub initial: Option<SeenItem>,
 }
 
 /// An item as a subscriber has seen it. Each subscriber keeps one until the first change, so it is the hash of the item only.
 #[derive(Debug, Clone)]
 pub struct SeenItem {
-    /// The hash of the attributes; `None` if there was no item.
-    hash: Option<u64>,
+    /// The hash of the attributes.
+    hash: u64,
     attributes: AttributeNames,
 }
 
 impl SeenItem {
-    /// An item of which these attributes were read; `None` if there was none.
-    pub fn new(item: Option<&Item>, attributes: AttributeNames) -> Self {
-        Self { hash: item.map(|item| hash_of(item, &attributes)), attributes }
+    /// An item of which these attributes were read.
+    pub fn new(item: &Item, attributes: AttributeNames) -> Self {
+        Self { hash: hash_of(item, &attributes), attributes }
     }
 
     /// Whether an image is the item as it was seen.
     fn is(&self, image: Option<&Arc<Item>>) -> bool {
-        self.hash == image.map(|image| hash_of(image, &self.attributes))
+        image.is_some_and(|image| hash_of(image, &self.attributes) == self.hash)
     }
 }
 
@@ -53,7 +54,7 @@ impl Seen {
         self.replayed.is_empty() && self.initial.is_none()
     }
 
-    /// Whether a change is new to the subscriber.
+    /// Whether a change is new to the subscriber. Asks about every change of the item, also if it makes no event.
     pub fn is_new(&mut self, record: &ChangeRecord) -> bool {
         let StreamPosition { shard, sequence } = &record.position;
         if self.replayed.get(shard).is_some_and(|last| compare_sequences(sequence, last) != cmp::Ordering::Greater) {

@@ -1,10 +1,11 @@
 //! Events in, the responses of one subscriber out, in order. What its client has not taken is bounded in bytes.
 
 use super::bounds::{DeliveryBounds, Held};
-use super::event::Event;
+use super::event::{Event, WaitingChange};
 use super::seen::Seen;
 use crate::execute::error::{ErrorCode, Failure, GraphqlError};
 use crate::execute::gateway::Response;
+use crate::table::stream::record::ChangeRecord;
 use serde_json::json;
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -59,11 +60,20 @@ struct SubscriberState {
     room: Option<Waker>,
 }
 
+/// What a group has for its subscribers.
+#[derive(Debug, Clone)]
+pub enum GroupOffer {
+    /// An event.
+    Event(Arc<Held<Event>>),
+    /// A change that makes no event.
+    Silent(WaitingChange),
+}
+
 /// Which events of the group a subscriber takes.
 #[derive(Debug)]
 enum Gate {
     /// They wait until the subscriber knows how it begins.
-    Holding(Vec<Arc<Held<Event>>>),
+    Holding(Vec<GroupOffer>),
     /// None: too many have waited.
     Missing,
     /// Those that it has not had yet.
@@ -99,7 +109,7 @@ impl Subscriber {
             match std::mem::replace(&mut state.gate, gate) {
                 Gate::Holding(held) => {
                     state.give_back((0, state.held, held.len()));
-                    held.into_iter().for_each(|event| state.offer(event));
+                    held.into_iter().for_each(|offer| state.offer(offer));
                 }
                 Gate::Missing => state.end_too_slow(),
                 Gate::Open(_) => {}
@@ -107,9 +117,9 @@ impl Subscriber {
         });
     }
 
-    /// Hands over an event of its group.
-    pub fn offer(&self, event: &Arc<Held<Event>>) {
-        self.change(|state| state.offer(event.clone()));
+    /// Hands over what its group has.
+    pub fn offer(&self, offer: &GroupOffer) {
+        self.change(|state| state.offer(offer.clone()));
     }
 
     /// Hands over an event of its own, while those of the group wait.
@@ -181,11 +191,11 @@ impl Subscriber {
 }
 
 impl SubscriberState {
-    fn offer(&mut self, event: Arc<Held<Event>>) {
+    fn offer(&mut self, offer: GroupOffer) {
         match &mut self.gate {
             Gate::Holding(held) => {
-                self.held += size_of_event(&event);
-                held.push(event);
+                self.held += offer.size();
+                held.push(offer);
                 let is_full = held.len() > 1 && self.held > QUEUE_BYTES;
                 self.take();
                 if is_full {
@@ -194,15 +204,16 @@ impl SubscriberState {
             }
             Gate::Missing => {}
             Gate::Open(seen) => {
-                let is_new = match (seen.as_mut(), &event.record) {
+                let is_new = match (seen.as_mut(), offer.record()) {
                     (Some(seen), Some(record)) => seen.is_new(record),
                     _ => true,
                 };
                 if seen.as_ref().is_some_and(|seen| seen.is_nothing()) {
                     *seen = None;
                 }
-                if is_new {
-                    self.push(event);
+                match offer {
+                    GroupOffer::Event(event) if is_new => self.push(event),
+                    GroupOffer::Event(_) | GroupOffer::Silent(_) => {}
                 }
             }
         }
@@ -276,6 +287,24 @@ impl SubscriptionEnd {
         };
         let details = last.filter(|_| *self != Self::Past).map(|id| ("after", json!(id))).into_iter().collect();
         Some(GraphqlError { details, ..GraphqlError::new(code, message) })
+    }
+}
+
+impl GroupOffer {
+    /// The change.
+    fn record(&self) -> Option<&ChangeRecord> {
+        match self {
+            Self::Event(event) => event.record.as_deref(),
+            Self::Silent(change) => Some(change),
+        }
+    }
+
+    /// The bytes that it counts while the gate holds it.
+    fn size(&self) -> usize {
+        match self {
+            Self::Event(event) => size_of_event(event),
+            Self::Silent(_) => EVENT_BYTES,
+        }
     }
 }
 
