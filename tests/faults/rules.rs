@@ -95,6 +95,29 @@ async fn what_dynamodb_computes_is_held_by_a_condition() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_computed_number_stays_within_its_type() {
+    let backend = stock().await;
+    for (field, outcome) in [
+        ("countStock(id: \"x\", by: 2147483647)", Ok(2_147_483_647)),
+        ("countStock(id: \"x\", by: 1)", Err("Stock.hits must be 2147483647 or less, but would be more.")),
+        ("countStock(id: \"x\", by: -1)", Ok(2_147_483_646)),
+        ("countDownStock(id: \"x\", by: 2147483647)", Ok(-1)),
+        ("countDownStock(id: \"x\", by: 2147483647)", Ok(-2_147_483_648)),
+        ("countDownStock(id: \"x\", by: 1)", Err("Stock.hits must be -2147483648 or more, but would be less.")),
+        ("sumStock(id: \"x\", by: 4611686018427387903)", Ok(9_223_372_036_854_775_806)),
+        ("sumStock(id: \"x\", by: 2)", Err("Stock.total must be 9223372036854775807 or less, but would be more.")),
+        ("sumStock(id: \"x\", by: 1)", Ok(9_223_372_036_854_775_807_i64)),
+    ] {
+        let shows = if field.starts_with("sum") { "total" } else { "hits" };
+        let is = backend.run(&format!("mutation {{ w: {field} {{ {shows} }} }}"), json!({})).await;
+        match outcome {
+            Ok(number) => assert_eq!(is["data"]["w"][shows].to_string().trim_matches('"'), number.to_string(), "{field}: {is}"),
+            Err(message) => assert_eq!((error(&is).0, error(&is).1), ("BAD_USER_INPUT", message), "{field}"),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_copied_attribute_is_held_by_a_condition() {
     let backend = stock().await;
     backend.ok("mutation { startStock(id: \"x\", bonus: 5) { id } }", json!({})).await;

@@ -67,7 +67,8 @@ pub fn set(element: &ValueType, values: &[Value]) -> Option<Attribute> {
     }
 }
 
-/// Any JSON value of at most `depth` levels whose numbers DynamoDB can hold.
+/// Any JSON value of at most `depth` levels whose numbers and names DynamoDB can hold. A name is not empty (DynamoDB developer guide,
+/// "Supported data types and naming rules").
 fn json(value: &Value, depth: usize) -> Option<Attribute> {
     let below = depth.checked_sub(1)?;
     Some(match value {
@@ -77,7 +78,8 @@ fn json(value: &Value, depth: usize) -> Option<Attribute> {
         Value::String(text) => Attribute::S(text.clone().into()),
         Value::Array(values) => Attribute::L(values.iter().map(|value| json(value, below)).collect::<Option<_>>()?),
         Value::Object(fields) => {
-            let entries = fields.iter().map(|(name, value)| Some((name.clone(), json(value, below)?)));
+            let entry = |(name, value): (&String, &Value)| Some((name.clone(), json(value, below).filter(|_| !name.is_empty())?));
+            let entries = fields.iter().map(entry);
             Attribute::M(entries.collect::<Option<Item>>()?)
         }
     })

@@ -104,6 +104,7 @@ impl<'a> Walk<'a> {
                 (Some(ExtendedType::InputObject(input)), Literal::Object(fields)) => self.object(input, fields, value),
                 (Some(ExtendedType::Scalar(_)), _) => {
                     self.variables_are_defined(value);
+                    self.fields_are_unique(value);
                     // Variables inside a JSON value are coerced as variables.
                     if let Err(misfit) = coerce(self.api, ty, &json_of(value, &Map::new())) {
                         let message = format!("{}\" is not acceptable: {}", self.name, misfit.why);
@@ -120,15 +121,33 @@ impl<'a> Walk<'a> {
         if in_one_of && (fields.len() != 1 || fields.iter().any(|(_, value)| value.is_null())) {
             self.invalid(exactly_one(&input.name), value);
         }
+        self.names_are_unique(fields);
+        for (name, value) in fields {
+            if let Some(definition) = input.fields.get(name) {
+                let at = Place { has_default: definition.default_value.is_some(), in_one_of };
+                self.within(&format!(".{name}"), &definition.ty, at, value);
+            }
+        }
+    }
+
+    fn names_are_unique(&mut self, fields: &[(Name, Node<Literal>)]) {
         let mut seen = HashSet::new();
         for (name, value) in fields {
             if !seen.insert(name) {
                 self.invalid(format!("There can be only one input field named \"{name}\"."), value);
             }
-            if let Some(definition) = input.fields.get(name) {
-                let at = Place { has_default: definition.default_value.is_some(), in_one_of };
-                self.within(&format!(".{name}"), &definition.ty, at, value);
+        }
+    }
+
+    /// Checks the objects in a value of a scalar (GraphQL section 5.6.3: input object field uniqueness).
+    fn fields_are_unique(&mut self, value: &Node<Literal>) {
+        match &**value {
+            Literal::Object(fields) => {
+                self.names_are_unique(fields);
+                fields.iter().for_each(|(_, value)| self.fields_are_unique(value));
             }
+            Literal::List(values) => values.iter().for_each(|value| self.fields_are_unique(value)),
+            _ => {}
         }
     }
 

@@ -11,10 +11,10 @@ use crate::execute::write::rules::constraint::broken;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{ArgumentType, Comparator, Operand, Path, Segment};
 use crate::schema::expression::update::{SetValue, Update};
-use crate::schema::model::rules::Constraint;
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::schema::scalar::decimal::{canonical_decimal, canonical_float};
 use crate::schema::scalar::value_type::ValueType;
+use bigdecimal::num_bigint::Sign;
 use bigdecimal::{BigDecimal, RoundingMode};
 use serde_json::{Map, Value, json};
 use std::num::NonZeroU64;
@@ -65,31 +65,31 @@ pub fn broken_constraint(ty: &ObjectType, field: &str, sentence: &str) -> FieldE
     FieldError::new(ErrorCode::BadUserInput, format!("{}.{field} {}.", ty.name, sentence.trim_end_matches('.')))
 }
 
-/// The conditions that keep computed values within bounds.
+/// The conditions that keep computed values within the bounds of their fields, and of their fields' types.
 pub fn bounds(model: &Model, ty: &ObjectType, update: &Update, scope: &Scope<'_>) -> Vec<ComputedBound> {
     let mut all = Vec::new();
-    let constrained = |path: &Path| {
+    let number_at = |path: &Path| {
         let field = field_at(model, ty, path)?;
         // The elements of a whole list or set are known, or they cannot be checked.
         if field.ty.is_list() && !matches!(path.segments.last(), Some(Segment::Index(_))) {
             return None;
         }
-        Some((field, field.rules.constraint.as_ref().filter(|rules| rules.min.is_some() || rules.max.is_some())?))
+        Some(field)
     };
     for (path, value) in &update.set {
-        if let Some((field, constraint)) = constrained(path)
+        if let Some(field) = number_at(path)
             && let Some(sum) = Sum::of(value, path, scope)
         {
-            all.extend(sum.bounds((ty, field), constraint));
+            all.extend(sum.bounds(ty, field));
         }
     }
     for (path, operand) in &update.add {
-        if let Some((field, constraint)) = constrained(path)
+        if let Some(field) = number_at(path)
             && let Some(amount) = number(operand, scope)
         {
             let sum =
                 Sum { path: path.clone(), missing: Some(BigDecimal::from(0)), negated: false, amount, argument: argument_of(operand) };
-            all.extend(sum.bounds((ty, field), constraint));
+            all.extend(sum.bounds(ty, field));
         }
     }
     all
@@ -134,10 +134,10 @@ impl Sum {
         }
     }
 
-    fn bounds(&self, (ty, field): (&ObjectType, &Field), constraint: &Constraint) -> Vec<ComputedBound> {
-        let bound = |limit: Option<f64>, least: bool, sentence: &str| {
+    fn bounds(&self, ty: &ObjectType, field: &Field) -> Vec<ComputedBound> {
+        let bound = |limit: Option<String>, least: bool, sentence: &str| {
             let limit = limit?;
-            let exact = BigDecimal::from_str(&canonical_float(limit)?).ok()?;
+            let exact = BigDecimal::from_str(&limit).ok()?;
             // attribute + amount ≥ limit if attribute ≥ limit − amount; amount − attribute ≥ limit if attribute ≤ amount − limit.
             let (edge, at_least) = match self.negated {
                 false => (&exact - &self.amount, least),
@@ -155,13 +155,32 @@ impl Sum {
                 true => Condition::Or(vec![Condition::NotExists(self.path.clone()), compare]),
                 false => compare,
             };
-            let mut field_error = broken_constraint(ty, &field.name, &sentence.replace("{}", &limit.to_string()));
+            let mut field_error = broken_constraint(ty, &field.name, &sentence.replace("{}", &limit));
             field_error.details.extend(self.argument.as_ref().map(|name| ("argument", json!(name.split('.').collect::<Vec<_>>()))));
             Some(ComputedBound { condition, field_error })
         };
-        let least = bound(constraint.min, true, "must be {} or more, but would be less");
-        let most = bound(constraint.max, false, "must be {} or less, but would be more");
+        let (least, most) = self.limits(field);
+        let least = bound(least, true, "must be {} or more, but would be less");
+        let most = bound(most, false, "must be {} or less, but would be more");
         least.into_iter().chain(most).collect()
+    }
+
+    /// The least and the greatest value that the field may get: by its constraint, or else by its type. The limits of a type are far away, so
+    /// that only a caller's amount can go beyond them, and only to its own side.
+    fn limits(&self, field: &Field) -> (Option<String>, Option<String>) {
+        let constraint = field.rules.constraint.as_ref();
+        let of_type = match kind_of(field).filter(|_| self.argument.is_some()) {
+            Some(ValueType::Int) => Some((i32::MIN.to_string(), i32::MAX.to_string())),
+            Some(ValueType::Long) => Some((i64::MIN.to_string(), i64::MAX.to_string())),
+            _ => None,
+        };
+        let (least, most) = of_type.unzip();
+        let (falls, grows) = (self.negated || self.amount.sign() == Sign::Minus, self.negated || self.amount.sign() == Sign::Plus);
+        let set = |limit: Option<f64>| limit.and_then(canonical_float);
+        (
+            set(constraint.and_then(|rules| rules.min)).or(least.filter(|_| falls)),
+            set(constraint.and_then(|rules| rules.max)).or(most.filter(|_| grows)),
+        )
     }
 }
 
