@@ -1,6 +1,6 @@
 //! The address of a peer and the header of its request in, the client whose request it is out. Must not know what a client may do.
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderValue};
 use std::fmt::{Display, Formatter};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -24,8 +24,10 @@ impl ClientAddress {
     /// may be anything. Without a readable address, it is the peer.
     pub fn behind_proxies(peer: IpAddr, headers: &HeaderMap, proxies: usize) -> Self {
         let Some(skipped) = proxies.checked_sub(1) else { return Self::of(peer) };
-        let lines: Vec<&str> = headers.get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok()).collect();
-        let address = lines.iter().rev().flat_map(|line| line.rsplit(',')).nth(skipped).and_then(|text| address_in(text.trim()));
+        // What clients put to the left of the address may be no text.
+        let lines: Vec<&[u8]> = headers.get_all(FORWARDED_FOR).iter().map(HeaderValue::as_bytes).collect();
+        let mut addresses = lines.iter().rev().flat_map(|line| line.rsplit(|byte| *byte == b','));
+        let address = addresses.nth(skipped).and_then(|text| address_in(std::str::from_utf8(text).ok()?.trim()));
         Self::of(address.unwrap_or(peer))
     }
 }
@@ -50,7 +52,7 @@ mod tests {
     fn client(lines: &[&str], proxies: usize) -> String {
         let mut headers = HeaderMap::new();
         for line in lines {
-            headers.append(FORWARDED_FOR, line.parse().unwrap());
+            headers.append(FORWARDED_FOR, HeaderValue::from_bytes(line.as_bytes()).unwrap());
         }
         ClientAddress::behind_proxies([10, 0, 0, 1].into(), &headers, proxies).0.to_string()
     }
@@ -64,6 +66,7 @@ mod tests {
 
     #[test]
     fn without_a_readable_address_it_is_the_peer() {
+        assert_eq!(client(&["8.8.8.8", "\u{ff}, 9.9.9.9"], 1), "9.9.9.9", "what a client wrote before is no text");
         for lines in [&[][..], &["unknown"], &["1.1.1.1, "], &["1.1.1.1:x"]] {
             assert_eq!(client(lines, 1), "10.0.0.1", "{lines:?}");
         }

@@ -113,3 +113,24 @@ async fn a_web_socket_obeys_the_same_rules() {
         assert!(!heard.contains("\"query\":\"other\""), "{heard}");
     }
 }
+
+#[tokio::test]
+async fn both_protocols_of_web_sockets_know_documents_by_their_hash() {
+    let server = strict().await;
+    for protocol in ["graphql-transport-ws", "graphql-ws"] {
+        let mut request = server.url("/graphql/ws").replacen("http", "ws", 1).into_client_request().unwrap();
+        request.headers_mut().insert("sec-websocket-protocol", protocol.parse().unwrap());
+        let (mut socket, _) = tokio_tungstenite::connect_async(request).await.unwrap();
+        let begin = if protocol == "graphql-ws" { "start" } else { "subscribe" };
+        socket.send(Message::text(json!({"type": "connection_init"}).to_string())).await.unwrap();
+        for (id, query) in [("a", "unknown"), ("b", "trusted")] {
+            let payload = json!({"extensions": extensions(query)});
+            socket.send(Message::text(json!({"type": begin, "id": id, "payload": payload}).to_string())).await.unwrap();
+        }
+        let mut heard = String::new();
+        while !heard.contains("\"query\":\"trusted\"") || !heard.contains("PERSISTED_QUERY_NOT_FOUND") {
+            let message = tokio::time::timeout(Duration::from_secs(60), socket.next()).await.unwrap().unwrap().unwrap();
+            heard.push_str(message.to_text().unwrap());
+        }
+    }
+}

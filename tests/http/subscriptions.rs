@@ -1,7 +1,7 @@
 //! Subscriptions as clients hear them: over WebSockets and as streams of events, until the client or the server ends them.
 
 use crate::machine::{Running, parts, start};
-use crate::websocket::{Socket, begin, socket};
+use crate::websocket::{Socket, begin, socket, socket_by};
 use futures_util::{SinkExt, StreamExt};
 use keyfold::execute::gateway::Gateway;
 use keyfold::serve::backend::CurrentGateway;
@@ -68,6 +68,21 @@ async fn a_web_socket_hears_each_change_until_its_client_ends_it() {
     let query = json!({ "id": "b", "type": "subscribe", "payload": { "query": "{ note(id: 1) { text } }" } });
     socket.send(Message::text(query.to_string())).await.unwrap();
     assert_eq!(message(&mut socket).await["id"], "b");
+}
+
+#[tokio::test]
+async fn a_client_of_the_predecessor_hears_the_same() {
+    let (server, _) = running().await;
+    let mut socket = socket_by("graphql-ws", &server, None).await.unwrap();
+    for message in [json!({ "type": "connection_init" }), json!({ "id": "a", "type": "start", "payload": { "query": NOTE } })] {
+        socket.send(Message::text(message.to_string())).await.unwrap();
+    }
+    assert_eq!(message(&mut socket).await["type"], "connection_ack");
+    assert_eq!(message(&mut socket).await["payload"]["data"], json!({ "note": null }));
+    put(&server, "one").await;
+    let heard = message(&mut socket).await;
+    assert_eq!((heard["type"].as_str(), &heard["payload"]["data"]), (Some("data"), &json!({ "note": { "text": "one" } })));
+    assert!(heard["payload"]["extensions"]["keyfold"]["id"].is_string(), "it goes on after this");
 }
 
 #[tokio::test]

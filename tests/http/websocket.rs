@@ -16,8 +16,13 @@ pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// Opens a WebSocket as a page of this origin.
 pub async fn socket(server: &Running, origin: Option<&'static str>) -> Result<Socket, String> {
+    socket_by("graphql-transport-ws", server, origin).await
+}
+
+/// A socket that speaks a protocol.
+pub async fn socket_by(protocol: &'static str, server: &Running, origin: Option<&'static str>) -> Result<Socket, String> {
     let mut request = server.url("/graphql/ws").replacen("http", "ws", 1).into_client_request().unwrap();
-    request.headers_mut().insert("sec-websocket-protocol", "graphql-transport-ws".parse().unwrap());
+    request.headers_mut().insert("sec-websocket-protocol", protocol.parse().unwrap());
     if let Some(origin) = origin {
         request.headers_mut().insert("origin", origin.parse().unwrap());
     }

@@ -7,25 +7,27 @@
 use super::executor::{SocketAnswer, SocketExecutor};
 use super::identity::SocketIdentity;
 use super::messages::Messages;
-use super::protocol::{UNAUTHORIZED, close};
-use crate::serve::documents::parameters::RequestParameters;
+use super::protocol::{INITIALISATION_TIMEOUT, UNAUTHORIZED, close};
+use super::session::{INITIALISATION, KEEP_ALIVE};
+use crate::execute::error::ErrorCode;
+use crate::serve::documents::parameters::from_members;
 use async_graphql::{Data, Executor, Name, Request, Response, ServerError};
 use async_graphql_axum::{GraphQLProtocol, GraphQLWebSocket};
 use axum::Error;
 use axum::extract::ws::{CloseFrame, Message, close_code};
-use futures_util::sink::{Sink, SinkExt};
+use futures_util::sink::{self, Sink, SinkExt};
 use futures_util::stream::{self, BoxStream, Stream, StreamExt};
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, interval_at, sleep};
 
 /// The name of the protocol, for the header `Sec-WebSocket-Protocol`.
 pub const NAME: &str = "graphql-ws";
-
-/// How long a client may be silent.
-const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
 /// The responses of an operation, and the one that is being sent.
 type Answering = (BoxStream<'static, SocketAnswer>, Option<SocketAnswer>);
@@ -42,20 +44,53 @@ where
     Out: Sink<Message> + Unpin,
     In: Stream<Item = Result<Message, Error>> + Unpin,
 {
-    let first = identity.clone();
+    let (heard, has_begun) = (AtomicBool::new(true), Arc::new(AtomicBool::new(false)));
+    let (first, begins) = (identity.clone(), has_begun.clone());
     let initialise = move |payload: Value| async move {
+        begins.store(true, Ordering::Relaxed);
         if first.initialise(payload).await {
             return Ok(Data::default());
         }
         // The library would choose another code to close the socket with.
         std::future::pending().await
     };
-    let answers = sink.with(|message: Message| std::future::ready(Ok::<_, Out::Error>(with_code(message))));
-    let served = GraphQLWebSocket::new_with_pair(answers, messages, LegacyExecutor(executor), protocol);
-    let served = served.on_connection_init(initialise).keepalive_timeout(KEEP_ALIVE).serve();
-    tokio::select! {
-        () = served => None,
+    // One answer at a time, so that the library waits for the client.
+    let (answer, mut answers) = mpsc::channel(1);
+    let answer = Box::pin(sink::unfold(answer, async |answer, message| answer.send(with_code(message)).await.map(|()| answer)));
+    let messages = messages.inspect(|_| heard.store(true, Ordering::Relaxed));
+    let served = GraphQLWebSocket::new_with_pair(answer, messages, LegacyExecutor(executor), protocol);
+    let begins_late = async {
+        sleep(INITIALISATION).await;
+        if has_begun.load(Ordering::Relaxed) {
+            std::future::pending().await
+        }
+    };
+    let end = tokio::select! {
+        () = served.on_connection_init(initialise).serve() => None,
+        () = carry(sink, &mut answers, &heard) => None,
+        () = begins_late => Some(close(INITIALISATION_TIMEOUT, "Connection initialisation timeout")),
         frame = identity.over() => Some(frame),
+    };
+    while let Ok(last) = answers.try_recv() {
+        sink.send(last).await.ok()?;
+    }
+    end
+}
+
+/// Sends the answers, and asks a silent client whether it is there: it has no other way to say so. Ends if the client is gone.
+async fn carry<Out: Sink<Message> + Unpin>(sink: &mut Out, answers: &mut mpsc::Receiver<Message>, heard: &AtomicBool) {
+    let mut asks = interval_at(Instant::now() + KEEP_ALIVE, KEEP_ALIVE);
+    loop {
+        let message = tokio::select! {
+            Some(answer) = answers.recv() => answer,
+            _ = asks.tick() => match heard.swap(false, Ordering::Relaxed) {
+                true => Message::Ping(Default::default()),
+                false => return,
+            },
+        };
+        if sink.send(message).await.is_err() {
+            return;
+        }
     }
 }
 
@@ -80,10 +115,22 @@ impl Executor for LegacyExecutor {
     fn execute_stream(&self, request: Request, _: Option<Arc<Data>>) -> BoxStream<'static, Response> {
         let variables = match serde_json::to_value(&request.variables).map(exact) {
             Ok(Value::Object(map)) => map,
-            _ => serde_json::Map::new(),
+            _ => Map::new(),
         };
-        let (query, operation_name) = (Some(request.query), request.operation_name);
-        let answers = self.0.answers(RequestParameters { query, operation_name, variables, ..RequestParameters::default() });
+        // A request that names its document by the hash has no query. The library gives an empty one.
+        let named = [("query", request.query), ("operationName", request.operation_name.unwrap_or_default())];
+        let mut members: Map<String, Value> =
+            named.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| (name.to_owned(), text.into())).collect();
+        members.insert("variables".to_owned(), variables.into());
+        members.insert("extensions".to_owned(), serde_json::to_value(&request.extensions).map(exact).unwrap_or_default());
+        let answers = match from_members(members) {
+            Ok(parameters) => self.0.answers(parameters),
+            Err(message) => {
+                let mut error = ServerError::new(message, None);
+                error.extensions.get_or_insert_default().set("code", ErrorCode::BadUserInput.as_str());
+                return stream::iter([Response::from_errors(vec![error])]).boxed();
+            }
+        };
         let next = |(mut answers, sent): Answering| async move {
             // The stream is polled again when its response is sent.
             drop(sent);
@@ -120,12 +167,16 @@ fn raw(body: &[u8]) -> serde_json::Result<Response> {
         data: Option<&'b RawValue>,
         #[serde(default)]
         errors: Vec<ServerError>,
+        #[serde(borrow, default)]
+        extensions: BTreeMap<String, &'b RawValue>,
     }
-    let Body { data, errors } = serde_json::from_slice(body)?;
+    let unchanged = |json: &RawValue| async_graphql::Value::Object([(Name::new(RAW), json.get().into())].into_iter().collect());
+    let Body { data, errors, extensions } = serde_json::from_slice(body)?;
     let mut response = Response::from_errors(errors);
     if let Some(data) = data {
-        response.data = async_graphql::Value::Object([(Name::new(RAW), data.get().into())].into_iter().collect());
+        response.data = unchanged(data);
     }
+    response.extensions = extensions.into_iter().map(|(name, json)| (name, unchanged(json))).collect();
     Ok(response)
 }
 

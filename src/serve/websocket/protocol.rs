@@ -56,6 +56,10 @@ struct Members {
 impl ClientMessage {
     /// Reads a message. The error is a sentence for the client.
     pub fn read(text: &str) -> Result<Self, String> {
+        // serde reads the members from a list, too.
+        if !text.trim_start().starts_with('{') {
+            return Err(format!("This is no message of {NAME}: it is no object."));
+        }
         let Members { r#type: kind, id, payload } =
             serde_json::from_str(text).map_err(|error| format!("This is no message of {NAME}: {error}."))?;
         let id = || id.filter(|id| !id.is_empty()).ok_or_else(|| format!("A message of type \"{kind}\" needs an id."));

@@ -16,9 +16,9 @@ use std::time::Duration;
 use tokio::time::{Instant, interval_at, sleep};
 
 /// How long a client may take to begin the handshake.
-const INITIALISATION: Duration = Duration::from_secs(5);
+pub const INITIALISATION: Duration = Duration::from_secs(5);
 /// How often the server asks whether a silent client is still there. One that does not answer until the next time is gone.
-const KEEP_ALIVE: Duration = Duration::from_secs(30);
+pub const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
 /// The most bytes of messages that are sent together, unless it is one message alone. The library keeps a buffer of this size for each socket.
 const TOGETHER: usize = 4 << 10;
