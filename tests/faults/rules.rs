@@ -97,6 +97,8 @@ async fn what_dynamodb_computes_is_held_by_a_condition() {
 #[tokio::test(start_paused = true)]
 async fn a_computed_number_stays_within_its_type() {
     let backend = stock().await;
+    let none = backend.run("mutation { w: countDownStock(id: \"x\", by: 1) { hits } }", json!({})).await;
+    assert_eq!(error(&none).0, "CONFLICT", "there is no number: {none}");
     for (field, outcome) in [
         ("countStock(id: \"x\", by: 2147483647)", Ok(2_147_483_647)),
         ("countStock(id: \"x\", by: 1)", Err("Stock.hits must be 2147483647 or less, but would be more.")),

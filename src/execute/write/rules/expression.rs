@@ -151,7 +151,8 @@ impl Sum {
             let edge_operand = Operand::Literal(Value::String(text), ArgumentType(ValueType::Decimal));
             let compare = Condition::Compare(Operand::Path(self.path.clone()), comparator, edge_operand);
             let keeps = |missing: &BigDecimal| if at_least { *missing >= edge } else { *missing <= edge };
-            let condition = match self.missing.as_ref().is_some_and(keeps) {
+            // Without a value that replaces it, DynamoDB says that the attribute is missing.
+            let condition = match self.missing.as_ref().is_none_or(keeps) {
                 true => Condition::Or(vec![Condition::NotExists(self.path.clone()), compare]),
                 false => compare,
             };
