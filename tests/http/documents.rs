@@ -2,6 +2,7 @@
 //! and over a WebSocket.
 
 use crate::machine::{Machine, Running, parts, start};
+use crate::websocket::socket_by;
 use futures_util::{SinkExt, StreamExt};
 use keyfold::serve::documents::lookup::Documents;
 use keyfold::serve::documents::trusted::TrustedDocuments;
@@ -10,7 +11,6 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
 fn extensions(text: &str) -> Value {
     let hash: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -93,23 +93,31 @@ async fn a_server_that_trusts_its_documents_only_runs_no_other() {
     }
 }
 
+/// What a server says over a WebSocket of this protocol to operations with these payloads, until it has said all of this.
+async fn said(server: &Running, protocol: &'static str, payloads: [Value; 2], until: [&str; 2]) -> String {
+    let mut socket = socket_by(protocol, server, None).await.unwrap();
+    let begin = if protocol == "graphql-ws" { "start" } else { "subscribe" };
+    socket.send(Message::text(json!({"type": "connection_init"}).to_string())).await.unwrap();
+    for (id, payload) in ["a", "b"].into_iter().zip(payloads) {
+        socket.send(Message::text(json!({"type": begin, "id": id, "payload": payload}).to_string())).await.unwrap();
+    }
+    let mut heard = String::new();
+    while !until.iter().all(|part| heard.contains(part)) {
+        let message = tokio::time::timeout(Duration::from_secs(60), socket.next()).await.unwrap().unwrap().unwrap();
+        heard.push_str(message.to_text().unwrap());
+    }
+    heard
+}
+
+/// The answer to the document that is trusted.
+const TRUSTED: &str = "\"query\":\"trusted\"";
+
 #[tokio::test]
 async fn a_web_socket_obeys_the_same_rules() {
     let server = strict().await;
     for protocol in ["graphql-transport-ws", "graphql-ws"] {
-        let mut request = server.url("/graphql/ws").replacen("http", "ws", 1).into_client_request().unwrap();
-        request.headers_mut().insert("sec-websocket-protocol", protocol.parse().unwrap());
-        let (mut socket, _) = tokio_tungstenite::connect_async(request).await.unwrap();
-        let begin = if protocol == "graphql-ws" { "start" } else { "subscribe" };
-        socket.send(Message::text(json!({"type": "connection_init"}).to_string())).await.unwrap();
-        for (id, query) in [("a", "other"), ("b", "trusted")] {
-            socket.send(Message::text(json!({"type": begin, "id": id, "payload": {"query": query}}).to_string())).await.unwrap();
-        }
-        let mut heard = String::new();
-        while !heard.contains("\"query\":\"trusted\"") || !heard.contains("FORBIDDEN") {
-            let message = tokio::time::timeout(Duration::from_secs(60), socket.next()).await.unwrap().unwrap().unwrap();
-            heard.push_str(message.to_text().unwrap());
-        }
+        let payloads = ["other", "trusted"].map(|query| json!({"query": query}));
+        let heard = said(&server, protocol, payloads, [TRUSTED, "FORBIDDEN"]).await;
         assert!(!heard.contains("\"query\":\"other\""), "{heard}");
     }
 }
@@ -118,19 +126,7 @@ async fn a_web_socket_obeys_the_same_rules() {
 async fn both_protocols_of_web_sockets_know_documents_by_their_hash() {
     let server = strict().await;
     for protocol in ["graphql-transport-ws", "graphql-ws"] {
-        let mut request = server.url("/graphql/ws").replacen("http", "ws", 1).into_client_request().unwrap();
-        request.headers_mut().insert("sec-websocket-protocol", protocol.parse().unwrap());
-        let (mut socket, _) = tokio_tungstenite::connect_async(request).await.unwrap();
-        let begin = if protocol == "graphql-ws" { "start" } else { "subscribe" };
-        socket.send(Message::text(json!({"type": "connection_init"}).to_string())).await.unwrap();
-        for (id, query) in [("a", "unknown"), ("b", "trusted")] {
-            let payload = json!({"extensions": extensions(query)});
-            socket.send(Message::text(json!({"type": begin, "id": id, "payload": payload}).to_string())).await.unwrap();
-        }
-        let mut heard = String::new();
-        while !heard.contains("\"query\":\"trusted\"") || !heard.contains("PERSISTED_QUERY_NOT_FOUND") {
-            let message = tokio::time::timeout(Duration::from_secs(60), socket.next()).await.unwrap().unwrap().unwrap();
-            heard.push_str(message.to_text().unwrap());
-        }
+        let payloads = ["unknown", "trusted"].map(|query| json!({"extensions": extensions(query)}));
+        said(&server, protocol, payloads, [TRUSTED, "PERSISTED_QUERY_NOT_FOUND"]).await;
     }
 }

@@ -18,8 +18,8 @@ use axum::extract::ws::{CloseFrame, Message, close_code};
 use futures_util::sink::{self, Sink, SinkExt};
 use futures_util::stream::{self, BoxStream, Stream, StreamExt};
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -113,17 +113,16 @@ impl Executor for LegacyExecutor {
     }
 
     fn execute_stream(&self, request: Request, _: Option<Arc<Data>>) -> BoxStream<'static, Response> {
-        let variables = match serde_json::to_value(&request.variables).map(exact) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        };
         // A request that names its document by the hash has no query. The library gives an empty one.
-        let named = [("query", request.query), ("operationName", request.operation_name.unwrap_or_default())];
-        let mut members: Map<String, Value> =
-            named.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| (name.to_owned(), text.into())).collect();
-        members.insert("variables".to_owned(), variables.into());
-        members.insert("extensions".to_owned(), serde_json::to_value(&request.extensions).map(exact).unwrap_or_default());
-        let answers = match from_members(members) {
+        let text = |text: Option<String>| Ok(text.filter(|text| !text.is_empty()).into());
+        let members = [
+            ("query", text(Some(request.query))),
+            ("operationName", text(request.operation_name)),
+            ("variables", serde_json::to_value(&request.variables)),
+            ("extensions", serde_json::to_value(&request.extensions)),
+        ];
+        let members = members.map(|(name, value)| (name.to_owned(), value.map(exact).unwrap_or_default()));
+        let answers = match from_members(members.into_iter().collect()) {
             Ok(parameters) => self.0.answers(parameters),
             Err(message) => {
                 let mut error = ServerError::new(message, None);

@@ -76,7 +76,7 @@ fn read(request: &HttpRequest) -> Option<Destination> {
     Some(Destination { url: url.into(), host, path, region, user_agent })
 }
 
-/// What a segment of a path has as it is in a signature: letters, digits, and these.
+/// Letters, digits and these characters stay as they are in the path of a signature.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The path of a URL as signatures have it: without empty segments, and each segment encoded once more (AWS IAM user guide, "Create a signed
