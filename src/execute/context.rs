@@ -6,6 +6,7 @@ use super::expression::request_time::RequestTime;
 use super::heavy_work::WorkDone;
 use super::page::cursor::CursorKey;
 use super::write::lanes::Lanes;
+use crate::plan::tree::SingleWrites;
 use crate::schema::model::Model;
 use crate::table::request::loaders::Loaders;
 use serde_json::{Map, Value};
@@ -36,6 +37,8 @@ pub struct ExecutionContext<'a> {
     pub lost_races: &'a AtomicU32,
     /// The key that encrypts cursors.
     pub cursor_key: &'a CursorKey,
+    /// How a write of one item is sent.
+    pub single_writes: SingleWrites,
     /// Where the writers of this process wait for each other.
     pub lanes: &'a Lanes,
 }

@@ -14,7 +14,7 @@ use super::response::body::{ResponseBody, ResponseLimits};
 use super::steps::run_steps;
 use super::write::lanes::Lanes;
 use crate::plan::cost::operation::{OperationCost, cost_of_operation};
-use crate::plan::tree::{CachePolicy, OperationPlan};
+use crate::plan::tree::{CachePolicy, OperationPlan, SingleWrites};
 use crate::schema::model::Model;
 use crate::table::cache::table_cache::{HOLD_OFF, TableCache};
 use crate::table::data_store::DataStore;
@@ -48,6 +48,7 @@ struct Inner {
     limits: ResponseLimits,
     max_read_bytes: u64,
     cursor_key: CursorKey,
+    single_writes: SingleWrites,
     lanes: Lanes,
     calls: Arc<CallGate>,
     observer: Option<Arc<dyn RunObserver>>,
@@ -131,7 +132,7 @@ impl Gateway {
         let lanes = Lanes::default();
         let calls = CallGate::new(settings.max_calls_in_flight.unwrap_or_else(|| store.usual_calls_in_flight()));
         let limits = ResponseLimits { bytes: settings.max_response_bytes, objects: settings.max_nodes };
-        let Settings { max_read_bytes, cache_bytes, observer, .. } = settings;
+        let Settings { max_read_bytes, cache_bytes, single_writes, observer, .. } = settings;
         let hold_off = if store.has_eventual_indexes() { HOLD_OFF } else { Duration::ZERO };
         let keeps = cache_bytes > 0 && !model.cache.is_empty();
         let cache = keeps.then(|| Arc::new(TableCache::new(&model.tables, cache_bytes, hold_off)));
@@ -145,6 +146,7 @@ impl Gateway {
                 limits,
                 max_read_bytes,
                 cursor_key,
+                single_writes,
                 lanes,
                 calls,
                 observer,
@@ -205,7 +207,7 @@ impl Gateway {
 
     /// The context of a run of an operation.
     pub(super) fn context<'a>(&'a self, run: &'a OperationRun, prepared: &'a PreparedOperation) -> ExecutionContext<'a> {
-        let Inner { model, limits, max_read_bytes, cursor_key, lanes, .. } = &*self.inner;
+        let Inner { model, limits, max_read_bytes, cursor_key, single_writes, lanes, .. } = &*self.inner;
         ExecutionContext {
             model,
             loaders: &run.loaders,
@@ -218,6 +220,7 @@ impl Gateway {
             work: &run.work,
             lost_races: &run.lost_races,
             cursor_key,
+            single_writes: *single_writes,
             lanes,
         }
     }
@@ -290,7 +293,7 @@ impl Gateway {
         // Another time, an error may be gone; and whoever asks for an explanation wants that of now.
         let policy = if has_data && !body.has_errors() && !explain { plan.policy } else { CachePolicy::NONE };
         let report = self.end(prepared, run, &body, &prepared.planned.preparation);
-        let cost = || cost_of_operation(model, plan, variables);
+        let cost = || cost_of_operation(model, plan, variables, self.inner.single_writes);
         let extensions = explain.then(|| explain::extensions(model, plan, &cost(), &report.calls, refused));
         Response { body: body.finish(has_data, extensions).into(), policy, refused: None, event: None, report: Some(report) }
     }

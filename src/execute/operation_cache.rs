@@ -14,7 +14,7 @@ use crate::plan::operation::document_size::bytes_of;
 use crate::plan::operation::specialise::plan_key;
 use crate::plan::operation::variables::coerce_variables;
 use crate::plan::passes::Passes;
-use crate::plan::tree::OperationPlan;
+use crate::plan::tree::{OperationPlan, SingleWrites};
 use crate::schema::model::Model;
 use crate::table::cache::counts::{CacheCounter, CacheCounts};
 use apollo_compiler::ast::OperationType;
@@ -73,6 +73,7 @@ pub struct OperationCache {
     budgets: OperationBudgets,
     introspection: bool,
     cost: CostLimits,
+    single_writes: SingleWrites,
     passes: Passes,
     most_bytes: u64,
     documents: Cache<Arc<str>, Arc<CachedDocument>, Bytes, DefaultHashBuilder, CacheCounter>,
@@ -120,6 +121,7 @@ impl OperationCache {
             budgets: budgets(settings),
             introspection: settings.introspection,
             cost: settings.cost,
+            single_writes: settings.single_writes,
             passes: settings.passes,
             most_bytes: settings.max_plan_bytes,
             documents: Cache::with(entries, bytes, Bytes, DefaultHashBuilder::default(), counters[0].clone()),
@@ -166,7 +168,7 @@ impl OperationCache {
         }
         let BoundOperation { document, name, kind, variables, .. } = operation;
         if !self.cost.is_none() {
-            self.cost.check(&cost_of_operation(model, &plan, &variables)).map_err(|too_costly| vec![refused(too_costly)])?;
+            self.cost.check(&cost_of_operation(model, &plan, &variables, self.single_writes)).map_err(|too_costly| vec![refused(too_costly)])?;
         }
         preparation.plan = preparation.clock.elapsed().saturating_sub(preparation.parse);
         Ok(PlannedOperation { document, name, plan, heavy, variables, kind, preparation: *preparation })
@@ -200,7 +202,7 @@ pub fn plan_once(model: &Model, request: &Request, settings: &Settings) -> Resul
     let document = parse(model, &request.query, &budgets(settings), 0)?;
     let operation = bind(model, document, request)?;
     let plan = make_plan(model, &operation.document, operation.name.as_deref(), &operation.variables, settings.passes)?.plan;
-    let cost = cost_of_operation(model, &plan, &operation.variables);
+    let cost = cost_of_operation(model, &plan, &operation.variables, settings.single_writes);
     Ok((plan, cost))
 }
 

@@ -5,6 +5,7 @@ use super::report::{RunObserver, TraceContext};
 use crate::plan::cost::limits::CostLimits;
 use crate::plan::operation::budget::OperationBudgets;
 use crate::plan::passes::Passes;
+use crate::plan::tree::SingleWrites;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -33,6 +34,8 @@ pub struct Settings {
     pub plan_cache_bytes: u64,
     /// The memory for what reads found, in bytes, about; 0 keeps nothing.
     pub cache_bytes: u64,
+    /// How a write of one item is sent.
+    pub single_writes: SingleWrites,
     /// Whether clients may introspect the schema.
     pub introspection: bool,
     /// The secret that encrypts cursors. All processes of a gateway must share it.
@@ -59,6 +62,7 @@ impl Default for Settings {
             max_plan_bytes: 4 << 20,
             plan_cache_bytes: 64 << 20,
             cache_bytes: 64 << 20,
+            single_writes: SingleWrites::Call,
             introspection: true,
             cursor_key: Vec::new(),
             passes: Passes::default(),

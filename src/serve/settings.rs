@@ -2,6 +2,7 @@
 
 use crate::execute::request;
 use crate::plan::cost::limits::CostLimits;
+use crate::plan::tree::SingleWrites;
 use crate::serve::documents::settings::DocumentSettings;
 use crate::serve::sign_in::rate_limit::{Rate, rate};
 use crate::serve::sign_in::settings::SignInSettings;
@@ -201,6 +202,11 @@ pub struct Budgets {
     #[arg(long, env = "KEYFOLD_MAX_CALLS_IN_FLIGHT", value_name = "N", value_parser = at_least_one)]
     pub max_calls_in_flight: Option<usize>,
 
+    /// How a write of one item is sent. If the answer to a call is lost, the caller hears that the change may have been made. A
+    /// transaction is repeated until it is certain, and costs twice the write units
+    #[arg(long, env = "KEYFOLD_SINGLE_WRITES", value_name = "FORM", default_value = "call")]
+    pub single_writes: SingleWriteForm,
+
     /// Most bytes of an operation's plan
     #[arg(long, env = "KEYFOLD_MAX_PLAN_BYTES", value_name = "BYTES", default_value_t = 4 << 20)]
     pub max_plan_bytes: u64,
@@ -248,6 +254,24 @@ pub enum LogFormat {
     Json,
 }
 
+/// The form of a write of one item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SingleWriteForm {
+    /// PutItem, UpdateItem or DeleteItem.
+    Call,
+    /// TransactWriteItems with a token.
+    Transaction,
+}
+
+impl From<SingleWriteForm> for SingleWrites {
+    fn from(form: SingleWriteForm) -> Self {
+        match form {
+            SingleWriteForm::Call => Self::Call,
+            SingleWriteForm::Transaction => Self::Transaction,
+        }
+    }
+}
+
 impl Default for SharedLimits {
     fn default() -> Self {
         Self {
@@ -291,6 +315,7 @@ impl Budgets {
             max_plan_bytes: self.max_plan_bytes,
             plan_cache_bytes: self.plan_cache_bytes,
             cache_bytes: self.cache_size,
+            single_writes: self.single_writes.into(),
             introspection,
             cursor_key,
             passes: Default::default(),

@@ -5,12 +5,13 @@ use crate::support;
 use dynoxide::{Database, DynoxideError};
 use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::Gateway;
-use keyfold::execute::request::Request;
+use keyfold::execute::request::{Request, Settings};
+use keyfold::plan::tree::SingleWrites;
 use keyfold::schema::model::Model;
 use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::sdk::store::SdkStore;
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -52,6 +53,11 @@ pub struct Backend {
 impl Backend {
     /// The pantry with one household, or another system without items. No script yet.
     pub async fn new(system: &str) -> Self {
+        Self::with(system, SingleWrites::Call).await
+    }
+
+    /// The same, with the form of a write of one item.
+    pub async fn with(system: &str, single_writes: SingleWrites) -> Self {
         let table = Arc::new(Table { database: Database::memory().unwrap() });
         let script: Arc<Mutex<Arc<Script>>> = Arc::new(Mutex::new(Arc::new(|_: &Call<'_>| None)));
         let calls: Arc<Mutex<Vec<(String, Value)>>> = Arc::default();
@@ -73,7 +79,7 @@ impl Backend {
             let items = household.filter_map(|line| parse_line(line).unwrap()).collect();
             store.load(&model.tables[0], items, support::deadline()).await.unwrap();
         }
-        let gateway = Gateway::new(model, store, support::settings());
+        let gateway = Gateway::new(model, store, Settings { single_writes, ..support::settings() });
         let backend = Self { gateway, caller: by(USER), table, script, calls };
         backend.calls.lock().unwrap().clear();
         backend
@@ -230,12 +236,17 @@ impl Table {
         assert!(matches!(done, Reply::Body(200, _)));
     }
 
-    /// Changes an item with an update expression.
+    /// Changes an item with an update expression. `#name` is the attribute `name`, for names that DynamoDB reserves.
     pub fn update(&self, table: &str, key: [&str; 2], expression: &str, values: Value) {
         let key = json!({ "PK": { "S": key[0] }, "SK": { "S": key[1] } });
         let mut body = json!({ "TableName": table, "Key": key, "UpdateExpression": expression });
         if values.is_object() {
             body["ExpressionAttributeValues"] = values;
+        }
+        let names = expression.split(|sign: char| !(sign.is_alphanumeric() || sign == '#')).filter(|word| word.starts_with('#'));
+        let names: Map<String, Value> = names.map(|name| (name.to_owned(), json!(name[1..]))).collect();
+        if !names.is_empty() {
+            body["ExpressionAttributeNames"] = names.into();
         }
         let done = self.apply("UpdateItem", body);
         assert!(matches!(done, Reply::Body(200, _)));
@@ -248,7 +259,8 @@ impl Table {
         assert!(matches!(done, Reply::Body(200, _)));
     }
 
-    fn scan(&self, table: &str) -> Vec<Value> {
+    /// Every item.
+    pub fn scan(&self, table: &str) -> Vec<Value> {
         let mut items = Vec::new();
         let mut start = Value::Null;
         loop {

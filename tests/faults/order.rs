@@ -76,7 +76,7 @@ async fn a_delete_whose_item_is_not_known_any_more_is_told_where_it_must_be() {
     backend.ok("mutation { open(id: \"a\", coins: 5) { coins } }", json!({})).await;
     backend.script(troubled(1, true, || Reply::Reset));
     let answer = backend.run(settled, json!({})).await;
-    let message = "The change was made, but its result could not be read.";
+    let message = "The table did not answer, so the change may or may not have been made. Check before you repeat it.";
     assert_eq!(error(&answer), ("UNAVAILABLE", message, "[\"settled\"]".to_owned()));
     assert_eq!(backend.items(), Vec::<String>::new());
 }

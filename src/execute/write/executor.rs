@@ -1,20 +1,21 @@
 //! Runs the write of a mutation's field: drafts it, sends it, and drafts it again after a lost race.
 //!
 //! One call is a PutItem, UpdateItem or DeleteItem. Several are one TransactWriteItems; its token changes with every draft. What was read
-//! for a draft is part of its conditions, so a lost race is noticed and never overwrites anything.
+//! for a draft is part of its conditions, so a lost race is noticed and never overwrites anything. A call whose answer is lost is not sent
+//! again: whatever it would find, it could not tell its own work from that of others.
 
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::read::admit::of_write;
 use crate::execute::write::dispatch::cascade::{self, CascadeError};
 use crate::execute::write::dispatch::classify::{FailureClass, classify_failure, unfit};
-use crate::execute::write::dispatch::replicas;
-use crate::execute::write::draft::actions::{self, Again};
-use crate::execute::write::draft::call::{CascadedItem, Generated, ResultItem, WriteDraft};
+use crate::execute::write::dispatch::{replicas, unanswered};
+use crate::execute::write::draft::actions;
+use crate::execute::write::draft::call::{Generated, ResultItem, WriteDraft};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::Turn;
 use crate::execute::write::messages::{
-    FieldErrors, absent, contention, field_error, half_way, in_doubt, made, of_table, open_end, replicas_behind, unseen, unswept,
+    FieldErrors, absent, contention, field_error, half_way, made, of_table, open_end, replicas_behind, unseen, unswept,
 };
 use crate::execute::write::rules::arguments::check_arguments;
 use crate::execute::write::rules::claims::check_claims;
@@ -22,7 +23,6 @@ use crate::execute::write::rules::lookups;
 use crate::plan::tree::PlannedWrite;
 use crate::schema::model::write::WriteReturns;
 use crate::table::data::attribute::Item;
-use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::write::{WriteCall, WriteError};
 use crate::table::retry::backoff::{Backoff, Pace};
 use futures_util::FutureExt;
@@ -62,27 +62,10 @@ pub async fn write(
 impl WriteJob<'_> {
     async fn run(&self) -> Result<Vec<Arc<Item>>, FieldErrors> {
         let mut generated = Generated::new();
-        // The last error that left open whether the write was applied.
-        let mut doubt: Option<TableError> = None;
-        // Items that an attempt without an answer may have deleted. Later drafts do not find them. They are swept after the last attempt.
-        let mut perhaps_deleted: Vec<CascadedItem> = Vec::new();
         let (mut races, mut lost_races) = (0, Backoff::unbounded(LOST_RACE));
-        let mut unanswered = self.context.loaders.backoff();
         let mut turn: Option<Turn<'_>> = None;
         for attempt in 0.. {
-            let doubtful = doubt.is_some();
-            let again = Again { raced: races > 0, uncertain: doubtful };
-            let mut draft = match actions::draft(self, &mut generated, again).await {
-                Ok(draft) => draft,
-                // The table may answer again before the deadline, and then shows whether the write was made.
-                Err(field_errors) if doubtful && field_errors.iter().all(|error| error.code == ErrorCode::Unavailable) => {
-                    if unanswered.wait(self.context.deadline).await {
-                        continue;
-                    }
-                    break;
-                }
-                Err(field_errors) => return Err(in_doubt(doubt.as_ref(), field_errors)),
-            };
+            let mut draft = actions::draft(self, &mut generated, races > 0).await?;
             lookups::place(self, &mut draft, |write| cascade::key_of(self, write)).await?;
             draft.check_distinct(|write| cascade::key_of(self, write)).map_err(|field_error| vec![field_error])?;
             // If others wait for an item that this writer needs, it queues behind them and then reads the item again.
@@ -99,19 +82,12 @@ impl WriteJob<'_> {
             let sent = match cascade::clear(self, &draft, attempt).boxed().await {
                 Ok(()) => self.send(&draft, attempt).await,
                 Err(CascadeError::Before(error)) => Err(error),
-                Err(CascadeError::HalfWay(error)) => return Err(in_doubt(doubt.as_ref(), vec![half_way(error)])),
-            };
-            let sent = match sent {
-                // Without an answer of the table, an earlier doubt remains.
-                Err(WriteError::Failed(error)) if doubtful && error.kind == TableErrorKind::Unavailable => {
-                    Err(WriteError::Uncertain(error))
-                }
-                sent => sent,
+                Err(CascadeError::HalfWay(error)) => return Err(vec![half_way(error)]),
             };
             match sent {
-                Ok(answer) => return self.finish(&draft, &perhaps_deleted, answer, doubtful).await,
-                Err(WriteError::Conditions(failures)) => match (classify_failure(self, &draft, &failures, doubtful).await, &doubt) {
-                    (FailureClass::Race(place), _) => {
+                Ok(answer) => return self.finish(&draft, answer).await,
+                Err(WriteError::Conditions(failures)) => match classify_failure(self, &draft, &failures).await {
+                    FailureClass::Race(place) => {
                         replicas::repair(self, &draft, &failures).await.map_err(|error| vec![field_error(error)])?;
                         races += 1;
                         self.context.lost_races.fetch_add(1, Ordering::Relaxed);
@@ -124,75 +100,57 @@ impl WriteJob<'_> {
                             }
                         }
                     }
-                    (FailureClass::Applied(item), _) => return self.finish(&draft, &perhaps_deleted, item, true).await,
-                    (FailureClass::Nothing, _) => return self.finish(&draft, &perhaps_deleted, None, doubtful).await,
-                    (FailureClass::Open, Some(error)) => return Err(vec![open_end(error)]),
-                    (FailureClass::Open, None) => return Err(vec![contention()]),
-                    (FailureClass::Refused(field_errors), _) => {
+                    FailureClass::Nothing => return self.finish(&draft, None).await,
+                    FailureClass::Refused(field_errors) => {
                         // An earlier request for the same write may have stopped before all replicas were equal.
                         let _ = replicas::sync(self, &draft.behind).await;
                         return Err(field_errors);
                     }
                 },
-                Err(WriteError::Uncertain(error)) if draft.repeatable() => {
-                    doubt = Some(error);
-                    perhaps_deleted.append(&mut draft.cascades);
-                    if unanswered.wait(self.context.deadline).await {
-                        continue;
-                    }
-                    break;
+                // Another attempt could undo what others have done since.
+                Err(WriteError::Uncertain(error)) => {
+                    return match unanswered::made(self, &draft, &generated).boxed().await {
+                        Some(item) => self.finish(&draft, Some(item)).await,
+                        None => Err(vec![open_end(&error)]),
+                    };
                 }
-                Err(WriteError::Failed(error)) if doubt.is_none() && !draft.first.is_empty() => {
-                    return Err(vec![half_way(of_table(&error).code)]);
-                }
+                Err(WriteError::Failed(error)) if !draft.first.is_empty() => return Err(vec![half_way(of_table(&error).code)]),
                 Err(WriteError::Unfit(at, why)) => {
                     let refused = lookups::decide(self, &mut draft.rules).await.err();
-                    return Err(in_doubt(doubt.as_ref(), refused.unwrap_or_else(|| vec![unfit(&draft, at, why)])));
+                    return Err(refused.unwrap_or_else(|| vec![unfit(&draft, at, why)]));
                 }
-                Err(error) => return Err(vec![doubt.as_ref().map_or_else(|| field_error(error), open_end)]),
+                Err(error) => return Err(vec![field_error(error)]),
             }
             if races >= MOST_RACES || !lost_races.wait(self.context.deadline).await {
                 break;
             }
         }
-        Err(vec![doubt.as_ref().map_or_else(contention, open_end)])
+        Err(vec![contention()])
     }
 
     /// Sends a draft. A single update returns the new item, a single put or delete the old one.
     async fn send(&self, draft: &WriteDraft, attempt: u32) -> Result<Option<Arc<Item>>, WriteError> {
         let loaders = self.context.loaders;
-        match draft.calls.as_slice() {
-            [] => Ok(None),
-            [call] if !matches!(call.write.action, crate::table::data::write::WriteAction::Check(_)) => {
-                Ok(loaders.write(&call.write).await?.map(Arc::new))
-            }
-            calls => {
-                let calls: Vec<WriteCall> = calls.iter().map(|call| call.write.clone()).collect();
-                // Each draft is a new request and needs its own token.
-                let token = format!("{}{attempt:04}", self.token);
-                loaders.transact(&calls, &token).await?;
-                Ok(None)
-            }
+        if let Some(call) = draft.as_call(self.context.single_writes) {
+            return Ok(loaders.write(call).await?.map(Arc::new));
         }
+        let calls: Vec<WriteCall> = draft.calls.iter().map(|call| call.write.clone()).collect();
+        // Each draft is a new request and needs its own token.
+        let token = format!("{}{attempt:04}", self.token);
+        loaders.transact(&calls, &token).await?;
+        Ok(None)
     }
 
-    /// Deletes dependents that came in during a cascade, of this draft or of an earlier attempt without an answer. Then gathers the items
-    /// that the field returns. `doubtful`: an earlier attempt may have been applied.
-    async fn finish(
-        &self,
-        draft: &WriteDraft,
-        perhaps_deleted: &[CascadedItem],
-        answer: Option<Arc<Item>>,
-        doubtful: bool,
-    ) -> Result<Vec<Arc<Item>>, FieldErrors> {
-        cascade::sweep(self, perhaps_deleted.iter().chain(&draft.cascades)).boxed().await.map_err(unswept)?;
+    /// Deletes dependents that came in during a cascade. Then gathers the items that the field returns.
+    async fn finish(&self, draft: &WriteDraft, answer: Option<Arc<Item>>) -> Result<Vec<Arc<Item>>, FieldErrors> {
+        cascade::sweep(self, draft.cascades.iter()).boxed().await.map_err(unswept)?;
         replicas::sync(self, &draft.behind).await.map_err(|error| vec![replicas_behind(&error)])?;
         let outcomes: &[ResultItem] = match self.write.returns {
             WriteReturns::Done => return Ok(Vec::new()),
             WriteReturns::Found => return Ok(draft.found.iter().cloned().collect()),
             WriteReturns::Item(action) | WriteReturns::Items(action) => draft.results.get(action).map_or(&[], Vec::as_slice),
         };
-        let single = draft.calls.len() == 1;
+        let single = draft.as_call(self.context.single_writes).is_some();
         let mut items = Vec::new();
         for outcome in outcomes {
             match outcome {
@@ -204,7 +162,7 @@ impl WriteJob<'_> {
         }
         match self.write.returns {
             WriteReturns::Item(action) if items.is_empty() && self.must_give() => {
-                Err(vec![self.nothing(action, doubtful || draft.calls.len() > 1)])
+                Err(vec![self.nothing(action, !(single || draft.calls.is_empty()))])
             }
             _ => Ok(items),
         }

@@ -107,15 +107,6 @@ pub fn unseen(code: ErrorCode) -> FieldError {
     FieldError::new(code, "The change was made, but its result could not be read.")
 }
 
-/// The errors after an attempt that may have been applied. An error of the table does not tell whether it was.
-pub fn in_doubt(doubt: Option<&TableError>, field_errors: FieldErrors) -> FieldErrors {
-    let tells = |field_error: &FieldError| matches!(field_error.code, ErrorCode::NotFound | ErrorCode::Conflict | ErrorCode::BadUserInput);
-    match doubt {
-        Some(error) if !field_errors.iter().all(tells) => vec![open_end(error)],
-        _ => field_errors,
-    }
-}
-
 /// The error of a failed request to the table.
 pub fn of_table(error: &TableError) -> FieldError {
     let failure = Failure::of_table(error);

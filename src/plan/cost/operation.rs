@@ -2,7 +2,7 @@
 
 use super::field::FieldCost;
 use super::reads::PlanCost;
-use crate::plan::tree::{OperationPlan, Plan};
+use crate::plan::tree::{OperationPlan, Plan, SingleWrites};
 use crate::schema::model::Model;
 use serde_json::{Map, Value};
 
@@ -24,12 +24,17 @@ pub struct OperationCost {
 }
 
 /// The greatest cost of an operation with these coerced variables.
-pub fn cost_of_operation(model: &Model, operation: &OperationPlan, variables: &Map<String, Value>) -> OperationCost {
+pub fn cost_of_operation(
+    model: &Model,
+    operation: &OperationPlan,
+    variables: &Map<String, Value>,
+    single_writes: SingleWrites,
+) -> OperationCost {
     let mut all = OperationCost { fields: Vec::new(), calls: 0, waves: 0, read_units: 0.0, write_units: 0.0, objects: 0 };
     for step in &operation.steps {
         let mut seeds = 1;
         if let Some(write) = &step.write {
-            seeds = all.add_write(model, write, variables);
+            seeds = all.add_write(model, write, variables, single_writes);
         }
         let objects = all.add_reads(&step.plan, PlanCost::of(model, &step.plan, variables, seeds));
         all.objects = all.objects.saturating_add(objects);

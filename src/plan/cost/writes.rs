@@ -4,7 +4,7 @@ use super::assumed::ITEM_BYTES;
 use super::field::FieldCost;
 use super::operation::OperationCost;
 use super::reads::PlanCost;
-use crate::plan::tree::{PlannedWrite, WriteLookup};
+use crate::plan::tree::{PlannedWrite, SingleWrites, WriteLookup};
 use crate::schema::model::write::ActionKind;
 use crate::schema::model::{Model, keys::ItemKeys};
 use serde_json::{Map, Value};
@@ -16,7 +16,13 @@ const PER_BATCH: u64 = 25;
 
 impl OperationCost {
     /// Adds a write, and gives the number of items that it passes to the selection.
-    pub(super) fn add_write(&mut self, model: &Model, write: &PlannedWrite, variables: &Map<String, Value>) -> u64 {
+    pub(super) fn add_write(
+        &mut self,
+        model: &Model,
+        write: &PlannedWrite,
+        variables: &Map<String, Value>,
+        single_writes: SingleWrites,
+    ) -> u64 {
         let Some(declared) = model.mutation(&write.field) else { return 1 };
         self.waves += 1;
         self.add_lookup(model, write.found.as_ref(), variables);
@@ -35,7 +41,8 @@ impl OperationCost {
             }
         }
         // A transaction costs twice (DynamoDB developer guide, "DynamoDB transactions"); beyond its size, batches follow.
-        let is_one = items <= 1;
+        let cascades = write.actions.iter().any(|action| !action.cascade.is_empty());
+        let is_one = items <= 1 && !cascades && single_writes == SingleWrites::Call;
         let calls = if items <= PER_TRANSACTION { 1 } else { items.div_ceil(PER_BATCH) };
         let units = if is_one { units } else { units * 2.0 };
         self.calls = self.calls.saturating_add(calls);

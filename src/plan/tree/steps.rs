@@ -32,6 +32,16 @@ pub struct PlanStep {
     pub plan: Plan,
 }
 
+/// How a write of one item is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SingleWrites {
+    /// As a PutItem, an UpdateItem or a DeleteItem. If its answer is lost, nothing tells whether it was made.
+    #[default]
+    Call,
+    /// As a TransactWriteItems with a token, which DynamoDB makes once however often it is sent. It costs twice the write units.
+    Transaction,
+}
+
 /// The write of a mutation's root field.
 #[derive(Debug)]
 pub struct PlannedWrite {

@@ -22,6 +22,11 @@ impl DefaultValue {
         })
     }
 
+    /// Whether it has a random part, so that no two values of it are equal.
+    pub fn is_random(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, DefaultPart::Uuid | DefaultPart::Uuid7))
+    }
+
     /// Whether it has a new value each time that it is made, even if the other fields stay the same.
     pub fn varies(&self) -> bool {
         self.parts

@@ -1,11 +1,11 @@
-//! Failed conditions of a write → what follows: an error for the caller, another attempt, or an earlier attempt that was applied.
+//! Failed conditions of a write → what follows: an error for the caller, or another attempt.
 
 use crate::execute::auth::hiding;
 use crate::execute::auth::refusals;
 use crate::execute::error::{ErrorCode, FieldError};
-use crate::execute::expression::evaluate::{self, equal, same_item};
+use crate::execute::expression::evaluate::{self, equal};
 use crate::execute::values::decode;
-use crate::execute::write::draft::call::{CallRole, IfAbsent, MainCall, Repeat, WriteDraft};
+use crate::execute::write::draft::call::{CallRole, IfAbsent, MainCall, WriteDraft};
 use crate::execute::write::item::identity;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::ItemPlace;
@@ -21,31 +21,25 @@ use std::sync::Arc;
 pub enum FailureClass {
     /// A lost race: read and try again. Names the item if one call tells which.
     Race(Option<ItemPlace>),
-    /// An earlier attempt was applied; the item as it is now.
-    Applied(Option<Arc<Item>>),
     /// There is no such item, and nothing to do.
     Nothing,
-    /// Nothing tells whether an earlier attempt was applied.
-    Open,
     /// An error for the caller.
     Refused(FieldErrors),
 }
 
-/// Classifies failed conditions. With `doubt`, an earlier attempt may have been applied.
-pub async fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure], doubt: bool) -> FailureClass {
+/// Classifies failed conditions.
+pub async fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure]) -> FailureClass {
     for check in &draft.rules {
         let failed = failures.iter().find(|failure| check.position == Some(failure.position));
         if failed.is_some_and(|failure| !lookups::is_met(job, check, failure.item.as_ref())) {
             return match check.was_read {
                 // What was found to hold before is found anew.
                 true => FailureClass::Race(None),
-                // An earlier attempt may have deleted the very item.
-                false if doubt => FailureClass::Open,
                 false => FailureClass::Refused(vec![lookups::refusal(job, check)]),
             };
         }
     }
-    if let Some(verdict) = stale(job, draft, failures, doubt) {
+    if let Some(verdict) = stale(job, draft, failures) {
         return verdict;
     }
     let (mut field_errors, mut taken) = (FieldErrors::new(), FieldErrors::new());
@@ -76,17 +70,16 @@ pub async fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: 
                     Err(unread) => return FailureClass::Refused(unread),
                 };
                 let refused = if foreign && main.makes { Some(taken_by_other(main)) } else { refused((job, draft), main, item) };
-                let told = if foreign && main.makes { failure.item.as_ref() } else { item };
-                match earlier_attempt(main, told, refused.is_some()).filter(|_| doubt) {
-                    Some(verdict) => return verdict,
-                    None if item.is_none() && main.if_absent == IfAbsent::Nothing => return FailureClass::Nothing,
-                    // Nothing else is told to whom a rule refuses the item.
-                    None if item.is_some() && ruled_out => return FailureClass::Refused(refused.into_iter().collect()),
-                    None if refused.is_none() => {
-                        raced = true;
-                        place = place.or_else(|| draft.place(failure.position));
-                    }
-                    None => {}
+                if item.is_none() && main.if_absent == IfAbsent::Nothing {
+                    return FailureClass::Nothing;
+                }
+                // Nothing else is told to whom a rule refuses the item.
+                if item.is_some() && ruled_out {
+                    return FailureClass::Refused(refused.into_iter().collect());
+                }
+                if refused.is_none() {
+                    raced = true;
+                    place = place.or_else(|| draft.place(failure.position));
                 }
                 field_errors.extend(refused);
             }
@@ -121,7 +114,7 @@ pub async fn unmet(job: &WriteJob<'_>, draft: &WriteDraft) -> Result<Option<Fiel
 
 /// What follows if the found item has changed. Failures of calls that depend on it do not count. Only the item's own call can give an
 /// error.
-fn stale(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure], doubt: bool) -> Option<FailureClass> {
+fn stale(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure]) -> Option<FailureClass> {
     let held = draft.held.as_ref()?;
     let scope = draft.scope(job);
     for failure in failures {
@@ -138,27 +131,11 @@ fn stale(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure], 
         }
         let by_found = job.write.names_found;
         return Some(match main.filter(|_| !by_found).and_then(|main| refused((job, draft), main, item)) {
-            _ if doubt => FailureClass::Open,
             Some(field_error) => FailureClass::Refused(vec![field_error]),
             None => FailureClass::Race(draft.place(failure.position)),
         });
     }
     None
-}
-
-/// What a failed condition tells about an earlier attempt. `None` if the attempt was not applied or does not matter.
-fn earlier_attempt(main: &MainCall, item: Option<&Item>, refused: bool) -> Option<FailureClass> {
-    match (&main.repeat, item) {
-        (Repeat::SeenByItem(ours), Some(item)) if same_item(ours, item) => Some(FailureClass::Applied(Some(Arc::new(item.clone())))),
-        // Our item may have been changed since.
-        (Repeat::SeenByItem(_), Some(_)) => Some(FailureClass::Open),
-        (Repeat::SeenByElement(list, element), Some(item)) if holds(item, list, element) => {
-            Some(FailureClass::Applied(Some(Arc::new(item.clone()))))
-        }
-        (Repeat::Gone, None) => Some(FailureClass::Applied(None)),
-        (Repeat::Same, Some(_)) if refused => Some(FailureClass::Open),
-        _ => None,
-    }
 }
 
 /// Whether rules hide the item of a call from the caller.
@@ -208,7 +185,7 @@ fn refused((job, draft): (&WriteJob<'_>, &WriteDraft), main: &MainCall, item: Op
     if let Some(Ok(false) | Err(_)) = condition.map(|condition| evaluate::holds(condition, item, &draft.scope(job))) {
         return told(ErrorCode::Conflict, format!("The condition on {} does not hold.", main.item));
     }
-    if let (Repeat::SeenByElement(list, element), Some(item)) = (&main.repeat, item)
+    if let (Some((list, element)), Some(item)) = (&main.appends, item)
         && holds(item, list, element)
     {
         return told(ErrorCode::Conflict, format!("This {} already has an equal element.", main.item));

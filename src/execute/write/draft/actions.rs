@@ -18,18 +18,9 @@ use crate::table::data::call::Get;
 use crate::table::data::write::WriteAction;
 use futures_util::future::join;
 
-/// The outcome of earlier attempts.
-#[derive(Clone, Copy)]
-pub struct Again {
-    /// One of them lost a race.
-    pub raced: bool,
-    /// One of them may have been applied.
-    pub uncertain: bool,
-}
-
-/// Drafts all actions of a field.
-pub async fn draft(job: &WriteJob<'_>, generated: &mut Generated, Again { raced, uncertain }: Again) -> Result<WriteDraft, FieldErrors> {
-    let mut drafting = Drafting { job, generated, uncertain, draft: WriteDraft::default(), scope: ItemsInScope::new() };
+/// Drafts all actions of a field. `raced`: an earlier draft lost a race.
+pub async fn draft(job: &WriteJob<'_>, generated: &mut Generated, raced: bool) -> Result<WriteDraft, FieldErrors> {
+    let mut drafting = Drafting { job, generated, draft: WriteDraft::default(), scope: ItemsInScope::new() };
     match drafting.all(raced).await {
         Ok(()) => Ok(drafting.draft),
         Err(field_errors) => {

@@ -9,6 +9,7 @@ use crate::execute::write::lanes::ItemPlace;
 use crate::execute::write::lookup::dependents::{Dependents, ToDelete};
 use crate::execute::write::lookup::found_item::FoundItem;
 use crate::execute::write::rules::expression::ComputedBound;
+use crate::plan::tree::SingleWrites;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::auth::AuthAction;
 use crate::table::data::attribute::{Attribute, Item, Key};
@@ -151,8 +152,8 @@ pub struct MainCall {
     pub relies: bool,
     /// The conditions that keep computed values within the bounds of their fields.
     pub bounds: Vec<ComputedBound>,
-    /// Whether to repeat the call if no answer came.
-    pub repeat: Repeat,
+    /// The list attribute and the element that the call appends.
+    pub appends: Option<(String, Attribute)>,
 }
 
 /// What follows if the item of a call does not exist.
@@ -168,21 +169,6 @@ pub enum IfAbsent {
     ReadAgain,
     /// The caller may not create it.
     Forbidden,
-}
-
-/// Whether to repeat a call if no answer came.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Repeat {
-    /// A second call has the same effect, or its condition fails. A failed condition does not tell whether the first call was applied.
-    Same,
-    /// The call removes something. If that is gone, an earlier attempt did it.
-    Gone,
-    /// A second call fails. If the item equals this one, an earlier attempt wrote it.
-    SeenByItem(Box<Item>),
-    /// A second call fails. If the list attribute contains this element, an earlier attempt appended it.
-    SeenByElement(String, Box<Attribute>),
-    /// A second call would count twice: do not repeat.
-    Never,
 }
 
 /// Generated values by action and field, kept for all attempts of a request.
@@ -273,10 +259,16 @@ impl WriteDraft {
         twice.map_or(Ok(()), Err)
     }
 
-    /// Whether to draft the write again if no answer came. A transaction has already been repeated under its token. Under another token it
-    /// could be applied twice.
-    pub fn repeatable(&self) -> bool {
-        matches!(self.calls.as_slice(), [DraftCall { role: CallRole::Main(main), .. }] if main.repeat != Repeat::Never)
+    /// The call, if the draft is one PutItem, UpdateItem or DeleteItem. All else is a transaction, whose token makes it certain even if
+    /// answers are lost. A delete with dependents is one, too: who does not know whether the item is gone can neither sweep nor stop.
+    pub fn as_call(&self, single_writes: SingleWrites) -> Option<&WriteCall> {
+        match self.calls.as_slice() {
+            [DraftCall { write, .. }] => {
+                let alone = single_writes == SingleWrites::Call && self.cascades.is_empty();
+                Some(write).filter(|write| alone && !matches!(write.action, WriteAction::Check(_)))
+            }
+            _ => None,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `@delete` of items → their calls, and the calls that delete their dependents.
 
-use crate::execute::write::draft::call::{CallRole, CascadedItem, DraftCall, IfAbsent, MOST_IN_TRANSACTION, MainCall, Repeat, ResultItem};
+use crate::execute::write::draft::call::{CallRole, CascadedItem, DraftCall, IfAbsent, MOST_IN_TRANSACTION, MainCall, ResultItem};
 use crate::execute::write::draft::drafting::Drafting;
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::identity;
@@ -8,6 +8,7 @@ use crate::execute::write::lookup::dependents::{self, DependentsToRead, ItemToDe
 use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::FieldErrors;
 use crate::execute::write::rules::lookups;
+use crate::plan::tree::SingleWrites;
 use crate::schema::model::write::{Action, WriteReturns, WriteTarget};
 use crate::schema::model::{Field, ObjectType};
 use crate::table::data::attribute::Item;
@@ -68,9 +69,8 @@ impl Drafting<'_, '_> {
                 true if action.condition.is_none() && version.is_none() => IfAbsent::Nothing,
                 _ => IfAbsent::NotFound,
             };
-            let repeat = if held { Repeat::Never } else { Repeat::Gone };
             let relies = (unique || given_back) && item.is_some();
-            let main = MainCall { version, if_absent, held, relies, rule, repeat, ..self.main(action) };
+            let main = MainCall { version, if_absent, held, relies, rule, ..self.main(action) };
             let call = DraftCall::main(job.table_of(ty), WriteAction::Delete(target.key.clone()), conditions, main);
             self.draft.calls.push(call);
             self.replicas(ty, &target.key, |_, key| (WriteAction::Delete(key), None));
@@ -102,7 +102,8 @@ impl Drafting<'_, '_> {
     pub fn reads_deleted(&self, position: usize, ty: &ObjectType) -> bool {
         let job = self.job;
         let is_replicated = job.context.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
-        job.write.actions.len() > 1
+        job.context.single_writes == SingleWrites::Transaction
+            || job.write.actions.len() > 1
             || job.looks_up()
             || self.cascades(position)
             || is_replicated

@@ -6,13 +6,12 @@ use crate::execute::expression::condition as filter;
 use crate::execute::expression::narrow::KnownAttributes;
 use crate::execute::expression::settle::Settled;
 use crate::execute::write::draft::call::{
-    CallRole, DraftCall, Generated, IfAbsent, MainCall, Repeat, ReplicaWrites, RuleCheck, WriteDraft,
+    CallRole, DraftCall, Generated, IfAbsent, MainCall, ReplicaWrites, RuleCheck, WriteDraft,
 };
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::replicas::others;
 use crate::execute::write::item::{assemble, unique};
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::lookup::found_item::FoundItem;
 use crate::execute::write::lookup::items::ItemsInScope;
 use crate::execute::write::messages::{FieldErrors, bad_input, invalid};
 use crate::execute::write::rules::item_rules::{self, ItemRules};
@@ -34,8 +33,6 @@ pub struct Drafting<'a, 'j> {
     pub job: &'a WriteJob<'j>,
     /// Generated values of all attempts.
     pub generated: &'a mut Generated,
-    /// Whether an earlier attempt may have been applied.
-    pub uncertain: bool,
     /// The draft.
     pub draft: WriteDraft,
     /// The items found and put so far, by type.
@@ -66,13 +63,8 @@ impl<'a> Drafting<'a, '_> {
             relies: false,
             bounds: Vec::new(),
             version: None,
-            repeat: Repeat::Same,
+            appends: None,
         }
-    }
-
-    /// Whether to repeat a call. A call with conditions on the found item is never repeated: the first call may have made them fail.
-    pub fn repeat(&self, held: bool, repeat: Repeat) -> Repeat {
-        if held && self.draft.held.as_ref().is_some_and(FoundItem::demands) { Repeat::Never } else { repeat }
     }
 
     /// Adds the author's condition.

@@ -7,7 +7,7 @@
 use crate::execute::expression::evaluate::equal;
 use crate::execute::expression::update::Changes;
 use crate::execute::expression::update::attribute as path;
-use crate::execute::write::draft::call::{DraftCall, MainCall, Repeat, ResultItem};
+use crate::execute::write::draft::call::{DraftCall, MainCall, ResultItem};
 use crate::execute::write::draft::drafting::{Drafting, TargetItem};
 use crate::execute::write::draft::update::count_versions;
 use crate::execute::write::item::conditions::Conditions;
@@ -28,12 +28,12 @@ impl<'a> Drafting<'a, '_> {
         let map = Attribute::M(assemble::embedded(job.context.model, &element.element, &values).map_err(invalid)?);
         for target in self.target_items(position, action, ty).await? {
             let mut conditions = Conditions::default();
-            // A list holds no element twice. So this condition fails if an earlier attempt has appended the element.
+            // A list holds no element twice.
             conditions.lacks(&element.attribute, map.clone());
             let mut changes = Changes::default();
             changes.append(&path(&element.attribute), vec![map.clone()]);
-            let repeat = Repeat::SeenByElement(element.attribute.clone(), Box::new(map.clone()));
-            self.element_call((position, action, element), (ty, target), (conditions, changes, repeat)).await?;
+            let appends = Some((element.attribute.clone(), map.clone()));
+            self.element_call((position, action, element), (ty, target), (conditions, changes, appends)).await?;
         }
         Ok(())
     }
@@ -59,7 +59,7 @@ impl<'a> Drafting<'a, '_> {
                     None => changes.remove(&inside(element, at, Some(&attribute))),
                 };
             }
-            self.element_call((position, action, element), (ty, target), (conditions, changes, Repeat::Same)).await?;
+            self.element_call((position, action, element), (ty, target), (conditions, changes, None)).await?;
         }
         Ok(())
     }
@@ -69,17 +69,11 @@ impl<'a> Drafting<'a, '_> {
         let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
         for target in self.target_items(position, action, ty).await? {
             let Some((at, conditions)) = self.locate(action, element, (ty, of_element), &target).await? else {
-                // An earlier attempt without an answer may have removed it.
-                if self.uncertain {
-                    let item = job.read(&ty.name, &target.key).await?;
-                    self.draft.results[position].extend(item.map(ResultItem::Known));
-                    continue;
-                }
                 return Err(vec![absent(&of_element.name, action.condition.as_ref(), action.message.as_deref())]);
             };
             let mut changes = Changes::default();
             changes.remove(&inside(element, at, None));
-            self.element_call((position, action, element), (ty, target), (conditions, changes, Repeat::Gone)).await?;
+            self.element_call((position, action, element), (ty, target), (conditions, changes, None)).await?;
         }
         Ok(())
     }
@@ -105,9 +99,7 @@ impl<'a> Drafting<'a, '_> {
         let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else { return Ok(None) };
         let wanted = stored_values::of_field(job.context.model, &definition.ty, &kept.value, &wanted).map_err(invalid)?;
         let (Some(wanted), Some(Attribute::L(elements))) = (wanted, item.get(&element.attribute)) else { return Ok(None) };
-        let is_it =
-            |element: &Attribute| matches!(element, Attribute::M(map) if map.get(attribute).is_some_and(|value| equal(value, &wanted)));
-        let Some(at) = elements.iter().position(is_it) else { return Ok(None) };
+        let Some(at) = elements.iter().position(|element| has(element, attribute, &wanted)) else { return Ok(None) };
         let mut conditions = Conditions::default();
         conditions.element_equals(&element.attribute, at, attribute, wanted);
         Ok(Some((at, conditions)))
@@ -118,22 +110,20 @@ impl<'a> Drafting<'a, '_> {
         &mut self,
         (position, action, element): (usize, &Action, &Element),
         (ty, target): (&'a ObjectType, TargetItem),
-        (mut conditions, mut changes, repeat): (Conditions, Changes, Repeat),
+        (mut conditions, mut changes, appends): (Conditions, Changes, Option<(String, Attribute)>),
     ) -> Result<(), FieldErrors> {
         let job = self.job;
         conditions.exists(&target.key.partition.0);
         identity::demand(ty, &mut conditions);
         let version = self.expected_version(ty, action, &mut conditions);
         self.author(action, &mut conditions)?;
-        let counts = count_versions(ty, &mut changes);
+        count_versions(ty, &mut changes);
         let of_replicas = conditions.clone().build();
         let rule = self.item_rules(action, ty, &target.key).await?.of_stored(&target.key)?;
         self.ruled(&rule, (&target.key, false), &mut conditions)?;
         let held = self.hold_found(ty, &target.key, &mut conditions)?;
-        let repeat = if counts && version.is_none() && repeat == Repeat::Same { Repeat::Never } else { repeat };
         let update = changes.expression();
-        let (relies, repeat) = (element.by.is_some(), self.repeat(held, repeat));
-        let main = MainCall { version, held, relies, rule, repeat, ..self.main(action) };
+        let main = MainCall { version, held, relies: element.by.is_some(), rule, appends, ..self.main(action) };
         let call = DraftCall::main(job.table_of(ty), WriteAction::Update(target.key.clone(), update.clone()), conditions, main);
         self.draft.calls.push(call);
         // No key changes, so all replicas get the same update and conditions. The found item's conditions hold for the first replica only:
@@ -142,6 +132,11 @@ impl<'a> Drafting<'a, '_> {
         self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), target.key));
         Ok(())
     }
+}
+
+/// Whether an element of a list is an object whose attribute has a value.
+pub fn has(element: &Attribute, attribute: &str, value: &Attribute) -> bool {
+    matches!(element, Attribute::M(map) if map.get(attribute).is_some_and(|is| equal(is, value)))
 }
 
 /// The path of an element, or of one of its attributes.

@@ -5,7 +5,7 @@ pub mod call;
 mod defaults;
 mod delete;
 mod drafting;
-mod element;
+pub mod element;
 mod found;
 mod put;
 mod update;

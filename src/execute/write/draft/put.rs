@@ -2,7 +2,7 @@
 
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::settle::Settled;
-use crate::execute::write::draft::call::{DraftCall, IfAbsent, MainCall, Repeat, ResultItem};
+use crate::execute::write::draft::call::{DraftCall, IfAbsent, MainCall, ResultItem};
 use crate::execute::write::draft::drafting::{Drafting, internal};
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::{assemble, identity, replicas};
@@ -52,11 +52,7 @@ impl Drafting<'_, '_> {
             self.ruled(&rule, (&key, true), &mut conditions)?;
         }
         self.author(action, &mut conditions)?;
-        let repeat = match replace {
-            true => self.repeat(held, Repeat::Same),
-            false => Repeat::SeenByItem(Box::new(item.clone())),
-        };
-        let main = MainCall { repeat, creates: !replace, makes: true, if_absent: IfAbsent::Make, held, rule, ..self.main(action) };
+        let main = MainCall { creates: !replace, makes: true, if_absent: IfAbsent::Make, held, rule, ..self.main(action) };
         let call = DraftCall::main(job.table_of(ty), WriteAction::Put(item.clone()), conditions, main);
         self.draft.calls.push(call);
         // The replicas are put without a condition: they must equal the new item, whatever has their keys now.

@@ -5,7 +5,7 @@ use crate::execute::expression::narrow::KnownAttributes;
 use crate::execute::expression::settle::Settled;
 use crate::execute::expression::update::Changes;
 use crate::execute::expression::update::attribute as path;
-use crate::execute::write::draft::call::{DraftCall, IfAbsent, MainCall, Repeat, ResultItem};
+use crate::execute::write::draft::call::{DraftCall, IfAbsent, MainCall, ResultItem};
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, internal};
 use crate::execute::write::draft::update_values::{UpdateValues, copied};
 use crate::execute::write::item::conditions::Conditions;
@@ -113,22 +113,13 @@ impl<'a> Drafting<'a, '_> {
             None => Vec::new(),
         };
         let changes = self.item_changes(ty, expression.as_ref(), &values)?;
-        let counts = ty.fields.values().any(|field| field.rules.version);
-        let repeat = match expression {
-            // The update changes the version that it demands, so it is applied at most once.
-            _ if counts && version.is_some() => Repeat::Same,
-            Some(update) if !update.has_same_effect_twice() => Repeat::Never,
-            _ if counts => Repeat::Never,
-            _ => Repeat::Same,
-        };
-        let repeat = self.repeat(held, repeat);
         let relies = was_read && item.is_some();
         let if_absent = match upsert {
             true if may_make => IfAbsent::Make,
             true => IfAbsent::Forbidden,
             false => IfAbsent::NotFound,
         };
-        let main = MainCall { version, makes: may_make, if_absent, held, relies, rule, bounds, repeat, ..self.main(action) };
+        let main = MainCall { version, makes: may_make, if_absent, held, relies, rule, bounds, ..self.main(action) };
         let write = WriteAction::Update(target.key.clone(), changes.of_replica(job, ty, 0));
         self.draft.calls.push(DraftCall::main(job.table_of(ty), write, conditions, main));
         self.replicas(ty, &target.key, |number, key| {
@@ -257,12 +248,10 @@ fn initial(model: &Model, ty: &ObjectType, made: &Map<String, Value>) -> Result<
     Ok(initial)
 }
 
-/// Increments every version field; gives whether there is one.
-pub fn count_versions(ty: &ObjectType, changes: &mut Changes) -> bool {
+/// Increments every version field.
+pub fn count_versions(ty: &ObjectType, changes: &mut Changes) {
     let versions = ty.fields.values().filter(|field| field.rules.version);
-    let mut counts = false;
     for attribute in versions.filter_map(|field| ty.stored(&field.name)?.attribute.as_ref()) {
-        counts |= changes.increment(&path(attribute));
+        changes.increment(&path(attribute));
     }
-    counts
 }

@@ -39,11 +39,6 @@ impl FoundItem {
         self.attributes.iter().all(same) && self.filter.iter().all(|filter| evaluate::holds(filter, Some(item), scope).unwrap_or(false))
     }
 
-    /// Whether there are conditions besides the item's existence.
-    pub fn demands(&self) -> bool {
-        !self.attributes.is_empty() || self.filter.is_some()
-    }
-
     pub fn is_at(&self, table: &str, key: &Key) -> bool {
         let same = |(name, value): &(AttributeName, _), (other, with): &(AttributeName, _)| {
             let attribute = |value: &crate::table::data::attribute::KeyValue| value.clone().into();

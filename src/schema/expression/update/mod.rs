@@ -11,7 +11,7 @@ pub mod reader;
 mod tests;
 mod typing;
 
-use crate::schema::expression::operand::{Operand, Path, Segment};
+use crate::schema::expression::operand::{Operand, Path};
 use indexmap::IndexMap;
 
 /// An update expression over an item's stored attributes
@@ -45,20 +45,6 @@ pub enum SetValue {
     IfNotExists(Path, Box<SetValue>),
     /// `list_append(a, b)`
     ListAppend(Box<SetValue>, Box<SetValue>),
-}
-
-impl Update {
-    /// Whether applying the update several times has the same effect as applying it once. Such an update counts nothing, appends nothing,
-    /// copies no value from another attribute, and removes no position of a list (the later elements would move up).
-    pub fn has_same_effect_twice(&self) -> bool {
-        let is_element = |path: &Path| path.segments.iter().any(|segment| matches!(segment, Segment::Index(_)));
-        let plain = |value: &SetValue| match value {
-            SetValue::Operand(operand) => !matches!(operand, Operand::Path(_) | Operand::Size(_)),
-            SetValue::IfNotExists(_, value) => matches!(&**value, SetValue::Operand(operand) if !matches!(operand, Operand::Path(_))),
-            _ => false,
-        };
-        self.add.is_empty() && self.set.iter().all(|(_, value)| plain(value)) && !self.remove.iter().any(is_element)
-    }
 }
 
 impl Update {

@@ -1,0 +1,68 @@
+//! A call without an answer → the item, if it shows that the call was made: it holds a value that was generated for this request, so that
+//! nobody else can have written it.
+//!
+//! Nothing else tells. An equal item may be another's. A missing one may never have been put, may be deleted since, or may be on its way.
+
+use crate::execute::error::ErrorCode;
+use crate::execute::write::dispatch::cascade;
+use crate::execute::write::draft::call::{Generated, WriteDraft};
+use crate::execute::write::draft::element;
+use crate::execute::write::item::{assemble, stored_values};
+use crate::execute::write::job::WriteJob;
+use crate::execute::write::messages::FieldErrors;
+use crate::schema::model::write::Action;
+use crate::schema::model::{Model, ObjectType};
+use crate::table::data::attribute::{Attribute, Item};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The item of the draft's only call as it is now, if the call was made for certain. The table is asked until it answers or the deadline
+/// comes.
+pub async fn made(job: &WriteJob<'_>, draft: &WriteDraft, generated: &Generated) -> Option<Arc<Item>> {
+    let call = draft.as_call(job.context.single_writes)?;
+    let signs: Vec<(&Action, &str, &Value)> =
+        generated.iter().filter_map(|((position, field), value)| sign(job, *position, field, value)).collect();
+    let ty = job.type_named(&signs.first()?.0.item).ok()?;
+    let key = cascade::key_of(job, call)?;
+    let mut waits = job.context.loaders.backoff();
+    let item = loop {
+        match job.read(&ty.name, &key).await {
+            Ok(item) => break item?,
+            Err(errors) if is_silent(&errors) && waits.wait(job.context.deadline).await => {}
+            Err(_) => return None,
+        }
+    };
+    signs.into_iter().any(|(action, field, value)| holds(job, (ty, &item), action, (field, value))).then_some(item)
+}
+
+/// A generated value that no other request can have generated, with the action that writes it.
+fn sign<'a>(job: &WriteJob<'a>, position: usize, field: &'a str, value: &'a Value) -> Option<(&'a Action, &'a str, &'a Value)> {
+    let action = job.write.actions.get(position)?;
+    let written = action.at.as_ref().map_or(&action.item, |element| &element.element);
+    let default = job.context.model.types.get(written)?.fields.get(field)?.rules.default.as_ref()?;
+    default.is_random().then_some((action, field, value))
+}
+
+/// Whether the item, or an element that the action appends to it, has the value.
+fn holds(job: &WriteJob<'_>, (ty, item): (&ObjectType, &Item), action: &Action, (field, value): (&str, &Value)) -> bool {
+    let model = job.context.model;
+    match &action.at {
+        None => assemble::values_of(model, ty, item).get(field) == Some(value),
+        Some(list) => match (item.get(&list.attribute), in_element(model, &list.element, field, value)) {
+            (Some(Attribute::L(elements)), Some((name, value))) => elements.iter().any(|one| element::has(one, name, &value)),
+            _ => false,
+        },
+    }
+}
+
+/// The attribute of an element's field, with a value of it.
+fn in_element<'m>(model: &'m Model, element: &str, field: &'m str, value: &Value) -> Option<(&'m str, Attribute)> {
+    let (of, stored) = (model.types.get(element)?, model.types.get(element)?.stored(field)?);
+    let value = stored_values::of_field(model, &of.fields.get(field)?.ty, &stored.value, value).ok()??;
+    Some((stored.attribute.as_deref().unwrap_or(field), value))
+}
+
+/// Whether the table may answer later.
+fn is_silent(errors: &FieldErrors) -> bool {
+    errors.iter().all(|error| matches!(error.code, ErrorCode::Unavailable | ErrorCode::Timeout | ErrorCode::Throttled))
+}
