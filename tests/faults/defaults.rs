@@ -144,3 +144,21 @@ async fn of_many_an_item_that_is_gone_meanwhile_is_not_meant() {
         assert_eq!(is["w"], json!([{ "id": "b" }]), "{field}");
     }
 }
+
+/// What an upsert left to the item must still be there: else the item ends without the default.
+#[tokio::test(start_paused = true)]
+async fn an_upsert_makes_the_default_of_what_is_removed_meanwhile() {
+    let backend = Backend::new("workshop").await;
+    let make = |code: &str| format!("mutation {{ w: ensureBadge(id: \"b\", code: {code:?}) {{ code color }} }}");
+    let color = backend.ok(&make("one"), json!({})).await["w"]["color"].clone();
+    assert!(color.is_string(), "it has a default");
+    backend.script(|call| {
+        if is_write(call.operation) && call.before == 0 {
+            let key = json!({ "pk": { "S": "badge-b" }, "sk": { "S": "badge" } });
+            call.table.apply("UpdateItem", json!({ "TableName": "workshop", "Key": key, "UpdateExpression": "REMOVE color" }));
+        }
+        None
+    });
+    assert_eq!(backend.ok(&make("two"), json!({})).await["w"], json!({ "code": "two", "color": color }));
+    assert_eq!(backend.writes(), 2, "the lost race is drafted again");
+}

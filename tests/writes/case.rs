@@ -5,6 +5,7 @@ use crate::model::{Arguments, Memory};
 use crate::random_schema::mutations::{Mutation, Returns, Verb};
 use crate::random_schema::{Dimensions, Kind, Rng, Schema, chance, values};
 use keyfold::execute::gateway::Gateway;
+use keyfold::execute::request::Settings;
 use keyfold::execute::request::Request;
 use keyfold::schema;
 use keyfold::schema::model::Model;
@@ -193,7 +194,8 @@ pub async fn run(gateway: &Gateway, schema: &Schema, operation: &Operation) -> V
 
 /// A writer's gateway on an engine that has its tables.
 pub fn gateway(engine: &Arc<Engine>, model: &Arc<Model>, writer: usize) -> Gateway {
-    Gateway::new(model.clone(), engine.store(writer), keyfold::execute::request::Settings::default())
+    let settings = Settings { single_writes: engine.single_writes, ..Settings::default() };
+    Gateway::new(model.clone(), engine.store(writer), settings)
 }
 
 /// Creates the tables and runs the first operations. Gives the model's memory after them.

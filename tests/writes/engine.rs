@@ -9,6 +9,7 @@ use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnec
 use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use dynoxide::{Database, DynoxideError};
+use keyfold::plan::tree::SingleWrites;
 use keyfold::table::sdk::store::SdkStore;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -18,6 +19,8 @@ use std::sync::{Arc, Mutex};
 /// The engine and its log.
 pub struct Engine {
     database: Database,
+    /// How its writers send a write of one item.
+    pub single_writes: SingleWrites,
     state: Mutex<State>,
 }
 
@@ -38,8 +41,6 @@ pub struct Call {
     pub operation: String,
     /// Whether it wrote something.
     pub wrote: bool,
-    /// Whether trouble replaced its answer.
-    pub lost: bool,
     /// What it needs of a policy; nothing, if it is about tables.
     pub needs: Vec<Right>,
 }
@@ -54,7 +55,8 @@ struct Way {
 impl Engine {
     pub fn new(seed: u64) -> Arc<Self> {
         let state = State { rng: Rng::with_seed(seed), most_turns: 0, troubles: 0, log: Vec::new() };
-        Arc::new(Self { database: Database::memory().unwrap(), state: Mutex::new(state) })
+        let single_writes = if seed % 3 == 0 { SingleWrites::Transaction } else { SingleWrites::Call };
+        Arc::new(Self { database: Database::memory().unwrap(), single_writes, state: Mutex::new(state) })
     }
 
     /// A store that makes its calls as this writer.
@@ -115,7 +117,7 @@ impl Engine {
         let needs = if operation.contains("Table") || operation == "DescribeTimeToLive" { Vec::new() } else { needed(operation, &body) };
         let reply = self.apply(operation, body);
         let wrote = is_write(operation) && matches!(reply, Reply::Body(200, _));
-        state.log.push(Call { writer, operation: operation.to_owned(), wrote, lost: trouble, needs });
+        state.log.push(Call { writer, operation: operation.to_owned(), wrote, needs });
         if trouble { LOST[kind % LOST.len()].1() } else { reply }
     }
 

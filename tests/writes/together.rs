@@ -83,7 +83,7 @@ fn explained(case: &Case, engine: &Engine, from: usize, first: Memory, made: &[M
                 let before = states.iter().rposition(|(state, _)| *state <= at).unwrap();
                 let outcome = apply(case, one, &mut states[before].1.clone()).1;
                 let later = states.iter().filter(|(state, _)| *state > at && *state <= one.ended).map(|(_, state)| state);
-                let seen = later.filter_map(|state| seen_later(case, one, &outcome, state)).collect::<Vec<_>>();
+                let seen = later.flat_map(|state| seen_later(case, one, &outcome, state)).collect::<Vec<_>>();
                 std::iter::once(outcome).chain(seen).collect()
             }
             // It wrote nothing, so some state during its run must explain the response.
@@ -112,16 +112,17 @@ fn apply(case: &Case, one: &Made, memory: &mut Memory) -> (String, Outcome) {
     (format!("{} {}", mutation.name, json!(operation.arguments)), outcome)
 }
 
-/// What the field returns if its item is read in a later state.
-fn seen_later(case: &Case, one: &Made, outcome: &Outcome, state: &Memory) -> Option<Outcome> {
+/// What the field may return if its item is read in a later state.
+fn seen_later(case: &Case, one: &Made, outcome: &Outcome, state: &Memory) -> Vec<Outcome> {
     let mutation = &case.schema.mutations[case.operations[one.operation].mutation];
-    let (Returns::Item(action), Outcome::Data(data)) = (mutation.returns, outcome) else { return None };
+    let (Returns::Item(action), Outcome::Data(Value::Object(data))) = (mutation.returns, outcome) else { return Vec::new() };
     let item = mutation.actions[action].item;
     let ty = &case.schema.types[item];
-    let values = data.as_object()?.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let values = data.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let place = (ty.table, crate::random_schema::keys::name(case.schema.table_of(ty), ty, &values));
     match state.items.get(&place) {
-        Some((of, values)) if *of == item => Some(Outcome::Data(shown(ty, values))),
-        _ => Some(Outcome::Data(Value::Null)),
+        Some((of, values)) if *of == item => vec![Outcome::Data(shown(ty, values))],
+        // A field that is never null says that it cannot show what it made.
+        _ => vec![Outcome::Data(Value::Null), Outcome::Refused(["UNAVAILABLE"].into())],
     }
 }

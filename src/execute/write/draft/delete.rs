@@ -6,7 +6,7 @@ use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::identity;
 use crate::execute::write::lookup::dependents::{self, DependentsToRead, ItemToDelete, ToDelete};
 use crate::execute::write::lookup::items::guards_of;
-use crate::execute::write::messages::FieldErrors;
+use crate::execute::write::messages::{FieldErrors, absent};
 use crate::execute::write::rules::lookups;
 use crate::plan::tree::SingleWrites;
 use crate::schema::model::write::{Action, WriteReturns, WriteTarget};
@@ -21,6 +21,7 @@ impl Drafting<'_, '_> {
         let ty = job.type_named(&action.item)?;
         let alone = job.write.actions.len() == 1;
         let beside = self.reads_deleted(position, ty);
+        let told_by_call = !self.deletes_more(position, ty);
         let cascades = self.cascades(position);
         let unique = ty.fields.values().any(|field| field.rules.unique);
         let many = matches!(&action.target, WriteTarget::Read { many: true, .. });
@@ -36,7 +37,13 @@ impl Drafting<'_, '_> {
             let rule = rules.of_stored(&target.key)?;
             let read = item.is_some() || beside;
             let mut conditions = Conditions::default();
+            let version = self.expected_version(ty, action, &mut conditions);
+            let demanding = action.condition.is_some() || version.is_some();
             match &item {
+                // It is as if a single DeleteItem had said so.
+                None if read && alone && told_by_call && demanding => {
+                    return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
+                }
                 None if read && alone => {
                     // There is nothing to delete and nothing to return.
                     self.draft.results[position].push(ResultItem::Nothing);
@@ -62,7 +69,6 @@ impl Drafting<'_, '_> {
             let told = |field: &&Field| given_back && !in_key(field);
             let held_fields = ty.fields.values().filter(|field| field.rules.unique || told(field)).map(|field| &field.name);
             self.hold(ty, item.as_deref(), held_fields, &mut conditions);
-            let version = self.expected_version(ty, action, &mut conditions);
             self.author(action, &mut conditions)?;
             let if_absent = match alone {
                 true if read => IfAbsent::ReadAgain,
@@ -100,10 +106,14 @@ impl Drafting<'_, '_> {
 
     /// Whether to read an item before its deletion. A single DeleteItem returns the item, a transaction does not.
     pub fn reads_deleted(&self, position: usize, ty: &ObjectType) -> bool {
+        self.job.context.single_writes == SingleWrites::Transaction || self.deletes_more(position, ty)
+    }
+
+    /// Whether the field writes or checks more than the item that an action deletes.
+    fn deletes_more(&self, position: usize, ty: &ObjectType) -> bool {
         let job = self.job;
         let is_replicated = job.context.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
-        job.context.single_writes == SingleWrites::Transaction
-            || job.write.actions.len() > 1
+        job.write.actions.len() > 1
             || job.looks_up()
             || self.cascades(position)
             || is_replicated

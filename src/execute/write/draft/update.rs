@@ -90,7 +90,10 @@ impl<'a> Drafting<'a, '_> {
         if was_read {
             values = self.update_values_of(position, ty, values, item.as_deref())?;
             match &item {
-                Some(old) => self.hold(ty, Some(old), values.taken(ty), &mut conditions),
+                Some(old) => {
+                    self.hold(ty, Some(old), values.taken(ty), &mut conditions);
+                    values.left(ty, old).for_each(|attribute| conditions.exists(attribute));
+                }
                 None => conditions.absent(&target.key.partition.0),
             }
         }
