@@ -2,8 +2,8 @@
 //!
 //! `backend` is a gateway on an engine; a script can replace the engine's answers. `troubles` tries every kind of write with every kind of
 //! trouble, `races` changes by others between a write's reads and its calls, `cascades` deletes that a transaction cannot hold, `orphans`
-//! items that are put while their parent is deleted, `copies` replicated items, `identity` items of several types under one key, `held`
-//! items that `@find` found, `lost_answers` writes of others between an attempt and its answer, `defaults` values that nothing sets, `rules` constraints, `limits` the sizes that DynamoDB allows, `unfit`
+//! items that are put while their parent is deleted, `copies` replicated items, `identity` items of several types under one key, `guards` unique
+//! values that several items have, `held` items that `@find` found, `lost_answers` writes of others between an attempt and its answer, `defaults` values that nothing sets, `rules` constraints, `limits` the sizes that DynamoDB allows, `unfit`
 //! changes that an item does not allow, and `order` several writes of one operation. Time is paused: nothing sleeps. `leaving` tests
 //! clients that hang up, over real sockets and in real time; it waits only for events.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -16,6 +16,8 @@ mod backend;
 mod cascades;
 #[path = "faults/defaults.rs"]
 mod defaults;
+#[path = "faults/guards.rs"]
+mod guards;
 #[path = "faults/held.rs"]
 mod held;
 #[path = "faults/identity.rs"]

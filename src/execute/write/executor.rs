@@ -27,6 +27,7 @@ use crate::table::data::write::{WriteCall, WriteError};
 use crate::table::retry::backoff::{Backoff, Pace};
 use futures_util::FutureExt;
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -61,11 +62,11 @@ pub async fn write(
 
 impl WriteJob<'_> {
     async fn run(&self) -> Result<Vec<Arc<Item>>, FieldErrors> {
-        let mut generated = Generated::new();
+        let (mut generated, mut foreign_guards) = (Generated::new(), HashSet::new());
         let (mut races, mut lost_races) = (0, Backoff::unbounded(LOST_RACE));
         let mut turn: Option<Turn<'_>> = None;
         for attempt in 0.. {
-            let mut draft = actions::draft(self, &mut generated, races > 0).await?;
+            let mut draft = actions::draft(self, &mut generated, &foreign_guards, races > 0).await?;
             lookups::place(self, &mut draft, |write| cascade::key_of(self, write)).await?;
             draft.check_distinct(|write| cascade::key_of(self, write)).map_err(|field_error| vec![field_error])?;
             // If others wait for an item that this writer needs, it queues behind them and then reads the item again.
@@ -88,6 +89,7 @@ impl WriteJob<'_> {
                 Ok(answer) => return self.finish(&draft, answer).await,
                 Err(WriteError::Conditions(failures)) => match classify_failure(self, &draft, &failures).await {
                     FailureClass::Race(place) => {
+                        foreign_guards.extend(draft.failed_guards(&failures));
                         replicas::repair(self, &draft, &failures).await.map_err(|error| vec![field_error(error)])?;
                         races += 1;
                         self.context.lost_races.fetch_add(1, Ordering::Relaxed);

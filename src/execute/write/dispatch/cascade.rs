@@ -5,7 +5,7 @@ use crate::execute::error::ErrorCode;
 use crate::execute::write::draft::call::{CascadedItem, DraftCall, MOST_IN_TRANSACTION, WriteDraft};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::ItemPlace;
-use crate::execute::write::lookup::dependents::{self, Dependents, DependentsToRead, ToDelete};
+use crate::execute::write::lookup::dependents::{self, Dependents, DependentsToRead, ItemToDelete, ToDelete};
 use crate::execute::write::messages::{FieldErrors, field_error, of_table};
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::write::{ConditionFailure, WriteAction, WriteCall, WriteError};
@@ -55,22 +55,21 @@ pub async fn clear(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Resu
 }
 
 /// Deletes items with their replicas and guards: items without a condition in batches, the others in transactions. An item whose condition
-/// fails has changed, and is kept. Gives the keys of the deleted items. After [`WriteError::Uncertain`], some items may be deleted.
+/// fails has changed, and is kept. So is a guard that is another's. Gives the keys of the deleted items. After [`WriteError::Uncertain`], some items may be deleted.
 async fn delete(job: &WriteJob<'_>, table: &Arc<str>, items: ToDelete) -> Result<Vec<Key>, WriteError> {
     let loaders = job.context.loaders;
     let (mut conditional, free): (ToDelete, ToDelete) = items.into_iter().partition(|(_, item)| item.condition.is_some());
     let mut deleted: Vec<Key> = free.keys().cloned().collect();
-    let keys = free.into_iter().flat_map(|(key, item)| std::iter::once(key).chain(item.others));
+    let keys = free.into_iter().flat_map(|(key, item)| std::iter::once(key).chain(item.replicas));
     loaders.delete_batch(table, keys.collect()).await?;
     while !conditional.is_empty() {
         // The calls of one transaction, and the item of each call.
         let (mut calls, mut of): (Vec<WriteCall>, Vec<Key>) = (Vec::new(), Vec::new());
         for (key, item) in &conditional {
-            if !calls.is_empty() && calls.len() + 1 + item.others.len() > MOST_IN_TRANSACTION {
+            if !calls.is_empty() && calls.len() + item.count() > MOST_IN_TRANSACTION {
                 break;
             }
-            let more = item.clone().calls(table, key.clone());
-            calls.extend(more);
+            calls.extend(item.clone().calls(table, key.clone()).map(|call| call.write));
             of.resize(calls.len(), key.clone());
         }
         match loaders.transact(&calls, &Uuid::new_v4().simple().to_string()).await {
@@ -80,9 +79,19 @@ async fn delete(job: &WriteJob<'_>, table: &Arc<str>, items: ToDelete) -> Result
                 deleted.extend(of);
             }
             Err(WriteError::Conditions(failures)) => {
-                let left = conditional.len();
-                failures.iter().filter_map(|failure| of.get(failure.position)).for_each(|key| _ = conditional.remove(key));
-                if conditional.len() == left {
+                let parts = |items: &ToDelete| items.values().map(ItemToDelete::count).sum::<usize>();
+                let before = parts(&conditional);
+                for position in failures.iter().map(|failure| failure.position) {
+                    let (Some(key), Some(WriteAction::Delete(failed))) = (of.get(position), calls.get(position).map(|call| &call.action))
+                    else {
+                        continue;
+                    };
+                    match conditional.get_mut(key) {
+                        Some(item) if item.guards.contains(failed) => item.guards.retain(|guard| guard != failed),
+                        _ => _ = conditional.remove(key),
+                    }
+                }
+                if parts(&conditional) == before {
                     return Err(WriteError::Conditions(failures));
                 }
             }

@@ -47,7 +47,7 @@ pub async fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: 
     for failure in failures {
         let Some(call) = draft.calls.get(failure.position) else { continue };
         match &call.role {
-            CallRole::Dependent | CallRole::Found | CallRole::Rule => raced = true,
+            CallRole::Dependent | CallRole::OldGuard | CallRole::Found | CallRole::Rule => raced = true,
             // A missing replica is repaired. Otherwise the failure of the first replica tells what is wrong.
             CallRole::Replica => {}
             CallRole::Guard(ty, field) => {

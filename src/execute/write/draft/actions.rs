@@ -9,6 +9,7 @@ use crate::execute::write::draft::drafting::{Drafting, written};
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::{assemble, identity};
 use crate::execute::write::job::WriteJob;
+use crate::execute::write::lanes::ItemPlace;
 use crate::execute::write::lookup::items::ItemsInScope;
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
 use crate::execute::write::rules::lookups;
@@ -17,10 +18,16 @@ use crate::schema::model::write::{Action, ActionKind, WriteTarget};
 use crate::table::data::call::Get;
 use crate::table::data::write::WriteAction;
 use futures_util::future::join;
+use std::collections::HashSet;
 
 /// Drafts all actions of a field. `raced`: an earlier draft lost a race.
-pub async fn draft(job: &WriteJob<'_>, generated: &mut Generated, raced: bool) -> Result<WriteDraft, FieldErrors> {
-    let mut drafting = Drafting { job, generated, draft: WriteDraft::default(), scope: ItemsInScope::new() };
+pub async fn draft(
+    job: &WriteJob<'_>,
+    generated: &mut Generated,
+    foreign_guards: &HashSet<ItemPlace>,
+    raced: bool,
+) -> Result<WriteDraft, FieldErrors> {
+    let mut drafting = Drafting { job, generated, foreign_guards, draft: WriteDraft::default(), scope: ItemsInScope::new() };
     match drafting.all(raced).await {
         Ok(()) => Ok(drafting.draft),
         Err(field_errors) => {

@@ -13,7 +13,7 @@ use crate::plan::tree::SingleWrites;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::auth::AuthAction;
 use crate::table::data::attribute::{Attribute, Item, Key};
-use crate::table::data::write::{WriteAction, WriteCall};
+use crate::table::data::write::{ConditionFailure, WriteAction, WriteCall};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -118,8 +118,10 @@ pub enum CallRole {
     Guard(String, String),
     /// A replica of the item of an action.
     Replica,
-    /// A dependent or a guard that is deleted with an item.
+    /// A dependent that is deleted with an item.
     Dependent,
+    /// A guard that its owner needs no longer. If it is another's, it is left.
+    OldGuard,
     /// Holds the conditions of the found item, which no action writes or checks.
     Found,
     /// An item that must exist, by a rule.
@@ -185,13 +187,13 @@ impl DraftCall {
         match &self.role {
             CallRole::Main(main) => main.condition.is_some() || main.version.is_some() || main.creates || main.rule != Settled::Always,
             CallRole::Guard(..) | CallRole::Found | CallRole::Rule => true,
-            CallRole::Replica | CallRole::Dependent => false,
+            CallRole::Replica | CallRole::Dependent | CallRole::OldGuard => false,
         }
     }
 
-    /// A call that deletes what belongs to another call's item.
-    pub fn dependent(table: Arc<str>, action: WriteAction) -> Self {
-        Self { write: WriteCall { table, action, condition: None }, role: CallRole::Dependent }
+    /// Whether another call may write its item instead.
+    fn may_be_left_out(&self) -> bool {
+        matches!(self.role, CallRole::Dependent | CallRole::OldGuard)
     }
 }
 
@@ -205,12 +207,18 @@ impl WriteDraft {
         }
     }
 
+    /// The old guards that turned out to be of other items.
+    pub fn failed_guards(&self, failures: &[ConditionFailure]) -> impl Iterator<Item = ItemPlace> {
+        let is_guard = |position: &usize| matches!(self.calls.get(*position), Some(DraftCall { role: CallRole::OldGuard, .. }));
+        failures.iter().map(|failure| failure.position).filter(is_guard).filter_map(|position| self.place(position))
+    }
+
     /// The items whose read values are part of the conditions.
     pub fn relied_on(&self) -> Vec<ItemPlace> {
         let relies = |call: &DraftCall| match &call.role {
             CallRole::Main(main) => main.held || main.relies,
             CallRole::Found => true,
-            CallRole::Guard(..) | CallRole::Replica | CallRole::Dependent | CallRole::Rule => false,
+            CallRole::Guard(..) | CallRole::Replica | CallRole::Dependent | CallRole::OldGuard | CallRole::Rule => false,
         };
         let positions = self.calls.iter().enumerate().filter(|(_, call)| relies(call));
         positions.filter_map(|(position, _)| self.place(position)).collect()
@@ -232,13 +240,13 @@ impl WriteDraft {
         }
     }
 
-    /// Leaves out dependents that another call already writes. Refuses two actions on one item: DynamoDB accepts an item only once in a
+    /// Leaves out dependents and old guards that another call already writes. Refuses two actions on one item: DynamoDB accepts an item only once in a
     /// transaction. `key` gives the key that a call writes.
     pub fn check_distinct(&mut self, key: impl Fn(&WriteCall) -> Option<Key>) -> Result<(), FieldError> {
         let mut seen: HashSet<(Arc<str>, Key)> = HashSet::new();
         let mut twice = None;
         let key_of = |call: &DraftCall| Some((call.write.table.clone(), key(&call.write)?));
-        for call in self.calls.iter().filter(|call| !matches!(call.role, CallRole::Dependent)) {
+        for call in self.calls.iter().filter(|call| !call.may_be_left_out()) {
             if key_of(call).is_some_and(|key| !seen.insert(key)) {
                 twice = match &call.role {
                     CallRole::Main(main) => {
@@ -248,12 +256,12 @@ impl WriteDraft {
                         let message = format!("Two items of type {ty} would have the same {field}.");
                         Some(FieldError { code: ErrorCode::Conflict, message, details: vec![("field", Value::from(field.as_str()))] })
                     }
-                    CallRole::Replica | CallRole::Dependent | CallRole::Found | CallRole::Rule => twice,
+                    CallRole::Replica | CallRole::Dependent | CallRole::OldGuard | CallRole::Found | CallRole::Rule => twice,
                 };
             }
         }
-        self.calls.retain(|call| match (&call.role, key_of(call)) {
-            (CallRole::Dependent, Some(key)) => seen.insert(key),
+        self.calls.retain(|call| match key_of(call) {
+            Some(key) if call.may_be_left_out() => seen.insert(key),
             _ => true,
         });
         twice.map_or(Ok(()), Err)

@@ -11,7 +11,7 @@ use crate::execute::write::rules::lookups;
 use crate::plan::tree::SingleWrites;
 use crate::schema::model::write::{Action, WriteReturns, WriteTarget};
 use crate::schema::model::{Field, ObjectType};
-use crate::table::data::attribute::Item;
+use crate::table::data::attribute::{Item, Key};
 use crate::table::data::write::WriteAction;
 use std::sync::Arc;
 
@@ -82,7 +82,7 @@ impl Drafting<'_, '_> {
             self.replicas(ty, &target.key, |_, key| (WriteAction::Delete(key), None));
             match item {
                 Some(item) => {
-                    self.delete_keys(ty, guards_of(job, ty, &item));
+                    self.delete_guards(ty, &target.key, guards_of(job, ty, &item));
                     if cascades {
                         lookups::decide(job, &mut self.draft.rules).await?;
                         self.cascade(position, &item).await?;
@@ -125,15 +125,15 @@ impl Drafting<'_, '_> {
     pub async fn cascade(&mut self, position: usize, item: &Arc<Item>) -> Result<(), FieldErrors> {
         let related = dependents::of_item(self.job, position, item, DependentsToRead::All).await?;
         let stages = related.to_delete(self.job, position);
-        let count: usize = stages.iter().flat_map(|(_, items)| items.values()).map(|item| 1 + item.others.len()).sum();
+        let count: usize = stages.iter().flat_map(|(_, items)| items.values()).map(ItemToDelete::count).sum();
         let fits = self.draft.size() + count <= MOST_IN_TRANSACTION;
         let places = stages.iter().filter(|_| fits).flat_map(|(table, items)| items.keys().map(|key| (table.clone(), key.clone())));
         let (places, sources) = (places.collect(), related.sources(self.job, position));
         self.draft.cascades.push(CascadedItem { action: position, item: item.clone(), sources, places, dependents_first: !fits });
         for (table, items) in stages {
             if fits {
-                let calls = items.into_iter().flat_map(|(key, item)| item.calls(&table, key));
-                self.draft.calls.extend(calls.map(|write| DraftCall { write, role: CallRole::Dependent }));
+                let left = self.foreign_guards;
+                self.draft.calls.extend(items.into_iter().flat_map(|(key, item)| item.without(&table, left).calls(&table, key)));
             } else {
                 self.draft.first.push((table, items));
             }
@@ -151,12 +151,19 @@ impl Drafting<'_, '_> {
         let items: ToDelete = items.collect();
         self.draft.replicas.clear();
         // Delete the dependents of a cascade first. Guards are deleted with their items.
-        for call in self.draft.calls.drain(..).filter(|call| matches!(call.role, CallRole::Dependent)) {
-            if let WriteAction::Delete(key) = call.write.action
-                && !items.values().any(|item| item.others.contains(&key))
-            {
-                let related = ItemToDelete { condition: call.write.condition, others: Vec::new() };
-                self.draft.first.push((call.write.table, ToDelete::from([(key, related)])));
+        let is_own = |guard: &Key| items.values().any(|item| item.guards.contains(guard));
+        for DraftCall { write, role } in self.draft.calls.drain(..) {
+            match (role, write.action) {
+                (CallRole::Dependent, WriteAction::Delete(key)) => {
+                    let related = ItemToDelete { condition: write.condition, ..ItemToDelete::default() };
+                    self.draft.first.push((write.table, ToDelete::from([(key, related)])));
+                }
+                // It follows its dependent.
+                (CallRole::OldGuard, WriteAction::Delete(guard)) if !is_own(&guard) => {
+                    let of = self.draft.first.last_mut().and_then(|(_, stage)| stage.values_mut().last());
+                    of.into_iter().for_each(|of| of.take_guard(guard.clone(), write.condition.clone()));
+                }
+                _ => {}
             }
         }
         self.draft.first.push((self.job.table_of(ty), items));

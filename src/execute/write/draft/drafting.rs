@@ -12,6 +12,7 @@ use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::replicas::others;
 use crate::execute::write::item::{assemble, unique};
 use crate::execute::write::job::WriteJob;
+use crate::execute::write::lanes::ItemPlace;
 use crate::execute::write::lookup::items::ItemsInScope;
 use crate::execute::write::messages::{FieldErrors, bad_input, invalid};
 use crate::execute::write::rules::item_rules::{self, ItemRules};
@@ -25,6 +26,7 @@ use crate::table::data::attribute::{Item, Key};
 use crate::table::data::call::Expression;
 use crate::table::data::write::{WriteAction, WriteCall};
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The state of drafting a write.
@@ -33,6 +35,8 @@ pub struct Drafting<'a, 'j> {
     pub job: &'a WriteJob<'j>,
     /// Generated values of all attempts.
     pub generated: &'a mut Generated,
+    /// Guards that earlier attempts found to be of other items.
+    pub foreign_guards: &'a HashSet<ItemPlace>,
     /// The draft.
     pub draft: WriteDraft,
     /// The items found and put so far, by type.
@@ -172,19 +176,26 @@ impl<'a> Drafting<'a, '_> {
             gone.remove(kept);
             return Ok(());
         }
-        let mut conditions = Conditions::default();
-        conditions.absent(&owner.partition.0);
         self.draft.calls.push(DraftCall {
-            write: WriteCall { table: self.job.table_of(ty), action: WriteAction::Put(guard), condition: conditions.build() },
+            write: WriteCall {
+                table: self.job.table_of(ty),
+                action: WriteAction::Put(guard),
+                condition: unique::is_owned(model, ty, owner),
+            },
             role: CallRole::Guard(ty.name.clone(), field.to_owned()),
         });
         Ok(())
     }
 
-    /// Deletes keys that belong to an item, such as those of guards.
-    pub fn delete_keys(&mut self, ty: &ObjectType, keys: Vec<Key>) {
-        let table = self.job.table_of(ty);
-        self.draft.calls.extend(keys.into_iter().map(|key| DraftCall::dependent(table.clone(), WriteAction::Delete(key))));
+    /// Deletes guards that an item needs no longer.
+    pub fn delete_guards(&mut self, ty: &ObjectType, owner: &Key, guards: Vec<Key>) {
+        let (table, condition) = (self.job.table_of(ty), unique::is_owned(self.job.context.model, ty, owner));
+        let old = |key| DraftCall {
+            write: WriteCall { table: table.clone(), action: WriteAction::Delete(key), condition: condition.clone() },
+            role: CallRole::OldGuard,
+        };
+        let own = guards.into_iter().filter(|key| !self.foreign_guards.contains(&(table.clone(), key.clone())));
+        self.draft.calls.extend(own.map(old));
     }
 
     /// Writes the other replicas of a replicated item. `key` is the key of the first replica. `write` gets a replica's number and key.

@@ -61,7 +61,7 @@ impl Drafting<'_, '_> {
             let value = values.get(&field.name).unwrap_or(&Value::Null);
             self.guard(ty, &field.name, value, &key, &mut gone)?;
         }
-        self.delete_keys(ty, gone);
+        self.delete_guards(ty, &key, gone);
         let item = Arc::new(item);
         self.draft.results[position].push(ResultItem::Known(item.clone()));
         self.scope.insert(ty.name.clone(), item);

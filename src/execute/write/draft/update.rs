@@ -226,7 +226,7 @@ impl<'a> Drafting<'a, '_> {
         for field in ty.fields.values().filter(|field| field.rules.unique) {
             self.guard(ty, &field.name, after.get(&field.name).unwrap_or(&Value::Null), key, &mut gone)?;
         }
-        self.delete_keys(ty, gone);
+        self.delete_guards(ty, key, gone);
         Ok(())
     }
 }

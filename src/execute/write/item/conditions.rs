@@ -51,6 +51,14 @@ impl Conditions {
         self.demand(format!("(attribute_not_exists({name}) OR {name} = {value})"));
     }
 
+    /// There is no item, or these attributes have these values. `partition` is the partition key attribute.
+    pub fn absent_or_with(&mut self, partition: &str, values: impl IntoIterator<Item = (String, Attribute)>) {
+        let partition = self.name(partition);
+        let equal: Vec<String> = values.into_iter().map(|(name, value)| format!("{} = {}", self.name(&name), self.value(value))).collect();
+        let equal = if equal.len() == 1 { equal.concat() } else { format!("({})", equal.join(" AND ")) };
+        self.demand(format!("(attribute_not_exists({partition}) OR {equal})"));
+    }
+
     /// The attribute is unchanged since it was read: it has the same value, or is still missing.
     pub fn unchanged(&mut self, attribute: &str, item: &Item) {
         match item.get(attribute) {

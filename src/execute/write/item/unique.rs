@@ -2,6 +2,7 @@
 
 use crate::execute::values::encode;
 use crate::execute::write::item::assemble::{place, unknown};
+use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::default_value::hexadecimal;
 use crate::execute::write::item::invalid_value::InvalidValue;
 use crate::schema::expression::claim::ClaimPath;
@@ -12,6 +13,7 @@ use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::{Fields, Part, RenderMistake};
 use crate::table::data::attribute::{Attribute, AttributeName, Item, Key, KeyValue};
+use crate::table::data::call::Expression;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -60,14 +62,27 @@ pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: 
     if let Some(sort) = &table.sort {
         item.insert(sort.name.clone(), typed(sort, mark));
     }
-    for (name, part) in std::iter::once(&owner.partition).chain(&owner.sort) {
-        item.insert(owner_attribute(table, name), part.clone().into());
-    }
+    item.extend(owner_attributes(table, owner));
     Ok(Some(item))
 }
 
+/// The condition that a guard is the owner's or missing. A guard of another item is never written and never deleted: it says that the
+/// other has the value, even if the owner has it, too, because another program wrote it.
+pub fn is_owned(model: &Model, ty: &ObjectType, owner: &Key) -> Option<Expression> {
+    let (table, _) = place(model, ty).ok()?;
+    let mut conditions = Conditions::default();
+    conditions.absent_or_with(&table.partition.name, owner_attributes(table, owner));
+    conditions.build()
+}
+
+/// A guard's attributes with the owner's key.
+fn owner_attributes(table: &Table, owner: &Key) -> impl Iterator<Item = (String, Attribute)> {
+    let parts = std::iter::once(&owner.partition).chain(&owner.sort);
+    parts.map(|(name, part)| (owner_attribute(table, name), part.clone().into()))
+}
+
 /// The guard's attribute for the owner's key attribute of this name. It is never a key attribute, so no index contains the guard.
-pub fn owner_attribute(table: &Table, key: &str) -> String {
+fn owner_attribute(table: &Table, key: &str) -> String {
     let mut name = format!("owner{key}");
     while table.key_attributes().iter().any(|taken| taken.name == name) {
         name.insert_str(0, "owner");

@@ -1,7 +1,8 @@
 //! The dependents of a cascade: finds them from the deleted item and from other dependents, and orders their deletion.
 
 use crate::execute::write::item::conditions::Conditions;
-use crate::execute::write::item::{assemble, identity, replicas};
+use crate::execute::write::draft::call::{CallRole, DraftCall};
+use crate::execute::write::item::{assemble, identity, replicas, unique};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::ItemPlace;
 use crate::execute::write::lookup::items::{keys_of, seeded};
@@ -23,21 +24,47 @@ pub struct Dependents(Vec<Vec<Arc<Item>>>);
 pub type ToDelete = BTreeMap<Key, ItemToDelete>;
 
 /// How to delete an item, and what is deleted with it.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct ItemToDelete {
     /// The condition: the item is still of its type, and its unique values are unchanged. It keeps another item under the key from being
     /// deleted, and guards of new values from being left. `None` if the key tells the type and the item has no guards.
     pub condition: Option<Expression>,
-    /// Its other replicas and its guards.
-    pub others: Vec<Key>,
+    /// Its other replicas.
+    pub replicas: Vec<Key>,
+    /// Its guards.
+    pub guards: Vec<Key>,
+    /// The condition of each guard: it is the item's.
+    pub owned: Option<Expression>,
 }
 
 impl ItemToDelete {
-    /// The calls that delete the item under this key of a table.
-    pub fn calls(self, table: &Arc<str>, key: Key) -> impl Iterator<Item = WriteCall> {
-        let delete = |(key, condition)| WriteCall { table: table.clone(), action: WriteAction::Delete(key), condition };
-        let others = self.others.into_iter().map(|key| (key, None));
-        std::iter::once((key, self.condition)).chain(others).map(delete)
+    /// How many items are deleted.
+    pub fn count(&self) -> usize {
+        1 + self.replicas.len() + self.guards.len()
+    }
+
+    /// Without the guards that are of other items.
+    pub fn without(mut self, table: &Arc<str>, foreign_guards: &HashSet<ItemPlace>) -> Self {
+        self.guards.retain(|guard| !foreign_guards.contains(&(table.clone(), guard.clone())));
+        self
+    }
+
+    /// Adds a guard with its condition.
+    pub fn take_guard(&mut self, guard: Key, owned: Option<Expression>) {
+        self.guards.push(guard);
+        self.owned = owned;
+    }
+
+    /// The calls that delete the item under this key of a table: first the item, then the rest.
+    pub fn calls(self, table: &Arc<str>, key: Key) -> impl Iterator<Item = DraftCall> {
+        let Self { condition, replicas, guards, owned } = self;
+        let delete = move |(key, condition, role)| DraftCall {
+            write: WriteCall { table: table.clone(), action: WriteAction::Delete(key), condition },
+            role,
+        };
+        let replicas = replicas.into_iter().map(|key| (key, None, CallRole::Dependent));
+        let guards = guards.into_iter().map(move |key| (key, owned.clone(), CallRole::OldGuard));
+        std::iter::once((key, condition, CallRole::Dependent)).chain(replicas).chain(guards).map(delete)
     }
 }
 
@@ -45,9 +72,10 @@ impl ItemToDelete {
 pub fn to_delete(job: &WriteJob<'_>, ty: &ObjectType, item: &Item) -> Option<(Key, ItemToDelete)> {
     let mut keys = keys_of(job, ty, item).into_iter();
     let own = keys.next()?;
-    let replicas = replicas::others(job, ty, &own).into_iter().map(|(_, key)| key);
-    let others = replicas.chain(keys).collect();
-    Some((own, ItemToDelete { condition: guarded(ty, item), others }))
+    let guards: Vec<Key> = keys.collect();
+    let replicas = replicas::others(job, ty, &own).into_iter().map(|(_, key)| key).collect();
+    let owned = unique::is_owned(job.context.model, ty, &own).filter(|_| !guards.is_empty());
+    Some((own, ItemToDelete { condition: guarded(ty, item), replicas, guards, owned }))
 }
 
 /// Which dependents to read.
