@@ -1,6 +1,7 @@
 //! A `keyfold serve` that shares streams with others, and its subscribers.
 
 use crate::process::{KEY, Process, keyfold, repository};
+use std::path::Path;
 use crate::store::Store;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -19,7 +20,12 @@ impl GatewayCopy {
         let schema = repository("tests/copies/feed.graphql");
         let arguments = ["serve", "--listen", "127.0.0.1:0", "--schema", schema.to_str().unwrap(), "--endpoint-url"];
         let options = [&store.url(), "--bus", bus, "--log-format", "json", "--cache-size", "1000000"];
-        let mut process = Process::start(keyfold(store.directory.path(), &[&arguments[..], &options[..]].concat()));
+        Self::serve(store.directory.path(), &[&arguments[..], &options[..]].concat())
+    }
+
+    /// A copy that serves with these arguments, and logs JSON.
+    pub fn serve(directory: &Path, arguments: &[&str]) -> Self {
+        let mut process = Process::start(keyfold(directory, arguments));
         let line: Value = serde_json::from_str(&process.wait_for("\"serving\"")).unwrap();
         let address = line["address"].as_str().or(line["fields"]["address"].as_str()).unwrap();
         Self { url: format!("http://{address}"), process }

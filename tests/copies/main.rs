@@ -1,10 +1,15 @@
 //! Three copies of the gateway, as processes of their own, on one DynamoDB-compatible server and one NATS server: what is written reaches
 //! the subscribers of all copies whatever dies, and no copy answers with what another has changed.
 //!
+//! `lost_answers` loses answers of the server between two copies, without a bus, and checks that some order explains what callers were told.
+//!
 //! Without the program `nats-server`, there is nothing to test with, and the tests say so. `KEYFOLD_NATS_SERVER` names it, and must then be right.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
 mod gateway_copy;
+mod history;
+mod lossy;
+mod lost_answers;
 #[path = "../served/process.rs"]
 mod process;
 mod store;
