@@ -24,10 +24,10 @@ mod held;
 mod identity;
 #[path = "faults/leaving.rs"]
 mod leaving;
-#[path = "faults/lost_answers.rs"]
-mod lost_answers;
 #[path = "faults/limits.rs"]
 mod limits;
+#[path = "faults/lost_answers.rs"]
+mod lost_answers;
 #[path = "faults/order.rs"]
 mod order;
 #[path = "faults/orphans.rs"]

@@ -168,7 +168,9 @@ impl OperationCache {
         }
         let BoundOperation { document, name, kind, variables, .. } = operation;
         if !self.cost.is_none() {
-            self.cost.check(&cost_of_operation(model, &plan, &variables, self.single_writes)).map_err(|too_costly| vec![refused(too_costly)])?;
+            self.cost
+                .check(&cost_of_operation(model, &plan, &variables, self.single_writes))
+                .map_err(|too_costly| vec![refused(too_costly)])?;
         }
         preparation.plan = preparation.clock.elapsed().saturating_sub(preparation.parse);
         Ok(PlannedOperation { document, name, plan, heavy, variables, kind, preparation: *preparation })

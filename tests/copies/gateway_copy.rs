@@ -1,9 +1,9 @@
 //! A `keyfold serve` that shares streams with others, and its subscribers.
 
 use crate::process::{KEY, Process, keyfold, repository};
-use std::path::Path;
 use crate::store::Store;
 use serde_json::{Value, json};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Notify;

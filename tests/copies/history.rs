@@ -119,6 +119,12 @@ fn a_history_is_explained_or_not() {
     assert!(is_explained(&open(cell("a", 1), cell("a", 1))) && is_explained(&open(cell("a", 1), cell("b", 2))));
     assert!(is_explained(&open(cell("b", 2), cell("b", 2))) && !is_explained(&open(cell("b", 2), cell("a", 1))));
     // Nothing takes effect twice.
-    let twice = |version| [vec![event(0, 1, Operation::Create(a()), Told::Done), event(2, 3, Operation::Set(b()), Told::Done)], vec![event(4, 5, Operation::Read, cell("b", version))]].concat();
+    let twice = |version| {
+        [
+            vec![event(0, 1, Operation::Create(a()), Told::Done), event(2, 3, Operation::Set(b()), Told::Done)],
+            vec![event(4, 5, Operation::Read, cell("b", version))],
+        ]
+        .concat()
+    };
     assert!(is_explained(&twice(2)) && !is_explained(&twice(3)));
 }

@@ -40,7 +40,8 @@ pub async fn in_front_of(store: String, losses: Losses) -> SocketAddr {
     let address = listener.local_addr().unwrap();
     let rng = Arc::new(Mutex::new(fastrand::Rng::with_seed(losses.seed)));
     let client = reqwest::Client::new();
-    let app = Router::new().fallback(move |headers: HeaderMap, body: Bytes| carry(client.clone(), store.clone(), (losses, rng.clone()), headers, body));
+    let app = Router::new()
+        .fallback(move |headers: HeaderMap, body: Bytes| carry(client.clone(), store.clone(), (losses, rng.clone()), headers, body));
     tokio::spawn(async move { axum::serve(listener, app).await });
     address
 }

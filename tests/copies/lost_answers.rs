@@ -111,7 +111,8 @@ async fn histories(losses: Losses, form: &str, kills: bool) -> BTreeMap<String, 
     let schema = schema.to_str().unwrap();
     run(store.directory.path(), &["tables", "--create", "--schema", schema, "--endpoint-url", &store.url()]).well();
     let lossy = format!("http://{}", in_front_of(store.url(), losses).await);
-    let arguments = ["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--schema", schema, "--endpoint-url", &lossy, "--single-writes", form];
+    let arguments =
+        ["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--schema", schema, "--endpoint-url", &lossy, "--single-writes", form];
     let start = || GatewayCopy::serve(store.directory.path(), &arguments);
     let mut copies = [start(), start()];
     let urls = [0, 1].map(|copy: usize| Mutex::new(copies[copy].url.clone()));
@@ -158,7 +159,11 @@ async fn histories(losses: Losses, form: &str, kills: bool) -> BTreeMap<String, 
 
 fn assert_explained(histories: &BTreeMap<String, Vec<Event>>) {
     for (cell, events) in histories {
-        assert!(is_explained(events), "no order explains {cell}:\n{}", events.iter().map(|event| format!("{event:?}\n")).collect::<String>());
+        assert!(
+            is_explained(events),
+            "no order explains {cell}:\n{}",
+            events.iter().map(|event| format!("{event:?}\n")).collect::<String>()
+        );
     }
 }
 

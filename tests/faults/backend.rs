@@ -40,6 +40,13 @@ pub struct Table {
     database: Database,
 }
 
+/// What was called since the script began.
+#[derive(Default)]
+struct Log {
+    operations: Vec<String>,
+    writes: usize,
+}
+
 /// A gateway, the engine under it, and the script between them.
 pub struct Backend {
     pub gateway: Gateway,
@@ -47,7 +54,7 @@ pub struct Backend {
     pub caller: Caller,
     pub table: Arc<Table>,
     script: Arc<Mutex<Arc<Script>>>,
-    calls: Arc<Mutex<Vec<(String, Value)>>>,
+    log: Arc<Mutex<Log>>,
 }
 
 impl Backend {
@@ -60,11 +67,16 @@ impl Backend {
     pub async fn with(system: &str, single_writes: SingleWrites) -> Self {
         let table = Arc::new(Table { database: Database::memory().unwrap() });
         let script: Arc<Mutex<Arc<Script>>> = Arc::new(Mutex::new(Arc::new(|_: &Call<'_>| None)));
-        let calls: Arc<Mutex<Vec<(String, Value)>>> = Arc::default();
-        let (engine, current, log) = (table.clone(), script.clone(), calls.clone());
+        let log: Arc<Mutex<Log>> = Arc::default();
+        let (engine, current, noted) = (table.clone(), script.clone(), log.clone());
         let server = Server::new(move |_, operation, body| {
-            let before = log.lock().unwrap().iter().filter(|(operation, _)| is_write(operation)).count();
-            log.lock().unwrap().push((operation.to_owned(), body.clone()));
+            let before = {
+                let mut log = noted.lock().unwrap();
+                let before = log.writes;
+                log.writes += usize::from(is_write(operation));
+                log.operations.push(operation.to_owned());
+                before
+            };
             let script = current.lock().unwrap().clone();
             let instead = script(&Call { before, operation, body: &body, table: &engine });
             instead.unwrap_or_else(|| engine.apply(operation, body))
@@ -80,14 +92,14 @@ impl Backend {
             store.load(&model.tables[0], items, support::deadline()).await.unwrap();
         }
         let gateway = Gateway::new(model, store, Settings { single_writes, ..support::settings() });
-        let backend = Self { gateway, caller: by(USER), table, script, calls };
-        backend.calls.lock().unwrap().clear();
+        let backend = Self { gateway, caller: by(USER), table, script, log };
+        *backend.log.lock().unwrap() = Log::default();
         backend
     }
 
     /// From now on, this script is asked before each call. Counting starts again.
     pub fn script(&self, script: impl Fn(&Call<'_>) -> Option<Reply> + Send + Sync + 'static) {
-        self.calls.lock().unwrap().clear();
+        *self.log.lock().unwrap() = Log::default();
         *self.script.lock().unwrap() = Arc::new(script);
     }
 
@@ -122,12 +134,12 @@ impl Backend {
 
     /// The operations of the calls since the script began, in order.
     pub fn operations(&self) -> Vec<String> {
-        self.calls.lock().unwrap().iter().map(|(operation, _)| operation.clone()).collect()
+        self.log.lock().unwrap().operations.clone()
     }
 
     /// How many writes were sent since the script began.
     pub fn writes(&self) -> usize {
-        self.operations().iter().filter(|operation| is_write(operation)).count()
+        self.log.lock().unwrap().writes
     }
 
     /// Every item as text, sorted.

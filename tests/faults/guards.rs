@@ -85,8 +85,13 @@ async fn dependents_and_many_items_leave_the_guards_of_others() {
             backend.ok("mutation { load(hold: \"other\", no: \"1\", mark: \"mark 1\") { no } }", json!({})).await;
             backend.ok("mutation { load(hold: \"h\", no: \"own\", mark: \"own\") { no } }", json!({})).await;
             backend.ok(&format!("mutation {{ w: {field} }}"), json!({})).await;
-            let left: Vec<Value> =
-                backend.table.scan(TABLE).into_iter().filter(|item| item["PK"]["S"] != "Ship#h").map(|item| item["PK"]["S"].clone()).collect();
+            let left: Vec<Value> = backend
+                .table
+                .scan(TABLE)
+                .into_iter()
+                .filter(|item| item["PK"]["S"] != "Ship#h")
+                .map(|item| item["PK"]["S"].clone())
+                .collect();
             assert_eq!(left.len(), 2, "{count} {field}: {left:?}");
             assert_eq!(owner(&backend, "Unique#Barrel.mark#mark 1").as_deref(), Some("Hold#other 1"), "{count} {field}");
         }

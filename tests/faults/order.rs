@@ -3,6 +3,7 @@
 use crate::backend::{Backend, CONTAINER, GROUP, by, error, is_write, troubled};
 use crate::scripted::Reply;
 use crate::support;
+use keyfold::plan::tree::SingleWrites;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -132,4 +133,21 @@ async fn items_that_a_write_needs_are_read_together() {
     assert_eq!(backend.ok("mutation { pay(a: \"x\", b: \"y\", ship: \"s\") }", json!({})).await, json!({ "pay": true }));
     assert_eq!(backend.operations(), ["BatchGetItem", "TransactWriteItems"]);
     assert_eq!(backend.items().len(), 1, "the ship");
+}
+
+/// What docs/language.md says of the two forms of a write of one item.
+#[tokio::test(start_paused = true)]
+async fn a_single_write_as_a_transaction_costs_twice() {
+    for (field, by_call, by_transaction) in [
+        ("open(id: \"n\", coins: 1) { coins }", (vec!["PutItem 1"], 0.0, 1.0), (vec!["TransactWriteItems 1"], 0.0, 2.0)),
+        ("refund(id: \"a\", coins: 1) { coins }", (vec!["UpdateItem 1"], 0.0, 1.0), (vec!["TransactWriteItems 1", "GetItem 1"], 1.0, 2.0)),
+        ("settled(id: \"a\") { coins }", (vec!["DeleteItem 1"], 0.0, 1.0), (vec!["GetItem 1", "TransactWriteItems 1"], 1.0, 2.0)),
+    ] {
+        for (form, (calls, read, write)) in [(SingleWrites::Call, by_call), (SingleWrites::Transaction, by_transaction)] {
+            let backend = Backend::with("ledger", form).await;
+            backend.ok("mutation { open(id: \"a\", coins: 0) { coins } }", json!({})).await;
+            let is = explained(&backend, &format!("mutation {{ {field} }}"), json!({})).await;
+            assert_eq!(is, (calls.iter().map(|call| (*call).to_owned()).collect(), read, write), "{field} {form:?}");
+        }
+    }
 }

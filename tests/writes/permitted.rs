@@ -5,6 +5,7 @@ use crate::case::{Case, FIRST, WRITERS, begin, block_on, cases, law, load, toget
 use crate::engine::Engine;
 use crate::policy::allowed;
 use crate::random_schema::Dimensions;
+use keyfold::plan::tree::SingleWrites;
 use std::process::Command;
 
 /// How many operations each writer runs.
@@ -31,8 +32,9 @@ fn fails(case: &Case) -> Option<String> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("random.graphql");
     std::fs::write(&path, case.schema.sdl()).unwrap();
+    let form = if engine.single_writes == SingleWrites::Call { "call" } else { "transaction" };
     let printed = Command::new(env!("CARGO_BIN_EXE_keyfold"))
-        .args(["tables", "--format", "iam", "--schema"])
+        .args(["tables", "--format", "iam", "--single-writes", form, "--schema"])
         .arg(path)
         .current_dir(directory.path())
         .env_remove("KEYFOLD_CONFIG")

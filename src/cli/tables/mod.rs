@@ -11,6 +11,7 @@ use super::output;
 use super::schema_file::{self, SchemaChoice};
 use super::store_choice::{Remote, explained, table_named, variable};
 use crate::schema::table::Table;
+use crate::serve::settings::SingleWriteForm;
 use crate::table::admin::definition::{continuous_backups_input, create_table_input, time_to_live_input};
 use crate::table::stream::shared::lease_table;
 use anyhow::{Result, ensure};
@@ -57,6 +58,10 @@ pub struct Tables {
     /// Partition of AWS, with --format iam, such as aws-cn or aws-us-gov [default: aws]
     #[arg(long, value_name = "NAME", conflicts_with = "create", value_parser = arn_part)]
     partition: Option<String>,
+
+    /// How `keyfold serve` sends a write of one item, with --format iam
+    #[arg(long, env = "KEYFOLD_SINGLE_WRITES", value_name = "FORM", default_value = "call", hide_env = true)]
+    single_writes: SingleWriteForm,
 }
 
 /// Form in which tables are printed.
@@ -80,7 +85,7 @@ impl Tables {
         ensure!(self.region.is_none() || self.create || is_policy, "--region is for --create and for --format iam");
         ensure!(is_policy || (self.account.is_none() && self.partition.is_none()), "--account and --partition are for --format iam");
         let model = schema_file::load(&self.choice.schema)?.model;
-        let rights = rights::rights(&model);
+        let rights = rights::rights(&model, self.single_writes.into());
         let mut tables = model.tables;
         tables.extend(self.lease_table.as_deref().map(lease_table::definition));
         let chosen = match &self.table {

@@ -3,8 +3,10 @@
 //! A call is listed if an operation of the API can lead to it, also after a lost race or a crash. What no operation leads to is not listed.
 
 use crate::plan::attributes::attributes_for;
+use crate::plan::tree::SingleWrites;
 use crate::schema::model::auth::{AuthAction, AuthRules};
 use crate::schema::model::find::{Access, AccessPath, Find, Via};
+use crate::schema::model::rules::DefaultValue;
 use crate::schema::model::source::Source;
 use crate::schema::model::write::{Action, ActionKind, Write, WriteReturns, WriteTarget};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
@@ -36,8 +38,8 @@ pub struct TableRights {
 }
 
 /// The calls of each table, by its position in the model.
-pub fn rights(model: &Model) -> Vec<TableRights> {
-    let mut all = Rights { model, tables: model.tables.iter().map(|_| TableRights::default()).collect() };
+pub fn rights(model: &Model, single_writes: SingleWrites) -> Vec<TableRights> {
+    let mut all = Rights { model, single_writes, tables: model.tables.iter().map(|_| TableRights::default()).collect() };
     for ty in model.types.values() {
         all.reads_of_rules(&ty.auth);
         for field in ty.fields.values() {
@@ -56,6 +58,7 @@ pub fn rights(model: &Model) -> Vec<TableRights> {
 
 struct Rights<'m> {
     model: &'m Model,
+    single_writes: SingleWrites,
     tables: Vec<TableRights>,
 }
 
@@ -161,7 +164,13 @@ impl<'m> Rights<'m> {
         let replicated = self.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
         let alone = write.actions.len() == 1;
         // A transaction gives no item, so that what the field returns is read after it.
-        let several = !alone || looks_up || unique || replicated || write.find.is_some();
+        let transaction = self.single_writes == SingleWrites::Transaction;
+        let several = transaction || !alone || looks_up || unique || replicated || write.find.is_some();
+        // If its answer is lost, the item shows by a generated value whether the write was made.
+        let written = action.at.as_ref().map_or(Some(ty), |element| self.model.types.get(&element.element));
+        let generates =
+            written.is_some_and(|ty| ty.fields.values().filter_map(|field| field.rules.default.as_ref()).any(DefaultValue::is_random));
+        let shows = generates && !matches!(action.kind, ActionKind::Delete { .. } | ActionKind::Check);
         let is_returned = matches!(write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
         // An action that cannot be drafted tells nothing of its item if a condition before it does not hold.
         let judged = !alone && action.condition.is_some();
@@ -187,13 +196,13 @@ impl<'m> Rights<'m> {
                 }
                 (ActionKind::Delete { .. }, None) => {
                     table.deletes = true;
-                    table.gets |= !alone || looks_up || unique || replicated || !cascade.is_empty();
+                    table.gets |= transaction || !alone || looks_up || unique || replicated || !cascade.is_empty();
                     // More items than a transaction holds are deleted in batches.
                     table.batches |= many && alone;
                 }
                 (ActionKind::Check, _) => table.checks = true,
             }
-            table.gets |= judged || replicated;
+            table.gets |= judged || replicated || shows;
             // Replicas that do not fit into the transaction are made equal afterwards.
             table.batches |= replicated && !matches!(action.kind, ActionKind::Check);
         });

@@ -5,12 +5,14 @@ use super::field::FieldCost;
 use super::operation::OperationCost;
 use super::reads::PlanCost;
 use crate::plan::tree::{PlannedWrite, SingleWrites, WriteLookup};
-use crate::schema::model::write::ActionKind;
+use crate::schema::model::write::{Action, ActionKind};
 use crate::schema::model::{Model, keys::ItemKeys};
 use serde_json::{Map, Value};
 
 /// Most writes of a TransactWriteItems (DynamoDB API reference).
 const PER_TRANSACTION: u64 = 100;
+/// The read units of a strong GetItem of an item of up to 4 KB (DynamoDB developer guide, "Provisioned capacity mode").
+const STRONG_READ: f64 = 1.0;
 /// Most writes of a BatchWriteItem (DynamoDB API reference).
 const PER_BATCH: u64 = 25;
 
@@ -45,6 +47,13 @@ impl OperationCost {
         let is_one = items <= 1 && !cascades && single_writes == SingleWrites::Call;
         let calls = if items <= PER_TRANSACTION { 1 } else { items.div_ceil(PER_BATCH) };
         let units = if is_one { units } else { units * 2.0 };
+        // A transaction gives no item: what it deletes is read before it, and what it changed after it.
+        let gives_none =
+            |action: &Action| matches!(action.kind, ActionKind::Delete { .. } | ActionKind::Update { .. }) || action.at.is_some();
+        if single_writes == SingleWrites::Transaction && items <= 1 && declared.actions.iter().any(gives_none) {
+            self.calls = self.calls.saturating_add(1);
+            self.read_units += STRONG_READ;
+        }
         self.calls = self.calls.saturating_add(calls);
         self.write_units += units;
         let coordinate = format!("Mutation.{}", write.field);

@@ -5,9 +5,7 @@ use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::condition as filter;
 use crate::execute::expression::narrow::KnownAttributes;
 use crate::execute::expression::settle::Settled;
-use crate::execute::write::draft::call::{
-    CallRole, DraftCall, Generated, IfAbsent, MainCall, ReplicaWrites, RuleCheck, WriteDraft,
-};
+use crate::execute::write::draft::call::{CallRole, DraftCall, Generated, IfAbsent, MainCall, ReplicaWrites, RuleCheck, WriteDraft};
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::replicas::others;
 use crate::execute::write::item::{assemble, unique};

@@ -1,7 +1,7 @@
 //! The dependents of a cascade: finds them from the deleted item and from other dependents, and orders their deletion.
 
-use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::draft::call::{CallRole, DraftCall};
+use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::{assemble, identity, replicas, unique};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::ItemPlace;
