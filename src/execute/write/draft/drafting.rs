@@ -165,21 +165,35 @@ impl<'a> Drafting<'a, '_> {
         }
     }
 
-    /// Puts the guard of a unique value. If the item already has this guard, keeps it and removes it from `gone`.
-    pub fn guard(&mut self, ty: &ObjectType, field: &str, value: &Value, owner: &Key, gone: &mut Vec<Key>) -> Result<(), FieldErrors> {
+    /// Puts the guard of a unique value. If the item already has this guard, keeps it and removes it from `gone`. A new item, for which
+    /// there is no `gone`, has no guard yet.
+    pub fn guard(
+        &mut self,
+        ty: &ObjectType,
+        field: &str,
+        value: &Value,
+        owner: &Key,
+        gone: Option<&mut Vec<Key>>,
+    ) -> Result<(), FieldErrors> {
         let model = self.job.context.model;
         let Some(guard) = unique::guard(model, ty, field, value, owner).map_err(invalid)? else { return Ok(()) };
         let key = assemble::key_of(model, ty, &guard);
-        if let Some(kept) = gone.iter().position(|gone| key.as_ref() == Some(gone)) {
-            gone.remove(kept);
-            return Ok(());
-        }
+        let condition = match gone {
+            None => {
+                let mut conditions = Conditions::default();
+                conditions.absent(&owner.partition.0);
+                conditions.build()
+            }
+            Some(gone) => {
+                if let Some(kept) = gone.iter().position(|gone| key.as_ref() == Some(gone)) {
+                    gone.remove(kept);
+                    return Ok(());
+                }
+                unique::is_owned(model, ty, owner)
+            }
+        };
         self.draft.calls.push(DraftCall {
-            write: WriteCall {
-                table: self.job.table_of(ty),
-                action: WriteAction::Put(guard),
-                condition: unique::is_owned(model, ty, owner),
-            },
+            write: WriteCall { table: self.job.table_of(ty), action: WriteAction::Put(guard), condition },
             role: CallRole::Guard(ty.name.clone(), field.to_owned()),
         });
         Ok(())
@@ -187,6 +201,9 @@ impl<'a> Drafting<'a, '_> {
 
     /// Deletes guards that an item needs no longer.
     pub fn delete_guards(&mut self, ty: &ObjectType, owner: &Key, guards: Vec<Key>) {
+        if guards.is_empty() {
+            return;
+        }
         let (table, condition) = (self.job.table_of(ty), unique::is_owned(self.job.context.model, ty, owner));
         let old = |key| DraftCall {
             write: WriteCall { table: table.clone(), action: WriteAction::Delete(key), condition: condition.clone() },

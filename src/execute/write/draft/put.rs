@@ -59,7 +59,7 @@ impl Drafting<'_, '_> {
         self.replicas(ty, &key, |number, _| (WriteAction::Put(replicas::replica(job, ty, &item, number)), None));
         for field in ty.fields.values().filter(|field| field.rules.unique) {
             let value = values.get(&field.name).unwrap_or(&Value::Null);
-            self.guard(ty, &field.name, value, &key, &mut gone)?;
+            self.guard(ty, &field.name, value, &key, replace.then_some(&mut gone))?;
         }
         self.delete_guards(ty, &key, gone);
         let item = Arc::new(item);

@@ -224,7 +224,7 @@ impl<'a> Drafting<'a, '_> {
         after.extend(values.changed);
         after.extend(values.made);
         for field in ty.fields.values().filter(|field| field.rules.unique) {
-            self.guard(ty, &field.name, after.get(&field.name).unwrap_or(&Value::Null), key, &mut gone)?;
+            self.guard(ty, &field.name, after.get(&field.name).unwrap_or(&Value::Null), key, Some(&mut gone))?;
         }
         self.delete_guards(ty, key, gone);
         Ok(())
