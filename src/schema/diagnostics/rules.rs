@@ -264,6 +264,12 @@ pub const RULES: &[Rule] = &[
     rule("KF0435", "A field finds items by an id or by a list of ids",
         "A field of `Query` that returns the interface with `@node` takes one argument. With `ID!`, it gives an item or null. With `[ID!]!`, it gives a list that has an item or null for each id. An id may name nothing, so an item may be null.",
         r#"nodes(ids: [ID!]!): [Node]!"#),
+    rule("KF0436", "A relation says whether it finds by a part of its parent's key",
+        "A name is in the primary key of the parent, and the access path could use it as well: `date` of a day, in the key of its slots. Without it, each day would have the slots of all days, and a cascade would delete them. A bare name of another type than `ID` binds only if nothing else serves, so say which items are meant: `where: { date: \"{date}\" }` finds those of the parent's `date`, and `where: { date: null }` finds all.",
+        r#"type Day @item(keys: { PK: "{calendar}", SK: "DAY#{date}" }) { calendar: ID! date: Date! slots: [Slot!]! @find(where: { date: "{date}" }) }"#),
+    rule("KF0437", "Names decide which items a field finds",
+        "Two access paths use different bare names, or each is an index that leaves out other items, and no rule of the language prefers one of them. The order in which the schema lists its indexes must not decide which items are found. Leave a name out by a null in `where:`, bind it there, or name the index.",
+        r#"neighbours: [Shop!]! @find(where: { trade: null })"#),
 
     rule("KF0501", "A connection has no other fields",
         "A connection may have `nodes`, `edges` and `pageInfo`, and nothing else. Its nodes are of one item type.",

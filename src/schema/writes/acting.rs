@@ -82,14 +82,7 @@ pub struct FieldBinding {
 impl<'a> Acting<'a> {
     /// The fields in the templates of the table's own keys.
     pub fn primary_fields(&self) -> Vec<&'a str> {
-        let templates = self.table.primary_key().filter_map(|key| self.keys.keys.get(&key.name)).flatten();
-        let mut fields: Vec<&str> = Vec::new();
-        for field in templates.flat_map(|template| template.fields()) {
-            if !fields.contains(&field) {
-                fields.push(field);
-            }
-        }
-        fields
+        self.keys.primary_fields(self.table)
     }
 
     /// The fields in the templates of any key.

@@ -8,6 +8,7 @@ use super::target::is_one;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::expression::condition::Condition;
+use crate::schema::finds::candidates::Candidate;
 use crate::schema::finds::target::FindTarget;
 use crate::schema::finds::wanted::{Binding, Bindings, FindContext, Need};
 use crate::schema::finds::{self, filter, prepare, where_clause};
@@ -102,8 +103,8 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
     }
     // If the path can reach several items, a filter, an order or a range tells which one is meant.
     let told = filter.is_some() || wanted.directive.order_by.is_some() || !bindings.ranges.is_empty();
-    let paths =
-        |one: bool| finds::paths_of_write(wanted, &bindings, filter.as_ref(), &|candidate| !one || told || is_one(wanted, candidate));
+    let one = |candidate: &Candidate| told || is_one(wanted, candidate);
+    let paths = |single: bool| finds::paths_of_write(wanted, &bindings, filter.as_ref(), &|candidate| !single || one(candidate));
     let serving = paths(true);
     let Some(path) = serving.first().cloned() else {
         let item = &wanted.target.item;
@@ -115,6 +116,9 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
         return None;
     };
     check_decided(writing, wanted, &bindings, &serving, findings)?;
+    if !finds::are_decided(wanted, &bindings, filter.as_ref(), &one, findings) {
+        return None;
+    }
     let ranged = bindings.ranges.values().flat_map(|bounds| bounds.all());
     let used = bindings.equal.iter().filter(|(field, _)| path.bindings.contains_key(*field)).map(|(_, bound)| bound);
     let mut arguments: Vec<String> = used.chain(ranged).flat_map(|bound| bound.arguments.clone()).collect();
