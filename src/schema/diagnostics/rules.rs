@@ -396,6 +396,9 @@ pub const RULES: &[Rule] = &[
     rule("KF0720", "Options fit together",
         "`at:` works on one element of one item. `upsert:` needs the whole key. The `@find` of a mutation reads one item by its keys.",
         r#"addFood(containerId: ID!, input: FoodInput!): Container @put(at: "foods")"#),
+    rule("KF0721", "An `id` is the id of its own type",
+        "An argument `id`, or a field `id` of an input object, binds the id of the field's own type and of no other. A field whose type is no item type has the only item type that its directives name. For another item, name the argument after its type, as `customerId`, or say it in `where:` or `set:`.",
+        r#"open(customerId: ID!, id: ID!): Account @check(item: Customer, if: "owner = 'me'") @put"#),
 
     rule("KF0801", "Rules belong on written values",
         "`@default`, `@unique` and `@version` belong on stored fields. `@constraint` also works on arguments and input fields.",

@@ -9,7 +9,7 @@ use crate::schema::model::source::Source;
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::syntax::span::Span;
 use crate::schema::table::Table;
-use crate::schema::types::draft::{SchemaDraft, StoredFields};
+use crate::schema::types::draft::{Kind, SchemaDraft, StoredFields};
 use crate::schema::types::names::ItemNames;
 use apollo_compiler::ast::FieldDefinition;
 use indexmap::IndexMap;
@@ -30,6 +30,15 @@ impl Writing<'_> {
     /// `Mutation.field`.
     pub fn coordinate(&self) -> String {
         format!("{}.{}", self.parent, self.field.name)
+    }
+
+    /// The item type whose id a bare `id` is: the field's own, or else the only one that its directives name.
+    pub fn own_item(&self) -> Option<&str> {
+        let is_item = |name: &&str| self.draft.kind(name) == Some(&Kind::Item);
+        let own = Some(self.field.ty.inner_named_type().as_str()).filter(is_item);
+        let named = || self.field.directives.iter().filter_map(|directive| directive.specified_argument_by_name("item")?.as_enum());
+        let mut items = named().map(|name| name.as_str()).filter(is_item);
+        own.or_else(|| items.next().filter(|first| items.all(|other| other == *first)))
     }
 }
 

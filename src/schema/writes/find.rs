@@ -2,9 +2,9 @@
 //! types.
 
 use super::acting::Writing;
-use super::binding::{Purpose, Wish, by_argument};
+use super::binding::{Purpose, Wish, by_argument, report_other_id};
 use super::directive::{ActionDirective, Verb};
-use super::target::is_one;
+use super::target::{idle_id, is_one};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::expression::condition::Condition;
@@ -106,6 +106,10 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
     let one = |candidate: &Candidate| told || is_one(wanted, candidate);
     let paths = |single: bool| finds::paths_of_write(wanted, &bindings, filter.as_ref(), &|candidate| !single || one(candidate));
     let serving = paths(true);
+    if let Some(id) = idle_id((writing, wanted), (&bindings, bindings.hidden.contains("id")), serving.first()) {
+        report_other_id(writing, (&wanted.target.item, "where", !serving.is_empty()), (&id, &wanted.directive.span), findings);
+        return None;
+    }
     let Some(path) = serving.first().cloned() else {
         let item = &wanted.target.item;
         let (code, message) = match paths(false).first() {

@@ -1,7 +1,7 @@
 //! An action's bindings in; out: how it finds its item, by its whole key or by a read first. Must not know what is written.
 
-use super::acting::{Acting, FieldBinding};
-use super::binding::{Purpose, Wish, by_argument, by_item, by_long_name};
+use super::acting::{Acting, FieldBinding, Writing};
+use super::binding::{Purpose, Wish, by_argument, by_item, by_long_name, other_id, report_other_id};
 use super::directive::Verb;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::list;
@@ -14,6 +14,7 @@ use crate::schema::model::find::{Access, AccessPath, Find, Returns, SortAccess, 
 use crate::schema::model::source::{BindingRule, Source};
 use crate::schema::model::write::WriteTarget;
 use crate::schema::scalar::value_type::ValueType;
+use crate::schema::types::inputs::Input;
 use crate::schema::types::values;
 use indexmap::IndexMap;
 
@@ -141,6 +142,16 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, findings: &mut
     let paths = |serves: &dyn Fn(&Candidate) -> bool| finds::paths_of_write(&wanted, &bindings, None, serves);
     let one = |candidate: &Candidate| many || is_one(&wanted, candidate);
     let serving = paths(&one);
+    let hidden = acting.hidden.contains("id");
+    if let Some(id) = idle_id((&acting.writing, &wanted), (&bindings, hidden), serving.first()) {
+        report_other_id(
+            &acting.writing,
+            (&acting.item, acting.directive.clause(), !serving.is_empty()),
+            (&id, &acting.directive.span),
+            findings,
+        );
+        return None;
+    }
     let Some(path) = serving.first().cloned() else {
         let several = paths(&|_| true);
         if several.is_empty() && bindings.equal.values().any(|bound| bound.need == Need::Named) {
@@ -197,6 +208,28 @@ fn check_decided(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, paths: &
     let help = format!("write `where: {{ {field}: \"{{{argument}}}\" }}` if it finds it, `where: {{ {field}: null }}` if not");
     findings.error("KF0434", &bound.span, message, Some(help));
     None
+}
+
+/// The bare `id` that would find the item, or fewer of its partition, if it were the id of the item's type.
+pub fn idle_id<'a>(
+    (writing, wanted): (&Writing<'a>, &FindContext),
+    (bindings, hidden): (&Bindings, bool),
+    path: Option<&AccessPath>,
+) -> Option<Input<'a>> {
+    let id = other_id(writing, &wanted.target.item).filter(|_| !hidden && !bindings.equal.contains_key("id"))?;
+    let bound = wanted::Binding {
+        source: Source::Argument(id.name.clone()),
+        arguments: Vec::new(),
+        rule: BindingRule::Argument,
+        fallback: false,
+        need: Need::Free,
+    };
+    let mut more = bindings.clone();
+    more.equal.insert("id".to_owned(), bound);
+    let uses_more = |other: &AccessPath| {
+        other.bindings.contains_key("id") && path.is_none_or(|path| path.bindings.keys().all(|field| other.bindings.contains_key(field)))
+    };
+    finds::paths_of_write(wanted, &more, None, &|_| true).iter().any(uses_more).then_some(id)
 }
 
 /// Whether `where:` says of each part of the key of an item in scope whether it finds the items, if their key has it too; a finding if not.

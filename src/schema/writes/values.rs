@@ -1,7 +1,7 @@
 //! An action's bindings in; out: what is written to each field. Must not know how the item is found.
 
 use super::acting::{Acting, FieldBinding};
-use super::binding::{Purpose, Wish, by_argument, by_item};
+use super::binding::{Purpose, Wish, by_argument, by_item, other_id, report_other_id};
 use super::directive::Verb;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::model::rules::{DefaultPart, DefaultValue};
@@ -133,6 +133,10 @@ fn empty_list(declared: &Declared) -> Option<DefaultValue> {
 }
 
 fn missing(acting: &Acting, written: &Written, (name, declared): (&str, &Declared), findings: &mut Findings) {
+    if let Some(id) = other_id(&acting.writing, written.owner).filter(|_| name == "id") {
+        let clause = acting.directive.clause();
+        return report_other_id(&acting.writing, (written.owner, clause, false), (&id, &acting.directive.span), findings);
+    }
     let message = format!("no value for `{}.{name}` of type `{}`", written.owner, declared.ty);
     let help = format!("add an argument `{name}: {}`, bind it in `set:`, or give the field a `@default`", declared.ty);
     findings.error("KF0705", &acting.directive.span, message, Some(help));
