@@ -8,6 +8,7 @@ use crate::schema::model::rules::{DefaultPart, DefaultValue};
 use crate::schema::model::write::WrittenValue;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::types::draft::{Declared, StoredFields};
+use crate::schema::writes::checks::moved;
 use indexmap::IndexMap;
 
 /// What is written, by field.
@@ -75,8 +76,12 @@ pub fn of_update(acting: &Acting, written: &Written, findings: &mut Findings) ->
         };
         if let Some(bound) = bound.as_ref().filter(|_| primary.contains(&name.as_str())) {
             let message = format!("`{}.{name}` is part of the table's key, which an update cannot change", written.owner);
-            let help = "use the argument to find the item, or put a new item and delete the old one in one field";
-            findings.error("KF0709", &bound.span, message, Some(help.into()));
+            findings.error(
+                "KF0709",
+                &bound.span,
+                message,
+                Some(format!("use the argument to find the item, or {}", moved::advice(written.record))),
+            );
             sound = false;
         }
         let default = declared.rules.default.clone().filter(|default| default.every_write);
