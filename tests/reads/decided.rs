@@ -42,7 +42,7 @@ fn a_relation_that_leaves_a_part_of_the_parents_key_open_takes_either_remedy() {
                 assert_eq!(remedies.len(), 2, "{help}");
                 for remedy in remedies {
                     let said = Extra { field: add(&extra.field, remedy), ..extra.clone() };
-                    let mistakes = loaded(&with(&sdl, &[said.clone()])).err().map(|mistakes| mistakes.list).unwrap_or_default();
+                    let mistakes = loaded(&with(&sdl, std::slice::from_ref(&said))).err().map(|mistakes| mistakes.list).unwrap_or_default();
                     // A list whose whole key is bound is a mistake of its own, and the help says so.
                     let is_lone = remedy.contains('"') && help.contains("at most one");
                     let other = mistakes.iter().find(|mistake| !(is_lone && mistake.code == "KF0432"));

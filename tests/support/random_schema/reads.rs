@@ -131,28 +131,22 @@ pub fn relations(rng: &mut Rng, schema: &Schema, position: usize) -> Vec<Read> {
     let mut reads = Vec::new();
     for child in schema.children(position) {
         let target = &schema.types[child];
-        let bound = vec![(format!("{}Id", ty.small()), Source::Parent("id".to_owned()))];
         let key = ty.key_fields(schema.table_of(ty));
         let parts: Vec<&str> = key.into_iter().filter(|part| target.in_keys(part) && ty.field(part).kind != Kind::Id).collect();
-        // A list is of everything that belongs to the item, because deletes follow it.
-        let mut said = |shape| parts.iter().map(|part| ((*part).to_owned(), shape != Shape::List && rng.bool())).collect::<Vec<_>>();
-        let (of_list, of_page, of_count) = (said(Shape::List), said(Shape::Connection), said(Shape::Count));
-        let read = |name: String, shape| {
-            let said = match shape {
-                Shape::List => &of_list,
-                Shape::Connection => &of_page,
-                _ => &of_count,
-            };
-            let binding = said.iter().filter(|(_, binds)| *binds).map(|(part, _)| (part.clone(), Source::Parent(part.clone())));
-            let bound = bound.iter().cloned().chain(binding).collect();
-            Read { name, target: child, shape, bound, said: said.clone(), index: None, descending: false }
+        let read = |rng: &mut Rng, name: String, shape| {
+            // A list is of everything that belongs to the item, because deletes follow it.
+            let said: Vec<(String, bool)> = parts.iter().map(|part| ((*part).to_owned(), shape != Shape::List && rng.bool())).collect();
+            let mut bound = vec![(format!("{}Id", ty.small()), Source::Parent("id".to_owned()))];
+            bound.extend(said.iter().filter(|(_, binds)| *binds).map(|(part, _)| (part.clone(), Source::Parent(part.clone()))));
+            Read { name, target: child, shape, bound, said, index: None, descending: false }
         };
-        reads.push(Read { descending: chance(rng, 30), ..read(format!("{}s", target.small()), Shape::List) });
+        let list = read(rng, format!("{}s", target.small()), Shape::List);
+        reads.push(Read { descending: chance(rng, 30), ..list });
         if chance(rng, 40) {
-            reads.push(read(format!("{}Page", target.small()), Shape::Connection));
+            reads.push(read(rng, format!("{}Page", target.small()), Shape::Connection));
         }
         if chance(rng, 30) {
-            reads.push(read(format!("{}Count", target.small()), Shape::Count));
+            reads.push(read(rng, format!("{}Count", target.small()), Shape::Count));
         }
     }
     if let Some(parent) = ty.parent {

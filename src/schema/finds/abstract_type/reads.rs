@@ -14,7 +14,7 @@ use crate::schema::finds::abstract_type::shared_access::{Shared, Side, shared_ac
 use crate::schema::finds::best::Given;
 use crate::schema::finds::candidates::{Ask, BareNames, Candidate, candidates, sifts, tells};
 use crate::schema::finds::diagnosis::single;
-use crate::schema::finds::diagnosis::undecided::{self, Way, Ways};
+use crate::schema::finds::diagnosis::undecided::{self, Way};
 use crate::schema::finds::paging::Order;
 use crate::schema::finds::prepare::{Prepared, max, prepare, scan};
 use crate::schema::finds::target::FindTarget;
@@ -202,7 +202,7 @@ fn check_decided(members: &[Member], paths: &[AccessPath], findings: &mut Findin
     };
     let decided = |path: &AccessPath, findings: &mut Findings| {
         let (now, then) = undecided::attempts(bindings, path);
-        undecided::check_path((&first.wanted, bindings), path, &Ways { serving: ways(path, now), narrower: ways(path, then) }, findings)
+        undecided::check_path((&first.wanted, bindings), path, (&ways(path, now), &ways(path, then)), findings)
     };
     let scanned = |path: &AccessPath| matches!(path.access, Access::Scan);
     paths.iter().all(|path| scanned(path) || decided(path, findings)).then_some(())

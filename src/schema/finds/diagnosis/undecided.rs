@@ -33,14 +33,6 @@ impl From<Candidate> for Way {
     }
 }
 
-/// The ways that the bare names give.
-pub struct Ways {
-    /// Those among which the best is chosen.
-    pub serving: Vec<Way>,
-    /// Those that there would be if the parts of the parent's key were bound.
-    pub narrower: Vec<Way>,
-}
-
 /// Whether the names decide which items are found, whatever the optional arguments are; a finding if not.
 pub fn check(given: &Given, orders: &[Order], paths: &[AccessPath], findings: &mut Findings) -> bool {
     let ways = |path: &AccessPath, bare: BareNames| -> Vec<Way> {
@@ -49,7 +41,7 @@ pub fn check(given: &Given, orders: &[Order], paths: &[AccessPath], findings: &m
     };
     paths.iter().all(|path| {
         let (now, then) = attempts(given.bindings, path);
-        check_path((given.wanted, given.bindings), path, &Ways { serving: ways(path, now), narrower: ways(path, then) }, findings)
+        check_path((given.wanted, given.bindings), path, (&ways(path, now), &ways(path, then)), findings)
     })
 }
 
@@ -61,17 +53,23 @@ pub fn attempts(bindings: &Bindings, path: &AccessPath) -> (BareNames, BareNames
     }
 }
 
-/// Whether the names decide which items a path finds; a finding if not.
-pub fn check_path((wanted, bindings): (&FindContext, &Bindings), path: &AccessPath, ways: &Ways, findings: &mut Findings) -> bool {
+/// Whether the names decide which items a path finds; a finding if not. The path is the best of the ways that serve. The narrower ones are
+/// those that there would be if the parts of the parent's key were bound.
+pub fn check_path(
+    (wanted, bindings): (&FindContext, &Bindings),
+    path: &AccessPath,
+    (serving, narrower): (&[Way], &[Way]),
+    findings: &mut Findings,
+) -> bool {
     // The whole key of a single item says which one is meant.
     if is_told(wanted, path) {
         return true;
     }
-    if let Some((one, other)) = tie(&ways.serving) {
+    if let Some((one, other)) = tie(serving) {
         report_tie((wanted, bindings), (one, other), findings);
         return false;
     }
-    let Some(ignored) = Ignored::of((wanted, bindings), path, &ways.narrower) else { return true };
+    let Some(ignored) = Ignored::of((wanted, bindings), path, narrower) else { return true };
     ignored.report(wanted, findings);
     false
 }

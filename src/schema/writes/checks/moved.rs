@@ -21,15 +21,14 @@ pub fn check(writing: &Writing, find: Option<&Find>, actions: &[(Action, &Action
     let put = of_type.find(|(action, _)| matches!(action.kind, ActionKind::Put { .. }));
     let Some((action, directive)) = put.filter(|(action, _)| is_deleted || copies(action, &find.item)) else { return true };
     let replaces = matches!(action.kind, ActionKind::Put { replace: true });
-    if is_deleted || !replaces {
-        if let Some(field) = reserved(action, record) {
-            let item = &find.item;
-            let message =
-                format!("this copies `{item}.{field}`, which is `@unique` and reserved for the copied `{item}`: it is always CONFLICT");
-            let help = format!("give the new `{item}` another value of `{field}`, or null; Keyfold cannot move an item and keep the value");
-            findings.error("KF0723", &directive.span, message, Some(help));
-            return false;
-        }
+    // A put that replaces the found item itself may keep its values.
+    if let Some(field) = reserved(action, record).filter(|_| is_deleted || !replaces) {
+        let item = &find.item;
+        let message =
+            format!("this copies `{item}.{field}`, which is `@unique` and reserved for the copied `{item}`: it is always CONFLICT");
+        let help = format!("give the new `{item}` another value of `{field}`; Keyfold cannot move an item and keep such a value");
+        findings.error("KF0723", &directive.span, message, Some(help));
+        return false;
     }
     if is_deleted {
         warn(&find.item, record, (action, directive), findings);
