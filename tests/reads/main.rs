@@ -8,6 +8,7 @@
 //! | `goldens` | every golden that reads returns the same as the naive executor |
 //! | `random_operations` | so do random operations on the items of every system |
 //! | `random_schemas` | so do random operations on random items of random schemas |
+//! | `decided` | neither what names leave open nor the order of indexes and types decides which items a field finds |
 //! | `edge_cases` | unusual lists, ranges, pages, counts and relations return what their items hold |
 //! | `bounds` | an operation that exceeds a bound is refused, and reads no more |
 //! | `cached` | how old an answer may be follows from the hints of the schema, and rules are decided after the cache |
@@ -18,6 +19,7 @@
 
 mod bounds;
 mod cached;
+mod decided;
 mod edge_cases;
 mod goldens;
 mod naive;

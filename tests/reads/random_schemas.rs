@@ -1,7 +1,7 @@
 //! Random operations on random items of random schemas return what the naive executor returns.
 
 use crate::naive::binding::Rules;
-use crate::naive::model_check::disagreements;
+use crate::naive::model_check::{disagreements, unsaid};
 use crate::naive::pages::Cursors;
 use crate::naive::rows::World;
 use crate::random::finds::{Extra, extras, with};
@@ -87,6 +87,8 @@ fn a_query_on_any_schema_gives_what_reading_field_by_field_gives() {
         let rules = Rules::of(&made.sdl);
         let otherwise = disagreements(&made.model, &rules);
         assert!(otherwise.is_empty(), "seed {seed}: {otherwise:#?}\n{}", made.sdl);
+        let silent = unsaid(&made.model, &rules);
+        assert!(silent.is_empty(), "seed {seed}: {silent:#?}\n{}", made.sdl);
         let world = World { model: &made.model, rules: &rules, items: &made.items, caller: &Caller::nobody() };
         let pool = Pool::of(&made.model, &made.items);
         let trial = Trial { gateway: &gateway, world: &world, runtime: &runtime };

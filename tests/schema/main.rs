@@ -3,6 +3,7 @@
 //! | file | proves |
 //! |---|---|
 //! | `finds` | each find of published designs reads what its design says: table or index, operation and key condition |
+//! | `ids` | an `id` binds the id of its own type, whatever the directive and what the field returns |
 //! | `model` | fields are stored, and shown to clients, as the schema says |
 //! | `files` | the schema files of the project load, and the examples' sample items are what their schemas say |
 //! | `samples` | each of the project's sample items is of exactly one type, and what it refers to is there |
@@ -15,6 +16,7 @@
 mod broken_text;
 mod files;
 mod finds;
+mod ids;
 mod language;
 mod model;
 mod samples;

@@ -9,7 +9,7 @@
 //! 5. an index that holds the whole item before others;
 //! 6. the order of declaration.
 
-use super::candidates::{Ask, Candidate, candidates, sifts, tells};
+use super::candidates::{Ask, BareNames, Candidate, candidates, sifts, tells};
 use super::paging::{Order, is_paging};
 use super::wanted::{Bindings, FindContext};
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -69,13 +69,18 @@ pub fn combinations(optional: &[String]) -> impl Iterator<Item = Vec<String>> {
 
 /// The best path if exactly these optional arguments are given. A second attempt uses fallback bindings, if they are allowed.
 pub fn best(given: &Given, when: &[String], order: Option<&str>) -> Option<AccessPath> {
+    let bare = [BareNames::Ids, BareNames::All];
+    let mut attempts = bare.into_iter().take(if given.fallback { 2 } else { 1 });
+    attempts.find_map(|bare| serving(given, when, order, bare).into_iter().min_by_key(rank)).map(|candidate| candidate.path)
+}
+
+/// Every path that serves if exactly these optional arguments are given, and if these bare names bind.
+pub fn serving(given: &Given, when: &[String], order: Option<&str>, bare: BareNames) -> Vec<Candidate> {
     let present = |name: &str| given.is_present(when, name);
-    [false, given.fallback].into_iter().find_map(|fallback| {
-        let ask = Ask { present: &present, order, filter: given.filter, fallback, lax: false };
-        let found = candidates(given.wanted, given.bindings, &ask).into_iter();
-        let told = found.filter(|candidate| given.undiscriminated || sifts(given.wanted) || tells(given.wanted, candidate.path.index));
-        told.min_by_key(rank).map(|candidate| candidate.path)
-    })
+    let ask = Ask { present: &present, order, filter: given.filter, bare, lax: false };
+    let mut found = candidates(given.wanted, given.bindings, &ask);
+    found.retain(|candidate| given.undiscriminated || sifts(given.wanted) || tells(given.wanted, candidate.path.index));
+    found
 }
 
 /// Smaller is better; `min_by_key` keeps the first of equals.

@@ -25,10 +25,21 @@ pub struct Ask<'a> {
     pub order: Option<&'a str>,
     /// The condition, which may read only what an index holds.
     pub filter: Option<&'a Condition>,
-    /// Whether fallback bindings may be used.
-    pub fallback: bool,
+    /// The bare names that may bind.
+    pub bare: BareNames,
     /// Whether a path may leave out required bindings, so that a finding can list the paths there are.
     pub lax: bool,
+}
+
+/// The bare names (rule 7) that a path may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BareNames {
+    /// Those of type `ID`.
+    Ids,
+    /// Also those in the primary key of the parent.
+    KeyParts,
+    /// Also all others: the fallback.
+    All,
 }
 
 /// A way to read the items.
@@ -42,6 +53,8 @@ pub struct Candidate {
     pub covers: bool,
     /// Whether the table or index has every item that is meant. A sparse index leaves out items with a null in a field of its key.
     pub complete: bool,
+    /// The fields without which an item is not in the index. The bound ones are not among them.
+    pub sparse: Vec<String>,
 }
 
 /// Every candidate: first the table's, then those of the indexes in the order of their declaration.
@@ -99,7 +112,7 @@ fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<
     let active: IndexMap<&str, &Binding> = bindings
         .equal
         .iter()
-        .filter(|(_, bound)| (ask.fallback || !bound.fallback) && is_there(bound, ask))
+        .filter(|(_, bound)| may_bind(wanted, bound, ask.bare) && is_there(bound, ask))
         .map(|(name, bound)| (name.as_str(), bound))
         .collect();
     let mut found = Vec::new();
@@ -134,12 +147,18 @@ fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<
                     prefix_alternatives: Vec::new(),
                     descending: wanted.directive.descending,
                 };
-                let complete = place.is_none() || (position == 0 && is_complete(wanted, template, sorts.map(|(_, all)| all), &active));
-                found.push(Candidate { path, sort_fields, covers: covers(wanted, place), complete });
+                let sparse = if place.is_none() { Vec::new() } else { sparse(wanted, template, sorts.map(|(_, all)| all), &active) };
+                let complete = place.is_none() || (position == 0 && sparse.is_empty());
+                found.push(Candidate { path, sort_fields, covers: covers(wanted, place), complete, sparse });
             }
         }
     }
     found
+}
+
+/// Whether a path may use a binding.
+fn may_bind(wanted: &FindContext, bound: &Binding, bare: BareNames) -> bool {
+    !bound.fallback || bare == BareNames::All || bare == BareNames::KeyParts && wanted.is_key_part(bound)
 }
 
 /// Whether the parent alone determines which item is meant, if these bindings make up its whole primary key.
@@ -311,12 +330,22 @@ pub fn ends_itself(part: &Part) -> bool {
     }
 }
 
-/// Whether the index has every item with the bound values: the other fields of its key are never null.
-/// (DynamoDB developer guide, "Take advantage of sparse indexes".)
-fn is_complete(wanted: &FindContext, partition: &Template, sorts: Option<&[Template]>, active: &IndexMap<&str, &Binding>) -> bool {
-    let never_null = |field: &&str| wanted.record.get(*field).is_some_and(|declared| declared.ty.is_non_null());
-    let is_there = |template: &Template| template.fields().iter().all(|field| active.contains_key(field) || never_null(field));
-    is_there(partition) && sorts.is_none_or(|templates| templates.iter().any(is_there))
+/// The other fields of an index's key that may be null. The index has every item with the bound values if there are none
+/// (DynamoDB developer guide, "Take advantage of sparse indexes").
+fn sparse(wanted: &FindContext, partition: &Template, sorts: Option<&[Template]>, active: &IndexMap<&str, &Binding>) -> Vec<String> {
+    let never_null = |field: &str| wanted.record.get(field).is_some_and(|declared| declared.ty.is_non_null());
+    let absent = |template: &Template| -> Vec<String> {
+        let fields = template.fields().into_iter().filter(|field| !active.contains_key(field) && !never_null(field));
+        fields.map(str::to_owned).collect()
+    };
+    let mut all = absent(partition);
+    let of_sorts: Vec<Vec<String>> = sorts.into_iter().flatten().map(absent).collect();
+    if !of_sorts.iter().any(Vec::is_empty) {
+        all.extend(of_sorts.into_iter().flatten());
+    }
+    all.sort();
+    all.dedup();
+    all
 }
 
 /// Whether the table or index holds everything stored of the item.

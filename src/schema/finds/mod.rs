@@ -28,7 +28,8 @@ use crate::schema::types::draft::{Kind, SchemaDraft};
 use abstract_type::{member::Asked, reads};
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
-use diagnosis::{left_out, missing, single};
+use diagnosis::undecided::Way;
+use diagnosis::{left_out, missing, single, undecided};
 use paging::Order;
 use prepare::{Prepared, max, prepare, scan};
 use wanted::{Bindings, FindContext};
@@ -92,11 +93,37 @@ pub fn paths_of_write(
     filter: Option<&Condition>,
     serves: &dyn Fn(&candidates::Candidate) -> bool,
 ) -> Vec<AccessPath> {
+    candidates_of_write(wanted, bindings, filter, serves).into_iter().map(|candidate| candidate.path).collect()
+}
+
+/// Whether the names say which items a write reads: of two indexes that serve as well, the order in the schema must not decide. A finding if
+/// not.
+pub fn are_decided(
+    wanted: &FindContext,
+    bindings: &Bindings,
+    filter: Option<&Condition>,
+    serves: &dyn Fn(&candidates::Candidate) -> bool,
+    findings: &mut Findings,
+) -> bool {
+    let mut best: Vec<Way> = candidates_of_write(wanted, bindings, filter, serves).into_iter().map(Way::from).collect();
+    let rank = best.first().map(|way| way.rank);
+    best.retain(|way| Some(way.rank) == rank);
+    let Some(ways) = undecided::tie(&best) else { return true };
+    undecided::report_tie((wanted, bindings), ways, findings);
+    false
+}
+
+fn candidates_of_write(
+    wanted: &FindContext,
+    bindings: &Bindings,
+    filter: Option<&Condition>,
+    serves: &dyn Fn(&candidates::Candidate) -> bool,
+) -> Vec<candidates::Candidate> {
     let order = wanted.directive.order_by.as_ref().map(|field| field.value.as_str());
-    let ask = candidates::Ask { present: &|_| true, order, filter, fallback: true, lax: false };
+    let ask = candidates::Ask { present: &|_| true, order, filter, bare: candidates::BareNames::All, lax: false };
     let mut found: Vec<_> = candidates::candidates(wanted, bindings, &ask).into_iter().filter(|candidate| serves(candidate)).collect();
     found.sort_by_key(best::rank);
-    found.into_iter().map(|candidate| candidate.path).collect()
+    found
 }
 
 /// Reports the paths that could read the items of a write and what each leaves out; `None` if there are none.
@@ -120,5 +147,7 @@ fn by_keys(wanted: &FindContext, findings: &mut Findings) -> Option<(Vec<AccessP
         true => vec![scan(&given, index, findings)?],
         false => choose::paths(&given, &orders, findings)?,
     };
-    single::check(wanted, &bindings, &paths, findings).then_some((paths, filter))
+    let sound = single::check(wanted, &bindings, &paths, findings)
+        && (wanted.directive.scan || undecided::check(&given, &orders, &paths, findings));
+    sound.then_some((paths, filter))
 }

@@ -60,6 +60,13 @@ impl<'a> FindContext<'a> {
         self.keys.keys.values().flatten().any(|template| template.parts.iter().any(holds))
     }
 
+    /// Whether a binding is by a bare name of a field in the parent's primary key.
+    pub fn is_key_part(&self, bound: &Binding) -> bool {
+        let (Source::Parent(own), BindingRule::SameName) = (&bound.source, bound.rule) else { return false };
+        let parent = self.draft.items.get(self.parent).and_then(|keys| Some((keys, self.draft.tables.get(keys.table)?)));
+        parent.is_some_and(|(keys, table)| keys.primary_fields(table).contains(&own.as_str()))
+    }
+
     /// The claims in the target's keys, each bound to the caller's. Every path uses them all, so that no caller names another's key.
     pub fn claims(&self) -> impl Iterator<Item = (String, Binding)> {
         let (rule, need) = (BindingRule::Template, Need::Always);

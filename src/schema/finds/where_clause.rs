@@ -10,9 +10,11 @@ use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::string;
 use crate::schema::syntax::span;
 use crate::schema::syntax::span::{At, Span};
-use crate::schema::types::values;
+use crate::schema::types::draft::Kind;
+use crate::schema::types::inputs::Input;
+use crate::schema::types::{inputs, values};
 use apollo_compiler::Node;
-use apollo_compiler::ast::Value;
+use apollo_compiler::ast::{OperationType, Value};
 
 /// The operators of a range.
 const RANGE: [&str; 6] = ["lt", "le", "ge", "gt", "between", "beginsWith"];
@@ -171,7 +173,7 @@ impl Entry<'_> {
         if let Some(claim) = ClaimPath::parse(name) {
             return Some(Source::Claim(claim));
         }
-        if self.wanted.argument(name).is_some() {
+        if self.wanted.argument(name).is_some() || self.input(name).is_some() {
             return Some(Source::Argument(name.to_owned()));
         }
         let stored = self.wanted.parent_record.and_then(|record| record.get(name));
@@ -184,6 +186,13 @@ impl Entry<'_> {
             format!("`{name}` is neither an argument of `{}` nor a stored field of `{}`", self.wanted.coordinate(), self.wanted.parent);
         findings.error("KF0407", place, message, suggest(name, arguments.chain(fields)));
         None
+    }
+
+    /// A field of an input object, `input.id`, which the `@find` of a mutation may use.
+    fn input(&self, name: &str) -> Option<Input<'_>> {
+        let FindContext { draft, parent, field, .. } = self.wanted;
+        let writes = matches!(draft.kind(parent), Some(Kind::Root(OperationType::Mutation)));
+        inputs::input(draft.schema, field, name).filter(|_| writes)
     }
 
     /// A placeholder that stands alone keeps its type, which must fit the field. Where lists are allowed, an argument may be a list of such
@@ -236,7 +245,7 @@ impl Entry<'_> {
     fn type_of(&self, source: &Source) -> Option<(Option<ValueType>, bool)> {
         match source {
             Source::Argument(name) => {
-                let ty = &self.wanted.argument(name)?.ty;
+                let ty = self.wanted.argument(name).map(|argument| &*argument.ty).or_else(|| self.input(name).map(|input| input.ty))?;
                 let nested = ty.is_list() && ty.item_type().is_list();
                 let value = values::of_named(self.wanted.draft.schema, ty.inner_named_type()).filter(|_| !nested);
                 Some((value, ty.is_list()))

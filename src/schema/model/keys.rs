@@ -1,6 +1,7 @@
 //! Where the items of a type live: their table, key templates and constants. Plain data.
 
 use crate::schema::expression::claim::ClaimPath;
+use crate::schema::table::Table;
 use crate::schema::template::Template;
 use indexmap::IndexMap;
 
@@ -19,6 +20,18 @@ pub struct ItemKeys {
 }
 
 impl ItemKeys {
+    /// The fields in the templates of the table's own keys, each once.
+    pub fn primary_fields(&self, table: &Table) -> Vec<&str> {
+        let mut fields: Vec<&str> = Vec::new();
+        let templates = table.primary_key().filter_map(|key| self.keys.get(&key.name)).flatten();
+        for field in templates.flat_map(|template| template.fields()) {
+            if !fields.contains(&field) {
+                fields.push(field);
+            }
+        }
+        fields
+    }
+
     /// The claims of the caller in the keys, each once. The checker makes sure that the primary key has all of them.
     pub fn claims(&self) -> Vec<ClaimPath> {
         let mut claims: Vec<ClaimPath> = Vec::new();

@@ -9,7 +9,7 @@ use crate::schema::model::source::Source;
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::syntax::span::Span;
 use crate::schema::table::Table;
-use crate::schema::types::draft::{SchemaDraft, StoredFields};
+use crate::schema::types::draft::{Kind, SchemaDraft, StoredFields};
 use crate::schema::types::names::ItemNames;
 use apollo_compiler::ast::FieldDefinition;
 use indexmap::IndexMap;
@@ -30,6 +30,15 @@ impl Writing<'_> {
     /// `Mutation.field`.
     pub fn coordinate(&self) -> String {
         format!("{}.{}", self.parent, self.field.name)
+    }
+
+    /// The item type whose id a bare `id` is: the field's own, or else the only one that its directives name.
+    pub fn own_item(&self) -> Option<&str> {
+        let is_item = |name: &&str| self.draft.kind(name) == Some(&Kind::Item);
+        let own = Some(self.field.ty.inner_named_type().as_str()).filter(is_item);
+        let named = || self.field.directives.iter().filter_map(|directive| directive.specified_argument_by_name("item")?.as_enum());
+        let mut items = named().map(|name| name.as_str()).filter(is_item);
+        own.or_else(|| items.next().filter(|first| items.all(|other| other == *first)))
     }
 }
 
@@ -82,14 +91,7 @@ pub struct FieldBinding {
 impl<'a> Acting<'a> {
     /// The fields in the templates of the table's own keys.
     pub fn primary_fields(&self) -> Vec<&'a str> {
-        let templates = self.table.primary_key().filter_map(|key| self.keys.keys.get(&key.name)).flatten();
-        let mut fields: Vec<&str> = Vec::new();
-        for field in templates.flat_map(|template| template.fields()) {
-            if !fields.contains(&field) {
-                fields.push(field);
-            }
-        }
-        fields
+        self.keys.primary_fields(self.table)
     }
 
     /// The fields in the templates of any key.

@@ -12,6 +12,9 @@
 //!    binds only items of the same type. A written value is copied this way only if the field has no default and is an ID or never null:
 //!    two types may have a field of the same name by chance.
 //!
+//! An `id` is the id of one type, so 2 and 4 bind `id` only to items of the field's own type. A field whose type is no item has the only item
+//! type that its directives name.
+//!
 //! An argument that is null at run time binds nothing, but it still hides the items in scope (5 and 6).
 
 use super::acting::{Acting, FieldBinding, InScope, Writing};
@@ -20,7 +23,8 @@ use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::scope::prefixed;
 use crate::schema::model::source::Source;
 use crate::schema::scalar::value_type::ValueType;
-use crate::schema::types::draft::{Declared, StoredFields};
+use crate::schema::syntax::span::Span;
+use crate::schema::types::draft::{Declared, Kind, StoredFields};
 use crate::schema::types::inputs::{Input, depth_of, writable};
 use crate::schema::types::{inputs, values};
 
@@ -53,14 +57,16 @@ pub fn by_argument(writing: &Writing, wish: &Wish, findings: &mut Findings) -> R
     let Some(declared) = wish.record.get(wish.name) else { return Ok(None) };
     let schema = writing.draft.schema;
     let long = prefixed(wish.owner, wish.name);
+    let foreign = is_foreign_id(writing, wish.owner, wish.name);
     let argument = inputs::input(schema, writing.field, wish.name)
+        .filter(|_| !foreign)
         .or_else(|| inputs::input(schema, writing.field, &long).filter(|_| !wish.record.contains_key(&long)));
     if let Some(input) = argument {
         return checked(writing, wish, declared, &input, findings).map(Some);
     }
     let members: Vec<Input> = inputs::arguments(writing.field)
         .flat_map(|argument| inputs::members(schema, &argument))
-        .filter(|member| member.name.rsplit('.').next() == Some(wish.name))
+        .filter(|member| !foreign && member.name.rsplit('.').next() == Some(wish.name))
         .collect();
     match members.as_slice() {
         [] => Ok(None),
@@ -72,6 +78,35 @@ pub fn by_argument(writing: &Writing, wish: &Wish, findings: &mut Findings) -> R
             Err(())
         }
     }
+}
+
+/// Whether a field is the id of an item of another type than the mutation's own.
+fn is_foreign_id(writing: &Writing, owner: &str, name: &str) -> bool {
+    name == "id" && writing.draft.kind(owner) == Some(&Kind::Item) && writing.own_item() != Some(owner)
+}
+
+/// The argument, or the field of one, that is an `id` but not that of this item type.
+pub fn other_id<'a>(writing: &Writing<'a>, owner: &str) -> Option<Input<'a>> {
+    let schema = writing.draft.schema;
+    let members = || inputs::arguments(writing.field).flat_map(|argument| inputs::members(schema, &argument));
+    let bare = || inputs::input(schema, writing.field, "id").or_else(|| members().find(|member| member.name.ends_with(".id")));
+    is_foreign_id(writing, owner, "id").then(bare)?
+}
+
+/// Reports that nothing binds the id of an item although there is an `id`. `less` says whether the item could be found without it.
+pub fn report_other_id(writing: &Writing, (owner, clause, less): (&str, &str, bool), (id, span): (&Input, &Span), findings: &mut Findings) {
+    let whose = match writing.own_item() {
+        Some(own) => format!("is the id of the `{own}`"),
+        None => format!("belongs to no type, because `{}` writes items of several", writing.coordinate()),
+    };
+    let message = format!("`{}` {whose}, so it does not bind `{owner}.id`", id.name);
+    let otherwise = if less { format!(", `{clause}: {{ id: null }}` if it is not") } else { String::new() };
+    let help = format!(
+        "write `{clause}: {{ id: \"{{{}}}\" }}` if it is the id of the `{owner}` as well{otherwise}, or add an argument `{}`",
+        id.name,
+        prefixed(owner, "id")
+    );
+    findings.error("KF0721", span, message, Some(help));
 }
 
 /// Binds the argument if the field can hold its values; `Err` if not.

@@ -16,7 +16,7 @@ use crate::schema::syntax::span::At;
 use crate::schema::types::fields::is_whole;
 use crate::schema::types::inputs;
 use crate::schema::types::names::ItemNames;
-use crate::schema::writes::checks::unchecked;
+use crate::schema::writes::checks::{moved, unchecked};
 
 /// `if:`; the outer `None` is a mistake.
 pub fn condition(acting: &Acting, findings: &mut Findings) -> Option<Option<Condition>> {
@@ -76,9 +76,9 @@ fn check_change(
     let coordinate = format!("{}.{field}", acting.item);
     let Some(declared) = acting.record.get(field) else { return true };
     if acting.primary_fields().contains(&field) {
-        let help = "in one field, put a new item and delete the old one";
+        let help = moved::advice(acting.record);
         let message = format!("`{coordinate}` is part of the table's key, which an update cannot change");
-        findings.error("KF0709", &place, message, Some(help.into()));
+        findings.error("KF0709", &place, message, Some(help));
         return false;
     }
     if declared.rules.version {

@@ -2,12 +2,13 @@
 //! types.
 
 use super::acting::Writing;
-use super::binding::{Purpose, Wish, by_argument};
+use super::binding::{Purpose, Wish, by_argument, report_other_id};
 use super::directive::{ActionDirective, Verb};
-use super::target::is_one;
+use super::target::{idle_id, is_one};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::expression::condition::Condition;
+use crate::schema::finds::candidates::Candidate;
 use crate::schema::finds::target::FindTarget;
 use crate::schema::finds::wanted::{Binding, Bindings, FindContext, Need};
 use crate::schema::finds::{self, filter, prepare, where_clause};
@@ -102,9 +103,13 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
     }
     // If the path can reach several items, a filter, an order or a range tells which one is meant.
     let told = filter.is_some() || wanted.directive.order_by.is_some() || !bindings.ranges.is_empty();
-    let paths =
-        |one: bool| finds::paths_of_write(wanted, &bindings, filter.as_ref(), &|candidate| !one || told || is_one(wanted, candidate));
+    let one = |candidate: &Candidate| told || is_one(wanted, candidate);
+    let paths = |single: bool| finds::paths_of_write(wanted, &bindings, filter.as_ref(), &|candidate| !single || one(candidate));
     let serving = paths(true);
+    if let Some(id) = idle_id((writing, wanted), (&bindings, bindings.hidden.contains("id")), serving.first()) {
+        report_other_id(writing, (&wanted.target.item, "where", !serving.is_empty()), (&id, &wanted.directive.span), findings);
+        return None;
+    }
     let Some(path) = serving.first().cloned() else {
         let item = &wanted.target.item;
         let (code, message) = match paths(false).first() {
@@ -115,6 +120,9 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
         return None;
     };
     check_decided(writing, wanted, &bindings, &serving, findings)?;
+    if !finds::are_decided(wanted, &bindings, filter.as_ref(), &one, findings) {
+        return None;
+    }
     let ranged = bindings.ranges.values().flat_map(|bounds| bounds.all());
     let used = bindings.equal.iter().filter(|(field, _)| path.bindings.contains_key(*field)).map(|(_, bound)| bound);
     let mut arguments: Vec<String> = used.chain(ranged).flat_map(|bound| bound.arguments.clone()).collect();

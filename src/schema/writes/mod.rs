@@ -25,7 +25,7 @@ use crate::schema::model::write::{Action, ActionKind, Write, WriteTarget};
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use acting::{Acting, InScope, Writing};
 use apollo_compiler::ast::FieldDefinition;
-use checks::{unchecked, whole};
+use checks::{moved, unchecked, whole};
 use directive::{ActionDirective, Verb};
 use indexmap::IndexMap;
 use std::collections::HashSet;
@@ -68,7 +68,9 @@ pub fn read_write(draft: &SchemaDraft, parent: &str, field: &FieldDefinition, fi
     if actions.len() < directives.len() {
         return None;
     }
-    let sound = whole::check_once(&writing, &actions, findings) & whole::check_arguments(&writing, &used, findings);
+    let sound = whole::check_once(&writing, &actions, findings)
+        & whole::check_arguments(&writing, &used, findings)
+        & moved::check(&writing, found.as_ref(), &actions, findings);
     let actions: Vec<Action> = actions.into_iter().map(|(action, _)| action).collect();
     let returns = whole::returns(&writing, found.as_ref(), &actions, findings)?;
     let taken = held::taken(&writing, found.as_ref(), &actions);

@@ -1,7 +1,7 @@
 //! An action's bindings in; out: how it finds its item, by its whole key or by a read first. Must not know what is written.
 
-use super::acting::{Acting, FieldBinding};
-use super::binding::{Purpose, Wish, by_argument, by_item, by_long_name};
+use super::acting::{Acting, FieldBinding, Writing};
+use super::binding::{Purpose, Wish, by_argument, by_item, by_long_name, other_id, report_other_id};
 use super::directive::Verb;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::list;
@@ -14,6 +14,8 @@ use crate::schema::model::find::{Access, AccessPath, Find, Returns, SortAccess, 
 use crate::schema::model::source::{BindingRule, Source};
 use crate::schema::model::write::WriteTarget;
 use crate::schema::scalar::value_type::ValueType;
+use crate::schema::types::inputs::Input;
+use crate::schema::types::values;
 use indexmap::IndexMap;
 
 /// How an item is found.
@@ -138,7 +140,18 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, findings: &mut
     });
     let bindings = Bindings { equal: equal.chain(wanted.claims()).collect(), ..Bindings::default() };
     let paths = |serves: &dyn Fn(&Candidate) -> bool| finds::paths_of_write(&wanted, &bindings, None, serves);
-    let serving = paths(&|candidate| many || is_one(&wanted, candidate));
+    let one = |candidate: &Candidate| many || is_one(&wanted, candidate);
+    let serving = paths(&one);
+    let hidden = acting.hidden.contains("id");
+    if let Some(id) = idle_id((&acting.writing, &wanted), (&bindings, hidden), serving.first()) {
+        report_other_id(
+            &acting.writing,
+            (&acting.item, acting.directive.clause(), !serving.is_empty()),
+            (&id, &acting.directive.span),
+            findings,
+        );
+        return None;
+    }
     let Some(path) = serving.first().cloned() else {
         let several = paths(&|_| true);
         if several.is_empty() && bindings.equal.values().any(|bound| bound.need == Need::Named) {
@@ -148,6 +161,9 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, findings: &mut
         return refuse(acting, &wanted, bound, several.first(), findings);
     };
     check_decided(acting, bound, &serving, findings)?;
+    if !(finds::are_decided(&wanted, &bindings, None, &one, findings) && says_parts(acting, (&wanted, &bindings), &path, findings)) {
+        return None;
+    }
     let used: Vec<(&str, &FieldBinding)> =
         bound.iter().filter(|(field, _)| path.bindings.contains_key(**field)).map(|(f, b)| (*f, b)).collect();
     check_there(acting, used.iter().copied(), findings)?;
@@ -192,6 +208,68 @@ fn check_decided(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, paths: &
     let help = format!("write `where: {{ {field}: \"{{{argument}}}\" }}` if it finds it, `where: {{ {field}: null }}` if not");
     findings.error("KF0434", &bound.span, message, Some(help));
     None
+}
+
+/// The bare `id` that would find the item, or fewer of its partition, if it were the id of the item's type.
+pub fn idle_id<'a>(
+    (writing, wanted): (&Writing<'a>, &FindContext),
+    (bindings, hidden): (&Bindings, bool),
+    path: Option<&AccessPath>,
+) -> Option<Input<'a>> {
+    let id = other_id(writing, &wanted.target.item).filter(|_| !hidden && !bindings.equal.contains_key("id"))?;
+    let bound = wanted::Binding {
+        source: Source::Argument(id.name.clone()),
+        arguments: Vec::new(),
+        rule: BindingRule::Argument,
+        fallback: false,
+        need: Need::Free,
+    };
+    let mut more = bindings.clone();
+    more.equal.insert("id".to_owned(), bound);
+    let uses_more = |other: &AccessPath| {
+        other.bindings.contains_key("id") && path.is_none_or(|path| path.bindings.keys().all(|field| other.bindings.contains_key(field)))
+    };
+    finds::paths_of_write(wanted, &more, None, &|_| true).iter().any(uses_more).then_some(id)
+}
+
+/// Whether `where:` says of each part of the key of an item in scope whether it finds the items, if their key has it too; a finding if not.
+/// By its bare name, a part binds only fields of the table's own key, so an index would be read without it.
+fn says_parts(acting: &Acting, (wanted, bindings): (&FindContext, &Bindings), path: &AccessPath, findings: &mut Findings) -> bool {
+    let draft = acting.writing.draft;
+    for item in acting.scope {
+        let Some(keys) = draft.items.get(&item.item) else { continue };
+        let parts = draft.tables.get(keys.table).map(|table| keys.primary_fields(table)).unwrap_or_default();
+        for part in parts.into_iter().filter(|part| *part != "id" || item.item == acting.item) {
+            let (Some(own), Some(declared)) = (item.record.get(part), acting.record.get(part)) else { continue };
+            let named = acting.record.contains_key(&prefixed(&item.item, part));
+            let free = !named && !bindings.equal.contains_key(part) && !acting.hidden.contains(part);
+            if !free || declared.ty.is_list() || !values::fits(&own.value, &declared.value) {
+                continue;
+            }
+            let source = Source::Item(item.item.clone(), part.to_owned());
+            let bound = wanted::Binding { source, arguments: Vec::new(), rule: BindingRule::SameName, fallback: false, need: Need::Free };
+            let mut more = bindings.clone();
+            more.equal.insert(part.to_owned(), bound);
+            let uses_more = |other: &AccessPath| {
+                other.bindings.contains_key(part) && path.bindings.keys().all(|field| other.bindings.contains_key(field))
+            };
+            if finds::paths_of_write(wanted, &more, None, &|_| true).iter().any(uses_more) {
+                let message = format!(
+                    "`{}` does not say whether it finds the `{}` by `{part}`, which is in the key of the `{}` in scope",
+                    acting.directive.name(),
+                    acting.item,
+                    item.item
+                );
+                let help = format!(
+                    "add `{part}: \"{{{}.{part}}}\"` to `where:` to find those of the `{}`, or `{part}: null` to find all of them",
+                    item.item, item.item
+                );
+                findings.error("KF0436", &acting.directive.span, message, Some(help));
+                return false;
+            }
+        }
+    }
+    true
 }
 
 /// Whether an expression uses an argument: `:name`, as a whole word.

@@ -1,13 +1,14 @@
 //! An action's bindings in; out: what is written to each field. Must not know how the item is found.
 
 use super::acting::{Acting, FieldBinding};
-use super::binding::{Purpose, Wish, by_argument, by_item};
+use super::binding::{Purpose, Wish, by_argument, by_item, other_id, report_other_id};
 use super::directive::Verb;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::model::rules::{DefaultPart, DefaultValue};
 use crate::schema::model::write::WrittenValue;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::types::draft::{Declared, StoredFields};
+use crate::schema::writes::checks::moved;
 use indexmap::IndexMap;
 
 /// What is written, by field.
@@ -75,8 +76,12 @@ pub fn of_update(acting: &Acting, written: &Written, findings: &mut Findings) ->
         };
         if let Some(bound) = bound.as_ref().filter(|_| primary.contains(&name.as_str())) {
             let message = format!("`{}.{name}` is part of the table's key, which an update cannot change", written.owner);
-            let help = "use the argument to find the item, or put a new item and delete the old one in one field";
-            findings.error("KF0709", &bound.span, message, Some(help.into()));
+            findings.error(
+                "KF0709",
+                &bound.span,
+                message,
+                Some(format!("use the argument to find the item, or {}", moved::advice(written.record))),
+            );
             sound = false;
         }
         let default = declared.rules.default.clone().filter(|default| default.every_write);
@@ -133,6 +138,10 @@ fn empty_list(declared: &Declared) -> Option<DefaultValue> {
 }
 
 fn missing(acting: &Acting, written: &Written, (name, declared): (&str, &Declared), findings: &mut Findings) {
+    if let Some(id) = other_id(&acting.writing, written.owner).filter(|_| name == "id") {
+        let clause = acting.directive.clause();
+        return report_other_id(&acting.writing, (written.owner, clause, false), (&id, &acting.directive.span), findings);
+    }
     let message = format!("no value for `{}.{name}` of type `{}`", written.owner, declared.ty);
     let help = format!("add an argument `{name}: {}`, bind it in `set:`, or give the field a `@default`", declared.ty);
     findings.error("KF0705", &acting.directive.span, message, Some(help));

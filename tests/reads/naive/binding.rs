@@ -16,6 +16,8 @@ pub struct Rules {
     types: BTreeMap<String, Vec<Node<FieldDefinition>>>,
     /// For each type, the fields in the templates of its keys.
     in_keys: BTreeMap<String, HashSet<String>>,
+    /// For each type, the fields in the templates of its table's own keys.
+    in_primary: BTreeMap<String, HashSet<String>>,
 }
 
 /// A binding of a field of a find's target.
@@ -31,7 +33,8 @@ impl Rules {
     /// Reads the text of a schema.
     pub fn of(text: &str) -> Self {
         let document = Document::parse(text, "schema.graphql").unwrap_or_else(|mistakes| panic!("{mistakes}"));
-        let mut rules = Self { types: BTreeMap::new(), in_keys: BTreeMap::new() };
+        let mut rules = Self { types: BTreeMap::new(), in_keys: BTreeMap::new(), in_primary: BTreeMap::new() };
+        let primary = primary_keys(&document);
         for definition in &document.definitions {
             if let Definition::ObjectTypeDefinition(ty) = definition {
                 rules.types.insert(ty.name.to_string(), ty.fields.clone());
@@ -39,6 +42,10 @@ impl Rules {
                 let mut fields = HashSet::new();
                 keys.iter().for_each(|keys| placeholders_in(keys, &mut fields));
                 rules.in_keys.insert(ty.name.to_string(), fields);
+                let own = keys.iter().filter_map(|keys| keys.as_object()).flatten().filter(|(name, _)| primary.contains(name.as_str()));
+                let mut fields = HashSet::new();
+                own.for_each(|(_, templates)| placeholders_in(templates, &mut fields));
+                rules.in_primary.insert(ty.name.to_string(), fields);
             }
         }
         rules
@@ -66,10 +73,37 @@ impl Rules {
         bound
     }
 
+    /// Whether a field is in a template of its table's own keys.
+    pub fn is_in_primary(&self, ty: &str, field: &str) -> bool {
+        self.in_primary.get(ty).is_some_and(|fields| fields.contains(field))
+    }
+
+    /// The fields in the templates of a type's own keys of its table.
+    pub fn primary(&self, ty: &str) -> impl Iterator<Item = &str> {
+        self.in_primary.get(ty).into_iter().flatten().map(String::as_str)
+    }
+
+    /// The name of a field's innermost type.
+    pub fn type_of(&self, ty: &str, field: &str) -> Option<&str> {
+        self.field(ty, field).map(|field| field.ty.inner_named_type().as_str())
+    }
+
     /// Whether a field is in a template of its type's keys.
     pub fn is_in_keys(&self, ty: &str, field: &str) -> bool {
         self.in_keys.get(ty).is_some_and(|fields| fields.contains(field))
     }
+}
+
+/// The names of the key attributes of all tables.
+fn primary_keys(document: &Document) -> HashSet<String> {
+    let extensions = document.definitions.iter().filter_map(|definition| match definition {
+        Definition::SchemaExtension(extension) => Some(&extension.directives),
+        Definition::SchemaDefinition(schema) => Some(&schema.directives),
+        _ => None,
+    });
+    let tables = extensions.flat_map(|directives| directives.get_all("table"));
+    let names = tables.flat_map(|table| ["partitionKey", "sortKey"].map(|key| table.specified_argument_by_name(key).cloned()));
+    names.flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
 }
 
 /// A find and one of the types that it finds.

@@ -39,6 +39,51 @@ pub fn disagreements(model: &Model, rules: &Rules) -> Vec<String> {
     found
 }
 
+/// A sentence for each path that could go on with a part of the parent's key, where nothing says whether it should: the author bound it by
+/// no other rule, and `where:` says neither its value nor null.
+pub fn unsaid(model: &Model, rules: &Rules) -> Vec<String> {
+    let mut found = Vec::new();
+    for (owner, field) in model.types.values().flat_map(|ty| ty.fields.values().map(move |field| (ty, field))) {
+        let FieldKind::Find(find) = &field.kind else { continue };
+        let Via::Keys(paths) = &find.via else { continue };
+        let bound = rules.bound((&owner.name, &field.name), &find.item);
+        for path in paths {
+            for part in next(model, find, path) {
+                let is_bare = matches!(bound.get(&part), Some(Bound::Equal { is_bare: true, .. }));
+                let own = rules.type_of(&owner.name, &part).filter(|own| *own != "ID");
+                let fits = own.is_some() && own == rules.type_of(&find.item, &part);
+                // With its only open part, an item of the parent's own type is the parent.
+                let others = rules.primary(&find.item).filter(|other| *other != part);
+                let itself = owner.name == find.item && others.into_iter().all(|other| path.bindings.contains_key(other));
+                if is_bare && fits && rules.is_in_primary(&owner.name, &part) && !itself {
+                    found.push(format!("{}.{} does not say whether {part} binds", owner.name, field.name));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The fields that come next in the sort key that a path reads.
+fn next(model: &Model, find: &Find, path: &AccessPath) -> Vec<String> {
+    let Access::Query { sort, .. } = &path.access else { return Vec::new() };
+    let keys = keys_of(&model.types[&find.item]).unwrap();
+    let Some(key) = model.tables[keys.table].keys_of(path.index).1 else { return Vec::new() };
+    let templates = &keys.keys[&key.name];
+    let first = |template: usize, parts: usize| {
+        let mut rest = templates[template].parts.iter().skip(parts);
+        rest.find_map(|part| match part {
+            Part::Placeholder { field, .. } if !path.bindings.contains_key(field) => Some(field.clone()),
+            _ => None,
+        })
+    };
+    match sort {
+        SortAccess::All => (0..templates.len()).filter_map(|template| first(template, 0)).collect(),
+        SortAccess::Prefix { template, parts } => first(*template, *parts).into_iter().collect(),
+        SortAccess::Equal { .. } | SortAccess::Range { .. } => Vec::new(),
+    }
+}
+
 /// The field that a path ranges over, and its range.
 fn ranged<'m>(model: &'m Model, find: &'m Find, path: &'m AccessPath) -> Option<(String, &'m Range)> {
     let Access::Query { sort: SortAccess::Range { template, parts, range }, .. } = &path.access else { return None };

@@ -25,6 +25,7 @@ pub fn extras(rng: &mut Rng, schema: &Schema) -> Vec<Extra> {
             extras.push(find(rng, schema, ty, number));
         }
         extras.extend(through(rng, schema, position));
+        extras.extend((0..2).map(|number| related(rng, schema, ty, number)));
         extras.extend((0..3).filter_map(|number| together(rng, schema, (position, number))));
     }
     extras
@@ -191,6 +192,41 @@ fn filter(rng: &mut Rng, ty: &ItemType) -> (String, Vec<String>) {
         });
     }
     (parts.join(if chance(rng, 60) { " AND " } else { " OR " }), arguments)
+}
+
+/// A relation from a type to any of its table. Sometimes it says whether the parts of the parent's key bind.
+pub fn related(rng: &mut Rng, schema: &Schema, ty: &ItemType, number: usize) -> Extra {
+    let all: Vec<&ItemType> = schema.types.iter().filter(|other| other.table == ty.table).collect();
+    // Those that belong to the same parent are in partitions that the type knows.
+    let near: Vec<&ItemType> = all.iter().copied().filter(|other| other.parent == ty.parent && other.name != ty.name).collect();
+    let target = if near.is_empty() || chance(rng, 30) { *pick(rng, &all) } else { *pick(rng, &near) };
+    let (mut arguments, mut options, mut bound) = (Vec::new(), Vec::new(), Vec::new());
+    let parts = ty.key_fields(schema.table_of(ty)).into_iter().filter(|part| target.in_keys(part) && ty.field(part).kind != Kind::Id);
+    for part in parts {
+        match rng.usize(..4) {
+            0 => bound.push(format!("{part}: \"{{{part}}}\"")),
+            1 => bound.push(format!("{part}: null")),
+            2 => arguments.push(format!("{part}: {}", input(target, part, chance(rng, 50)))),
+            _ => {}
+        }
+    }
+    if !bound.is_empty() {
+        options.push(format!("where: {{ {} }}", bound.join(", ")));
+    }
+    let returns = match rng.usize(..6) {
+        0..=2 => format!("[{}!]!", target.name),
+        3 => {
+            arguments.push("first: Int = 3, after: String, last: Int, before: String".to_owned());
+            format!("{}Connection!", target.name)
+        }
+        4 => target.name.clone(),
+        _ => {
+            options.push(format!("item: {}", target.name));
+            if chance(rng, 50) { "Int!".to_owned() } else { "Boolean!".to_owned() }
+        }
+    };
+    let field = text(&format!("near{number}"), &arguments, &returns, &options);
+    Extra { owner: ty.name.clone(), field, beside: String::new(), implementors: Vec::new() }
 }
 
 /// A path over two relations of a type.

@@ -1,7 +1,7 @@
 //! Random finds: the fields of `Query`, and the relations between types.
 
 use super::sdl::type_of;
-use super::{ItemType, Part, Rng, Schema, chance};
+use super::{ItemType, Kind, Part, Rng, Schema, chance};
 
 /// A field with `@find`.
 #[derive(Debug, Clone)]
@@ -12,6 +12,8 @@ pub struct Read {
     pub shape: Shape,
     /// The values that fields of the target must equal.
     pub bound: Vec<(String, Source)>,
+    /// What `where:` says of the parts of the parent's key that the target's key has too: they bind, or not.
+    pub said: Vec<(String, bool)>,
     /// The position of the index in the target's table that `index:` names.
     pub index: Option<usize>,
     /// Whether `order: DESC`.
@@ -64,6 +66,10 @@ impl Read {
         if let Some(index) = self.index {
             options.push(format!("index: {:?}", schema.table_of(ty).indexes[index].name));
         }
+        if !self.said.is_empty() {
+            let entry = |(part, binds): &(String, bool)| if *binds { format!("{part}: \"{{{part}}}\"") } else { format!("{part}: null") };
+            options.push(format!("where: {{ {} }}", self.said.iter().map(entry).collect::<Vec<_>>().join(", ")));
+        }
         if self.descending {
             options.push("order: DESC".to_owned());
         }
@@ -83,7 +89,15 @@ pub fn queries(rng: &mut Rng, schema: &Schema) -> Vec<Read> {
         let table = schema.table_of(ty);
         let by = |fields: &[&str]| fields.iter().map(|field| ((*field).to_owned(), Source::Argument)).collect::<Vec<_>>();
         let key = ty.key_fields(table);
-        let read = |name: String, shape, fields: &[&str], index| Read { name, target, shape, bound: by(fields), index, descending: false };
+        let read = |name: String, shape, fields: &[&str], index| Read {
+            name,
+            target,
+            shape,
+            bound: by(fields),
+            said: Vec::new(),
+            index,
+            descending: false,
+        };
         reads.push(read(ty.small(), Shape::One, &key, None));
         let partition = ty.key(&table.partition).unwrap()[0].fields();
         if partition.len() < key.len() {
@@ -117,21 +131,37 @@ pub fn relations(rng: &mut Rng, schema: &Schema, position: usize) -> Vec<Read> {
     let mut reads = Vec::new();
     for child in schema.children(position) {
         let target = &schema.types[child];
-        let bound = vec![(format!("{}Id", ty.small()), Source::Parent("id".to_owned()))];
-        let read = |name: String, shape| Read { name, target: child, shape, bound: bound.clone(), index: None, descending: false };
-        reads.push(Read { descending: chance(rng, 30), ..read(format!("{}s", target.small()), Shape::List) });
+        let key = ty.key_fields(schema.table_of(ty));
+        let parts: Vec<&str> = key.into_iter().filter(|part| target.in_keys(part) && ty.field(part).kind != Kind::Id).collect();
+        let read = |rng: &mut Rng, name: String, shape| {
+            // A list is of everything that belongs to the item, because deletes follow it.
+            let said: Vec<(String, bool)> = parts.iter().map(|part| ((*part).to_owned(), shape != Shape::List && rng.bool())).collect();
+            let mut bound = vec![(format!("{}Id", ty.small()), Source::Parent("id".to_owned()))];
+            bound.extend(said.iter().filter(|(_, binds)| *binds).map(|(part, _)| (part.clone(), Source::Parent(part.clone()))));
+            Read { name, target: child, shape, bound, said, index: None, descending: false }
+        };
+        let list = read(rng, format!("{}s", target.small()), Shape::List);
+        reads.push(Read { descending: chance(rng, 30), ..list });
         if chance(rng, 40) {
-            reads.push(read(format!("{}Page", target.small()), Shape::Connection));
+            reads.push(read(rng, format!("{}Page", target.small()), Shape::Connection));
         }
         if chance(rng, 30) {
-            reads.push(read(format!("{}Count", target.small()), Shape::Count));
+            reads.push(read(rng, format!("{}Count", target.small()), Shape::Count));
         }
     }
     if let Some(parent) = ty.parent {
         let target = &schema.types[parent];
         if target.key_fields(schema.table_of(target)) == ["id"] && chance(rng, 60) {
             let bound = vec![("id".to_owned(), Source::Parent(format!("{}Id", target.small())))];
-            reads.push(Read { name: target.small(), target: parent, shape: Shape::One, bound, index: None, descending: false });
+            reads.push(Read {
+                name: target.small(),
+                target: parent,
+                shape: Shape::One,
+                bound,
+                said: Vec::new(),
+                index: None,
+                descending: false,
+            });
         }
     }
     reads

@@ -108,7 +108,14 @@ impl Types {
             partition.0.extend([Part::Text("#".to_owned()), Part::Shard(3)]);
         }
         let mut key_fields = vec![id(&parent_id), id("id")];
-        let sort = match rng.u8(..4) {
+        // Some children of one parent share a part of their keys.
+        let mut siblings = self.types.iter().filter(|other| other.parent == Some(parent));
+        let shared = siblings.find_map(|other| ["place", "shelf"].iter().position(|part| other.in_keys(part) && other.get(part).is_some()));
+        let form = match shared {
+            Some(form) if chance(rng, 70) => form,
+            _ => rng.usize(..4),
+        };
+        let sort = match form {
             0 => {
                 key_fields.push(Field { kind: Kind::Int, ..id("place") });
                 Template(vec![Part::Text(own.clone()), Part::Padded("place".to_owned(), 4), Part::Text("#".to_owned()), field("id")])

@@ -12,8 +12,9 @@ use crate::schema::finds::abstract_type::mismatch;
 use crate::schema::finds::abstract_type::mismatch::Mismatch;
 use crate::schema::finds::abstract_type::shared_access::{Shared, Side, shared_access};
 use crate::schema::finds::best::Given;
-use crate::schema::finds::candidates::{Ask, Candidate, candidates, sifts, tells};
+use crate::schema::finds::candidates::{Ask, BareNames, Candidate, candidates, sifts, tells};
 use crate::schema::finds::diagnosis::single;
+use crate::schema::finds::diagnosis::undecided::{self, Way};
 use crate::schema::finds::paging::Order;
 use crate::schema::finds::prepare::{Prepared, max, prepare, scan};
 use crate::schema::finds::target::FindTarget;
@@ -50,6 +51,7 @@ pub fn read_abstract_type(asked: &Asked, findings: &mut Findings) -> Option<Find
     };
     shared.paths = if directive.scan { vec![scan_of(&members, findings)?] } else { paths(asked, &members, &mut shared.keys, findings)? };
     check_several(asked, first, &shared.paths, findings)?;
+    check_decided(&members, &shared.paths, findings)?;
     let filter = first.prepared.filter.clone();
     Some(Find {
         item: asked.target.item.clone(),
@@ -188,6 +190,24 @@ fn check_several(asked: &Asked, first: &Member, paths: &[AccessPath], findings: 
     None
 }
 
+/// The names decide which items are found: the first type's names, which stand for those of all.
+fn check_decided(members: &[Member], paths: &[AccessPath], findings: &mut Findings) -> Option<()> {
+    let first = members.first()?;
+    let bindings = &first.prepared.bindings;
+    let ways = |path: &AccessPath, bare: BareNames| -> Vec<Way> {
+        let position = first.prepared.orders.iter().position(|order| order.value == path.order_by);
+        let order = |member: &Member| member.prepared.orders.get(position?).cloned();
+        let (found, _) = reads(members, &path.when, &order, bare);
+        found.into_iter().map(|shared| Way { path: shared.path, rank: shared.rank, sparse: shared.sparse }).collect()
+    };
+    let decided = |path: &AccessPath, findings: &mut Findings| {
+        let (now, then) = undecided::attempts(bindings, path);
+        undecided::check_path((&first.wanted, bindings), path, (&ways(path, now), &ways(path, then)), findings)
+    };
+    let scanned = |path: &AccessPath| matches!(path.access, Access::Scan);
+    paths.iter().all(|path| scanned(path) || decided(path, findings)).then_some(())
+}
+
 fn scan_of(members: &[Member], findings: &mut Findings) -> Option<AccessPath> {
     let mut path = None;
     for member in members {
@@ -233,42 +253,48 @@ fn paths(asked: &Asked, members: &[Member], keys: &mut ItemKeys, findings: &mut 
 /// The best read of all members if exactly these optional arguments are given, or the nearest miss.
 fn best(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<Order>, fallback: bool) -> Result<Shared, Mismatch> {
     let mut nearest = Mismatch::Partitions;
-    for fallback in if fallback { &[false, true][..] } else { &[false] } {
-        let present = |name: &str| {
-            let argument = members.first().and_then(|member| member.wanted.argument(name));
-            argument.is_some_and(|argument| argument.ty.is_non_null()) || when.iter().any(|there| there == name)
-        };
-        let orders: Vec<Option<String>> = members.iter().map(|member| order(member).and_then(|order| order.field)).collect();
-        let asks: Vec<Ask> = members
-            .iter()
-            .zip(&orders)
-            .map(|(member, order)| Ask {
-                present: &present,
-                order: order.as_deref(),
-                filter: member.prepared.filter.as_ref(),
-                fallback: *fallback,
-                lax: false,
-            })
-            .collect();
-        let all: Vec<Vec<Candidate>> =
-            members.iter().zip(&asks).map(|(member, ask)| candidates(&member.wanted, &member.prepared.bindings, ask)).collect();
-        let mut found: Option<Shared> = None;
-        for first in all.first().into_iter().flatten() {
-            let shared = match undiscriminated(members, first.path.index) {
-                Some(index) => Err(Mismatch::Untold(index)),
-                None => combined((members, &asks, &all), first),
-            };
-            match shared {
-                Ok(shared) if found.as_ref().is_none_or(|known| shared.rank < known.rank) => found = Some(shared),
-                Ok(_) => {}
-                Err(why) => nearest = nearest.max(why),
-            }
-        }
-        if let Some(found) = found {
+    for bare in if fallback { &[BareNames::Ids, BareNames::All][..] } else { &[BareNames::Ids] } {
+        let (found, why) = reads(members, when, order, *bare);
+        if let Some(found) = found.into_iter().min_by_key(|shared| shared.rank) {
             return Ok(found);
         }
+        nearest = nearest.max(why);
     }
     Err(nearest)
+}
+
+/// Every read of all members with these bare names, and the nearest miss.
+fn reads(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<Order>, bare: BareNames) -> (Vec<Shared>, Mismatch) {
+    let present = |name: &str| {
+        let argument = members.first().and_then(|member| member.wanted.argument(name));
+        argument.is_some_and(|argument| argument.ty.is_non_null()) || when.iter().any(|there| there == name)
+    };
+    let orders: Vec<Option<String>> = members.iter().map(|member| order(member).and_then(|order| order.field)).collect();
+    let asks: Vec<Ask> = members
+        .iter()
+        .zip(&orders)
+        .map(|(member, order)| Ask {
+            present: &present,
+            order: order.as_deref(),
+            filter: member.prepared.filter.as_ref(),
+            bare,
+            lax: false,
+        })
+        .collect();
+    let all: Vec<Vec<Candidate>> =
+        members.iter().zip(&asks).map(|(member, ask)| candidates(&member.wanted, &member.prepared.bindings, ask)).collect();
+    let (mut found, mut nearest) = (Vec::new(), Mismatch::Partitions);
+    for first in all.first().into_iter().flatten() {
+        let shared = match undiscriminated(members, first.path.index) {
+            Some(index) => Err(Mismatch::Untold(index)),
+            None => combined((members, &asks, &all), first),
+        };
+        match shared {
+            Ok(shared) => found.push(shared),
+            Err(why) => nearest = nearest.max(why),
+        }
+    }
+    (found, nearest)
 }
 
 /// The index, if it does not hold what tells the members' items from others and the find cannot sort this out later. A list drops foreign

@@ -41,6 +41,8 @@ pub struct Shared {
     pub sort: Option<Template>,
     /// Smaller is better, as for a single type.
     pub rank: Rank,
+    /// The fields without which an item is not in the index.
+    pub sparse: Vec<String>,
 }
 
 /// What the sort keys of all sides have in common.
@@ -79,6 +81,9 @@ pub fn shared_access(sides: &[Side]) -> Result<Shared, Mismatch> {
     let get = matches!(access, Access::Get { .. });
     let complete = sides.iter().all(|side| side.candidate.complete);
     let rank = (!get, !complete, Reverse(sort_fields), place.is_some(), !sides.iter().all(|side| side.candidate.covers));
+    let mut sparse: Vec<String> = sides.iter().flat_map(|side| side.candidate.sparse.clone()).collect();
+    sparse.sort();
+    sparse.dedup();
     let known = &first.candidate.path;
     let bindings = bound.iter().filter_map(|field| Some((field.clone(), known.bindings.get(field)?.clone()))).collect();
     let rules = bound.iter().filter_map(|field| Some((field.clone(), *known.rules.get(field)?))).collect();
@@ -92,7 +97,7 @@ pub fn shared_access(sides: &[Side]) -> Result<Shared, Mismatch> {
         prefix_alternatives: common.prefix_alternatives(),
         descending: known.descending,
     };
-    Ok(Shared { path, partition: Some(partitions[0].clone()), sort, rank })
+    Ok(Shared { path, partition: Some(partitions[0].clone()), sort, rank, sparse })
 }
 
 fn partition_of<'a>(side: &Side<'a>, key: &str) -> Option<&'a Template> {

@@ -3,7 +3,7 @@
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::best::{Given, Miss};
-use crate::schema::finds::candidates::{Ask, Candidate, candidates, is_there, is_told, may_stay};
+use crate::schema::finds::candidates::{Ask, BareNames, Candidate, candidates, is_there, is_told, may_stay};
 use crate::schema::finds::wanted::{Binding, Bounds, FindContext, Need};
 use crate::schema::model::find::{Access, SortAccess};
 use crate::schema::model::source::{BindingRule, Source};
@@ -49,7 +49,8 @@ pub fn by_names(given: &Given, miss: &Miss) -> bool {
 fn partials(given: &Given, miss: &Miss) -> Vec<Partial> {
     let wanted = given.wanted;
     let present = |name: &str| given.is_present(&miss.when, name);
-    let ask = Ask { present: &present, order: miss.order.field.as_deref(), filter: given.filter, fallback: given.fallback, lax: true };
+    let bare = if given.fallback { BareNames::All } else { BareNames::Ids };
+    let ask = Ask { present: &present, order: miss.order.field.as_deref(), filter: given.filter, bare, lax: true };
     let found = candidates(wanted, given.bindings, &ask);
     let mut partials: Vec<Partial> = Vec::new();
     for partial in found.iter().map(|candidate| partial(given, &ask, candidate)) {

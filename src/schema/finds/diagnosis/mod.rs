@@ -5,3 +5,4 @@ pub mod left_out;
 pub mod missing;
 pub mod single;
 pub mod sorted;
+pub mod undecided;

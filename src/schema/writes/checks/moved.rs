@@ -1,0 +1,86 @@
+//! The actions of a field in; out: what an item loses that the field moves, and why an item with a `@unique` field cannot be moved.
+//!
+//! A field moves an item if it finds one, puts another of the same type, and deletes one. The put copies what its names and `set:` say. So
+//! everything else of the old item is gone, although the caller only wanted another key. Without the delete, the field copies an item.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::suggestion::list;
+use crate::schema::model::find::Find;
+use crate::schema::model::source::Source;
+use crate::schema::model::write::{Action, ActionKind};
+use crate::schema::types::draft::{Declared, StoredFields};
+use crate::schema::writes::acting::Writing;
+use crate::schema::writes::directive::ActionDirective;
+
+/// Whether a put that copies the found item can succeed; findings for what it loses, and if it cannot.
+pub fn check(writing: &Writing, find: Option<&Find>, actions: &[(Action, &ActionDirective)], findings: &mut Findings) -> bool {
+    let Some(find) = find else { return true };
+    let Some(record) = writing.draft.records.get(&find.item) else { return true };
+    let mut of_type = actions.iter().filter(|(action, _)| action.item == find.item && action.at.is_none());
+    let is_deleted = of_type.clone().any(|(action, _)| matches!(action.kind, ActionKind::Delete { .. }));
+    let put = of_type.find(|(action, _)| matches!(action.kind, ActionKind::Put { .. }));
+    let Some((action, directive)) = put.filter(|(action, _)| is_deleted || copies(action, &find.item)) else { return true };
+    let replaces = matches!(action.kind, ActionKind::Put { replace: true });
+    // A put that replaces the found item itself may keep its values.
+    if let Some(field) = reserved(action, record).filter(|_| is_deleted || !replaces) {
+        let item = &find.item;
+        let message =
+            format!("this copies `{item}.{field}`, which is `@unique` and reserved for the copied `{item}`: it is always CONFLICT");
+        let help = format!("give the new `{item}` another value of `{field}`; Keyfold cannot move an item and keep such a value");
+        findings.error("KF0723", &directive.span, message, Some(help));
+        return false;
+    }
+    if is_deleted {
+        warn(&find.item, record, (action, directive), findings);
+    }
+    true
+}
+
+/// How to give an item another key.
+pub fn advice(record: &StoredFields) -> String {
+    let unique = record.iter().find(|(_, declared)| declared.rules.unique);
+    let conflict = unique.map(|(name, _)| format!(" and another `{name}`, which is `@unique`")).unwrap_or_default();
+    format!(
+        "move it in one field: `@find` it, `@put` a new one with all that it has to keep in `set:`{conflict}, and `@delete` the old one"
+    )
+}
+
+/// Whether an action writes something of an item of its own type.
+fn copies(action: &Action, item: &str) -> bool {
+    let sources = action.values.values().filter_map(|value| value.source.as_ref());
+    sources.flat_map(Source::leaves).any(|source| matches!(source, Source::Item(of, _) if of == item))
+}
+
+/// A unique field that keeps its value.
+fn reserved<'a>(action: &Action, record: &'a StoredFields) -> Option<&'a str> {
+    let unique = record.iter().filter(|(_, declared)| declared.rules.unique).map(|(name, _)| name.as_str());
+    let kept = |name: &&str| {
+        let source = action.values.get(*name).and_then(|value| value.source.as_ref());
+        source.is_some_and(|source| matches!(source, Source::Item(of, field) if *of == action.item && field == name))
+    };
+    unique.into_iter().find(kept)
+}
+
+fn warn(item: &str, record: &StoredFields, (action, directive): (&Action, &ActionDirective), findings: &mut Findings) {
+    let said = |name: &str| directive.bindings.iter().any(|(field, _)| field.value == name);
+    let lost = |(name, _): &(&String, &Declared)| {
+        let value = action.values.get(*name);
+        // What is made anew at every write has no value to keep.
+        let renewed = value.and_then(|value| value.default.as_ref()).is_some_and(|default| default.every_write);
+        !said(name) && !renewed && value.is_none_or(|value| value.source.is_none())
+    };
+    let lost: Vec<(&str, bool)> = record.iter().filter(lost).map(|(name, declared)| (name.as_str(), declared.rules.version)).collect();
+    let names: Vec<&str> = lost.iter().map(|(name, _)| *name).collect();
+    let unknown = "the attributes that the schema does not know";
+    let message = match names.is_empty() {
+        true => format!("this move of a `{item}` loses {unknown}"),
+        false => format!("this move of a `{item}` loses {}, and {unknown}", list(&names)),
+    };
+    let copied: Vec<String> =
+        lost.iter().filter(|(_, version)| !version).map(|(name, _)| format!("{name}: \"{{{item}.{name}}}\"")).collect();
+    let help = match copied.is_empty() {
+        true => "declare as a field what other programs store and the move has to keep".to_owned(),
+        false => format!("copy what it has to keep: `set: {{ {} }}`, and say null for the rest", copied.join(", ")),
+    };
+    findings.warning("KF0722", &directive.span, message, Some(help));
+}
