@@ -11,6 +11,7 @@
 //! | `operations` | any valid operation gets a well-formed response by few batches |
 //! | `cached_reads` | a cached answer is the uncached one, whatever is written in between |
 //! | `conditions` | the gateway evaluates conditions as DynamoDB does |
+//! | `spellings` | whatever the spelling of a key, what a list shows is found by its fields |
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod abstract_types;
@@ -23,6 +24,7 @@ mod pages;
 mod replicas;
 mod selection;
 mod shared_queries;
+mod spellings;
 #[path = "../support/mod.rs"]
 mod support;
 mod world;

@@ -32,7 +32,7 @@ pub fn find<'i>(reader: &FieldReader, item: &'i Item) -> Option<StoredValue<'i>>
             if let Some((field, rest)) = free_end(template) {
                 return text.strip_prefix(rest).filter(|_| field == reader.field).map(StoredValue::Text);
             }
-            let fields = template.read(text)?;
+            let fields = template.read_any_spelling(text)?;
             fields.into_iter().find(|(field, _)| *field == reader.field).map(|(_, value)| StoredValue::Key(value))
         }),
         // A number or binary key holds its field's value as it is.

@@ -28,8 +28,14 @@ pub fn admits_only_own_type(table: &Table, keys: &ItemKeys, path: &AccessPath) -
     if !exact {
         return false;
     }
-    let any_text = |template: &Template, parts: usize| {
-        matches!(template.parts.get(parts..), Some([Part::Placeholder { value: ValueType::Id | ValueType::String, .. }]))
+    // A field that stands twice in the primary key has the same value in both places, which no key condition says.
+    let is_single = |field: &str| {
+        let templates = table.primary_key().filter_map(|key| keys.keys.get(&key.name)).flatten();
+        templates.flat_map(Template::placeholders).filter(|other| *other == field).count() == 1
+    };
+    let any_text = |template: &Template, parts: usize| match template.parts.get(parts..) {
+        Some([Part::Placeholder { field, value: ValueType::Id | ValueType::String, .. }]) => is_single(field),
+        _ => false,
     };
     let meant = |key: &KeyAttribute| {
         let templates = keys.keys.get(&key.name).map(Vec::as_slice).unwrap_or_default();

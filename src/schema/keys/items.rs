@@ -50,7 +50,7 @@ pub fn read_item_keys(item: &ItemType, findings: &mut Findings) -> Option<ItemKe
         }
     }
     let constants = constants(item, findings)?;
-    let keys = ItemKeys { table: item.table.1, keys, constants, shares_keys: false };
+    let keys = ItemKeys { table: item.table.1, keys, constants, shares_keys: false, narrower: Vec::new() };
     let sound = sound && check_complete(item, &keys.keys, findings) && check_spread(item, &keys, findings);
     (sound && claims::check(item.table.0, (&item.object.name, item.directive), &keys, findings)).then_some(keys)
 }

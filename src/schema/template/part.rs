@@ -55,6 +55,17 @@ impl<V: AsPartValue> AsPartValue for &V {
 /// Field names and values, as a template reads them back.
 pub type Fields = Vec<(String, Value)>;
 
+/// A value in a key that is spelt otherwise than Keyfold would write it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misspelling {
+    /// The field.
+    pub field: String,
+    /// Its text.
+    pub found: String,
+    /// The text that Keyfold would write; `None` if the text is no value of the field's type.
+    pub own: Option<String>,
+}
+
 /// A mistake in a template's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateMistake {

@@ -98,7 +98,7 @@ impl<'a> Drafting<'a, '_> {
         if !upsert || item.is_some() {
             conditions.exists(&target.key.partition.0);
         }
-        identity::demand(ty, &mut conditions);
+        identity::demand((ty, &target.key), &mut conditions);
         let (rule, may_make) = self.rule_of_update(ty, (&rules, &target.key), (&values, *upsert))?;
         if *upsert && !may_make {
             conditions.exists(&target.key.partition.0);

@@ -1,0 +1,115 @@
+//! Which texts a template can be: its parts in, the set of their texts out. Whatever asks whether two keys can be confused asks here.
+//!
+//! A set holds at least every text that the template reads. It holds no others but numbers that are too large for their type, and days
+//! that no calendar has.
+
+use crate::schema::scalar::claim_text;
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::template::automaton::{Automaton, Bytes};
+use crate::schema::template::form;
+use crate::schema::template::part::Part;
+
+const NOT_ZERO: Bytes = Bytes::of("123456789");
+const MINUS: Bytes = Bytes::of("-");
+
+/// Whether some text could match both sequences of parts. A no is always right; a yes is conservative.
+pub fn meet(left: &[&Part], right: &[&Part]) -> bool {
+    of(left).meets(&of(right))
+}
+
+/// The texts of these parts.
+pub fn of(parts: &[&Part]) -> Automaton {
+    let mut texts = Automaton::empty();
+    let mut rest = parts.iter().peekable();
+    while let Some(part) = rest.next() {
+        match (part, rest.peek()) {
+            (Part::Literal(literal), _) => texts.text(literal),
+            (Part::Placeholder { value, .. }, Some(Part::Literal(literal))) if form::is_free_text(value) => {
+                texts.until(literal);
+                rest.next();
+            }
+            (Part::Placeholder { value, width, .. }, _) => add_value(&mut texts, value, *width),
+        }
+    }
+    texts
+}
+
+fn add_value(texts: &mut Automaton, kind: &ValueType, width: Option<u8>) {
+    match (kind, width) {
+        (ValueType::Enum(values), _) => one_of(texts, values.stored.values().map(String::as_str)),
+        (ValueType::Boolean, _) => one_of(texts, ["true", "false"].into_iter()),
+        (ValueType::Spread(spread), _) => {
+            let numbers: Vec<String> = (0..spread.count).map(|number| number.to_string()).collect();
+            one_of(texts, numbers.iter().map(String::as_str));
+        }
+        (ValueType::Int | ValueType::Long, Some(width)) => digits(texts, width.into()),
+        (ValueType::Int | ValueType::Long, None) => integer(texts),
+        (ValueType::Decimal, _) => decimal(texts),
+        (ValueType::Float, _) => {
+            decimal(texts);
+            texts.maybe(|texts| {
+                texts.text("e");
+                texts.maybe(|texts| texts.then(MINUS));
+                texts.then(NOT_ZERO);
+                texts.many(Bytes::DIGITS);
+            });
+        }
+        (ValueType::Claim, _) => texts.many(Bytes::of(claim_text::CHARACTERS)),
+        (ValueType::Date, _) => date(texts),
+        (ValueType::DateTime(_), _) => {
+            date(texts);
+            for (before, count) in [("T", 2), (":", 2), (":", 2), (".", 3)] {
+                texts.text(before);
+                digits(texts, count);
+            }
+            texts.text("Z");
+        }
+        _ => texts.many(Bytes::ANY),
+    }
+}
+
+/// One of these texts.
+fn one_of<'t>(texts: &mut Automaton, choices: impl Iterator<Item = &'t str>) {
+    texts.either(choices.map(|text| move |texts: &mut Automaton| texts.text(text)));
+}
+
+/// A whole number without needless zeros, which is not `-0`.
+fn integer(texts: &mut Automaton) {
+    texts.either([zero, |texts: &mut Automaton| {
+        texts.maybe(|texts| texts.then(MINUS));
+        not_zero(texts);
+    }]);
+}
+
+/// Plain digits without needless zeros.
+fn decimal(texts: &mut Automaton) {
+    texts.maybe(|texts| texts.then(MINUS));
+    texts.either([zero, not_zero]);
+    texts.maybe(|texts| {
+        texts.text(".");
+        texts.many(Bytes::DIGITS);
+        texts.then(NOT_ZERO);
+    });
+}
+
+fn zero(texts: &mut Automaton) {
+    texts.text("0");
+}
+
+fn not_zero(texts: &mut Automaton) {
+    texts.then(NOT_ZERO);
+    texts.many(Bytes::DIGITS);
+}
+
+fn digits(texts: &mut Automaton, count: usize) {
+    (0..count).for_each(|_| texts.then(Bytes::DIGITS));
+}
+
+fn date(texts: &mut Automaton) {
+    for (position, count) in [4, 2, 2].into_iter().enumerate() {
+        if position > 0 {
+            texts.text("-");
+        }
+        digits(texts, count);
+    }
+}
