@@ -451,6 +451,70 @@ type Query {
     assert_eq!(data, json!({ "all": [{ "id": "1" }], "number": 1 }));
 }
 
+/// Where only a constraint tells two types apart, an item whose key breaks it is of the other type for every read and write.
+#[tokio::test]
+async fn a_key_that_breaks_the_constraint_is_not_of_the_type() {
+    let schema = r##"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+type Tag @item(keys: { pk: "U#{user}", sk: "TAG#{tag}" }) {
+  user: ID! tag: String! @constraint(pattern: "[^#]+") note: String @constraint(maxLength: 3)
+}
+type Receipt @item(keys: { pk: "U#{user}", sk: "TAG#{tag}#RECEIPT#{n}" }) { user: ID! tag: String! n: Int! note: String }
+type Query {
+  tag(user: ID!, tag: String!): Tag @find
+  some(user: ID!, tags: [String!]!): [Tag!]! @find(where: { tag: "{tags}" })
+  isTag(user: ID!, tag: String!): Boolean! @find(item: Tag)
+  tags(user: ID!): [Tag!]! @find
+  count(user: ID!): Int! @find(item: Tag)
+  receipts(user: ID!): [Receipt!]! @find
+  receipt(user: ID!, tag: String!, n: Int!): Receipt @find
+}
+type Mutation {
+  noteTag(user: ID!, tag: String!, note: String): Tag @update
+  makeTag(user: ID!, tag: String!, note: String): Tag @update(upsert: true)
+  addTag(user: ID!, tag: String!): Tag @put
+  setTag(user: ID!, tag: String!): Tag @put(replace: true)
+  dropTag(user: ID!, tag: String!): Tag @delete
+  mustDropTag(user: ID!, tag: String!): Tag! @delete
+  isTag(user: ID!, tag: String!): Boolean! @check(item: Tag, if: "attribute_exists(tag)")
+  dropTags(user: ID!): [Tag!]! @delete(many: true)
+  noteReceipt(user: ID!, tag: String!, n: Int!, note: String): Receipt @update
+}
+"##;
+    let item = |sort: &str| json!({ "pk": "U#u", "sk": sort, "note": "long" });
+    let items = [item("TAG#a"), item("TAG#a#RECEIPT#1"), item("TAG#b#c"), item("TAG#d")];
+    let world = World::new(schema, &items).await;
+    for (way, query, seen) in [
+        ("Get", r##"tag(user: "u", tag: "a#RECEIPT#1") { tag }"##, Value::Null),
+        ("Get, of the type", r##"tag(user: "u", tag: "a") { tag note }"##, json!({ "tag": "a", "note": "long" })),
+        ("Gets", r##"some(user: "u", tags: ["a", "a#RECEIPT#1", "b#c"]) { tag }"##, json!([{ "tag": "a" }])),
+        ("Boolean", r##"isTag(user: "u", tag: "b#c")"##, json!(false)),
+        ("Query", r##"tags(user: "u") { tag }"##, json!([{ "tag": "a" }, { "tag": "d" }])),
+        ("count", r##"count(user: "u")"##, json!(2)),
+        ("Query of the other type", r##"receipts(user: "u") { tag n }"##, json!([{ "tag": "a", "n": 1 }])),
+        ("Get of the other type", r##"receipt(user: "u", tag: "a", n: 1) { n }"##, json!({ "n": 1 })),
+    ] {
+        assert_eq!(world.data(&format!("{{ way: {query} }}")).await, json!({ "way": seen }), "{way}");
+    }
+    for (field, code) in [
+        (r##"noteTag(user: "u", tag: "a#RECEIPT#1", note: "x") { tag }"##, Some("NOT_FOUND")),
+        (r##"makeTag(user: "u", tag: "a#RECEIPT#1", note: "x") { tag }"##, Some("BAD_USER_INPUT")),
+        (r##"makeTag(user: "u", tag: "a#RECEIPT#9", note: "x") { tag }"##, Some("BAD_USER_INPUT")),
+        (r##"addTag(user: "u", tag: "a#RECEIPT#1") { tag }"##, Some("BAD_USER_INPUT")),
+        (r##"setTag(user: "u", tag: "a#RECEIPT#1") { tag }"##, Some("BAD_USER_INPUT")),
+        (r##"dropTag(user: "u", tag: "a#RECEIPT#1") { tag }"##, None),
+        (r##"mustDropTag(user: "u", tag: "a#RECEIPT#1") { tag }"##, Some("NOT_FOUND")),
+        (r##"isTag(user: "u", tag: "a#RECEIPT#1")"##, Some("NOT_FOUND")),
+        (r##"dropTags(user: "u") { tag }"##, None),
+        (r##"noteReceipt(user: "u", tag: "a", n: 1, note: "x") { n }"##, None),
+    ] {
+        let response = world.response(&format!("mutation {{ way: {field} }}")).await;
+        assert_eq!(response["errors"][0]["extensions"]["code"].as_str(), code, "{field}: {response}");
+    }
+    let left = world.data(r##"{ count(user: "u") receipts(user: "u") { tag n note } }"##).await;
+    assert_eq!(left, json!({ "count": 0, "receipts": [{ "tag": "a", "n": 1, "note": "x" }] }));
+}
+
 const MEMOS: &str = r#"
 extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk", indexes: [
   { name: "byTitle", sortKey: "title" }, { name: "byScore", sortKey: "score", sortKeyType: N }, { name: "byMood", sortKey: "mood" }

@@ -128,7 +128,7 @@ mod tests {
             (ValueType::DateTime(Moment::EpochSeconds), "1625245787.5", false),
             (ValueType::DateTime(Moment::EpochMillis), "99999999999999999", false),
         ] {
-            let part = Part::Placeholder { field: "x".to_owned(), value: kind.clone(), width: None };
+            let part = Part::Placeholder { field: "x".to_owned(), value: kind.clone(), width: None, limits: None };
             let template = Template { parts: vec![part] };
             let value = Attribute::N(number.into());
             assert_eq!(is_of(&template, &value), is_own, "{kind:?} {number}");

@@ -178,7 +178,10 @@ impl TypeDiscriminator {
     /// Whether an item that was asked for by its key is of the type, or of one of the types.
     fn is_of_key(&self, item: &Item) -> bool {
         match self.types.as_slice() {
-            [only] => have_constants(&only.constants, item) && !is_of_narrower(&only.narrower, item),
+            [only] => {
+                let fits = !only.key.has_limits || has_key(&only.key, item);
+                fits && have_constants(&only.constants, item) && !is_of_narrower(&only.narrower, item)
+            }
             _ => self.type_of(item).is_some(),
         }
     }

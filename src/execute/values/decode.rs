@@ -49,7 +49,7 @@ pub(in crate::execute) fn free_end(template: &Template) -> Option<(&str, &str)> 
         _ => return None,
     };
     match last {
-        Part::Placeholder { field, value: ValueType::Id | ValueType::String, .. } => Some((field, beginning)),
+        Part::Placeholder { field, value: ValueType::Id | ValueType::String, limits: None, .. } => Some((field, beginning)),
         _ => None,
     }
 }

@@ -34,7 +34,7 @@ pub fn admits_only_own_type(table: &Table, keys: &ItemKeys, path: &AccessPath) -
         templates.flat_map(Template::placeholders).filter(|other| *other == field).count() == 1
     };
     let any_text = |template: &Template, parts: usize| match template.parts.get(parts..) {
-        Some([Part::Placeholder { field, value: ValueType::Id | ValueType::String, .. }]) => is_single(field),
+        Some([Part::Placeholder { field, value: ValueType::Id | ValueType::String, limits: None, .. }]) => is_single(field),
         _ => false,
     };
     let meant = |key: &KeyAttribute| {
@@ -77,7 +77,7 @@ pub fn admits_other_types(
 ) -> bool {
     let (partition_key, sort_key) = model.tables[table].keys_of(index);
     let (Access::Query { sort, .. }, Some(partition)) = (access, &key.partition) else { return true };
-    let any_text = || Part::Placeholder { field: String::new(), value: ValueType::String, width: None };
+    let any_text = || Part::Placeholder { field: String::new(), value: ValueType::String, width: None, limits: None };
     let sort_range = key.sort.as_ref().map(|template| match sort {
         SortAccess::Equal { .. } => template.clone(),
         SortAccess::All => Template { parts: vec![any_text()] },

@@ -21,6 +21,8 @@ pub struct ItemKeys {
     /// The more specific of the types that share keys: every key of theirs is one of this type, too, and not the reverse. An item with such
     /// a key is of that type, unless its constants say otherwise.
     pub narrower: Vec<Arc<NarrowerType>>,
+    /// The primary key, if constraints of fields tell it from the keys of other types: a key whose values break them is not of this type.
+    pub limited: Option<Arc<PrimaryKey>>,
 }
 
 /// A type that is more specific than another, as `ORDER#{orderId}#ITEM#{number:03}` is than `ORDER#{id}`.
@@ -41,6 +43,8 @@ pub struct PrimaryKey {
     pub attributes: Vec<(String, Vec<Template>)>,
     /// Whether a field or a claim stands in both attributes. It has the same value in both.
     pub repeats: bool,
+    /// Whether constraints of fields tell its keys from those of other types.
+    pub has_limits: bool,
     /// Whether a value in it may be in a spelling that Keyfold would not write.
     pub has_spellings: bool,
 }
@@ -56,7 +60,8 @@ impl PrimaryKey {
         let is_number = |name: &str| table.primary_key().any(|key| key.name == name && key.kind == KeyType::N);
         let has_spellings = |(name, templates): &(String, Vec<Template>)| is_number(name) || templates.iter().any(Template::has_spellings);
         let has_spellings = attributes.iter().any(has_spellings);
-        Self { attributes, repeats, has_spellings }
+        let has_limits = attributes.iter().flat_map(|(_, templates)| templates).any(Template::has_limits);
+        Self { attributes, repeats, has_limits, has_spellings }
     }
 }
 

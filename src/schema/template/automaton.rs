@@ -8,6 +8,9 @@ const MOST_PAIRS: usize = 1 << 24;
 /// The most sets of states to visit when one language is looked for in another.
 const MOST_SETS: usize = 1 << 14;
 
+/// The most bytes of a free text that are counted.
+const MOST_COUNTED: usize = 256;
+
 /// A set of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes([u128; 2]);
@@ -17,6 +20,8 @@ impl Bytes {
     pub const NONE: Bytes = Bytes([0; 2]);
     /// Every byte.
     pub const ANY: Bytes = Bytes([u128::MAX; 2]);
+    /// The bytes of ASCII.
+    pub const ASCII: Bytes = Bytes([u128::MAX, 0]);
     /// The digits.
     pub const DIGITS: Bytes = Bytes::of("0123456789");
 
@@ -46,11 +51,18 @@ impl Bytes {
         self.0[byte as usize / 128] >> (byte % 128) & 1 == 1
     }
 
-    fn meets(self, other: Bytes) -> bool {
+    /// Whether a byte is in both.
+    pub const fn meets(self, other: Bytes) -> bool {
         self.0[0] & other.0[0] != 0 || self.0[1] & other.0[1] != 0
     }
 
-    fn without(self, other: Bytes) -> Self {
+    /// The bytes that are in both.
+    pub const fn and(self, other: Bytes) -> Self {
+        Bytes([self.0[0] & other.0[0], self.0[1] & other.0[1]])
+    }
+
+    /// The bytes of the one that are not in the other.
+    pub const fn without(self, other: Bytes) -> Self {
         Bytes([self.0[0] & !other.0[0], self.0[1] & !other.0[1]])
     }
 }
@@ -81,6 +93,18 @@ impl Automaton {
         self.step(bytes, next);
         self.steps[next].push((bytes, next));
         self.ends.push(next);
+    }
+
+    /// These bytes, so many times. A large number counts as any.
+    pub fn times(&mut self, bytes: Bytes, least: usize, most: Option<usize>) {
+        (0..least.min(MOST_COUNTED)).for_each(|_| self.then(bytes));
+        let Some(most) = most.filter(|most| *most <= MOST_COUNTED) else { return self.many(bytes) };
+        let mut ends = self.ends.clone();
+        for _ in least..most {
+            self.then(bytes);
+            ends.extend(&self.ends);
+        }
+        self.ends = ends;
     }
 
     /// A text.

@@ -14,6 +14,7 @@ mod automaton;
 mod escape;
 mod form;
 mod invertible;
+pub mod limits;
 pub mod part;
 mod syntax;
 #[cfg(test)]
@@ -25,12 +26,14 @@ use crate::schema::scalar::date_time::{DATE_LENGTH, INSTANT_LENGTH};
 use crate::schema::scalar::spread::Spread;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::form::Spelling;
+use crate::schema::template::limits::Limits;
 use crate::schema::template::part::{
     AsPartValue, Fields, LONGEST_KEY, Misspelling, Part, PartValue, RenderMistake, TemplateMistake, claim_of, spread_of,
 };
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// The bytes of most keys.
 const USUAL_KEY: usize = 64;
@@ -89,7 +92,7 @@ impl Template {
     /// The first unpadded number (field, position of the part). Unpadded numbers sort wrongly as text: `10` before `9`.
     pub fn bare_number(&self) -> Option<(String, usize)> {
         self.parts.iter().enumerate().find_map(|(position, part)| match part {
-            Part::Placeholder { field, value, width: None } if form::is_number(value) => Some((field.clone(), position)),
+            Part::Placeholder { field, value, width: None, .. } if form::is_number(value) => Some((field.clone(), position)),
             _ => None,
         })
     }
@@ -110,7 +113,7 @@ impl Template {
                     key.push_str(literal);
                     continue;
                 }
-                Part::Placeholder { field, value, width } => (field, value, *width),
+                Part::Placeholder { field, value, width, .. } => (field, value, *width),
             };
             let Some(value) = value(field) else { return Ok(None) };
             let written = |value: &Value| form::write(kind, width, value).map_err(|sentence| RenderMistake::Unfit(field.clone(), sentence));
@@ -218,7 +221,7 @@ impl Template {
     /// The first value in a key text that is spelt otherwise than Keyfold would write it.
     pub fn misspelling(&self, text: &str) -> Option<Misspelling> {
         self.parts.iter().zip(self.split(text)?).find_map(|(part, found)| match part {
-            Part::Placeholder { field, value, width } if form::has_spellings(value) => {
+            Part::Placeholder { field, value, width, .. } if form::has_spellings(value) => {
                 let own = form::write(value, *width, &form::read((value, *width), Spelling::Any, found)?).ok()?;
                 (own != found).then(|| Misspelling { field: field.clone(), found: found.to_owned(), own: Some(own) })
             }
@@ -268,14 +271,37 @@ impl Template {
         texts::meet(&self.parts.iter().collect::<Vec<_>>(), &other.parts.iter().collect::<Vec<_>>())
     }
 
+    /// The template whose free texts have these limits.
+    pub fn limited(mut self, of: &dyn Fn(&str) -> Option<Limits>) -> Template {
+        for part in &mut self.parts {
+            if let Part::Placeholder { field, value, limits, .. } = part
+                && form::is_free_text(value)
+            {
+                *limits = of(field).map(Arc::new);
+            }
+        }
+        self
+    }
+
+    /// The first characters of its literals that could separate values: those that are neither letters nor digits.
+    pub fn separators(&self) -> impl Iterator<Item = char> {
+        let first = |part: &Part| if let Part::Literal(literal) = part { literal.chars().next() } else { None };
+        self.parts.iter().filter_map(first).filter(|letter| letter.is_ascii_punctuation())
+    }
+
+    /// Whether a free text has limits.
+    pub fn has_limits(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Placeholder { limits: Some(_), .. }))
+    }
+
     /// Whether every text of this template is one of the others, too. False unless that is certain.
     pub fn is_within(&self, others: &[Template]) -> bool {
-        // A field that stands twice has the same value in both places, which the set of texts does not tell.
+        // A field that stands twice has the same value in both places, which the set of texts does not tell. Neither does it tell all limits.
         let repeats = |template: &Template| {
             let mut seen = HashSet::new();
             !template.placeholders().all(|field| seen.insert(field)) || template.spreads().count() > 1
         };
-        if others.iter().any(repeats) {
+        if others.iter().any(|other| repeats(other) || other.has_limits()) {
             return false;
         }
         let texts = |template: &Template| texts::of(&template.parts.iter().collect::<Vec<_>>());
@@ -290,10 +316,10 @@ impl Template {
         spelling: Spelling,
         dead: &mut HashSet<(usize, usize)>,
     ) -> Option<Vec<ReadValue<'_>>> {
-        let (field, kind, width) = match self.parts.get(position) {
+        let (field, kind, width, limits) = match self.parts.get(position) {
             None => return text.is_empty().then(Vec::new),
             Some(Part::Literal(literal)) => return self.read_from((position + 1, text.strip_prefix(literal.as_str())?), spelling, dead),
-            Some(Part::Placeholder { field, value, width }) => (field, value, *width),
+            Some(Part::Placeholder { field, value, width, limits }) => (field, value, *width, limits),
         };
         if dead.contains(&(position, text.len())) {
             return None;
@@ -310,6 +336,9 @@ impl Template {
             form::lengths((kind, width), spelling, text).into_iter().map(|length| (length, Cow::Borrowed(&text[..length]))).collect()
         };
         for (length, written) in readings {
+            if limits.as_ref().is_some_and(|limits| !limits.allow(&written)) {
+                continue;
+            }
             let Some(value) = form::read((kind, width), spelling, &written) else { continue };
             if let Some(mut values) = self.read_from((position + 1, &text[length..]), spelling, dead) {
                 values.push(ReadValue { field, value, length });

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 use super::*;
+use crate::schema::model::rules::Constraint;
 use crate::schema::scalar::value_type::{EnumValues, Moment};
 use crate::schema::template::part::TemplateMistakeKind;
 use proptest::prelude::*;
@@ -260,6 +261,12 @@ fn designs_are_told_apart() {
         ("x{float}", "x{n}e{score}", true),
         ("{id}#{name}", "{id}", true),
         ("v{n}#{id}", "{id}#TRACK#{n}", true),
+        ("{id}#{score:03}", "{id}#{name}#{score:03}", false),
+        ("{at}", "2026-{id}", true),
+        ("{at}", "2026-01-01T00:00Z", false),
+        ("{n}", "007", false),
+        ("{price}", "1.50", false),
+        ("{float}", "1e21", true),
     ] {
         assert_eq!(template(one).overlaps(&template(other)), overlap, "{one} {other}");
         assert_eq!(template(other).overlaps(&template(one)), overlap, "{other} {one}");
@@ -371,7 +378,7 @@ fn reading_takes_bounded_work() {
     let nested: Vec<(&str, &str)> = nested.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let kind = choice("Nested", &nested);
     // Built by hand: the checker refuses it because it has thousands of readings.
-    let part = || Part::Placeholder { field: "x".to_owned(), value: kind.clone(), width: None };
+    let part = || Part::Placeholder { field: "x".to_owned(), value: kind.clone(), width: None, limits: None };
     let template = Template { parts: (0..60).map(|_| part()).collect() };
     assert_eq!(template.read(&format!("{}b", "a".repeat(600))), None);
 }
@@ -482,6 +489,21 @@ proptest! {
     fn templates_that_do_not_overlap_share_no_key(one in templates(), other in templates(), values in values()) {
         if other.read(&key(&one, &values)).is_some() {
             prop_assert!(one.overlaps(&other) && other.overlaps(&one));
+        }
+    }
+
+    #[test]
+    fn limited_templates_that_do_not_overlap_share_no_key(one in templates(), other in templates(), values in values(), pattern in prop::sample::select(vec!["[^#]*", "[a-z0-9]{0,3}", "[^_T]+", "[^%]*", "[#_-]*", ".{2}"]), is_both in any::<bool>()) {
+        let limits = Limits::of(&Constraint { pattern: Some(pattern.to_owned()), ..Constraint::default() });
+        let of = |field: &str| if field == "id" || (is_both && field == "name") { limits.clone() } else { None };
+        let (one, other) = (one.limited(&of), other.limited(&of));
+        let is_allowed = values.iter().all(|(field, value)| of(field).is_none_or(|limits| value.as_str().is_none_or(|text| limits.allow(text))));
+        let key = key(&one, &values);
+        if one.read(&key).is_some() && other.read(&key).is_some() {
+            prop_assert!(one.overlaps(&other) && other.overlaps(&one));
+        }
+        if is_allowed {
+            prop_assert_eq!(one.read(&key), Some(bound(&one, &values)));
         }
     }
 

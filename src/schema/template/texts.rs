@@ -1,15 +1,18 @@
 //! Which texts a template can be: its parts in, the set of their texts out. Whatever asks whether two keys can be confused asks here.
 //!
-//! A set holds at least every text that the template reads. It holds no others but numbers that are too large for their type, and days
-//! that no calendar has.
+//! A set holds at least every text that the template reads. It holds no others but numbers that are too large for their type, days that no
+//! calendar has, and free texts that are longer than their limits allow, or are escaped.
 
 use crate::schema::scalar::claim_text;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::automaton::{Automaton, Bytes};
 use crate::schema::template::form;
+use crate::schema::template::limits::Limits;
 use crate::schema::template::part::Part;
 
 const NOT_ZERO: Bytes = Bytes::of("123456789");
+/// What stands for a character that is escaped.
+const ESCAPES: Bytes = Bytes::of("%0123456789ABCDEF");
 const MINUS: Bytes = Bytes::of("-");
 
 /// Whether some text could match both sequences of parts. A no is always right; a yes is conservative.
@@ -24,6 +27,14 @@ pub fn of(parts: &[&Part]) -> Automaton {
     while let Some(part) = rest.next() {
         match (part, rest.peek()) {
             (Part::Literal(literal), _) => texts.text(literal),
+            (Part::Placeholder { limits: Some(limits), .. }, next) if is_told(limits, next) => {
+                let (bytes, most) = match next {
+                    // Its texts may be escaped.
+                    Some(_) if limits.bytes.has(b'%') => (limits.bytes.or(ESCAPES), None),
+                    _ => (limits.bytes, limits.most),
+                };
+                texts.times(bytes, limits.least, most);
+            }
             (Part::Placeholder { value, .. }, Some(Part::Literal(literal))) if form::is_free_text(value) => {
                 texts.until(literal);
                 rest.next();
@@ -32,6 +43,15 @@ pub fn of(parts: &[&Part]) -> Automaton {
         }
     }
     texts
+}
+
+/// Whether the limits tell where the texts end, before what follows.
+fn is_told(limits: &Limits, next: Option<&&&Part>) -> bool {
+    match next {
+        None => true,
+        Some(Part::Literal(literal)) => literal.bytes().next().is_some_and(|first| !limits.bytes.has(first)),
+        Some(Part::Placeholder { .. }) => false,
+    }
 }
 
 fn add_value(texts: &mut Automaton, kind: &ValueType, width: Option<u8>) {

@@ -12,6 +12,7 @@ use crate::execute::write::item::conditions::Conditions;
 use crate::plan::attributes::keys;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
+use crate::schema::model::keys::ItemKeys;
 use crate::table::data::attribute::{Attribute, Item, Key};
 use crate::table::data::call::Expression;
 
@@ -22,7 +23,9 @@ fn constants(ty: &ObjectType) -> &[(String, String)] {
 
 /// Whether an item under a key of the type is of the type.
 pub fn is_of(ty: &ObjectType, item: &Item) -> bool {
-    have_constants(constants(ty), item) && !keys(ty).is_some_and(|keys| is_of_narrower(&keys.narrower, item))
+    let of_key =
+        |keys: &ItemKeys| keys.limited.as_ref().is_none_or(|limited| has_key(limited, item)) && !is_of_narrower(&keys.narrower, item);
+    have_constants(constants(ty), item) && keys(ty).is_none_or(of_key)
 }
 
 /// Adds the condition that the item under a key, if it exists, is of the type.
@@ -30,13 +33,13 @@ pub fn demand((ty, key): (&ObjectType, &Key), conditions: &mut Conditions) {
     for (name, value) in constants(ty) {
         conditions.absent_or_equal(name, Attribute::S(value.clone().into()));
     }
-    let narrower = keys(ty).map(|keys| keys.narrower.as_slice()).unwrap_or_default();
-    if narrower.is_empty() {
-        return;
-    }
+    let Some(keys) = keys(ty).filter(|keys| !keys.narrower.is_empty() || keys.limited.is_some()) else { return };
     let parts = std::iter::once(&key.partition).chain(&key.sort);
     let own: Item = parts.map(|(name, value)| (name.to_string(), value.clone().into())).collect();
-    for narrower in narrower.iter().filter(|narrower| has_key(&narrower.key, &own)) {
+    if keys.limited.as_ref().is_some_and(|limited| !has_key(limited, &own)) {
+        conditions.absent(&key.partition.0);
+    }
+    for narrower in keys.narrower.iter().filter(|narrower| has_key(&narrower.key, &own)) {
         conditions.absent_or_differs(&key.partition.0, &narrower.constants);
     }
 }

@@ -51,6 +51,7 @@ pub fn read_abstract_type(asked: &Asked, findings: &mut Findings) -> Option<Find
             constants: Vec::new(),
             shares_keys: false,
             narrower: Vec::new(),
+            limited: None,
         },
         paths: Vec::new(),
     };
