@@ -78,7 +78,7 @@ pub fn is_of(template: &Template, value: &Attribute) -> bool {
 }
 
 /// What is spelt otherwise in a key attribute's value than in a key of the template. `None` if it is a key of the template, or spells none.
-fn misspelling(template: &Template, value: &Attribute) -> Option<Misspelling> {
+pub fn misspelling(template: &Template, value: &Attribute) -> Option<Misspelling> {
     match (value, template.parts.as_slice()) {
         (Attribute::S(text), _) if template.has_spellings() => template.misspelling(text),
         (Attribute::N(number), [Part::Placeholder { field, value: kind, .. }]) if !is_own_number(kind, number) => {

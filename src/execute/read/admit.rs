@@ -186,6 +186,11 @@ impl TypeDiscriminator {
         }
     }
 
+    /// The positions of the types that a whole item may have.
+    pub fn fitting(&self, item: &Item) -> Vec<usize> {
+        (0..self.types.len()).filter(|position| self.types[*position].fit(item, self.sees_constants)).collect()
+    }
+
     /// The position of an item's type. If the keys leave several, it is the type whose constants are all present.
     pub fn type_of(&self, item: &Item) -> Option<usize> {
         let mut fitting = (0..self.types.len()).filter(|position| self.types[*position].fit(item, self.sees_constants));
