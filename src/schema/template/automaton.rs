@@ -13,21 +13,21 @@ const MOST_COUNTED: usize = 256;
 
 /// A set of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Bytes([u128; 2]);
+pub struct ByteSet([u128; 2]);
 
-impl Bytes {
+impl ByteSet {
     /// No byte.
-    pub const NONE: Bytes = Bytes([0; 2]);
+    pub const NONE: ByteSet = ByteSet([0; 2]);
     /// Every byte.
-    pub const ANY: Bytes = Bytes([u128::MAX; 2]);
+    pub const ANY: ByteSet = ByteSet([u128::MAX; 2]);
     /// The bytes of ASCII.
-    pub const ASCII: Bytes = Bytes([u128::MAX, 0]);
+    pub const ASCII: ByteSet = ByteSet([u128::MAX, 0]);
     /// The digits.
-    pub const DIGITS: Bytes = Bytes::of("0123456789");
+    pub const DIGITS: ByteSet = ByteSet::of("0123456789");
 
     /// The bytes of a text.
     pub const fn of(text: &str) -> Self {
-        let (mut set, mut at) = (Bytes::NONE, 0);
+        let (mut set, mut at) = (ByteSet::NONE, 0);
         while at < text.len() {
             set = set.with(text.as_bytes()[at]);
             at += 1;
@@ -37,13 +37,13 @@ impl Bytes {
 
     /// One more byte.
     pub const fn with(self, byte: u8) -> Self {
-        let Bytes([low, high]) = self;
-        if byte < 128 { Bytes([low | 1 << byte, high]) } else { Bytes([low, high | 1 << (byte - 128)]) }
+        let ByteSet([low, high]) = self;
+        if byte < 128 { ByteSet([low | 1 << byte, high]) } else { ByteSet([low, high | 1 << (byte - 128)]) }
     }
 
     /// The bytes of both.
-    pub const fn or(self, other: Bytes) -> Self {
-        Bytes([self.0[0] | other.0[0], self.0[1] | other.0[1]])
+    pub const fn or(self, other: ByteSet) -> Self {
+        ByteSet([self.0[0] | other.0[0], self.0[1] | other.0[1]])
     }
 
     /// Whether the byte is in the set.
@@ -52,25 +52,25 @@ impl Bytes {
     }
 
     /// Whether a byte is in both.
-    pub const fn meets(self, other: Bytes) -> bool {
+    pub const fn meets(self, other: ByteSet) -> bool {
         self.0[0] & other.0[0] != 0 || self.0[1] & other.0[1] != 0
     }
 
     /// The bytes that are in both.
-    pub const fn and(self, other: Bytes) -> Self {
-        Bytes([self.0[0] & other.0[0], self.0[1] & other.0[1]])
+    pub const fn and(self, other: ByteSet) -> Self {
+        ByteSet([self.0[0] & other.0[0], self.0[1] & other.0[1]])
     }
 
     /// The bytes of the one that are not in the other.
-    pub const fn without(self, other: Bytes) -> Self {
-        Bytes([self.0[0] & !other.0[0], self.0[1] & !other.0[1]])
+    pub const fn without(self, other: ByteSet) -> Self {
+        ByteSet([self.0[0] & !other.0[0], self.0[1] & !other.0[1]])
     }
 }
 
 /// For each state, the bytes that it accepts and the states that they lead to. The walk starts at state 0, and accepts at each of `ends`.
 #[derive(Debug, Clone)]
 pub struct Automaton {
-    steps: Vec<Vec<(Bytes, usize)>>,
+    steps: Vec<Vec<(ByteSet, usize)>>,
     ends: Vec<usize>,
 }
 
@@ -81,14 +81,14 @@ impl Automaton {
     }
 
     /// One of these bytes.
-    pub fn then(&mut self, bytes: Bytes) {
+    pub fn then(&mut self, bytes: ByteSet) {
         let next = self.state();
         self.step(bytes, next);
         self.ends = vec![next];
     }
 
     /// Any number of these bytes, including none.
-    pub fn many(&mut self, bytes: Bytes) {
+    pub fn many(&mut self, bytes: ByteSet) {
         let next = self.state();
         self.step(bytes, next);
         self.steps[next].push((bytes, next));
@@ -96,7 +96,7 @@ impl Automaton {
     }
 
     /// These bytes, so many times. A large number counts as any.
-    pub fn times(&mut self, bytes: Bytes, least: usize, most: Option<usize>) {
+    pub fn times(&mut self, bytes: ByteSet, least: usize, most: Option<usize>) {
         (0..least.min(MOST_COUNTED)).for_each(|_| self.then(bytes));
         let Some(most) = most.filter(|most| *most <= MOST_COUNTED) else { return self.many(bytes) };
         let mut ends = self.ends.clone();
@@ -109,7 +109,7 @@ impl Automaton {
 
     /// A text.
     pub fn text(&mut self, text: &str) {
-        text.bytes().for_each(|byte| self.then(Bytes::NONE.with(byte)));
+        text.bytes().for_each(|byte| self.then(ByteSet::NONE.with(byte)));
     }
 
     /// What one of these adds.
@@ -137,19 +137,19 @@ impl Automaton {
         let states: Vec<usize> = literal.iter().chain(&[0]).map(|_| self.state()).collect();
         // The state after a byte is the number of bytes of the literal that end the text so far. Where the literal does not go on, it is the
         // state that the longest text within both its beginning and its end so far leads to.
-        let mut rows: Vec<BTreeMap<usize, Bytes>> = Vec::with_capacity(literal.len());
+        let mut rows: Vec<BTreeMap<usize, ByteSet>> = Vec::with_capacity(literal.len());
         let mut shorter = 0;
         for (position, byte) in literal.iter().enumerate() {
-            let own = Bytes::NONE.with(*byte);
-            let back = if position == 0 { BTreeMap::from([(0, Bytes::ANY)]) } else { rows[shorter].clone() };
+            let own = ByteSet::NONE.with(*byte);
+            let back = if position == 0 { BTreeMap::from([(0, ByteSet::ANY)]) } else { rows[shorter].clone() };
             let next = back.iter().find(|(_, bytes)| bytes.meets(own)).map_or(0, |(to, _)| *to);
-            let mut row: BTreeMap<usize, Bytes> = back.into_iter().map(|(to, bytes)| (to, bytes.without(own))).collect();
+            let mut row: BTreeMap<usize, ByteSet> = back.into_iter().map(|(to, bytes)| (to, bytes.without(own))).collect();
             row.insert(position + 1, own);
             rows.push(row);
             shorter = if position == 0 { 0 } else { next };
         }
         for (from, row) in rows.iter().enumerate() {
-            for (to, bytes) in row.iter().filter(|(_, bytes)| **bytes != Bytes::NONE) {
+            for (to, bytes) in row.iter().filter(|(_, bytes)| **bytes != ByteSet::NONE) {
                 self.steps[states[from]].push((*bytes, states[*to]));
                 if from == 0 {
                     self.step(*bytes, states[*to]);
@@ -212,7 +212,7 @@ impl Automaton {
         true
     }
 
-    fn step(&mut self, bytes: Bytes, to: usize) {
+    fn step(&mut self, bytes: ByteSet, to: usize) {
         for from in &self.ends {
             self.steps[*from].push((bytes, to));
         }
@@ -226,7 +226,7 @@ impl Automaton {
 
 /// One byte of each class of bytes that no step of the automata distinguishes.
 fn classes<'a>(automata: impl Iterator<Item = &'a Automaton>) -> Vec<u8> {
-    let sets: BTreeSet<Bytes> = automata.flat_map(|automaton| automaton.steps.iter().flatten().map(|(bytes, _)| *bytes)).collect();
+    let sets: BTreeSet<ByteSet> = automata.flat_map(|automaton| automaton.steps.iter().flatten().map(|(bytes, _)| *bytes)).collect();
     let of: BTreeMap<Vec<bool>, u8> = (0..=u8::MAX).map(|byte| (sets.iter().map(|set| set.has(byte)).collect(), byte)).collect();
     of.into_values().collect()
 }
@@ -260,7 +260,7 @@ mod tests {
             prop_assert_eq!(text(&value).is_within(std::slice::from_ref(&choice)), texts.contains(&value));
             prop_assert!(choice.is_within(&texts.iter().map(|own| text(own)).collect::<Vec<_>>()));
             let mut any = Automaton::empty();
-            any.many(Bytes::of("ab"));
+            any.many(ByteSet::of("ab"));
             prop_assert!(choice.is_within(&[any.clone()]) && !any.is_within(&[choice]));
         }
     }

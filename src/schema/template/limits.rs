@@ -2,15 +2,15 @@
 //! tells keys apart. Must not know templates.
 
 use crate::schema::model::rules::{Constraint, Format};
-use crate::schema::template::automaton::Bytes;
+use crate::schema::template::automaton::ByteSet;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// The bytes of characters that are not ASCII: all but their own are left out, which is as exact as keys need.
-const BEYOND_ASCII: Bytes = Bytes::ANY.without(Bytes::ASCII);
-const UUID: Bytes = Bytes::of("0123456789abcdefABCDEF-");
+const BEYOND_ASCII: ByteSet = ByteSet::ANY.without(ByteSet::ASCII);
+const UUID: ByteSet = ByteSet::of("0123456789abcdefABCDEF-");
 const UUID_LENGTH: usize = 36;
 /// HTML living standard, "E-mail state (type=email)": valid e-mail address.
-const EMAIL: Bytes = Bytes::of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.!#$%&'*+/=?^_`{|}~-@");
+const EMAIL: ByteSet = ByteSet::of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.!#$%&'*+/=?^_`{|}~-@");
 /// The most bytes of a character in UTF-8.
 const CHARACTER: usize = 4;
 
@@ -18,7 +18,7 @@ const CHARACTER: usize = 4;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// The bytes that they have.
-    pub bytes: Bytes,
+    pub bytes: ByteSet,
     /// The fewest bytes.
     pub least: usize,
     /// The most bytes.
@@ -27,7 +27,7 @@ pub struct Limits {
 
 impl Limits {
     /// Any text.
-    pub const NONE: Limits = Limits { bytes: Bytes::ANY, least: 0, most: None };
+    pub const NONE: Limits = Limits { bytes: ByteSet::ANY, least: 0, most: None };
 
     /// The limits of a constraint; `None` if it allows texts of any bytes and any length.
     pub fn of(constraint: &Constraint) -> Option<Self> {
@@ -51,7 +51,7 @@ impl Limits {
 
     /// Every text without this ASCII character.
     pub fn without(letter: char) -> Self {
-        let bytes = Bytes::ANY.without(Bytes::of(letter.encode_utf8(&mut [0; 4])));
+        let bytes = ByteSet::ANY.without(ByteSet::of(letter.encode_utf8(&mut [0; 4])));
         Self { bytes, ..Self::NONE }
     }
 
@@ -66,21 +66,21 @@ fn fewer(one: Option<usize>, other: Option<usize>) -> Option<usize> {
 }
 
 /// The bytes of the texts that a pattern matches.
-fn bytes_of(pattern: &Hir) -> Bytes {
+fn bytes_of(pattern: &Hir) -> ByteSet {
     match pattern.kind() {
-        HirKind::Empty | HirKind::Look(_) => Bytes::NONE,
-        HirKind::Literal(text) => text.0.iter().fold(Bytes::NONE, |bytes, byte| bytes.with(*byte)),
-        HirKind::Class(Class::Unicode(class)) => class.ranges().iter().fold(Bytes::NONE, |bytes, range| {
+        HirKind::Empty | HirKind::Look(_) => ByteSet::NONE,
+        HirKind::Literal(text) => text.0.iter().fold(ByteSet::NONE, |bytes, byte| bytes.with(*byte)),
+        HirKind::Class(Class::Unicode(class)) => class.ranges().iter().fold(ByteSet::NONE, |bytes, range| {
             let ascii = (u32::from(range.start())..=u32::from(range.end()).min(127)).filter_map(|code| u8::try_from(code).ok());
-            let bytes = ascii.fold(bytes, Bytes::with);
+            let bytes = ascii.fold(bytes, ByteSet::with);
             if range.end().is_ascii() { bytes } else { bytes.or(BEYOND_ASCII) }
         }),
         HirKind::Class(Class::Bytes(class)) => {
-            class.ranges().iter().flat_map(|range| range.start()..=range.end()).fold(Bytes::NONE, Bytes::with)
+            class.ranges().iter().flat_map(|range| range.start()..=range.end()).fold(ByteSet::NONE, ByteSet::with)
         }
         HirKind::Repetition(repetition) => bytes_of(&repetition.sub),
         HirKind::Capture(capture) => bytes_of(&capture.sub),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().map(bytes_of).fold(Bytes::NONE, Bytes::or),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().map(bytes_of).fold(ByteSet::NONE, ByteSet::or),
     }
 }
 

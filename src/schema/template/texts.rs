@@ -5,15 +5,15 @@
 
 use crate::schema::scalar::claim_text;
 use crate::schema::scalar::value_type::ValueType;
-use crate::schema::template::automaton::{Automaton, Bytes};
+use crate::schema::template::automaton::{Automaton, ByteSet};
 use crate::schema::template::form;
 use crate::schema::template::limits::Limits;
 use crate::schema::template::part::Part;
 
-const NOT_ZERO: Bytes = Bytes::of("123456789");
+const NOT_ZERO: ByteSet = ByteSet::of("123456789");
 /// What stands for a character that is escaped.
-const ESCAPES: Bytes = Bytes::of("%0123456789ABCDEF");
-const MINUS: Bytes = Bytes::of("-");
+const ESCAPES: ByteSet = ByteSet::of("%0123456789ABCDEF");
+const MINUS: ByteSet = ByteSet::of("-");
 
 /// Whether some text could match both sequences of parts. A no is always right; a yes is conservative.
 pub fn meet(left: &[&Part], right: &[&Part]) -> bool {
@@ -71,10 +71,10 @@ fn add_value(texts: &mut Automaton, kind: &ValueType, width: Option<u8>) {
                 texts.text("e");
                 texts.maybe(|texts| texts.then(MINUS));
                 texts.then(NOT_ZERO);
-                texts.many(Bytes::DIGITS);
+                texts.many(ByteSet::DIGITS);
             });
         }
-        (ValueType::Claim, _) => texts.many(Bytes::of(claim_text::CHARACTERS)),
+        (ValueType::Claim, _) => texts.many(ByteSet::of(claim_text::CHARACTERS)),
         (ValueType::Date, _) => date(texts),
         (ValueType::DateTime(_), _) => {
             date(texts);
@@ -84,7 +84,7 @@ fn add_value(texts: &mut Automaton, kind: &ValueType, width: Option<u8>) {
             }
             texts.text("Z");
         }
-        _ => texts.many(Bytes::ANY),
+        _ => texts.many(ByteSet::ANY),
     }
 }
 
@@ -107,7 +107,7 @@ fn decimal(texts: &mut Automaton) {
     texts.either([zero, not_zero]);
     texts.maybe(|texts| {
         texts.text(".");
-        texts.many(Bytes::DIGITS);
+        texts.many(ByteSet::DIGITS);
         texts.then(NOT_ZERO);
     });
 }
@@ -118,11 +118,11 @@ fn zero(texts: &mut Automaton) {
 
 fn not_zero(texts: &mut Automaton) {
     texts.then(NOT_ZERO);
-    texts.many(Bytes::DIGITS);
+    texts.many(ByteSet::DIGITS);
 }
 
 fn digits(texts: &mut Automaton, count: usize) {
-    (0..count).for_each(|_| texts.then(Bytes::DIGITS));
+    (0..count).for_each(|_| texts.then(ByteSet::DIGITS));
 }
 
 fn date(texts: &mut Automaton) {
