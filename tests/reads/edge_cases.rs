@@ -474,9 +474,12 @@ type Mutation {
   makeTag(user: ID!, tag: String!, note: String): Tag @update(upsert: true)
   addTag(user: ID!, tag: String!): Tag @put
   setTag(user: ID!, tag: String!): Tag @put(replace: true)
+  joinTag(user: ID!, a: String!, b: String!): Tag @put(set: { tag: "{a}#{b}" })
+  makeJoined(user: ID!, a: String!, b: String!, note: String): Tag @update(upsert: true, where: { tag: "{a}#{b}" })
   dropTag(user: ID!, tag: String!): Tag @delete
   mustDropTag(user: ID!, tag: String!): Tag! @delete
   isTag(user: ID!, tag: String!): Boolean! @check(item: Tag, if: "attribute_exists(tag)")
+  isNoTag(user: ID!, tag: String!): Boolean! @check(item: Tag, if: "attribute_not_exists(tag)")
   dropTags(user: ID!): [Tag!]! @delete(many: true)
   noteReceipt(user: ID!, tag: String!, n: Int!, note: String): Receipt @update
 }
@@ -502,9 +505,13 @@ type Mutation {
         (r##"makeTag(user: "u", tag: "a#RECEIPT#9", note: "x") { tag }"##, Some("BAD_USER_INPUT")),
         (r##"addTag(user: "u", tag: "a#RECEIPT#1") { tag }"##, Some("BAD_USER_INPUT")),
         (r##"setTag(user: "u", tag: "a#RECEIPT#1") { tag }"##, Some("BAD_USER_INPUT")),
+        (r##"joinTag(user: "u", a: "x", b: "y") { tag }"##, Some("BAD_USER_INPUT")),
+        (r##"makeJoined(user: "u", a: "x", b: "y", note: "n") { tag }"##, Some("BAD_USER_INPUT")),
         (r##"dropTag(user: "u", tag: "a#RECEIPT#1") { tag }"##, None),
         (r##"mustDropTag(user: "u", tag: "a#RECEIPT#1") { tag }"##, Some("NOT_FOUND")),
         (r##"isTag(user: "u", tag: "a#RECEIPT#1")"##, Some("NOT_FOUND")),
+        (r##"isNoTag(user: "u", tag: "a#RECEIPT#1")"##, None),
+        (r##"isNoTag(user: "u", tag: "a")"##, Some("CONFLICT")),
         (r##"dropTags(user: "u") { tag }"##, None),
         (r##"noteReceipt(user: "u", tag: "a", n: 1, note: "x") { n }"##, None),
     ] {

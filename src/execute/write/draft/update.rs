@@ -72,6 +72,9 @@ impl<'a> Drafting<'a, '_> {
     ) -> Result<(), FieldErrors> {
         let job = self.job;
         let ActionKind::Update { upsert, expression } = &action.kind else { return Err(internal(&ty.name)) };
+        if *upsert && !identity::is_key_of(ty, &target.key) {
+            return Err(bad_input(format!("The key of this {} would break the constraints of its fields.", ty.name)));
+        }
         let mut values = self.update_values(position, action, ty, &target.key)?;
         let mut item = target.item;
         let was_read = item.is_some() || values.reads;

@@ -28,18 +28,27 @@ pub fn is_of(ty: &ObjectType, item: &Item) -> bool {
     have_constants(constants(ty), item) && keys(ty).is_none_or(of_key)
 }
 
+/// Whether a key of values is one of the type. It is not if constraints tell the type's keys from others, and the values break them.
+pub fn is_key_of(ty: &ObjectType, key: &Key) -> bool {
+    let limited = keys(ty).and_then(|keys| keys.limited.as_ref());
+    limited.is_none_or(|limited| has_key(limited, &item_of(key)))
+}
+
+/// An item that has its key only.
+fn item_of(key: &Key) -> Item {
+    std::iter::once(&key.partition).chain(&key.sort).map(|(name, value)| (name.to_string(), value.clone().into())).collect()
+}
+
 /// Adds the condition that the item under a key, if it exists, is of the type.
 pub fn demand((ty, key): (&ObjectType, &Key), conditions: &mut Conditions) {
     for (name, value) in constants(ty) {
         conditions.absent_or_equal(name, Attribute::S(value.clone().into()));
     }
-    let Some(keys) = keys(ty).filter(|keys| !keys.narrower.is_empty() || keys.limited.is_some()) else { return };
-    let parts = std::iter::once(&key.partition).chain(&key.sort);
-    let own: Item = parts.map(|(name, value)| (name.to_string(), value.clone().into())).collect();
-    if keys.limited.as_ref().is_some_and(|limited| !has_key(limited, &own)) {
+    if !is_key_of(ty, key) {
         conditions.absent(&key.partition.0);
     }
-    for narrower in keys.narrower.iter().filter(|narrower| has_key(&narrower.key, &own)) {
+    let narrower = keys(ty).map(|keys| keys.narrower.as_slice()).unwrap_or_default();
+    for narrower in narrower.iter().filter(|narrower| has_key(&narrower.key, &item_of(key))) {
         conditions.absent_or_differs(&key.partition.0, &narrower.constants);
     }
 }
@@ -52,7 +61,7 @@ pub fn demand_of(
     scope: &Scope<'_>,
     conditions: &mut Conditions,
 ) {
-    let is_certain = constants(ty).is_empty() && seen.is_none();
+    let is_certain = constants(ty).is_empty() && is_key_of(ty, key) && seen.is_none();
     let premise = |premise: &mut Conditions| {
         demand((ty, key), premise);
         if let Some(seen) = seen {
