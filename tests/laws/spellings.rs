@@ -64,16 +64,14 @@ impl Case {
             };
             let names = SCALARS[8].1;
             let key = |choices: &mut Choices| {
-                let (text, name) = (*choices.of(texts), *choices.of(names));
+                let (text, name, other_box) = (*choices.of(texts), *choices.of(names), *choices.of(&["b", "b", "c"]));
                 let padded = format!("{text:0>width$}", width = 4 + choices.below(3));
                 let again = if choices.once_in(3) { choices.of(texts) } else { text };
                 match template {
                     Some("{x:05}") => padded,
-                    Some(template) => template
-                        .replacen("{x}", text, 1)
-                        .replace("{x}", again)
-                        .replace("{name}", name)
-                        .replace("{box}", *choices.of(&["b", "b", "c"])),
+                    Some(template) => {
+                        template.replacen("{x}", text, 1).replace("{x}", again).replace("{name}", name).replace("{box}", other_box)
+                    }
                     None => text.to_owned(),
                 }
             };
