@@ -3,7 +3,7 @@
 
 use super::tree::{FieldReader, TypeDiscriminator, TypeMarks};
 use crate::schema::model::auth::AuthAction;
-use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::keys::{ItemKeys, PrimaryKey};
 use crate::schema::model::{FieldKind, Model, ObjectType, Stored, TypeKind};
 use crate::schema::table::{KeyAttribute, Table};
 use crate::schema::template::Template;
@@ -69,16 +69,17 @@ pub fn discriminator(
 ) -> Option<Arc<TypeDiscriminator>> {
     let marks = |ty: &&ObjectType| {
         let keys = keys(ty)?;
-        let primary = model.tables[keys.table].primary_key();
+        let table = &model.tables[keys.table];
         let first = |templates: &Vec<Template>| match keys.replicas().filter(|_| is_scan) {
             Some(_) => templates.iter().map(|template| template.of_number(0)).collect(),
             None => templates.clone(),
         };
-        let templates = primary.filter_map(|key| Some((key.name.clone(), keys.keys.get(&key.name).map(first)?))).collect();
+        let templates = table.primary_key().filter_map(|key| Some((key.name.clone(), keys.keys.get(&key.name).map(first)?))).collect();
         let rules = if ty.auth.hide() && !unhidden { ty.auth.of(AuthAction::Read) } else { Vec::new() };
-        Some(TypeMarks { item: ty.name.clone(), keys: templates, constants: keys.constants.clone(), rules })
+        let (constants, narrower) = (keys.constants.clone(), keys.narrower.clone());
+        Some(TypeMarks { item: ty.name.clone(), key: PrimaryKey::new(table, templates), constants, narrower, rules })
     };
-    let sees = |keys: &ItemKeys| keys.constants.iter().all(|(name, _)| model.tables[keys.table].holds(index, name));
+    let sees = |keys: &ItemKeys| keys.telling().all(|name| model.tables[keys.table].holds(index, name));
     let sees_constants = types.iter().filter_map(|ty| keys(ty)).all(sees);
     Some(Arc::new(TypeDiscriminator { sees_constants, types: types.iter().map(marks).collect::<Option<_>>()? }))
 }

@@ -11,6 +11,8 @@
 //! | `operations` | any valid operation gets a well-formed response by few batches |
 //! | `cached_reads` | a cached answer is the uncached one, whatever is written in between |
 //! | `conditions` | the gateway evaluates conditions as DynamoDB does |
+//! | `odd_keys` | whatever keys other programs write, what a scan of a type shows is found by its fields |
+//! | `spellings` | whatever the spelling of a key, what a list shows is found by its fields |
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod abstract_types;
@@ -18,11 +20,15 @@ mod cached_reads;
 mod choices;
 mod collection_reads;
 mod conditions;
+mod odd_keys;
 mod operations;
 mod pages;
+#[path = "../support/random_schema/mod.rs"]
+mod random_schema;
 mod replicas;
 mod selection;
 mod shared_queries;
+mod spellings;
 #[path = "../support/mod.rs"]
 mod support;
 mod world;

@@ -349,6 +349,179 @@ type Query {
     );
 }
 
+/// An item without the constant is of the type with the more specific key, whichever way leads to it.
+#[tokio::test]
+async fn an_item_without_the_constant_is_of_the_type_with_the_more_specific_key() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk", indexes: [
+  { name: "byDay", partitionKey: "day", projection: KEYS_ONLY }, { name: "byShelf", partitionKey: "shelf" }
+])
+interface Entry { day: ID }
+type User @item(keys: { pk: "USER#{id}", sk: "USER" }) { id: ID! orders: [Order!]! @find lines: [Line!]! @find(where: { orderId: null }) }
+type Order implements Entry @item(keys: { pk: "USER#{userId}", sk: "ORDER#{id}", day: "{day}", shelf: "{shelf}" }, attributes: { kind: "order" }) {
+  userId: ID! id: ID! day: ID shelf: ID
+}
+type Line implements Entry @item(keys: { pk: "USER#{userId}", sk: "ORDER#{orderId}#ITEM#{n:03}", day: "{day}", shelf: "{shelf}" }, attributes: { kind: "line" }) {
+  userId: ID! orderId: ID! n: Int! day: ID shelf: ID
+}
+type OrderConnection { nodes: [Order!]! }
+type Query {
+  user(id: ID!): User @find
+  order(userId: ID!, id: ID!): Order @find
+  some(userId: ID!, ids: [ID!]!): [Order!]! @find(where: { id: "{ids}" })
+  line(userId: ID!, orderId: ID!, n: Int!): Line @find
+  isOrder(userId: ID!, id: ID!): Boolean! @find(item: Order)
+  orders(userId: ID!): [Order!]! @find
+  page(userId: ID!, first: Int = 5): OrderConnection! @find(item: Order)
+  count(userId: ID!): Int! @find(item: Order)
+  lines(userId: ID!): Int! @find(item: Line)
+  ofDay(day: ID!): [Order!]! @find
+  ofShelf(shelf: ID!): [Order!]! @find
+  onShelf(shelf: ID!): Int! @find(item: Order)
+  entries(userId: ID!): [Entry!]! @find
+  entriesOfDay(day: ID!): [Entry!]! @find
+}
+"#;
+    let item = |sort: &str, kind: &[&str]| {
+        let mut item = json!({ "pk": "USER#u", "sk": sort, "day": "d", "shelf": "s" });
+        kind.iter().for_each(|kind| item["kind"] = json!(kind));
+        item
+    };
+    let items = [
+        json!({ "pk": "USER#u", "sk": "USER" }),
+        item("ORDER#a", &[]),
+        item("ORDER#a#ITEM#001", &[]),
+        item("ORDER#a#ITEM#002", &["line"]),
+        // Its constant says what it is.
+        item("ORDER#a#ITEM#003", &["order"]),
+        // No line has a number of four digits.
+        item("ORDER#a#ITEM#0004", &[]),
+    ];
+    let world = World::new(schema, &items).await;
+    let orders = json!([{ "id": "a" }, { "id": "a#ITEM#0004" }, { "id": "a#ITEM#003" }]);
+    for (way, query, seen) in [
+        ("Get", r#"order(userId: "u", id: "a#ITEM#001") { id }"#, Value::Null),
+        ("Get, of the type", r#"order(userId: "u", id: "a#ITEM#0004") { id }"#, json!({ "id": "a#ITEM#0004" })),
+        ("Gets", r#"some(userId: "u", ids: ["a#ITEM#001", "a#ITEM#003"]) { id }"#, json!([{ "id": "a#ITEM#003" }])),
+        ("Get of the other type", r#"line(userId: "u", orderId: "a", n: 1) { n }"#, json!({ "n": 1 })),
+        ("Boolean", r#"isOrder(userId: "u", id: "a#ITEM#001")"#, json!(false)),
+        ("Query", r#"orders(userId: "u") { id }"#, orders.clone()),
+        ("page", r#"page(userId: "u") { nodes { id } }"#, json!({ "nodes": orders })),
+        ("count", r#"count(userId: "u")"#, json!(3)),
+        ("count of the other type", r#"lines(userId: "u")"#, json!(2)),
+        ("relations", r#"user(id: "u") { orders { id } lines { n } }"#, json!({ "orders": orders, "lines": [{ "n": 1 }, { "n": 2 }] })),
+        ("index that lacks constants", r#"ofDay(day: "d") { id }"#, orders.clone()),
+        ("index", r#"ofShelf(shelf: "s") { id }"#, orders.clone()),
+        ("count in an index", r#"onShelf(shelf: "s")"#, json!(3)),
+        (
+            "several types",
+            r#"entries(userId: "u") { __typename }"#,
+            ["Order", "Line", "Line", "Order", "Order"].map(|ty| json!({ "__typename": ty })).into_iter().collect(),
+        ),
+        (
+            "several types in an index that lacks constants",
+            r#"entriesOfDay(day: "d") { __typename }"#,
+            ["Order", "Line", "Line", "Order", "Order"].map(|ty| json!({ "__typename": ty })).into_iter().collect(),
+        ),
+    ] {
+        let mut data = world.data(&format!("{{ way: {query} }}")).await["way"].take();
+        let mut seen = seen;
+        // Both keys of an index being equal, its items have no order.
+        for list in [&mut data, &mut seen].into_iter().filter_map(Value::as_array_mut) {
+            list.sort_by_key(Value::to_string);
+        }
+        assert_eq!(data, seen, "{way}");
+    }
+}
+
+/// An item whose key attributes disagree on a field that both hold is no item of the type.
+#[tokio::test]
+async fn an_item_whose_keys_disagree_is_not_of_the_type() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+type User @item(keys: { pk: "USER#{id}", sk: "{id}" }) { id: ID! }
+type Query {
+  all: [User!]! @find(scan: true)
+  number: Int! @find(item: User, scan: true)
+}
+"#;
+    let items = [json!({ "pk": "USER#1", "sk": "1" }), json!({ "pk": "USER#1", "sk": "2" }), json!({ "pk": "USER#2", "sk": "USER#2" })];
+    let world = World::new(schema, &items).await;
+    let data = world.data("{ all { id } number }").await;
+    assert_eq!(data, json!({ "all": [{ "id": "1" }], "number": 1 }));
+}
+
+/// Where only a constraint tells two types apart, an item whose key breaks it is of the other type for every read and write.
+#[tokio::test]
+async fn a_key_that_breaks_the_constraint_is_not_of_the_type() {
+    let schema = r##"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+type Tag @item(keys: { pk: "U#{user}", sk: "TAG#{tag}" }) {
+  user: ID! tag: String! @constraint(pattern: "[^#]+") note: String @constraint(maxLength: 3)
+}
+type Receipt @item(keys: { pk: "U#{user}", sk: "TAG#{tag}#RECEIPT#{n}" }) { user: ID! tag: String! n: Int! note: String }
+type Query {
+  tag(user: ID!, tag: String!): Tag @find
+  some(user: ID!, tags: [String!]!): [Tag!]! @find(where: { tag: "{tags}" })
+  isTag(user: ID!, tag: String!): Boolean! @find(item: Tag)
+  tags(user: ID!): [Tag!]! @find
+  count(user: ID!): Int! @find(item: Tag)
+  receipts(user: ID!): [Receipt!]! @find
+  receipt(user: ID!, tag: String!, n: Int!): Receipt @find
+}
+type Mutation {
+  noteTag(user: ID!, tag: String!, note: String): Tag @update
+  makeTag(user: ID!, tag: String!, note: String): Tag @update(upsert: true)
+  addTag(user: ID!, tag: String!): Tag @put
+  setTag(user: ID!, tag: String!): Tag @put(replace: true)
+  joinTag(user: ID!, a: String!, b: String!): Tag @put(set: { tag: "{a}#{b}" })
+  makeJoined(user: ID!, a: String!, b: String!, note: String): Tag @update(upsert: true, where: { tag: "{a}#{b}" })
+  dropTag(user: ID!, tag: String!): Tag @delete
+  mustDropTag(user: ID!, tag: String!): Tag! @delete
+  isTag(user: ID!, tag: String!): Boolean! @check(item: Tag, if: "attribute_exists(tag)")
+  isNoTag(user: ID!, tag: String!): Boolean! @check(item: Tag, if: "attribute_not_exists(tag)")
+  dropTags(user: ID!): [Tag!]! @delete(many: true)
+  noteReceipt(user: ID!, tag: String!, n: Int!, note: String): Receipt @update
+}
+"##;
+    let item = |sort: &str| json!({ "pk": "U#u", "sk": sort, "note": "long" });
+    let items = [item("TAG#a"), item("TAG#a#RECEIPT#1"), item("TAG#b#c"), item("TAG#d")];
+    let world = World::new(schema, &items).await;
+    for (way, query, seen) in [
+        ("Get", r##"tag(user: "u", tag: "a#RECEIPT#1") { tag }"##, Value::Null),
+        ("Get, of the type", r##"tag(user: "u", tag: "a") { tag note }"##, json!({ "tag": "a", "note": "long" })),
+        ("Gets", r##"some(user: "u", tags: ["a", "a#RECEIPT#1", "b#c"]) { tag }"##, json!([{ "tag": "a" }])),
+        ("Boolean", r##"isTag(user: "u", tag: "b#c")"##, json!(false)),
+        ("Query", r##"tags(user: "u") { tag }"##, json!([{ "tag": "a" }, { "tag": "d" }])),
+        ("count", r##"count(user: "u")"##, json!(2)),
+        ("Query of the other type", r##"receipts(user: "u") { tag n }"##, json!([{ "tag": "a", "n": 1 }])),
+        ("Get of the other type", r##"receipt(user: "u", tag: "a", n: 1) { n }"##, json!({ "n": 1 })),
+    ] {
+        assert_eq!(world.data(&format!("{{ way: {query} }}")).await, json!({ "way": seen }), "{way}");
+    }
+    for (field, code) in [
+        (r##"noteTag(user: "u", tag: "a#RECEIPT#1", note: "x") { tag }"##, Some("NOT_FOUND")),
+        (r##"makeTag(user: "u", tag: "a#RECEIPT#1", note: "x") { tag }"##, Some("BAD_USER_INPUT")),
+        (r##"makeTag(user: "u", tag: "a#RECEIPT#9", note: "x") { tag }"##, Some("BAD_USER_INPUT")),
+        (r##"addTag(user: "u", tag: "a#RECEIPT#1") { tag }"##, Some("BAD_USER_INPUT")),
+        (r##"setTag(user: "u", tag: "a#RECEIPT#1") { tag }"##, Some("BAD_USER_INPUT")),
+        (r##"joinTag(user: "u", a: "x", b: "y") { tag }"##, Some("BAD_USER_INPUT")),
+        (r##"makeJoined(user: "u", a: "x", b: "y", note: "n") { tag }"##, Some("BAD_USER_INPUT")),
+        (r##"dropTag(user: "u", tag: "a#RECEIPT#1") { tag }"##, None),
+        (r##"mustDropTag(user: "u", tag: "a#RECEIPT#1") { tag }"##, Some("NOT_FOUND")),
+        (r##"isTag(user: "u", tag: "a#RECEIPT#1")"##, Some("NOT_FOUND")),
+        (r##"isNoTag(user: "u", tag: "a#RECEIPT#1")"##, None),
+        (r##"isNoTag(user: "u", tag: "a")"##, Some("CONFLICT")),
+        (r##"dropTags(user: "u") { tag }"##, None),
+        (r##"noteReceipt(user: "u", tag: "a", n: 1, note: "x") { n }"##, None),
+    ] {
+        let response = world.response(&format!("mutation {{ way: {field} }}")).await;
+        assert_eq!(response["errors"][0]["extensions"]["code"].as_str(), code, "{field}: {response}");
+    }
+    let left = world.data(r##"{ count(user: "u") receipts(user: "u") { tag n note } }"##).await;
+    assert_eq!(left, json!({ "count": 0, "receipts": [{ "tag": "a", "n": 1, "note": "x" }] }));
+}
+
 const MEMOS: &str = r#"
 extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk", indexes: [
   { name: "byTitle", sortKey: "title" }, { name: "byScore", sortKey: "score", sortKeyType: N }, { name: "byMood", sortKey: "mood" }

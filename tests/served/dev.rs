@@ -205,6 +205,47 @@ async fn large_samples_are_loaded() {
     assert_eq!(server.ask("{ note(id: \"19\") { id } }", json!({})).await.data()["note"]["id"], "19");
 }
 
+/// What other programs spell otherwise is told when it is loaded, and once when a read leaves it out.
+#[tokio::test]
+async fn another_spelling_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let schema = r#"
+      extend schema @table(name: "posts", sortKey: "sk")
+      type Post @item(keys: { pk: "U#{userId}", sk: "POST#{createdAt}" }) { userId: ID! createdAt: DateTime! editedAt: DateTime }
+      type Query { posts(userId: ID!): [Post!]! @find }"#;
+    fs::write(directory.path().join("schema.graphql"), schema).unwrap();
+    fs::create_dir(directory.path().join("samples")).unwrap();
+    let post = |at: &str, edited: &str| {
+        json!({ "Item": { "pk": { "S": "U#1" }, "sk": { "S": format!("POST#{at}") }, "editedAt": { "S": edited } } }).to_string()
+    };
+    let own = "2021-07-02T17:09:47.000Z";
+    let posts = [
+        post(own, own),
+        post("2021-07-03T17:09:47Z", own),
+        post("2021-07-04T17:09:47Z", own),
+        post("2021-07-05T17:09:47.000Z", "2021-07-05T17:09:47Z"),
+    ];
+    fs::write(directory.path().join("samples/posts.jsonl"), posts.join("\n")).unwrap();
+    let arguments = ["import", "samples/posts.jsonl", "--table", "posts", "--data", "data"];
+    let said = run(directory.path(), &arguments);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let told = |said: &str| {
+        assert!(said.contains("warning: 2 items will not be seen: `Post.createdAt` is \"2021-07-03T17:09:47Z\""), "{said}");
+        assert!(said.contains("warning: 1 item with `Post.editedAt` in another spelling, such as \"2021-07-05T17:09:47Z\""), "{said}");
+    };
+    told(&said.err);
+    let mut server = Server::dev_by(keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0"]), directory);
+    server.process.wait_for("`Post.editedAt`");
+    told(&server.process.said_so_far().join("\n"));
+    let seen = json!([{ "createdAt": own }, { "createdAt": "2021-07-05T17:09:47.000Z" }]);
+    for _ in 0..2 {
+        assert_eq!(server.ask("{ posts(userId: 1) { createdAt } }", json!({})).await.data()["posts"], seen);
+    }
+    server.process.wait_for("an item is left out");
+    let lines = server.process.said_so_far().iter().filter(|line| line.contains("left out")).count();
+    assert_eq!(lines, 1, "{:?}", server.process.said);
+}
+
 #[tokio::test]
 async fn a_value_that_is_none_of_its_type_is_refused_before_the_field_runs() {
     let directory = tempfile::tempdir().unwrap();

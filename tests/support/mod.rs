@@ -23,14 +23,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The paths of a system's schema and items. Pantry, favorites and posts are the project's own, others are its examples. The ledger has no
-/// items.
+/// The paths of a system's schema and items. Pantry, favorites and posts are the project's own, others are its examples. The ledger and
+/// the orders have no items.
 pub fn places(system: &str) -> (PathBuf, PathBuf) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let example = |name: &str| (root.join("examples").join(name).join("schema.graphql"), root.join("examples").join(name).join("samples"));
     match system {
         "pantry" | "favorites" | "posts" => (root.join("schema.graphql"), root.join("samples")),
-        "ledger" => (root.join("tests/faults/ledger.graphql"), root.join("tests/faults")),
+        "ledger" | "orders" => (root.join(format!("tests/faults/{system}.graphql")), root.join("tests/faults")),
         "cycles" => example("cycle-items"),
         "patterns" => example("patterns"),
         "audiobooks" => example("audiobook-sync"),

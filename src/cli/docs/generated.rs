@@ -174,8 +174,8 @@ mod tests {
     fn the_shard_of_what_is_made_up_has_a_name() {
         let literal = |text: &str| Part::Literal(text.into());
         let spread = Spread { kind: SpreadKind::Shard, count: 12 };
-        let shard = Part::Placeholder { field: spread.placeholder(), value: ValueType::Spread(spread), width: None };
-        let day = Part::Placeholder { field: "day".into(), value: ValueType::Date, width: None };
+        let shard = Part::Placeholder { field: spread.placeholder(), value: ValueType::Spread(spread), width: None, limits: None };
+        let day = Part::Placeholder { field: "day".into(), value: ValueType::Date, width: None, limits: None };
         let template = Template { parts: vec![literal("due#"), shard, literal("#"), day] };
         let known = KnownValues { text: String::new(), sharded: vec![("due".into(), template)] };
         let item = |id: &str, due: &str| json!({ "pk": { "S": id }, "due": { "S": due } });

@@ -91,7 +91,8 @@ pub fn items(model: &Model, descriptions: &Descriptions) -> String {
         }
         text += &head(object, descriptions);
         text += &format!("A map inside {}.\n\n", inside.join(", "));
-        let keys = ItemKeys { table: 0, keys: Default::default(), constants: Vec::new(), shares_keys: false };
+        let keys =
+            ItemKeys { table: 0, keys: Default::default(), constants: Vec::new(), shares_keys: false, narrower: Vec::new(), limited: None };
         text += &table(&["attribute", "field", "type", "stored as", "meaning"], &attribute_rows(object, &keys, descriptions));
     }
     text

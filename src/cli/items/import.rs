@@ -1,6 +1,7 @@
 //! `keyfold import`: a file of items in, the items in a table out.
 
 use super::item_file::{CheckedItems, ItemFile};
+use super::survey::Survey;
 use crate::cli::schema_file::{self, SchemaChoice};
 use crate::cli::store_choice::{StoreChoice, explained, table_named};
 use crate::schema::table::Table;
@@ -19,7 +20,8 @@ const BATCH_BOUND: Duration = Duration::from_secs(120);
 /// Load items from a file into a table
 ///
 /// The file has one item per line in DynamoDB JSON, {"Item": {"PK": {"S": "…"}, …}}, as DynamoDB's export to S3 writes it. The whole
-/// file is checked before the first item is written. An item replaces the item with the same key.
+/// file is checked before the first item is written. An item replaces the item with the same key. Items that other programs wrote otherwise
+/// than Keyfold would are counted: keys and times in another spelling, and items without the constants of their type.
 #[derive(Debug, Args)]
 pub struct Import {
     /// The file; - is standard input
@@ -39,9 +41,11 @@ pub struct Import {
 impl Import {
     /// Runs the command.
     pub async fn run(self) -> Result<ExitCode> {
-        let tables = schema_file::load(&self.choice.schema)?.model.tables;
-        let table = table_named(&tables, &self.table)?;
-        let mut items = ItemFile::at(&self.file)?.check(table)?;
+        let model = schema_file::load(&self.choice.schema)?.model;
+        let table = table_named(&model.tables, &self.table)?;
+        let mut survey = Survey::new(&model, table);
+        let mut items = ItemFile::at(&self.file)?.check(table, &mut |item| survey.see(item))?;
+        survey.warn();
         let store = self.store.open_for(table).await?;
         let bar = bar(items.total);
         let loaded = load(&store, table, &mut items, &|items| bar.set_position(items)).await;

@@ -88,8 +88,8 @@ impl ItemFile {
         Ok(())
     }
 
-    /// Reads the whole file, or lists the lines that are no items of the table.
-    pub fn check(mut self, table: &Table) -> Result<CheckedItems> {
+    /// Reads the whole file, or lists the lines that are no items of the table. `see` gets each item.
+    pub fn check(mut self, table: &Table, see: &mut dyn FnMut(&Item)) -> Result<CheckedItems> {
         let is_small = self.size()? <= KEPT;
         let mut total = 0;
         let mut kept = Vec::new();
@@ -103,6 +103,7 @@ impl ItemFile {
             match parsed.and_then(|item| fitting(item, table)) {
                 Ok(item) => {
                     total += 1;
+                    see(&item);
                     kept.extend(is_small.then_some(item));
                 }
                 Err(mistake) => mistakes.push(format!("  {}:{number}: {mistake}", self.name)),
@@ -231,7 +232,7 @@ mod tests {
     fn items_come_in_order_and_blank_lines_are_passed_over() {
         let text: String = (0..1201).map(|n| line("a", n) + if n % 100 == 0 { "\r\n\n" } else { "" }).collect();
         let (_keep, items) = file(text.as_bytes());
-        let mut items = items.check(&table()).unwrap();
+        let mut items = items.check(&table(), &mut |_| {}).unwrap();
         assert_eq!((items.total, items.kept.as_ref().map(Vec::len)), (1201, Some(1201)));
         let mut batches = || items.batches(&table()).unwrap().map(Result::unwrap).collect::<Vec<Vec<Item>>>();
         let kept = batches();
@@ -250,7 +251,7 @@ mod tests {
                     items.parse().unwrap();
                 }
                 let name = items.name.clone();
-                let checked = items.check(&table()).map_err(|error| error.to_string().replace(&name, "file"))?;
+                let checked = items.check(&table(), &mut |_| {}).map_err(|error| error.to_string().replace(&name, "file"))?;
                 Ok::<_, String>((checked.total, checked.kept))
             };
             assert_eq!(checked(true), checked(false));
@@ -263,7 +264,7 @@ mod tests {
         let text: String =
             (0..20).map(|n| line("a", n).replace("\"SK\"", &format!("\"filler\": {{\"S\": \"{filler}\"}}, \"SK\""))).collect();
         let (_keep, items) = file(text.as_bytes());
-        let mut items = items.check(&table()).unwrap();
+        let mut items = items.check(&table(), &mut |_| {}).unwrap();
         assert!(items.kept.is_none());
         let read: Vec<Item> = items.batches(&table()).unwrap().flat_map(Result::unwrap).collect();
         assert_eq!((items.total, read.len(), &read[19]["SK"]), (20, 20, &Attribute::N("19".into())));
@@ -278,7 +279,7 @@ mod tests {
             "{\"Item\": {\"PK\": {\"S\": \"\"}, \"SK\": {\"N\": \"1\"}}}\n"
         );
         let (_keep, items) = file(text.as_bytes());
-        let message = items.check(&table()).unwrap_err().to_string();
+        let message = items.check(&table(), &mut |_| {}).unwrap_err().to_string();
         assert!(message.starts_with("nothing was loaded\n"), "{message}");
         assert!(message.contains(":2: ") && message.contains(":4: the key attribute \"SK\" is missing"), "{message}");
         assert!(message.contains(":5: the key attribute \"PK\" is empty") && !message.contains(":1: "), "{message}");
@@ -287,22 +288,22 @@ mod tests {
     #[test]
     fn a_file_full_of_mistakes_names_the_first() {
         let (_keep, items) = file("x\n".repeat(1000).as_bytes());
-        let message = items.check(&table()).unwrap_err().to_string();
+        let message = items.check(&table(), &mut |_| {}).unwrap_err().to_string();
         assert_eq!(message.lines().count(), 1 + MISTAKES_SHOWN + 1);
     }
 
     #[test]
     fn a_line_without_end_and_a_file_that_is_not_text_are_refused() {
         let (_keep, endless) = file(&vec![b'x'; LONGEST_LINE as usize + 10]);
-        assert!(format!("{:#}", endless.check(&table()).unwrap_err()).contains("line 1: the line is longer"));
+        assert!(format!("{:#}", endless.check(&table(), &mut |_| {}).unwrap_err()).contains("line 1: the line is longer"));
         let (_keep, binary) = file(b"\xff\n");
-        assert!(format!("{:#}", binary.check(&table()).unwrap_err()).contains("not UTF-8"));
+        assert!(format!("{:#}", binary.check(&table(), &mut |_| {}).unwrap_err()).contains("not UTF-8"));
     }
 
     #[test]
     fn an_empty_file_has_no_items() {
         let (_keep, items) = file(b"");
-        let mut items = items.check(&table()).unwrap();
+        let mut items = items.check(&table(), &mut |_| {}).unwrap();
         assert_eq!((items.total, items.batches(&table()).unwrap().count()), (0, 0));
     }
 }

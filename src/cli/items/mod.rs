@@ -5,3 +5,4 @@ pub mod export;
 pub mod import;
 pub mod item_file;
 pub mod samples;
+pub mod survey;

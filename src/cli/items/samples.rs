@@ -97,7 +97,7 @@ pub async fn load(store: &SdkStore, tables: &[Table], samples: &Samples, mut par
 /// Loads a file into its table. Gives the table's name and the number of the items.
 async fn load_file(store: &SdkStore, table: &Table, file: ItemFile) -> Result<(String, u64)> {
     let of = table.clone();
-    let checked = spawn_blocking(move || file.check(&of)).await.context("the task that reads the samples has ended")?;
+    let checked = spawn_blocking(move || file.check(&of, &mut |_| {})).await.context("the task that reads the samples has ended")?;
     let mut items = checked.context("the samples cannot be loaded")?;
     Ok((table.name.clone(), import::load(store, table, &mut items, &|_| {}).await?))
 }

@@ -9,6 +9,7 @@ use super::run::Server;
 use super::signals::Hangups;
 use crate::cli::items::callers::{self, SampleCaller};
 use crate::cli::items::samples::Samples;
+use crate::cli::items::survey;
 use crate::cli::output;
 use crate::cli::schema_file::{self, SchemaChoice};
 use crate::cli::store_choice::variable;
@@ -82,7 +83,9 @@ impl Dev {
         let cursor_key = self.settings.cursor_key.clone().map_or_else(|| key_of(&loaded.text), String::into_bytes);
         output::print(&self.banner(&server, &loaded.model, (&filled, &callers)))?;
         let settings = server.gateway_settings(cursor_key);
-        let current = Arc::new(CurrentGateway::new(Gateway::new(Arc::new(loaded.model), store.clone(), settings.clone())));
+        let model = Arc::new(loaded.model);
+        let surveying = tokio::spawn(survey::warn_of_store(store.clone(), model.clone()));
+        let current = Arc::new(CurrentGateway::new(Gateway::new(model, store.clone(), settings.clone())));
         let design = Arc::new(SchemaDesign::new(self.choice.schema.clone(), sample_directory));
         let reload = Reload {
             path: self.choice.schema,
@@ -101,6 +104,7 @@ impl Dev {
         let development = Development { sample_callers, design, data, starting_texts };
         let ended = server.run(current, authenticator, Some(development)).await;
         watching.abort();
+        surveying.abort();
         ended
     }
 

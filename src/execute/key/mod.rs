@@ -5,8 +5,10 @@ pub mod bound;
 pub mod bounds;
 pub mod combinations;
 pub mod encoding;
+pub mod marks;
 pub mod range;
 pub mod resume;
 pub mod sharding;
 pub mod span;
+
 pub mod values;

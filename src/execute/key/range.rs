@@ -41,7 +41,7 @@ impl KeyRange {
         if !self.reads_keys() {
             return true;
         }
-        let fields = template.read(sort);
+        let fields = template.read_any_spelling(sort);
         let value = |field: &str| fields.iter().flatten().find(|(name, _)| name == field).map(|(_, value)| value);
         let begins = self
             .begins_with

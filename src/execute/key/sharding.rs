@@ -23,7 +23,7 @@ use crate::schema::model::sharding::{KeyChoice, Reading};
 use crate::schema::scalar::spread::{Spread, SpreadKind};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
-use crate::schema::template::part::Part;
+use crate::schema::template::part::{Part, spread_of};
 use crate::table::data::attribute::{Attribute, Item};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -134,18 +134,16 @@ fn of_binding(key: &KeyBinding, spread: Spread, values: &FieldValues<'_>) -> Opt
 /// An item, or a part of it, as the replica of this number: its key attributes hold the number in place of their own.
 pub fn as_replica(table: &Table, keys: &ItemKeys, item: &Item, number: u8) -> Item {
     let mut replica = item.clone();
-    let Some(name) = keys.replicas().map(Spread::placeholder) else { return replica };
+    if keys.replicas().is_none() {
+        return replica;
+    }
     for key in table.key_attributes() {
         let (Some(Attribute::S(text)), Some(templates)) = (item.get(&key.name), keys.keys.get(&key.name)) else { continue };
-        let read = templates.iter().find_map(|template| Some((template, template.read(text)?)));
-        let Some((template, fields)) = read.filter(|(template, _)| template.spread().is_some()) else { continue };
-        let value = |field: &str| match field == name {
-            true => Some(json!(number)),
-            false => fields.iter().find(|(known, _)| known == field).map(|(_, value)| value.clone()),
-        };
-        if let Ok(Some(text)) = template.render(&value) {
-            replica.insert(key.name.clone(), Attribute::S(text.into()));
-        }
+        let Some((template, parts)) = templates.iter().find_map(|template| Some((template, template.split(text)?))) else { continue };
+        // Everything but the number stays as it is spelt.
+        let own = |(part, text): (&Part, &str)| if spread_of(part).is_some() { number.to_string() } else { text.to_owned() };
+        let text: String = template.parts.iter().zip(parts).map(own).collect();
+        replica.insert(key.name.clone(), Attribute::S(text.into()));
     }
     replica
 }

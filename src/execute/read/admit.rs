@@ -15,16 +15,21 @@
 
 use crate::execute::auth::hiding::{HidingRules, is_hidden};
 use crate::execute::context::ExecutionContext;
-use crate::execute::values::decode::free_end;
+use crate::execute::key::marks::{has_key, have_constants, is_of_narrower, misspelt};
 use crate::plan::tree::{Read, TypeDiscriminator, TypeMarks};
 use crate::schema::model::ObjectType;
-use crate::schema::template::Template;
-use crate::schema::template::part::Part;
-use crate::table::data::attribute::{Attribute, Item};
+use crate::schema::template::part::Misspelling;
+use crate::table::data::attribute::Item;
 use crate::table::data::call::Get;
 use crate::table::data::error::TableError;
+use std::collections::BTreeSet;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The fields of types whose other spellings the log has told of.
+static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+/// The most fields that the log tells of, also when schemas are reloaded.
+const MOST_TOLD: usize = 1_000;
 
 /// An item that the caller may see.
 #[derive(Debug, Clone)]
@@ -111,7 +116,11 @@ pub async fn of_write(context: &ExecutionContext<'_>, ty: &ObjectType, items: Ve
 fn admit(way: Way<'_>) -> bool {
     match way {
         Way::Key(gate, item) => gate.types.is_of_key(item) && gate.shows(item),
-        Way::Range(gate, item) => gate.types.recognises(item) && gate.shows(item),
+        Way::Range(gate, item) if gate.types.recognises(item) => gate.shows(item),
+        Way::Range(gate, item) => {
+            tell_left_out(&gate.types, item);
+            false
+        }
         Way::Count | Way::Parent | Way::Write => true,
     }
 }
@@ -162,56 +171,61 @@ impl TypeDiscriminator {
     pub fn recognises(&self, item: &Item) -> bool {
         match self.types.as_slice() {
             [_, _, ..] if self.sees_constants => self.type_of(item).is_some(),
-            types => types.iter().any(|marks| marks.fit(item)),
+            types => types.iter().any(|marks| marks.fit(item, self.sees_constants)),
         }
     }
 
     /// Whether an item that was asked for by its key is of the type, or of one of the types.
     fn is_of_key(&self, item: &Item) -> bool {
         match self.types.as_slice() {
-            [only] => only.has_constants(item),
+            [only] => {
+                let fits = !only.key.has_limits || has_key(&only.key, item);
+                fits && have_constants(&only.constants, item) && !is_of_narrower(&only.narrower, item)
+            }
             _ => self.type_of(item).is_some(),
         }
     }
 
+    /// The positions of the types that a whole item may have.
+    pub fn fitting(&self, item: &Item) -> Vec<usize> {
+        (0..self.types.len()).filter(|position| self.types[*position].fit(item, self.sees_constants)).collect()
+    }
+
     /// The position of an item's type. If the keys leave several, it is the type whose constants are all present.
     pub fn type_of(&self, item: &Item) -> Option<usize> {
-        let mut fitting = (0..self.types.len()).filter(|position| self.types[*position].fit(item));
+        let mut fitting = (0..self.types.len()).filter(|position| self.types[*position].fit(item, self.sees_constants));
         let first = fitting.next()?;
         if fitting.next().is_none() {
             return Some(first);
         }
-        let certain = |marks: &TypeMarks| marks.fit(item) && marks.constants.iter().all(|(name, _)| item.contains_key(name));
+        let certain =
+            |marks: &TypeMarks| marks.fit(item, self.sees_constants) && marks.constants.iter().all(|(name, _)| item.contains_key(name));
         self.types.iter().position(certain)
     }
 }
 
 impl TypeMarks {
-    /// Whether the keys, and the constants that are known, are those of the type.
-    fn fit(&self, item: &Item) -> bool {
-        let keys = self.keys.iter().all(|(name, templates)| match item.get(name) {
-            Some(Attribute::S(text)) => templates.iter().any(|template| is_of(template, text)),
-            Some(_) => true,
-            None => false,
-        });
-        keys && self.has_constants(item)
-    }
-
-    /// Whether the type's constant attributes have the type's values, as far as they were asked for.
-    fn has_constants(&self, item: &Item) -> bool {
-        self.constants.iter().all(|(name, value)| match item.get(name) {
-            Some(Attribute::S(text)) => text == value,
-            Some(_) => false,
-            None => true,
-        })
+    /// Whether the keys, and the constants that are known, are those of the type. A more specific type is known only if all constants are.
+    fn fit(&self, item: &Item, sees_constants: bool) -> bool {
+        has_key(&self.key, item) && have_constants(&self.constants, item) && !(sees_constants && is_of_narrower(&self.narrower, item))
     }
 }
 
-/// Whether a text is of a template.
-fn is_of(template: &Template, text: &str) -> bool {
-    match (free_end(template), template.parts.as_slice()) {
-        (Some((_, beginning)), _) => text.starts_with(beginning),
-        (None, [Part::Literal(literal)]) => text == literal,
-        _ => template.read(text).is_some(),
+/// Says once for each field of each type that an item is left out, because its key is spelt otherwise than Keyfold writes it.
+fn tell_left_out(types: &TypeDiscriminator, item: &Item) {
+    let is_spelt = |marks: &&TypeMarks| marks.key.has_spellings && have_constants(&marks.constants, item);
+    for marks in types.types.iter().filter(is_spelt) {
+        let Some(Misspelling { field, found, own }) = misspelt(&marks.key, item) else { continue };
+        let place = format!("{}.{field}", marks.item);
+        let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() < MOST_TOLD && told.insert(place.clone()) {
+            let written = own.unwrap_or_default();
+            tracing::warn!(
+                field = place,
+                found,
+                written,
+                "an item is left out, and so are others like it: Keyfold writes its key otherwise, so nothing could find it by its fields"
+            );
+        }
     }
 }

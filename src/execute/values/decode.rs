@@ -32,7 +32,7 @@ pub fn find<'i>(reader: &FieldReader, item: &'i Item) -> Option<StoredValue<'i>>
             if let Some((field, rest)) = free_end(template) {
                 return text.strip_prefix(rest).filter(|_| field == reader.field).map(StoredValue::Text);
             }
-            let fields = template.read(text)?;
+            let fields = template.read_any_spelling(text)?;
             fields.into_iter().find(|(field, _)| *field == reader.field).map(|(_, value)| StoredValue::Key(value))
         }),
         // A number or binary key holds its field's value as it is.
@@ -49,7 +49,7 @@ pub(in crate::execute) fn free_end(template: &Template) -> Option<(&str, &str)> 
         _ => return None,
     };
     match last {
-        Part::Placeholder { field, value: ValueType::Id | ValueType::String, .. } => Some((field, beginning)),
+        Part::Placeholder { field, value: ValueType::Id | ValueType::String, limits: None, .. } => Some((field, beginning)),
         _ => None,
     }
 }

@@ -91,7 +91,7 @@ impl WriteJob<'_> {
 fn attributes(model: &Model, ty: &ObjectType) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     if let Some((_, keys)) = model.item(&ty.name) {
-        names.extend(keys.keys.keys().chain(keys.constants.iter().map(|(name, _)| name)).cloned());
+        names.extend(keys.keys.keys().cloned().chain(keys.telling().map(str::to_owned)));
     }
     for field in ty.fields.values() {
         if let FieldKind::Stored(stored) = &field.kind {

@@ -28,8 +28,14 @@ pub fn admits_only_own_type(table: &Table, keys: &ItemKeys, path: &AccessPath) -
     if !exact {
         return false;
     }
-    let any_text = |template: &Template, parts: usize| {
-        matches!(template.parts.get(parts..), Some([Part::Placeholder { value: ValueType::Id | ValueType::String, .. }]))
+    // A field that stands twice in the primary key has the same value in both places, which no key condition says.
+    let is_single = |field: &str| {
+        let templates = table.primary_key().filter_map(|key| keys.keys.get(&key.name)).flatten();
+        templates.flat_map(Template::placeholders).filter(|other| *other == field).count() == 1
+    };
+    let any_text = |template: &Template, parts: usize| match template.parts.get(parts..) {
+        Some([Part::Placeholder { field, value: ValueType::Id | ValueType::String, limits: None, .. }]) => is_single(field),
+        _ => false,
     };
     let meant = |key: &KeyAttribute| {
         let templates = keys.keys.get(&key.name).map(Vec::as_slice).unwrap_or_default();
@@ -71,7 +77,7 @@ pub fn admits_other_types(
 ) -> bool {
     let (partition_key, sort_key) = model.tables[table].keys_of(index);
     let (Access::Query { sort, .. }, Some(partition)) = (access, &key.partition) else { return true };
-    let any_text = || Part::Placeholder { field: String::new(), value: ValueType::String, width: None };
+    let any_text = || Part::Placeholder { field: String::new(), value: ValueType::String, width: None, limits: None };
     let sort_range = key.sort.as_ref().map(|template| match sort {
         SortAccess::Equal { .. } => template.clone(),
         SortAccess::All => Template { parts: vec![any_text()] },

@@ -164,6 +164,10 @@ impl<'a> Builder<'a> {
         read: ReadId,
     ) -> ReadId {
         let whole = self.read(entity, target, relation, ReadAction::FetchMissing(read));
+        if !target.discriminator.sees_constants {
+            // The whole item has the constants that the index lacks.
+            self.reads[whole].discriminator = Arc::new(TypeDiscriminator { sees_constants: true, ..(*target.discriminator).clone() });
+        }
         entity.held.push((Holder::Read(whole), None));
         entity.presence = Some(Presence::Read(whole));
         whole
@@ -224,6 +228,6 @@ impl<'a> Builder<'a> {
                 })
         };
         let mut others = self.model.types.values().filter(|other| other.name != ty.name).filter_map(attributes::keys);
-        !others.any(overlaps) || keys.constants.iter().all(|(attribute, _)| table.holds(index, attribute))
+        !others.any(overlaps) || keys.telling().all(|attribute| table.holds(index, attribute))
     }
 }

@@ -50,7 +50,8 @@ pub fn share(reads: &[Read], collections: &mut [Collection]) {
 fn attributes(model: &Model, read: &Read, fields: &[(&ObjectType, String)], as_stored: bool) -> BTreeSet<String> {
     let table = &model.tables[read.table];
     let mut names: BTreeSet<String> = key_attributes(table, read.index).into_iter().map(|key| key.name.clone()).collect();
-    let constants = read.discriminator.types.iter().flat_map(|marks| &marks.constants).map(|(name, _)| name);
+    let narrower = read.discriminator.types.iter().flat_map(|marks| &marks.narrower).flat_map(|narrower| &narrower.constants);
+    let constants = read.discriminator.types.iter().flat_map(|marks| &marks.constants).chain(narrower).map(|(name, _)| name);
     names.extend(constants.filter(|name| table.holds(read.index, name)).cloned());
     let types = read.discriminator.types.iter().filter_map(|marks| model.types.get(&marks.item));
     let asked = types.clone().flat_map(ObjectType::asked_attributes).filter(|name| table.holds(read.index, name));

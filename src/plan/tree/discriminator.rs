@@ -1,13 +1,13 @@
 //! What tells the items of a type from others: their key templates and constants.
 
 use crate::schema::model::auth::AuthRule;
-use crate::schema::template::Template;
+use crate::schema::model::keys::{NarrowerType, PrimaryKey};
 use std::sync::Arc;
 
 /// How to tell items of these types from all others.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct TypeDiscriminator {
-    /// Whether the read that uses it asks for all constants of the types. An index may lack them.
+    /// Whether the read that uses it asks for all constants that tell the types from others. An index may lack them.
     pub sees_constants: bool,
     /// The types, at least one.
     pub types: Vec<TypeMarks>,
@@ -27,14 +27,16 @@ impl TypeDiscriminator {
 }
 
 /// What an item of one type looks like.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct TypeMarks {
     /// The item type.
     pub item: String,
-    /// The table's key attributes, each with the templates that its value must match.
-    pub keys: Vec<(String, Vec<Template>)>,
+    /// Its primary key.
+    pub key: PrimaryKey,
     /// Constant attributes. An item that has one must have this value.
     pub constants: Vec<(String, String)>,
+    /// More specific types. An item that fits one of them is of that type.
+    pub narrower: Vec<Arc<NarrowerType>>,
     /// The rules that hide items. Of several, one that lets the caller in is enough; without any, no item is hidden.
     pub rules: Vec<Arc<AuthRule>>,
 }

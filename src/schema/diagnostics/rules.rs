@@ -113,7 +113,7 @@ pub const RULES: &[Rule] = &[
         "`attributes:` sets attributes that are not keys, each to one constant text.",
         r#"@item(keys: { PK: "{id}", SK: "{date}" }, attributes: { entity: "Order" })"#),
     rule("KF0216", "Each item has one type",
-        "Keyfold recognises the type of an item by its keys. If items of two types could have the same key, add a distinct text to one of the keys, or give the types different constants in `attributes:`.",
+        "Keyfold recognises the type of an item by its keys. If items of two types could have the same key, add a distinct text to one of the keys, give the types different constants in `attributes:`, or exclude the separator from a field: `@constraint(pattern: \"[^#]+\")`.",
         r#"type Group @item(keys: { PK: "{id}", SK: "Group" }) { id: ID! }"#),
     rule("KF0217", "Shards and replicas have a number",
         "`{shard:n}` spreads items over n keys, and `{replica:n}` copies each item to n keys. n is a whole number from 2 to 100, without leading zeros.",

@@ -2,23 +2,52 @@
 //!
 //! Two types of a table can be told apart if no text fits both partition keys, or both sort keys, or if they have different constants in
 //! the same attribute. An item always comes with its keys, whichever index it was read from. Types that only their constants tell apart are
-//! marked, so that their writes also check the constants.
+//! marked, so that their writes also check the constants. Of two such types, one may be more specific: its keys are all keys of the other,
+//! too. The other type knows of it, so that an item without constants is of the more specific one.
+//!
+//! Constraints of fields say which texts stand in keys. They count where they tell keys apart, and only there: elsewhere, an item that is
+//! older than the constraint stays what it is.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::keys::claims;
-use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::keys::{ItemKeys, NarrowerType};
 use crate::schema::syntax::directives::named;
-use crate::schema::table::Table;
+use crate::schema::table::{KeyAttribute, KeyType, Table};
+use crate::schema::template::Template;
+use crate::schema::template::limits::Limits;
 use crate::schema::types::draft::SchemaDraft;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What the keys of the types say of each other, by their positions.
+#[derive(Default)]
+struct Relations {
+    /// Types that share keys with others.
+    sharing: BTreeSet<usize>,
+    /// Types, each with a more specific one.
+    narrower: Vec<(usize, Arc<NarrowerType>)>,
+    /// Types and key attributes that constraints tell from those of others.
+    limited: BTreeSet<(usize, String)>,
+}
 
 /// Reports every pair of item types that could be confused, at the later one, and marks those that only constants tell apart.
 pub fn check(draft: &mut SchemaDraft, findings: &mut Findings) {
-    let mut sharing: Vec<usize> = Vec::new();
+    let mut relations = Relations::default();
     for (position, (name, keys)) in draft.items.iter().enumerate() {
         for (earlier, (other_name, other)) in draft.items.iter().enumerate().take(position) {
-            let table = draft.tables.get(keys.table).filter(|table| other.table == keys.table && share_keys(table, keys, other));
-            let Some(table) = table else { continue };
-            sharing.extend([earlier, position]);
+            let Some(table) = draft.tables.get(keys.table).filter(|_| other.table == keys.table) else { continue };
+            for key in limited_keys(table, keys, other) {
+                relations.limited.extend([(position, key.clone()), (earlier, key)]);
+            }
+            if !share_keys(table, keys, other) {
+                continue;
+            }
+            relations.sharing.extend([earlier, position]);
+            match (is_within(table, keys, other), is_within(table, other, keys)) {
+                (true, false) => relations.narrower.push((earlier, Arc::new(narrow(table, name, keys)))),
+                (false, true) => relations.narrower.push((position, Arc::new(narrow(table, other_name, other)))),
+                _ => {}
+            }
             let directive = draft.schema.get_object(name).and_then(|object| object.directives.get("item"));
             if let (Some(claims), Some(directive)) = (claims::apart(table, keys, other), directive) {
                 let message =
@@ -29,27 +58,114 @@ pub fn check(draft: &mut SchemaDraft, findings: &mut Findings) {
             }
             if let (false, Some(directive)) = (constants_differ(keys, other), directive) {
                 let message = format!("an item could be `{name}` or `{other_name}`: their keys do not distinguish them");
+                let separated = separated(table, (name, keys), (other_name, other));
+                let excluded = separated.map_or_else(String::new, |(field, letter)| {
+                    format!("; or exclude `{letter}` from `{field}`: `@constraint(pattern: \"[^{letter}]+\")`")
+                });
                 let help = format!(
-                    "put different texts into the sort keys, or add constants: `attributes: {{ entity: \"{name}\" }}`, and another for `{other_name}`"
+                    "put different texts into the sort keys, or add constants: `attributes: {{ entity: \"{name}\" }}`, and another for `{other_name}`{excluded}"
                 );
                 findings.error("KF0216", &named(directive), message, Some(help));
             }
         }
     }
-    for position in sharing {
+    settle(draft, relations);
+}
+
+/// Gives the types what was found. Constraints that tell no keys apart are forgotten.
+fn settle(draft: &mut SchemaDraft, relations: Relations) {
+    for (position, keys) in draft.items.values_mut().enumerate() {
+        keys.shares_keys = relations.sharing.contains(&position);
+        for (attribute, templates) in &mut keys.keys {
+            let is_limited = relations.limited.contains(&(position, attribute.clone()));
+            if !is_limited && !are_alternatives_limited(templates) {
+                templates.iter_mut().for_each(|template| *template = unlimited(template));
+            }
+        }
+        let primary = draft.tables.get(keys.table).map(|table| keys.primary(table));
+        keys.limited = primary.filter(|primary| primary.has_limits).map(Arc::new);
+    }
+    for (position, narrower) in relations.narrower {
         if let Some((_, keys)) = draft.items.get_index_mut(position) {
-            keys.shares_keys = true;
+            keys.narrower.push(narrower);
         }
     }
 }
 
 /// Whether an item of the one type can have the primary key of an item of the other.
 fn share_keys(table: &Table, a: &ItemKeys, b: &ItemKeys) -> bool {
-    let disjoint = |key: &str| match (a.keys.get(key), b.keys.get(key)) {
-        (Some(a), Some(b)) => a.iter().all(|a| b.iter().all(|b| !a.overlaps(b))),
+    table.primary_key().all(|key| match (a.keys.get(&key.name), b.keys.get(&key.name)) {
+        // The text of a value tells nothing of its number: an instant may be stored as an epoch.
+        (Some(a), Some(b)) if key.kind == KeyType::S => overlap(a, b),
+        _ => true,
+    })
+}
+
+fn overlap(a: &[Template], b: &[Template]) -> bool {
+    a.iter().any(|a| b.iter().any(|b| a.overlaps(b)))
+}
+
+fn unlimited(template: &Template) -> Template {
+    template.clone().limited(&|_| None)
+}
+
+/// The key attributes in which constraints tell the two types apart. There are none if another attribute does.
+fn limited_keys(table: &Table, a: &ItemKeys, b: &ItemKeys) -> Vec<String> {
+    let plain = |keys: &ItemKeys| {
+        let mut plain = keys.clone();
+        plain.keys.values_mut().flatten().for_each(|template| *template = unlimited(template));
+        plain
+    };
+    let has_limits = |keys: &ItemKeys| keys.keys.values().flatten().any(Template::has_limits);
+    if !(has_limits(a) || has_limits(b)) || !share_keys(table, &plain(a), &plain(b)) {
+        return Vec::new();
+    }
+    let is_apart = |key: &&KeyAttribute| match (a.keys.get(&key.name), b.keys.get(&key.name)) {
+        (Some(a), Some(b)) => key.kind == KeyType::S && !overlap(a, b),
         _ => false,
     };
-    !table.primary_key().any(|key| disjoint(&key.name))
+    table.primary_key().filter(is_apart).map(|key| key.name.clone()).collect()
+}
+
+/// Whether constraints tell the alternatives of a key apart.
+fn are_alternatives_limited(templates: &[Template]) -> bool {
+    let plain: Vec<Template> = templates.iter().map(unlimited).collect();
+    plain.iter().enumerate().any(|(position, one)| plain[..position].iter().any(|other| one.overlaps(other)))
+}
+
+/// A field, and the first character of a literal, such that the types could be told apart if no value of the field held the character.
+fn separated(table: &Table, one: (&str, &ItemKeys), other: (&str, &ItemKeys)) -> Option<(String, char)> {
+    let templates =
+        |keys: &'_ ItemKeys| table.primary_key().filter_map(|key| keys.keys.get(&key.name)).flatten().cloned().collect::<Vec<_>>();
+    let letters: BTreeSet<char> = templates(one.1).iter().chain(&templates(other.1)).flat_map(Template::separators).collect();
+    for ((name, keys), others) in [(one, other.1), (other, one.1)] {
+        for field in templates(keys).iter().flat_map(Template::fields) {
+            for letter in &letters {
+                let limits = Limits::without(*letter);
+                let mut limited = keys.clone();
+                for template in limited.keys.values_mut().flatten() {
+                    *template = template.clone().limited(&|own| (own == field).then(|| limits.clone()));
+                }
+                if !share_keys(table, &limited, others) {
+                    return Some((format!("{name}.{field}"), *letter));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Whether every primary key of the one type is one of the other, too.
+fn is_within(table: &Table, one: &ItemKeys, other: &ItemKeys) -> bool {
+    !other.primary(table).repeats
+        && table.primary_key().all(|key| match (one.keys.get(&key.name), other.keys.get(&key.name)) {
+            (Some(own), Some(others)) => own.iter().all(|own| own.is_within(others)),
+            _ => false,
+        })
+}
+
+fn narrow(table: &Table, name: &str, keys: &ItemKeys) -> NarrowerType {
+    NarrowerType { item: name.to_owned(), key: keys.primary(table), constants: keys.constants.clone() }
 }
 
 fn constants_differ(a: &ItemKeys, b: &ItemKeys) -> bool {

@@ -4,12 +4,14 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::keys::claims;
 use crate::schema::model::keys::ItemKeys;
+use crate::schema::rules::constraint::{Constrained, read_constraint};
 use crate::schema::scalar::spread::SpreadKind;
 use crate::schema::syntax::directives::{argument, items, member, named, string};
 use crate::schema::syntax::span;
 use crate::schema::syntax::span::{At, Span};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
+use crate::schema::template::limits::Limits;
 use crate::schema::template::part::{Part, TemplateMistake, TemplateMistakeKind};
 use crate::schema::types::draft::{GLOBAL_ID, StoredFields};
 use crate::schema::types::values;
@@ -50,7 +52,7 @@ pub fn read_item_keys(item: &ItemType, findings: &mut Findings) -> Option<ItemKe
         }
     }
     let constants = constants(item, findings)?;
-    let keys = ItemKeys { table: item.table.1, keys, constants, shares_keys: false };
+    let keys = ItemKeys { table: item.table.1, keys, constants, shares_keys: false, narrower: Vec::new(), limited: None };
     let sound = sound && check_complete(item, &keys.keys, findings) && check_spread(item, &keys, findings);
     (sound && claims::check(item.table.0, (&item.object.name, item.directive), &keys, findings)).then_some(keys)
 }
@@ -142,6 +144,7 @@ fn templates(item: &ItemType, key: &KeyAttribute, written: &[At<String>], findin
     for text in written {
         match Template::parse(&text.value, &resolve) {
             Ok(template) => {
+                let template = template.limited(&|field| limits(item, field));
                 check_kind(item, key, &template, text, findings).then_some(())?;
                 if let Some(position) = parsed.iter().position(|other| other.overlaps(&template)) {
                     let message = format!("this template and \"{}\" could give the same key", written[position].value);
@@ -158,6 +161,14 @@ fn templates(item: &ItemType, key: &KeyAttribute, written: &[At<String>], findin
         }
     }
     (parsed.len() == written.len()).then_some(parsed)
+}
+
+/// Which texts the values of a field can be. A mistake in its constraint is reported with the field's rules.
+fn limits(item: &ItemType, field: &str) -> Option<Limits> {
+    let (definition, declared) = (item.object.fields.get(field)?, item.record.get(field)?);
+    let what = Constrained { coordinate: format!("{}.{field}", item.object.name), ty: &definition.ty };
+    let directive = definition.directives.get("constraint")?;
+    Limits::of(&read_constraint(&what, Some(&declared.value), directive, &mut Findings::default())?)
 }
 
 fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, findings: &mut Findings) {

@@ -1,9 +1,10 @@
 //! Where the items of a type live: their table, key templates and constants. Plain data.
 
 use crate::schema::expression::claim::ClaimPath;
-use crate::schema::table::Table;
+use crate::schema::table::{KeyType, Table};
 use crate::schema::template::Template;
 use indexmap::IndexMap;
+use std::sync::Arc;
 
 /// Where the items of a type live.
 #[derive(Debug, Clone)]
@@ -17,6 +18,51 @@ pub struct ItemKeys {
     pub constants: Vec<(String, String)>,
     /// Whether an item of another type can have the same primary key, so that only the constants tell which type an item is of.
     pub shares_keys: bool,
+    /// The more specific of the types that share keys: every key of theirs is one of this type, too, and not the reverse. An item with such
+    /// a key is of that type, unless its constants say otherwise.
+    pub narrower: Vec<Arc<NarrowerType>>,
+    /// The primary key, if constraints of fields tell it from the keys of other types: a key whose values break them is not of this type.
+    pub limited: Option<Arc<PrimaryKey>>,
+}
+
+/// A type that is more specific than another, as `ORDER#{orderId}#ITEM#{number:03}` is than `ORDER#{id}`.
+#[derive(Debug)]
+pub struct NarrowerType {
+    /// Its name.
+    pub item: String,
+    /// Its primary key.
+    pub key: PrimaryKey,
+    /// Its constants.
+    pub constants: Vec<(String, String)>,
+}
+
+/// The primary key of a type: what an item's key attributes must look like.
+#[derive(Debug, Clone)]
+pub struct PrimaryKey {
+    /// The key attributes of the table, each with the templates that its value must match.
+    pub attributes: Vec<(String, Vec<Template>)>,
+    /// Whether a field or a claim stands in both attributes. It has the same value in both.
+    pub repeats: bool,
+    /// Whether constraints of fields tell its keys from those of other types.
+    pub has_limits: bool,
+    /// Whether a value in it may be in a spelling that Keyfold would not write.
+    pub has_spellings: bool,
+}
+
+impl PrimaryKey {
+    /// The primary key of these attributes.
+    pub fn new(table: &Table, attributes: Vec<(String, Vec<Template>)>) -> Self {
+        let holds = |templates: &[Template], field: &str| templates.iter().any(|template| template.placeholders().any(|own| own == field));
+        let repeats = match attributes.as_slice() {
+            [(_, first), (_, second)] => first.iter().flat_map(Template::placeholders).any(|field| holds(second, field)),
+            _ => false,
+        };
+        let is_number = |name: &str| table.primary_key().any(|key| key.name == name && key.kind == KeyType::N);
+        let has_spellings = |(name, templates): &(String, Vec<Template>)| is_number(name) || templates.iter().any(Template::has_spellings);
+        let has_spellings = attributes.iter().any(has_spellings);
+        let has_limits = attributes.iter().flat_map(|(_, templates)| templates).any(Template::has_limits);
+        Self { attributes, repeats, has_limits, has_spellings }
+    }
 }
 
 impl ItemKeys {
@@ -41,5 +87,17 @@ impl ItemKeys {
             }
         }
         claims
+    }
+
+    /// The primary key.
+    pub fn primary(&self, table: &Table) -> PrimaryKey {
+        let templates = table.primary_key().filter_map(|key| Some((key.name.clone(), self.keys.get(&key.name)?.clone())));
+        PrimaryKey::new(table, templates.collect())
+    }
+
+    /// The attributes beside the keys that tell which type an item is of.
+    pub fn telling(&self) -> impl Iterator<Item = &str> {
+        let narrower = self.narrower.iter().flat_map(|narrower| &narrower.constants);
+        self.constants.iter().chain(narrower).map(|(name, _)| name.as_str())
     }
 }

@@ -49,12 +49,14 @@ pub fn check_guards(draft: &SchemaDraft, findings: &mut Findings) {
         for (field_name, _) in record.iter().filter(|(_, declared)| declared.rules.unique) {
             let Some(table) = draft.items.get(type_name).map(|keys| keys.table) else { continue };
             let name = format!("Unique#{type_name}.{field_name}");
-            let value = Part::Placeholder { field: field_name.clone(), value: ValueType::String, width: None };
+            let value = Part::Placeholder { field: field_name.clone(), value: ValueType::String, width: None, limits: None };
             let guard = [Template { parts: vec![Part::Literal(format!("{name}#")), value] }, Template { parts: vec![Part::Literal(name)] }];
             let confused = draft.items.iter().filter(|(_, keys)| keys.table == table).find(|(_, keys)| {
                 let own = draft.tables.get(table).into_iter().flat_map(|table| table.primary_key()).zip(&guard);
                 let apart = |(key, guard): (&crate::schema::table::KeyAttribute, &Template)| {
-                    keys.keys.get(&key.name).is_some_and(|templates| templates.iter().all(|template| !template.overlaps(guard)))
+                    keys.keys
+                        .get(&key.name)
+                        .is_some_and(|templates| templates.iter().all(|template| !template.clone().limited(&|_| None).overlaps(guard)))
                 };
                 !own.into_iter().any(apart)
             });

@@ -5,7 +5,7 @@
 
 use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
-use time::{Date, Month, OffsetDateTime};
+use time::{Date, Month, OffsetDateTime, Time};
 
 /// The length of every canonical instant, `2026-11-20T09:30:00.000Z`.
 pub const INSTANT_LENGTH: usize = 24;
@@ -17,7 +17,22 @@ pub const DATE_LENGTH: usize = 10;
 /// 0000 to
 /// 9999.
 pub fn canonical_instant(text: &str) -> Option<String> {
-    instant_text(epoch_millis(text)?)
+    if is_canonical_instant(text) { Some(text.to_owned()) } else { instant_text(epoch_millis(text)?) }
+}
+
+/// Whether the text is the canonical text of an instant.
+pub fn is_canonical_instant(text: &str) -> bool {
+    let parsed = || {
+        let mut scan = Scan { text, at: 0 };
+        scan.date()?;
+        let mut part = |before: &[u8], digits| scan.byte(before).and_then(|()| scan.digits(digits))?.parse().ok();
+        let (hour, minute, second) = (part(b"T", 2)?, part(b":", 2)?, part(b":", 2)?);
+        Time::from_hms(hour, minute, second).ok()?;
+        scan.byte(b".").and_then(|()| scan.digits(3))?;
+        scan.byte(b"Z")?;
+        (scan.at == text.len()).then_some(())
+    };
+    parsed().is_some()
 }
 
 /// Milliseconds since 1970 of an instant in any accepted spelling.
@@ -46,10 +61,7 @@ pub fn instant_lengths(text: &str) -> Vec<usize> {
 pub fn is_date(text: &str) -> bool {
     let parsed = || {
         let mut scan = Scan { text, at: 0 };
-        let year = scan.digits(4)?.parse().ok()?;
-        let month: u8 = scan.byte(b"-").and_then(|()| scan.digits(2))?.parse().ok()?;
-        let day = scan.byte(b"-").and_then(|()| scan.digits(2))?.parse().ok()?;
-        Date::from_calendar_date(year, Month::try_from(month).ok()?, day).ok()?;
+        scan.date()?;
         (scan.at == text.len()).then_some(())
     };
     parsed().is_some()
@@ -112,6 +124,14 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
+    /// Consumes a day of the calendar.
+    fn date(&mut self) -> Option<Date> {
+        let year = self.digits(4)?.parse().ok()?;
+        let month: u8 = self.byte(b"-").and_then(|()| self.digits(2))?.parse().ok()?;
+        let day = self.byte(b"-").and_then(|()| self.digits(2))?.parse().ok()?;
+        Date::from_calendar_date(year, Month::try_from(month).ok()?, day).ok()
+    }
+
     /// Consumes the next `count` bytes if they are digits.
     fn digits(&mut self, count: usize) -> Option<&'a str> {
         let digits = self.text.get(self.at..self.at + count)?;
@@ -196,6 +216,7 @@ mod tests {
             let text = instant_text(millis).unwrap();
             prop_assert_eq!(text.len(), INSTANT_LENGTH);
             prop_assert_eq!(epoch_millis(&text), Some(millis));
+            prop_assert!(is_canonical_instant(&text));
             prop_assert_eq!(canonical_instant(&text), Some(text));
         }
 
@@ -206,6 +227,12 @@ mod tests {
             }
             canonical_instant(&text);
             is_date(&text);
+        }
+
+        #[test]
+        fn only_the_text_that_is_written_is_canonical(text in "20(2[3-6]|16)-(0[0-9]|1[0-3])-[0-3][0-9][Tt ][0-2][0-9]:[0-6][0-9]:[0-6][0-9][.,][0-9]{2,4}(Z|z|[+]00:00)") {
+            let written = epoch_millis(&text).and_then(instant_text);
+            prop_assert_eq!(is_canonical_instant(&text), written.as_ref() == Some(&text));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! key text out. Must not know where a value comes from or goes.
 
 use crate::schema::scalar::claim_text;
-use crate::schema::scalar::date_time::{canonical_instant, is_date};
+use crate::schema::scalar::date_time::{canonical_instant, is_canonical_instant, is_date};
 use crate::schema::scalar::decimal::{canonical_decimal, canonical_float, numeral_length};
 use crate::schema::scalar::spread::Spread;
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -143,6 +143,16 @@ impl ValueType {
             ValueType::Boolean => text.parse().ok().map(Value::Bool),
             ValueType::Enum(values) => values.api_name(text).map(Value::from),
             _ => self.coerce(&Value::from(text)).ok(),
+        }
+    }
+
+    /// Reads a value back from its own text: the one that [`to_text`](Self::to_text) writes. `None` for every other spelling.
+    pub fn from_own_text(&self, text: &str) -> Option<Value> {
+        match self {
+            ValueType::DateTime(_) => is_canonical_instant(text).then(|| Value::from(text)),
+            ValueType::Float | ValueType::Decimal => self.from_text(text).filter(|value| self.to_text(value).as_deref() == Some(text)),
+            // The others have one spelling.
+            _ => self.from_text(text),
         }
     }
 

@@ -141,7 +141,10 @@ proptest! {
             let kind = ValueType::of_scalar(name);
             if let Some(value) = kind.from_text(&text) {
                 let canonical = kind.to_text(&value).unwrap();
-                prop_assert_eq!(kind.from_text(&canonical), Some(value));
+                prop_assert_eq!(kind.from_own_text(&canonical), Some(value.clone()));
+                prop_assert_eq!(kind.from_own_text(&text), (canonical == text).then_some(value));
+            } else {
+                prop_assert_eq!(kind.from_own_text(&text), None);
             }
         }
     }

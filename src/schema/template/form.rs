@@ -15,7 +15,7 @@
 //! | shard, replica | its number in plain digits, below their count |
 
 use crate::schema::scalar::claim_text;
-use crate::schema::scalar::date_time::{DATE_LENGTH, instant_lengths};
+use crate::schema::scalar::date_time::{DATE_LENGTH, INSTANT_LENGTH, instant_lengths, is_canonical_instant};
 use crate::schema::scalar::decimal::numeral_length;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::part::Part;
@@ -23,6 +23,15 @@ use serde_json::Value;
 
 /// The widest padded number: DynamoDB keeps 38 digits of a number.
 pub const WIDEST: u8 = 38;
+
+/// Which texts of a value are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spelling {
+    /// Only the text that [`write`] writes.
+    Own,
+    /// Every text that stands for the value.
+    Any,
+}
 
 /// Whether a key can contain the type at all.
 pub fn is_key_type(kind: &ValueType) -> bool {
@@ -42,6 +51,11 @@ pub fn is_number(kind: &ValueType) -> bool {
 /// Whether the type is an integer, which may be padded.
 pub fn is_integer(kind: &ValueType) -> bool {
     matches!(kind, ValueType::Int | ValueType::Long)
+}
+
+/// Whether a text may stand for a value of the type without being the one that is written.
+pub fn has_spellings(kind: &ValueType) -> bool {
+    matches!(kind, ValueType::DateTime(_) | ValueType::Float | ValueType::Decimal)
 }
 
 /// The characters that could continue a value where a shorter one ends. Only unpadded numbers, including those of shards and replicas, and
@@ -69,7 +83,7 @@ pub fn write(kind: &ValueType, width: Option<u8>, value: &Value) -> Result<Strin
 }
 
 /// The possible lengths of a value's text at the beginning of `text`, in the order in which to try them. Not for free text.
-pub fn lengths(kind: &ValueType, width: Option<u8>, text: &str) -> Vec<usize> {
+pub fn lengths((kind, width): (&ValueType, Option<u8>), spelling: Spelling, text: &str) -> Vec<usize> {
     let begins = |stored: &&str| text.starts_with(*stored);
     match kind {
         ValueType::Enum(values) => {
@@ -92,6 +106,10 @@ pub fn lengths(kind: &ValueType, width: Option<u8>, text: &str) -> Vec<usize> {
         }
         ValueType::Float | ValueType::Decimal => numeral_length(text).into_iter().collect(),
         ValueType::Claim => vec![text.find(|sign| !claim_text::CHARACTERS.contains(sign)).unwrap_or(text.len())],
+        ValueType::DateTime(_) if spelling == Spelling::Own => {
+            let length = text.get(..INSTANT_LENGTH).filter(|text| is_canonical_instant(text)).map(str::len);
+            length.into_iter().collect()
+        }
         ValueType::DateTime(_) => instant_lengths(text),
         ValueType::Date => text.get(..DATE_LENGTH).map(str::len).into_iter().collect(),
         ValueType::Boolean => ["true", "false"].iter().filter(|word| begins(word)).map(|word| word.len()).collect(),
@@ -102,8 +120,9 @@ pub fn lengths(kind: &ValueType, width: Option<u8>, text: &str) -> Vec<usize> {
 }
 
 /// The value of a text whose length is one of [`lengths`].
-pub fn read(kind: &ValueType, width: Option<u8>, text: &str) -> Option<Value> {
+pub fn read((kind, width): (&ValueType, Option<u8>), spelling: Spelling, text: &str) -> Option<Value> {
     match width {
+        None if spelling == Spelling::Own => kind.from_own_text(text),
         None => kind.from_text(text),
         Some(_) => match text.trim_start_matches('0') {
             "" => kind.from_text("0"),

@@ -7,7 +7,7 @@
 use super::syntax::SpannedPart;
 use crate::schema::scalar::value_type::{EnumValues, ValueType};
 use crate::schema::template::part::{Part, TemplateMistake, TemplateMistakeKind};
-use crate::schema::template::{form, overlap};
+use crate::schema::template::{form, texts};
 use std::ops::Range;
 
 /// All reasons why a template cannot be inverted. A part is not judged if the parts after it, which decide, could not be read.
@@ -71,7 +71,8 @@ fn unlike_values(field: &str, values: &EnumValues, rest: &[SpannedPart]) -> Opti
             }
             let (short, long) = if stored.len() < text.len() { (stored, text) } else { (text, stored) };
             let Some(more) = long.strip_prefix(short.as_str()).map(|more| Part::Literal(more.to_owned())) else { continue };
-            if overlap::overlap(rest.iter().copied(), std::iter::once(&more).chain(rest.iter().copied())) {
+            let longer: Vec<&Part> = std::iter::once(&more).chain(rest.iter().copied()).collect();
+            if texts::meet(&rest, &longer) {
                 return Some(format!(
                     "The stored value `{short}` of `{field}` ({name}), together with the text after it, could also be `{long}`; put another separator after `{{{field}}}`."
                 ));

@@ -4,30 +4,36 @@
 //! The laws, each proved by a property test:
 //! - Different tuples of values make different texts, and reading a written text gives back the values that it was written from.
 //! - Reading never fails hard: a text that does not match the template gives `None`.
-//! - A text that matches but was not written here (existing data, such as an instant without milliseconds) gives the values that it spells.
+//! - What is read writes the same text. A text in another spelling (existing data, such as an instant without milliseconds) gives `None` as
+//!   well, because its values lead to another key. [`Template::read_any_spelling`] tells what it spells.
 //!
 //! They hold because a text is read from left to right, and it is never in doubt where a part ends. `escape` shows this for free text,
 //! `form` gives every other type its own form, and `invertible` refuses templates in which two forms could run together.
 
+mod automaton;
 mod escape;
 mod form;
 mod invertible;
-mod overlap;
+pub mod limits;
 pub mod part;
 mod syntax;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::scalar::date_time::{DATE_LENGTH, INSTANT_LENGTH};
 use crate::schema::scalar::spread::Spread;
 use crate::schema::scalar::value_type::ValueType;
+use crate::schema::template::form::Spelling;
+use crate::schema::template::limits::Limits;
 use crate::schema::template::part::{
-    AsPartValue, Fields, LONGEST_KEY, Part, PartValue, RenderMistake, TemplateMistake, claim_of, spread_of,
+    AsPartValue, Fields, LONGEST_KEY, Misspelling, Part, PartValue, RenderMistake, TemplateMistake, claim_of, spread_of,
 };
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// The bytes of most keys.
 const USUAL_KEY: usize = 64;
@@ -75,10 +81,18 @@ impl Template {
         fields
     }
 
+    /// The fields and claims of the placeholders, in order, as often as they stand there. The number of a shard or replica is none of them.
+    pub fn placeholders(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter(|part| spread_of(part).is_none()).filter_map(|part| match part {
+            Part::Placeholder { field, .. } => Some(field.as_str()),
+            Part::Literal(_) => None,
+        })
+    }
+
     /// The first unpadded number (field, position of the part). Unpadded numbers sort wrongly as text: `10` before `9`.
     pub fn bare_number(&self) -> Option<(String, usize)> {
         self.parts.iter().enumerate().find_map(|(position, part)| match part {
-            Part::Placeholder { field, value, width: None } if form::is_number(value) => Some((field.clone(), position)),
+            Part::Placeholder { field, value, width: None, .. } if form::is_number(value) => Some((field.clone(), position)),
             _ => None,
         })
     }
@@ -99,7 +113,7 @@ impl Template {
                     key.push_str(literal);
                     continue;
                 }
-                Part::Placeholder { field, value, width } => (field, value, *width),
+                Part::Placeholder { field, value, width, .. } => (field, value, *width),
             };
             let Some(value) = value(field) else { return Ok(None) };
             let written = |value: &Value| form::write(kind, width, value).map_err(|sentence| RenderMistake::Unfit(field.clone(), sentence));
@@ -175,9 +189,17 @@ impl Template {
         Template { parts: self.parts.iter().map(number).collect() }
     }
 
-    /// Reads the fields and claims back from a key text, each once; `None` if the text does not match this template.
+    /// Reads the fields and claims back from a key text, each once; `None` if their values do not write this text.
     pub fn read(&self, text: &str) -> Option<Fields> {
-        let values = self.read_values(text)?;
+        self.read_values(Spelling::Own, text).map(|values| self.fields_of(values))
+    }
+
+    /// The same, whatever the spelling: `None` only if the text spells no values. For what is no item's identity: the keys of indexes.
+    pub fn read_any_spelling(&self, text: &str) -> Option<Fields> {
+        self.read_values(Spelling::Any, text).map(|values| self.fields_of(values))
+    }
+
+    fn fields_of(&self, values: Vec<ReadValue<'_>>) -> Fields {
         let mut once: Fields = Vec::with_capacity(values.len());
         for ReadValue { field, value, .. } in values {
             if !once.iter().any(|(known, _)| known == field) {
@@ -188,12 +210,29 @@ impl Template {
         if let Some(spread) = self.spread() {
             once.retain(|(field, _)| *field != spread.placeholder());
         }
-        Some(once)
+        once
     }
 
-    /// The text of each part within a key text, in order; `None` if the text does not match this template. Joined, they are the text.
+    /// Whether a key may be in a spelling that Keyfold would not write.
+    pub fn has_spellings(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Placeholder { value, .. } if form::has_spellings(value)))
+    }
+
+    /// The first value in a key text that is spelt otherwise than Keyfold would write it.
+    pub fn misspelling(&self, text: &str) -> Option<Misspelling> {
+        self.parts.iter().zip(self.split(text)?).find_map(|(part, found)| match part {
+            Part::Placeholder { field, value, width, .. } if form::has_spellings(value) => {
+                let own = form::write(value, *width, &form::read((value, *width), Spelling::Any, found)?).ok()?;
+                (own != found).then(|| Misspelling { field: field.clone(), found: found.to_owned(), own: Some(own) })
+            }
+            _ => None,
+        })
+    }
+
+    /// The text of each part within a key text, whatever the spelling, in order; `None` if the text does not match this template. Joined,
+    /// they are the text.
     pub fn split<'t>(&self, text: &'t str) -> Option<Vec<&'t str>> {
-        let (values, mut rest) = (self.read_values(text)?, text);
+        let (values, mut rest) = (self.read_values(Spelling::Any, text)?, text);
         let mut lengths = values.iter().map(|value| value.length);
         let own = |part: &Part| {
             let length = match part {
@@ -208,12 +247,12 @@ impl Template {
     }
 
     /// The values of the placeholders in order. Those of one field are equal.
-    fn read_values(&self, text: &str) -> Option<Vec<ReadValue<'_>>> {
+    fn read_values(&self, spelling: Spelling, text: &str) -> Option<Vec<ReadValue<'_>>> {
         // A longer text is not a key. This check also bounds the work.
         if text.len() > LONGEST_KEY && !self.is_binary() {
             return None;
         }
-        let mut values = self.read_from(0, text, &mut HashSet::new())?;
+        let mut values = self.read_from((0, text), spelling, &mut HashSet::new())?;
         values.reverse();
         let differs = |(position, value): (usize, &ReadValue<'_>)| {
             values[..position].iter().any(|known| known.field == value.field && known.value != value.value)
@@ -229,16 +268,58 @@ impl Template {
 
     /// Whether some text could match both templates (conservative: true unless it can be ruled out).
     pub fn overlaps(&self, other: &Template) -> bool {
-        overlap::overlap(self.parts.iter(), other.parts.iter())
+        texts::meet(&self.parts.iter().collect::<Vec<_>>(), &other.parts.iter().collect::<Vec<_>>())
+    }
+
+    /// The template whose free texts have these limits.
+    pub fn limited(mut self, of: &dyn Fn(&str) -> Option<Limits>) -> Template {
+        for part in &mut self.parts {
+            if let Part::Placeholder { field, value, limits, .. } = part
+                && form::is_free_text(value)
+            {
+                *limits = of(field).map(Arc::new);
+            }
+        }
+        self
+    }
+
+    /// The first characters of its literals that could separate values: those that are neither letters nor digits.
+    pub fn separators(&self) -> impl Iterator<Item = char> {
+        let first = |part: &Part| if let Part::Literal(literal) = part { literal.chars().next() } else { None };
+        self.parts.iter().filter_map(first).filter(|letter| letter.is_ascii_punctuation())
+    }
+
+    /// Whether a free text has limits.
+    pub fn has_limits(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Placeholder { limits: Some(_), .. }))
+    }
+
+    /// Whether every text of this template is one of the others, too. False unless that is certain.
+    pub fn is_within(&self, others: &[Template]) -> bool {
+        // A field that stands twice has the same value in both places, which the set of texts does not tell. Neither does it tell all limits.
+        let repeats = |template: &Template| {
+            let mut seen = HashSet::new();
+            !template.placeholders().all(|field| seen.insert(field)) || template.spreads().count() > 1
+        };
+        if others.iter().any(|other| repeats(other) || other.has_limits()) {
+            return false;
+        }
+        let texts = |template: &Template| texts::of(&template.parts.iter().collect::<Vec<_>>());
+        texts(self).is_within(&others.iter().map(texts).collect::<Vec<_>>())
     }
 
     /// The values of the parts from `position` on, last first. `dead` holds the attempts that failed: position and length of the remaining
     /// text.
-    fn read_from<'t>(&self, position: usize, text: &'t str, dead: &mut HashSet<(usize, usize)>) -> Option<Vec<ReadValue<'_>>> {
-        let (field, kind, width) = match self.parts.get(position) {
+    fn read_from<'t>(
+        &self,
+        (position, text): (usize, &'t str),
+        spelling: Spelling,
+        dead: &mut HashSet<(usize, usize)>,
+    ) -> Option<Vec<ReadValue<'_>>> {
+        let (field, kind, width, limits) = match self.parts.get(position) {
             None => return text.is_empty().then(Vec::new),
-            Some(Part::Literal(literal)) => return self.read_from(position + 1, text.strip_prefix(literal.as_str())?, dead),
-            Some(Part::Placeholder { field, value, width }) => (field, value, *width),
+            Some(Part::Literal(literal)) => return self.read_from((position + 1, text.strip_prefix(literal.as_str())?), spelling, dead),
+            Some(Part::Placeholder { field, value, width, limits }) => (field, value, *width, limits),
         };
         if dead.contains(&(position, text.len())) {
             return None;
@@ -252,11 +333,14 @@ impl Template {
                 None => vec![(text.len(), Cow::Borrowed(text))],
             }
         } else {
-            form::lengths(kind, width, text).into_iter().map(|length| (length, Cow::Borrowed(&text[..length]))).collect()
+            form::lengths((kind, width), spelling, text).into_iter().map(|length| (length, Cow::Borrowed(&text[..length]))).collect()
         };
         for (length, written) in readings {
-            let Some(value) = form::read(kind, width, &written) else { continue };
-            if let Some(mut values) = self.read_from(position + 1, &text[length..], dead) {
+            if limits.as_ref().is_some_and(|limits| !limits.allow(&written)) {
+                continue;
+            }
+            let Some(value) = form::read((kind, width), spelling, &written) else { continue };
+            if let Some(mut values) = self.read_from((position + 1, &text[length..]), spelling, dead) {
                 values.push(ReadValue { field, value, length });
                 return Some(values);
             }

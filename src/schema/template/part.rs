@@ -3,7 +3,9 @@
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::scalar::spread::Spread;
 use crate::schema::scalar::value_type::ValueType;
+use crate::schema::template::limits::Limits;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// The longest text that a key attribute may hold, in bytes (DynamoDB developer guide, "Constraints in Amazon DynamoDB": 2,048 for a
 /// partition key). The table checks the limit of a sort key, 1,024.
@@ -22,6 +24,8 @@ pub enum Part {
         value: ValueType,
         /// Zero-padded width of a number: `{score:08}` is 8.
         width: Option<u8>,
+        /// Which free texts its values can be, where that tells keys apart. Another text is no value then.
+        limits: Option<Arc<Limits>>,
     },
 }
 
@@ -54,6 +58,17 @@ impl<V: AsPartValue> AsPartValue for &V {
 
 /// Field names and values, as a template reads them back.
 pub type Fields = Vec<(String, Value)>;
+
+/// A value in a key that is spelt otherwise than Keyfold would write it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misspelling {
+    /// The field.
+    pub field: String,
+    /// Its text.
+    pub found: String,
+    /// The text that Keyfold would write; `None` if the text is no value of the field's type.
+    pub own: Option<String>,
+}
 
 /// A mistake in a template's text.
 #[derive(Debug, Clone, PartialEq, Eq)]

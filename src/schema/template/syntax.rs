@@ -77,7 +77,7 @@ fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Res
         // The path is read again from its text, so only a path that this text gives back is one.
         let path = ClaimPath::parse(inside).map(|path| path.to_string()).filter(|text| ClaimPath::parse(text) == ClaimPath::parse(inside));
         let malformed = || malformed(&format!("`{{{inside}}}` is not the path of a claim, such as `{{auth.tenant}}`."));
-        return path.map_or_else(malformed, |field| Ok(Part::Placeholder { field, value: ValueType::Claim, width: None }));
+        return path.map_or_else(malformed, |field| Ok(Part::Placeholder { field, value: ValueType::Claim, width: None, limits: None }));
     }
     let (name, format) = match inside.split_once(':') {
         Some((name, format)) => (name, Some(format)),
@@ -107,7 +107,7 @@ fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Res
             None => return malformed(&format!("To pad `{name}`, write a 0 and a width from 1 to {}: `{{{name}:08}}`.", form::WIDEST)),
         },
     };
-    Ok(Part::Placeholder { field: name.to_owned(), value, width })
+    Ok(Part::Placeholder { field: name.to_owned(), value, width, limits: None })
 }
 
 /// A shard or replica with the count that the text gives.
@@ -117,7 +117,7 @@ fn spread(kind: SpreadKind, count: &str) -> Result<Part, TemplateMistakeKind> {
     match count.parse().ok().filter(|count| digits && (spread::FEWEST..=spread::MOST).contains(count)) {
         Some(count) => {
             let spread = Spread { kind, count };
-            Ok(Part::Placeholder { field: spread.placeholder(), value: ValueType::Spread(spread), width: None })
+            Ok(Part::Placeholder { field: spread.placeholder(), value: ValueType::Spread(spread), width: None, limits: None })
         }
         None => Err(TemplateMistakeKind::Spread(format!(
             "The number of {word}s in `{{{word}:{count}}}` must be from {} to {}.",

@@ -210,7 +210,7 @@ impl<'w> Matching<'_, 'w> {
     /// Whether the field after the bound parts is within the range, if there is one.
     fn in_range(&self, ty: &ObjectType, sort: &SortUse<'_>, template: &Template, item: &Item) -> bool {
         let (Some(range), Some(parts)) = (sort.range, sort.parts) else { return true };
-        let Some(Part::Placeholder { field, value: kind, width }) = template.parts.get(parts) else { return false };
+        let Some(Part::Placeholder { field, value: kind, width, .. }) = template.parts.get(parts) else { return false };
         let value = scalar_of(ty, field, item);
         let by_number = width.is_some() || sort.kind == KeyType::N;
         match range {

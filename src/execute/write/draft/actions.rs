@@ -134,7 +134,7 @@ impl Drafting<'_, '_> {
                 _ => None,
             };
             if let Some(condition) = &action.condition {
-                identity::demand_of((ty, seen), (condition, written(condition, &scope)?), &scope, &mut conditions);
+                identity::demand_of(((ty, &target.key), seen), (condition, written(condition, &scope)?), &scope, &mut conditions);
             }
             let main = MainCall { held, rule, ..self.main(action) };
             self.draft.calls.push(DraftCall::main(job.table_of(ty), WriteAction::Check(target.key), conditions, main));

@@ -55,7 +55,7 @@ impl Drafting<'_, '_> {
                 None if alone && action.condition.is_none() => {}
                 _ => conditions.exists(&target.key.partition.0),
             }
-            identity::demand(ty, &mut conditions);
+            identity::demand((ty, &target.key), &mut conditions);
             self.ruled(&rule, (&target.key, false), &mut conditions)?;
             let held = self.hold_found(ty, &target.key, &mut conditions)?;
             // The returned item must be the deleted one, so its fields must be unchanged. A version does not prove that: an item that is

@@ -114,7 +114,7 @@ impl<'a> Drafting<'a, '_> {
     ) -> Result<(), FieldErrors> {
         let job = self.job;
         conditions.exists(&target.key.partition.0);
-        identity::demand(ty, &mut conditions);
+        identity::demand((ty, &target.key), &mut conditions);
         let version = self.expected_version(ty, action, &mut conditions);
         self.author(action, &mut conditions)?;
         count_versions(ty, &mut changes);

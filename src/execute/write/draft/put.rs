@@ -48,7 +48,7 @@ impl Drafting<'_, '_> {
         }
         let rule = if replace { rules.of_stored(&key)? } else { Settled::Always };
         if replace {
-            identity::demand(ty, &mut conditions);
+            identity::demand((ty, &key), &mut conditions);
             self.ruled(&rule, (&key, true), &mut conditions)?;
         }
         self.author(action, &mut conditions)?;

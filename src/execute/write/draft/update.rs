@@ -72,6 +72,9 @@ impl<'a> Drafting<'a, '_> {
     ) -> Result<(), FieldErrors> {
         let job = self.job;
         let ActionKind::Update { upsert, expression } = &action.kind else { return Err(internal(&ty.name)) };
+        if *upsert && !identity::is_key_of(ty, &target.key) {
+            return Err(bad_input(format!("The key of this {} would break the constraints of its fields.", ty.name)));
+        }
         let mut values = self.update_values(position, action, ty, &target.key)?;
         let mut item = target.item;
         let was_read = item.is_some() || values.reads;
@@ -101,7 +104,7 @@ impl<'a> Drafting<'a, '_> {
         if !upsert || item.is_some() {
             conditions.exists(&target.key.partition.0);
         }
-        identity::demand(ty, &mut conditions);
+        identity::demand((ty, &target.key), &mut conditions);
         let (rule, may_make) = self.rule_of_update(ty, (&rules, &target.key), (&values, *upsert))?;
         if *upsert && !may_make {
             conditions.exists(&target.key.partition.0);

@@ -59,6 +59,17 @@ impl Conditions {
         self.demand(format!("(attribute_not_exists({partition}) OR {equal})"));
     }
 
+    /// There is no item, or one of these attributes is there and has another value.
+    pub fn absent_or_differs(&mut self, partition: &str, constants: &[(String, String)]) {
+        let partition = self.name(partition);
+        let differs = |(name, value): &(String, String)| {
+            let (name, value) = (self.name(name), self.value(Attribute::S(value.as_str().into())));
+            format!(" OR (attribute_exists({name}) AND {name} <> {value})")
+        };
+        let differs: String = constants.iter().map(differs).collect();
+        self.demand(format!("(attribute_not_exists({partition}){differs})"));
+    }
+
     /// The attribute is unchanged since it was read: it has the same value, or is still missing.
     pub fn unchanged(&mut self, attribute: &str, item: &Item) {
         match item.get(attribute) {

@@ -1,16 +1,19 @@
 //! The type of an item under a key. If several types can have one key, their constants distinguish them. A write treats an item of another
 //! type as missing. Must not know what is written.
 //!
-//! Reads follow the same rule. An item that lacks a constant can be of any type, so items written before the constant was declared can
-//! still be read and written. An item with another value is of another type.
+//! Reads follow the same rule. An item that lacks a constant can be of any type that has such a key, so items written before the constant was
+//! declared can still be read and written. Only if the key is one of a more specific type, the item is of that type. An item with another
+//! value is of another type.
 
 use crate::execute::expression::evaluate;
 use crate::execute::expression::scope::Scope;
+use crate::execute::key::marks::{has_key, have_constants, is_of_narrower};
 use crate::execute::write::item::conditions::Conditions;
 use crate::plan::attributes::keys;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
-use crate::table::data::attribute::{Attribute, Item};
+use crate::schema::model::keys::ItemKeys;
+use crate::table::data::attribute::{Attribute, Item, Key};
 use crate::table::data::call::Expression;
 
 /// The constants that distinguish the type's items from those of other types. None if the keys do.
@@ -20,31 +23,47 @@ fn constants(ty: &ObjectType) -> &[(String, String)] {
 
 /// Whether an item under a key of the type is of the type.
 pub fn is_of(ty: &ObjectType, item: &Item) -> bool {
-    constants(ty).iter().all(|(name, value)| match item.get(name) {
-        Some(Attribute::S(text)) => text == value,
-        Some(_) => false,
-        None => true,
-    })
+    let of_key =
+        |keys: &ItemKeys| keys.limited.as_ref().is_none_or(|limited| has_key(limited, item)) && !is_of_narrower(&keys.narrower, item);
+    have_constants(constants(ty), item) && keys(ty).is_none_or(of_key)
 }
 
-/// Adds the condition that the item, if it exists, is of the type.
-pub fn demand(ty: &ObjectType, conditions: &mut Conditions) {
+/// Whether a key of values is one of the type. It is not if constraints tell the type's keys from others, and the values break them.
+pub fn is_key_of(ty: &ObjectType, key: &Key) -> bool {
+    let limited = keys(ty).and_then(|keys| keys.limited.as_ref());
+    limited.is_none_or(|limited| has_key(limited, &item_of(key)))
+}
+
+/// An item that has its key only.
+fn item_of(key: &Key) -> Item {
+    std::iter::once(&key.partition).chain(&key.sort).map(|(name, value)| (name.to_string(), value.clone().into())).collect()
+}
+
+/// Adds the condition that the item under a key, if it exists, is of the type.
+pub fn demand((ty, key): (&ObjectType, &Key), conditions: &mut Conditions) {
     for (name, value) in constants(ty) {
         conditions.absent_or_equal(name, Attribute::S(value.clone().into()));
+    }
+    if !is_key_of(ty, key) {
+        conditions.absent(&key.partition.0);
+    }
+    let narrower = keys(ty).map(|keys| keys.narrower.as_slice()).unwrap_or_default();
+    for narrower in narrower.iter().filter(|narrower| has_key(&narrower.key, &item_of(key))) {
+        conditions.absent_or_differs(&key.partition.0, &narrower.constants);
     }
 }
 
 /// Adds a condition on the type's item, if the caller sees it: if `seen` holds. An item of another type under the key, and one that the
 /// caller does not see, count as missing.
 pub fn demand_of(
-    (ty, seen): (&ObjectType, Option<Expression>),
+    ((ty, key), seen): ((&ObjectType, &Key), Option<Expression>),
     (condition, sent): (&Condition, Expression),
     scope: &Scope<'_>,
     conditions: &mut Conditions,
 ) {
-    let is_certain = constants(ty).is_empty() && seen.is_none();
+    let is_certain = constants(ty).is_empty() && is_key_of(ty, key) && seen.is_none();
     let premise = |premise: &mut Conditions| {
-        demand(ty, premise);
+        demand((ty, key), premise);
         if let Some(seen) = seen {
             premise.and(seen);
         }

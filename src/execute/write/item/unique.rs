@@ -98,7 +98,7 @@ fn claims(keys: &ItemKeys, owner: &Key) -> Result<String, InvalidValue> {
     };
     let read: Fields = std::iter::once(&owner.partition).chain(&owner.sort).flat_map(of_part).collect();
     let part = |claim: ClaimPath| {
-        let placeholder = Part::Placeholder { field: claim.to_string(), value: ValueType::Claim, width: None };
+        let placeholder = Part::Placeholder { field: claim.to_string(), value: ValueType::Claim, width: None, limits: None };
         [placeholder, Part::Literal("#".to_owned())]
     };
     let template = Template { parts: keys.claims().into_iter().flat_map(part).collect() };

@@ -75,7 +75,8 @@ pub fn to_delete(job: &WriteJob<'_>, ty: &ObjectType, item: &Item) -> Option<(Ke
     let guards: Vec<Key> = keys.collect();
     let replicas = replicas::others(job, ty, &own).into_iter().map(|(_, key)| key).collect();
     let owned = unique::is_owned(job.context.model, ty, &own).filter(|_| !guards.is_empty());
-    Some((own, ItemToDelete { condition: guarded(ty, item), replicas, guards, owned }))
+    let condition = guarded((ty, &own), item);
+    Some((own, ItemToDelete { condition, replicas, guards, owned }))
 }
 
 /// Which dependents to read.
@@ -208,9 +209,9 @@ fn inward(job: &WriteJob<'_>, action: usize) -> Vec<usize> {
 }
 
 /// The condition that an item is still of its type and has the same guards. `None` if its key tells the type and it has no guards.
-fn guarded(ty: &ObjectType, item: &Item) -> Option<Expression> {
+fn guarded((ty, key): (&ObjectType, &Key), item: &Item) -> Option<Expression> {
     let mut conditions = Conditions::default();
-    identity::demand(ty, &mut conditions);
+    identity::demand((ty, key), &mut conditions);
     for field in ty.fields.values().filter(|field| field.rules.unique) {
         if let Some(attribute) = ty.stored(&field.name).and_then(|stored| stored.attribute.as_ref().or(stored.keys.first())) {
             conditions.unchanged(attribute, item);

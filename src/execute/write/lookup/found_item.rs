@@ -53,7 +53,7 @@ impl FoundItem {
 
     pub fn demand(&self, ty: &ObjectType, scope: &Scope<'_>, conditions: &mut Conditions) -> Result<(), FieldErrors> {
         conditions.exists(&self.key.partition.0);
-        identity::demand(ty, conditions);
+        identity::demand((ty, &self.key), conditions);
         for name in &self.attributes {
             conditions.unchanged(name, &self.found);
         }

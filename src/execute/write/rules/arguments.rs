@@ -9,7 +9,7 @@ use crate::execute::write::rules::expression;
 use crate::schema::expression::operand::Operand;
 use crate::schema::model::ObjectType;
 use crate::schema::model::source::Source;
-use crate::schema::model::write::ActionKind;
+use crate::schema::model::write::{ActionKind, WriteTarget};
 use apollo_compiler::schema::ExtendedType;
 use serde_json::{Value, json};
 
@@ -23,6 +23,14 @@ pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
         for (field, written) in &action.values {
             if let Some(Source::Argument(name)) = &written.source {
                 of_field(job, (ty, &action.kind), field, name, &mut field_errors);
+            }
+        }
+        // An upsert may create the item, with the fields of its key.
+        if let (ActionKind::Update { upsert: true, .. }, WriteTarget::Key(key), None) = (&action.kind, &action.target, &action.at) {
+            for (field, source) in key.iter().filter(|(field, _)| !action.values.contains_key(*field)) {
+                if let Source::Argument(name) = source {
+                    of_field(job, (ty, &action.kind), field, name, &mut field_errors);
+                }
             }
         }
     }

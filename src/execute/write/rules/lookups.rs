@@ -116,7 +116,7 @@ pub async fn place(job: &WriteJob<'_>, draft: &mut WriteDraft, key: impl Fn(&Wri
         let letter = LETTERS[position % LETTERS.len()];
         let mut conditions = Conditions::lettered(letter);
         conditions.exists(&check.key.partition.0);
-        identity::demand(ty, &mut conditions);
+        identity::demand((ty, &check.key), &mut conditions);
         if let Settled::Open(condition) = &check.condition {
             let written = lettered(condition, &job.scope(), letter.to_ascii_uppercase());
             conditions.and(written.map_err(bad_input)?);

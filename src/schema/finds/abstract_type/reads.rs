@@ -46,7 +46,14 @@ pub fn read_abstract_type(asked: &Asked, findings: &mut Findings) -> Option<Find
     let first = members.first()?;
     let mut shared = SharedKeys {
         members: names,
-        keys: ItemKeys { table: first.wanted.keys.table, keys: IndexMap::new(), constants: Vec::new(), shares_keys: false },
+        keys: ItemKeys {
+            table: first.wanted.keys.table,
+            keys: IndexMap::new(),
+            constants: Vec::new(),
+            shares_keys: false,
+            narrower: Vec::new(),
+            limited: None,
+        },
         paths: Vec::new(),
     };
     shared.paths = if directive.scan { vec![scan_of(&members, findings)?] } else { paths(asked, &members, &mut shared.keys, findings)? };

@@ -198,7 +198,7 @@ impl<'a> Common<'a> {
                 if template.runs_on(count) {
                     // Keys with other values may begin with this prefix too. This placeholder takes the rest of a key, so that its values
                     // can be read back.
-                    template.parts.push(Part::Placeholder { field: String::new(), value: ValueType::String, width: None });
+                    template.parts.push(Part::Placeholder { field: String::new(), value: ValueType::String, width: None, limits: None });
                 }
                 (SortAccess::Prefix { template: 0, parts: count }, Some(template))
             }
@@ -223,7 +223,10 @@ impl<'a> Common<'a> {
         let mut parts = lead.parts[..=self.whole].to_vec();
         if ends_key == 0 {
             // A key's value is read back up to the literal. The placeholder takes the rest, which differs by type.
-            parts.extend([Part::Literal(after), Part::Placeholder { field: String::new(), value: ValueType::String, width: None }]);
+            parts.extend([
+                Part::Literal(after),
+                Part::Placeholder { field: String::new(), value: ValueType::String, width: None, limits: None },
+            ]);
         }
         Some((SortAccess::Range { template: 0, parts: self.whole, range: range.clone() }, Some(Template { parts })))
     }
@@ -306,8 +309,8 @@ fn differ_in_escapes(left: (&Side, &Template), right: (&Side, &Template), at: us
 fn same_form<'t>(left: (&Side, &'t Template), right: (&Side, &'t Template), at: usize, kind: KeyType) -> Option<(&'t str, &'t str)> {
     use ValueType as V;
     let (
-        Part::Placeholder { field: a, value: left_value, width: left_width },
-        Part::Placeholder { field: b, value: right_value, width: right_width },
+        Part::Placeholder { field: a, value: left_value, width: left_width, .. },
+        Part::Placeholder { field: b, value: right_value, width: right_width, .. },
     ) = (left.1.parts.get(at)?, right.1.parts.get(at)?)
     else {
         return None;

@@ -1,0 +1,255 @@
+//! Items that other programs wrote in, a line for each thing about them that surprises out: keys and instants in another spelling than
+//! Keyfold's, and items that lack the constants of their type.
+
+use crate::execute::key::marks::{misspelling, misspelt};
+use crate::plan::attributes;
+use crate::plan::tree::{TypeDiscriminator, TypeMarks};
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::{FieldKind, Model, ObjectType};
+use crate::schema::scalar::value_type::{Moment, ValueType};
+use crate::schema::table::Table;
+use crate::schema::template::part::Misspelling;
+use crate::table::data::attribute::{Attribute, Item};
+use crate::table::sdk::store::SdkStore;
+use indexmap::IndexMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The deepest embedded objects that are looked at: as deep as DynamoDB nests attributes.
+const DEEPEST: usize = 32;
+
+/// The most items of a table that are looked at in a store.
+const MOST: usize = 100_000;
+/// Items read at once.
+const PAGE: u32 = 1_000;
+/// How long reading them may take.
+const PAGE_BOUND: Duration = Duration::from_secs(30);
+
+/// What is known of the items of one table so far.
+#[derive(Debug)]
+pub struct Survey<'m> {
+    model: &'m Model,
+    types: Vec<(&'m ObjectType, &'m ItemKeys)>,
+    marks: Option<Arc<TypeDiscriminator>>,
+    found: IndexMap<Surprise, (u64, Misspelling)>,
+}
+
+/// Looks at the first items of each table in a store, and prints the lines as warnings.
+pub async fn warn_of_store(store: SdkStore, model: Arc<Model>) {
+    for table in &model.tables {
+        let mut survey = Survey::new(&model, table);
+        let (mut seen, mut start) = (0, None);
+        while seen < MOST {
+            // A table that cannot be read is told by the first request.
+            let Ok(page) = store.scan_page(&table.name, start, PAGE, Instant::now() + PAGE_BOUND).await else { break };
+            page.items.iter().for_each(|item| survey.see(item));
+            seen += page.items.len();
+            start = page.last_key;
+            if start.is_none() {
+                break;
+            }
+        }
+        survey.warn();
+    }
+}
+
+/// What may surprise about an item: of one kind is one line.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Surprise {
+    /// Its key has a value in another spelling, so it is not of the type.
+    Key(String),
+    /// It has a value in another spelling elsewhere.
+    Value(String),
+    /// It lacks the constants that tell these types apart.
+    Constants(String),
+}
+
+impl<'m> Survey<'m> {
+    /// A survey of the items of a table.
+    pub fn new(model: &'m Model, table: &Table) -> Self {
+        let of_table = |ty: &'m ObjectType| {
+            let keys = attributes::keys(ty)?;
+            (model.tables[keys.table].name == table.name).then_some((ty, keys))
+        };
+        let types: Vec<_> = model.types.values().filter_map(of_table).collect();
+        let objects: Vec<&ObjectType> = types.iter().map(|(ty, _)| *ty).collect();
+        let marks = attributes::discriminator(model, &objects, (None, false), true);
+        Self { model, types, marks, found: IndexMap::new() }
+    }
+
+    /// Looks at an item.
+    pub fn see(&mut self, item: &Item) {
+        let Some(marks) = self.marks.clone() else { return };
+        match marks.fitting(item).as_slice() {
+            [] => {
+                let of_type = |marks: &TypeMarks| {
+                    let misspelling = misspelt(&marks.key, item)?;
+                    Some((Surprise::Key(format!("{}.{}", marks.item, misspelling.field)), misspelling))
+                };
+                if let Some((surprise, misspelling)) = marks.types.iter().find_map(of_type) {
+                    self.count(surprise, misspelling);
+                }
+            }
+            [only] => self.values(*only, item),
+            [first, others @ ..] => {
+                let name = |position: &usize| format!("`{}`", marks.types[*position].item);
+                let names: Vec<String> = std::iter::once(first).chain(others).map(name).collect();
+                let lacks = |position: &usize| marks.types[*position].constants.iter().any(|(name, _)| !item.contains_key(name));
+                if std::iter::once(first).chain(others).all(lacks) {
+                    let none = Misspelling { field: String::new(), found: String::new(), own: None };
+                    self.count(Surprise::Constants(names.join(" or ")), none);
+                }
+                self.values(*first, item);
+            }
+        }
+    }
+
+    /// The lines, of what was found first first.
+    pub fn lines(&self) -> Vec<String> {
+        self.found.iter().map(|(surprise, (count, misspelling))| line(surprise, *count, misspelling)).collect()
+    }
+
+    /// Prints the lines as warnings.
+    pub fn warn(&self) {
+        self.lines().iter().for_each(|line| eprintln!("warning: {line}"));
+    }
+
+    /// Looks at the values of an item of a type.
+    fn values(&mut self, position: usize, item: &Item) {
+        let Some((ty, keys)) = self.types.get(position).copied() else { return };
+        let table = &self.model.tables[keys.table];
+        let mut found: IndexMap<String, Misspelling> = IndexMap::new();
+        for (name, templates) in keys.keys.iter().filter(|(name, _)| table.primary_key().all(|key| key.name != **name)) {
+            let misspelling = item.get(name).and_then(|value| templates.iter().find_map(|template| misspelling(template, value)));
+            found.extend(misspelling.map(|misspelling| (format!("{}.{}", ty.name, misspelling.field), misspelling)));
+        }
+        self.instants(ty, item, DEEPEST, &mut found);
+        for (place, misspelling) in found {
+            self.count(Surprise::Value(place), misspelling);
+        }
+    }
+
+    /// The instants in the attributes of an item, or of an object in it.
+    fn instants(&self, ty: &ObjectType, item: &Item, depth: usize, found: &mut IndexMap<String, Misspelling>) {
+        for field in ty.fields.values() {
+            let FieldKind::Stored(stored) = &field.kind else { continue };
+            let Some(value) = stored.attribute.as_ref().and_then(|name| item.get(name)) else { continue };
+            each(value, depth, &mut |value| match (&stored.value, value) {
+                (kind @ ValueType::DateTime(Moment::Text), Attribute::S(text)) => {
+                    let own = kind.from_text(text).and_then(|value| kind.to_text(&value)).filter(|own| **own != **text);
+                    let told = |own| Misspelling { field: field.name.clone(), found: text.to_string(), own: Some(own) };
+                    found.extend(own.map(|own| (format!("{}.{}", ty.name, field.name), told(own))));
+                }
+                (ValueType::Embedded(name), Attribute::M(object)) => {
+                    if let (Some(embedded), Some(depth)) = (self.model.types.get(name), depth.checked_sub(1)) {
+                        self.instants(embedded, object, depth, found);
+                    }
+                }
+                _ => {}
+            });
+        }
+    }
+
+    fn count(&mut self, surprise: Surprise, example: Misspelling) {
+        self.found.entry(surprise).or_insert((0, example)).0 += 1;
+    }
+}
+
+/// A value, or each element of a list.
+fn each<'v>(value: &'v Attribute, depth: usize, see: &mut dyn FnMut(&'v Attribute)) {
+    match (value, depth.checked_sub(1)) {
+        (Attribute::L(values), Some(depth)) => values.iter().for_each(|value| each(value, depth, see)),
+        (Attribute::L(_), None) => {}
+        _ => see(value),
+    }
+}
+
+fn line(surprise: &Surprise, count: u64, example: &Misspelling) -> String {
+    let items = if count == 1 { "1 item".to_owned() } else { format!("{count} items") };
+    let found = &example.found;
+    match (surprise, &example.own) {
+        (Surprise::Key(place), Some(own)) => format!(
+            "{items} will not be seen: `{place}` is \"{found}\" in a key, which Keyfold writes as \"{own}\", so nothing would find the item by its fields"
+        ),
+        (Surprise::Key(place), None) => format!("{items} will not be seen: `{place}` cannot be \"{found}\", which a key has"),
+        (Surprise::Value(place), own) => format!(
+            "{items} with `{place}` in another spelling, such as \"{found}\": it is read, but conditions, ranges and relations compare it as a text with \"{}\"",
+            own.as_deref().unwrap_or_default()
+        ),
+        (Surprise::Constants(types), _) => {
+            format!("{items} could be {types}, and will be either: the constants that tell them apart are missing")
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::schema::load;
+    use crate::table::bulk::export_lines::parse_line;
+    use serde_json::{Value, json};
+
+    const SCHEMA: &str = r##"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk", indexes: [{ name: "byTime", partitionKey: "g", sortKey: "at" }])
+type Post @item(keys: { pk: "USER#{userId}", sk: "POST#{createdAt}", g: "POSTS", at: "{updatedAt}" }) {
+  userId: ID! createdAt: DateTime! updatedAt: DateTime seen: [DateTime!] edits: [Edit!]
+}
+type Edit { at: DateTime! }
+type Order @item(keys: { pk: "USER#{userId}", sk: "ORDER#{id}" }, attributes: { kind: "order" }) { userId: ID! id: ID! }
+type Line @item(keys: { pk: "USER#{userId}", sk: "ORDER#{orderId}#ITEM#{n:03}" }, attributes: { kind: "line" }) { userId: ID! orderId: ID! n: Int! }
+type Offer @item(keys: { pk: "USER#{userId}", sk: "ORDER#{id}" }, attributes: { kind: "offer" }) { userId: ID! id: ID! }
+type Query { posts(userId: ID!): [Post!]! @find }
+"##;
+
+    fn lines(items: &[Value]) -> Vec<String> {
+        let (model, _) = load("s", SCHEMA, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+        let mut survey = Survey::new(&model, &model.tables[0]);
+        for item in items {
+            survey.see(&parse_line(&json!({ "Item": item }).to_string()).unwrap().unwrap());
+        }
+        survey.lines()
+    }
+
+    fn item(sort: &str, more: Value) -> Value {
+        let mut item = json!({ "pk": { "S": "USER#u" }, "sk": { "S": sort } });
+        item.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        item
+    }
+
+    #[test]
+    fn what_keyfold_would_have_written_surprises_nobody() {
+        let own = "2021-07-02T17:09:47.000Z";
+        let more = json!({ "updatedAt": { "S": own }, "g": { "S": "POSTS" }, "at": { "S": own }, "seen": { "L": [{ "S": own }] } });
+        let items = [item(&format!("POST#{own}"), more), item("ORDER#a", json!({ "kind": { "S": "order" } })), item("NOTE#1", json!({}))];
+        assert_eq!(lines(&items), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_other_programs_write_otherwise_is_counted() {
+        let own = "2021-07-02T17:09:47.000Z";
+        let (other, later) = ("2021-07-02T17:09:47Z", "2021-07-02T19:09:47.123456+02:00");
+        let found = lines(&[
+            item(&format!("POST#{other}"), json!({})),
+            item(&format!("POST#{later}"), json!({ "updatedAt": { "S": other } })),
+            item(&format!("POST#{own}"), json!({ "updatedAt": { "S": other }, "g": { "S": "POSTS" }, "at": { "S": other } })),
+            item(
+                "POST#2021-07-02T17:09:48.000Z",
+                json!({ "seen": { "L": [{ "S": other }, { "S": later }] }, "edits": { "L": [{ "M": { "at": { "S": other } } }] } }),
+            ),
+            item("ORDER#a", json!({})),
+            // The key of a line is more specific.
+            item("ORDER#a#ITEM#001", json!({})),
+        ]);
+        let begins = [
+            "2 items will not be seen: `Post.createdAt` is \"2021-07-02T17:09:47Z\" in a key, which Keyfold writes as \"2021-07-02T17:09:47.000Z\"",
+            "1 item with `Post.updatedAt` in another spelling, such as \"2021-07-02T17:09:47Z\"",
+            "1 item with `Post.seen` in another spelling",
+            "1 item with `Edit.at` in another spelling",
+            "1 item could be `Order` or `Offer`, and will be either",
+        ];
+        assert_eq!(found.len(), begins.len(), "{found:#?}");
+        found.iter().zip(begins).for_each(|(line, begin)| assert!(line.starts_with(begin), "{line}"));
+    }
+}

@@ -1,0 +1,135 @@
+//! Which texts a template can be: its parts in, the set of their texts out. Whatever asks whether two keys can be confused asks here.
+//!
+//! A set holds at least every text that the template reads. It holds no others but numbers that are too large for their type, days that no
+//! calendar has, and free texts that are longer than their limits allow, or are escaped.
+
+use crate::schema::scalar::claim_text;
+use crate::schema::scalar::value_type::ValueType;
+use crate::schema::template::automaton::{Automaton, ByteSet};
+use crate::schema::template::form;
+use crate::schema::template::limits::Limits;
+use crate::schema::template::part::Part;
+
+const NOT_ZERO: ByteSet = ByteSet::of("123456789");
+/// What stands for a character that is escaped.
+const ESCAPES: ByteSet = ByteSet::of("%0123456789ABCDEF");
+const MINUS: ByteSet = ByteSet::of("-");
+
+/// Whether some text could match both sequences of parts. A no is always right; a yes is conservative.
+pub fn meet(left: &[&Part], right: &[&Part]) -> bool {
+    of(left).meets(&of(right))
+}
+
+/// The texts of these parts.
+pub fn of(parts: &[&Part]) -> Automaton {
+    let mut texts = Automaton::empty();
+    let mut rest = parts.iter().peekable();
+    while let Some(part) = rest.next() {
+        match (part, rest.peek()) {
+            (Part::Literal(literal), _) => texts.text(literal),
+            (Part::Placeholder { limits: Some(limits), .. }, next) if is_told(limits, next) => {
+                let (bytes, most) = match next {
+                    // Its texts may be escaped.
+                    Some(_) if limits.bytes.has(b'%') => (limits.bytes.or(ESCAPES), None),
+                    _ => (limits.bytes, limits.most),
+                };
+                texts.times(bytes, limits.least, most);
+            }
+            (Part::Placeholder { value, .. }, Some(Part::Literal(literal))) if form::is_free_text(value) => {
+                texts.until(literal);
+                rest.next();
+            }
+            (Part::Placeholder { value, width, .. }, _) => add_value(&mut texts, value, *width),
+        }
+    }
+    texts
+}
+
+/// Whether the limits tell where the texts end, before what follows.
+fn is_told(limits: &Limits, next: Option<&&&Part>) -> bool {
+    match next {
+        None => true,
+        Some(Part::Literal(literal)) => literal.bytes().next().is_some_and(|first| !limits.bytes.has(first)),
+        Some(Part::Placeholder { .. }) => false,
+    }
+}
+
+fn add_value(texts: &mut Automaton, kind: &ValueType, width: Option<u8>) {
+    match (kind, width) {
+        (ValueType::Enum(values), _) => one_of(texts, values.stored.values().map(String::as_str)),
+        (ValueType::Boolean, _) => one_of(texts, ["true", "false"].into_iter()),
+        (ValueType::Spread(spread), _) => {
+            let numbers: Vec<String> = (0..spread.count).map(|number| number.to_string()).collect();
+            one_of(texts, numbers.iter().map(String::as_str));
+        }
+        (ValueType::Int | ValueType::Long, Some(width)) => digits(texts, width.into()),
+        (ValueType::Int | ValueType::Long, None) => integer(texts),
+        (ValueType::Decimal, _) => decimal(texts),
+        (ValueType::Float, _) => {
+            decimal(texts);
+            texts.maybe(|texts| {
+                texts.text("e");
+                texts.maybe(|texts| texts.then(MINUS));
+                texts.then(NOT_ZERO);
+                texts.many(ByteSet::DIGITS);
+            });
+        }
+        (ValueType::Claim, _) => texts.many(ByteSet::of(claim_text::CHARACTERS)),
+        (ValueType::Date, _) => date(texts),
+        (ValueType::DateTime(_), _) => {
+            date(texts);
+            for (before, count) in [("T", 2), (":", 2), (":", 2), (".", 3)] {
+                texts.text(before);
+                digits(texts, count);
+            }
+            texts.text("Z");
+        }
+        _ => texts.many(ByteSet::ANY),
+    }
+}
+
+/// One of these texts.
+fn one_of<'t>(texts: &mut Automaton, choices: impl Iterator<Item = &'t str>) {
+    texts.either(choices.map(|text| move |texts: &mut Automaton| texts.text(text)));
+}
+
+/// A whole number without needless zeros, which is not `-0`.
+fn integer(texts: &mut Automaton) {
+    texts.either([zero, |texts: &mut Automaton| {
+        texts.maybe(|texts| texts.then(MINUS));
+        not_zero(texts);
+    }]);
+}
+
+/// Plain digits without needless zeros.
+fn decimal(texts: &mut Automaton) {
+    texts.maybe(|texts| texts.then(MINUS));
+    texts.either([zero, not_zero]);
+    texts.maybe(|texts| {
+        texts.text(".");
+        texts.many(ByteSet::DIGITS);
+        texts.then(NOT_ZERO);
+    });
+}
+
+fn zero(texts: &mut Automaton) {
+    texts.text("0");
+}
+
+fn not_zero(texts: &mut Automaton) {
+    texts.then(NOT_ZERO);
+    texts.many(ByteSet::DIGITS);
+}
+
+fn digits(texts: &mut Automaton, count: usize) {
+    (0..count).for_each(|_| texts.then(ByteSet::DIGITS));
+}
+
+fn date(texts: &mut Automaton) {
+    for (position, count) in [4, 2, 2].into_iter().enumerate() {
+        if position > 0 {
+            texts.text("-");
+        }
+        digits(texts, count);
+    }
+}
