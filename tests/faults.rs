@@ -4,7 +4,8 @@
 //! trouble, `races` changes by others between a write's reads and its calls, `cascades` deletes that a transaction cannot hold, `orphans`
 //! items that are put while their parent is deleted, `copies` replicated items, `identity` items of several types under one key, `held`
 //! items that `@find` found, `defaults` values that nothing sets, `rules` constraints, `limits` the sizes that DynamoDB allows, `unfit`
-//! changes that an item does not allow, and `order` several writes of one operation. Time is paused: nothing sleeps. `leaving` tests
+//! changes that an item does not allow, `unreadable` items with values that no field of theirs can read, `places` the places in which an
+//! item of another program has a field, and `order` several writes of one operation. Time is paused: nothing sleeps. `leaving` tests
 //! clients that hang up, over real sockets and in real time; it waits only for events.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -28,6 +29,8 @@ mod limits;
 mod order;
 #[path = "faults/orphans.rs"]
 mod orphans;
+#[path = "faults/places.rs"]
+mod places;
 #[path = "faults/races.rs"]
 mod races;
 #[path = "faults/replicas.rs"]
@@ -41,3 +44,5 @@ mod scripted;
 mod troubles;
 #[path = "faults/unfit.rs"]
 mod unfit;
+#[path = "faults/unreadable.rs"]
+mod unreadable;

@@ -7,7 +7,6 @@ use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Request;
 use keyfold::schema::model::Model;
-use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::sdk::store::SdkStore;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -52,6 +51,27 @@ pub struct Backend {
 impl Backend {
     /// The pantry with one household, or another system without items. No script yet.
     pub async fn new(system: &str) -> Self {
+        let backend = Self::of(model(system)).await;
+        if system == "pantry" {
+            let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/nishiki-table-dev-db.jsonl");
+            let samples = std::fs::read_to_string(samples).unwrap();
+            for line in samples.lines().filter(|line| [USER, GROUP, CONTAINER].iter().any(|id| line.contains(id))) {
+                let line: Value = serde_json::from_str(line).unwrap();
+                backend.table.put(&backend.gateway.model().tables[0].name, line["Item"].clone());
+            }
+        }
+        backend
+    }
+
+    /// The text of a schema without rules, and no items. No script yet.
+    pub async fn of_text(schema: &str) -> Self {
+        match keyfold::schema::load("schema.graphql", schema, &|_| None) {
+            Ok((model, _)) => Self::of(Arc::new(model.without_rules())).await,
+            Err(mistakes) => panic!("{}", mistakes.render(false)),
+        }
+    }
+
+    async fn of(model: Arc<Model>) -> Self {
         let table = Arc::new(Table { database: Database::memory().unwrap() });
         let script: Arc<Mutex<Arc<Script>>> = Arc::new(Mutex::new(Arc::new(|_: &Call<'_>| None)));
         let calls: Arc<Mutex<Vec<(String, Value)>>> = Arc::default();
@@ -64,15 +84,7 @@ impl Backend {
             instead.unwrap_or_else(|| engine.apply(operation, body))
         });
         let store = SdkStore::over(server);
-        let model = model(system);
         store.create_missing(&model.tables).await.unwrap();
-        if system == "pantry" {
-            let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/nishiki-table-dev-db.jsonl");
-            let samples = std::fs::read_to_string(samples).unwrap();
-            let household = samples.lines().filter(|line| [USER, GROUP, CONTAINER].iter().any(|id| line.contains(id)));
-            let items = household.filter_map(|line| parse_line(line).unwrap()).collect();
-            store.load(&model.tables[0], items, support::deadline()).await.unwrap();
-        }
         let gateway = Gateway::new(model, store, support::settings());
         let backend = Self { gateway, caller: by(USER), table, script, calls };
         backend.calls.lock().unwrap().clear();
@@ -248,7 +260,8 @@ impl Table {
         assert!(matches!(done, Reply::Body(200, _)));
     }
 
-    fn scan(&self, table: &str) -> Vec<Value> {
+    /// All items of a table.
+    pub fn scan(&self, table: &str) -> Vec<Value> {
         let mut items = Vec::new();
         let mut start = Value::Null;
         loop {

@@ -103,6 +103,7 @@ impl Drafting<'_, '_> {
         let job = self.job;
         let action = &job.write.actions[position];
         self.draft.results.push(Vec::new());
+        self.check_named(action)?;
         match (&action.kind, &action.at) {
             (ActionKind::Put { replace }, None) => self.put(position, action, *replace).await,
             (ActionKind::Put { .. }, Some(element)) => self.append(position, action, element).await,

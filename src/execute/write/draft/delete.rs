@@ -8,8 +8,8 @@ use crate::execute::write::lookup::dependents::{self, DependentsToRead, ItemToDe
 use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::FieldErrors;
 use crate::execute::write::rules::lookups;
+use crate::schema::model::ObjectType;
 use crate::schema::model::write::{Action, WriteReturns, WriteTarget};
-use crate::schema::model::{Field, ObjectType};
 use crate::table::data::attribute::Item;
 use crate::table::data::write::WriteAction;
 use std::sync::Arc;
@@ -53,13 +53,7 @@ impl Drafting<'_, '_> {
             // The returned item must be the deleted one, so its fields must be unchanged. A version does not prove that: an item that is
             // put again starts at version 1. If no item is returned, only the unique fields must be unchanged, so that its guards are the
             // deleted ones.
-            let names_it = |name: &String| **name == *target.key.partition.0 || target.key.sort.iter().any(|(sort, _)| **sort == **name);
-            let in_key = |field: &&Field| {
-                let stored = ty.stored(&field.name);
-                stored.and_then(|stored| stored.attribute.as_ref().or(stored.keys.first())).is_some_and(names_it)
-            };
-            let told = |field: &&Field| given_back && !in_key(field);
-            let held_fields = ty.fields.values().filter(|field| field.rules.unique || told(field)).map(|field| &field.name);
+            let held_fields = ty.fields.values().filter(|field| field.rules.unique || given_back).map(|field| &field.name);
             self.hold(ty, item.as_deref(), held_fields, &mut conditions);
             let version = self.expected_version(ty, action, &mut conditions);
             self.author(action, &mut conditions)?;

@@ -111,7 +111,7 @@ impl<'a> Drafting<'a, '_> {
         let job = self.job;
         let mut looked_up = Vec::new();
         for (of, auth, asked) in demanded.iter().filter(|(_, auth, asked)| auth.look_up(*asked)) {
-            let own = assemble::values_of(job.context.model, ty, known);
+            let own = assemble::values_of(job.context.model, ty, known).known;
             let (mut others, mut checks) = lookups::alternatives(job, of, (auth, *asked), &own);
             if is_all {
                 others = Settled::known(others.is_met(known, &job.scope()));
@@ -155,7 +155,7 @@ impl<'a> Drafting<'a, '_> {
     /// Adds the condition on the version that the caller expects, and gives that version.
     pub fn expected_version(&self, ty: &ObjectType, action: &Action, conditions: &mut Conditions) -> Option<(String, Value)> {
         let field = ty.fields.values().find(|field| field.rules.version)?;
-        let expected = self.given(action.values.get(&field.name)?.source.as_ref()?).filter(|value| !value.is_null())?;
+        let expected = self.given(action.values.get(&field.name)?.source.as_ref()?).ok()?.filter(|value| !value.is_null())?;
         let (attribute, value) = attribute_of(self.job.context.model, ty, &field.name, &expected)?;
         conditions.equals(&attribute, value);
         Some((attribute, expected))
@@ -165,7 +165,7 @@ impl<'a> Drafting<'a, '_> {
     pub fn hold<'f>(&self, ty: &ObjectType, item: Option<&Item>, fields: impl Iterator<Item = &'f String>, conditions: &mut Conditions) {
         let Some(item) = item else { return };
         for field in fields {
-            if let Some(attribute) = ty.stored(field).and_then(|stored| stored.attribute.as_ref().or(stored.keys.first())) {
+            for attribute in assemble::told_by(ty, field, item) {
                 conditions.unchanged(attribute, item);
             }
         }

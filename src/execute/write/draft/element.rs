@@ -18,7 +18,6 @@ use crate::schema::model::ObjectType;
 use crate::schema::model::write::{Action, Element};
 use crate::table::data::attribute::Attribute;
 use crate::table::data::write::WriteAction;
-use serde_json::Value;
 
 impl<'a> Drafting<'a, '_> {
     pub async fn append(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), FieldErrors> {
@@ -47,7 +46,7 @@ impl<'a> Drafting<'a, '_> {
             };
             let mut changes = Changes::default();
             for (field, written) in &action.values {
-                let Some(value) = written.source.as_ref().and_then(|source| self.given(source)) else { continue };
+                let Some(value) = self.written_value(written)? else { continue };
                 let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else { continue };
                 if value.is_null() && definition.ty.is_non_null() {
                     return Err(bad_input(format!("{}.{field} must not be null.", of_element.name)));
@@ -101,7 +100,7 @@ impl<'a> Drafting<'a, '_> {
         let Some(item) = rules.admitted(item).await? else {
             return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
         };
-        let wanted = self.given(source).unwrap_or(Value::Null);
+        let wanted = self.given(source)?.unwrap_or_default();
         let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else { return Ok(None) };
         let wanted = stored_values::of_field(job.context.model, &definition.ty, &kept.value, &wanted).map_err(invalid)?;
         let (Some(wanted), Some(Attribute::L(elements))) = (wanted, item.get(&element.attribute)) else { return Ok(None) };

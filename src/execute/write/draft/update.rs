@@ -218,6 +218,11 @@ impl<'a> Drafting<'a, '_> {
                 None => changes.remove(&path(&attribute)),
             };
         }
+        // Once a field's key is gone, an attribute of its name would be read in its place.
+        let nulls = values.changed.iter().filter(|(_, value)| value.is_null());
+        for formerly in nulls.filter_map(|(field, _)| ty.stored(field)?.formerly.as_ref()) {
+            changes.remove(&path(formerly));
+        }
         let initial = self.initial_of(ty, values)?;
         Ok(ItemChanges { changes, keys: values.index.set.iter().cloned().collect(), removed: values.index.remove.clone(), initial })
     }
@@ -226,7 +231,7 @@ impl<'a> Drafting<'a, '_> {
     pub fn update_guards(&mut self, ty: &ObjectType, values: UpdateValues, item: Option<&Item>, key: &Key) -> Result<(), FieldErrors> {
         let model = self.job.context.model;
         let mut gone = item.map(|item| guards_of(self.job, ty, item)).unwrap_or_default();
-        let mut after = item.map(|item| assemble::values_of(model, ty, item)).unwrap_or_default();
+        let mut after = item.map(|item| assemble::values_of(model, ty, item).known).unwrap_or_default();
         after.extend(values.changed);
         after.extend(values.made);
         for field in ty.fields.values().filter(|field| field.rules.unique) {
