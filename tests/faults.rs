@@ -5,7 +5,7 @@
 //! items that are put while their parent is deleted, `copies` replicated items, `identity` items of several types under one key, `held`
 //! items that `@find` found, `defaults` values that nothing sets, `rules` constraints, `limits` the sizes that DynamoDB allows, `unfit`
 //! changes that an item does not allow, `unreadable` items with values that no field of theirs can read, `places` the places in which an
-//! item of another program has a field, and `order` several writes of one operation. Time is paused: nothing sleeps. `leaving` tests
+//! item of another program has a field, `nulls` the forms in which another program stores values, and `order` several writes of one operation. Time is paused: nothing sleeps. `leaving` tests
 //! clients that hang up, over real sockets and in real time; it waits only for events.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -25,6 +25,8 @@ mod identity;
 mod leaving;
 #[path = "faults/limits.rs"]
 mod limits;
+#[path = "faults/nulls.rs"]
+mod nulls;
 #[path = "faults/order.rs"]
 mod order;
 #[path = "faults/orphans.rs"]

@@ -23,7 +23,7 @@ use crate::plan::tree::PlannedWrite;
 use crate::schema::model::write::WriteReturns;
 use crate::table::data::attribute::Item;
 use crate::table::data::error::{TableError, TableErrorKind};
-use crate::table::data::write::{WriteCall, WriteError};
+use crate::table::data::write::{Unfit, WriteCall, WriteError};
 use crate::table::retry::backoff::{Backoff, Pace};
 use futures_util::FutureExt;
 use serde_json::{Map, Value};
@@ -69,9 +69,11 @@ impl WriteJob<'_> {
         let (mut races, mut lost_races) = (0, Backoff::unbounded(LOST_RACE));
         let mut unanswered = self.context.loaders.backoff();
         let mut turn: Option<Turn<'_>> = None;
+        // Whether an item is in another form than Keyfold writes, and the error if that is not why DynamoDB cannot calculate with it.
+        let (mut as_stored, mut unfit_as_stored) = (false, None);
         for attempt in 0.. {
             let doubtful = doubt.is_some();
-            let again = Again { raced: races > 0, uncertain: doubtful };
+            let again = Again { raced: races > 0, uncertain: doubtful, as_stored };
             let mut draft = match actions::draft(self, &mut generated, again).await {
                 Ok(draft) => draft,
                 // The table may answer again before the deadline, and then shows whether the write was made.
@@ -83,6 +85,9 @@ impl WriteJob<'_> {
                 }
                 Err(field_errors) => return Err(in_doubt(doubt.as_ref(), field_errors)),
             };
+            if let Some(field_errors) = unfit_as_stored.take().filter(|_| !draft.relies_on_null()) {
+                return Err(field_errors);
+            }
             lookups::place(self, &mut draft, |write| cascade::key_of(self, write)).await?;
             draft.check_distinct(|write| cascade::key_of(self, write)).map_err(|field_error| vec![field_error])?;
             // If others wait for an item that this writer needs, it queues behind them and then reads the item again.
@@ -124,6 +129,12 @@ impl WriteJob<'_> {
                             }
                         }
                     }
+                    (FailureClass::Otherwise, _) if !as_stored => {
+                        as_stored = true;
+                        continue;
+                    }
+                    // It has changed again since it was read.
+                    (FailureClass::Otherwise, _) => races += 1,
                     (FailureClass::Applied(item), _) => return self.finish(&draft, &perhaps_deleted, item, true).await,
                     (FailureClass::Nothing, _) => return self.finish(&draft, &perhaps_deleted, None, doubtful).await,
                     (FailureClass::Open, Some(error)) => return Err(vec![open_end(error)]),
@@ -147,7 +158,13 @@ impl WriteJob<'_> {
                 }
                 Err(WriteError::Unfit(at, why)) => {
                     let refused = lookups::decide(self, &mut draft.rules).await.err();
-                    return Err(in_doubt(doubt.as_ref(), refused.unwrap_or_else(|| vec![unfit(&draft, at, why)])));
+                    let field_errors = in_doubt(doubt.as_ref(), refused.unwrap_or_else(|| vec![unfit(&draft, at, why)]));
+                    if as_stored || why != Unfit::NoOperand {
+                        return Err(field_errors);
+                    }
+                    // DynamoDB calculates with a missing value, but not with a null.
+                    (as_stored, unfit_as_stored) = (true, Some(field_errors));
+                    continue;
                 }
                 Err(error) => return Err(vec![doubt.as_ref().map_or_else(|| field_error(error), open_end)]),
             }

@@ -25,11 +25,17 @@ pub struct Again {
     pub raced: bool,
     /// One of them may have been applied.
     pub uncertain: bool,
+    /// One of them met an item in another form than Keyfold writes. What is changed is read first.
+    pub as_stored: bool,
 }
 
 /// Drafts all actions of a field.
-pub async fn draft(job: &WriteJob<'_>, generated: &mut Generated, Again { raced, uncertain }: Again) -> Result<WriteDraft, FieldErrors> {
-    let mut drafting = Drafting { job, generated, uncertain, draft: WriteDraft::default(), scope: ItemsInScope::new() };
+pub async fn draft(
+    job: &WriteJob<'_>,
+    generated: &mut Generated,
+    Again { raced, uncertain, as_stored }: Again,
+) -> Result<WriteDraft, FieldErrors> {
+    let mut drafting = Drafting { job, generated, uncertain, as_stored, draft: WriteDraft::default(), scope: ItemsInScope::new() };
     match drafting.all(raced).await {
         Ok(()) => Ok(drafting.draft),
         Err(field_errors) => {

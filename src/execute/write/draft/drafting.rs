@@ -5,6 +5,7 @@ use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::condition as filter;
 use crate::execute::expression::narrow::KnownAttributes;
 use crate::execute::expression::settle::Settled;
+use crate::execute::expression::stored_form::StoredForm;
 use crate::execute::write::draft::call::{
     CallRole, DraftCall, Generated, IfAbsent, MainCall, Repeat, ReplicaWrites, RuleCheck, WriteDraft,
 };
@@ -22,6 +23,7 @@ use crate::schema::model::ObjectType;
 use crate::schema::model::auth::AuthAction;
 use crate::schema::model::demanded::Demanded;
 use crate::schema::model::write::{Action, WriteTarget};
+use crate::schema::table::Table;
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::call::Expression;
 use crate::table::data::write::{WriteAction, WriteCall};
@@ -36,6 +38,8 @@ pub struct Drafting<'a, 'j> {
     pub generated: &'a mut Generated,
     /// Whether an earlier attempt may have been applied.
     pub uncertain: bool,
+    /// Whether to read what is changed, because an earlier attempt met it in another form than Keyfold writes.
+    pub as_stored: bool,
     /// The draft.
     pub draft: WriteDraft,
     /// The items found and put so far, by type.
@@ -64,6 +68,7 @@ impl<'a> Drafting<'a, '_> {
             many: matches!(&action.target, WriteTarget::Read { many: true, .. }),
             held: false,
             relies: false,
+            granted: None,
             bounds: Vec::new(),
             version: None,
             repeat: Repeat::Same,
@@ -159,6 +164,25 @@ impl<'a> Drafting<'a, '_> {
         let (attribute, value) = attribute_of(self.job.context.model, ty, &field.name, &expected)?;
         conditions.equals(&attribute, value);
         Some((attribute, expected))
+    }
+
+    /// The form in which an item is stored, as far as it is known: the item, if it was read or must be.
+    pub async fn stored_form(&self, ty: &ObjectType, key: &Key, item: Option<&Arc<Item>>) -> Result<StoredForm, FieldErrors> {
+        let item = match item {
+            None if self.as_stored => self.job.read(&ty.name, key).await?,
+            item => item.cloned(),
+        };
+        let table = self.job.context.model.item(&ty.name).map(|(_, keys)| &self.job.context.model.tables[keys.table]);
+        let keys = table.into_iter().flat_map(Table::key_attributes).map(|key| key.name.clone());
+        Ok(StoredForm::new(item, keys.collect()))
+    }
+
+    /// Adds what changes take for granted of the item.
+    pub fn grant(&self, granted: Option<&Condition>, conditions: &mut Conditions) -> Result<(), FieldErrors> {
+        if let Some(granted) = granted {
+            conditions.and(filter::lettered(granted, &self.job.scope(), 't').map_err(bad_input)?);
+        }
+        Ok(())
     }
 
     /// Adds conditions that fields are unchanged since they were read.

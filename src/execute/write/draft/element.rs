@@ -11,6 +11,7 @@ use crate::execute::write::draft::call::{DraftCall, MainCall, Repeat, ResultItem
 use crate::execute::write::draft::drafting::{Drafting, TargetItem};
 use crate::execute::write::draft::update::count_versions;
 use crate::execute::write::item::conditions::Conditions;
+use crate::execute::write::item::invalid_value::InvalidValue;
 use crate::execute::write::item::{assemble, identity, stored_values};
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
 use crate::schema::expression::operand::Segment;
@@ -29,7 +30,7 @@ impl<'a> Drafting<'a, '_> {
             let mut conditions = Conditions::default();
             // A list holds no element twice. So this condition fails if an earlier attempt has appended the element.
             conditions.lacks(&element.attribute, map.clone());
-            let mut changes = Changes::default();
+            let mut changes = Changes::over(self.stored_form(ty, &target.key, target.item.as_ref()).await?);
             changes.append(&path(&element.attribute), vec![map.clone()]);
             let repeat = Repeat::SeenByElement(element.attribute.clone(), Box::new(map.clone()));
             self.element_call((position, action, element), (ty, target), (conditions, changes, repeat)).await?;
@@ -44,7 +45,7 @@ impl<'a> Drafting<'a, '_> {
             let Some((at, conditions)) = self.locate(action, element, (ty, of_element), &target).await? else {
                 return Err(vec![absent(&of_element.name, action.condition.as_ref(), action.message.as_deref())]);
             };
-            let mut changes = Changes::default();
+            let mut changes = Changes::over(self.stored_form(ty, &target.key, target.item.as_ref()).await?);
             for (field, written) in &action.values {
                 let Some(value) = self.written_value(written)? else { continue };
                 let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else { continue };
@@ -54,8 +55,11 @@ impl<'a> Drafting<'a, '_> {
                 let attribute = kept.attribute.clone().unwrap_or_else(|| field.clone());
                 let model = job.context.model;
                 match stored_values::of_field(model, &definition.ty, &kept.value, &value).map_err(invalid)? {
-                    Some(value) => changes.set(&inside(element, at, Some(&attribute)), value),
-                    None => changes.remove(&inside(element, at, Some(&attribute))),
+                    Some(value) => {
+                        let unfit = |message| invalid(InvalidValue { field: field.clone(), message });
+                        changes.set_field(&inside(element, at, Some(&attribute)), &kept.value, value).map_err(unfit)?;
+                    }
+                    None => _ = changes.remove(&inside(element, at, Some(&attribute))),
                 };
             }
             self.element_call((position, action, element), (ty, target), (conditions, changes, Repeat::Same)).await?;
@@ -76,7 +80,7 @@ impl<'a> Drafting<'a, '_> {
                 }
                 return Err(vec![absent(&of_element.name, action.condition.as_ref(), action.message.as_deref())]);
             };
-            let mut changes = Changes::default();
+            let mut changes = Changes::over(self.stored_form(ty, &target.key, target.item.as_ref()).await?);
             changes.remove(&inside(element, at, None));
             self.element_call((position, action, element), (ty, target), (conditions, changes, Repeat::Gone)).await?;
         }
@@ -130,9 +134,11 @@ impl<'a> Drafting<'a, '_> {
         self.ruled(&rule, (&target.key, false), &mut conditions)?;
         let held = self.hold_found(ty, &target.key, &mut conditions)?;
         let repeat = if counts && version.is_none() && repeat == Repeat::Same { Repeat::Never } else { repeat };
+        let granted = changes.granted();
+        self.grant(granted.as_ref(), &mut conditions)?;
         let update = changes.expression();
         let (relies, repeat) = (element.by.is_some(), self.repeat(held, repeat));
-        let main = MainCall { version, held, relies, rule, repeat, ..self.main(action) };
+        let main = MainCall { version, held, relies, rule, granted, repeat, ..self.main(action) };
         let call = DraftCall::main(job.table_of(ty), WriteAction::Update(target.key.clone(), update.clone()), conditions, main);
         self.draft.calls.push(call);
         // No key changes, so all replicas get the same update and conditions. The found item's conditions hold for the first replica only:
