@@ -116,7 +116,8 @@ impl<'a> Drafting<'a, '_> {
         };
         let changes = self.item_changes(ty, expression.as_ref(), &values, form)?;
         let of_first = changes.of_replica(job, ty, 0);
-        let granted = of_first.granted();
+        // A new item is in the form that is written.
+        let granted = of_first.granted().filter(|_| !was_read || item.is_some());
         self.grant(granted.as_ref(), &mut conditions)?;
         let counts = ty.fields.values().any(|field| field.rules.version);
         let repeat = match expression {
