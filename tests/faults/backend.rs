@@ -222,6 +222,7 @@ impl Table {
             "GetItem" => answer(body, |request| database.get_item(request)),
             "BatchGetItem" => answer(body, |request| database.batch_get_item(request)),
             "Query" => answer(body, |request| database.query(request)),
+            "Scan" => answer(body, |request| database.scan(request)),
             "PutItem" => answer(body, |request| database.put_item(request)),
             "UpdateItem" => answer(body, |request| database.update_item(request)),
             "DeleteItem" => answer(body, |request| database.delete_item(request)),

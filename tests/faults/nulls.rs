@@ -13,6 +13,7 @@ type Book @item(keys: { PK: "BOOK#{id}", SK: "BOOK" }) {
   price: Decimal
   tags: [String!] @attribute(stored: SET)
   owners: [ID!] @attribute(stored: SET)
+  readers: [ID!]
   lines: [Line!]
   words: [String]
   name: String
@@ -24,7 +25,11 @@ type Book @item(keys: { PK: "BOOK#{id}", SK: "BOOK" }) {
 }
 type Line { no: ID! text: String owner: ID }
 type Stats { seen: Int owner: ID }
-type Query { book(id: ID!): Book @find }
+type Query {
+  book(id: ID!): Book @find
+  named: [Book!]! @find(scan: true, filter: "attribute_exists(name)")
+  nameless: [Book!]! @find(scan: true, filter: "attribute_not_exists(name)")
+}
 type Mutation {
   add(id: ID!, n: Int!): Book @update(expression: "ADD coins :n")
   addTotal(id: ID!, n: Long!): Book @update(expression: "ADD total :n")
@@ -40,6 +45,10 @@ type Mutation {
   rename(id: ID!): Book @update(expression: "SET name = other")
   either(id: ID!, name: String!): Book @update(expression: "SET name = if_not_exists(other, :name)")
   see(id: ID!, n: Int!): Book @update(expression: "SET stats.seen = if_not_exists(stats.seen, :n) + :n")
+  ifOther(id: ID!, n: Int!): Book @update(expression: "SET coins = :n", if: "attribute_exists(other)")
+  ifFree(id: ID!, n: Int!): Book @update(expression: "SET coins = :n", if: "attribute_not_exists(other) AND name = 'n'")
+  ifUnseen(id: ID!, n: Int!): Book @update(expression: "SET coins = :n", if: "NOT attribute_exists(stats.seen)")
+  setReaders(id: ID!, readers: [ID!]): Book @update
   clear(id: ID!): Book @update(expression: "REMOVE coins")
   setName(id: ID!, name: String): Book @update
   make(id: ID!, name: String): Book @update(upsert: true)
@@ -58,7 +67,7 @@ type Mutation {
 "#;
 
 /// The writes, each with the attributes that it calculates with.
-const WRITES: [(&str, &[&str]); 20] = [
+const WRITES: [(&str, &[&str]); 23] = [
     ("add(id: \"1\", n: 3) { coins }", &["coins"]),
     ("addTotal(id: \"1\", n: 3) { total }", &["total"]),
     ("addTotal(id: \"1\", n: -3) { total }", &["total"]),
@@ -75,6 +84,9 @@ const WRITES: [(&str, &[&str]); 20] = [
     ("either(id: \"1\", name: \"a\") { name }", &["other"]),
     ("see(id: \"1\", n: 2) { stats { seen } }", &["stats.seen"]),
     ("clear(id: \"1\") { coins }", &["coins"]),
+    ("ifOther(id: \"1\", n: 2) { coins }", &["other"]),
+    ("ifFree(id: \"1\", n: 2) { coins }", &["other"]),
+    ("ifUnseen(id: \"1\", n: 2) { coins }", &["stats.seen"]),
     ("make(id: \"1\", name: \"a\") { state }", &["state"]),
     ("addLine(id: \"1\", no: \"1\", text: \"t\") { lines { no text } }", &["lines"]),
     ("both(id: \"1\", otherId: \"2\", n: 2)", &["coins"]),
@@ -124,7 +136,8 @@ async fn a_null_is_as_a_missing_attribute_in_every_write() {
                 backend.table.put("books", book("2", &[], false));
                 let answer = backend.run(&format!("mutation {{ w: {write} }}"), json!({})).await;
                 let items: Vec<Value> = backend.table.scan("books").iter().map(without_nulls).collect();
-                outcomes.push((answer, items));
+                let lists = backend.ok("{ named { id name } nameless { id } }", json!({})).await;
+                outcomes.push((answer, items, lists));
             }
             assert_eq!(outcomes[0], outcomes[1], "{write} without {missing:?}, and with nulls");
         }
@@ -160,7 +173,7 @@ async fn a_usual_write_costs_what_it_did() {
     backend.table.put("books", book("1", &[], false));
     for (write, _) in WRITES
         .iter()
-        .filter(|(write, _)| !["both", "expect", "take", "word(", "addTotal(id: \"1\", n: -"].iter().any(|no| write.starts_with(no)))
+        .filter(|(write, _)| !["both", "expect", "if", "take", "word(", "addTotal(id: \"1\", n: -"].iter().any(|no| write.starts_with(no)))
     {
         backend.calm();
         backend.ok(&format!("mutation {{ w: {write} }}"), json!({})).await;
@@ -195,6 +208,13 @@ async fn the_type_in_which_a_value_is_stored_stays() {
             Ok(json!({ "L": [{ "S": "2" }] })),
         ),
         (json!({ "owners": { "SS": ["a"] } }), "setOwners(id: \"1\", owners: [\"2\"]) { owner }", Ok(json!({ "SS": ["2"] }))),
+        (
+            json!({ "readers": { "L": [{ "N": "1" }] } }),
+            "setReaders(id: \"1\", readers: [\"2\", \"3\"]) { readers }",
+            Ok(json!({ "L": [{ "N": "2" }, { "N": "3" }] })),
+        ),
+        (json!({ "readers": { "L": [{ "N": "1" }] } }), "setReaders(id: \"1\", readers: [\"2\", \"x\"]) { readers }", Err(number)),
+        (json!({}), "setReaders(id: \"1\", readers: [\"2\"]) { readers }", Ok(json!({ "L": [{ "S": "2" }] }))),
         (json!({ "tags": { "L": [] } }), "setTags(id: \"1\", tags: [\"a\"]) { tags }", Ok(json!({ "L": [{ "S": "a" }] }))),
         (json!({ "tags": { "L": [] } }), "retag(id: \"1\", tags: [\"a\"]) { tags }", Ok(json!({ "L": [{ "S": "a" }] }))),
         (json!({ "tags": { "SS": ["b"] } }), "retag(id: \"1\", tags: [\"a\"]) { tags }", Ok(json!({ "SS": ["a"] }))),
@@ -207,7 +227,7 @@ async fn the_type_in_which_a_value_is_stored_stays() {
         match expected {
             Ok(value) => {
                 assert_eq!(answer["errors"], Value::Null, "{stored} {write}: {answer}");
-                let name = ["owners", "tags", "owner"].into_iter().find(|name| write.contains(&format!("{name}:"))).unwrap();
+                let name = ["owners", "tags", "owner", "readers"].into_iter().find(|name| write.contains(&format!("{name}:"))).unwrap();
                 assert_eq!(backend.table.scan("books")[0][name], value, "{stored} {write}");
             }
             Err(why) => {

@@ -65,6 +65,10 @@ impl StoredForm {
     /// A new value of a field as it is written: in the type that the attribute has, if a field of this kind reads that. `Err` is a sentence
     /// about the value, which that type cannot hold.
     pub fn kept_type(&mut self, path: &[Segment], kind: &ValueType, value: Attribute) -> Result<Attribute, String> {
+        let value = match (kind, value) {
+            (ValueType::Id, Attribute::L(elements)) => return self.kept_elements(path, elements).map(Attribute::L),
+            (_, value) => value,
+        };
         let others = read_besides(kind, &value);
         if others.is_empty() || self.is_key(path) {
             return Ok(value);
@@ -80,6 +84,12 @@ impl StoredForm {
             self.grant(Condition::Not(Box::new(of_type(path, other))));
         }
         Ok(value)
+    }
+
+    /// The elements of a list of IDs, in the type that the first one has: one program writes them all in one.
+    fn kept_elements(&mut self, path: &[Segment], elements: Vec<Attribute>) -> Result<Vec<Attribute>, String> {
+        let first: Vec<Segment> = path.iter().cloned().chain([Segment::Index(0)]).collect();
+        elements.into_iter().map(|element| self.kept_type(&first, &ValueType::Id, element)).collect()
     }
 
     fn at(&self, path: &[Segment]) -> Option<&Attribute> {
