@@ -5,7 +5,7 @@ use crate::backend::{Backend, error};
 use serde_json::{Map, Value, json};
 
 /// A field's type, and how it is declared; whether it may be part of a key and of a default's text.
-const FIELDS: [(&str, &str, bool); 24] = [
+const FIELDS: [(&str, &str, bool); 21] = [
     ("ID", "", true),
     ("String", "", true),
     ("Int", "", true),
@@ -22,13 +22,10 @@ const FIELDS: [(&str, &str, bool); 24] = [
     ("JSON", "", false),
     ("Part", "", false),
     ("[String]", "", false),
-    ("[String!]", "", false),
-    ("[Int]", "", false),
     ("[Status]", "", false),
     ("[Part!]", "", false),
     ("[ID!]", ", stored: SET", false),
     ("[String!]", ", stored: SET", false),
-    ("[Int!]", ", stored: SET", false),
     ("[Status!]", ", stored: SET", false),
 ];
 
@@ -149,34 +146,39 @@ fn thing(items: &[Value], key: &str) -> Option<Map<String, Value>> {
     items.iter().find(|item| item["PK"]["S"] == key).map(|item| item.as_object().unwrap().clone())
 }
 
-#[tokio::test(start_paused = true)]
-async fn no_write_takes_an_unreadable_value_for_null() {
-    for (ty, stored, in_text) in FIELDS {
-        let backend = Backend::of_text(&schema(ty, stored, in_text)).await;
+/// Puts the thing, and a copy of it, with this value.
+fn put(backend: &Backend, form: &Value) {
+    let s = |text: &str| json!({ "S": text });
+    let parts = json!({ "L": [{ "M": { "no": s("1"), "alien": { "N": "1" } } }] });
+    backend.table.put(
+        "things",
+        json!({ "PK": s("THING#1"), "SK": s("THING"), "IPK": s("V#other"), "v": form, "rank": { "N": "7" }, "note": s("n"),
+            "mark": s("m"), "label": s("l"), "alien": { "BS": ["AQI="] }, "parts": parts }),
+    );
+    backend.table.put("things", json!({ "PK": s("COPY#1"), "SK": s("old"), "v": form }));
+    backend.table.delete("things", ["COPY#1", "c"]);
+}
+
+async fn holds_for(fields: &[(&str, &str, bool)]) {
+    for (ty, stored, in_text) in fields {
+        let backend = Backend::of_text(&schema(ty, stored, *in_text)).await;
         let selection = if ty.contains("Part") { "value { no size }" } else { "value" };
         for form in forms() {
+            put(&backend, &form);
+            let read = backend.run(&format!("{{ thing(id: \"1\") {{ {selection} }} }}"), json!({})).await;
+            let is_misfit = |error: &Value| error["message"].as_str().unwrap().contains("does not fit the type");
+            let is_unreadable = read["errors"].as_array().is_some_and(|errors| errors.iter().any(is_misfit));
             for (write, sets, may_go) in WRITES {
                 let about = format!("{ty}{stored} {form} {write}");
-                let s = |text: &str| json!({ "S": text });
-                backend.table.put(
-                    "things",
-                    json!({ "PK": s("THING#1"), "SK": s("THING"), "IPK": s("V#other"), "v": form, "rank": { "N": "7" },
-                    "note": s("n"), "mark": s("m"), "label": s("l"), "alien": { "BS": ["AQI="] },
-                    "parts": { "L": [{ "M": { "no": s("1"), "alien": { "N": "1" } } }] } }),
-                );
-                backend.table.put("things", json!({ "PK": s("COPY#1"), "SK": s("old"), "v": form }));
-                backend.table.delete("things", ["COPY#1", "c"]);
-                let read = backend.run(&format!("{{ thing(id: \"1\") {{ {selection} }} }}"), json!({})).await;
-                let is_misfit = |error: &Value| error["message"].as_str().unwrap().contains("does not fit the type");
-                let is_unreadable = read["errors"].as_array().is_some_and(|errors| errors.iter().any(is_misfit));
+                put(&backend, &form);
                 let before = backend.table.scan("things");
                 let answer = backend.run(&format!("mutation {{ {write} }}"), json!({})).await;
                 let after = backend.table.scan("things");
                 let (code, message, _) = error(&answer);
-                if is_unreadable && needs_value(write, in_text) {
+                if is_unreadable && needs_value(write, *in_text) {
                     assert_eq!(code, "INTERNAL", "{about}: {answer}");
                     assert!(message.contains("does not fit the type"), "{about}: {message}");
-                } else if read["errors"].is_null() && !write.contains("Part") {
+                } else if !write.contains("Part") && (is_unreadable || read["errors"].is_null()) {
                     assert_eq!(code, "", "{about}: {answer}");
                 }
                 if !answer["errors"].is_null() {
@@ -186,22 +188,82 @@ async fn no_write_takes_an_unreadable_value_for_null() {
                 let (was, is) = (thing(&before, "THING#1").unwrap(), thing(&after, "THING#1"));
                 assert!(is.is_some() || may_go, "{about}");
                 // What a write makes of the value is left as it is, too.
-                let made = |name: &str| name == "label" && is_unreadable && in_text && write.starts_with("make");
+                let made = |name: &str| name == "label" && is_unreadable && *in_text && write.starts_with("make");
                 let sets = |name: &str| sets.contains(&name) && !made(name);
                 for (name, value) in was.iter().filter(|(name, _)| is.is_some() && !sets(name)) {
                     let kept = is.as_ref().and_then(|is| is.get(name));
                     assert!(kept == Some(value) || write.starts_with("replace"), "{about}: {name} was {value}, is {kept:?}");
                 }
-                if needs_value(write, false) && !read["errors"].is_array() {
+                if write.starts_with("copy") && read["errors"].is_null() {
                     let copies = backend.run(&format!("{{ thing(id: \"1\") {{ copies {{ id {selection} }} }} }}"), json!({})).await;
-                    let id = if write.starts_with("name") { "old" } else { "c" };
                     let copies = copies["data"]["thing"]["copies"].as_array().cloned().unwrap_or_default();
                     // There is no empty set.
                     let of = |thing: &Value| Some(thing["value"].clone()).filter(|value| !stored.contains("SET") || *value != json!([]));
-                    let copy = copies.iter().find(|copy| copy["id"] == id).and_then(of).unwrap_or_default();
-                    assert!(write.starts_with("move") || copy == of(&read["data"]["thing"]).unwrap_or_default(), "{about}: {copies:?}");
+                    let copy = copies.iter().find(|copy| copy["id"] == "c").and_then(of).unwrap_or_default();
+                    assert!(copy == of(&read["data"]["thing"]).unwrap_or_default(), "{about}: {copies:?}");
                 }
             }
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_write_takes_an_unreadable_scalar_for_null() {
+    holds_for(&FIELDS[..12]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_write_takes_an_unreadable_object_or_list_for_null() {
+    holds_for(&FIELDS[12..]).await;
+}
+
+const OWNED: &str = r#"
+extend schema @table(name: "owned", partitionKey: "PK", sortKey: "SK")
+type Thing @item(keys: { PK: "THING#{id}", SK: "THING" }) {
+  id: ID!
+  code: String @unique
+  shelf: String
+  note: String
+  parts: [Part!]! @find(where: { shelf: "{shelf}" })
+}
+type Part @item(keys: { PK: "SHELF#{shelf}", SK: "PART#{id}" }) { shelf: String! id: ID! }
+type Query { thing(id: ID!): Thing @find }
+type Mutation {
+  make(id: ID!, code: String): Thing @put
+  replace(id: ID!, code: String): Thing @put(replace: true)
+  setNote(id: ID!, note: String): Thing @update
+  setCode(id: ID!, code: String): Thing @update
+  remove(id: ID!): Thing @delete
+  removeAll(id: ID!): Thing @delete(cascade: ["parts"])
+}
+"#;
+
+/// The guard of an unreadable value cannot be known, so it is left. What a relation is bound to must be read.
+#[tokio::test(start_paused = true)]
+async fn an_item_with_an_unreadable_value_can_be_deleted_and_replaced() {
+    let s = |text: &str| json!({ "S": text });
+    for (write, gone) in [
+        ("remove(id: \"1\") { id }", true),
+        ("replace(id: \"1\", code: \"d\") { id }", false),
+        ("setNote(id: \"1\", note: \"n\") { id }", false),
+        ("setCode(id: \"1\", code: \"d\") { id code }", false),
+    ] {
+        let backend = Backend::of_text(OWNED).await;
+        backend.ok("mutation { make(id: \"2\", code: \"c\") { id } }", json!({})).await;
+        let others = backend.items();
+        backend.table.put("owned", json!({ "PK": s("THING#1"), "SK": s("THING"), "code": { "N": "3" }, "shelf": { "N": "4" } }));
+        backend.ok(&format!("mutation {{ w: {write} }}"), json!({})).await;
+        let after = backend.items();
+        assert!(others.iter().all(|other| after.contains(other)), "{write}: {after:?}");
+        assert_eq!(gone, !after.iter().any(|item| item.contains("\"THING#1\"") && !item.contains("Unique#")), "{write}: {after:?}");
+    }
+    let backend = Backend::of_text(OWNED).await;
+    backend.table.put("owned", json!({ "PK": s("THING#1"), "SK": s("THING"), "shelf": { "N": "4" } }));
+    backend.table.put("owned", json!({ "PK": s("SHELF#4"), "SK": s("PART#1") }));
+    let before = backend.items();
+    for operation in ["{ thing(id: \"1\") { parts { id } } }", "mutation { removeAll(id: \"1\") { id } }"] {
+        let answer = backend.run(operation, json!({})).await;
+        assert_eq!(error(&answer).1, "The stored value of shelf does not fit the type String.", "{operation}: {answer}");
+        assert_eq!(backend.items(), before);
     }
 }
