@@ -1,7 +1,7 @@
 //! An item type in; out: which attributes hold a field, how to read it, and what tells the type's items from others. Must not know
 //! operations.
 
-use super::tree::{FieldPlace, FieldReader, TypeDiscriminator, TypeMarks};
+use super::tree::{FieldReader, StoredPlace, TypeDiscriminator, TypeMarks};
 use crate::schema::model::auth::AuthAction;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::{FieldKind, Model, ObjectType, Stored, TypeKind};
@@ -28,8 +28,8 @@ pub fn key_attributes(table: &Table, index: Option<usize>) -> Vec<&KeyAttribute>
 pub fn reader(ty: &ObjectType, field: &str) -> Option<Arc<FieldReader>> {
     let stored = ty.stored(field)?;
     let place = |attribute: &String| match keys(ty).and_then(|keys| keys.keys.get(attribute)) {
-        Some(templates) if stored.attribute.as_ref() != Some(attribute) => FieldPlace::Key(attribute.clone(), templates.clone()),
-        _ => FieldPlace::Attribute(attribute.clone()),
+        Some(templates) if stored.attribute.as_ref() != Some(attribute) => StoredPlace::Key(attribute.clone(), templates.clone()),
+        _ => StoredPlace::Attribute(attribute.clone()),
     };
     let places = places(ty, field).into_iter().map(place).collect();
     Some(Arc::new(FieldReader { field: field.to_owned(), ty: ty.fields[field].ty.clone(), stored: stored.clone(), places }))

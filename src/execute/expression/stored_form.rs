@@ -24,12 +24,14 @@ pub struct StoredForm {
     keys: Vec<String>,
     /// What is taken for granted.
     granted: Vec<Condition>,
+    /// Whether a null anywhere would make a difference to a missing value.
+    tells_null: bool,
 }
 
 impl StoredForm {
     /// The form of an item, if it was read, in a table with these key attributes.
     pub fn new(item: Option<Arc<Item>>, keys: Vec<String>) -> Self {
-        Self { item, keys, granted: Vec::new() }
+        Self { item, keys, ..Self::default() }
     }
 
     /// The item, if it was read.
@@ -46,8 +48,14 @@ impl StoredForm {
         }
     }
 
+    /// Whether DynamoDB may refuse to make of a null what it makes of a missing value.
+    pub fn tells_null(&self) -> bool {
+        self.tells_null
+    }
+
     /// Whether the item is known to have DynamoDB's null at a path. The update then relies on it.
     pub fn takes_null(&mut self, path: &[Segment]) -> bool {
+        self.tells_null = true;
         let is_null = self.at(path).is_some_and(|value| matches!(value, Attribute::Null));
         if is_null {
             self.grant(of_type(path, "NULL"));

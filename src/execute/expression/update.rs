@@ -81,6 +81,11 @@ impl Changes {
         self.form.granted()
     }
 
+    /// Whether DynamoDB may refuse to make of a null what it makes of a missing value.
+    pub fn tell_null(&self) -> bool {
+        self.form.tells_null()
+    }
+
     /// The changes of an update with the values of a request. The error is a sentence for the caller: an argument does not fit its use.
     pub fn of(model: &Model, update: &Update, scope: &Scope<'_>, form: StoredForm) -> Result<Self, String> {
         let mut changes = Self::default();

@@ -223,7 +223,7 @@ impl<'p> ReadState<'p> {
             ValueSource::Field(holder, reader) => {
                 let item = self.held(*holder, space, row).map_err(Arc::clone)?;
                 let value = item.map_or(Ok(None), |item| decode::bound_value(reader, item));
-                value.map_err(|decode::Unreadable| {
+                value.map_err(|decode::UnreadValue| {
                     let message = format!("The stored value of {} does not fit the type {}.", reader.field, reader.ty);
                     Failure::new(ErrorCode::Internal, message)
                 })

@@ -143,7 +143,7 @@ impl<'a> Writer<'a> {
         };
         match item.and_then(|item| decode::find(reader, item)) {
             None => self.absent(&output.ty, type_name, &reader.field),
-            Some(decode::StoredValue::Unreadable) => Err(self.misfit(&output.ty)),
+            Some(decode::StoredValue::UnreadValue) => Err(self.misfit(&output.ty)),
             Some(decode::StoredValue::Text(value)) => {
                 push_json_text(&mut self.body.data, value);
                 Ok(())

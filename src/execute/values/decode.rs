@@ -1,7 +1,7 @@
 //! Attributes → GraphQL values: where an item holds a field, and its value.
 
 use super::bound::BoundValue;
-use crate::plan::tree::{FieldPlace, FieldReader};
+use crate::plan::tree::{FieldReader, StoredPlace};
 use crate::schema::scalar::date_time::instant_text;
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::schema::template::Template;
@@ -21,20 +21,20 @@ pub enum StoredValue<'i> {
     /// A value that was read from a key.
     Key(Value),
     /// Nothing but a key that no template of the type makes.
-    Unreadable,
+    UnreadValue,
 }
 
 /// A stored value that its field cannot read. It is not null.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unreadable;
+pub struct UnreadValue;
 
 /// Finds a field in an item: in the first of its places that has it. `None` if it is missing or null.
 pub fn find<'i>(reader: &FieldReader, item: &'i Item) -> Option<StoredValue<'i>> {
     let mut strange = false;
     for place in &reader.places {
         let found = match place {
-            FieldPlace::Attribute(name) => item.get(name).filter(|value| !matches!(value, Attribute::Null)).map(StoredValue::Attribute),
-            FieldPlace::Key(name, templates) => match item.get(name) {
+            StoredPlace::Attribute(name) => item.get(name).filter(|value| !matches!(value, Attribute::Null)).map(StoredValue::Attribute),
+            StoredPlace::Key(name, templates) => match item.get(name) {
                 Some(Attribute::S(text)) => {
                     let found = in_key(reader, templates, text);
                     strange |= found.is_none() && !templates.iter().any(|template| template.read(text).is_some());
@@ -49,7 +49,7 @@ pub fn find<'i>(reader: &FieldReader, item: &'i Item) -> Option<StoredValue<'i>>
         }
     }
     // A field with an attribute of its own is null without it, whatever others keep in a key.
-    (strange && reader.stored.attribute.is_none()).then_some(StoredValue::Unreadable)
+    (strange && reader.stored.attribute.is_none()).then_some(StoredValue::UnreadValue)
 }
 
 /// The field's value in the text of a key.
@@ -83,10 +83,10 @@ pub fn value(reader: &FieldReader, item: &Item) -> Option<Value> {
 }
 
 /// A field's value, where it stands if it is a text; `None` for null and missing values.
-pub fn bound_value<'i>(reader: &FieldReader, item: &'i Item) -> Result<Option<BoundValue<'i>>, Unreadable> {
+pub fn bound_value<'i>(reader: &FieldReader, item: &'i Item) -> Result<Option<BoundValue<'i>>, UnreadValue> {
     let Some(found) = find(reader, item) else { return Ok(None) };
     Ok(Some(match (found, &reader.stored.value) {
-        (StoredValue::Unreadable, _) => return Err(Unreadable),
+        (StoredValue::UnreadValue, _) => return Err(UnreadValue),
         (StoredValue::Text(text), _) => BoundValue::Text(text),
         (StoredValue::Key(value), _) => value.into(),
         (StoredValue::Attribute(Attribute::S(text)), ValueType::Id | ValueType::String) if !reader.ty.is_list() => BoundValue::Text(text),
@@ -103,22 +103,22 @@ pub fn of_type(
     kind: &ValueType,
     attribute: &Attribute,
     single: &dyn Fn(&ValueType, &Attribute) -> Option<Value>,
-) -> Result<Option<Value>, Unreadable> {
-    let each = |values: &[Attribute], read: &dyn Fn(&Attribute) -> Result<Option<Value>, Unreadable>| {
-        let elements: Result<Vec<Value>, Unreadable> = values.iter().map(|value| Ok(read(value)?.unwrap_or_default())).collect();
+) -> Result<Option<Value>, UnreadValue> {
+    let each = |values: &[Attribute], read: &dyn Fn(&Attribute) -> Result<Option<Value>, UnreadValue>| {
+        let elements: Result<Vec<Value>, UnreadValue> = values.iter().map(|value| Ok(read(value)?.unwrap_or_default())).collect();
         elements.map(|elements| Some(Value::Array(elements)))
     };
     let one = |kind: &ValueType, attribute: &Attribute| match attribute {
         Attribute::Null => Ok(None),
-        attribute => single(kind, attribute).map(Some).ok_or(Unreadable),
+        attribute => single(kind, attribute).map(Some).ok_or(UnreadValue),
     };
     match (ty, kind, attribute) {
         (_, _, Attribute::Null) => Ok(None),
         (Type::List(_) | Type::NonNullList(_), ValueType::Set(element), set) => {
-            each(&elements(set).ok_or(Unreadable)?, &|value| one(element, value))
+            each(&elements(set).ok_or(UnreadValue)?, &|value| one(element, value))
         }
         (Type::List(item) | Type::NonNullList(item), _, Attribute::L(values)) => each(values, &|value| of_type(item, kind, value, single)),
-        (Type::List(_) | Type::NonNullList(_), _, _) => Err(Unreadable),
+        (Type::List(_) | Type::NonNullList(_), _, _) => Err(UnreadValue),
         _ => one(kind, attribute),
     }
 }

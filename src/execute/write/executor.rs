@@ -159,7 +159,7 @@ impl WriteJob<'_> {
                 Err(WriteError::Unfit(at, why)) => {
                     let refused = lookups::decide(self, &mut draft.rules).await.err();
                     let field_errors = in_doubt(doubt.as_ref(), refused.unwrap_or_else(|| vec![unfit(&draft, at, why)]));
-                    if as_stored || why != Unfit::NoOperand {
+                    if as_stored || why != Unfit::NoOperand || !draft.tells_null() {
                         return Err(field_errors);
                     }
                     // DynamoDB calculates with a missing value, but not with a null.

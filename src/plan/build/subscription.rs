@@ -100,7 +100,7 @@ impl<'a> Subscribed<'a, '_> {
                 Some(ChangePart::Kind | ChangePart::Id) => {
                     let stored = Stored::alone(name, ValueType::String);
                     let ty = builder.field_of(ty, name)?.ty.clone();
-                    let places = vec![FieldPlace::Attribute(name.to_owned())];
+                    let places = vec![StoredPlace::Attribute(name.to_owned())];
                     let reader = FieldReader { field: name.to_owned(), ty, stored, places };
                     OutputValue::Leaf(ValueLocation::In(Holder::Element(space), Arc::new(reader)))
                 }
@@ -163,7 +163,7 @@ fn watched<'a>(builder: &mut Builder<'a>, image: &Entity<'a>) -> Result<WatchedI
 /// How to read a claim that is in the keys of a type.
 fn claim_reader(ty: &ObjectType, claim: &str) -> Option<Arc<FieldReader>> {
     let keys = attributes::keys(ty)?;
-    let places = keys.keys.iter().map(|(attribute, templates)| FieldPlace::Key(attribute.clone(), templates.clone())).collect();
+    let places = keys.keys.iter().map(|(attribute, templates)| StoredPlace::Key(attribute.clone(), templates.clone())).collect();
     let stored = Stored { attribute: None, ..Stored::alone(claim, ValueType::String) };
     let ty = apollo_compiler::ty!(String);
     Some(Arc::new(FieldReader { field: claim.to_owned(), ty, stored, places }))

@@ -48,4 +48,4 @@ pub use plan::{Collection, Occupant, Origin, Plan, Space};
 pub use read::{BoundRange, KeyBinding, PageSizes, QueryBinding, Read, ReadAction, Want};
 pub use response::{NodeOutput, NodesOutput, Object, ObjectSource, Output, OutputValue, PageOutput, PagePart, Presence, ValueLocation};
 pub use steps::{ActionLookups, Cascade, OperationPlan, PlanStep, PlannedWatch, PlannedWrite, WatchBinding, WatchedImage, WriteLookup};
-pub use value::{ArgumentValue, Arguments, FieldPlace, FieldReader, Holder, IdArgument, SourceText, ValueSource};
+pub use value::{ArgumentValue, Arguments, FieldReader, Holder, IdArgument, SourceText, StoredPlace, ValueSource};

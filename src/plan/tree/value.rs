@@ -107,12 +107,12 @@ pub struct FieldReader {
     /// Where and how it is stored.
     pub stored: Stored,
     /// Where it may be, in the order in which it is looked for.
-    pub places: Vec<FieldPlace>,
+    pub places: Vec<StoredPlace>,
 }
 
 /// A place where an item may hold a field.
 #[derive(Debug)]
-pub enum FieldPlace {
+pub enum StoredPlace {
     /// An attribute with the value.
     Attribute(String),
     /// A key attribute whose value is made by one of these templates.

@@ -153,6 +153,8 @@ pub struct MainCall {
     pub relies: bool,
     /// What the changes take for granted of the form in which the item is stored. If it is not so, the next attempt reads the item.
     pub granted: Option<Condition>,
+    /// Whether DynamoDB may refuse to make of a null what it makes of a missing value.
+    pub tells_null: bool,
     /// The conditions that keep computed values within the bounds of their fields.
     pub bounds: Vec<ComputedBound>,
     /// Whether to repeat the call if no answer came.
@@ -240,6 +242,11 @@ impl WriteDraft {
         };
         let positions = self.calls.iter().enumerate().filter(|(_, call)| relies(call));
         positions.filter_map(|(position, _)| self.place(position)).collect()
+    }
+
+    /// Whether a call may be refused because of a null where a missing value would do.
+    pub fn tells_null(&self) -> bool {
+        self.calls.iter().any(|call| matches!(&call.role, CallRole::Main(main) if main.tells_null))
     }
 
     /// Whether a call relies on a null, which DynamoDB itself would not take for a missing value.

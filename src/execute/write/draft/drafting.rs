@@ -69,6 +69,7 @@ impl<'a> Drafting<'a, '_> {
             held: false,
             relies: false,
             granted: None,
+            tells_null: false,
             bounds: Vec::new(),
             version: None,
             repeat: Repeat::Same,

@@ -134,11 +134,11 @@ impl<'a> Drafting<'a, '_> {
         self.ruled(&rule, (&target.key, false), &mut conditions)?;
         let held = self.hold_found(ty, &target.key, &mut conditions)?;
         let repeat = if counts && version.is_none() && repeat == Repeat::Same { Repeat::Never } else { repeat };
-        let granted = changes.granted();
+        let (granted, tells_null) = (changes.granted(), changes.tell_null());
         self.grant(granted.as_ref(), &mut conditions)?;
         let update = changes.expression();
         let (relies, repeat) = (element.by.is_some(), self.repeat(held, repeat));
-        let main = MainCall { version, held, relies, rule, granted, repeat, ..self.main(action) };
+        let main = MainCall { version, held, relies, rule, granted, tells_null, repeat, ..self.main(action) };
         let call = DraftCall::main(job.table_of(ty), WriteAction::Update(target.key.clone(), update.clone()), conditions, main);
         self.draft.calls.push(call);
         // No key changes, so all replicas get the same update and conditions. The found item's conditions hold for the first replica only:

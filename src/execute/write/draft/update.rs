@@ -134,7 +134,9 @@ impl<'a> Drafting<'a, '_> {
             true => IfAbsent::Forbidden,
             false => IfAbsent::NotFound,
         };
-        let main = MainCall { version, makes: may_make, if_absent, held, relies, rule, granted, bounds, repeat, ..self.main(action) };
+        let tells_null = of_first.tell_null();
+        let main = MainCall { version, makes: may_make, held, relies, granted, tells_null, bounds, repeat, ..self.main(action) };
+        let main = MainCall { rule, if_absent, ..main };
         let write = WriteAction::Update(target.key.clone(), of_first.expression());
         self.draft.calls.push(DraftCall::main(job.table_of(ty), write, conditions, main));
         self.replicas(ty, &target.key, |number, key| {

@@ -3,7 +3,7 @@
 
 use crate::execute::caller::Caller;
 use crate::execute::key::sharding;
-use crate::execute::values::decode::{self, StoredValue, Unreadable};
+use crate::execute::values::decode::{self, StoredValue, UnreadValue};
 use crate::execute::write::item::invalid_value::InvalidValue;
 use crate::execute::write::item::key_values::{check_attribute, key_value};
 use crate::execute::write::item::stored_values;
@@ -115,11 +115,11 @@ pub fn values_of(model: &Model, ty: &ObjectType, item: &Item) -> ItemValues {
             Some(StoredValue::Text(text)) => Ok(Some(text.into())),
             Some(StoredValue::Key(value)) => Ok(Some(value)),
             Some(StoredValue::Attribute(attribute)) => stored_values::read(model, &declared.ty, &stored.value, attribute),
-            Some(StoredValue::Unreadable) => Err(Unreadable),
+            Some(StoredValue::UnreadValue) => Err(UnreadValue),
         };
         match value {
             Ok(value) => values.known.extend(value.map(|value| (field.clone(), value))),
-            Err(Unreadable) => values.unreadable.push(field.clone()),
+            Err(UnreadValue) => values.unreadable.push(field.clone()),
         }
     }
     values

@@ -1,6 +1,6 @@
 //! API values → attributes in the stored form of their types, embedded objects as maps; and back. Must not know keys or tables.
 
-use crate::execute::values::decode::{self, Unreadable};
+use crate::execute::values::decode::{self, UnreadValue};
 use crate::execute::values::encode;
 use crate::execute::write::item::invalid_value::InvalidValue;
 use crate::schema::model::{Field, Model};
@@ -66,7 +66,7 @@ pub fn of_object(model: &Model, type_name: &str, values: &Map<String, Value>) ->
 }
 
 /// The API value of a field's attribute; `None` for null.
-pub fn read(model: &Model, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<Option<Value>, Unreadable> {
+pub fn read(model: &Model, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<Option<Value>, UnreadValue> {
     decode::of_type(ty, kind, attribute, &|kind, attribute| match (kind, attribute) {
         (ValueType::Embedded(name), Attribute::M(map)) => read_object(model, name, map).map(Value::Object),
         _ => decode::scalar(kind, attribute),
@@ -82,7 +82,7 @@ fn read_object(model: &Model, type_name: &str, map: &Item) -> Option<Map<String,
         let value = read(model, &declared.ty, &stored.value, attribute).transpose()?;
         Some(value.map(|value| (field.clone(), value)))
     };
-    ty.fields.iter().filter_map(value).collect::<Result<_, Unreadable>>().ok()
+    ty.fields.iter().filter_map(value).collect::<Result<_, UnreadValue>>().ok()
 }
 
 fn single(model: &Model, kind: &ValueType, value: &Value) -> Result<Option<Attribute>, InvalidValue> {

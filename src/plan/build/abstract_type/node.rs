@@ -71,6 +71,6 @@ impl<'a> Builder<'a> {
 /// How to find a field in the row of an id: in an attribute of the field's own name.
 fn reader(ty: &ObjectType, field: &str, value: &ValueType) -> Option<FieldReader> {
     let stored = Stored::alone(field, value.clone());
-    let places = vec![FieldPlace::Attribute(field.to_owned())];
+    let places = vec![StoredPlace::Attribute(field.to_owned())];
     Some(FieldReader { field: field.to_owned(), ty: ty.fields.get(field)?.ty.clone(), stored, places })
 }
