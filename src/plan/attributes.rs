@@ -64,11 +64,15 @@ pub fn alternatives_of<'t>(ty: &'t ObjectType, field: &'t str) -> impl Iterator<
 }
 
 /// The attributes to ask the table (`index` is `None`) or an index for to get a field's value: its places, up to one that every item has
-/// that is read there.
+/// that is read there. The own attribute of a field that is never null is there by the schema's promise: each key besides it would make
+/// every answer longer.
 pub fn asked_for<'t>(table: &Table, ty: &'t ObjectType, index: Option<usize>, field: &'t str) -> Vec<&'t String> {
-    let always = ty.stored(field).map(|stored| stored.keys.as_slice()).unwrap_or_default();
+    let Some(stored) = ty.stored(field) else { return Vec::new() };
+    let always = stored.keys.as_slice();
     let there: Vec<&KeyAttribute> = key_attributes(table, index);
     let mut asked: Vec<&String> = places(ty, field).into_iter().filter(|name| table.holds(index, name)).collect();
+    let own = stored.attribute.as_ref().filter(|own| ty.fields[field].ty.is_non_null() && asked.contains(own));
+    asked.retain(|name| own.is_none_or(|own| own == *name) || !always.contains(name));
     if let Some(last) = asked.iter().position(|name| always.contains(name) && there.iter().any(|key| key.name == **name)) {
         asked.truncate(last + 1);
     }
