@@ -130,12 +130,12 @@ pub fn values_of(model: &Model, ty: &ObjectType, item: &Item) -> ItemValues {
 pub fn told_by<'t>(ty: &'t ObjectType, field: &'t str, item: &Item) -> Vec<&'t String> {
     let Some(stored) = ty.stored(field).filter(|stored| stored.identity == 0) else { return Vec::new() };
     let own = stored.attribute.as_ref();
-    if let Some(own) = own.filter(|own| item.get(*own).is_some_and(|value| !matches!(value, Attribute::Null))) {
+    if let Some(own) = own.filter(|own| item.get(own).is_some_and(|value| !matches!(value, Attribute::Null))) {
         return vec![own];
     }
     let places = places(ty, field);
     let mut telling: Vec<&String> = own.into_iter().collect();
-    for place in places.iter().filter(|place| own != Some(place) && item.contains_key(**place)) {
+    for place in places.iter().filter(|place| own != Some(place) && item.contains_key(place)) {
         telling.push(place);
         // Each value of this key has the field.
         if stored.keys.contains(place) {
