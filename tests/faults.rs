@@ -3,8 +3,11 @@
 //! `backend` is a gateway on an engine; a script can replace the engine's answers. `troubles` tries every kind of write with every kind of
 //! trouble, `races` changes by others between a write's reads and its calls, `cascades` deletes that a transaction cannot hold, `orphans`
 //! items that are put while their parent is deleted, `copies` replicated items, `identity` items of several types under one key, `guards` unique
-//! values that several items have, `held` items that `@find` found, `lost_answers` writes of others between an attempt and its answer, `defaults` values that nothing sets, `rules` constraints, `limits` the sizes that DynamoDB allows, `unfit`
-//! changes that an item does not allow, and `order` several writes of one operation. Time is paused: nothing sleeps. `leaving` tests
+//! values that several items have, `held` items that `@find` found, `lost_answers` writes of others between an attempt and its answer,
+//! `defaults` values that nothing sets, `rules` constraints, `limits` the sizes that DynamoDB allows, `unfit` changes that an item does not
+//! allow, `unreadable` items with values that no field of theirs can read, `places` the places in which an item of another program has a
+//! field, `nulls` the forms in which another program stores values, and `order` several writes of one operation. Time is paused: nothing
+//! sleeps. `leaving` tests
 //! clients that hang up, over real sockets and in real time; it waits only for events.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -28,10 +31,14 @@ mod leaving;
 mod limits;
 #[path = "faults/lost_answers.rs"]
 mod lost_answers;
+#[path = "faults/nulls.rs"]
+mod nulls;
 #[path = "faults/order.rs"]
 mod order;
 #[path = "faults/orphans.rs"]
 mod orphans;
+#[path = "faults/places.rs"]
+mod places;
 #[path = "faults/races.rs"]
 mod races;
 #[path = "faults/replicas.rs"]
@@ -45,3 +52,5 @@ mod scripted;
 mod troubles;
 #[path = "faults/unfit.rs"]
 mod unfit;
+#[path = "faults/unreadable.rs"]
+mod unreadable;

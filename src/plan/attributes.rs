@@ -1,7 +1,7 @@
 //! An item type in; out: which attributes hold a field, how to read it, and what tells the type's items from others. Must not know
 //! operations.
 
-use super::tree::{FieldReader, TypeDiscriminator, TypeMarks};
+use super::tree::{FieldReader, StoredPlace, TypeDiscriminator, TypeMarks};
 use crate::schema::model::auth::AuthAction;
 use crate::schema::model::keys::{ItemKeys, PrimaryKey};
 use crate::schema::model::{FieldKind, Model, ObjectType, Stored, TypeKind};
@@ -27,9 +27,25 @@ pub fn key_attributes(table: &Table, index: Option<usize>) -> Vec<&KeyAttribute>
 /// How to find a stored field's value in an item or a map.
 pub fn reader(ty: &ObjectType, field: &str) -> Option<Arc<FieldReader>> {
     let stored = ty.stored(field)?;
-    let template = |attribute: &String| Some((attribute.clone(), keys(ty)?.keys.get(attribute)?.clone()));
-    let templates = stored.keys.iter().chain(alternatives_of(ty, field)).filter_map(template).collect();
-    Some(Arc::new(FieldReader { field: field.to_owned(), ty: ty.fields[field].ty.clone(), stored: stored.clone(), templates }))
+    let place = |attribute: &String| match keys(ty).and_then(|keys| keys.keys.get(attribute)) {
+        Some(templates) if stored.attribute.as_ref() != Some(attribute) => StoredPlace::Key(attribute.clone(), templates.clone()),
+        _ => StoredPlace::Attribute(attribute.clone()),
+    };
+    let places = places(ty, field).into_iter().map(place).collect();
+    Some(Arc::new(FieldReader { field: field.to_owned(), ty: ty.fields[field].ty.clone(), stored: stored.clone(), places }))
+}
+
+/// The attributes that may hold a stored field, in the order in which it is looked for: the item's identity, which is its primary key; the
+/// field's own attribute; index keys, also those that hold the field in some of their alternatives only; the attribute of its name.
+pub fn places<'t>(ty: &'t ObjectType, field: &'t str) -> Vec<&'t String> {
+    let Some(stored) = ty.stored(field) else { return Vec::new() };
+    if stored.identity > 0 {
+        // A key that is the field itself is read as the attribute that it is.
+        let identity = &stored.keys[..stored.identity];
+        return identity.iter().filter(|key| stored.attribute.as_ref() == Some(key)).chain(identity).take(1).collect();
+    }
+    let in_keys = stored.keys.iter().chain(alternatives_of(ty, field)).filter(|key| stored.attribute.as_ref() != Some(key));
+    stored.attribute.iter().chain(in_keys).chain(&stored.formerly).collect()
 }
 
 /// The stored fields of a type.
@@ -47,12 +63,28 @@ pub fn alternatives_of<'t>(ty: &'t ObjectType, field: &'t str) -> impl Iterator<
     keys(ty).into_iter().flat_map(|keys| &keys.keys).filter(holds).map(|(key, _)| key)
 }
 
+/// The attributes to ask the table (`index` is `None`) or an index for to get a field's value: its places, up to one that every item has
+/// that is read there. The own attribute of a field that is never null is there by the schema's promise: each key besides it would make
+/// every answer longer.
+pub fn asked_for<'t>(table: &Table, ty: &'t ObjectType, index: Option<usize>, field: &'t str) -> Vec<&'t String> {
+    let Some(stored) = ty.stored(field) else { return Vec::new() };
+    let always = stored.keys.as_slice();
+    let there: Vec<&KeyAttribute> = key_attributes(table, index);
+    let mut asked: Vec<&String> = places(ty, field).into_iter().filter(|name| table.holds(index, name)).collect();
+    let own = stored.attribute.as_ref().filter(|own| ty.fields[field].ty.is_non_null() && asked.contains(own));
+    asked.retain(|name| own.is_none_or(|own| own == *name) || !always.contains(name));
+    if let Some(last) = asked.iter().position(|name| always.contains(name) && there.iter().any(|key| key.name == **name)) {
+        asked.truncate(last + 1);
+    }
+    asked
+}
+
 /// The attribute to ask for, in addition to the primary key, to get a field's value from the table (`index` is `None`) or an index:
 /// `Some(None)` if the primary key holds it, `None` if it is not there. An embedded object's fields come with the object.
 pub fn attributes_for<'m>(model: &Model, ty: &ObjectType, index: Option<usize>, stored: &'m Stored) -> Option<Option<&'m str>> {
     let Some(keys) = keys(ty) else { return Some(None) };
     let table = &model.tables[keys.table];
-    if stored.keys.iter().any(|key| table.primary_key().any(|primary| primary.name == *key)) {
+    if stored.identity > 0 {
         return Some(None);
     }
     let held = stored.attribute.iter().chain(&stored.keys).find(|attribute| table.holds(index, attribute));

@@ -8,7 +8,6 @@ use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::{Request, Settings};
 use keyfold::plan::tree::SingleWrites;
 use keyfold::schema::model::Model;
-use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::sdk::store::SdkStore;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
@@ -65,6 +64,27 @@ impl Backend {
 
     /// The same, with the form of a write of one item.
     pub async fn with(system: &str, single_writes: SingleWrites) -> Self {
+        let backend = Self::of(model(system), single_writes).await;
+        if system == "pantry" {
+            let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/nishiki-table-dev-db.jsonl");
+            let samples = std::fs::read_to_string(samples).unwrap();
+            for line in samples.lines().filter(|line| [USER, GROUP, CONTAINER].iter().any(|id| line.contains(id))) {
+                let line: Value = serde_json::from_str(line).unwrap();
+                backend.table.put(&backend.gateway.model().tables[0].name, line["Item"].clone());
+            }
+        }
+        backend
+    }
+
+    /// The text of a schema without rules, and no items. No script yet.
+    pub async fn of_text(schema: &str) -> Self {
+        match keyfold::schema::load("schema.graphql", schema, &|_| None) {
+            Ok((model, _)) => Self::of(Arc::new(model.without_rules()), SingleWrites::Call).await,
+            Err(mistakes) => panic!("{}", mistakes.render(false)),
+        }
+    }
+
+    async fn of(model: Arc<Model>, single_writes: SingleWrites) -> Self {
         let table = Arc::new(Table { database: Database::memory().unwrap() });
         let script: Arc<Mutex<Arc<Script>>> = Arc::new(Mutex::new(Arc::new(|_: &Call<'_>| None)));
         let log: Arc<Mutex<Log>> = Arc::default();
@@ -82,15 +102,7 @@ impl Backend {
             instead.unwrap_or_else(|| engine.apply(operation, body))
         });
         let store = SdkStore::over(server);
-        let model = model(system);
         store.create_missing(&model.tables).await.unwrap();
-        if system == "pantry" {
-            let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/nishiki-table-dev-db.jsonl");
-            let samples = std::fs::read_to_string(samples).unwrap();
-            let household = samples.lines().filter(|line| [USER, GROUP, CONTAINER].iter().any(|id| line.contains(id)));
-            let items = household.filter_map(|line| parse_line(line).unwrap()).collect();
-            store.load(&model.tables[0], items, support::deadline()).await.unwrap();
-        }
         let gateway = Gateway::new(model, store, Settings { single_writes, ..support::settings() });
         let backend = Self { gateway, caller: by(USER), table, script, log };
         *backend.log.lock().unwrap() = Log::default();
@@ -228,6 +240,7 @@ impl Table {
             "GetItem" => answer(body, |request| database.get_item(request)),
             "BatchGetItem" => answer(body, |request| database.batch_get_item(request)),
             "Query" => answer(body, |request| database.query(request)),
+            "Scan" => answer(body, |request| database.scan(request)),
             "PutItem" => answer(body, |request| database.put_item(request)),
             "UpdateItem" => answer(body, |request| database.update_item(request)),
             "DeleteItem" => answer(body, |request| database.delete_item(request)),

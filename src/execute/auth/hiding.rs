@@ -46,7 +46,7 @@ impl TypeRules {
     fn wanted<'m>(&self, model: &'m Model, known: &Item, scope: &Scope<'_>) -> Vec<WantedItem<'m>> {
         let Some(ty) = model.types.get(&self.ty).filter(|_| !self.settled.contains(&Settled::Always)) else { return Vec::new() };
         let lookups = self.lookups.iter().filter_map(|rule| rule.lookup());
-        let own = assemble::values_of(model, ty, known);
+        let own = assemble::values_of(model, ty, known).known;
         lookups.filter_map(|lookup| wanted_item(model, lookup, scope, &own)).collect()
     }
 }

@@ -85,14 +85,23 @@ impl<'a> Evaluation<'a> {
     }
 
     fn at(&self, path: &Path) -> Option<&'a Attribute> {
-        let mut segments = path.segments.iter();
-        let Some(Segment::Attribute(first)) = segments.next() else { return None };
-        segments.try_fold(self.item.get(first)?, |value, segment| match (value, segment) {
-            (Attribute::M(map), Segment::Attribute(name)) => map.get(name),
-            (Attribute::L(list), Segment::Index(position)) => list.get(usize::try_from(*position).ok()?),
-            _ => None,
-        })
+        at(self.item, &path.segments)
     }
+}
+
+/// What an item has at a path.
+pub(super) fn at<'i>(item: &'i Item, path: &[Segment]) -> Option<&'i Attribute> {
+    let (Segment::Attribute(first), rest) = path.split_first()? else { return None };
+    rest.iter().try_fold(item.get(first)?, |value, segment| match (value, segment) {
+        (Attribute::M(map), Segment::Attribute(name)) => map.get(name),
+        (Attribute::L(list), Segment::Index(position)) => list.get(usize::try_from(*position).ok()?),
+        _ => None,
+    })
+}
+
+/// Whether an item has DynamoDB's null at a path.
+pub(in crate::execute) fn is_null(item: &Item, path: &Path) -> bool {
+    matches!(at(item, &path.segments), Some(Attribute::Null))
 }
 
 /// The order of two values of one ordered type: texts by UTF-8 bytes, binaries by bytes, numbers by value.
@@ -188,7 +197,7 @@ fn size(value: &Attribute) -> Option<usize> {
 }
 
 /// The data type descriptor of a value.
-fn type_of(value: &Attribute) -> &'static str {
+pub(super) fn type_of(value: &Attribute) -> &'static str {
     match value {
         Attribute::S(_) => "S",
         Attribute::N(_) => "N",

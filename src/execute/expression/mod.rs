@@ -9,4 +9,5 @@ pub mod placeholders;
 pub mod request_time;
 pub mod scope;
 pub mod settle;
+pub mod stored_form;
 pub mod update;

@@ -11,12 +11,16 @@
 //! | `SET a = b + :x`, `if_not_exists(b, :x)` | an error | an error |
 //! | `ADD a :x`, `DELETE a :x` | – | – |
 //!
+//! DynamoDB's null in the item counts as missing: see [`super::stored_form`].
+//!
 //! An empty set counts as null, since DynamoDB has none. DynamoDB refuses an expression that names a path twice, a path within another
 //! (developer guide, "Using update expressions in DynamoDB"), or an unused placeholder. An omitted change leaves neither.
 
 use super::placeholders::Placeholders;
 use super::scope::Scope;
+use super::stored_form::StoredForm;
 use crate::execute::write::item::stored_values;
+use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{ArgumentType, Operand, Path, Segment};
 use crate::schema::expression::update::{SetValue, Update};
 use crate::schema::model::Model;
@@ -35,14 +39,18 @@ pub struct Changes {
     delete: Vec<String>,
     /// The changed paths; none is within another.
     paths: Vec<Vec<Segment>>,
+    /// What they take for granted of the item.
+    form: StoredForm,
 }
 
 impl Default for Changes {
     fn default() -> Self {
-        let placeholders = Placeholders::new('u');
-        Self { placeholders, set: Vec::new(), remove: Vec::new(), add: Vec::new(), delete: Vec::new(), paths: Vec::new() }
+        Self::over(StoredForm::default())
     }
 }
+
+/// An attribute that no item has.
+const NOTHING: &str = "_";
 
 /// The path of a whole attribute.
 pub fn attribute(name: &str) -> Vec<Segment> {
@@ -62,10 +70,26 @@ pub fn plain(set: Vec<(Vec<Segment>, Attribute)>, remove: Vec<Vec<Segment>>) -> 
 }
 
 impl Changes {
+    /// No changes yet, of an item in this form.
+    pub fn over(form: StoredForm) -> Self {
+        let placeholders = Placeholders::new('u');
+        Self { placeholders, set: Vec::new(), remove: Vec::new(), add: Vec::new(), delete: Vec::new(), paths: Vec::new(), form }
+    }
+
+    /// What the changes take for granted of the item: a condition of the call that makes them.
+    pub fn granted(&self) -> Option<Condition> {
+        self.form.granted()
+    }
+
+    /// Whether DynamoDB may refuse to make of a null what it makes of a missing value.
+    pub fn tell_null(&self) -> bool {
+        self.form.tells_null()
+    }
+
     /// The changes of an update with the values of a request. The error is a sentence for the caller: an argument does not fit its use.
-    pub fn of(model: &Model, update: &Update, scope: &Scope<'_>) -> Result<Self, String> {
+    pub fn of(model: &Model, update: &Update, scope: &Scope<'_>, form: StoredForm) -> Result<Self, String> {
         let mut changes = Self::default();
-        let values = Values { model, scope };
+        let mut values = Values { model, scope, form };
         for (path, value) in &update.set {
             match values.set_value(path, value)? {
                 Written::Nothing => {}
@@ -81,21 +105,35 @@ impl Changes {
         }
         for (path, operand) in &update.add {
             if let Some(value) = values.added(operand)? {
+                let is_null = values.form.takes_null(&path.segments);
                 changes.claim(&path.segments, |changes, path| {
                     let value = changes.placeholders.value(value);
-                    changes.add.push(format!("{path} {value}"));
+                    match is_null {
+                        true => changes.set.push(format!("{path} = {value}")),
+                        false => changes.add.push(format!("{path} {value}")),
+                    }
                 })?;
             }
         }
         for (path, operand) in &update.delete {
-            if let Some(value) = values.elements(operand)? {
+            // A missing set has no elements.
+            if let Some(value) = values.elements(operand)?.filter(|_| !values.form.takes_null(&path.segments)) {
                 changes.claim(&path.segments, |changes, path| {
                     let value = changes.placeholders.value(value);
                     changes.delete.push(format!("{path} {value}"));
                 })?;
             }
         }
+        changes.form = values.form;
         Ok(changes)
+    }
+
+    /// `SET path = value`, under the same rule, for a field of this kind: in the type that the attribute has, if the field reads that.
+    /// `Err` is a sentence about the value, which that type cannot hold.
+    pub fn set_field(&mut self, path: &[Segment], kind: &ValueType, value: Attribute) -> Result<(), String> {
+        let value = self.form.kept_type(path, kind, value)?;
+        self.set(path, value);
+        Ok(())
     }
 
     /// `SET path = value`. False, without a change, if the path overlaps a changed one.
@@ -114,6 +152,9 @@ impl Changes {
 
     /// Appends elements to a list, or makes the list; under the same rule.
     pub fn append(&mut self, path: &[Segment], elements: Vec<Attribute>) -> bool {
+        if self.form.takes_null(path) {
+            return self.set(path, Attribute::L(elements));
+        }
         let append = |changes: &mut Self, path: String| {
             let (none, new) = (changes.placeholders.value(Attribute::L(Vec::new())), changes.placeholders.value(Attribute::L(elements)));
             changes.set.push(format!("{path} = list_append(if_not_exists({path}, {none}), {new})"));
@@ -123,6 +164,9 @@ impl Changes {
 
     /// Adds 1 to the number at the path, or sets it to 1; under the same rule.
     pub fn increment(&mut self, path: &[Segment]) -> bool {
+        if self.form.takes_null(path) {
+            return self.set(path, Attribute::N("1".into()));
+        }
         let increment = |changes: &mut Self, path: String| {
             let [zero, one] = ["0", "1"].map(|number| changes.placeholders.value(Attribute::N(number.into())));
             changes.set.push(format!("{path} = if_not_exists({path}, {zero}) + {one}"));
@@ -132,6 +176,13 @@ impl Changes {
 
     /// `SET path = value` if there is no value yet; under the same rule.
     pub fn initial(&mut self, path: &[Segment], value: Attribute) -> bool {
+        if self.touches(path) {
+            return false;
+        }
+        if self.form.takes_null(path) {
+            return self.set(path, value);
+        }
+        self.form.grant_no_null(path);
         let initial = |changes: &mut Self, path: String| {
             let value = changes.placeholders.value(value);
             changes.set.push(format!("{path} = if_not_exists({path}, {value})"));
@@ -203,22 +254,49 @@ impl Term {
 struct Values<'a> {
     model: &'a Model,
     scope: &'a Scope<'a>,
+    form: StoredForm,
 }
 
 impl Values<'_> {
-    fn set_value(&self, target: &Path, value: &SetValue) -> Result<Written, String> {
+    fn set_value(&mut self, target: &Path, value: &SetValue) -> Result<Written, String> {
         Ok(match self.written(target, value)? {
             // `SET a = a` would fail if there is no `a`.
             Written::Term(Term::Path(path)) if path == target.segments => Written::Nothing,
+            // DynamoDB would copy a null. It refuses to copy what is missing.
+            Written::Term(Term::Path(path)) if self.form.takes_null(&path) => {
+                Written::Term(Term::Path(vec![Segment::Attribute(NOTHING.to_owned())]))
+            }
+            Written::Term(Term::Value(attribute)) if let SetValue::Operand(operand) = value => {
+                let kind = self.value(operand).map(|(kind, _)| kind);
+                let kept = kind.map_or(Ok(attribute.clone()), |kind| self.form.kept_type(&target.segments, &kind.0, attribute));
+                Written::Term(Term::Value(kept.map_err(|why| unfit(operand, &why))?))
+            }
+            Written::Term(term) => {
+                self.grant_copied(&term);
+                Written::Term(term)
+            }
             written => written,
         })
     }
 
-    fn written(&self, target: &Path, value: &SetValue) -> Result<Written, String> {
+    /// What is copied as it is must be no null. DynamoDB itself refuses to calculate with one.
+    fn grant_copied(&mut self, term: &Term) {
+        match term {
+            Term::Path(path) => self.form.grant_no_null(path),
+            Term::IfNotExists(path, otherwise) => {
+                self.form.grant_no_null(path);
+                self.grant_copied(otherwise);
+            }
+            Term::Value(_) | Term::Infix(..) | Term::ListAppend(..) => {}
+        }
+    }
+
+    fn written(&mut self, target: &Path, value: &SetValue) -> Result<Written, String> {
         Ok(match value {
             SetValue::Operand(operand) => self.operand(operand)?,
             SetValue::Plus(left, right) => self.infix(target, left, '+', right)?,
             SetValue::Minus(left, right) => self.infix(target, left, '-', right)?,
+            SetValue::IfNotExists(path, otherwise) if self.form.takes_null(&path.segments) => self.written(target, otherwise)?,
             SetValue::IfNotExists(path, otherwise) => match self.written(target, otherwise)? {
                 Written::Term(otherwise) => Written::Term(Term::IfNotExists(path.segments.clone(), Box::new(otherwise))),
                 _ if path == target => Written::Nothing,
@@ -232,8 +310,8 @@ impl Values<'_> {
         })
     }
 
-    fn infix(&self, target: &Path, left: &SetValue, sign: char, right: &SetValue) -> Result<Written, String> {
-        let operand = |value: &SetValue| match self.written(target, value)? {
+    fn infix(&mut self, target: &Path, left: &SetValue, sign: char, right: &SetValue) -> Result<Written, String> {
+        let mut operand = |value: &SetValue| match self.written(target, value)? {
             Written::Term(term) => Ok(Box::new(term)),
             _ => Err(missing(value, "calculates with it")),
         };

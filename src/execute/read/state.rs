@@ -222,7 +222,11 @@ impl<'p> ReadState<'p> {
             ValueSource::Claim(claim) => Ok(self.caller.text(claim).map(|text| Value::String(text).into())),
             ValueSource::Field(holder, reader) => {
                 let item = self.held(*holder, space, row).map_err(Arc::clone)?;
-                Ok(item.and_then(|item| decode::bound_value(reader, item)))
+                let value = item.map_or(Ok(None), |item| decode::bound_value(reader, item));
+                value.map_err(|decode::UnreadValue| {
+                    let message = format!("The stored value of {} does not fit the type {}.", reader.field, reader.ty);
+                    Failure::new(ErrorCode::Internal, message)
+                })
             }
             ValueSource::Text(parts) => {
                 let mut text = String::new();

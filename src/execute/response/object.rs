@@ -142,7 +142,8 @@ impl<'a> Writer<'a> {
             }
         };
         match item.and_then(|item| decode::find(reader, item)) {
-            None | Some(decode::StoredValue::Attribute(Attribute::Null)) => self.absent(&output.ty, type_name, &reader.field),
+            None => self.absent(&output.ty, type_name, &reader.field),
+            Some(decode::StoredValue::UnreadValue) => Err(self.misfit(&output.ty)),
             Some(decode::StoredValue::Text(value)) => {
                 push_json_text(&mut self.body.data, value);
                 Ok(())
@@ -189,9 +190,7 @@ impl<'a> Writer<'a> {
             (rows.unwrap_or(at.space), row)
         };
         match item.and_then(|item| decode::find(reader, item)) {
-            Some(decode::StoredValue::Attribute(attribute)) if !matches!(attribute, Attribute::Null) => {
-                self.maps(&output.ty, attribute, object, &mut place)
-            }
+            Some(decode::StoredValue::Attribute(attribute)) => self.maps(&output.ty, attribute, object, &mut place),
             _ => self.absent(&output.ty, &object.type_name, &reader.field),
         }
     }

@@ -76,7 +76,7 @@ impl Writer<'_> {
                     (Attribute::L(values), ValueType::Set(element)) => (values, &**element),
                     (Attribute::L(values), kind) => (values, kind),
                     (set, ValueType::Set(element)) => {
-                        owned = decode::elements(set).unwrap_or_default();
+                        owned = decode::elements(set).ok_or_else(|| self.misfit(ty))?;
                         (&owned, &**element)
                     }
                     _ => return Err(self.misfit(ty)),
@@ -117,7 +117,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn misfit(&mut self, ty: &Type) -> Unwritten {
+    pub(super) fn misfit(&mut self, ty: &Type) -> Unwritten {
         self.error(ErrorCode::Internal, format!("The stored value does not fit the type {ty}."))
     }
 }

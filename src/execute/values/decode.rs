@@ -1,7 +1,7 @@
 //! Attributes → GraphQL values: where an item holds a field, and its value.
 
 use super::bound::BoundValue;
-use crate::plan::tree::FieldReader;
+use crate::plan::tree::{FieldReader, StoredPlace};
 use crate::schema::scalar::date_time::instant_text;
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::schema::template::Template;
@@ -20,23 +20,46 @@ pub enum StoredValue<'i> {
     Text(&'i str),
     /// A value that was read from a key.
     Key(Value),
+    /// Nothing but a key that no template of the type makes.
+    UnreadValue,
 }
 
-/// Finds a field in an item; `None` if it is missing.
+/// A stored value that its field cannot read. It is not null.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnreadValue;
+
+/// Finds a field in an item: in the first of its places that has it. `None` if it is missing or null.
 pub fn find<'i>(reader: &FieldReader, item: &'i Item) -> Option<StoredValue<'i>> {
-    if let Some(attribute) = reader.stored.attribute.as_ref().and_then(|name| item.get(name)) {
-        return Some(StoredValue::Attribute(attribute));
+    let mut strange = false;
+    for place in &reader.places {
+        let found = match place {
+            StoredPlace::Attribute(name) => item.get(name).filter(|value| !matches!(value, Attribute::Null)).map(StoredValue::Attribute),
+            StoredPlace::Key(name, templates) => match item.get(name) {
+                Some(Attribute::S(text)) => {
+                    let found = in_key(reader, templates, text);
+                    strange |= found.is_none() && !templates.iter().any(|template| template.read_any_spelling(text).is_some());
+                    found
+                }
+                // A number or binary key holds its field's value as it is.
+                other => other.map(StoredValue::Attribute),
+            },
+        };
+        if found.is_some() {
+            return found;
+        }
     }
-    reader.templates.iter().find_map(|(name, templates)| match item.get(name)? {
-        Attribute::S(text) => templates.iter().find_map(|template| {
-            if let Some((field, rest)) = free_end(template) {
-                return text.strip_prefix(rest).filter(|_| field == reader.field).map(StoredValue::Text);
-            }
-            let fields = template.read_any_spelling(text)?;
-            fields.into_iter().find(|(field, _)| *field == reader.field).map(|(_, value)| StoredValue::Key(value))
-        }),
-        // A number or binary key holds its field's value as it is.
-        other => Some(StoredValue::Attribute(other)),
+    // A field with an attribute of its own is null without it, whatever others keep in a key.
+    (strange && reader.stored.attribute.is_none()).then_some(StoredValue::UnreadValue)
+}
+
+/// The field's value in the text of a key.
+fn in_key<'i>(reader: &FieldReader, templates: &[Template], text: &'i str) -> Option<StoredValue<'i>> {
+    templates.iter().find_map(|template| {
+        if let Some((field, rest)) = free_end(template) {
+            return text.strip_prefix(rest).filter(|_| field == reader.field).map(StoredValue::Text);
+        }
+        let fields = template.read_any_spelling(text)?;
+        fields.into_iter().find(|(field, _)| *field == reader.field).map(|(_, value)| StoredValue::Key(value))
     })
 }
 
@@ -54,31 +77,49 @@ pub(in crate::execute) fn free_end(template: &Template) -> Option<(&str, &str)> 
     }
 }
 
-/// A field's value as JSON; `None` for null, missing and unfit values.
+/// A field's value as JSON; `None` for null, missing and unreadable values.
 pub fn value(reader: &FieldReader, item: &Item) -> Option<Value> {
-    bound_value(reader, item).map(BoundValue::into_json)
+    bound_value(reader, item).ok().flatten().map(BoundValue::into_json)
 }
 
-/// A field's value, where it stands if it is a text; `None` for null, missing and unfit values.
-pub fn bound_value<'i>(reader: &FieldReader, item: &'i Item) -> Option<BoundValue<'i>> {
-    Some(match (find(reader, item)?, &reader.stored.value) {
+/// A field's value, where it stands if it is a text; `None` for null and missing values.
+pub fn bound_value<'i>(reader: &FieldReader, item: &'i Item) -> Result<Option<BoundValue<'i>>, UnreadValue> {
+    let Some(found) = find(reader, item) else { return Ok(None) };
+    Ok(Some(match (found, &reader.stored.value) {
+        (StoredValue::UnreadValue, _) => return Err(UnreadValue),
         (StoredValue::Text(text), _) => BoundValue::Text(text),
         (StoredValue::Key(value), _) => value.into(),
         (StoredValue::Attribute(Attribute::S(text)), ValueType::Id | ValueType::String) if !reader.ty.is_list() => BoundValue::Text(text),
-        (StoredValue::Attribute(attribute), kind) => of_type(&reader.ty, kind, attribute)?.into(),
-    })
+        (StoredValue::Attribute(attribute), kind) => match of_type(&reader.ty, kind, attribute, &scalar)? {
+            Some(value) => value.into(),
+            None => return Ok(None),
+        },
+    }))
 }
 
-fn of_type(ty: &Type, kind: &ValueType, attribute: &Attribute) -> Option<Value> {
-    match (ty, attribute) {
-        (Type::List(item) | Type::NonNullList(item), Attribute::L(values)) => {
-            Some(values.iter().map(|value| of_type(item, kind, value).unwrap_or(Value::Null)).collect())
+/// The value of an attribute of this type; `None` for null. `single` reads one that is no list.
+pub fn of_type(
+    ty: &Type,
+    kind: &ValueType,
+    attribute: &Attribute,
+    single: &dyn Fn(&ValueType, &Attribute) -> Option<Value>,
+) -> Result<Option<Value>, UnreadValue> {
+    let each = |values: &[Attribute], read: &dyn Fn(&Attribute) -> Result<Option<Value>, UnreadValue>| {
+        let elements: Result<Vec<Value>, UnreadValue> = values.iter().map(|value| Ok(read(value)?.unwrap_or_default())).collect();
+        elements.map(|elements| Some(Value::Array(elements)))
+    };
+    let one = |kind: &ValueType, attribute: &Attribute| match attribute {
+        Attribute::Null => Ok(None),
+        attribute => single(kind, attribute).map(Some).ok_or(UnreadValue),
+    };
+    match (ty, kind, attribute) {
+        (_, _, Attribute::Null) => Ok(None),
+        (Type::List(_) | Type::NonNullList(_), ValueType::Set(element), set) => {
+            each(&elements(set).ok_or(UnreadValue)?, &|value| one(element, value))
         }
-        (Type::List(_) | Type::NonNullList(_), set) => {
-            let ValueType::Set(element) = kind else { return None };
-            Some(elements(set)?.iter().map(|value| scalar(element, value).unwrap_or(Value::Null)).collect())
-        }
-        _ => scalar(kind, attribute),
+        (Type::List(item) | Type::NonNullList(item), _, Attribute::L(values)) => each(values, &|value| of_type(item, kind, value, single)),
+        (Type::List(_) | Type::NonNullList(_), _, _) => Err(UnreadValue),
+        _ => one(kind, attribute),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::execute::read::admit::of_write;
 use crate::execute::write::dispatch::cascade::{self, CascadeError};
 use crate::execute::write::dispatch::classify::{FailureClass, classify_failure, unfit};
 use crate::execute::write::dispatch::{replicas, unanswered};
-use crate::execute::write::draft::actions;
+use crate::execute::write::draft::actions::{self, Earlier};
 use crate::execute::write::draft::call::{Generated, ResultItem, WriteDraft};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::Turn;
@@ -23,11 +23,10 @@ use crate::execute::write::rules::lookups;
 use crate::plan::tree::PlannedWrite;
 use crate::schema::model::write::WriteReturns;
 use crate::table::data::attribute::Item;
-use crate::table::data::write::{WriteCall, WriteError};
+use crate::table::data::write::{Unfit, WriteCall, WriteError};
 use crate::table::retry::backoff::{Backoff, Pace};
 use futures_util::FutureExt;
 use serde_json::{Map, Value};
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -62,11 +61,17 @@ pub async fn write(
 
 impl WriteJob<'_> {
     async fn run(&self) -> Result<Vec<Arc<Item>>, FieldErrors> {
-        let (mut generated, mut foreign_guards) = (Generated::new(), HashSet::new());
+        let (mut generated, mut earlier) = (Generated::new(), Earlier::default());
         let (mut races, mut lost_races) = (0, Backoff::unbounded(LOST_RACE));
         let mut turn: Option<Turn<'_>> = None;
+        // The error if the form of the item is not why DynamoDB cannot calculate with it.
+        let mut unfit_as_stored: Option<FieldErrors> = None;
         for attempt in 0.. {
-            let mut draft = actions::draft(self, &mut generated, &foreign_guards, races > 0).await?;
+            earlier.raced = races > 0;
+            let mut draft = actions::draft(self, &mut generated, &earlier).await?;
+            if let Some(field_errors) = unfit_as_stored.take().filter(|_| !draft.relies_on_null()) {
+                return Err(field_errors);
+            }
             lookups::place(self, &mut draft, |write| cascade::key_of(self, write)).await?;
             draft.check_distinct(|write| cascade::key_of(self, write)).map_err(|field_error| vec![field_error])?;
             // If others wait for an item that this writer needs, it queues behind them and then reads the item again.
@@ -89,7 +94,7 @@ impl WriteJob<'_> {
                 Ok(answer) => return self.finish(&draft, answer).await,
                 Err(WriteError::Conditions(failures)) => match classify_failure(self, &draft, &failures).await {
                     FailureClass::Race(place) => {
-                        foreign_guards.extend(draft.failed_guards(&failures));
+                        earlier.foreign_guards.extend(draft.failed_guards(&failures));
                         replicas::repair(self, &draft, &failures).await.map_err(|error| vec![field_error(error)])?;
                         races += 1;
                         self.context.lost_races.fetch_add(1, Ordering::Relaxed);
@@ -102,6 +107,12 @@ impl WriteJob<'_> {
                             }
                         }
                     }
+                    FailureClass::Otherwise if !earlier.as_stored => {
+                        earlier.as_stored = true;
+                        continue;
+                    }
+                    // It has changed again since it was read.
+                    FailureClass::Otherwise => races += 1,
                     FailureClass::Nothing => return self.finish(&draft, None).await,
                     FailureClass::Refused(field_errors) => {
                         // An earlier request for the same write may have stopped before all replicas were equal.
@@ -119,7 +130,13 @@ impl WriteJob<'_> {
                 Err(WriteError::Failed(error)) if !draft.first.is_empty() => return Err(vec![half_way(of_table(&error).code)]),
                 Err(WriteError::Unfit(at, why)) => {
                     let refused = lookups::decide(self, &mut draft.rules).await.err();
-                    return Err(refused.unwrap_or_else(|| vec![unfit(&draft, at, why)]));
+                    let field_errors = refused.unwrap_or_else(|| vec![unfit(&draft, at, why)]);
+                    if earlier.as_stored || why != Unfit::NoOperand || !draft.tells_null() {
+                        return Err(field_errors);
+                    }
+                    // DynamoDB calculates with a missing value, but not with a null.
+                    (earlier.as_stored, unfit_as_stored) = (true, Some(field_errors));
+                    continue;
                 }
                 Err(error) => return Err(vec![field_error(error)]),
             }

@@ -95,7 +95,7 @@ fn attributes(model: &Model, ty: &ObjectType) -> Vec<String> {
     }
     for field in ty.fields.values() {
         if let FieldKind::Stored(stored) = &field.kind {
-            names.extend(stored.attribute.clone());
+            names.extend(stored.attribute.iter().chain(&stored.formerly).cloned());
         }
     }
     names.sort();

@@ -3,6 +3,7 @@
 use crate::execute::error::{ErrorCode, Failure, FieldError};
 use crate::execute::write::item::invalid_value::InvalidValue;
 use crate::schema::expression::condition::Condition;
+use crate::schema::model::ObjectType;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::write::{Unfit, WriteError};
 
@@ -45,6 +46,13 @@ pub fn bad_input(sentence: String) -> FieldErrors {
 /// The error of a value that does not fit its field.
 pub fn invalid(value: InvalidValue) -> FieldErrors {
     bad_input(format!("\"{}\" is not acceptable: {}", value.field, value.message))
+}
+
+/// The error of a write that would make something of a stored value that its field cannot read. A read of the field says the same.
+pub fn unreadable(ty: &ObjectType, field: &str) -> FieldErrors {
+    let declared = ty.fields.get(field).map(|field| field.ty.to_string()).unwrap_or_default();
+    let message = format!("The stored value of {}.{field} does not fit the type {declared}.", ty.name);
+    vec![FieldError::new(ErrorCode::Internal, message)]
 }
 
 /// The error of a missing item. The author's message is about the condition: it is used only if the condition asks whether the item exists,

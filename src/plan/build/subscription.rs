@@ -98,9 +98,10 @@ impl<'a> Subscribed<'a, '_> {
                     OutputValue::One(seeded(images.previous.space), builder.object(&images.previous, &collected.sets, false)?)
                 }
                 Some(ChangePart::Kind | ChangePart::Id) => {
-                    let stored = Stored { attribute: Some(name.to_owned()), keys: Vec::new(), value: ValueType::String };
+                    let stored = Stored::alone(name, ValueType::String);
                     let ty = builder.field_of(ty, name)?.ty.clone();
-                    let reader = FieldReader { field: name.to_owned(), ty, stored, templates: Vec::new() };
+                    let places = vec![StoredPlace::Attribute(name.to_owned())];
+                    let reader = FieldReader { field: name.to_owned(), ty, stored, places };
                     OutputValue::Leaf(ValueLocation::In(Holder::Element(space), Arc::new(reader)))
                 }
             };
@@ -162,8 +163,8 @@ fn watched<'a>(builder: &mut Builder<'a>, image: &Entity<'a>) -> Result<WatchedI
 /// How to read a claim that is in the keys of a type.
 fn claim_reader(ty: &ObjectType, claim: &str) -> Option<Arc<FieldReader>> {
     let keys = attributes::keys(ty)?;
-    let templates = keys.keys.iter().map(|(attribute, templates)| (attribute.clone(), templates.clone())).collect();
-    let stored = Stored { attribute: None, keys: Vec::new(), value: ValueType::String };
+    let places = keys.keys.iter().map(|(attribute, templates)| StoredPlace::Key(attribute.clone(), templates.clone())).collect();
+    let stored = Stored { attribute: None, ..Stored::alone(claim, ValueType::String) };
     let ty = apollo_compiler::ty!(String);
-    Some(Arc::new(FieldReader { field: claim.to_owned(), ty, stored, templates }))
+    Some(Arc::new(FieldReader { field: claim.to_owned(), ty, stored, places }))
 }

@@ -3,7 +3,7 @@
 //! All Gets of a table ask for the same attributes: BatchGetItem has one projection per table, and a key that two places of an operation
 //! need is read once.
 
-use crate::plan::attributes::{alternatives_of, attributes_for, key_attributes};
+use crate::plan::attributes::{asked_for, key_attributes};
 use crate::plan::tree::*;
 use crate::schema::model::auth::AuthAction;
 use crate::schema::model::{Model, ObjectType};
@@ -68,10 +68,8 @@ fn attributes(model: &Model, read: &Read, fields: &[(&ObjectType, String)], as_s
     });
     for (ty, field) in fields.iter().map(|(ty, field)| (*ty, field.as_str())).chain(looked_up) {
         let Some(stored) = ty.stored(field) else { continue };
-        names.extend(attributes_for(model, ty, read.index, stored).flatten().map(str::to_owned));
         let own = stored.attribute.iter().filter(|attribute| as_stored && table.holds(read.index, attribute));
-        names.extend(own.cloned());
-        names.extend(alternatives_of(ty, field).filter(|key| table.holds(read.index, key)).cloned());
+        names.extend(asked_for(table, ty, read.index, field).into_iter().chain(own).cloned());
     }
     names
 }

@@ -50,4 +50,4 @@ pub use response::{NodeOutput, NodesOutput, Object, ObjectSource, Output, Output
 pub use steps::{
     ActionLookups, Cascade, OperationPlan, PlanStep, PlannedWatch, PlannedWrite, SingleWrites, WatchBinding, WatchedImage, WriteLookup,
 };
-pub use value::{ArgumentValue, Arguments, FieldReader, Holder, IdArgument, SourceText, ValueSource};
+pub use value::{ArgumentValue, Arguments, FieldReader, Holder, IdArgument, SourceText, StoredPlace, ValueSource};

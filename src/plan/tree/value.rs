@@ -106,6 +106,15 @@ pub struct FieldReader {
     pub ty: Type,
     /// Where and how it is stored.
     pub stored: Stored,
-    /// The key attributes that may hold it, each with its templates.
-    pub templates: Vec<(String, Vec<Template>)>,
+    /// Where it may be, in the order in which it is looked for.
+    pub places: Vec<StoredPlace>,
+}
+
+/// A place where an item may hold a field.
+#[derive(Debug)]
+pub enum StoredPlace {
+    /// An attribute with the value.
+    Attribute(String),
+    /// A key attribute whose value is made by one of these templates.
+    Key(String, Vec<Template>),
 }

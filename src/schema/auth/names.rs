@@ -19,15 +19,25 @@ pub struct RuleNames<'a> {
     pub item: Option<(&'a ItemKeys, &'a StoredFields)>,
 }
 
-impl Names for RuleNames<'_> {
-    fn path(&self, fields: &[&str]) -> Result<Named, (usize, Vec<String>)> {
-        let nothing = || (0, Vec::new());
-        let (keys, record) = self.item.ok_or_else(nothing)?;
-        let table = self.draft.tables.get(keys.table).ok_or_else(nothing)?;
+impl RuleNames<'_> {
+    /// What the names of the item's fields mean, if there is an item.
+    fn of_item<T>(&self, tell: impl FnOnce(&ItemNames<'_>) -> T) -> Option<T> {
+        let (keys, record) = self.item?;
+        let table = self.draft.tables.get(keys.table)?;
         // The rule of a type has no arguments.
         let (name, ty) = (name!("rule"), Type::Named(name!("Boolean")));
         let field = &FieldDefinition { description: None, name, arguments: Vec::new(), ty, directives: Default::default() };
-        ItemNames { draft: self.draft, field, record, keys, table, keys_tell: false, found: None }.path(fields)
+        Some(tell(&ItemNames { draft: self.draft, field, record, keys, table, keys_tell: false, found: None }))
+    }
+}
+
+impl Names for RuleNames<'_> {
+    fn path(&self, fields: &[&str]) -> Result<Named, (usize, Vec<String>)> {
+        self.of_item(|names| names.path(fields)).unwrap_or(Err((0, Vec::new())))
+    }
+
+    fn may_hold_null(&self, fields: &[&str]) -> bool {
+        self.of_item(|names| names.may_hold_null(fields)).unwrap_or(false)
     }
 
     fn argument(&self, name: &str) -> Result<(ValueType, bool), Vec<String>> {

@@ -26,6 +26,10 @@ pub trait Names {
     fn existing(&self, fields: &[&str]) -> Result<Named, (usize, Vec<String>)> {
         self.path(fields)
     }
+    /// Whether an item may have DynamoDB's null in the attribute of a path. The field is then null, as if the attribute were missing.
+    fn may_hold_null(&self, _fields: &[&str]) -> bool {
+        false
+    }
     /// The type of an argument and whether it is a list. `Err` gives the valid choices.
     fn argument(&self, name: &str) -> Result<(ValueType, bool), Vec<String>>;
     /// Whether the expression names claims without a colon, as rules do: `auth.sub`. All expressions may name them with one: `:auth.sub`.

@@ -217,8 +217,20 @@ pub struct Stored {
     pub attribute: Option<String>,
     /// The key attributes whose templates hold the field, the table's own first.
     pub keys: Vec<String>,
+    /// How many of these are of the table's own key, which every item has.
+    pub identity: usize,
+    /// An attribute of the field's own name, if the field is stored only in index keys. Older items, and those of other programs, may hold
+    /// the field there.
+    pub formerly: Option<String>,
     /// How the innermost value is stored and written. [`Field::ty`] says whether it is in a list.
     pub value: ValueType,
+}
+
+impl Stored {
+    /// A field of an embedded object, or of another map: in one attribute, and in no key.
+    pub fn alone(attribute: &str, value: ValueType) -> Self {
+        Self { attribute: Some(attribute.to_owned()), keys: Vec::new(), identity: 0, formerly: None, value }
+    }
 }
 
 impl ObjectType {

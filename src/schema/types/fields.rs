@@ -155,7 +155,14 @@ pub fn place(name: &str, declared: &Declared, record: &StoredFields, keys: &Item
     // DynamoDB reads the time to live only from its attribute.
     let expires = table.time_to_live.as_deref() == Some(&declared.attribute);
     let in_keys_only = !declared.named && !same && !expires && holders.iter().any(always_written);
-    Stored { attribute: (!in_keys_only).then(|| declared.attribute.clone()), keys: holders, value: declared.value.clone() }
+    let identity = holders.iter().filter(|key| own.contains(&key.as_str())).count();
+    let is_free = |attribute: &str| {
+        let is_constant = keys.constants.iter().any(|(constant, _)| constant == attribute);
+        !is_constant && table.key_attributes().iter().all(|key| key.name != attribute)
+    };
+    let formerly = (in_keys_only && identity == 0 && is_free(&declared.attribute)).then(|| declared.attribute.clone());
+    let attribute = (!in_keys_only).then(|| declared.attribute.clone());
+    Stored { attribute, keys: holders, identity, formerly, value: declared.value.clone() }
 }
 
 /// Whether the field's attribute is a key attribute that holds the field itself: its template is `{field}`, and its type is the field's.

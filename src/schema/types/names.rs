@@ -108,6 +108,17 @@ impl Names for ItemNames<'_> {
         })
     }
 
+    fn may_hold_null(&self, names: &[&str]) -> bool {
+        let is_key = |name: &str| {
+            let attribute = self.attribute(name);
+            attribute.is_none_or(|attribute| self.table.key_attributes().iter().any(|key| key.name == attribute))
+        };
+        match names {
+            [name] if is_key(name) => false,
+            names => self.declared(names).is_some_and(|declared| !declared.ty.is_non_null()),
+        }
+    }
+
     fn argument(&self, name: &str) -> Result<(ValueType, bool), Vec<String>> {
         let schema = self.draft.schema;
         let choices = || {

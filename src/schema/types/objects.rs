@@ -143,11 +143,7 @@ fn stored(draft: &SchemaDraft, type_name: &str, field_name: &str) -> Option<crat
             let keys = draft.items.get(type_name)?;
             Some(fields::place(field_name, declared, record, keys, draft.tables.get(keys.table)?))
         }
-        _ => Some(crate::schema::model::Stored {
-            attribute: Some(declared.attribute.clone()),
-            keys: Vec::new(),
-            value: declared.value.clone(),
-        }),
+        _ => Some(crate::schema::model::Stored::alone(&declared.attribute, declared.value.clone())),
     }
 }
 

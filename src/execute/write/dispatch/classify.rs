@@ -10,6 +10,7 @@ use crate::execute::write::item::identity;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::ItemPlace;
 use crate::execute::write::messages::{FieldErrors, absent, of_table, unfit_item};
+use crate::execute::write::rules::expression::ComputedBound;
 use crate::execute::write::rules::item_rules::ItemRules;
 use crate::execute::write::rules::lookups;
 use crate::table::data::attribute::{Attribute, Item};
@@ -23,6 +24,8 @@ pub enum FailureClass {
     Race(Option<ItemPlace>),
     /// There is no such item, and nothing to do.
     Nothing,
+    /// An item is in another form than the draft takes for granted.
+    Otherwise,
     /// An error for the caller.
     Refused(FieldErrors),
 }
@@ -43,7 +46,7 @@ pub async fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: 
         return verdict;
     }
     let (mut field_errors, mut taken) = (FieldErrors::new(), FieldErrors::new());
-    let (mut raced, mut place) = (false, None);
+    let (mut raced, mut place, mut otherwise) = (false, None, false);
     for failure in failures {
         let Some(call) = draft.calls.get(failure.position) else { continue };
         match &call.role {
@@ -79,6 +82,7 @@ pub async fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: 
                 }
                 if refused.is_none() {
                     raced = true;
+                    otherwise |= item.is_some_and(|item| main.is_otherwise(item, &draft.scope(job)));
                     place = place.or_else(|| draft.place(failure.position));
                 }
                 field_errors.extend(refused);
@@ -91,7 +95,11 @@ pub async fn classify_failure(job: &WriteJob<'_>, draft: &WriteDraft, failures: 
     }
     // A position of the response has one error (GraphQL spec section 6.4.4): that of the first action that fails.
     field_errors.truncate(1);
-    if field_errors.is_empty() { FailureClass::Race(place) } else { FailureClass::Refused(field_errors) }
+    match field_errors.is_empty() {
+        true if otherwise => FailureClass::Otherwise,
+        true => FailureClass::Race(place),
+        false => FailureClass::Refused(field_errors),
+    }
 }
 
 /// The error of the first call of a draft whose condition does not hold. So an action that cannot be drafted tells nothing of its item if a
@@ -191,7 +199,8 @@ fn refused((job, draft): (&WriteJob<'_>, &WriteDraft), main: &MainCall, item: Op
         return told(ErrorCode::Conflict, format!("This {} already has an equal element.", main.item));
     }
     let scope = draft.scope(job);
-    let broken = main.bounds.iter().find(|bound| !evaluate::holds(&bound.condition, item, &scope).unwrap_or(false));
+    let holds = |bound: &&ComputedBound| evaluate::holds(&bound.condition, item, &scope).unwrap_or(false);
+    let broken = main.bounds.iter().find(|bound| !holds(bound) && !item.is_some_and(|item| bound.meets_null(item)));
     broken.map(|bound| bound.field_error.clone())
 }
 

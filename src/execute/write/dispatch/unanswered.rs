@@ -47,7 +47,7 @@ fn sign<'a>(job: &WriteJob<'a>, position: usize, field: &'a str, value: &'a Valu
 fn holds(job: &WriteJob<'_>, (ty, item): (&ObjectType, &Item), action: &Action, (field, value): (&str, &Value)) -> bool {
     let model = job.context.model;
     match &action.at {
-        None => assemble::values_of(model, ty, item).get(field) == Some(value),
+        None => assemble::values_of(model, ty, item).known.get(field) == Some(value),
         Some(list) => match (item.get(&list.attribute), in_element(model, &list.element, field, value)) {
             (Some(Attribute::L(elements)), Some((name, value))) => elements.iter().any(|one| element::has(one, name, &value)),
             _ => false,

@@ -20,15 +20,21 @@ use crate::table::data::write::WriteAction;
 use futures_util::future::join;
 use std::collections::HashSet;
 
-/// Drafts all actions of a field. `raced`: an earlier draft lost a race.
-pub async fn draft(
-    job: &WriteJob<'_>,
-    generated: &mut Generated,
-    foreign_guards: &HashSet<ItemPlace>,
-    raced: bool,
-) -> Result<WriteDraft, FieldErrors> {
-    let mut drafting = Drafting { job, generated, foreign_guards, draft: WriteDraft::default(), scope: ItemsInScope::new() };
-    match drafting.all(raced).await {
+/// What earlier attempts of a write found.
+#[derive(Default)]
+pub struct Earlier {
+    /// One of them lost a race.
+    pub raced: bool,
+    /// One of them met an item in another form than Keyfold writes. What is changed is read first.
+    pub as_stored: bool,
+    /// Guards of other items.
+    pub foreign_guards: HashSet<ItemPlace>,
+}
+
+/// Drafts all actions of a field.
+pub async fn draft(job: &WriteJob<'_>, generated: &mut Generated, earlier: &Earlier) -> Result<WriteDraft, FieldErrors> {
+    let mut drafting = Drafting { job, generated, earlier, draft: WriteDraft::default(), scope: ItemsInScope::new() };
+    match drafting.all(earlier.raced).await {
         Ok(()) => Ok(drafting.draft),
         Err(field_errors) => {
             let mut draft = drafting.draft;
@@ -101,6 +107,7 @@ impl Drafting<'_, '_> {
         let job = self.job;
         let action = &job.write.actions[position];
         self.draft.results.push(Vec::new());
+        self.check_named(action)?;
         match (&action.kind, &action.at) {
             (ActionKind::Put { replace }, None) => self.put(position, action, *replace).await,
             (ActionKind::Put { .. }, Some(element)) => self.append(position, action, element).await,

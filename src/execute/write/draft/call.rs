@@ -1,8 +1,10 @@
 //! A draft of a write: its calls, the purpose of each, and the items that the field returns.
 
 use crate::execute::error::{ErrorCode, FieldError};
+use crate::execute::expression::evaluate;
 use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::Settled;
+use crate::execute::expression::stored_form::relies_on_null;
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::ItemPlace;
@@ -152,6 +154,10 @@ pub struct MainCall {
     pub held: bool,
     /// Whether the condition depends on values read from the item, so that the call can lose a race.
     pub relies: bool,
+    /// What the changes take for granted of the form in which the item is stored. If it is not so, the next attempt reads the item.
+    pub granted: Option<Condition>,
+    /// Whether DynamoDB may refuse to make of a null what it makes of a missing value.
+    pub tells_null: bool,
     /// The conditions that keep computed values within the bounds of their fields.
     pub bounds: Vec<ComputedBound>,
     /// The list attribute and the element that the call appends.
@@ -175,6 +181,14 @@ pub enum IfAbsent {
 
 /// Generated values by action and field, kept for all attempts of a request.
 pub type Generated = HashMap<(usize, String), Value>;
+
+impl MainCall {
+    /// Whether an item is in another form than the call takes for granted: nothing else is wrong with it.
+    pub fn is_otherwise(&self, item: &Item, scope: &Scope<'_>) -> bool {
+        let is_so = |granted: &Condition| evaluate::holds(granted, Some(item), scope).unwrap_or(false);
+        self.granted.as_ref().is_some_and(|granted| !is_so(granted)) || self.bounds.iter().any(|bound| bound.meets_null(item))
+    }
+}
 
 impl DraftCall {
     /// The main call of an action.
@@ -222,6 +236,20 @@ impl WriteDraft {
         };
         let positions = self.calls.iter().enumerate().filter(|(_, call)| relies(call));
         positions.filter_map(|(position, _)| self.place(position)).collect()
+    }
+
+    /// Whether a call may be refused because of a null where a missing value would do.
+    pub fn tells_null(&self) -> bool {
+        self.calls.iter().any(|call| matches!(&call.role, CallRole::Main(main) if main.tells_null))
+    }
+
+    /// Whether a call relies on a null, which DynamoDB itself would not take for a missing value.
+    pub fn relies_on_null(&self) -> bool {
+        let granted = |call: &DraftCall| match &call.role {
+            CallRole::Main(main) => main.granted.as_ref().is_some_and(relies_on_null),
+            _ => false,
+        };
+        self.calls.iter().any(granted)
     }
 
     /// The number of items that the draft writes, replicas included.

@@ -3,8 +3,9 @@
 
 use crate::execute::context::ExecutionContext;
 use crate::execute::write::draft::drafting::Drafting;
+use crate::execute::write::item::assemble::ItemValues;
 use crate::execute::write::item::default_value;
-use crate::execute::write::messages::{FieldErrors, bad_input};
+use crate::execute::write::messages::{FieldErrors, bad_input, unreadable};
 use crate::schema::model::rules::{DefaultPart, DefaultValue};
 use crate::schema::model::{Field, FieldKind, ObjectType};
 use crate::schema::scalar::value_type::ValueType;
@@ -21,12 +22,12 @@ impl Drafting<'_, '_> {
     }
 
     /// Renews the defaults that every write makes. `known` holds the item's other values; with `whole`, all of them. Gives the fields that
-    /// are needed but not known.
+    /// are needed but not known. Fails if one is needed that cannot be read.
     pub fn renew_defaults(
         &mut self,
         position: usize,
         ty: &ObjectType,
-        (known, whole): (&Map<String, Value>, bool),
+        (known, whole): (&ItemValues, bool),
         changed: &mut Map<String, Value>,
     ) -> Result<Vec<String>, FieldErrors> {
         let mut unknown: Vec<String> = Vec::new();
@@ -34,16 +35,20 @@ impl Drafting<'_, '_> {
         for name in &ty.defaults {
             let Some(field) = ty.fields.get(name).filter(|_| !changed.contains_key(name)) else { continue };
             let Some(default) = field.rules.default.as_ref().filter(|default| default.every_write) else { continue };
-            let missing: Vec<&str> = default.fields().filter(|of| !changed.contains_key(*of) && !known.contains_key(*of)).collect();
-            if !whole && !missing.is_empty() {
+            let missing: Vec<&str> = default.fields().filter(|of| !changed.contains_key(*of) && !known.known.contains_key(*of)).collect();
+            let unread = missing.iter().find(|of| known.is_unreadable(of));
+            if unread.is_some() || !whole && !missing.is_empty() {
                 // A default keeps its value unless it varies or one of its fields changes.
                 if default.varies() || default.fields().any(|of| changed.contains_key(of) || open.contains(&of)) {
+                    if let Some(of) = unread {
+                        return Err(unreadable(ty, of));
+                    }
                     open.push(name);
                     unknown.extend(missing.into_iter().filter(|of| !open.contains(of)).map(str::to_owned));
                 }
                 continue;
             }
-            let mut others = known.clone();
+            let mut others = known.known.clone();
             others.extend(changed.clone());
             match self.default_of(position, field, default, &others) {
                 Some(made) => _ = changed.insert(name.clone(), made),

@@ -9,8 +9,8 @@ use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::{FieldErrors, absent};
 use crate::execute::write::rules::lookups;
 use crate::plan::tree::SingleWrites;
+use crate::schema::model::ObjectType;
 use crate::schema::model::write::{Action, WriteReturns, WriteTarget};
-use crate::schema::model::{Field, ObjectType};
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::write::WriteAction;
 use std::sync::Arc;
@@ -61,13 +61,7 @@ impl Drafting<'_, '_> {
             // The returned item must be the deleted one, so its fields must be unchanged. A version does not prove that: an item that is
             // put again starts at version 1. If no item is returned, only the unique fields must be unchanged, so that its guards are the
             // deleted ones.
-            let names_it = |name: &String| **name == *target.key.partition.0 || target.key.sort.iter().any(|(sort, _)| **sort == **name);
-            let in_key = |field: &&Field| {
-                let stored = ty.stored(&field.name);
-                stored.and_then(|stored| stored.attribute.as_ref().or(stored.keys.first())).is_some_and(names_it)
-            };
-            let told = |field: &&Field| given_back && !in_key(field);
-            let held_fields = ty.fields.values().filter(|field| field.rules.unique || told(field)).map(|field| &field.name);
+            let held_fields = ty.fields.values().filter(|field| field.rules.unique || given_back).map(|field| &field.name);
             self.hold(ty, item.as_deref(), held_fields, &mut conditions);
             self.author(action, &mut conditions)?;
             let if_absent = match alone {
@@ -132,7 +126,7 @@ impl Drafting<'_, '_> {
         self.draft.cascades.push(CascadedItem { action: position, item: item.clone(), sources, places, dependents_first: !fits });
         for (table, items) in stages {
             if fits {
-                let left = self.foreign_guards;
+                let left = &self.earlier.foreign_guards;
                 self.draft.calls.extend(items.into_iter().flat_map(|(key, item)| item.without(&table, left).calls(&table, key)));
             } else {
                 self.draft.first.push((table, items));

@@ -5,12 +5,13 @@ use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::condition as filter;
 use crate::execute::expression::narrow::KnownAttributes;
 use crate::execute::expression::settle::Settled;
+use crate::execute::expression::stored_form::StoredForm;
+use crate::execute::write::draft::actions::Earlier;
 use crate::execute::write::draft::call::{CallRole, DraftCall, Generated, IfAbsent, MainCall, ReplicaWrites, RuleCheck, WriteDraft};
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::replicas::others;
 use crate::execute::write::item::{assemble, unique};
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::lanes::ItemPlace;
 use crate::execute::write::lookup::items::ItemsInScope;
 use crate::execute::write::messages::{FieldErrors, bad_input, invalid};
 use crate::execute::write::rules::item_rules::{self, ItemRules};
@@ -20,11 +21,11 @@ use crate::schema::model::ObjectType;
 use crate::schema::model::auth::AuthAction;
 use crate::schema::model::demanded::Demanded;
 use crate::schema::model::write::{Action, WriteTarget};
+use crate::schema::table::Table;
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::call::Expression;
 use crate::table::data::write::{WriteAction, WriteCall};
 use serde_json::{Map, Value};
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The state of drafting a write.
@@ -33,8 +34,8 @@ pub struct Drafting<'a, 'j> {
     pub job: &'a WriteJob<'j>,
     /// Generated values of all attempts.
     pub generated: &'a mut Generated,
-    /// Guards that earlier attempts found to be of other items.
-    pub foreign_guards: &'a HashSet<ItemPlace>,
+    /// What earlier attempts found.
+    pub earlier: &'a Earlier,
     /// The draft.
     pub draft: WriteDraft,
     /// The items found and put so far, by type.
@@ -63,6 +64,8 @@ impl<'a> Drafting<'a, '_> {
             many: matches!(&action.target, WriteTarget::Read { many: true, .. }),
             held: false,
             relies: false,
+            granted: None,
+            tells_null: false,
             bounds: Vec::new(),
             version: None,
             appends: None,
@@ -105,7 +108,7 @@ impl<'a> Drafting<'a, '_> {
         let job = self.job;
         let mut looked_up = Vec::new();
         for (of, auth, asked) in demanded.iter().filter(|(_, auth, asked)| auth.look_up(*asked)) {
-            let own = assemble::values_of(job.context.model, ty, known);
+            let own = assemble::values_of(job.context.model, ty, known).known;
             let (mut others, mut checks) = lookups::alternatives(job, of, (auth, *asked), &own);
             if is_all {
                 others = Settled::known(others.is_met(known, &job.scope()));
@@ -149,17 +152,36 @@ impl<'a> Drafting<'a, '_> {
     /// Adds the condition on the version that the caller expects, and gives that version.
     pub fn expected_version(&self, ty: &ObjectType, action: &Action, conditions: &mut Conditions) -> Option<(String, Value)> {
         let field = ty.fields.values().find(|field| field.rules.version)?;
-        let expected = self.given(action.values.get(&field.name)?.source.as_ref()?).filter(|value| !value.is_null())?;
+        let expected = self.given(action.values.get(&field.name)?.source.as_ref()?).ok()?.filter(|value| !value.is_null())?;
         let (attribute, value) = attribute_of(self.job.context.model, ty, &field.name, &expected)?;
         conditions.equals(&attribute, value);
         Some((attribute, expected))
+    }
+
+    /// The form in which an item is stored, as far as it is known: the item, if it was read or must be.
+    pub async fn stored_form(&self, ty: &ObjectType, key: &Key, item: Option<&Arc<Item>>) -> Result<StoredForm, FieldErrors> {
+        let item = match item {
+            None if self.earlier.as_stored => self.job.read(&ty.name, key).await?,
+            item => item.cloned(),
+        };
+        let table = self.job.context.model.item(&ty.name).map(|(_, keys)| &self.job.context.model.tables[keys.table]);
+        let keys = table.into_iter().flat_map(Table::key_attributes).map(|key| key.name.clone());
+        Ok(StoredForm::new(item, keys.collect()))
+    }
+
+    /// Adds what changes take for granted of the item.
+    pub fn grant(&self, granted: Option<&Condition>, conditions: &mut Conditions) -> Result<(), FieldErrors> {
+        if let Some(granted) = granted {
+            conditions.and(filter::lettered(granted, &self.job.scope(), 't').map_err(bad_input)?);
+        }
+        Ok(())
     }
 
     /// Adds conditions that fields are unchanged since they were read.
     pub fn hold<'f>(&self, ty: &ObjectType, item: Option<&Item>, fields: impl Iterator<Item = &'f String>, conditions: &mut Conditions) {
         let Some(item) = item else { return };
         for field in fields {
-            if let Some(attribute) = ty.stored(field).and_then(|stored| stored.attribute.as_ref().or(stored.keys.first())) {
+            for attribute in assemble::told_by(ty, field, item) {
                 conditions.unchanged(attribute, item);
             }
         }
@@ -209,7 +231,7 @@ impl<'a> Drafting<'a, '_> {
             write: WriteCall { table: table.clone(), action: WriteAction::Delete(key), condition: condition.clone() },
             role: CallRole::OldGuard,
         };
-        let own = guards.into_iter().filter(|key| !self.foreign_guards.contains(&(table.clone(), key.clone())));
+        let own = guards.into_iter().filter(|key| !self.earlier.foreign_guards.contains(&(table.clone(), key.clone())));
         self.draft.calls.extend(own.map(old));
     }
 

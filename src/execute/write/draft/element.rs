@@ -11,6 +11,7 @@ use crate::execute::write::draft::call::{DraftCall, MainCall, ResultItem};
 use crate::execute::write::draft::drafting::{Drafting, TargetItem};
 use crate::execute::write::draft::update::count_versions;
 use crate::execute::write::item::conditions::Conditions;
+use crate::execute::write::item::invalid_value::InvalidValue;
 use crate::execute::write::item::{assemble, identity, stored_values};
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
 use crate::schema::expression::operand::Segment;
@@ -18,7 +19,6 @@ use crate::schema::model::ObjectType;
 use crate::schema::model::write::{Action, Element};
 use crate::table::data::attribute::Attribute;
 use crate::table::data::write::WriteAction;
-use serde_json::Value;
 
 impl<'a> Drafting<'a, '_> {
     pub async fn append(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), FieldErrors> {
@@ -30,7 +30,7 @@ impl<'a> Drafting<'a, '_> {
             let mut conditions = Conditions::default();
             // A list holds no element twice.
             conditions.lacks(&element.attribute, map.clone());
-            let mut changes = Changes::default();
+            let mut changes = Changes::over(self.stored_form(ty, &target.key, target.item.as_ref()).await?);
             changes.append(&path(&element.attribute), vec![map.clone()]);
             let appends = Some((element.attribute.clone(), map.clone()));
             self.element_call((position, action, element), (ty, target), (conditions, changes, appends)).await?;
@@ -45,9 +45,9 @@ impl<'a> Drafting<'a, '_> {
             let Some((at, conditions)) = self.locate(action, element, (ty, of_element), &target).await? else {
                 return Err(vec![absent(&of_element.name, action.condition.as_ref(), action.message.as_deref())]);
             };
-            let mut changes = Changes::default();
+            let mut changes = Changes::over(self.stored_form(ty, &target.key, target.item.as_ref()).await?);
             for (field, written) in &action.values {
-                let Some(value) = written.source.as_ref().and_then(|source| self.given(source)) else { continue };
+                let Some(value) = self.written_value(written)? else { continue };
                 let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else { continue };
                 if value.is_null() && definition.ty.is_non_null() {
                     return Err(bad_input(format!("{}.{field} must not be null.", of_element.name)));
@@ -55,8 +55,11 @@ impl<'a> Drafting<'a, '_> {
                 let attribute = kept.attribute.clone().unwrap_or_else(|| field.clone());
                 let model = job.context.model;
                 match stored_values::of_field(model, &definition.ty, &kept.value, &value).map_err(invalid)? {
-                    Some(value) => changes.set(&inside(element, at, Some(&attribute)), value),
-                    None => changes.remove(&inside(element, at, Some(&attribute))),
+                    Some(value) => {
+                        let unfit = |message| invalid(InvalidValue { field: field.clone(), message });
+                        changes.set_field(&inside(element, at, Some(&attribute)), &kept.value, value).map_err(unfit)?;
+                    }
+                    None => _ = changes.remove(&inside(element, at, Some(&attribute))),
                 };
             }
             self.element_call((position, action, element), (ty, target), (conditions, changes, None)).await?;
@@ -71,7 +74,7 @@ impl<'a> Drafting<'a, '_> {
             let Some((at, conditions)) = self.locate(action, element, (ty, of_element), &target).await? else {
                 return Err(vec![absent(&of_element.name, action.condition.as_ref(), action.message.as_deref())]);
             };
-            let mut changes = Changes::default();
+            let mut changes = Changes::over(self.stored_form(ty, &target.key, target.item.as_ref()).await?);
             changes.remove(&inside(element, at, None));
             self.element_call((position, action, element), (ty, target), (conditions, changes, None)).await?;
         }
@@ -95,7 +98,7 @@ impl<'a> Drafting<'a, '_> {
         let Some(item) = rules.admitted(item).await? else {
             return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
         };
-        let wanted = self.given(source).unwrap_or(Value::Null);
+        let wanted = self.given(source)?.unwrap_or_default();
         let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else { return Ok(None) };
         let wanted = stored_values::of_field(job.context.model, &definition.ty, &kept.value, &wanted).map_err(invalid)?;
         let (Some(wanted), Some(Attribute::L(elements))) = (wanted, item.get(&element.attribute)) else { return Ok(None) };
@@ -122,8 +125,11 @@ impl<'a> Drafting<'a, '_> {
         let rule = self.item_rules(action, ty, &target.key).await?.of_stored(&target.key)?;
         self.ruled(&rule, (&target.key, false), &mut conditions)?;
         let held = self.hold_found(ty, &target.key, &mut conditions)?;
+        let (granted, tells_null) = (changes.granted(), changes.tell_null());
+        self.grant(granted.as_ref(), &mut conditions)?;
         let update = changes.expression();
-        let main = MainCall { version, held, relies: element.by.is_some(), rule, appends, ..self.main(action) };
+        let relies = element.by.is_some();
+        let main = MainCall { version, held, relies, rule, granted, tells_null, appends, ..self.main(action) };
         let call = DraftCall::main(job.table_of(ty), WriteAction::Update(target.key.clone(), update.clone()), conditions, main);
         self.draft.calls.push(call);
         // No key changes, so all replicas get the same update and conditions. The found item's conditions hold for the first replica only:

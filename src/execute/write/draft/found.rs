@@ -10,12 +10,14 @@ use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::found_item::FoundItem;
 use crate::execute::write::lookup::items;
-use crate::execute::write::messages::FieldErrors;
-use crate::plan::attributes::{alternatives_of, keys};
+use crate::execute::write::messages::{FieldErrors, unreadable};
+use crate::plan::attributes::keys;
 use crate::plan::tree::WriteLookup;
+use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
 use crate::schema::model::auth::AuthAction;
 use crate::schema::model::find::{Access, AccessPath, Find, SortAccess, Via};
+use crate::schema::model::write::{Action, ActionKind};
 use crate::schema::table::Table;
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::write::{WriteAction, WriteCall};
@@ -67,6 +69,23 @@ impl<'a> Drafting<'a, '_> {
         rules.admits(item).await
     }
 
+    /// Fails if the condition or the expression of an action names a field of the found item whose value cannot be read.
+    pub fn check_named(&self, action: &Action) -> Result<(), FieldErrors> {
+        let job = self.job;
+        let Some(held) = self.draft.held.as_ref().filter(|_| job.write.names_found) else { return Ok(()) };
+        let ty = job.type_named(&held.item)?;
+        let mut names: Vec<&str> = action.condition.iter().flat_map(Condition::arguments).collect();
+        if let ActionKind::Update { expression: Some(expression), .. } = &action.kind {
+            names.extend(expression.arguments());
+        }
+        let values = assemble::values_of(job.context.model, ty, &held.found);
+        let of_found = names.into_iter().filter_map(|name| name.split_once('.')).filter(|(first, _)| *first == ty.name);
+        match of_found.map(|(_, field)| field).find(|field| values.is_unreadable(field)) {
+            Some(field) => Err(unreadable(ty, field)),
+            None => Ok(()),
+        }
+    }
+
     /// Adds the conditions of the found item to a call on the item under this key. Gives `false` if that is another item.
     pub fn hold_found(&mut self, ty: &ObjectType, key: &Key, conditions: &mut Conditions) -> Result<bool, FieldErrors> {
         let job = self.job;
@@ -108,7 +127,7 @@ fn held(job: &WriteJob<'_>, (find, ty): (&Find, &ObjectType), found: Arc<Item>) 
     let key = assemble::key_of(model, ty, &found)?;
     let mut attributes = index_keys(job, ty, find);
     for field in &job.write.held {
-        attributes.extend(attributes_of(job, ty, field, &found));
+        attributes.extend(assemble::told_by(ty, field, &found).into_iter().cloned());
     }
     let is_primary = |name: &str| *name == *key.partition.0 || key.sort.as_ref().is_some_and(|(sort, _)| *name == **sort);
     let mut known: Vec<String> = Vec::new();
@@ -122,24 +141,6 @@ fn held(job: &WriteJob<'_>, (find, ty): (&Find, &ObjectType), found: Arc<Item>) 
         filter.without(&is_null)
     });
     Some(FoundItem { item: ty.name.clone(), table: job.table_of(ty), key, found, attributes: known, filter })
-}
-
-/// The attributes that store a field: its own, or the keys that contain it. The table's own key cannot change.
-fn attributes_of(job: &WriteJob<'_>, ty: &ObjectType, field: &str, found: &Item) -> Vec<String> {
-    let Some(stored) = ty.stored(field) else { return Vec::new() };
-    let table = table(job, ty);
-    if stored.keys.iter().any(|key| table.is_some_and(|table| table.primary_key().any(|primary| primary.name == *key))) {
-        return Vec::new();
-    }
-    match &stored.attribute {
-        Some(attribute) if found.contains_key(attribute) => vec![attribute.clone()],
-        // Of several keys that contain the field, the find read the first.
-        None => stored.keys.first().cloned().into_iter().collect(),
-        Some(own) => {
-            let told = stored.keys.iter().chain(alternatives_of(ty, field)).filter(|key| found.contains_key(key));
-            std::iter::once(own).chain(told).cloned().collect()
-        }
-    }
 }
 
 /// The index key attributes by which an item is found.
@@ -167,7 +168,7 @@ fn table<'j>(job: &WriteJob<'j>, ty: &ObjectType) -> Option<&'j Table> {
 
 /// The API values of every stored field of an item; null if it has none.
 fn values(job: &WriteJob<'_>, ty: &ObjectType, item: &Item) -> Map<String, Value> {
-    let mut values = assemble::values_of(job.context.model, ty, item);
+    let mut values = assemble::values_of(job.context.model, ty, item).known;
     for name in ty.fields.keys().filter(|name| ty.stored(name).is_some()) {
         values.entry(name.clone()).or_insert(Value::Null);
     }

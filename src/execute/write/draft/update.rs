@@ -3,12 +3,14 @@
 use crate::execute::expression::condition as filter;
 use crate::execute::expression::narrow::KnownAttributes;
 use crate::execute::expression::settle::Settled;
+use crate::execute::expression::stored_form::StoredForm;
 use crate::execute::expression::update::Changes;
 use crate::execute::expression::update::attribute as path;
 use crate::execute::write::draft::call::{DraftCall, IfAbsent, MainCall, ResultItem};
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, internal};
 use crate::execute::write::draft::update_values::{UpdateValues, copied};
 use crate::execute::write::item::conditions::Conditions;
+use crate::execute::write::item::invalid_value::InvalidValue;
 use crate::execute::write::item::{assemble, identity, replicas};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::guards_of;
@@ -20,7 +22,6 @@ use crate::schema::expression::update::Update;
 use crate::schema::model::write::{Action, ActionKind};
 use crate::schema::model::{Model, ObjectType};
 use crate::table::data::attribute::{Attribute, Item, Key};
-use crate::table::data::call::Expression;
 use crate::table::data::write::WriteAction;
 use serde_json::{Map, Value};
 
@@ -37,8 +38,8 @@ struct ItemChanges {
 }
 
 impl ItemChanges {
-    /// The update expression of the replica with this number. Only index keys differ.
-    pub fn of_replica(&self, job: &WriteJob<'_>, ty: &ObjectType, number: u8) -> Option<Expression> {
+    /// The changes of the replica with this number. Only index keys differ.
+    pub fn of_replica(&self, job: &WriteJob<'_>, ty: &ObjectType, number: u8) -> Changes {
         let mut changes = self.changes.clone();
         for (attribute, value) in replicas::replica(job, ty, &self.keys, number) {
             changes.set(&path(&attribute), value);
@@ -50,7 +51,7 @@ impl ItemChanges {
         for (attribute, value) in &self.initial {
             changes.initial(&path(attribute), value.clone());
         }
-        changes.expression()
+        changes
     }
 }
 
@@ -114,19 +115,26 @@ impl<'a> Drafting<'a, '_> {
         let version = self.expected_version(ty, action, &mut conditions);
         self.author(action, &mut conditions)?;
         expression::keep(ty, values.changed.iter().chain(&values.made).filter(|(field, _)| !values.by_expression.contains_key(*field)))?;
+        let form = self.stored_form(ty, &target.key, item.as_ref()).await?;
         let bounds = match expression {
-            Some(update) => self.keep_expression(ty, update, &mut conditions)?,
+            Some(update) => self.keep_expression(ty, update, form.item(), &mut conditions)?,
             None => Vec::new(),
         };
-        let changes = self.item_changes(ty, expression.as_ref(), &values)?;
+        let changes = self.item_changes(ty, expression.as_ref(), &values, form)?;
+        let of_first = changes.of_replica(job, ty, 0);
+        // A new item is in the form that is written.
+        let granted = of_first.granted().filter(|_| !was_read || item.is_some());
+        self.grant(granted.as_ref(), &mut conditions)?;
         let relies = was_read && item.is_some();
         let if_absent = match upsert {
             true if may_make => IfAbsent::Make,
             true => IfAbsent::Forbidden,
             false => IfAbsent::NotFound,
         };
-        let main = MainCall { version, makes: may_make, if_absent, held, relies, rule, bounds, ..self.main(action) };
-        let write = WriteAction::Update(target.key.clone(), changes.of_replica(job, ty, 0));
+        let tells_null = of_first.tell_null();
+        let main = MainCall { version, makes: may_make, held, relies, granted, tells_null, bounds, ..self.main(action) };
+        let main = MainCall { rule, if_absent, ..main };
+        let write = WriteAction::Update(target.key.clone(), of_first.expression());
         self.draft.calls.push(DraftCall::main(job.table_of(ty), write, conditions, main));
         self.replicas(ty, &target.key, |number, key| {
             let mut there = Conditions::default();
@@ -134,7 +142,7 @@ impl<'a> Drafting<'a, '_> {
                 None if *upsert => there.absent(&key.partition.0),
                 _ => there.exists(&key.partition.0),
             }
-            (WriteAction::Update(key, changes.of_replica(job, ty, number)), there.build())
+            (WriteAction::Update(key, changes.of_replica(job, ty, number).expression()), there.build())
         });
         if values.unique {
             self.update_guards(ty, values, item.as_deref(), &target.key)?;
@@ -183,12 +191,14 @@ impl<'a> Drafting<'a, '_> {
         &self,
         ty: &ObjectType,
         update: &Update,
+        item: Option<&Item>,
         conditions: &mut Conditions,
     ) -> Result<Vec<ComputedBound>, FieldErrors> {
         let job = self.job;
         let scope = self.draft.scope(job);
         expression::keep_found(job.context.model, ty, update, (&scope, job.arguments))?;
-        let bounds = expression::bounds(job.context.model, ty, update, &scope);
+        let bounds = expression::bounds(job.context.model, ty, update, &scope).into_iter();
+        let bounds: Vec<ComputedBound> = bounds.map(|bound| if let Some(item) = item { bound.of_item(item) } else { bound }).collect();
         let mut all: Vec<Condition> = bounds.iter().map(|bound| bound.condition.clone()).collect();
         if let Some(last) = all.pop() {
             // A single bound is not wrapped in And: DynamoDB refuses double parentheses.
@@ -199,21 +209,37 @@ impl<'a> Drafting<'a, '_> {
     }
 
     /// What an update changes of an item.
-    fn item_changes(&self, ty: &ObjectType, expression: Option<&Update>, values: &UpdateValues) -> Result<ItemChanges, FieldErrors> {
+    fn item_changes(
+        &self,
+        ty: &ObjectType,
+        expression: Option<&Update>,
+        values: &UpdateValues,
+        form: StoredForm,
+    ) -> Result<ItemChanges, FieldErrors> {
         let job = self.job;
         let model = job.context.model;
         let mut changes = match expression {
-            Some(update) => Changes::of(model, update, &self.draft.scope(job)).map_err(bad_input)?,
-            None => Changes::default(),
+            Some(update) => Changes::of(model, update, &self.draft.scope(job), form).map_err(bad_input)?,
+            None => Changes::over(form),
         };
         let set: Map<String, Value> =
             values.changed.iter().filter(|(field, _)| !values.by_expression.contains_key(*field)).map(copied).collect();
         for (field, value) in &set {
-            let Some(attribute) = ty.stored(field).and_then(|stored| stored.attribute.clone()) else { continue };
-            match assemble::attribute(model, ty, field, value).map_err(invalid)? {
-                Some(value) => changes.set(&path(&attribute), value),
-                None => changes.remove(&path(&attribute)),
+            let Some((stored, attribute)) = ty.stored(field).and_then(|stored| Some((stored, stored.attribute.as_ref()?))) else {
+                continue;
             };
+            match assemble::attribute(model, ty, field, value).map_err(invalid)? {
+                Some(value) => {
+                    let unfit = |message| invalid(InvalidValue { field: field.clone(), message });
+                    changes.set_field(&path(attribute), &stored.value, value).map_err(unfit)?;
+                }
+                None => _ = changes.remove(&path(attribute)),
+            };
+        }
+        // Once a field's key is gone, an attribute of its name would be read in its place.
+        let nulls = values.changed.iter().filter(|(_, value)| value.is_null());
+        for formerly in nulls.filter_map(|(field, _)| ty.stored(field)?.formerly.as_ref()) {
+            changes.remove(&path(formerly));
         }
         let initial = self.initial_of(ty, values)?;
         Ok(ItemChanges { changes, keys: values.index.set.iter().cloned().collect(), removed: values.index.remove.clone(), initial })
@@ -223,7 +249,7 @@ impl<'a> Drafting<'a, '_> {
     pub fn update_guards(&mut self, ty: &ObjectType, values: UpdateValues, item: Option<&Item>, key: &Key) -> Result<(), FieldErrors> {
         let model = self.job.context.model;
         let mut gone = item.map(|item| guards_of(self.job, ty, item)).unwrap_or_default();
-        let mut after = item.map(|item| assemble::values_of(model, ty, item)).unwrap_or_default();
+        let mut after = item.map(|item| assemble::values_of(model, ty, item).known).unwrap_or_default();
         after.extend(values.changed);
         after.extend(values.made);
         for field in ty.fields.values().filter(|field| field.rules.unique) {

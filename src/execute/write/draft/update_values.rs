@@ -4,12 +4,13 @@
 use crate::execute::expression::scope::operand_value;
 use crate::execute::write::draft::defaults::unmade;
 use crate::execute::write::draft::drafting::{Drafting, internal};
-use crate::execute::write::item::assemble;
+use crate::execute::write::item::assemble::{self, ItemValues};
 use crate::execute::write::item::index_keys::{self, IndexChanges};
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::messages::{FieldErrors, bad_input, invalid};
+use crate::execute::write::messages::{FieldErrors, bad_input, invalid, unreadable};
 use crate::schema::expression::operand::Operand;
 use crate::schema::expression::update::Update;
+use crate::schema::model::rules::DefaultValue;
 use crate::schema::model::write::{Action, ActionKind};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::schema::scalar::value_type::ValueType;
@@ -45,13 +46,14 @@ impl Drafting<'_, '_> {
     pub fn update_values(&mut self, position: usize, action: &Action, ty: &ObjectType, key: &Key) -> Result<UpdateValues, FieldErrors> {
         let ActionKind::Update { upsert, expression } = &action.kind else { return Err(internal(&ty.name)) };
         let model = self.job.context.model;
-        let of_key = assemble::values_of(model, ty, &key_item(key));
+        let of_key = assemble::values_of(model, ty, &key_item(key)).known;
         let by_expression = self.changed_by(expression.as_ref())?;
         let mut set = self.set_values(position, action, ty)?;
         set.extend(by_expression.clone());
         let mut changed = set.clone();
-        let renewing = self.renew_defaults(position, ty, (&of_key, false), &mut changed)?;
-        let made = if *upsert { self.made_besides(position, ty, &of_key, &changed) } else { Map::new() };
+        let known = ItemValues { known: of_key.clone(), unreadable: Vec::new() };
+        let renewing = self.renew_defaults(position, ty, (&known, false), &mut changed)?;
+        let made = if *upsert { self.made_besides(position, ty, &known, &changed)? } else { Map::new() };
         let index = changed_index_keys(self.job, ty, &changed, &of_key, None)?;
         let unique = ty.fields.values().any(|field| field.rules.unique && changed.contains_key(&field.name));
         let mut values = UpdateValues { upsert: *upsert, of_key, by_expression, changed, made, index, renewing, unique, reads: false, set };
@@ -72,13 +74,13 @@ impl Drafting<'_, '_> {
     ) -> Result<UpdateValues, FieldErrors> {
         let model = self.job.context.model;
         let mut known = item.map(|item| assemble::values_of(model, ty, item)).unwrap_or_default();
-        known.extend(values.of_key.clone());
+        known.known.extend(values.of_key.clone());
         let mut changed = values.set.clone();
         // A new item gets all its defaults below, in the order in which they depend on each other.
         if item.is_some() {
             self.renew_defaults(position, ty, (&known, true), &mut changed)?;
         }
-        let made = if values.upsert { self.made_besides(position, ty, &known, &changed) } else { Map::new() };
+        let made = if values.upsert { self.made_besides(position, ty, &known, &changed)? } else { Map::new() };
         if item.is_none()
             && let Some(field) = never_made(ty, &[&made, &changed, &values.of_key])
         {
@@ -98,7 +100,7 @@ impl Drafting<'_, '_> {
         let mut set = Map::new();
         for (field, written) in &action.values {
             let Some(definition) = ty.fields.get(field).filter(|field| !field.rules.version) else { continue };
-            let Some(value) = written.source.as_ref().and_then(|source| self.given(source)) else { continue };
+            let Some(value) = self.written_value(written)? else { continue };
             if value.is_null() && definition.ty.is_non_null() && !definition.ty.is_list() {
                 return Err(bad_input(format!("{}.{field} must not be null.", ty.name)));
             }
@@ -127,16 +129,21 @@ impl Drafting<'_, '_> {
         &mut self,
         position: usize,
         ty: &ObjectType,
-        known: &Map<String, Value>,
+        known: &ItemValues,
         changed: &Map<String, Value>,
-    ) -> Map<String, Value> {
-        let mut values = known.clone();
+    ) -> Result<Map<String, Value>, FieldErrors> {
+        let mut values = known.known.clone();
         values.extend(changed.clone());
+        let is_set = |field: &str| changed.contains_key(field) || known.has(field);
+        let lacking = ty.defaults.iter().filter(|name| !is_set(name)).filter_map(|name| ty.fields.get(name)?.rules.default.as_ref());
+        if let Some(of) = lacking.flat_map(DefaultValue::fields).find(|of| !changed.contains_key(*of) && known.is_unreadable(of)) {
+            return Err(unreadable(ty, of));
+        }
         self.make_defaults(position, ty, &mut values);
         for field in ty.fields.values().filter(|field| begins_empty(field) && !values.contains_key(&field.name)).collect::<Vec<_>>() {
             values.insert(field.name.clone(), Value::Array(Vec::new()));
         }
-        values.into_iter().filter(|(field, _)| !known.contains_key(field) && !changed.contains_key(field)).collect()
+        Ok(values.into_iter().filter(|(field, _)| !is_set(field)).collect())
     }
 }
 
@@ -199,15 +206,19 @@ fn changed_index_keys(
     ty: &ObjectType,
     changed: &Map<String, Value>,
     of_key: &Map<String, Value>,
-    all: Option<&Map<String, Value>>,
+    all: Option<&ItemValues>,
 ) -> Result<IndexChanges, FieldErrors> {
     let model: &Model = job.context.model;
     let known = |field: &str| match (of_key.get(field), all) {
         (Some(value), _) => Some(Some(value.clone())),
-        (None, Some(all)) => Some(all.get(field).cloned()),
-        (None, None) => None,
+        (None, Some(all)) if !all.is_unreadable(field) => Some(all.known.get(field).cloned()),
+        (None, _) => None,
     };
     let mut changes = index_keys::index_changes(model, ty, job.context.caller, changed, &known).map_err(invalid)?;
+    // Of an item that was read, only a value that cannot be read is not known.
+    if let (Some(_), Some(field)) = (all, changes.unknown.first()) {
+        return Err(unreadable(ty, field));
+    }
     changes.taken.retain(|field| !of_key.contains_key(field));
     Ok(changes)
 }

@@ -8,7 +8,7 @@ use crate::execute::write::draft::defaults::unmade;
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, internal};
 use crate::execute::write::item::assemble;
 use crate::execute::write::lookup::items;
-use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid, of_table};
+use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid, of_table, unreadable};
 use crate::execute::write::rules::expression;
 use crate::execute::write::rules::item_rules::ItemRules;
 use crate::execute::write::rules::lookups;
@@ -31,7 +31,7 @@ impl Drafting<'_, '_> {
         for item in found {
             let mut is_there = rules.admits(&item).await?;
             if is_hidden(job.context, ty, &item).await.map_err(|error| vec![of_table(&error)])? {
-                let own = assemble::values_of(job.context.model, ty, &item);
+                let own = assemble::values_of(job.context.model, ty, &item).known;
                 for (of, auth, asked) in demanded.iter().filter(|(_, auth, asked)| auth.look_up(*asked)) {
                     is_there = is_there && lookups::let_write(job, lookups::alternatives(job, of, (auth, *asked), &own), &item).await?;
                 }
@@ -86,7 +86,7 @@ impl Drafting<'_, '_> {
     pub fn key_values(&self, sources: &IndexMap<String, Source>) -> Result<Map<String, Value>, FieldErrors> {
         let mut values = Map::new();
         for (field, source) in sources {
-            match self.given(source) {
+            match self.given(source)? {
                 Some(value) if !value.is_null() => values.insert(field.clone(), value),
                 _ => return Err(bad_input(format!("\"{field}\" is needed to find the item."))),
             };
@@ -103,7 +103,7 @@ impl Drafting<'_, '_> {
     ) -> Result<Map<String, Value>, FieldErrors> {
         let mut values = Map::new();
         for (field, written) in written {
-            let Some(value) = written.source.as_ref().and_then(|source| self.given(source)) else { continue };
+            let Some(value) = self.written_value(written)? else { continue };
             let replaced = value.is_null() && written.default.is_some() && ty.fields.get(field).is_some_and(|field| field.ty.is_non_null());
             if !replaced {
                 // Only an argument is filled in. Values of a found item are complete, and may differ in the next attempt.
@@ -138,17 +138,26 @@ impl Drafting<'_, '_> {
         Ok(values)
     }
 
-    /// The value of a source; `None` if it is not given.
-    pub fn given(&self, source: &Source) -> Option<Value> {
-        match source {
+    /// What the source of a written value gives; `None` if it has none, or if that is not given.
+    pub fn written_value(&self, written: &WrittenValue) -> Result<Option<Value>, FieldErrors> {
+        written.source.as_ref().map_or(Ok(None), |source| self.given(source))
+    }
+
+    /// The value of a source; `None` if it is not given. Fails if it is a stored value that its type cannot read.
+    pub fn given(&self, source: &Source) -> Result<Option<Value>, FieldErrors> {
+        Ok(match source {
             Source::Argument(name) => argument(self.job.arguments, name).cloned(),
             // Without the claim, the write was refused before.
             Source::Claim(claim) => Some(self.job.context.caller.text(claim).map_or(Value::Null, Value::String)),
-            Source::Item(ty, field) => {
-                let item = self.scope.get(ty)?;
-                let ty = self.job.type_named(ty).ok()?;
+            Source::Item(name, field) => {
+                let Some(item) = self.scope.get(name) else { return Ok(None) };
+                let ty = self.job.type_named(name)?;
+                let values = assemble::values_of(self.job.context.model, ty, item);
+                if values.is_unreadable(field) {
+                    return Err(unreadable(ty, field));
+                }
                 // What the item lacks is null, not missing: no default takes its place.
-                Some(assemble::values_of(self.job.context.model, ty, item).get(field).cloned().unwrap_or(Value::Null))
+                Some(values.known.get(field).cloned().unwrap_or_default())
             }
             Source::Parent(_) => None,
             Source::Text(parts) => {
@@ -157,14 +166,15 @@ impl Drafting<'_, '_> {
                     match part {
                         TextPart::Literal(literal) => text.push_str(literal),
                         TextPart::Value(source) => match self.given(source)? {
-                            Value::Null => return Some(Value::Null),
-                            Value::String(value) => text.push_str(&value),
-                            value => text.push_str(&value.to_string()),
+                            None => return Ok(None),
+                            Some(Value::Null) => return Ok(Some(Value::Null)),
+                            Some(Value::String(value)) => text.push_str(&value),
+                            Some(value) => text.push_str(&value.to_string()),
                         },
                     }
                 }
                 Some(Value::String(text))
             }
-        }
+        })
     }
 }

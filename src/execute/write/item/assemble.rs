@@ -3,13 +3,13 @@
 
 use crate::execute::caller::Caller;
 use crate::execute::key::sharding;
-use crate::execute::values::decode;
+use crate::execute::values::decode::{self, StoredValue, UnreadValue};
 use crate::execute::write::item::invalid_value::InvalidValue;
 use crate::execute::write::item::key_values::{check_attribute, key_value};
 use crate::execute::write::item::stored_values;
-use crate::plan::attributes::{keys, reader};
+use crate::plan::attributes::{keys, places, reader};
 use crate::schema::model::keys::ItemKeys;
-use crate::schema::model::{Field, Model, ObjectType};
+use crate::schema::model::{Model, ObjectType};
 use crate::schema::table::{KeyAttribute, Table};
 use crate::schema::template::Template;
 use crate::table::data::attribute::{Attribute, Item, Key};
@@ -84,18 +84,65 @@ pub fn embedded(model: &Model, type_name: &str, values: &Map<String, Value>) -> 
     stored_values::of_object(model, type_name, values)
 }
 
-/// The API values of every stored field that an item has. Embedded objects are objects. A field that is stored only in keys is read from
-/// them. Null is left out.
-pub fn values_of(model: &Model, ty: &ObjectType, item: &Item) -> Map<String, Value> {
-    let value = |(field, declared): (&String, &Field)| {
-        let value = match decode::find(reader(ty, field)?.as_ref(), item)? {
-            decode::StoredValue::Text(text) => text.into(),
-            decode::StoredValue::Key(value) => value,
-            decode::StoredValue::Attribute(attribute) => stored_values::read(model, &declared.ty, &ty.stored(field)?.value, attribute)?,
+/// What an item holds of its type's stored fields.
+#[derive(Debug, Clone, Default)]
+pub struct ItemValues {
+    /// The API values. Embedded objects are objects. Null is left out.
+    pub known: Map<String, Value>,
+    /// The fields whose values their types cannot read. They are not null: nothing is made of them, and nothing takes their place.
+    pub unreadable: Vec<String>,
+}
+
+impl ItemValues {
+    /// Whether the item has a value of the field, readable or not.
+    pub fn has(&self, field: &str) -> bool {
+        self.known.contains_key(field) || self.is_unreadable(field)
+    }
+
+    /// Whether the item has a value of the field that its type cannot read.
+    pub fn is_unreadable(&self, field: &str) -> bool {
+        self.unreadable.iter().any(|other| other == field)
+    }
+}
+
+/// What an item holds of its type's stored fields. A field that is stored only in keys is read from them.
+pub fn values_of(model: &Model, ty: &ObjectType, item: &Item) -> ItemValues {
+    let mut values = ItemValues::default();
+    for (field, declared) in &ty.fields {
+        let (Some(reader), Some(stored)) = (reader(ty, field), ty.stored(field)) else { continue };
+        let value = match decode::find(&reader, item) {
+            None => continue,
+            Some(StoredValue::Text(text)) => Ok(Some(text.into())),
+            Some(StoredValue::Key(value)) => Ok(Some(value)),
+            Some(StoredValue::Attribute(attribute)) => stored_values::read(model, &declared.ty, &stored.value, attribute),
+            Some(StoredValue::UnreadValue) => Err(UnreadValue),
         };
-        Some((field.clone(), value))
-    };
-    ty.fields.iter().filter_map(value).collect()
+        match value {
+            Ok(value) => values.known.extend(value.map(|value| (field.clone(), value))),
+            Err(UnreadValue) => values.unreadable.push(field.clone()),
+        }
+    }
+    values
+}
+
+/// The attributes that tell a field's value in an item: if they are unchanged, so is the value. Nothing can change what the primary key
+/// tells.
+pub fn told_by<'t>(ty: &'t ObjectType, field: &'t str, item: &Item) -> Vec<&'t String> {
+    let Some(stored) = ty.stored(field).filter(|stored| stored.identity == 0) else { return Vec::new() };
+    let own = stored.attribute.as_ref();
+    if let Some(own) = own.filter(|own| item.get(own).is_some_and(|value| !matches!(value, Attribute::Null))) {
+        return vec![own];
+    }
+    let places = places(ty, field);
+    let mut telling: Vec<&String> = own.into_iter().collect();
+    for place in places.iter().filter(|place| own != Some(place) && item.contains_key(place)) {
+        telling.push(place);
+        // Each value of this key has the field.
+        if stored.keys.contains(place) {
+            break;
+        }
+    }
+    if telling.is_empty() { places.into_iter().take(1).collect() } else { telling }
 }
 
 /// The table of a type's items, and their keys.

@@ -1,6 +1,7 @@
 //! API values → attributes in the stored form of their types, embedded objects as maps; and back. Must not know keys or tables.
 
-use crate::execute::values::{decode, encode};
+use crate::execute::values::decode::{self, UnreadValue};
+use crate::execute::values::encode;
 use crate::execute::write::item::invalid_value::InvalidValue;
 use crate::schema::model::{Field, Model};
 use crate::schema::scalar::value_type::ValueType;
@@ -64,31 +65,24 @@ pub fn of_object(model: &Model, type_name: &str, values: &Map<String, Value>) ->
     Ok(map)
 }
 
-/// The API value of a field's attribute. `None` for null and for a value that does not fit the type.
-pub fn read(model: &Model, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Option<Value> {
-    match (ty, kind, attribute) {
-        (_, _, Attribute::Null) => None,
-        (Type::List(_) | Type::NonNullList(_), ValueType::Set(element), set) => {
-            Some(decode::elements(set)?.iter().map(|value| decode::scalar(element, value).unwrap_or(Value::Null)).collect())
-        }
-        (Type::List(item) | Type::NonNullList(item), _, Attribute::L(values)) => {
-            Some(values.iter().map(|value| read(model, item, kind, value).unwrap_or(Value::Null)).collect())
-        }
-        (Type::List(_) | Type::NonNullList(_), _, _) => None,
-        (_, ValueType::Embedded(name), Attribute::M(map)) => Some(Value::Object(read_object(model, name, map))),
+/// The API value of a field's attribute; `None` for null.
+pub fn read(model: &Model, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<Option<Value>, UnreadValue> {
+    decode::of_type(ty, kind, attribute, &|kind, attribute| match (kind, attribute) {
+        (ValueType::Embedded(name), Attribute::M(map)) => read_object(model, name, map).map(Value::Object),
         _ => decode::scalar(kind, attribute),
-    }
+    })
 }
 
-/// The API values of a map's stored fields.
-pub fn read_object(model: &Model, type_name: &str, map: &Item) -> Map<String, Value> {
-    let Some(ty) = model.types.get(type_name) else { return Map::new() };
+/// The API values of a map's stored fields; `None` if one of them is unreadable.
+fn read_object(model: &Model, type_name: &str, map: &Item) -> Option<Map<String, Value>> {
+    let ty = model.types.get(type_name)?;
     let value = |(field, declared): (&String, &Field)| {
         let stored = ty.stored(field)?;
         let attribute = map.get(stored.attribute.as_ref()?)?;
-        Some((field.clone(), read(model, &declared.ty, &stored.value, attribute)?))
+        let value = read(model, &declared.ty, &stored.value, attribute).transpose()?;
+        Some(value.map(|value| (field.clone(), value)))
     };
-    ty.fields.iter().filter_map(value).collect()
+    ty.fields.iter().filter_map(value).collect::<Result<_, UnreadValue>>().ok()
 }
 
 fn single(model: &Model, kind: &ValueType, value: &Value) -> Result<Option<Attribute>, InvalidValue> {

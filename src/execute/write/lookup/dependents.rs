@@ -213,7 +213,7 @@ fn guarded((ty, key): (&ObjectType, &Key), item: &Item) -> Option<Expression> {
     let mut conditions = Conditions::default();
     identity::demand((ty, key), &mut conditions);
     for field in ty.fields.values().filter(|field| field.rules.unique) {
-        if let Some(attribute) = ty.stored(&field.name).and_then(|stored| stored.attribute.as_ref().or(stored.keys.first())) {
+        for attribute in assemble::told_by(ty, &field.name, item) {
             conditions.unchanged(attribute, item);
         }
     }

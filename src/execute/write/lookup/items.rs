@@ -65,7 +65,8 @@ pub fn guards_of(job: &WriteJob<'_>, ty: &ObjectType, item: &Item) -> Vec<Key> {
 pub fn keys_of(job: &WriteJob<'_>, ty: &ObjectType, item: &Item) -> Vec<Key> {
     let model = job.context.model;
     let Some(own) = assemble::key_of(model, ty, item) else { return Vec::new() };
-    let values = assemble::values_of(model, ty, item);
+    // The guard of an unreadable value cannot be known, so it stays.
+    let values = assemble::values_of(model, ty, item).known;
     let unique = ty.fields.values().filter(|field| field.rules.unique);
     let guards = unique.filter_map(|field| {
         let guard = unique::guard(model, ty, &field.name, values.get(&field.name)?, &own).ok()??;

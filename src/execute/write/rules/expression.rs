@@ -5,6 +5,7 @@
 //! exactly, in decimals. They are rounded to DynamoDB's 38 digits, to the side on which no storable number lies between.
 
 use crate::execute::error::{ErrorCode, FieldError};
+use crate::execute::expression::evaluate;
 use crate::execute::expression::scope::{Scope, operand_value};
 use crate::execute::write::messages::FieldErrors;
 use crate::execute::write::rules::constraint::broken;
@@ -14,6 +15,7 @@ use crate::schema::expression::update::{SetValue, Update};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::schema::scalar::decimal::{canonical_decimal, canonical_float};
 use crate::schema::scalar::value_type::ValueType;
+use crate::table::data::attribute::Item;
 use bigdecimal::num_bigint::Sign;
 use bigdecimal::{BigDecimal, RoundingMode};
 use serde_json::{Map, Value, json};
@@ -29,6 +31,26 @@ pub struct ComputedBound {
     pub condition: Condition,
     /// The error if it does not hold.
     pub field_error: FieldError,
+    /// The attribute with which DynamoDB calculates.
+    path: Path,
+}
+
+impl ComputedBound {
+    /// Whether it does not hold because an item has a null where the bound allows a missing value.
+    pub fn meets_null(&self, item: &Item) -> bool {
+        matches!(self.condition, Condition::Or(_)) && evaluate::is_null(item, &self.path)
+    }
+
+    /// The bound for this item: a null in it counts as missing.
+    pub fn of_item(self, item: &Item) -> Self {
+        match (evaluate::is_null(item, &self.path), self.condition) {
+            (true, Condition::Or(mut any)) => {
+                any.push(Condition::AttributeType(self.path.clone(), "NULL".to_owned()));
+                Self { condition: Condition::Or(any), ..self }
+            }
+            (_, condition) => Self { condition, ..self },
+        }
+    }
 }
 
 /// The operands whose values, or elements, are stored in a field with a constraint.
@@ -158,7 +180,7 @@ impl Sum {
             };
             let mut field_error = broken_constraint(ty, &field.name, &sentence.replace("{}", &limit));
             field_error.details.extend(self.argument.as_ref().map(|name| ("argument", json!(name.split('.').collect::<Vec<_>>()))));
-            Some(ComputedBound { condition, field_error })
+            Some(ComputedBound { condition, field_error, path: self.path.clone() })
         };
         let (least, most) = self.limits(field);
         let least = bound(least, true, "must be {} or more, but would be less");

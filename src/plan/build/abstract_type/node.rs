@@ -70,6 +70,7 @@ impl<'a> Builder<'a> {
 
 /// How to find a field in the row of an id: in an attribute of the field's own name.
 fn reader(ty: &ObjectType, field: &str, value: &ValueType) -> Option<FieldReader> {
-    let stored = Stored { attribute: Some(field.to_owned()), keys: Vec::new(), value: value.clone() };
-    Some(FieldReader { field: field.to_owned(), ty: ty.fields.get(field)?.ty.clone(), stored, templates: Vec::new() })
+    let stored = Stored::alone(field, value.clone());
+    let places = vec![StoredPlace::Attribute(field.to_owned())];
+    Some(FieldReader { field: field.to_owned(), ty: ty.fields.get(field)?.ty.clone(), stored, places })
 }

@@ -15,6 +15,10 @@ use std::ops::Range;
 const DEEPEST: usize = 64;
 
 const KEYWORDS: [&str; 5] = ["AND", "OR", "NOT", "BETWEEN", "IN"];
+
+/// The data type descriptor of DynamoDB's null. A field with it is null, as if its attribute were missing.
+const NULL: &str = "NULL";
+
 const FUNCTIONS: [&str; 5] = ["attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains"];
 
 impl Condition {
@@ -66,6 +70,8 @@ pub struct Parser<'a> {
     noun: &'static str,
     /// Whether the function asks only whether the field is present.
     pub(super) existence: bool,
+    /// Whether an item may hold DynamoDB's null in the last path whose presence was asked for.
+    pub(super) may_hold_null: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -76,7 +82,17 @@ impl<'a> Parser<'a> {
         names: &'a dyn Names,
         noun: &'static str,
     ) -> Self {
-        Parser { tokens, at: 0, end: text.len(), names, typing: Typing { text, mistakes }, depth: 0, noun, existence: false }
+        Parser {
+            tokens,
+            at: 0,
+            end: text.len(),
+            names,
+            typing: Typing { text, mistakes },
+            depth: 0,
+            noun,
+            existence: false,
+            may_hold_null: false,
+        }
     }
 
     /// `a OR b OR c`; `None` if it contains a mistake.
@@ -186,7 +202,15 @@ impl<'a> Parser<'a> {
             ("begins_with", Some(operand)) => self.typing.begins_with(term, operand),
             ("contains", Some(operand)) => self.typing.contains(term, operand),
             ("attribute_type", Some(operand)) => self.typing.attribute_type(path.clone(), operand),
+            ("attribute_exists", _) if self.may_hold_null => {
+                let value = Condition::Not(Box::new(Condition::AttributeType(path.clone(), NULL.to_owned())));
+                Some(Condition::And(vec![Condition::Exists(path.clone()), value]))
+            }
             ("attribute_exists", _) => Some(Condition::Exists(path.clone())),
+            ("attribute_not_exists", _) if self.may_hold_null => {
+                let null = Condition::AttributeType(path.clone(), NULL.to_owned());
+                Some(Condition::Or(vec![Condition::NotExists(path.clone()), null]))
+            }
             ("attribute_not_exists", _) => Some(Condition::NotExists(path.clone())),
             _ => None,
         }

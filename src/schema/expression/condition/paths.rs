@@ -63,6 +63,7 @@ impl<'a> Parser<'a> {
                 return TermKind::Unknown;
             }
         };
+        self.may_hold_null = self.existence && self.names.may_hold_null(&fields);
         let mut segments = Vec::new();
         for (position, (name, span, positions)) in steps.iter().enumerate() {
             let last = position + 1 == steps.len();
