@@ -91,11 +91,11 @@ type Query {{
   thing(id: ID!): Thing @find
 }}
 type Mutation {{
-  copy(id: ID!, copyId: ID!): Copy @find(item: Thing) @put(set: {{ thing: "{{id}}", id: "{{copyId}}", value: "{{Thing.value}}" }})
+  copy(id: ID!, copyId: ID!): Copy @find(item: Thing, where: {{ id: "{{id}}" }}) @put(set: {{ thing: "{{id}}", id: "{{copyId}}", value: "{{Thing.value}}" }})
   move(id: ID!, copyId: ID!): Copy
-    @find(item: Thing) @put(set: {{ thing: "{{id}}", id: "{{copyId}}", value: "{{Thing.value}}" }}) @delete(item: Thing)
+    @find(item: Thing, where: {{ id: "{{id}}" }}) @put(set: {{ thing: "{{id}}", id: "{{copyId}}", value: "{{Thing.value}}" }}) @delete(item: Thing, where: {{ id: "{{id}}" }})
   name(id: ID!, copyId: ID!): Copy
-    @find(item: Thing) @update(item: Copy, where: {{ thing: "{{id}}", id: "{{copyId}}" }}, expression: "SET value = :Thing.value")
+    @find(item: Thing, where: {{ id: "{{id}}" }}) @update(item: Copy, where: {{ thing: "{{id}}", id: "{{copyId}}" }}, expression: "SET value = :Thing.value")
   replace(id: ID!, value: {input}): Thing @put(replace: true)
   setMark(id: ID!, mark: String): Thing @update
   markAgain(id: ID!, mark: String): Thing @update(expression: "SET mark = :mark")

@@ -5,4 +5,5 @@ pub mod export;
 pub mod import;
 pub mod item_file;
 pub mod samples;
+mod guards;
 pub mod survey;

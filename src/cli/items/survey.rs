@@ -1,6 +1,7 @@
 //! Items that other programs wrote in, a line for each thing about them that surprises out: keys and instants in another spelling than
-//! Keyfold's, and items that lack the constants of their type.
+//! Keyfold's, items that lack the constants of their type, and unique values without a guard.
 
+use super::guards::Guards;
 use crate::execute::key::marks::{misspelling, misspelt};
 use crate::plan::attributes;
 use crate::plan::tree::{TypeDiscriminator, TypeMarks};
@@ -33,6 +34,11 @@ pub struct Survey<'m> {
     types: Vec<(&'m ObjectType, &'m ItemKeys)>,
     marks: Option<Arc<TypeDiscriminator>>,
     found: IndexMap<Surprise, (u64, Misspelling)>,
+    /// The partition key attribute.
+    partition: &'m str,
+    guards: Guards,
+    /// Whether items are left out, so that guards may be among them.
+    is_partial: bool,
 }
 
 /// Looks at the first items of each table in a store, and prints the lines as warnings.
@@ -42,7 +48,10 @@ pub async fn warn_of_store(store: SdkStore, model: Arc<Model>) {
         let (mut seen, mut start) = (0, None);
         while seen < MOST {
             // A table that cannot be read is told by the first request.
-            let Ok(page) = store.scan_page(&table.name, start, PAGE, Instant::now() + PAGE_BOUND).await else { break };
+            let Ok(page) = store.scan_page(&table.name, start.take(), PAGE, Instant::now() + PAGE_BOUND).await else {
+                survey.is_partial = true;
+                break;
+            };
             page.items.iter().for_each(|item| survey.see(item));
             seen += page.items.len();
             start = page.last_key;
@@ -50,6 +59,7 @@ pub async fn warn_of_store(store: SdkStore, model: Arc<Model>) {
                 break;
             }
         }
+        survey.is_partial = start.is_some();
         survey.warn();
     }
 }
@@ -67,7 +77,7 @@ enum Surprise {
 
 impl<'m> Survey<'m> {
     /// A survey of the items of a table.
-    pub fn new(model: &'m Model, table: &Table) -> Self {
+    pub fn new(model: &'m Model, table: &'m Table) -> Self {
         let of_table = |ty: &'m ObjectType| {
             let keys = attributes::keys(ty)?;
             (model.tables[keys.table].name == table.name).then_some((ty, keys))
@@ -75,11 +85,13 @@ impl<'m> Survey<'m> {
         let types: Vec<_> = model.types.values().filter_map(of_table).collect();
         let objects: Vec<&ObjectType> = types.iter().map(|(ty, _)| *ty).collect();
         let marks = attributes::discriminator(model, &objects, (None, false), true);
-        Self { model, types, marks, found: IndexMap::new() }
+        let (partition, guards) = (table.partition.name.as_str(), Guards::default());
+        Self { model, types, marks, found: IndexMap::new(), partition, guards, is_partial: false }
     }
 
     /// Looks at an item.
     pub fn see(&mut self, item: &Item) {
+        self.guards.see_guard(self.partition, item);
         let Some(marks) = self.marks.clone() else { return };
         match marks.fitting(item).as_slice() {
             [] => {
@@ -107,7 +119,13 @@ impl<'m> Survey<'m> {
 
     /// The lines, of what was found first first.
     pub fn lines(&self) -> Vec<String> {
-        self.found.iter().map(|(surprise, (count, misspelling))| line(surprise, *count, misspelling)).collect()
+        let found = self.found.iter().map(|(surprise, (count, misspelling))| line(surprise, *count, misspelling));
+        let missing = if self.is_partial { Vec::new() } else { self.guards.missing() };
+        let unguarded = missing.into_iter().map(|(field, count)| {
+            let values = if count == 1 { "1 value".to_owned() } else { format!("{count} values") };
+            format!("{values} of `{field}` have no guard, so nothing keeps another item from the same value: write the guards, as docs/language.md says under Unique")
+        });
+        found.chain(unguarded).collect()
     }
 
     /// Prints the lines as warnings.
@@ -118,6 +136,7 @@ impl<'m> Survey<'m> {
     /// Looks at the values of an item of a type.
     fn values(&mut self, position: usize, item: &Item) {
         let Some((ty, keys)) = self.types.get(position).copied() else { return };
+        self.guards.see_item(self.model, ty, item);
         let table = &self.model.tables[keys.table];
         let mut found: IndexMap<String, Misspelling> = IndexMap::new();
         for (name, templates) in keys.keys.iter().filter(|(name, _)| table.primary_key().all(|key| key.name != **name)) {
@@ -197,6 +216,7 @@ type Post @item(keys: { pk: "USER#{userId}", sk: "POST#{createdAt}", g: "POSTS",
   userId: ID! createdAt: DateTime! updatedAt: DateTime seen: [DateTime!] edits: [Edit!]
 }
 type Edit { at: DateTime! }
+type User @item(keys: { pk: "USER#{id}", sk: "USER" }) { id: ID! mail: String @unique }
 type Order @item(keys: { pk: "USER#{userId}", sk: "ORDER#{id}" }, attributes: { kind: "order" }) { userId: ID! id: ID! }
 type Line @item(keys: { pk: "USER#{userId}", sk: "ORDER#{orderId}#ITEM#{n:03}" }, attributes: { kind: "line" }) { userId: ID! orderId: ID! n: Int! }
 type Offer @item(keys: { pk: "USER#{userId}", sk: "ORDER#{id}" }, attributes: { kind: "offer" }) { userId: ID! id: ID! }
@@ -224,6 +244,19 @@ type Query { posts(userId: ID!): [Post!]! @find }
         let more = json!({ "updatedAt": { "S": own }, "g": { "S": "POSTS" }, "at": { "S": own }, "seen": { "L": [{ "S": own }] } });
         let items = [item(&format!("POST#{own}"), more), item("ORDER#a", json!({ "kind": { "S": "order" } })), item("NOTE#1", json!({}))];
         assert_eq!(lines(&items), Vec::<String>::new());
+    }
+
+    #[test]
+    fn unique_values_without_a_guard_of_their_item_are_counted() {
+        let user = |id: &str, mail: &str| json!({ "pk": { "S": format!("USER#{id}") }, "sk": { "S": "USER" }, "mail": { "S": mail } });
+        let guard = |mail: &str, id: &str| {
+            let (pk, sk) = (json!({ "S": format!("Unique#User.mail#{mail}") }), json!({ "S": "Unique#User.mail" }));
+            json!({ "pk": pk, "sk": sk, "ownerpk": { "S": format!("USER#{id}") }, "ownersk": { "S": "USER" } })
+        };
+        assert_eq!(lines(&[guard("a", "1"), user("1", "a"), user("2", "b"), guard("b", "2")]), Vec::<String>::new());
+        // A guard of another item is none.
+        let found = lines(&[user("1", "a"), user("2", "a"), guard("a", "2"), user("3", "c")]);
+        assert!(matches!(found.as_slice(), [line] if line.starts_with("2 values of `User.mail` have no guard, so ")), "{found:#?}");
     }
 
     #[test]

@@ -17,6 +17,9 @@ use crate::table::data::call::Expression;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+/// The beginning of each guard's partition key.
+pub const MARK: &str = "Unique#";
+
 /// The longest value, in bytes, that a guard's key contains unchanged. A partition key has at most 2,048 bytes.
 const LONGEST_IN_GUARD: usize = 1024;
 
@@ -41,7 +44,7 @@ pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: 
         Some(Attribute::S(text) | Attribute::N(text)) => text,
         _ => stored.value.to_text(value).ok_or_else(unfit)?.into(),
     };
-    let mark = format!("Unique#{}.{field}", ty.name);
+    let mark = format!("{MARK}{}.{field}", ty.name);
     let partition = match text.len() {
         0..=LONGEST_IN_GUARD => text,
         _ => {
