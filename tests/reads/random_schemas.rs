@@ -53,7 +53,7 @@ impl Made {
         let sdl = with(&base, &kept);
         let model = Arc::new(model_of(&sdl)?);
         let mut items: Vec<Vec<Item>> = vec![Vec::new(); model.tables.len()];
-        for (position, values) in values::items(&mut rng, &schema, 6) {
+        for (position, values) in values::items(&mut rng, &schema, 9) {
             let ty = &schema.types[position];
             for item in keys::items(&schema, ty, &values) {
                 items[ty.table].push(parse_line(&json!({ "Item": item }).to_string()).unwrap().unwrap());
