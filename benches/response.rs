@@ -151,6 +151,7 @@ impl Bench {
                         work: &Default::default(),
                         lost_races: &Default::default(),
                         cursor_key: &CursorKey::of_secret(b""),
+                        single_writes: Default::default(),
                         lanes: &Lanes::default(),
                     };
                     run_waves(&context, state.insert(ReadState::new(plan, &context)), false).await;

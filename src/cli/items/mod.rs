@@ -2,8 +2,8 @@
 
 pub mod callers;
 pub mod export;
+mod guards;
 pub mod import;
 pub mod item_file;
 pub mod samples;
-mod guards;
 pub mod survey;

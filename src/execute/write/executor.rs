@@ -10,8 +10,8 @@ use crate::execute::read::admit::of_write;
 use crate::execute::write::dispatch::cascade::{self, CascadeError};
 use crate::execute::write::dispatch::classify::{FailureClass, classify_failure, unfit};
 use crate::execute::write::dispatch::{replicas, unanswered};
-use crate::execute::write::draft::actions::{self, Earlier};
-use crate::execute::write::draft::call::{Generated, ResultItem, WriteDraft};
+use crate::execute::write::draft::actions;
+use crate::execute::write::draft::call::{Earlier, Generated, ResultItem, WriteDraft};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::Turn;
 use crate::execute::write::messages::{

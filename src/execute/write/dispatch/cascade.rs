@@ -69,7 +69,7 @@ async fn delete(job: &WriteJob<'_>, table: &Arc<str>, items: ToDelete) -> Result
             if !calls.is_empty() && calls.len() + item.count() > MOST_IN_TRANSACTION {
                 break;
             }
-            calls.extend(item.clone().calls(table, key.clone()).map(|call| call.write));
+            calls.extend(item.clone().calls(table, key.clone()).map(|(call, _)| call));
             of.resize(calls.len(), key.clone());
         }
         match loaders.transact(&calls, &Uuid::new_v4().simple().to_string()).await {

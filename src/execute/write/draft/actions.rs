@@ -4,12 +4,11 @@ use crate::execute::expression::condition::lettered;
 use crate::execute::expression::evaluate;
 use crate::execute::expression::settle::Settled;
 use crate::execute::write::dispatch::classify::unmet;
-use crate::execute::write::draft::call::{DraftCall, Generated, MOST_IN_TRANSACTION, MainCall, WriteDraft};
+use crate::execute::write::draft::call::{DraftCall, Earlier, Generated, MOST_IN_TRANSACTION, MainCall, WriteDraft};
 use crate::execute::write::draft::drafting::{Drafting, written};
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::{assemble, identity};
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::lanes::ItemPlace;
 use crate::execute::write::lookup::items::ItemsInScope;
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
 use crate::execute::write::rules::lookups;
@@ -18,18 +17,6 @@ use crate::schema::model::write::{Action, ActionKind, WriteTarget};
 use crate::table::data::call::Get;
 use crate::table::data::write::WriteAction;
 use futures_util::future::join;
-use std::collections::HashSet;
-
-/// What earlier attempts of a write found.
-#[derive(Default)]
-pub struct Earlier {
-    /// One of them lost a race.
-    pub raced: bool,
-    /// One of them met an item in another form than Keyfold writes. What is changed is read first.
-    pub as_stored: bool,
-    /// Guards of other items.
-    pub foreign_guards: HashSet<ItemPlace>,
-}
 
 /// Drafts all actions of a field.
 pub async fn draft(job: &WriteJob<'_>, generated: &mut Generated, earlier: &Earlier) -> Result<WriteDraft, FieldErrors> {

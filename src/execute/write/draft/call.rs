@@ -190,6 +190,17 @@ impl MainCall {
     }
 }
 
+/// What earlier attempts of a write found.
+#[derive(Default)]
+pub struct Earlier {
+    /// One of them lost a race.
+    pub raced: bool,
+    /// One of them met an item in another form than Keyfold writes. What is changed is read first.
+    pub as_stored: bool,
+    /// Guards of other items.
+    pub foreign_guards: HashSet<ItemPlace>,
+}
+
 impl DraftCall {
     /// The main call of an action.
     pub fn main(table: Arc<str>, action: WriteAction, conditions: Conditions, main: MainCall) -> Self {

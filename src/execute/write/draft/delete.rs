@@ -127,7 +127,9 @@ impl Drafting<'_, '_> {
         for (table, items) in stages {
             if fits {
                 let left = &self.earlier.foreign_guards;
-                self.draft.calls.extend(items.into_iter().flat_map(|(key, item)| item.without(&table, left).calls(&table, key)));
+                let calls = items.into_iter().flat_map(|(key, item)| item.without(&table, left).calls(&table, key));
+                let role = |is_guard| if is_guard { CallRole::OldGuard } else { CallRole::Dependent };
+                self.draft.calls.extend(calls.map(|(write, is_guard)| DraftCall { write, role: role(is_guard) }));
             } else {
                 self.draft.first.push((table, items));
             }

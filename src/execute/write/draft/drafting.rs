@@ -6,8 +6,9 @@ use crate::execute::expression::condition as filter;
 use crate::execute::expression::narrow::KnownAttributes;
 use crate::execute::expression::settle::Settled;
 use crate::execute::expression::stored_form::StoredForm;
-use crate::execute::write::draft::actions::Earlier;
-use crate::execute::write::draft::call::{CallRole, DraftCall, Generated, IfAbsent, MainCall, ReplicaWrites, RuleCheck, WriteDraft};
+use crate::execute::write::draft::call::{
+    CallRole, DraftCall, Earlier, Generated, IfAbsent, MainCall, ReplicaWrites, RuleCheck, WriteDraft,
+};
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::replicas::others;
 use crate::execute::write::item::{assemble, unique};

@@ -176,7 +176,7 @@ impl UpdateValues {
     pub fn left<'v>(&'v self, ty: &'v ObjectType, item: &'v Item) -> impl Iterator<Item = &'v str> {
         let is_left = |field: &&String| !self.changed.contains_key(*field) && !self.made.contains_key(*field);
         let defaults = ty.defaults.iter().filter(move |field| self.upsert && is_left(field));
-        defaults.filter_map(|field| ty.stored(field)?.attribute.as_deref()).filter(|attribute| item.contains_key(*attribute))
+        defaults.filter_map(|field| ty.stored(field)?.attribute.as_deref()).filter(|attribute| item.contains_key(attribute))
     }
 
     /// The fields whose current values the update uses.

@@ -1,6 +1,5 @@
 //! The dependents of a cascade: finds them from the deleted item and from other dependents, and orders their deletion.
 
-use crate::execute::write::draft::call::{CallRole, DraftCall};
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::{assemble, identity, replicas, unique};
 use crate::execute::write::job::WriteJob;
@@ -55,16 +54,14 @@ impl ItemToDelete {
         self.owned = owned;
     }
 
-    /// The calls that delete the item under this key of a table: first the item, then the rest.
-    pub fn calls(self, table: &Arc<str>, key: Key) -> impl Iterator<Item = DraftCall> {
+    /// The calls that delete the item under this key of a table: first the item, then the rest. Each says whether it deletes a guard.
+    pub fn calls(self, table: &Arc<str>, key: Key) -> impl Iterator<Item = (WriteCall, bool)> {
         let Self { condition, replicas, guards, owned } = self;
-        let delete = move |(key, condition, role)| DraftCall {
-            write: WriteCall { table: table.clone(), action: WriteAction::Delete(key), condition },
-            role,
-        };
-        let replicas = replicas.into_iter().map(|key| (key, None, CallRole::Dependent));
-        let guards = guards.into_iter().map(move |key| (key, owned.clone(), CallRole::OldGuard));
-        std::iter::once((key, condition, CallRole::Dependent)).chain(replicas).chain(guards).map(delete)
+        let delete =
+            move |(key, condition, is_guard)| (WriteCall { table: table.clone(), action: WriteAction::Delete(key), condition }, is_guard);
+        let replicas = replicas.into_iter().map(|key| (key, None, false));
+        let guards = guards.into_iter().map(move |key| (key, owned.clone(), true));
+        std::iter::once((key, condition, false)).chain(replicas).chain(guards).map(delete)
     }
 }
 
