@@ -55,7 +55,7 @@ struct Way {
 impl Engine {
     pub fn new(seed: u64) -> Arc<Self> {
         let state = State { rng: Rng::with_seed(seed), most_turns: 0, troubles: 0, log: Vec::new() };
-        let single_writes = if seed % 3 == 0 { SingleWrites::Transaction } else { SingleWrites::Call };
+        let single_writes = if seed.is_multiple_of(3) { SingleWrites::Transaction } else { SingleWrites::Call };
         Arc::new(Self { database: Database::memory().unwrap(), single_writes, state: Mutex::new(state) })
     }
 
