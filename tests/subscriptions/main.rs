@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod cached;
+mod clocks;
 mod delivery;
 mod listener;
 mod rules;

@@ -83,7 +83,16 @@ mod tests {
             assert_eq!(EventPosition::parse(&position.id()), Some(position));
         }
         let longest = "A".repeat(LONGEST + 1);
-        for wrong in ["", "?", "AAAA", &URL_SAFE_NO_PAD.encode("5  "), &URL_SAFE_NO_PAD.encode("5 1.2 a"), &URL_SAFE_NO_PAD.encode("5 x shard"), &URL_SAFE_NO_PAD.encode("5 12 "), &longest] {
+        for wrong in [
+            "",
+            "?",
+            "AAAA",
+            &URL_SAFE_NO_PAD.encode("5  "),
+            &URL_SAFE_NO_PAD.encode("5 1.2 a"),
+            &URL_SAFE_NO_PAD.encode("5 x shard"),
+            &URL_SAFE_NO_PAD.encode("5 12 "),
+            &longest,
+        ] {
             assert_eq!(EventPosition::parse(wrong), None, "{wrong}");
         }
     }
