@@ -1,16 +1,10 @@
 //! Subscriptions on a server whose streams have a clock that is wrong or rounds, as that of DynamoDB Local does: every change after the
 //! beginning arrives, and a live query ends as the table.
 
+use crate::front::store_behind;
 use crate::listener::{Watching, watching_on};
-use axum::Router;
-use axum::body::Bytes;
-use axum::http::{HeaderMap, StatusCode};
-use dynoxide::Database;
-use keyfold::table::sdk::store::SdkStore;
-use serde_json::{Value, json};
-use std::net::SocketAddr;
+use serde_json::json;
 use std::sync::Arc;
-use tokio::net::TcpListener;
 
 const BOARD: &str = include_str!("board.graphql");
 
@@ -25,38 +19,15 @@ const CLOCKS: [(&str, Clock); 4] = [
     ("a year behind", |now| now - 31_536_000.0),
 ];
 
-async fn bound() -> (TcpListener, SocketAddr) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    (listener, address)
-}
-
 /// A board on a server with this clock.
 async fn board(clock: Clock) -> Watching {
-    let ((server, behind), (proxy, address)) = (bound().await, bound().await);
-    tokio::spawn(dynoxide::server::serve_on(server, Database::memory().unwrap()));
-    let client = reqwest::Client::new();
-    let app = Router::new().fallback(move |headers: HeaderMap, body: Bytes| carry((client.clone(), behind), clock, headers, body));
-    tokio::spawn(async move { axum::serve(proxy, app).await });
-    let store = SdkStore::connect(Some(&format!("http://{address}")), Some("local")).await.unwrap();
-    watching_on(BOARD, store, Arc::default()).await
-}
-
-/// Carries a request to the server, and the answer back with the times of this clock.
-async fn carry(
-    (client, server): (reqwest::Client, SocketAddr),
-    clock: Clock,
-    headers: HeaderMap,
-    body: Bytes,
-) -> (StatusCode, [(&'static str, &'static str); 1], String) {
-    let answer = client.post(format!("http://{server}/")).headers(headers).body(body).send().await.unwrap();
-    let status = StatusCode::from_u16(answer.status().as_u16()).unwrap();
-    let mut body: Value = serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap();
-    for record in body["Records"].as_array_mut().into_iter().flatten() {
-        let created = &mut record["dynamodb"]["ApproximateCreationDateTime"];
-        *created = json!(clock(created.as_f64().unwrap()).floor());
-    }
-    (status, [("content-type", "application/x-amz-json-1.0")], body.to_string())
+    let store = store_behind(move |_, (_, body)| {
+        for record in body["Records"].as_array_mut().into_iter().flatten() {
+            let created = &mut record["dynamodb"]["ApproximateCreationDateTime"];
+            *created = json!(clock(created.as_f64().unwrap()).floor());
+        }
+    });
+    watching_on(BOARD, store.await, Arc::default()).await
 }
 
 async fn put(board: &Watching, text: &str) {

@@ -5,7 +5,9 @@
 mod cached;
 mod clocks;
 mod delivery;
+mod front;
 mod listener;
+mod lost;
 mod rules;
 mod shared;
 mod stream;
