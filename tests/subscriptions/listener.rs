@@ -116,8 +116,13 @@ impl Watching {
 impl Listener {
     /// The next response.
     pub async fn whole(&mut self) -> Option<Value> {
+        Some(self.whole_with_id().await?.1)
+    }
+
+    /// The next response, with the id by which a stream of events tells it.
+    pub async fn whole_with_id(&mut self) -> Option<(Option<Arc<str>>, Value)> {
         let response = timeout(LONG, self.responses.next()).await.expect("an event in time")?;
-        Some(serde_json::from_slice(&response.body).unwrap())
+        Some((response.event, serde_json::from_slice(&response.body).unwrap()))
     }
 
     /// The data of the next response, which has no errors.

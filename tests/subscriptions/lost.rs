@@ -12,11 +12,12 @@ const BOARD: &str = include_str!("board.graphql");
 /// Waits for the error that tells the loss. Gives the id in it.
 async fn told(listener: &mut Listener) -> String {
     loop {
-        let body = listener.whole().await.expect("an error");
+        let (id, body) = listener.whole_with_id().await.expect("an error");
         if let Some(error) = body.get("errors").map(|errors| &errors[0]) {
             assert_eq!(error["extensions"]["code"], "UNAVAILABLE", "{error}");
             assert_eq!(error["message"], "Some changes were lost. Read the items again, and go on after this id.");
-            return error["extensions"]["after"].as_str().unwrap_or_else(|| panic!("{error}")).to_owned();
+            assert_eq!(error["extensions"]["after"].as_str(), id.as_deref(), "a browser goes on after it, too");
+            return id.unwrap_or_else(|| panic!("{error}")).to_string();
         }
     }
 }

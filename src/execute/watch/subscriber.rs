@@ -168,7 +168,10 @@ impl Subscriber {
         if let Some(end) = state.end.clone() {
             // The error is the last response.
             state.end = Some(SubscriptionEnd::Closing);
-            return Poll::Ready(end.error(state.last.as_deref()).map(|error| Response::refused(&[error])));
+            // A browser that connects again goes on after the last id that it was sent.
+            let event = if let SubscriptionEnd::Lost(after) = &end { Some(after.clone()) } else { None };
+            let refused = |error: GraphqlError| Response { event, ..Response::refused(&[error]) };
+            return Poll::Ready(end.error(state.last.as_deref()).map(refused));
         }
         if state.waker.as_ref().is_none_or(|waker| !waker.will_wake(context.waker())) {
             state.waker = Some(context.waker().clone());
