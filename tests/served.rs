@@ -34,6 +34,8 @@ mod reload;
 mod server;
 #[path = "served/tls.rs"]
 mod tls;
+#[path = "served/watched.rs"]
+mod watched;
 #[path = "served/waves.rs"]
 mod waves;
 

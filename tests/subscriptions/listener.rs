@@ -32,9 +32,13 @@ pub struct Listener {
 
 /// A gateway for a schema on an empty store.
 pub async fn watching(schema: &str) -> Watching {
-    let (model, _) = load("board.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
     let calls = Arc::new(Recorder::default());
-    let store = SdkStore::in_memory_observed(calls.clone()).unwrap();
+    watching_on(schema, SdkStore::in_memory_observed(calls.clone()).unwrap(), calls).await
+}
+
+/// A gateway for a schema on a store without tables.
+pub async fn watching_on(schema: &str, store: SdkStore, calls: Arc<Recorder>) -> Watching {
+    let (model, _) = load("board.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
     store.create_missing(&model.tables).await.unwrap();
     let gateway = Gateway::new(Arc::new(model), store.clone(), support::settings());
     let hub = Hub::new(&gateway);
@@ -112,8 +116,13 @@ impl Watching {
 impl Listener {
     /// The next response.
     pub async fn whole(&mut self) -> Option<Value> {
+        Some(self.whole_with_id().await?.1)
+    }
+
+    /// The next response, with the id by which a stream of events tells it.
+    pub async fn whole_with_id(&mut self) -> Option<(Option<Arc<str>>, Value)> {
         let response = timeout(LONG, self.responses.next()).await.expect("an event in time")?;
-        Some(serde_json::from_slice(&response.body).unwrap())
+        Some((response.event, serde_json::from_slice(&response.body).unwrap()))
     }
 
     /// The data of the next response, which has no errors.

@@ -3,8 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod cached;
+mod clocks;
 mod delivery;
+mod front;
 mod listener;
+mod lost;
 mod rules;
 mod shared;
 mod stream;

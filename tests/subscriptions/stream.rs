@@ -7,7 +7,7 @@ use keyfold::table::stream::reader::ChangeSink;
 use keyfold::table::stream::record::{ChangeRecord, StreamPosition};
 use keyfold::table::stream::source::{ChangeSource, RecordPage, Shard, ShardStart, StreamError};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
@@ -24,6 +24,10 @@ pub struct State {
     rng: Rng,
     /// How many of ten calls fail.
     pub trouble: u8,
+    /// What the stream's clock shows at this second, since 1970.
+    pub clock: fn(i64) -> i64,
+    /// Whether every iterator has expired that was given until now.
+    pub all_expired: bool,
     pub shards: Vec<Branch>,
     sequence: u64,
 }
@@ -35,14 +39,28 @@ pub struct Branch {
     pub records: Vec<ChangeRecord>,
     closed: bool,
     pub trimmed: usize,
+    /// Whether the stream has forgotten it.
+    pub is_gone: bool,
+    /// Why the next iterators are refused, the last first.
+    pub refusals: Vec<StreamError>,
     /// The answers without records, one after the other.
     empty: usize,
 }
 
+impl Branch {
+    fn new(parent: Option<usize>, items: (u64, u64)) -> Self {
+        Self { parent, items, records: Vec::new(), closed: false, trimmed: 0, is_gone: false, refusals: Vec::new(), empty: 0 }
+    }
+}
+
+fn on_time(now: i64) -> i64 {
+    now
+}
+
 impl Stream {
     pub fn new(seed: u64, trouble: u8) -> Arc<Self> {
-        let root = Branch { parent: None, items: (0, ITEMS), records: Vec::new(), closed: false, trimmed: 0, empty: 0 };
-        Arc::new(Self { state: Mutex::new(State { rng: Rng::with_seed(seed), trouble, shards: vec![root], sequence: 0 }) })
+        let (rng, clock, shards) = (Rng::with_seed(seed), on_time as fn(i64) -> i64, vec![Branch::new(None, (0, ITEMS))]);
+        Arc::new(Self { state: Mutex::new(State { rng, trouble, clock, all_expired: false, shards, sequence: 0 }) })
     }
 
     /// Changes an item.
@@ -56,8 +74,8 @@ impl Stream {
             Some(Arc::new(members.into_iter().collect::<Item>()))
         };
         let position = StreamPosition { shard: name(place), sequence: sequence.into() };
-        // The second of the reader's beginning lies between the first change and the others.
-        let created = if state.sequence == 1 { 0 } else { 4_000_000_000 };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+        let created = (state.clock)(i64::try_from(now).unwrap());
         let old = if version > 1 { image(version - 1) } else { None };
         state.shards[place].records.push(ChangeRecord { table: "t".into(), position, created, old, new: image(version) });
     }
@@ -71,7 +89,7 @@ impl Stream {
         let middle = (low + high) / 2;
         let parts = if middle > low { vec![(low, middle), (middle, high)] } else { vec![(low, high)] };
         for items in parts {
-            state.shards.push(Branch { parent: Some(place), items, records: Vec::new(), closed: false, trimmed: 0, empty: 0 });
+            state.shards.push(Branch::new(Some(place), items));
         }
     }
 
@@ -98,7 +116,8 @@ impl ChangeSource for Stream {
         async move {
             self.fails()?;
             let state = self.state.lock().unwrap();
-            Ok(state.shards.iter().enumerate().map(|(place, shard)| Shard { id: name(place), parent: shard.parent.map(name) }).collect())
+            let shards = state.shards.iter().enumerate().filter(|(_, shard)| !shard.is_gone);
+            Ok(shards.map(|(place, shard)| Shard { id: name(place), parent: shard.parent.map(name) }).collect())
         }
         .boxed()
     }
@@ -106,8 +125,14 @@ impl ChangeSource for Stream {
     fn iterator<'a>(&'a self, _: &'a str, shard: &'a str, start: &'a ShardStart) -> BoxFuture<'a, Result<String, StreamError>> {
         async move {
             self.fails()?;
-            let state = self.state.lock().unwrap();
-            let branch = &state.shards[place(shard)];
+            let mut state = self.state.lock().unwrap();
+            let branch = &mut state.shards[place(shard)];
+            if branch.is_gone {
+                return Err(StreamError::Missing("gone".into()));
+            }
+            if let Some(refusal) = branch.refusals.pop() {
+                return Err(refusal);
+            }
             let at = match start {
                 ShardStart::TrimHorizon => branch.trimmed,
                 ShardStart::Latest => branch.records.len(),
@@ -119,7 +144,9 @@ impl ChangeSource for Stream {
                     at
                 }
             };
-            Ok(format!("{shard} {at}"))
+            let is_new = if *start == ShardStart::Latest { " new" } else { "" };
+            state.all_expired = false;
+            Ok(format!("{shard} {at}{is_new}"))
         }
         .boxed()
     }
@@ -128,7 +155,9 @@ impl ChangeSource for Stream {
         async move {
             self.fails()?;
             let mut state = self.state.lock().unwrap();
-            if state.trouble > 0 && state.rng.u8(..10) == 0 {
+            let (iterator, is_new) = iterator.strip_suffix(" new").map_or((iterator, ""), |iterator| (iterator, " new"));
+            // Nobody can go on where an iterator alone has told the place.
+            if state.all_expired || is_new.is_empty() && state.trouble > 0 && state.rng.u8(..10) == 0 {
                 return Err(StreamError::Expired);
             }
             // An answer may be empty although there is more, but not for ever.
@@ -143,7 +172,8 @@ impl ChangeSource for Stream {
             }
             let records: Vec<ChangeRecord> = branch.records[at..].iter().take(most).cloned().collect();
             let after = at + records.len();
-            let next = (!branch.closed || after < branch.records.len()).then(|| format!("{shard} {after}"));
+            let is_new = if records.is_empty() { is_new } else { "" };
+            let next = (!branch.closed || after < branch.records.len()).then(|| format!("{shard} {after}{is_new}"));
             Ok((records, next))
         }
         .boxed()

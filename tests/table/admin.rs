@@ -240,3 +240,102 @@ async fn a_server_without_time_to_live_and_backups_will_do() {
         assert!(!differences.iter().any(|sentence| sentence.contains("time to live")), "{differences:?}");
     }
 }
+
+/// The description of a table that is as the fixture declares it, but for this.
+fn described(change: impl Fn(&mut Value)) -> SdkStore {
+    let key = |name: &str, role: &str| json!({ "AttributeName": name, "KeyType": role });
+    let mut description = create_table_input(&table("things"));
+    description["TableStatus"] = json!("ACTIVE");
+    assert_eq!(description["KeySchema"], json!([key("PK", "HASH"), key("SK", "RANGE")]));
+    change(&mut description);
+    let time_to_live = json!({ "TimeToLiveDescription": { "TimeToLiveStatus": "ENABLED", "AttributeName": "ttl" } });
+    SdkStore::over(Server::new(move |_, operation, _| match operation {
+        "DescribeTable" => Reply::ok(json!({ "Table": description })),
+        "DescribeTimeToLive" => Reply::ok(time_to_live.clone()),
+        other => panic!("{other} is not called"),
+    }))
+}
+
+#[tokio::test]
+async fn an_index_with_more_keys_than_declared_is_another_one() {
+    let index = |description: &Value, name: &str| {
+        let indexes = description["GlobalSecondaryIndexes"].as_array().unwrap();
+        indexes.iter().position(|index| index["IndexName"] == name).unwrap()
+    };
+    let with_key = |role: &'static str, name: &'static str| {
+        let store = described(move |description| {
+            let place = index(description, "ByGroup");
+            description["AttributeDefinitions"].as_array_mut().unwrap().push(json!({ "AttributeName": name, "AttributeType": "N" }));
+            let keys = description["GlobalSecondaryIndexes"][place]["KeySchema"].as_array_mut().unwrap();
+            keys.push(json!({ "AttributeName": name, "KeyType": role }));
+        });
+        async move { store.differences(&[table("things")]).await.unwrap() }
+    };
+    assert!(described(|_| {}).differences(&[table("things")]).await.unwrap().is_empty());
+    let declared = table("things").indexes[0].clone();
+    let (partition, sort) = (declared.partition.name, declared.sort.unwrap().name);
+    assert_eq!(
+        with_key("HASH", "region").await,
+        [format!("Index ByGroup of table things: the partition key is {partition} (S) and region (N), not {partition} (S).")]
+    );
+    assert_eq!(
+        with_key("RANGE", "day").await,
+        [format!("Index ByGroup of table things: the sort key is {sort} (S) and day (N), not {sort} (S).")]
+    );
+}
+
+#[tokio::test]
+async fn keys_that_an_index_names_once_more_are_no_difference() {
+    let declared = |projection: Projection| {
+        let mut declared = table("things");
+        declared.indexes[0].projection = projection;
+        declared
+    };
+    let there = |projection: Value| {
+        described(move |description| {
+            let indexes = description["GlobalSecondaryIndexes"].as_array_mut().unwrap();
+            let index = indexes.iter_mut().find(|index| index["IndexName"] == "ByGroup").unwrap();
+            index["Projection"] = projection.clone();
+        })
+    };
+    let include = |names: &[&str]| Projection::Include(names.iter().map(|name| (*name).to_owned()).collect());
+    let included = |names: &[&str]| json!({ "ProjectionType": "INCLUDE", "NonKeyAttributes": names });
+    let key = table("things").indexes[0].partition.name.clone();
+    for (declared_as, is) in [
+        (include(&["name"]), included(&["name", "PK", "SK"])),
+        (include(&["SK", "name", "PK"]), included(&["name"])),
+        (include(&["name", &key]), included(&["PK", "name"])),
+        (Projection::KeysOnly, included(&["PK"])),
+        (include(&[&key]), json!({ "ProjectionType": "KEYS_ONLY" })),
+    ] {
+        let text = format!("{declared_as:?} and {is}");
+        assert_eq!(there(is).differences(&[declared(declared_as)]).await.unwrap(), Vec::<String>::new(), "{text}");
+    }
+    let differences = there(included(&["PK", "size"])).differences(&[declared(include(&["name"]))]).await.unwrap();
+    assert_eq!(differences, ["Index ByGroup of table things holds the keys and size, not the keys and name."]);
+}
+
+#[tokio::test]
+async fn a_table_that_is_watched_has_a_stream_with_both_images() {
+    let with = |stream: Value| {
+        described(move |description| match stream.clone() {
+            Value::Null => drop(description.as_object_mut().unwrap().remove("StreamSpecification")),
+            stream => description["StreamSpecification"] = stream,
+        })
+    };
+    let on = |view: &str| json!({ "StreamEnabled": true, "StreamViewType": view });
+    let needs = "but the schema watches its changes (`@watch`), which takes a stream with NEW_AND_OLD_IMAGES.";
+    let off = json!({ "StreamEnabled": false });
+    for (stream, expected) in [
+        (on("NEW_AND_OLD_IMAGES"), vec![]),
+        (Value::Null, vec![format!("Table things: it has no stream, {needs}")]),
+        (off, vec![format!("Table things: it has no stream, {needs}")]),
+        (on("NEW_IMAGE"), vec![format!("Table things: its stream has NEW_IMAGE, {needs}")]),
+        (on("KEYS_ONLY"), vec![format!("Table things: its stream has KEYS_ONLY, {needs}")]),
+    ] {
+        let store = with(stream);
+        assert_eq!(store.differences_and_streams(&[table("things")], &[0].into()).await.unwrap(), expected);
+        // Nobody needs it otherwise.
+        assert!(store.differences_and_streams(&[table("things")], &[].into()).await.unwrap().is_empty());
+    }
+}

@@ -78,7 +78,11 @@ impl Dev {
         let sample_directory = samples.directory().map(Path::to_owned);
         let callers = sample_directory.as_deref().map_or_else(|| Ok(Vec::new()), callers::read)?;
         let server = Server::bind(self.settings.clone(), "127.0.0.1:4000", true).await?;
-        let FilledStore { store, filled } = filling.await?;
+        let filling = filling.await?;
+        if self.data.is_some() {
+            filling.check_streams(&loaded.model).await?;
+        }
+        let FilledStore { store, filled } = filling;
 
         let cursor_key = self.settings.cursor_key.clone().map_or_else(|| key_of(&loaded.text), String::into_bytes);
         output::print(&self.banner(&server, &loaded.model, (&filled, &callers)))?;

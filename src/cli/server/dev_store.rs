@@ -3,6 +3,7 @@
 use crate::cli::items::item_file::ItemFile;
 use crate::cli::items::samples::{self, Samples};
 use crate::cli::store_choice::{embedded, explained, in_memory};
+use crate::schema::model::Model;
 use crate::schema::table::Table;
 use crate::table::sdk::store::SdkStore;
 use anyhow::{Result, ensure};
@@ -72,11 +73,23 @@ impl DevStore {
     }
 }
 
+impl FilledStore {
+    /// Checks that the tables which a schema watches have the streams that it needs.
+    pub async fn check_streams(&self, model: &Model) -> Result<()> {
+        let compared = self.store.differences_and_streams(&model.tables, &model.watched_tables()).await;
+        matching(&compared.map_err(|error| explained(error, "cannot describe the tables"))?)
+    }
+}
+
 /// Creates the missing tables. Those that were there must match the schema.
 async fn create(store: &SdkStore, tables: &[Table]) -> Result<()> {
     let made = store.create_missing(tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
     let found: Vec<Table> = tables.iter().filter(|table| !made.contains(&table.name)).cloned().collect();
     let differences = store.differences(&found).await.map_err(|error| explained(error, "cannot describe the tables"))?;
+    matching(&differences)
+}
+
+fn matching(differences: &[String]) -> Result<()> {
     ensure!(
         differences.is_empty(),
         "the existing tables do not match the schema; name another directory with --data, or delete this one\n  {}",

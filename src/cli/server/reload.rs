@@ -133,7 +133,7 @@ impl StoreOfTables {
         if let Some(table) = model.tables.first() {
             store.reachable(table).await.map_err(unknown)?;
         }
-        let differences = store.differences(&model.tables).await.map_err(unknown)?;
+        let differences = store.differences_and_streams(&model.tables, &model.watched_tables()).await.map_err(unknown)?;
         match differences.as_slice() {
             [] => Ok(made),
             all => Err(Trouble::Other(format!("the tables do not match it: {} ({help})", all.join(" ")))),

@@ -19,6 +19,7 @@ use crate::table::sdk::store::{ClientKind, SdkStore};
 use crate::table::stream::shared::source::SharedStreams;
 use anyhow::{Context, Result, bail};
 use clap::{ArgAction, Args};
+use std::collections::BTreeSet;
 use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -104,7 +105,7 @@ impl Serve {
         schema_file::check_sign_in(&self.choice.schema, &model, authenticator.is_on())?;
         let store = store.await.context("the task that connects has ended")??.with_client(self.client);
         let needed: Vec<_> = model.tables.iter().cloned().chain(self.bus.table()).collect();
-        let differences = differences(&store, &needed).await?;
+        let differences = differences(&store, (&needed, &model.watched_tables())).await?;
         if !differences.is_empty() {
             let option = if self.bus.table().is_some() { " --lease-table" } else { "" };
             let help = format!("`keyfold tables{option}` prints the requests that create them.");
@@ -151,9 +152,9 @@ impl Serve {
 
 /// What differs between the tables and the schema. That no server answers is known within five seconds, and is the error then. The calls are
 /// made side by side, because a Lambda function waits for each round trip.
-async fn differences(store: &SdkStore, tables: &[Table]) -> Result<Vec<String>> {
+async fn differences(store: &SdkStore, (tables, watched): (&[Table], &BTreeSet<usize>)) -> Result<Vec<String>> {
     let mut reached = pin!(reachable(store, tables));
-    let mut compared = pin!(timeout(DESCRIBE_BOUND, store.differences(tables)));
+    let mut compared = pin!(timeout(DESCRIBE_BOUND, store.differences_and_streams(tables, watched)));
     let compared = tokio::select! {
         biased;
         reached = reached.as_mut() => {

@@ -121,11 +121,11 @@ struct FeedSink {
 impl ChangeSink for FeedSink {
     fn take(&self, records: Vec<ChangeRecord>) -> BoxFuture<'_, ()> {
         if let Some(feeds) = self.feeds.upgrade() {
-            let mut state = feeds.state();
+            let (now, mut state) = (now(), feeds.state());
             for record in records.into_iter().map(Arc::new) {
                 state.invalidate(&record);
                 if let Some(feed) = state.feeds.get_mut(&self.table) {
-                    feed.log.add(record.clone());
+                    feed.log.add(record.clone(), now);
                 }
                 let groups = state.registry.concerned(&record);
                 if !groups.is_empty() {
@@ -151,8 +151,10 @@ impl ChangeSink for FeedSink {
 
     fn begun(&self) {
         if let Some(feeds) = self.feeds.upgrade()
-            && let Some(feed) = feeds.state().feeds.get(&self.table)
+            && let Some(feed) = feeds.state().feeds.get_mut(&self.table)
         {
+            // What changed before may be missing.
+            feed.log.break_off(now());
             feed.begun.send_replace(true);
         }
     }
@@ -164,11 +166,11 @@ impl ChangeSink for FeedSink {
         if let Some(cache) = &state.cache {
             cache.invalidate_all();
         }
-        if let Some(feed) = state.feeds.get_mut(&self.table) {
-            feed.log.break_off(now());
-        }
+        let Some(feed) = state.feeds.get_mut(&self.table) else { return };
+        feed.log.break_off(now());
+        let end = SubscriptionEnd::Lost(feed.log.end(now()).id().into());
         let groups = state.registry.groups().filter(|group| *group.operation().table() == *self.table);
-        groups.for_each(|group| group.end(&SubscriptionEnd::Lost));
+        groups.for_each(|group| group.end(&end));
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::beginning;
 use super::delivery::watched;
-use super::feeds::Feeds;
+use super::feeds::{Feeds, now};
 use super::group::{Group, key_of_group};
 use super::history::event_id::EventPosition;
 use super::operation::WatchedOperation;
@@ -182,6 +182,9 @@ impl Hub {
         };
         let number = self.inner.next.fetch_add(1, Ordering::Relaxed);
         let subscriber = Subscriber::holding(self.inner.feeds.bounds.clone());
+        if let Some(feed) = state.feeds.get(&group.operation().table()).filter(|_| after.is_none()) {
+            subscriber.go_on_from(feed.log.end(now()).id().into());
+        }
         group.join(number, subscriber.clone());
         drop(state);
         Ok(Joining::Joined(Membership { hub: self.clone(), group, number, subscriber }, after))

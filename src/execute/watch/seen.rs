@@ -1,9 +1,9 @@
 //! What a subscriber has had before it takes the events of its group in; out: which of those are new to it.
 
-use crate::table::data::attribute::{AttributeName, AttributeNames, Item};
+use crate::table::data::attribute::{Attribute, AttributeName, AttributeNames, Item};
 use crate::table::stream::record::{ChangeRecord, StreamPosition, compare_sequences};
 use std::cmp;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -39,8 +39,30 @@ impl SeenItem {
 
 fn hash_of(item: &Item, attributes: &[AttributeName]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    attributes.iter().for_each(|name| item.get(name).hash(&mut hasher));
+    attributes.iter().for_each(|name| hash_value(item.get(name), &mut hasher));
     hasher.finish()
+}
+
+/// A set has no order: a read may give its elements in another one than the stream does.
+fn hash_value(value: Option<&Attribute>, hasher: &mut DefaultHasher) {
+    value.map(std::mem::discriminant).hash(hasher);
+    match value {
+        Some(Attribute::Ss(texts) | Attribute::Ns(texts)) => hash_set(texts, hasher),
+        Some(Attribute::Bs(all)) => hash_set(all, hasher),
+        Some(Attribute::L(values)) => {
+            values.len().hash(hasher);
+            values.iter().for_each(|value| hash_value(Some(value), hasher));
+        }
+        Some(Attribute::M(members)) => members.iter().for_each(|(name, value)| {
+            name.hash(hasher);
+            hash_value(Some(value), hasher);
+        }),
+        other => other.hash(hasher),
+    }
+}
+
+fn hash_set<T: Hash + Ord>(elements: &[T], hasher: &mut DefaultHasher) {
+    elements.iter().collect::<BTreeSet<_>>().hash(hasher);
 }
 
 impl Seen {
@@ -66,5 +88,29 @@ impl Seen {
         }
         self.initial = None;
         true
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn item(texts: &[&str]) -> Arc<Item> {
+        let set = || Attribute::Ss(texts.iter().map(|text| (*text).into()).collect());
+        let members = [("tags", set()), ("deep", Attribute::L(vec![Attribute::M([("tags", set())].into_iter().collect())]))];
+        Arc::new(members.into_iter().collect())
+    }
+
+    #[test]
+    fn an_item_is_the_same_whatever_the_order_of_its_sets() {
+        let record = |old| {
+            let position = StreamPosition { shard: "s".into(), sequence: "1".into() };
+            ChangeRecord { table: "t".into(), position, created: 0, old: Some(old), new: None }
+        };
+        let seen = || Seen { initial: Some(SeenItem::new(&item(&["a", "b"]), ["deep".into(), "tags".into()].into())), ..Seen::default() };
+        assert!(seen().is_new(&record(item(&["a", "b"]))));
+        assert!(seen().is_new(&record(item(&["b", "a"]))));
+        assert!(!seen().is_new(&record(item(&["b", "c"]))));
     }
 }

@@ -24,8 +24,8 @@ const EVENT_BYTES: usize = 128;
 pub enum SubscriptionEnd {
     /// The client takes its events too slowly.
     TooSlow,
-    /// Changes were lost before they could be read.
-    Lost,
+    /// Changes were lost before they could be read. None is missing after this id.
+    Lost(Arc<str>),
     /// The id in `after` is older than the stream.
     Past,
     /// The operation does not fit the schema any longer.
@@ -168,7 +168,10 @@ impl Subscriber {
         if let Some(end) = state.end.clone() {
             // The error is the last response.
             state.end = Some(SubscriptionEnd::Closing);
-            return Poll::Ready(end.error(state.last.as_deref()).map(|error| Response::refused(&[error])));
+            // A browser that connects again goes on after the last id that it was sent.
+            let event = if let SubscriptionEnd::Lost(after) = &end { Some(after.clone()) } else { None };
+            let refused = |error: GraphqlError| Response { event, ..Response::refused(&[error]) };
+            return Poll::Ready(end.error(state.last.as_deref()).map(refused));
         }
         if state.waker.as_ref().is_none_or(|waker| !waker.will_wake(context.waker())) {
             state.waker = Some(context.waker().clone());
@@ -277,7 +280,7 @@ impl SubscriptionEnd {
     fn error(&self, last: Option<&str>) -> Option<GraphqlError> {
         let (code, message) = match self {
             Self::TooSlow => (ErrorCode::LimitExceeded, "The events were not taken fast enough. Go on after the last one."),
-            Self::Lost => (ErrorCode::Unavailable, "Some changes were lost. Read the items again."),
+            Self::Lost(_) => (ErrorCode::Unavailable, "Some changes were lost. Read the items again, and go on after this id."),
             Self::Past => (ErrorCode::BadUserInput, "The changes after this id are no longer there. Read the items again."),
             Self::SchemaChanged => {
                 (ErrorCode::GraphqlValidationFailed, "The schema has changed, and the subscription does not fit it any longer.")
@@ -285,7 +288,12 @@ impl SubscriptionEnd {
             Self::Failed(failure) => (failure.code, failure.message.as_str()),
             Self::Closing => return None,
         };
-        let details = last.filter(|_| *self != Self::Past).map(|id| ("after", json!(id))).into_iter().collect();
+        let after = match self {
+            Self::Past => None,
+            Self::Lost(after) => Some(&**after),
+            _ => last,
+        };
+        let details = after.map(|id| ("after", json!(id))).into_iter().collect();
         Some(GraphqlError { details, ..GraphqlError::new(code, message) })
     }
 }

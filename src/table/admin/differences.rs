@@ -1,11 +1,11 @@
 //! A declared table and the description of the existing one in, a sentence for each difference out. Makes no call.
 
-use crate::schema::table::{Index, KeyAttribute, Projection, Table};
+use crate::schema::table::{Index, KeyAttribute, Projection, StreamView, Table};
 use aws_sdk_dynamodb::types::{self as sdk, KeySchemaElement, TableDescription};
 use std::collections::BTreeSet;
 
 /// What the existing table lacks of the declared one, or has otherwise. Additions are harmless and not reported. Neither are billing,
-/// capacity, streams and backups, which affect no read or write and are often changed while a system runs.
+/// capacity and backups, which affect no read or write and are often changed while a system runs. [`stream_difference`] is about streams.
 pub(super) fn differences(declared: &Table, found: &TableDescription) -> Vec<String> {
     let of = format!("Table {}", declared.name);
     let comparison = Comparison { found };
@@ -24,6 +24,18 @@ pub(super) fn time_to_live_difference(declared: &Table, found: Option<&str>) -> 
         Some(found) => Some(format!("Table {}: the time-to-live attribute is {found}, not {wanted}.", declared.name)),
         None => Some(format!("Table {}: time to live is not enabled on {wanted}.", declared.name)),
     }
+}
+
+/// What the stream of a table lacks whose changes subscriptions deliver.
+pub(super) fn stream_difference(declared: &Table, found: &TableDescription) -> Option<String> {
+    let wanted = StreamView::NewAndOldImages.name();
+    let stream = found.stream_specification().filter(|stream| stream.stream_enabled());
+    let there = match stream.map(|stream| stream.stream_view_type().map_or("unknown images", sdk::StreamViewType::as_str)) {
+        Some(view) if view == wanted => return None,
+        Some(view) => format!("its stream has {view}"),
+        None => "it has no stream".to_owned(),
+    };
+    Some(format!("Table {}: {there}, but the schema watches its changes (`@watch`), which takes a stream with {wanted}.", declared.name))
 }
 
 /// The keys and the projection of an existing index, global or local.
@@ -47,7 +59,9 @@ impl<'a> Comparison<'a> {
             all.push(format!("{of} is {} index, not {} one.", kind(found.local), kind(index.local)));
         }
         all.extend(self.keys(&of, (&index.partition, index.sort.as_ref()), found.keys));
-        let (wanted, there) = (declared_projection(&index.projection), found_projection(found.projection));
+        let keys = [Some(&table.partition), table.sort.as_ref(), Some(&index.partition), index.sort.as_ref()];
+        let keys: BTreeSet<&str> = keys.into_iter().flatten().map(|key| &*key.name).collect();
+        let (wanted, there) = (declared_projection(&index.projection, &keys), found_projection(found.projection, &keys));
         if wanted != there {
             all.push(format!("{of} holds {there}, not {wanted}."));
         }
@@ -65,7 +79,9 @@ impl<'a> Comparison<'a> {
     fn keys(&self, of: &str, wanted: (&KeyAttribute, Option<&KeyAttribute>), found: &[KeySchemaElement]) -> Vec<String> {
         let roles = [("partition", sdk::KeyType::Hash, Some(wanted.0)), ("sort", sdk::KeyType::Range, wanted.1)];
         let sentence = |(role, kind, wanted): (&str, sdk::KeyType, Option<&KeyAttribute>)| {
-            let there = found.iter().find(|key| key.key_type == kind).map(|key| self.with_type(key.attribute_name()));
+            // A global index may have up to four attributes of each kind (developer guide, "Multi-attribute keys").
+            let there: Vec<_> = found.iter().filter(|key| key.key_type == kind).map(|key| self.with_type(key.attribute_name())).collect();
+            let there = (!there.is_empty()).then(|| there.join(" and "));
             let wanted = wanted.map(|key| format!("{} ({})", key.name, key.kind.name()));
             match (wanted, there) {
                 (Some(wanted), Some(there)) if wanted != there => Some(format!("{of}: the {role} key is {there}, not {wanted}.")),
@@ -83,24 +99,28 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn declared_projection(projection: &Projection) -> String {
+fn declared_projection(projection: &Projection, keys: &BTreeSet<&str>) -> String {
     match projection {
         Projection::All => "all attributes".to_owned(),
-        Projection::KeysOnly => "the keys only".to_owned(),
-        Projection::Include(names) => included(names),
+        Projection::KeysOnly => included(&[], keys),
+        Projection::Include(names) => included(names, keys),
     }
 }
 
-fn found_projection(projection: Option<&sdk::Projection>) -> String {
+fn found_projection(projection: Option<&sdk::Projection>, keys: &BTreeSet<&str>) -> String {
     match projection.and_then(sdk::Projection::projection_type) {
         Some(sdk::ProjectionType::All) => "all attributes".to_owned(),
-        Some(sdk::ProjectionType::Include) => included(projection.map_or(&[], sdk::Projection::non_key_attributes)),
-        Some(sdk::ProjectionType::KeysOnly) => "the keys only".to_owned(),
+        Some(sdk::ProjectionType::Include) => included(projection.map_or(&[], sdk::Projection::non_key_attributes), keys),
+        Some(sdk::ProjectionType::KeysOnly) => included(&[], keys),
         _ => "an unknown projection".to_owned(),
     }
 }
 
-fn included(names: &[String]) -> String {
-    let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
-    format!("the keys and {}", names.into_iter().collect::<Vec<_>>().join(", "))
+/// What an index holds with these attributes besides its keys and those of the table, which it holds in any case.
+fn included(names: &[String], keys: &BTreeSet<&str>) -> String {
+    let names: BTreeSet<&str> = names.iter().map(String::as_str).filter(|name| !keys.contains(name)).collect();
+    match names.is_empty() {
+        true => "the keys only".to_owned(),
+        false => format!("the keys and {}", names.into_iter().collect::<Vec<_>>().join(", ")),
+    }
 }

@@ -1,7 +1,7 @@
 //! Declared tables in; created tables, differences, and whether the tables can be used out. Part of [`SdkStore`].
 
 use super::definition::create_table;
-use super::differences::{differences, time_to_live_difference};
+use super::differences::{differences, stream_difference, time_to_live_difference};
 use crate::schema::table::Table;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::retry::backoff::Backoff;
@@ -12,6 +12,7 @@ use aws_sdk_dynamodb::types::{
     IndexStatus, PointInTimeRecoverySpecification, TableDescription, TableStatus, TimeToLiveSpecification, TimeToLiveStatus,
 };
 use futures_util::stream::{self, StreamExt, TryStreamExt};
+use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -69,9 +70,15 @@ impl SdkStore {
 
     /// Compares the existing tables with the declared ones: a sentence for each difference (missing table, other key, missing index …).
     pub async fn differences(&self, tables: &[Table]) -> Result<Vec<String>, TableError> {
+        self.differences_and_streams(tables, &BTreeSet::new()).await
+    }
+
+    /// The same, and whether the tables at these positions have the streams that subscriptions need.
+    pub async fn differences_and_streams(&self, tables: &[Table], watched: &BTreeSet<usize>) -> Result<Vec<String>, TableError> {
         let deadline = Instant::now() + COMPARE_LIMIT;
+        let tables = tables.iter().enumerate().map(|(position, table)| (table, watched.contains(&position)));
         // Collected before they run: inside the stream, the compiler cannot prove that the futures are `Send`.
-        let asked: Vec<_> = tables.iter().map(|table| self.differences_of(table, deadline)).collect();
+        let asked: Vec<_> = tables.map(|(table, is_watched)| self.differences_of((table, is_watched), deadline)).collect();
         let all: Vec<Vec<String>> = stream::iter(asked).buffered(TABLES_AT_ONCE).try_collect().await?;
         Ok(all.into_iter().flatten().collect())
     }
@@ -207,7 +214,7 @@ impl SdkStore {
         Ok(enabled.and_then(|found| found.attribute_name).map_or(FoundTimeToLive::Disabled, FoundTimeToLive::In))
     }
 
-    async fn differences_of(&self, table: &Table, deadline: Instant) -> Result<Vec<String>, TableError> {
+    async fn differences_of(&self, (table, is_watched): (&Table, bool), deadline: Instant) -> Result<Vec<String>, TableError> {
         // Side by side: a function that starts waits for each round trip.
         let time_to_live = async {
             match &table.time_to_live {
@@ -222,6 +229,7 @@ impl SdkStore {
             Err(error) => return Err(error),
         };
         let mut all = differences(table, &description);
+        all.extend(stream_difference(table, &description).filter(|_| is_watched));
         all.extend(match time_to_live? {
             Some(FoundTimeToLive::In(found)) => time_to_live_difference(table, Some(&found)),
             Some(FoundTimeToLive::Disabled) => time_to_live_difference(table, None),

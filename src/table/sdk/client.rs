@@ -16,6 +16,8 @@ use aws_sdk_dynamodbstreams::config::{BehaviorVersion as StreamsVersion, Builder
 use aws_smithy_http_client::proxy::ProxyConfig;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorSettings, SharedHttpConnector};
+use aws_types::SdkConfig;
+use aws_types::service_config::ServiceConfigKey;
 use std::time::Duration;
 use tokio::time::timeout;
 use url::Url;
@@ -79,6 +81,9 @@ pub(super) async fn connect(endpoint_url: Option<&str>, region: Option<&str>) ->
     let http = https_client(ProxyConfig::from_env());
     let mut config = Builder::from(&found).http_client(http.clone());
     let mut streams = StreamsBuilder::from(&found).http_client(http);
+    if let Some(url) = configured_endpoint_of_streams(&found).filter(|_| endpoint_url.is_none()) {
+        streams = streams.endpoint_url(url);
+    }
     if found.region().is_none() {
         if endpoint_url.is_none() {
             return Err(invalid("no AWS region is set; use --region or AWS_REGION".to_owned()));
@@ -94,6 +99,17 @@ pub(super) async fn connect(endpoint_url: Option<&str>, region: Option<&str>) ->
     }
     let streams = Streams::from_conf(streams.retry_config(RetryConfig::disabled()).timeout_config(stream_limits()).build());
     Ok(ConfiguredClient { sdk: Client::from_conf(with_limits(config).build()), streams, network: Network::Real(connector), credentials })
+}
+
+/// The address of the streams in the environment or the profile: their own (`AWS_ENDPOINT_URL_DYNAMODB_STREAMS`), or else that of the tables
+/// (`AWS_ENDPOINT_URL_DYNAMODB`). To the AWS SDK, streams are another service, which it would ask in the region.
+fn configured_endpoint_of_streams(found: &SdkConfig) -> Option<String> {
+    let configured = found.service_config()?;
+    let address = |service: &str| {
+        let key = ServiceConfigKey::builder().service_id(service).env("AWS_ENDPOINT_URL").profile("endpoint_url").build().ok()?;
+        configured.load_config(key)
+    };
+    ["DynamoDB Streams", "DynamoDB"].into_iter().find_map(address)
 }
 
 /// The time limits of calls to streams. An answer has up to 1 MB.
@@ -201,6 +217,27 @@ mod tests {
         };
         let error = attempts.send(|| client.list_tables().send()).await.unwrap_err();
         assert_eq!((error.kind, begun.elapsed()), (TableErrorKind::Denied, Duration::ZERO), "{error}");
+    }
+
+    /// The addresses of services, by their ids.
+    #[derive(Debug)]
+    struct Addresses(&'static [(&'static str, &'static str)]);
+
+    impl aws_types::service_config::LoadServiceConfig for Addresses {
+        fn load_config(&self, key: ServiceConfigKey<'_>) -> Option<String> {
+            assert_eq!((key.env(), key.profile()), ("AWS_ENDPOINT_URL", "endpoint_url"));
+            self.0.iter().find(|(service, _)| *service == key.service_id()).map(|(_, url)| (*url).to_owned())
+        }
+    }
+
+    #[test]
+    fn streams_are_where_the_tables_are_unless_they_have_an_address_of_their_own() {
+        const TABLES: (&str, &str) = ("DynamoDB", "http://tables");
+        let both: &[_] = &[TABLES, ("DynamoDB Streams", "http://streams")];
+        for (addresses, expected) in [(&[][..], None), (&[TABLES][..], Some("http://tables")), (both, Some("http://streams"))] {
+            let found = SdkConfig::builder().service_config(Addresses(addresses)).build();
+            assert_eq!(configured_endpoint_of_streams(&found).as_deref(), expected);
+        }
     }
 
     #[tokio::test]

@@ -1,5 +1,5 @@
 //! The shards of a stream in; out: which of them are read now, and from where. A shard is read after its parent, so that the changes of an
-//! item stay in order. Must not know how shards are read.
+//! item stay in order. One that cannot be read for now is tried again as long as the stream lists it. Must not know how shards are read.
 
 use super::record::StreamPosition;
 use super::source::{Shard, ShardStart};
@@ -23,9 +23,11 @@ pub struct Lineage {
     is_first: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Progress {
     Reading,
+    /// It could not be read from there.
+    Away(ShardStart),
     Done,
 }
 
@@ -42,16 +44,41 @@ impl Lineage {
             return self.begin(listed);
         }
         // What is not listed any longer cannot come back.
-        self.shards.retain(|id, progress| *progress == Progress::Reading || ids.contains(&**id));
+        self.shards.retain(|id, progress| *progress != Progress::Done || ids.contains(&**id));
         let mut begun = Vec::new();
         for shard in listed {
-            if self.shards.contains_key(&shard.id) || !self.is_over(shard.parent.as_ref(), &ids) {
-                continue;
-            }
+            let start = match self.shards.get(&shard.id) {
+                Some(Progress::Away(start)) => start.clone(),
+                None if self.is_over(shard.parent.as_ref(), &ids) => ShardStart::TrimHorizon,
+                _ => continue,
+            };
             self.shards.insert(shard.id.clone(), Progress::Reading);
-            begun.push((shard.id.clone(), ShardStart::TrimHorizon));
+            begun.push((shard.id.clone(), start));
         }
         begun
+    }
+
+    /// A shard cannot be read for now: it is tried again from there.
+    pub fn leave(&mut self, shard: Arc<str>, start: ShardStart) {
+        self.shards.insert(shard, Progress::Away(start));
+    }
+
+    /// Whether some shard cannot be read for now.
+    pub fn is_waiting(&self) -> bool {
+        self.shards.values().any(|progress| matches!(progress, Progress::Away(_)))
+    }
+
+    /// The shards that could not be read and are not listed any longer, with where their reading would have begun. They are forgotten.
+    pub fn take_gone(&mut self, listed: &[Shard]) -> Vec<(Arc<str>, ShardStart)> {
+        let mut gone = Vec::new();
+        self.shards.retain(|id, progress| match progress {
+            Progress::Away(start) if listed.iter().all(|shard| shard.id != *id) => {
+                gone.push((id.clone(), start.clone()));
+                false
+            }
+            _ => true,
+        });
+        gone
     }
 
     /// A shard has ended: those that follow it can be read.
@@ -133,6 +160,21 @@ mod tests {
         lineage.end(&"a1".into());
         assert_eq!(ids(lineage.update(&split)), ["a11 all"]);
         assert!(lineage.update(&split).is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_tried_again_until_it_is_not_listed() {
+        let mut lineage = Lineage::new(StreamStart::Latest);
+        let listed = [shard("a", None), shard("a1", Some("a"))];
+        assert_eq!(ids(lineage.update(&listed[..1])), ["a latest"]);
+        lineage.leave("a".into(), ShardStart::Latest);
+        assert!(lineage.is_waiting() && lineage.take_gone(&listed).is_empty());
+        // What follows it waits.
+        assert_eq!(ids(lineage.update(&listed)), ["a latest"]);
+        assert!(!lineage.is_waiting() && lineage.update(&listed).is_empty());
+        lineage.leave("a".into(), ShardStart::TrimHorizon);
+        assert_eq!(ids(lineage.take_gone(&listed[1..])), ["a all"]);
+        assert_eq!(ids(lineage.update(&listed[1..])), ["a1 all"]);
     }
 
     #[test]

@@ -20,6 +20,8 @@ const LIST_SOON: Duration = Duration::from_millis(500);
 pub(in crate::table) const EMPTY_ANSWERS: u32 = 5;
 /// The waits after a call that failed.
 const FAILED: Pace = Pace { first: Duration::from_millis(100), longest: Duration::from_secs(5) };
+/// How long who catches up waits for a shard that cannot be read.
+const AWAY_LIMIT: Duration = Duration::from_secs(30);
 /// One deadline of a backoff that never ends.
 const FOREVER: Duration = Duration::from_secs(3600);
 
@@ -49,6 +51,8 @@ pub struct StreamReader {
 enum Step {
     /// The shard has ended.
     Ended(Arc<str>),
+    /// The shard cannot be read for now, from there.
+    Away(Arc<str>, ShardStart),
     /// All of its records so far are read.
     Current(Box<ShardReader>),
     /// Its records are read as far as is wanted.
@@ -76,22 +80,31 @@ impl StreamReader {
         let mut lineage = Lineage::new(start);
         let mut reading: FuturesUnordered<BoxFuture<'static, Step>> = FuturesUnordered::new();
         let (mut open, mut is_begun, mut is_current) = (0_usize, false, true);
-        let mut list_at = Instant::now();
+        let (mut list_at, mut away_since) = (Instant::now(), None);
         loop {
             if Instant::now() >= list_at {
-                for (shard, start) in lineage.update(&self.list().await) {
+                for reader in self.begin_shards(&mut lineage, (is_begun, last)).await {
                     open += 1;
-                    let begun = ShardReader::begin(self, shard, start, last).await;
-                    reading.push(begun.read().boxed());
+                    reading.push(reader.read().boxed());
                 }
+                let is_waiting = lineage.is_waiting();
                 // What follows a shard may be listed a moment after its end.
-                list_at = Instant::now() + if reading.is_empty() { LIST_SOON } else { LIST_EVERY };
-                if !std::mem::replace(&mut is_begun, true) {
+                list_at = Instant::now() + if reading.is_empty() || is_waiting { LIST_SOON } else { LIST_EVERY };
+                if !is_begun && !is_waiting {
+                    is_begun = true;
                     self.sink.begun();
                 }
+                away_since = if is_waiting { away_since.or(Some(Instant::now())) } else { None };
             }
             if last.is_some() && open == 0 && reading.is_empty() {
-                return is_current;
+                match away_since {
+                    None => return is_current,
+                    Some(since) if since.elapsed() >= AWAY_LIMIT => {
+                        self.sink.lost();
+                        return is_current;
+                    }
+                    Some(_) => {}
+                }
             }
             tokio::select! {
                 Some(step) = reading.next(), if !reading.is_empty() => match step {
@@ -99,6 +112,11 @@ impl StreamReader {
                         open -= 1;
                         lineage.end(&shard);
                         list_at = Instant::now();
+                    }
+                    Step::Away(shard, start) => {
+                        open -= 1;
+                        lineage.leave(shard, start);
+                        (list_at, away_since) = (list_at.min(Instant::now() + LIST_SOON), away_since.or(Some(Instant::now())));
                     }
                     Step::Passed => {
                         open -= 1;
@@ -110,6 +128,35 @@ impl StreamReader {
                 () = tokio::time::sleep_until(list_at) => {}
             }
         }
+    }
+
+    /// Lists the shards, and begins those that are to be read now. Says what is lost.
+    async fn begin_shards(&self, lineage: &mut Lineage, (is_begun, last): (bool, Option<i64>)) -> Vec<ShardReader> {
+        let listed = self.list().await;
+        let mut is_lost = false;
+        for (shard, start) in lineage.take_gone(&listed) {
+            self.sink.lag(&shard, 0);
+            // Before the beginning, nothing was wanted of a shard that is read from its end on.
+            is_lost |= is_begun || start != ShardStart::Latest;
+        }
+        let mut begun = Vec::new();
+        for (shard, start) in lineage.update(&listed) {
+            match ShardReader::begin(self, shard.clone(), start.clone(), last).await {
+                Some(reader) => {
+                    // Its place was known to an iterator alone, which is gone. Only now, what comes next is known to arrive.
+                    is_lost |= is_begun && start == ShardStart::Latest;
+                    begun.push(reader);
+                }
+                None => {
+                    tracing::warn!(table = &*self.table, shard = &*shard, "a shard of a stream is not there: it is tried again");
+                    lineage.leave(shard, start);
+                }
+            }
+        }
+        if is_lost {
+            self.sink.lost();
+        }
+        begun
     }
 
     /// The shards, as soon as the stream tells them.
@@ -138,8 +185,6 @@ struct ShardReader {
     /// Where to go on if the iterator is lost.
     at: ShardStart,
     iterator: Option<String>,
-    /// The second in which the reading began. Older records do not count if the iterator is lost before the first record.
-    begun: i64,
     /// The answers without records since the last record.
     empty: u32,
     /// The second after which no record is wanted.
@@ -147,35 +192,31 @@ struct ShardReader {
 }
 
 impl ShardReader {
-    /// Begins to read a shard: once this is done, no later record is missed.
-    async fn begin(reader: &StreamReader, shard: Arc<str>, at: ShardStart, last: Option<i64>) -> Self {
+    /// Begins to read a shard: once this is done, no later record is missed. `None` if the shard cannot be read for now.
+    async fn begin(reader: &StreamReader, shard: Arc<str>, at: ShardStart, last: Option<i64>) -> Option<Self> {
         let StreamReader { source, table, sink } = reader;
-        let time = if at == ShardStart::Latest { seconds_now() } else { 0 };
         let (source, sink, table) = (source.clone(), sink.clone(), table.clone());
-        let mut begun = Self { source, sink, table, shard, at, iterator: None, begun: time, empty: 0, last };
-        begun.renew().await;
-        begun
+        let mut begun = Self { source, sink, table, shard, at, iterator: None, empty: 0, last };
+        begun.renew().await.then_some(begun)
     }
 
-    /// Gets an iterator; none if the shard is gone.
-    async fn renew(&mut self) {
+    /// Gets an iterator. False if the shard cannot be read for now, as DynamoDB may say even of one that it has just listed.
+    async fn renew(&mut self) -> bool {
         let mut backoff = Backoff::unbounded(FAILED);
-        self.iterator = loop {
+        loop {
             match self.source.iterator(&self.table, &self.shard, &self.at).await {
-                Ok(iterator) => break Some(iterator),
-                Err(StreamError::Trimmed) => {
+                Ok(iterator) => {
+                    self.iterator = Some(iterator);
+                    return true;
+                }
+                Err(StreamError::Trimmed) if matches!(self.at, ShardStart::After(_)) => {
                     self.sink.lost();
                     self.at = ShardStart::TrimHorizon;
                 }
-                Err(StreamError::Missing(_)) => {
-                    if self.at != ShardStart::Latest {
-                        self.sink.lost();
-                    }
-                    break None;
-                }
+                Err(StreamError::Trimmed | StreamError::Missing(_)) => return false,
                 Err(error) => self.wait(&mut backoff, &error).await,
             }
-        };
+        }
     }
 
     /// Reads until the shard ends, or until there is nothing more for now.
@@ -195,8 +236,8 @@ impl ShardReader {
                     if let Some(last) = records.last() {
                         self.at = ShardStart::After(last.position.clone());
                         self.sink.lag(&self.shard, seconds_now() - last.created);
-                        let (begun, has_passed) = (self.begun, self.last.is_some_and(|wanted| last.created > wanted));
-                        self.sink.take(records.into_iter().filter(|record| record.created >= begun).collect()).await;
+                        let has_passed = self.last.is_some_and(|wanted| last.created > wanted);
+                        self.sink.take(records).await;
                         if has_passed {
                             return Step::Passed;
                         }
@@ -206,19 +247,20 @@ impl ShardReader {
                         return Step::Current(Box::new(self));
                     }
                 }
-                Err(StreamError::Expired) => {
-                    // What came since the lost iterator comes again with what was before it.
-                    if self.at == ShardStart::Latest {
-                        self.at = ShardStart::TrimHorizon;
-                    }
-                    self.renew().await;
-                }
                 Err(StreamError::Trimmed) => {
                     self.sink.lost();
-                    self.at = ShardStart::TrimHorizon;
-                    self.renew().await;
+                    let is_horizon = std::mem::replace(&mut self.at, ShardStart::TrimHorizon) == ShardStart::TrimHorizon;
+                    if is_horizon || !self.renew().await {
+                        return Step::Away(self.shard, self.at);
+                    }
                 }
-                Err(StreamError::Missing(_)) => self.iterator = None,
+                // After a record, another iterator goes on. Before the first one, none knows the place.
+                Err(StreamError::Expired) if self.at != ShardStart::Latest => {
+                    if !self.renew().await {
+                        return Step::Away(self.shard, self.at);
+                    }
+                }
+                Err(StreamError::Expired | StreamError::Missing(_)) => return Step::Away(self.shard, self.at),
                 Err(error) => self.wait(&mut backoff, &error).await,
             }
         }

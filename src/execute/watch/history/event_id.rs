@@ -9,22 +9,48 @@ const LONGEST: usize = 256;
 /// The position that an id names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventPosition {
-    /// The second of the change, since 1970.
+    /// The second, since 1970: of a change, by the clock of the stream; of a place in a log, by that of its copy of the gateway.
     pub created: i64,
-    /// The change. `None` if none had been seen yet.
-    pub position: Option<StreamPosition>,
+    /// What comes before it.
+    pub place: EventPlace,
+}
+
+/// A place between two changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EventPlace {
+    /// After this change.
+    Change(StreamPosition),
+    /// After so many changes of the log of one copy. Before a copy has had a change of a shard, it knows no other place in it.
+    Log {
+        /// The log.
+        log: u32,
+        /// The changes.
+        count: u64,
+    },
 }
 
 impl EventPosition {
     /// The position of a change.
     pub fn of(record: &ChangeRecord) -> Self {
-        Self { created: record.created, position: Some(record.position.clone()) }
+        Self { created: record.created, place: EventPlace::Change(record.position.clone()) }
+    }
+
+    /// The change that it follows, if one is known.
+    pub fn change(&self) -> Option<&StreamPosition> {
+        match &self.place {
+            EventPlace::Change(position) => Some(position),
+            EventPlace::Log { .. } => None,
+        }
     }
 
     /// The id.
     pub fn id(&self) -> String {
-        let (shard, sequence) = self.position.as_ref().map_or(("", ""), |position| (&*position.shard, &*position.sequence));
-        URL_SAFE_NO_PAD.encode(format!("{} {sequence} {shard}", self.created))
+        let created = self.created;
+        URL_SAFE_NO_PAD.encode(match &self.place {
+            EventPlace::Change(StreamPosition { shard, sequence }) => format!("{created} {sequence} {shard}"),
+            // A shard has a name.
+            EventPlace::Log { log, count } => format!("{created} {count}.{log} "),
+        })
     }
 
     /// The position of an id; `None` if the text is no id.
@@ -33,13 +59,15 @@ impl EventPosition {
         let text = String::from_utf8(bytes).ok()?;
         let (created, rest) = text.split_once(' ')?;
         let (sequence, shard) = rest.split_once(' ')?;
-        let is_number = !sequence.is_empty() && sequence.bytes().all(|byte| byte.is_ascii_digit());
-        let position = match (is_number, shard.is_empty()) {
-            (true, false) => Some(StreamPosition { shard: shard.into(), sequence: sequence.into() }),
-            (false, true) if sequence.is_empty() => None,
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let place = match sequence.split_once('.') {
+            Some((count, log)) if shard.is_empty() => EventPlace::Log { log: log.parse().ok()?, count: count.parse().ok()? },
+            None if is_number(sequence) && !shard.is_empty() => {
+                EventPlace::Change(StreamPosition { shard: shard.into(), sequence: sequence.into() })
+            }
             _ => return None,
         };
-        Some(Self { created: created.parse().ok()?, position })
+        Some(Self { created: created.parse().ok()?, place })
     }
 }
 
@@ -49,12 +77,22 @@ mod tests {
 
     #[test]
     fn an_id_is_read_back() {
-        let position = Some(StreamPosition { shard: "shardId-1 a".into(), sequence: "000123".into() });
-        for position in [EventPosition { created: -5, position }, EventPosition { created: 7, position: None }] {
+        let change = EventPlace::Change(StreamPosition { shard: "shardId-1 a.b".into(), sequence: "000123".into() });
+        for (created, place) in [(-5, change), (7, EventPlace::Log { log: u32::MAX, count: u64::MAX })] {
+            let position = EventPosition { created, place };
             assert_eq!(EventPosition::parse(&position.id()), Some(position));
         }
         let longest = "A".repeat(LONGEST + 1);
-        for wrong in ["", "?", "AAAA", &URL_SAFE_NO_PAD.encode("5 x shard"), &URL_SAFE_NO_PAD.encode("5 12 "), &longest] {
+        for wrong in [
+            "",
+            "?",
+            "AAAA",
+            &URL_SAFE_NO_PAD.encode("5  "),
+            &URL_SAFE_NO_PAD.encode("5 1.2 a"),
+            &URL_SAFE_NO_PAD.encode("5 x shard"),
+            &URL_SAFE_NO_PAD.encode("5 12 "),
+            &longest,
+        ] {
             assert_eq!(EventPosition::parse(wrong), None, "{wrong}");
         }
     }

@@ -1,7 +1,7 @@
 //! The last changes of a table, for subscribers that come back. Bounded in bytes.
 
-use super::event_id::EventPosition;
-use crate::table::stream::record::{ChangeRecord, compare_sequences};
+use super::event_id::{EventPlace, EventPosition};
+use crate::table::stream::record::{ChangeRecord, StreamPosition, compare_sequences};
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,73 +12,155 @@ const LOG_BYTES: usize = 8 << 20;
 /// other shards from this long before its last event, some of them again.
 pub const SHARD_LAG: i64 = 30;
 
+/// How many seconds the clocks of two copies of the gateway may be apart.
+const COPY_SKEW: i64 = 30;
+
 /// The last changes of a table, in the order in which they were read.
 #[derive(Debug)]
 pub struct ChangeLog {
-    records: VecDeque<Arc<ChangeRecord>>,
+    /// What tells it from the logs of other copies.
+    name: u32,
+    /// How many changes were ever added.
+    count: u64,
+    records: VecDeque<Logged>,
     bytes: usize,
     /// All changes of this second and later ones are here.
     since: i64,
 }
 
+/// A change.
+#[derive(Debug)]
+struct Logged {
+    /// The second in which it was read, by the clock of this copy. The clock of the stream may be wrong, or show minutes.
+    taken: i64,
+    record: Arc<ChangeRecord>,
+}
+
 impl ChangeLog {
     /// No changes yet: those after this second will come.
     pub fn new(begun: i64) -> Self {
-        Self { records: VecDeque::new(), bytes: 0, since: begun + 1 }
+        Self { name: fastrand::u32(..), count: 0, records: VecDeque::new(), bytes: 0, since: begun + 1 }
     }
 
-    /// Adds a change. The oldest ones leave when there are too many bytes.
-    pub fn add(&mut self, record: Arc<ChangeRecord>) {
+    /// Adds a change that was read in this second. The oldest ones leave when there are too many bytes.
+    pub fn add(&mut self, record: Arc<ChangeRecord>, taken: i64) {
         self.bytes += record.bytes();
-        self.records.push_back(record);
+        self.count += 1;
+        self.records.push_back(Logged { taken, record });
         while self.bytes > LOG_BYTES
             && let Some(oldest) = self.records.pop_front()
         {
-            self.bytes -= oldest.bytes();
-            self.since = self.since.max(oldest.created + 1);
+            self.bytes -= oldest.record.bytes();
+            self.since = self.since.max(oldest.taken.max(oldest.record.created) + 1);
         }
     }
 
-    /// Forgets everything: changes are missing.
+    /// Forgets everything: changes are missing, and those after this second will come.
     pub fn break_off(&mut self, now: i64) {
-        *self = Self::new(now);
+        *self = Self { name: self.name, count: self.count, ..Self::new(now) };
     }
 
     /// The position after all changes so far.
     pub fn end(&self, now: i64) -> EventPosition {
-        self.records.back().map_or(EventPosition { created: now, position: None }, |last| EventPosition::of(last))
+        let place = EventPlace::Log { log: self.name, count: self.count };
+        self.records.back().map_or(EventPosition { created: now, place }, |last| EventPosition::of(&last.record))
     }
 
     /// The changes after a position. `None` if they are not all here.
     pub fn after(&self, from: &EventPosition) -> Option<Vec<Arc<ChangeRecord>>> {
-        let has_own = from.position.as_ref().is_none_or(|position| {
-            let is_it = |record: &Arc<ChangeRecord>| record.position == *position;
-            self.records.iter().any(is_it)
-        });
-        let slack = if self.is_of_one_shard(from) { 0 } else { SHARD_LAG };
-        if !has_own || (slack > 0 && from.created - slack < self.since) {
-            return None;
+        match &from.place {
+            EventPlace::Change(position) => {
+                let own = self.records.iter().find(|logged| logged.record.position == *position)?;
+                let is_since = own.taken.min(from.created) - SHARD_LAG >= self.since;
+                (self.is_of_one_shard(position) || is_since).then(|| self.filtered(|logged| is_after(&logged.record, from)))
+            }
+            EventPlace::Log { log, count } if *log == self.name => {
+                let first = self.count - self.records.len() as u64;
+                let had = usize::try_from(count.checked_sub(first)?).ok()?;
+                Some(self.records.iter().skip(had).map(|logged| logged.record.clone()).collect())
+            }
+            // The place is in the log of another copy. Whatever was read here before that second, precedes it.
+            EventPlace::Log { .. } => {
+                let from = from.created - COPY_SKEW;
+                (from >= self.since).then(|| self.filtered(|logged| logged.taken >= from))
+            }
         }
-        Some(self.records.iter().filter(|record| is_after(record, from)).cloned().collect())
     }
 
     /// The second after whose changes the log surely has all, for a subscriber that goes on after a position.
     pub fn complete_after(&self, from: &EventPosition) -> i64 {
-        self.since + if self.is_of_one_shard(from) { 0 } else { SHARD_LAG }
+        let is_of_one_shard = from.change().is_some_and(|position| self.is_of_one_shard(position));
+        self.since + if is_of_one_shard { 0 } else { SHARD_LAG }
     }
 
     /// Whether all changes here are of the position's shard, so that its sequence number tells all.
-    fn is_of_one_shard(&self, from: &EventPosition) -> bool {
-        from.position.as_ref().is_some_and(|position| self.records.iter().all(|record| record.position.shard == position.shard))
+    fn is_of_one_shard(&self, position: &StreamPosition) -> bool {
+        self.records.iter().all(|logged| logged.record.position.shard == position.shard)
+    }
+
+    fn filtered(&self, is_wanted: impl Fn(&Logged) -> bool) -> Vec<Arc<ChangeRecord>> {
+        self.records.iter().filter(|logged| is_wanted(logged)).map(|logged| logged.record.clone()).collect()
     }
 }
 
-/// Whether a change may come after a position.
+/// Whether a change may come after that of a position. Both have the clock of the stream.
 pub fn is_after(record: &ChangeRecord, from: &EventPosition) -> bool {
-    match &from.position {
+    match from.change() {
         Some(position) if position.shard == record.position.shard => {
             compare_sequences(&record.position.sequence, &position.sequence) == Ordering::Greater
         }
         _ => record.created >= from.created - SHARD_LAG,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn record(sequence: u64, created: i64) -> Arc<ChangeRecord> {
+        let position = StreamPosition { shard: "s".into(), sequence: sequence.to_string().into() };
+        Arc::new(ChangeRecord { table: "t".into(), position, created, old: None, new: None })
+    }
+
+    fn after(log: &ChangeLog, from: &EventPosition) -> Option<Vec<String>> {
+        log.after(from).map(|records| records.iter().map(|record| record.position.sequence.to_string()).collect())
+    }
+
+    #[test]
+    fn who_has_had_no_change_goes_on_whatever_the_clock_of_the_stream_shows() {
+        for created in [0, 940, 1_000, 9_000] {
+            let mut log = ChangeLog::new(1_000);
+            let begun = log.end(1_000);
+            assert_eq!(after(&log, &begun), Some(vec![]));
+            (1..4).for_each(|sequence| log.add(record(sequence, created), 1_001));
+            assert_eq!(after(&log, &begun).unwrap(), ["1", "2", "3"]);
+            // After a loss, too.
+            log.break_off(1_002);
+            assert_eq!(after(&log, &begun), None);
+            let lost = log.end(1_002);
+            log.add(record(4, created), 1_003);
+            assert_eq!(after(&log, &lost).unwrap(), ["4"]);
+        }
+    }
+
+    #[test]
+    fn another_copy_knows_what_it_has_read_since() {
+        let begun = ChangeLog::new(2_000).end(2_000);
+        let mut other = ChangeLog::new(1_000);
+        for (sequence, taken) in [(1, 1_900), (2, 1_990), (3, 2_100)] {
+            other.add(record(sequence, 5), taken);
+        }
+        assert_eq!(after(&other, &begun).unwrap(), ["2", "3"]);
+        // It may have begun later.
+        assert_eq!(after(&ChangeLog::new(1_970), &begun), None);
+    }
+
+    #[test]
+    fn what_has_left_is_missed() {
+        let mut log = ChangeLog::new(1_000);
+        let begun = log.end(1_000);
+        (0..40_000).for_each(|sequence| log.add(record(sequence, 1), 1_001));
+        assert_eq!(after(&log, &begun), None);
     }
 }

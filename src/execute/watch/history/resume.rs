@@ -49,7 +49,7 @@ pub async fn resume(
 /// Reads the stream again for a subscriber, until it is current or the log has the rest, from this second on. True if it is current.
 async fn catch_up(progress: &mut Progress, table: &Arc<str>, last: i64) -> Result<bool, SubscriptionEnd> {
     let source = progress.operation.gateway.store().changes();
-    let (Some(source), Some(position)) = (source, progress.last.position.clone()) else { return Err(SubscriptionEnd::Past) };
+    let (Some(source), Some(position)) = (source, progress.last.change().cloned()) else { return Err(SubscriptionEnd::Past) };
     let (from, failed, is_past) = (progress.last.clone(), Mutex::default(), AtomicBool::new(false));
     let sink = Arc::new(CatchUp { from, progress: Mutex::new(progress.clone()), failed, is_past });
     let is_current = StreamReader::new(source, table.clone(), sink.clone()).catch_up(position, last).await;
