@@ -38,6 +38,7 @@ pub struct Connection {
     stalled: Option<Stalled>,
     lingering: Option<Lingering>,
     received: Received,
+    headers: Option<HeaderWait>,
     open: OpenConnection,
     /// Bytes that are received and not read yet.
     ahead: Vec<u8>,
@@ -49,6 +50,32 @@ struct Stalled {
     end: Pin<Box<Sleep>>,
     /// The bytes that it has taken meanwhile.
     taken: u64,
+}
+
+/// How long a peer may take for its next header.
+struct HeaderWait {
+    /// Once its first byte is there, and for the first one.
+    header: Duration,
+    /// For the first byte of another.
+    idle: Duration,
+    /// Where the header begins, whether it has, and when its time is over.
+    now: Option<((u64, bool), Pin<Box<Sleep>>)>,
+}
+
+impl HeaderWait {
+    /// Whether the time is over for a header that begins after this many bytes, while this many have arrived; none is awaited without.
+    fn is_over(&mut self, begins: Option<u64>, bytes: u64, context: &mut Context<'_>) -> bool {
+        let Some(begins) = begins else {
+            self.now = None;
+            return false;
+        };
+        let place = (begins, begins == 0 || bytes > begins);
+        let time = if place.1 { self.header } else { self.idle };
+        match &mut self.now {
+            Some((before, end)) if *before == place => end.as_mut().poll(context).is_ready(),
+            _ => self.now.insert((place, Box::pin(sleep(time)))).1.as_mut().poll(context).is_ready(),
+        }
+    }
 }
 
 /// A connection that is closed for writing, and whose peer may still send.
@@ -118,7 +145,13 @@ impl Received {
 impl Connection {
     /// A connection whose peer must take at least 8 KiB a second of the sent bytes, measured over this time. Its headers have this memory.
     pub fn new(stream: TcpStream, write_timeout: Duration, memory: Share, open: OpenConnection) -> Self {
-        Self { stream, write_timeout, stalled: None, lingering: None, received: Received::new(memory), open, ahead: Vec::new() }
+        let received = Received::new(memory);
+        Self { stream, write_timeout, stalled: None, lingering: None, received, headers: None, open, ahead: Vec::new() }
+    }
+
+    /// Closes itself from now on if a header takes longer than this, or if nothing follows a response for longer than that.
+    pub fn wait_for_headers(&mut self, header: Duration, idle: Duration) {
+        self.headers = Some(HeaderWait { header, idle, now: None });
     }
 
     /// What it receives.
@@ -165,6 +198,19 @@ impl Connection {
     }
 }
 
+impl Connection {
+    /// Nothing has arrived: the connection ends if it was to.
+    fn awaited(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
+        let Self { headers: Some(headers), received, .. } = self else { return Poll::Pending };
+        let begins = received.header().begins;
+        match headers.is_over(begins, received.bytes(), context) {
+            // As if the peer had closed it.
+            true => Poll::Ready(Ok(())),
+            false => Poll::Pending,
+        }
+    }
+}
+
 impl Lingering {
     fn new() -> Self {
         Self { end: Box::pin(sleep(LINGER)), discarded: 0 }
@@ -207,6 +253,7 @@ impl AsyncRead for Connection {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         match buffer.filled().len() - before {
+            0 if read.is_pending() => self.awaited(context),
             0 => read,
             bytes => {
                 use_turn(context, bytes);

@@ -19,7 +19,9 @@ use tower::Service;
 
 /// Serves the connection until it ends.
 pub async fn serve(accepted: AcceptedConnection) -> Result<(), EndedEarly> {
-    let AcceptedConnection { connection, peer, router, workers, limits, mut open, .. } = accepted;
+    let AcceptedConnection { mut connection, peer, router, workers, limits, mut open, .. } = accepted;
+    // hyper has one time for both.
+    connection.wait_for_headers(limits.header_timeout, limits.keep_alive);
     let (received, proxies) = (connection.received(), limits.shared.trusted_proxies);
     let service = service_fn(move |mut request: Request<Incoming>| {
         received.header_is_complete();
@@ -40,7 +42,7 @@ pub async fn serve(accepted: AcceptedConnection) -> Result<(), EndedEarly> {
         }
     });
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(limits.header_timeout).max_buf_size(LONGEST_HEADER);
+    builder.timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(LONGEST_HEADER);
     let mut served = pin!(builder.serve_connection(TokioIo::new(connection), service).with_upgrades());
     tokio::select! {
         ended = served.as_mut() => return Ok(ended?),
