@@ -68,5 +68,6 @@ async fn run_step(
     let begun = Instant::now();
     let written = Writer::new(&state, introspection, body).write();
     body.took(begun.elapsed());
+    body.log_misfit(context.model);
     written
 }

@@ -103,13 +103,24 @@ struct Inner {
 struct Header {
     /// The number of bytes before it; none while a request runs.
     begins: Option<u64>,
+    /// Whether a response is on its way.
+    is_answering: bool,
     memory: Share,
+}
+
+/// A response of HTTP/1.1 that is on its way, until it is dropped.
+pub struct Answering(Received);
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        self.0.header().is_answering = false;
+    }
 }
 
 impl Received {
     /// Nothing yet, and the memory of the headers that will arrive.
     pub fn new(memory: Share) -> Self {
-        Self(Arc::new(Inner { bytes: AtomicU64::new(0), header: Mutex::new(Header { begins: Some(0), memory }) }))
+        Self(Arc::new(Inner { bytes: AtomicU64::new(0), header: Mutex::new(Header { begins: Some(0), is_answering: false, memory }) }))
     }
 
     /// The number of bytes.
@@ -129,10 +140,22 @@ impl Received {
         self.header().begins = Some(self.bytes());
     }
 
+    /// A response begins. Until its end, nobody waits for a header.
+    pub fn answers(&self) -> Answering {
+        self.header().is_answering = true;
+        Answering(self.clone())
+    }
+
+    /// The number of bytes before the header that is waited for.
+    fn awaited(&self) -> Option<u64> {
+        let header = self.header();
+        header.begins.filter(|_| !header.is_answering)
+    }
+
     /// Counts bytes, and the memory of a header that they belong to.
     fn add(&self, bytes: u64) -> Result<()> {
         let all = self.0.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        let Header { begins, memory } = &mut *self.header();
+        let Header { begins, memory, .. } = &mut *self.header();
         let length = begins.map_or(0, |begins| usize::try_from(all - begins).unwrap_or(usize::MAX));
         memory.resize(length.min(MOST_KEPT)).map_err(|_| Error::new(ErrorKind::OutOfMemory, "there is no memory for the header"))
     }
@@ -202,8 +225,7 @@ impl Connection {
     /// Nothing has arrived: the connection ends if it was to.
     fn awaited(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
         let Self { headers: Some(headers), received, .. } = self else { return Poll::Pending };
-        let begins = received.header().begins;
-        match headers.is_over(begins, received.bytes(), context) {
+        match headers.is_over(received.awaited(), received.bytes(), context) {
             // As if the peer had closed it.
             true => Poll::Ready(Ok(())),
             false => Poll::Pending,
@@ -281,6 +303,8 @@ impl AsyncWrite for Connection {
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
         // Writers flush when nothing is left to write.
         self.stalled = None;
+        // After a response, hyper reads again only when it is woken: by the time that begins here.
+        let _ = self.awaited(context);
         Pin::new(&mut self.stream).poll_flush(context)
     }
 

@@ -188,7 +188,7 @@ fn size(value: &Attribute) -> Option<usize> {
 }
 
 /// The data type descriptor of a value.
-fn type_of(value: &Attribute) -> &'static str {
+pub fn type_of(value: &Attribute) -> &'static str {
     match value {
         Attribute::S(_) => "S",
         Attribute::N(_) => "N",

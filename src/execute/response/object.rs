@@ -59,8 +59,20 @@ impl<'a> Writer<'a> {
                 json(&mut self.body.data, value);
                 Ok(())
             }
-            OutputValue::Leaf(held) => self.leaf(held, output, type_name, at),
-            OutputValue::Embedded(held, object, rows) => self.embedded(held, object, *rows, (output, at)),
+            OutputValue::Leaf(held) => {
+                let written = self.leaf(held, output, type_name, at);
+                if self.body.misfit.is_some() {
+                    self.locate_misfit(type_name, held, at);
+                }
+                written
+            }
+            OutputValue::Embedded(held, object, rows) => {
+                let written = self.embedded(held, object, *rows, (output, at));
+                if self.body.misfit.is_some() {
+                    self.locate_misfit(type_name, held, at);
+                }
+                written
+            }
             OutputValue::One(target, object) => self.one(target, object, (type_name, output), at),
             OutputValue::Nodes(nodes) => self.nodes(nodes, &output.ty, at),
             OutputValue::GlobalId(id, values) => self.global_id((id, values), (type_name, output), at),
@@ -162,6 +174,9 @@ impl<'a> Writer<'a> {
             self.body.data.extend_from_slice(b"[]");
             return Ok(());
         }
+        if ty.is_non_null() {
+            self.note_misfit("nothing or NULL");
+        }
         self.missing(ty, || null_message(type_name, field))
     }
 
@@ -226,13 +241,16 @@ impl<'a> Writer<'a> {
                 if !ty.is_list() {
                     place();
                 }
+                if ty.is_non_null() {
+                    self.note_misfit("NULL");
+                }
                 self.missing(ty, || format!("A {} must not be null here.", object.type_name))
             }
             _ => {
                 if !ty.is_list() {
                     place();
                 }
-                Err(self.error(ErrorCode::Internal, format!("The stored value does not fit the type {ty}.")))
+                Err(self.misfit(ty, attribute))
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::writer::{PathStep, Unwritten, Writer, json};
 use crate::execute::error::ErrorCode;
+use crate::execute::expression::evaluate::type_of;
 use crate::execute::values::decode;
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::table::data::attribute::Attribute;
@@ -67,6 +68,9 @@ impl Writer<'_> {
     /// Writes a stored scalar, enum or list of them.
     pub(super) fn attribute(&mut self, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<(), Unwritten> {
         if matches!(attribute, Attribute::Null) {
+            if ty.is_non_null() {
+                self.note_misfit("NULL");
+            }
             return self.missing(ty, || format!("The stored value is null, but its type is {ty}."));
         }
         match ty {
@@ -79,7 +83,7 @@ impl Writer<'_> {
                         owned = decode::elements(set).unwrap_or_default();
                         (&owned, &**element)
                     }
-                    _ => return Err(self.misfit(ty)),
+                    _ => return Err(self.misfit(ty, attribute)),
                 };
                 self.body.data.push(b'[');
                 for (position, value) in values.iter().enumerate() {
@@ -111,13 +115,14 @@ impl Writer<'_> {
             (ValueType::Float, Attribute::N(number)) if is_canonical_float(number) => self.body.data.extend_from_slice(number.as_bytes()),
             _ => match decode::scalar(kind, attribute) {
                 Some(value) => json(&mut self.body.data, &value),
-                None => return Err(self.misfit(ty)),
+                None => return Err(self.misfit(ty, attribute)),
             },
         }
         Ok(())
     }
 
-    fn misfit(&mut self, ty: &Type) -> Unwritten {
+    pub(super) fn misfit(&mut self, ty: &Type, attribute: &Attribute) -> Unwritten {
+        self.note_misfit(type_of(attribute));
         self.error(ErrorCode::Internal, format!("The stored value does not fit the type {ty}."))
     }
 }

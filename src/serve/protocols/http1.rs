@@ -9,6 +9,7 @@ use crate::serve::http::status::HttpRefusal;
 use axum::body::Body;
 use axum::http::header::UPGRADE;
 use axum::http::{Request, StatusCode};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -34,11 +35,19 @@ pub async fn serve(accepted: AcceptedConnection) -> Result<(), EndedEarly> {
         let answer = router.clone().call(request.map(Body::new));
         let answered = received.clone();
         async move {
-            let Some(Ok(response)) = workers.answer(answer).await else { return Ok(refuse(MediaType::Json, &HttpRefusal::Failed)) };
+            let response = match workers.answer(answer).await {
+                Some(Ok(response)) => response,
+                _ => refuse(MediaType::Json, &HttpRefusal::Failed),
+            };
             if response.status() != StatusCode::SWITCHING_PROTOCOLS {
                 answered.header_begins();
             }
-            Ok::<_, Infallible>(response)
+            let answering = answered.answers();
+            let until_its_end = move |error| {
+                let _answering = &answering;
+                error
+            };
+            Ok::<_, Infallible>(response.map(|body| body.map_err(until_its_end)))
         }
     });
     let mut builder = http1::Builder::new();
