@@ -68,6 +68,8 @@ async fn run_step(
     let begun = Instant::now();
     let written = Writer::new(&state, introspection, body).write();
     body.took(begun.elapsed());
-    body.log_misfit(context.model);
+    if let Some(misfit) = body.take_misfit() {
+        misfit.log(context.model);
+    }
     written
 }

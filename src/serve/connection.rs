@@ -52,14 +52,17 @@ struct Stalled {
     taken: u64,
 }
 
+/// Where a header begins, whether it has, and when its time is over.
+type AwaitedHeader = ((u64, bool), Pin<Box<Sleep>>);
+
 /// How long a peer may take for its next header.
 struct HeaderWait {
     /// Once its first byte is there, and for the first one.
     header: Duration,
     /// For the first byte of another.
     idle: Duration,
-    /// Where the header begins, whether it has, and when its time is over.
-    now: Option<((u64, bool), Pin<Box<Sleep>>)>,
+    /// What is waited for now.
+    now: Option<AwaitedHeader>,
 }
 
 impl HeaderWait {

@@ -128,6 +128,11 @@ impl ResponseBody {
         self.writing += time;
     }
 
+    /// What does not fit the schema of what was written last.
+    pub fn take_misfit(&mut self) -> Option<Box<Misfit>> {
+        self.misfit.take()
+    }
+
     /// The time that writing took.
     pub fn writing(&self) -> Duration {
         self.writing

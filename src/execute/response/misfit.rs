@@ -1,11 +1,8 @@
 //! A stored value that does not fit its field, while a response is written, in; out: one log line for it, which names table, key, attribute and
 //! stored type. The value itself is not logged, and callers see none of this.
 
-use super::body::ResponseBody;
-use super::writer::{Place, Writer};
-use crate::execute::read::state::ReadState;
 use crate::plan::attributes;
-use crate::plan::tree::ValueLocation;
+use crate::plan::tree::FieldReader;
 use crate::schema::model::Model;
 use crate::table::data::attribute::{Attribute, Item};
 
@@ -24,37 +21,29 @@ pub struct Misfit {
     others: u64,
 }
 
-impl Writer<'_> {
-    /// Notes a value that does not fit, before its attribute and its item are known.
+impl Misfit {
+    /// Notes a value of this stored type, before its attribute and its item are known.
     #[cold]
-    pub(super) fn note_misfit(&mut self, stored: &'static str) {
-        match &mut self.body.misfit {
+    pub(super) fn note(first: &mut Option<Box<Self>>, stored: &'static str) {
+        match first {
             Some(misfit) if misfit.holder.is_some() => misfit.others += 1,
             Some(_) => {}
-            none => *none = Some(Box::new(Misfit { path: Vec::new(), stored, holder: None, others: 0 })),
+            none => *none = Some(Box::new(Self { path: Vec::new(), stored, holder: None, others: 0 })),
         }
     }
 
-    /// Notes where a value is held that does not fit.
+    /// Notes the attribute that it is in, and the item of this type if that is the item's own.
     #[cold]
-    pub(super) fn locate_misfit(&mut self, type_name: &str, held: &ValueLocation, at: Place<'_>) {
-        let Some(misfit) = self.body.misfit.as_deref_mut().filter(|misfit| misfit.holder.is_none()) else { return };
-        let state: &ReadState<'_> = self.state;
-        let (reader, item) = match held {
-            ValueLocation::In(holder, reader) => (reader, state.held(*holder, at.space, at.row).ok().flatten()),
-            ValueLocation::Here(reader) => (reader, None),
-            ValueLocation::Known(..) => return,
-        };
-        misfit.path.push(reader.stored.attribute.as_ref().unwrap_or(&reader.field).clone());
-        misfit.holder = item.map(|item| (type_name.to_owned(), item.clone()));
+    pub(super) fn locate(&mut self, reader: &FieldReader, type_name: &str, item: Option<&Item>) {
+        if self.holder.is_none() {
+            self.path.push(reader.stored.attribute.as_ref().unwrap_or(&reader.field).clone());
+            self.holder = item.map(|item| (type_name.to_owned(), item.clone()));
+        }
     }
-}
 
-impl ResponseBody {
-    /// Logs the value of the last step that does not fit, if there is one.
-    pub fn log_misfit(&mut self, model: &Model) {
-        let Some(misfit) = self.misfit.take() else { return };
-        let Misfit { mut path, stored, holder, others } = *misfit;
+    /// Logs it.
+    pub fn log(self, model: &Model) {
+        let Self { mut path, stored, holder, others } = self;
         path.reverse();
         let of_type = holder.as_ref().and_then(|(name, _)| attributes::keys(model.types.get(name)?));
         let table = of_type.map(|keys| &model.tables[keys.table]);

@@ -2,7 +2,7 @@
 
 pub mod body;
 mod list;
-mod misfit;
+pub mod misfit;
 mod node;
 mod object;
 mod scalar;

@@ -1,5 +1,6 @@
 //! Objects of a response: the fields of a selection for a row, in their order, and embedded objects.
 
+use super::misfit::Misfit;
 use super::writer::{PathStep, Place, Unwritten, Writer, json};
 use crate::execute::auth::refusals;
 use crate::execute::error::ErrorCode;
@@ -134,6 +135,17 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Notes for the log where a value is held that does not fit.
+    #[cold]
+    fn locate_misfit(&mut self, type_name: &str, held: &ValueLocation, at: Place<'_>) {
+        let (reader, item) = match held {
+            ValueLocation::In(holder, reader) => (reader, self.state.held(*holder, at.space, at.row).ok().flatten()),
+            ValueLocation::Here(reader) => (reader, None),
+            ValueLocation::Known(..) => return,
+        };
+        self.body.misfit.iter_mut().for_each(|misfit| misfit.locate(reader, type_name, item));
+    }
+
     fn leaf(&mut self, held: &'a ValueLocation, output: &Output, type_name: &str, at: Place<'_>) -> Result<(), Unwritten> {
         let state = self.state;
         let (reader, item) = match held {
@@ -175,7 +187,7 @@ impl<'a> Writer<'a> {
             return Ok(());
         }
         if ty.is_non_null() {
-            self.note_misfit("nothing or NULL");
+            Misfit::note(&mut self.body.misfit, "nothing or NULL");
         }
         self.missing(ty, || null_message(type_name, field))
     }
@@ -242,7 +254,7 @@ impl<'a> Writer<'a> {
                     place();
                 }
                 if ty.is_non_null() {
-                    self.note_misfit("NULL");
+                    Misfit::note(&mut self.body.misfit, "NULL");
                 }
                 self.missing(ty, || format!("A {} must not be null here.", object.type_name))
             }

@@ -1,5 +1,6 @@
 //! Attributes and values → JSON bytes, straight into the response.
 
+use super::misfit::Misfit;
 use super::writer::{PathStep, Unwritten, Writer, json};
 use crate::execute::error::ErrorCode;
 use crate::execute::expression::evaluate::type_of;
@@ -69,7 +70,7 @@ impl Writer<'_> {
     pub(super) fn attribute(&mut self, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<(), Unwritten> {
         if matches!(attribute, Attribute::Null) {
             if ty.is_non_null() {
-                self.note_misfit("NULL");
+                Misfit::note(&mut self.body.misfit, "NULL");
             }
             return self.missing(ty, || format!("The stored value is null, but its type is {ty}."));
         }
@@ -122,7 +123,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn misfit(&mut self, ty: &Type, attribute: &Attribute) -> Unwritten {
-        self.note_misfit(type_of(attribute));
+        Misfit::note(&mut self.body.misfit, type_of(attribute));
         self.error(ErrorCode::Internal, format!("The stored value does not fit the type {ty}."))
     }
 }

@@ -20,6 +20,12 @@ struct Told<K> {
     since: u64,
 }
 
+impl<K: Copy + PartialEq> Default for SparseLines<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<K: Copy + PartialEq> SparseLines<K> {
     /// None yet.
     pub const fn new() -> Self {
