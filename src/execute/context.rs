@@ -10,7 +10,7 @@ use crate::plan::tree::SingleWrites;
 use crate::schema::model::Model;
 use crate::table::request::loaders::Loaders;
 use serde_json::{Map, Value};
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use tokio::time::Instant;
 
 /// The context of one request.
@@ -33,6 +33,8 @@ pub struct ExecutionContext<'a> {
     pub max_read_bytes: u64,
     /// How much work the request has done.
     pub work: &'a WorkDone,
+    /// Whether a key of its reads has no item.
+    pub misses: &'a AtomicBool,
     /// How many drafts of its writes lost a race.
     pub lost_races: &'a AtomicU32,
     /// The key that encrypts cursors.

@@ -1,6 +1,7 @@
 //! The errors that callers see: a closed set of codes, messages without internals, always a path.
 
 use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::retry::sparse_lines::SparseLines;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -104,6 +105,9 @@ pub struct Failure {
     pub message: String,
 }
 
+/// The lines of failed calls. `others` is how many of the same kind have failed since the line before.
+static LINES: SparseLines<TableErrorKind> = SparseLines::new();
+
 impl Failure {
     /// A shared failure.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Arc<Self> {
@@ -125,8 +129,11 @@ impl Failure {
             TableErrorKind::Condition => (ErrorCode::Conflict, "A condition did not hold."),
             TableErrorKind::Invalid => (ErrorCode::Internal, "DynamoDB refused a call of the gateway."),
         };
-        if error.kind != TableErrorKind::TooMuch {
-            tracing::warn!(kind = ?error.kind, detail = %error.detail, "a table call failed");
+        if error.kind != TableErrorKind::TooMuch
+            && let Some(others) = LINES.tell(error.kind)
+        {
+            let others = (others > 0).then_some(others);
+            tracing::warn!(kind = ?error.kind, detail = %error.detail, others, "a table call failed");
         }
         Self::new(code, message)
     }
@@ -174,4 +181,39 @@ fn shortened(message: &str) -> String {
         return message.to_owned();
     }
     format!("{}…", &message[..message.floor_char_boundary(LONGEST_MESSAGE)])
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::sync::{Mutex, PoisonError};
+
+    /// Where a log is kept.
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_table_that_fails_for_all_requests_has_a_line_a_second() {
+        let kept = Kept::default();
+        let log = kept.clone();
+        let subscriber = tracing_subscriber::fmt().with_writer(move || log.clone()).finish();
+        let error = TableError { kind: TableErrorKind::Unavailable, detail: "it has not answered for 4 seconds".to_owned() };
+        let begun = std::time::Instant::now();
+        tracing::subscriber::with_default(subscriber, || (0..1200).for_each(|_| drop(Failure::of_table(&error))));
+        let most = 2 + usize::try_from(begun.elapsed().as_secs()).unwrap();
+        let text = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+        assert!(text.lines().count() <= most, "{text}");
+    }
 }

@@ -16,6 +16,7 @@ use super::write::lanes::Lanes;
 use crate::plan::cost::operation::{OperationCost, cost_of_operation};
 use crate::plan::tree::{CachePolicy, OperationPlan, SingleWrites};
 use crate::schema::model::Model;
+use crate::table::cache::entry::ABSENCE;
 use crate::table::cache::table_cache::{HOLD_OFF, TableCache};
 use crate::table::data_store::DataStore;
 use crate::table::request::gate::CallGate;
@@ -25,7 +26,7 @@ use bytes::Bytes;
 use serde_json::{Map, Value};
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -102,6 +103,7 @@ impl PreparedOperation {
 pub(super) struct OperationRun {
     loaders: Loaders,
     work: WorkDone,
+    misses: AtomicBool,
     lost_races: AtomicU32,
     now: RequestTime,
     deadline: Instant,
@@ -202,7 +204,8 @@ impl Gateway {
     /// Begins a run that ends at the deadline.
     pub(super) fn begin(&self, deadline: Instant) -> OperationRun {
         let loaders = Loaders::through(&self.inner.calls, (self.inner.store.clone(), self.inner.cache.clone()), deadline);
-        OperationRun { loaders, work: WorkDone::default(), lost_races: AtomicU32::new(0), now: RequestTime::now(), deadline }
+        let (misses, lost_races) = (AtomicBool::new(false), AtomicU32::new(0));
+        OperationRun { loaders, work: WorkDone::default(), misses, lost_races, now: RequestTime::now(), deadline }
     }
 
     /// The context of a run of an operation.
@@ -218,6 +221,7 @@ impl Gateway {
             max_nodes: limits.objects,
             max_read_bytes: *max_read_bytes,
             work: &run.work,
+            misses: &run.misses,
             lost_races: &run.lost_races,
             cursor_key,
             single_writes: *single_writes,
@@ -292,6 +296,7 @@ impl Gateway {
         };
         // Another time, an error may be gone; and whoever asks for an explanation wants that of now.
         let policy = if has_data && !body.has_errors() && !explain { plan.policy } else { CachePolicy::NONE };
+        let policy = if run.misses.load(Ordering::Relaxed) { policy.at_most(ABSENCE) } else { policy };
         let report = self.end(prepared, run, &body, &prepared.planned.preparation);
         let cost = || cost_of_operation(model, plan, variables, self.inner.single_writes);
         let extensions = explain.then(|| explain::extensions(model, plan, &cost(), &report.calls, refused));

@@ -68,5 +68,8 @@ async fn run_step(
     let begun = Instant::now();
     let written = Writer::new(&state, introspection, body).write();
     body.took(begun.elapsed());
+    if let Some(misfit) = body.take_misfit() {
+        misfit.log(context.model);
+    }
     written
 }

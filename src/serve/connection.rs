@@ -38,6 +38,7 @@ pub struct Connection {
     stalled: Option<Stalled>,
     lingering: Option<Lingering>,
     received: Received,
+    headers: Option<HeaderWait>,
     open: OpenConnection,
     /// Bytes that are received and not read yet.
     ahead: Vec<u8>,
@@ -49,6 +50,35 @@ struct Stalled {
     end: Pin<Box<Sleep>>,
     /// The bytes that it has taken meanwhile.
     taken: u64,
+}
+
+/// Where a header begins, whether it has, and when its time is over.
+type AwaitedHeader = ((u64, bool), Pin<Box<Sleep>>);
+
+/// How long a peer may take for its next header.
+struct HeaderWait {
+    /// Once its first byte is there, and for the first one.
+    header: Duration,
+    /// For the first byte of another.
+    idle: Duration,
+    /// What is waited for now.
+    now: Option<AwaitedHeader>,
+}
+
+impl HeaderWait {
+    /// Whether the time is over for a header that begins after this many bytes, while this many have arrived; none is awaited without.
+    fn is_over(&mut self, begins: Option<u64>, bytes: u64, context: &mut Context<'_>) -> bool {
+        let Some(begins) = begins else {
+            self.now = None;
+            return false;
+        };
+        let place = (begins, begins == 0 || bytes > begins);
+        let time = if place.1 { self.header } else { self.idle };
+        match &mut self.now {
+            Some((before, end)) if *before == place => end.as_mut().poll(context).is_ready(),
+            _ => self.now.insert((place, Box::pin(sleep(time)))).1.as_mut().poll(context).is_ready(),
+        }
+    }
 }
 
 /// A connection that is closed for writing, and whose peer may still send.
@@ -76,13 +106,24 @@ struct Inner {
 struct Header {
     /// The number of bytes before it; none while a request runs.
     begins: Option<u64>,
+    /// Whether a response is on its way.
+    is_answering: bool,
     memory: Share,
+}
+
+/// A response of HTTP/1.1 that is on its way, until it is dropped.
+pub struct Answering(Received);
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        self.0.header().is_answering = false;
+    }
 }
 
 impl Received {
     /// Nothing yet, and the memory of the headers that will arrive.
     pub fn new(memory: Share) -> Self {
-        Self(Arc::new(Inner { bytes: AtomicU64::new(0), header: Mutex::new(Header { begins: Some(0), memory }) }))
+        Self(Arc::new(Inner { bytes: AtomicU64::new(0), header: Mutex::new(Header { begins: Some(0), is_answering: false, memory }) }))
     }
 
     /// The number of bytes.
@@ -102,10 +143,22 @@ impl Received {
         self.header().begins = Some(self.bytes());
     }
 
+    /// A response begins. Until its end, nobody waits for a header.
+    pub fn answers(&self) -> Answering {
+        self.header().is_answering = true;
+        Answering(self.clone())
+    }
+
+    /// The number of bytes before the header that is waited for.
+    fn awaited(&self) -> Option<u64> {
+        let header = self.header();
+        header.begins.filter(|_| !header.is_answering)
+    }
+
     /// Counts bytes, and the memory of a header that they belong to.
     fn add(&self, bytes: u64) -> Result<()> {
         let all = self.0.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        let Header { begins, memory } = &mut *self.header();
+        let Header { begins, memory, .. } = &mut *self.header();
         let length = begins.map_or(0, |begins| usize::try_from(all - begins).unwrap_or(usize::MAX));
         memory.resize(length.min(MOST_KEPT)).map_err(|_| Error::new(ErrorKind::OutOfMemory, "there is no memory for the header"))
     }
@@ -118,7 +171,13 @@ impl Received {
 impl Connection {
     /// A connection whose peer must take at least 8 KiB a second of the sent bytes, measured over this time. Its headers have this memory.
     pub fn new(stream: TcpStream, write_timeout: Duration, memory: Share, open: OpenConnection) -> Self {
-        Self { stream, write_timeout, stalled: None, lingering: None, received: Received::new(memory), open, ahead: Vec::new() }
+        let received = Received::new(memory);
+        Self { stream, write_timeout, stalled: None, lingering: None, received, headers: None, open, ahead: Vec::new() }
+    }
+
+    /// Closes itself from now on if a header takes longer than this, or if nothing follows a response for longer than that.
+    pub fn wait_for_headers(&mut self, header: Duration, idle: Duration) {
+        self.headers = Some(HeaderWait { header, idle, now: None });
     }
 
     /// What it receives.
@@ -165,6 +224,18 @@ impl Connection {
     }
 }
 
+impl Connection {
+    /// Nothing has arrived: the connection ends if it was to.
+    fn awaited(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
+        let Self { headers: Some(headers), received, .. } = self else { return Poll::Pending };
+        match headers.is_over(received.awaited(), received.bytes(), context) {
+            // As if the peer had closed it.
+            true => Poll::Ready(Ok(())),
+            false => Poll::Pending,
+        }
+    }
+}
+
 impl Lingering {
     fn new() -> Self {
         Self { end: Box::pin(sleep(LINGER)), discarded: 0 }
@@ -207,6 +278,7 @@ impl AsyncRead for Connection {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         match buffer.filled().len() - before {
+            0 if read.is_pending() => self.awaited(context),
             0 => read,
             bytes => {
                 use_turn(context, bytes);
@@ -234,6 +306,8 @@ impl AsyncWrite for Connection {
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
         // Writers flush when nothing is left to write.
         self.stalled = None;
+        // After a response, hyper reads again only when it is woken: by the time that begins here.
+        let _ = self.awaited(context);
         Pin::new(&mut self.stream).poll_flush(context)
     }
 

@@ -96,10 +96,14 @@ pub struct RequestLimits {
     #[arg(long, env = "KEYFOLD_MAX_BATCH", value_name = "N", default_value_t = 1, value_parser = at_least_one)]
     pub max_batch: usize,
 
-    /// Time for a client to send the header of a request, and to stay silent between two requests; behind a load balancer, choose more
-    /// than its idle timeout (75s for AWS)
+    /// Time for a client to send the header of a request
     #[arg(long, env = "KEYFOLD_HEADER_TIMEOUT", value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub header_timeout: Duration,
+
+    /// Time for which a connection of HTTP/1.1 stays open between two requests; behind a load balancer, choose more than its idle timeout
+    /// (60s for AWS)
+    #[arg(long, env = "KEYFOLD_KEEP_ALIVE", value_name = "TIME", default_value = "75s", value_parser = duration)]
+    pub keep_alive: Duration,
 
     /// Time for a client to send a body, or a message over a WebSocket; after two seconds, it must send at least 1 kB a second
     #[arg(long, env = "KEYFOLD_BODY_TIMEOUT", value_name = "TIME", default_value = "10s", value_parser = duration)]
@@ -142,9 +146,13 @@ pub struct SharedLimits {
     #[arg(long, env = "KEYFOLD_RATE_LIMIT", value_name = "RATE", value_parser = rate)]
     pub rate_limit: Option<Rate>,
 
-    /// Operations of one WebSocket that run at once; others get an error
+    /// Queries and mutations of one WebSocket that run at once; others wait
     #[arg(long, env = "KEYFOLD_MAX_SOCKET_OPERATIONS", value_name = "N", default_value_t = Self::default().max_socket_operations, value_parser = at_least_one)]
     pub max_socket_operations: usize,
+
+    /// Subscriptions of one WebSocket; others get an error
+    #[arg(long, env = "KEYFOLD_MAX_SOCKET_SUBSCRIPTIONS", value_name = "N", default_value_t = Self::default().max_socket_subscriptions, value_parser = at_least_one)]
+    pub max_socket_subscriptions: usize,
 
     /// Memory for requests that arrive or run, of which one client may have a quarter
     #[arg(long, env = "KEYFOLD_REQUEST_MEMORY", value_name = "BYTES", default_value_t = Self::default().request_memory)]
@@ -280,6 +288,7 @@ impl Default for SharedLimits {
             max_requests_per_client: None,
             rate_limit: None,
             max_socket_operations: 32,
+            max_socket_subscriptions: 256,
             request_memory: 64 << 20,
             response_memory: 64 << 20,
             subscription_memory: 256 << 20,

@@ -51,6 +51,7 @@ impl Held {
             body_limit: 100_000,
             max_batch: 3,
             header_timeout: BOUND,
+            keep_alive: BOUND,
             body_timeout: BOUND,
             request_timeout: BOUND,
             write_timeout: BOUND,

@@ -14,22 +14,31 @@ use tokio::time::Instant;
 
 const SCHEMA: &str = r#"
 extend schema @table(name: "users", partitionKey: "PK")
-type User @cacheControl(maxAge: 60) @item(keys: { PK: "{id}" }) {
+type User @cacheControl(maxAge: 60) @item(keys: { PK: "user#{id}" }) {
   id: ID!
   name: String
   mail: String @cacheControl(scope: PRIVATE)
   age: Int! @cacheControl(maxAge: 5)
 }
-type Query { user(id: ID!): User @find  count(id: ID!): Boolean! @find(item: User) }
+type Note @cacheControl(maxAge: 30) @item(keys: { PK: "note#{key}" }) { key: ID! author: ID by: User @find(where: { id: "{author}" }) }
+type Query {
+  user(id: ID!): User @find
+  users(ids: [ID!]!): [User]! @find(where: { id: "{ids}" }) @cacheControl(maxAge: 60)
+  is(id: ID!): Boolean! @find(item: User) @cacheControl(maxAge: 60)
+  note(key: ID!): Note @find
+  count(id: ID!): Boolean! @find(item: User)
+}
 type Mutation { rename(id: ID!, name: String!): User @update }
 "#;
 
 async fn running() -> Running {
     let store = SdkStore::in_memory().unwrap();
     let gateway = gateway(SCHEMA, &store).await;
-    let line = json!({"Item": {"PK": {"S": "1"}, "name": {"S": "Ann ".repeat(5_000)}, "mail": {"S": "a@b.c"}, "age": {"N": "7"}}});
-    let broken = json!({"Item": {"PK": {"S": "2"}, "name": {"S": "Bob"}}});
-    let items = [line, broken].iter().map(|line| parse_line(&line.to_string()).unwrap().unwrap()).collect();
+    let line = json!({"Item": {"PK": {"S": "user#1"}, "name": {"S": "Ann ".repeat(5_000)}, "mail": {"S": "a@b.c"}, "age": {"N": "7"}}});
+    let broken = json!({"Item": {"PK": {"S": "user#2"}, "name": {"S": "Bob"}}});
+    let dangling = json!({"Item": {"PK": {"S": "note#1"}, "author": {"S": "3"}}});
+    let unsigned = json!({"Item": {"PK": {"S": "note#2"}}});
+    let items = [line, broken, dangling, unsigned].iter().map(|line| parse_line(&line.to_string()).unwrap().unwrap()).collect();
     store.load(&gateway.model().tables[0], items, Instant::now() + Duration::from_secs(60)).await.unwrap();
     start(Parts { backend: Arc::new(CurrentGateway::new(gateway)), ..parts(Machine::default()) }).await
 }
@@ -59,7 +68,16 @@ async fn a_response_has_the_least_age_of_its_fields() {
         ("{ user(id: 1) { id } }", "max-age=60, public", forms),
         ("{ user(id: 1) { __typename id age } }", "max-age=5, public", forms),
         ("{ user(id: 1) { id mail } }", "max-age=60, private", callers),
-        ("{ user(id: 3) { id } }", "max-age=60, public", forms),
+        // For a second, the server keeps that there is no item.
+        ("{ user(id: 3) { id } }", "max-age=1, public", forms),
+        ("{ one: user(id: 1) { id } three: user(id: 3) { id mail } }", "max-age=1, private", callers),
+        ("{ users(ids: [1, 3]) { id } }", "max-age=1, public", forms),
+        ("{ users(ids: [1]) { id } }", "max-age=60, public", forms),
+        ("{ is(id: 3) }", "max-age=1, public", forms),
+        ("{ is(id: 1) }", "max-age=60, public", forms),
+        ("{ note(key: 1) { by { id } } }", "max-age=1, public", forms),
+        // A reference that is null names no item.
+        ("{ note(key: 2) { by { id } } }", "max-age=30, public", forms),
         ("{ count(id: 1) user(id: 1) { id } }", "no-store", forms),
         ("{ user(id: 2) { id age } }", "no-store", forms),
         ("{ __typename }", "no-store", forms),

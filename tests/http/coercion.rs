@@ -156,6 +156,23 @@ async fn good_values_are_kept_in_every_place() {
     assert_eq!((status, serde_json::from_str::<Value>(&body).unwrap()), (200, expected));
 }
 
+#[tokio::test]
+async fn an_id_of_a_number_is_that_of_its_integer() {
+    let server = serve().await;
+    for (number, id) in
+        [("7", "7"), ("-7", "-7"), ("0", "0"), ("-0", "0"), ("98765432109876543210987654321", "98765432109876543210987654321")]
+    {
+        let expected = format!("{{\"data\":{{\"keep\":{{\"id\":\"{id}\"}}}}}}");
+        let by_variable = ask(&server, "mutation ($v: ID!) { keep(id: $v) { id } }", &format!("{{\"v\": {number}}}")).await;
+        let by_literal = ask(&server, &format!("mutation {{ keep(id: {number}) {{ id }} }}"), "{}").await;
+        assert_eq!((by_variable.1, by_literal.1), (expected.clone(), expected), "{number}");
+    }
+    let query = "mutation ($v: ID!) { a: keep(id: \"before\") { id } b: keep(id: $v) { id } }";
+    for number in ["1e400", "-1e400", "1e3", "1E3", "4.0", "-0.0", "0e0", "1e-400"] {
+        refused(&server, query, &format!("{{\"v\": {number}}}"), "ID cannot be").await;
+    }
+}
+
 /// Numbers in JSON values, and the form in which DynamoDB returns them.
 const NUMBERS: [(&str, &str); 7] = [
     ("12345678901234567890123456789012345678", "12345678901234567890123456789012345678"),

@@ -106,6 +106,39 @@ async fn a_connection_that_sends_no_header_is_closed() {
 }
 
 #[tokio::test]
+async fn an_idle_connection_has_more_time_than_a_header() {
+    let times = RequestLimits { header_timeout: Duration::from_millis(200), keep_alive: Duration::from_secs(2), ..limits() };
+    let server = start(bounded(times)).await;
+    let head = "GET /health/live HTTP/1.1\r\nhost: a\r\n\r\n";
+    let ask = async |stream: &mut TcpStream| {
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut answer = vec![0; 4096];
+        let length = stream.read(&mut answer).await.unwrap_or_default();
+        answer[..length].starts_with(b"HTTP/1.1 200")
+    };
+    let closes = async |stream: &mut TcpStream| {
+        let begun = tokio::time::Instant::now();
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest).await;
+        begun.elapsed()
+    };
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    for _ in 0..2 {
+        assert!(ask(&mut stream).await);
+        tokio::time::sleep(Duration::from_millis(800)).await;
+    }
+    assert!(ask(&mut stream).await, "it is kept for longer than a header may take");
+    let idle = closes(&mut stream).await;
+    assert!((1_900..20_000).contains(&idle.as_millis()), "{idle:?}");
+    // A header that has begun has its own time, whatever came before it.
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    assert!(ask(&mut stream).await);
+    stream.write_all(b"GET /health").await.unwrap();
+    let begun = closes(&mut stream).await;
+    assert!(begun < Duration::from_millis(1_500), "{begun:?}");
+}
+
+#[tokio::test]
 async fn requests_beyond_the_limit_are_told_to_come_back() {
     let machine = Machine::default();
     let (held, release) = (machine.held.clone(), machine.release.clone());

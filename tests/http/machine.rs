@@ -1,10 +1,10 @@
 //! A server on a free port, and a backend that answers by the text of the operation.
 
-use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt};
 use keyfold::execute::error::{ErrorCode, GraphqlError};
 use keyfold::execute::gateway::Response;
-use keyfold::serve::backend::{Backend, Execution, Invocation, MayNotWrite};
+use keyfold::serve::backend::{Backend, Execution, Invocation, MayNotWrite, OperationAnswer};
 use keyfold::serve::console::page::{CallerChoice, Console, PageParts};
 use keyfold::serve::documents::lookup::Documents;
 use keyfold::serve::documents::persisted::PersistedDocuments;
@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
-/// Answers by the text: `echo` returns the request, `hang` never answers, `hold` and `mutation that holds` wait until they are released,
+/// Answers by the text: `echo` returns the request, `hang` never answers, `feed` is a subscription without events, `hold` and `mutation that holds` wait until they are released,
 /// `panic` and `mutation that panics` panic, `large` gives 5 MB, `invalid` and `unavailable` fail. A text with `mutation` in it writes.
 #[derive(Default)]
 pub struct Machine {
@@ -39,6 +39,10 @@ impl Backend for Machine {
         let writes = invocation.request.query.contains("mutation");
         if writes && !invocation.may_write {
             return async { Err(MayNotWrite) }.boxed();
+        }
+        if invocation.request.query == "feed" && invocation.may_last {
+            let answer = OperationAnswer::Many(futures_util::stream::pending().boxed());
+            return async { Ok(Execution { writes: false, answer }) }.boxed();
         }
         let response = async move {
             match invocation.request.query.as_str() {
@@ -108,6 +112,7 @@ pub fn limits() -> RequestLimits {
         body_limit: 1000,
         max_batch: 3,
         header_timeout: Duration::from_secs(30),
+        keep_alive: Duration::from_secs(30),
         body_timeout: Duration::from_secs(30),
         request_timeout: Duration::from_secs(30),
         write_timeout: Duration::from_secs(30),

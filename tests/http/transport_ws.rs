@@ -25,8 +25,10 @@
 //! | 20 | after the client's `complete` it hears no more; one for no operation is no mistake | `a_client_ends_an_operation_and_hears_no_more_of_it` |
 //! | 21 | operations of one socket run side by side | `operations_run_side_by_side` |
 
-use crate::machine::{Machine, Running, parts, start};
+use crate::machine::{Machine, Running, limits, parts, start};
 use futures_util::{SinkExt, StreamExt};
+use keyfold::serve::router::Parts;
+use keyfold::serve::settings::{RequestLimits, SharedLimits};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,9 +59,13 @@ enum Heard {
 }
 
 async fn open(offered: &str) -> Result<(Socket, String), u16> {
+    open_with(offered, limits()).await
+}
+
+async fn open_with(offered: &str, limits: RequestLimits) -> Result<(Socket, String), u16> {
     let machine = Machine::default();
     let (held, release) = (machine.held.clone(), machine.release.clone());
-    let server = start(parts(machine)).await;
+    let server = start(Parts { limits, ..parts(machine) }).await;
     let mut request = server.url("/graphql/ws").replacen("http", "ws", 1).into_client_request().unwrap();
     if !offered.is_empty() {
         request.headers_mut().insert("sec-websocket-protocol", offered.parse().unwrap());
@@ -294,25 +300,66 @@ async fn operations_run_side_by_side() {
 }
 
 #[tokio::test]
-async fn one_operation_too_many_is_refused_alone() {
+async fn one_operation_too_many_waits_for_its_turn() {
     let mut socket = ready().await;
-    let most = keyfold::serve::settings::SharedLimits::default().max_socket_operations;
+    let most = SharedLimits::default().max_socket_operations;
+    for number in 0..most {
+        socket.subscribe(&number.to_string(), "hang").await;
+    }
+    socket.subscribe("more", "q").await;
+    socket.subscribe("left", "q").await;
+    socket.say(json!({"type": "complete", "id": "left"})).await;
+    socket.say(json!({"type": "ping"})).await;
+    assert_eq!(socket.kind().await, "pong -", "the socket is read meanwhile");
+    socket.say(json!({"type": "complete", "id": "0"})).await;
+    assert_eq!([socket.kind().await, socket.kind().await], ["next more", "complete more"]);
+}
+
+#[tokio::test]
+async fn an_operation_that_waits_too_long_is_told_so() {
+    let limits = RequestLimits { request_timeout: Duration::from_millis(500), ..limits() };
+    let mut socket = open_with("graphql-transport-ws", limits).await.unwrap().0;
+    socket.say(json!({"type": "connection_init"})).await;
+    assert_eq!(socket.kind().await, "connection_ack -");
+    let most = SharedLimits::default().max_socket_operations;
+    for number in 0..most {
+        socket.subscribe(&number.to_string(), "mutation that holds").await;
+    }
+    socket.subscribe("more", "q").await;
+    let mut heard = Vec::new();
+    for _ in 0..=most {
+        heard.push(socket.kind().await);
+    }
+    assert!(heard.contains(&"error more".to_owned()), "{heard:?}");
+}
+
+#[tokio::test]
+async fn subscriptions_take_no_place_of_queries() {
+    let mut socket = ready().await;
+    let most = SharedLimits::default().max_socket_subscriptions;
+    for number in 0..most {
+        socket.subscribe(&number.to_string(), "feed").await;
+    }
+    socket.subscribe("query", "q").await;
+    assert_eq!([socket.kind().await, socket.kind().await], ["next query", "complete query"]);
+    socket.subscribe("more", "feed").await;
+    assert_eq!(socket.kind().await, "error more", "it is refused alone");
+    socket.say(json!({"type": "complete", "id": "0"})).await;
+    socket.subscribe("again", "feed").await;
+    socket.subscribe("last", "q").await;
+    assert_eq!([socket.kind().await, socket.kind().await], ["next last", "complete last"], "there is room for another");
+}
+
+#[tokio::test]
+async fn operations_that_wait_have_a_bound() {
+    let mut socket = ready().await;
+    let SharedLimits { max_socket_operations, max_socket_subscriptions, .. } = SharedLimits::default();
+    let most = 9 * max_socket_operations + max_socket_subscriptions;
     for number in 0..most {
         socket.subscribe(&number.to_string(), "hang").await;
     }
     socket.subscribe("more", "q").await;
     assert_eq!(socket.kind().await, "error more");
-    socket.say(json!({"type": "complete", "id": "0"})).await;
-    // The end of the first may be heard after the next begins.
-    let mut heard = String::new();
-    for _ in 0..100 {
-        socket.subscribe("again", "q").await;
-        heard = socket.kind().await;
-        if heard == "next again" {
-            break;
-        }
-    }
-    assert_eq!((heard.as_str(), socket.kind().await.as_str()), ("next again", "complete again"));
 }
 
 #[tokio::test]

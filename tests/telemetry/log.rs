@@ -1,7 +1,8 @@
 //! The log lines of requests and operations.
 
 use crate::observed::Observed;
-use crate::process::KEY;
+use crate::process::{KEY, run};
+use crate::server::{TABLE, schema};
 use crate::{FLAT, FRIDGE, NESTED};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -104,4 +105,21 @@ async fn an_operation_over_a_websocket_is_a_line() {
     wait_for(&mut observed, "operation over a WebSocket", 1).await;
     let line = observed.lines("operation over a WebSocket").remove(0);
     assert_eq!((&line["operation"], &line["calls"]), (&json!("Socket"), &json!(1)), "{line:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stored_value_that_does_not_fit_is_found_by_its_line() {
+    let mut observed = Observed::start(&[], &[]).await;
+    let aiko = "11111111-1111-4111-8111-111111111111";
+    let broken = json!({ "Item": { "PK": { "S": aiko }, "SK": { "S": "User" }, "UserName": { "N": "5" }, "EMailAddress": { "S": "a@example.com" } } });
+    std::fs::write(observed.directory.path().join("broken.jsonl"), broken.to_string()).unwrap();
+    let (schema, url) = (schema(), observed.dynamo.url());
+    run(observed.directory.path(), &["import", "broken.jsonl", "--table", TABLE, "--schema", &schema, "--endpoint-url", &url]).well();
+    let answer = observed.send(json!({ "query": "query ($id: ID!) { user(id: $id) { name } }", "variables": { "id": aiko } }), &[]).await;
+    assert_eq!(answer["errors"][0]["extensions"]["code"], "INTERNAL", "{answer:#}");
+    assert!(!answer.to_string().contains("UserName"), "{answer:#}");
+    wait_for(&mut observed, "a stored value does not fit the schema", 1).await;
+    let line = observed.lines("a stored value does not fit the schema").pop().unwrap();
+    let told = [&line["level"], &line["table"], &line["key"], &line["attribute"], &line["stored"]];
+    assert_eq!(told, [&json!("WARN"), &json!(TABLE), &json!(format!("{aiko}, User")), &json!("UserName"), &json!("N")], "{line:#}");
 }

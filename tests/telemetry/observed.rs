@@ -81,7 +81,7 @@ pub struct Observed {
     pub metrics_url: String,
     pub proxy: Arc<Proxy>,
     pub directory: TempDir,
-    _dynamo: Dynamo,
+    pub dynamo: Dynamo,
 }
 
 impl Observed {
@@ -121,7 +121,7 @@ impl Observed {
         let metrics_url = format!("{metrics}/metrics");
         // The server closes a connection that is silent for ten seconds. A request must not meet that.
         let client = reqwest::Client::builder().pool_idle_timeout(Duration::from_secs(2)).build().unwrap();
-        Self { process, caller: Caller { client, url }, metrics_url, proxy, directory, _dynamo: dynamo }
+        Self { process, caller: Caller { client, url }, metrics_url, proxy, directory, dynamo }
     }
 
     /// Sends a body as Aiko, with these headers besides.

@@ -3,8 +3,10 @@
 
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::table::bulk::export_lines::parse_line;
+use crate::table::bulk::fit::{KeyDigest, key_digest, misfit};
 use crate::table::data::attribute::{Attribute, Item};
 use anyhow::{Context, Result, anyhow, bail};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -94,13 +96,21 @@ impl ItemFile {
         let mut total = 0;
         let mut kept = Vec::new();
         let mut mistakes = Vec::new();
+        // 40 bytes for each line.
+        let mut keys: HashMap<KeyDigest, u64> = HashMap::new();
         let lines: Box<dyn Iterator<Item = Result<Line>>> = match self.parsed.take() {
             Some(parsed) => Box::new(parsed.into_iter().map(Ok)),
             None => Box::new(self.lines()?),
         };
         for line in lines {
             let (number, parsed) = line?;
-            match parsed.and_then(|item| fitting(item, table)) {
+            let item = parsed.and_then(|item| fitting(item, table)).and_then(|item| {
+                match key_digest(table, &item).and_then(|digest| keys.insert(digest, number)) {
+                    Some(before) => Err(format!("the item has the key of line {before}")),
+                    None => Ok(item),
+                }
+            });
+            match item {
                 Ok(item) => {
                     total += 1;
                     see(&item);
@@ -178,7 +188,7 @@ fn next_line(reader: &mut impl BufRead) -> Result<Option<String>> {
     String::from_utf8(line).map(Some).context("it is not UTF-8 text")
 }
 
-/// Checks the keys of an item: every key attribute has its type, and the primary key is complete.
+/// Checks an item: every key attribute has its type, the primary key is complete, and DynamoDB takes its values.
 fn fitting(item: Item, table: &Table) -> Result<Item, String> {
     for key in table.primary_key() {
         if !item.contains_key(&key.name) {
@@ -190,7 +200,7 @@ fn fitting(item: Item, table: &Table) -> Result<Item, String> {
             fits(key, value)?;
         }
     }
-    Ok(item)
+    misfit(table, &item).map_or(Ok(item), Err)
 }
 
 /// DynamoDB developer guide, "Naming rules and data types": a key attribute is a string, number or binary, and not empty.
@@ -283,6 +293,34 @@ mod tests {
         assert!(message.starts_with("nothing was loaded\n"), "{message}");
         assert!(message.contains(":2: ") && message.contains(":4: the key attribute \"SK\" is missing"), "{message}");
         assert!(message.contains(":5: the key attribute \"PK\" is empty") && !message.contains(":1: "), "{message}");
+    }
+
+    #[test]
+    fn what_dynamodb_would_refuse_or_replace_is_named_before_anything_is_written() {
+        let with = |number: usize, more: &str| line("a", number).replace("}}\n", &format!("}}, {more}}}}}\n")).replace("}}, \"", "}, \"");
+        let text = |bytes: usize| with(2, &format!("\"filler\": {{\"S\": \"{}\"}}", "x".repeat(bytes)));
+        let told = |lines: &[String]| {
+            let (_keep, items) = file(lines.concat().as_bytes());
+            items.check(&table(), &mut |_| {}).map(|items| items.total).map_err(|error| error.to_string())
+        };
+        assert_eq!(told(&[line("a", 1), line("a", 2), line("b", 1)]), Ok(3));
+        for (lines, number, why) in [
+            ([line("a", 1), line("b", 1), line("a", 1)], 3, "the item has the key of line 1"),
+            ([line("a", 1), line("b", 1), line("a", 1).replace("\"1\"", "\"1.0\"")], 3, "the item has the key of line 1"),
+            ([line("a", 1), text(409_600), line("b", 1)], 2, "the item has 4096"),
+            ([line("a", 1), line(&"k".repeat(2_049), 1), line("b", 1)], 2, "the key attribute \"PK\" has 2049 bytes"),
+            ([line("a", 1), with(2, r#""set": {"NS": ["1", "2", "1.0"]}"#), line("b", 1)], 2, "the set in \"set\" repeats a value"),
+            ([line("a", 1), with(2, r#""list": {"L": [{"SS": ["x", "x"]}]}"#), line("b", 1)], 2, "the set in \"list\" repeats a value"),
+        ] {
+            let message = told(&lines).unwrap_err();
+            assert!(message.starts_with("nothing was loaded\n") && message.contains(&format!(":{number}: {why}")), "{message}");
+        }
+        // The largest item, and one of numbers with many zeros.
+        let rest = "PK".len() + "a".len() + "SK".len() + 2 + "filler".len();
+        assert_eq!(told(&[text(409_600 - rest)]), Ok(1));
+        assert!(told(&[text(409_600 - rest + 1)]).is_err());
+        let zeros: Vec<String> = (0..8_000).map(|n| format!("\"n{n}\": {{\"N\": \"1{}\"}}", "0".repeat(120))).collect();
+        assert_eq!(told(&[with(2, &zeros.join(", "))]), Ok(1));
     }
 
     #[test]

@@ -197,7 +197,7 @@ fn size(value: &Attribute) -> Option<usize> {
 }
 
 /// The data type descriptor of a value.
-pub(super) fn type_of(value: &Attribute) -> &'static str {
+pub fn type_of(value: &Attribute) -> &'static str {
     match value {
         Attribute::S(_) => "S",
         Attribute::N(_) => "N",

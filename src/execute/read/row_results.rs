@@ -13,6 +13,7 @@ use crate::execute::page::result::{PageResult, list_too_long};
 use crate::plan::tree::Read;
 use smallvec::SmallVec;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// What a read found for one row.
 #[derive(Default)]
@@ -44,7 +45,7 @@ pub fn row_results(
             // To collect them would take longer, as most rows have one.
             let mut items = SmallVec::with_capacity(positions.len());
             for position in positions {
-                items.push(item(&gate, filter.as_ref(), results, position));
+                items.push(item((context, &gate), filter.as_ref(), results, position));
             }
             within_maximum(read, items)
         }
@@ -62,11 +63,20 @@ pub fn row_results(
 }
 
 /// The item of a Get, if the caller may see it and it meets the filter of its read.
-fn item(gate: &ItemGate, filter: Option<&ItemFilter<'_>>, results: &WaveResults<'_>, position: usize) -> ItemState {
+fn item(
+    (context, gate): (&ExecutionContext<'_>, &ItemGate),
+    filter: Option<&ItemFilter<'_>>,
+    results: &WaveResults<'_>,
+    position: usize,
+) -> ItemState {
     let item = match results.item(position) {
         Some(Ok(Some(item))) => VisibleItem::by_key(gate, item),
         Some(Err(error)) => return ItemState::Failed(Failure::of_table(error)),
-        Some(Ok(None)) | None => None,
+        Some(Ok(None)) => {
+            context.misses.store(true, Ordering::Relaxed);
+            None
+        }
+        None => None,
     };
     let Some(item) = item else { return ItemState::Absent };
     match filter.map_or(Ok(true), |filter| filter.lets_through(&item)) {

@@ -3,6 +3,7 @@
 //! A response beyond its bounds has `data: null` and one error, at the place where it exceeded them. With a null at that place only, each
 //! of a thousand siblings could fill the response again. Bytes that no longer fit are never written.
 
+use super::misfit::Misfit;
 use crate::execute::error::{ErrorCode, GraphqlError};
 use crate::table::data::limits::ITEM_BYTES;
 use serde_json::Value;
@@ -44,6 +45,8 @@ pub struct ResponseBody {
     /// The time that writing took.
     writing: Duration,
     refused: bool,
+    /// What does not fit the schema, for the log.
+    pub(super) misfit: Option<Box<Misfit>>,
     /// The number of written objects, including those that a null has replaced.
     objects: usize,
     limits: ResponseLimits,
@@ -54,7 +57,7 @@ impl ResponseBody {
     pub fn new(limits: ResponseLimits) -> Self {
         let mut data = Vec::with_capacity(SMALL);
         data.extend_from_slice(BEGINNING);
-        Self { data, errors: Vec::new(), codes: Vec::new(), writing: Duration::ZERO, refused: false, objects: 0, limits }
+        Self { data, errors: Vec::new(), codes: Vec::new(), writing: Duration::ZERO, refused: false, misfit: None, objects: 0, limits }
     }
 
     /// Begins the first field of another step.
@@ -123,6 +126,11 @@ impl ResponseBody {
     /// Counts time that writing took.
     pub fn took(&mut self, time: Duration) {
         self.writing += time;
+    }
+
+    /// What does not fit the schema of what was written last.
+    pub fn take_misfit(&mut self) -> Option<Box<Misfit>> {
+        self.misfit.take()
     }
 
     /// The time that writing took.

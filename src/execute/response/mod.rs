@@ -2,6 +2,7 @@
 
 pub mod body;
 mod list;
+pub mod misfit;
 mod node;
 mod object;
 mod scalar;

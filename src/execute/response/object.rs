@@ -1,5 +1,6 @@
 //! Objects of a response: the fields of a selection for a row, in their order, and embedded objects.
 
+use super::misfit::Misfit;
 use super::writer::{PathStep, Place, Unwritten, Writer, json};
 use crate::execute::auth::refusals;
 use crate::execute::error::ErrorCode;
@@ -59,8 +60,20 @@ impl<'a> Writer<'a> {
                 json(&mut self.body.data, value);
                 Ok(())
             }
-            OutputValue::Leaf(held) => self.leaf(held, output, type_name, at),
-            OutputValue::Embedded(held, object, rows) => self.embedded(held, object, *rows, (output, at)),
+            OutputValue::Leaf(held) => {
+                let written = self.leaf(held, output, type_name, at);
+                if self.body.misfit.is_some() {
+                    self.locate_misfit(type_name, held, at);
+                }
+                written
+            }
+            OutputValue::Embedded(held, object, rows) => {
+                let written = self.embedded(held, object, *rows, (output, at));
+                if self.body.misfit.is_some() {
+                    self.locate_misfit(type_name, held, at);
+                }
+                written
+            }
             OutputValue::One(target, object) => self.one(target, object, (type_name, output), at),
             OutputValue::Nodes(nodes) => self.nodes(nodes, &output.ty, at),
             OutputValue::GlobalId(id, values) => self.global_id((id, values), (type_name, output), at),
@@ -122,6 +135,17 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Notes for the log where a value is held that does not fit.
+    #[cold]
+    fn locate_misfit(&mut self, type_name: &str, held: &ValueLocation, at: Place<'_>) {
+        let (reader, item) = match held {
+            ValueLocation::In(holder, reader) => (reader, self.state.held(*holder, at.space, at.row).ok().flatten()),
+            ValueLocation::Here(reader) => (reader, None),
+            ValueLocation::Known(..) => return,
+        };
+        self.body.misfit.iter_mut().for_each(|misfit| misfit.locate(reader, type_name, item));
+    }
+
     fn leaf(&mut self, held: &'a ValueLocation, output: &Output, type_name: &str, at: Place<'_>) -> Result<(), Unwritten> {
         let state = self.state;
         let (reader, item) = match held {
@@ -143,7 +167,8 @@ impl<'a> Writer<'a> {
         };
         match item.and_then(|item| decode::find(reader, item)) {
             None => self.absent(&output.ty, type_name, &reader.field),
-            Some(decode::StoredValue::UnreadValue) => Err(self.misfit(&output.ty)),
+            // Only a text of a key can be that.
+            Some(decode::StoredValue::UnreadValue) => Err(self.misfit(&output.ty, &Attribute::S("".into()))),
             Some(decode::StoredValue::Text(value)) => {
                 push_json_text(&mut self.body.data, value);
                 Ok(())
@@ -162,6 +187,9 @@ impl<'a> Writer<'a> {
         if ty.is_list() && ty.is_non_null() {
             self.body.data.extend_from_slice(b"[]");
             return Ok(());
+        }
+        if ty.is_non_null() {
+            Misfit::note(&mut self.body.misfit, "nothing or NULL");
         }
         self.missing(ty, || null_message(type_name, field))
     }
@@ -225,13 +253,16 @@ impl<'a> Writer<'a> {
                 if !ty.is_list() {
                     place();
                 }
+                if ty.is_non_null() {
+                    Misfit::note(&mut self.body.misfit, "NULL");
+                }
                 self.missing(ty, || format!("A {} must not be null here.", object.type_name))
             }
             _ => {
                 if !ty.is_list() {
                     place();
                 }
-                Err(self.error(ErrorCode::Internal, format!("The stored value does not fit the type {ty}.")))
+                Err(self.misfit(ty, attribute))
             }
         }
     }

@@ -1,7 +1,9 @@
 //! Attributes and values → JSON bytes, straight into the response.
 
+use super::misfit::Misfit;
 use super::writer::{PathStep, Unwritten, Writer, json};
 use crate::execute::error::ErrorCode;
+use crate::execute::expression::evaluate::type_of;
 use crate::execute::values::decode;
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::table::data::attribute::Attribute;
@@ -67,6 +69,9 @@ impl Writer<'_> {
     /// Writes a stored scalar, enum or list of them.
     pub(super) fn attribute(&mut self, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<(), Unwritten> {
         if matches!(attribute, Attribute::Null) {
+            if ty.is_non_null() {
+                Misfit::note(&mut self.body.misfit, "NULL");
+            }
             return self.missing(ty, || format!("The stored value is null, but its type is {ty}."));
         }
         match ty {
@@ -76,10 +81,10 @@ impl Writer<'_> {
                     (Attribute::L(values), ValueType::Set(element)) => (values, &**element),
                     (Attribute::L(values), kind) => (values, kind),
                     (set, ValueType::Set(element)) => {
-                        owned = decode::elements(set).ok_or_else(|| self.misfit(ty))?;
+                        owned = decode::elements(set).ok_or_else(|| self.misfit(ty, set))?;
                         (&owned, &**element)
                     }
-                    _ => return Err(self.misfit(ty)),
+                    _ => return Err(self.misfit(ty, attribute)),
                 };
                 self.body.data.push(b'[');
                 for (position, value) in values.iter().enumerate() {
@@ -111,13 +116,14 @@ impl Writer<'_> {
             (ValueType::Float, Attribute::N(number)) if is_canonical_float(number) => self.body.data.extend_from_slice(number.as_bytes()),
             _ => match decode::scalar(kind, attribute) {
                 Some(value) => json(&mut self.body.data, &value),
-                None => return Err(self.misfit(ty)),
+                None => return Err(self.misfit(ty, attribute)),
             },
         }
         Ok(())
     }
 
-    pub(super) fn misfit(&mut self, ty: &Type) -> Unwritten {
+    pub(super) fn misfit(&mut self, ty: &Type, attribute: &Attribute) -> Unwritten {
+        Misfit::note(&mut self.body.misfit, type_of(attribute));
         self.error(ErrorCode::Internal, format!("The stored value does not fit the type {ty}."))
     }
 }

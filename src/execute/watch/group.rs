@@ -15,8 +15,8 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The most bytes of changes that wait for a group's reads, unless it is one change alone.
-const PENDING_BYTES: usize = 1 << 20;
+/// The most bytes of changes that wait for a group's reads, unless it is one change alone. A stream is read in bursts of a megabyte.
+const PENDING_BYTES: usize = 4 << 20;
 
 /// What subscribers of one group have in common: the hash of the operation's text and name, its variables, and its caller.
 pub type GroupKey = [u8; 32];

@@ -11,9 +11,15 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use tokio::time::Instant;
 
-/// The most bytes of events that wait for a subscriber, unless it is one event alone.
+/// The bytes of events that may wait for a subscriber for as long as it likes, and what it must take in each [`PATIENCE`] while more wait.
 const QUEUE_BYTES: usize = 256 << 10;
+/// The most bytes of events that wait for a subscriber, unless it is one event alone. A stream is read in bursts of a megabyte.
+const MOST_QUEUE_BYTES: usize = 4 << 20;
+/// The time over which a subscriber must take its events while many wait.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// The memory of an event's place in a queue, in bytes.
 const PLACE_BYTES: usize = 16;
 /// The bytes that an event counts for a subscriber, besides its response. Many small ones must not wait for long, either.
@@ -49,6 +55,8 @@ struct SubscriberState {
     queued: usize,
     held: usize,
     count: usize,
+    /// Since when the client must take events, and the bytes that it has taken since; none while few wait.
+    behind: Option<(Instant, usize)>,
     bounds: Arc<DeliveryBounds>,
     gate: Gate,
     /// The last event that the client has taken, or the id from which one without an event goes on.
@@ -84,7 +92,9 @@ impl Subscriber {
     /// A subscriber whose events wait until it is [opened](Self::open).
     pub fn holding(bounds: Arc<DeliveryBounds>) -> Arc<Self> {
         let (queue, gate) = (VecDeque::new(), Gate::Holding(Vec::new()));
-        let state = SubscriberState { queue, queued: 0, held: 0, count: 0, bounds, gate, last: None, end: None, waker: None, room: None };
+        let (queued, held, count, behind) = (0, 0, 0, None);
+        let (last, end, waker, room) = (None, None, None, None);
+        let state = SubscriberState { queue, queued, held, count, behind, bounds, gate, last, end, waker, room };
         Arc::new(Self { state: Mutex::new(state) })
     }
 
@@ -161,6 +171,7 @@ impl Subscriber {
                 state.queue = VecDeque::new();
             }
             state.give_back((size_of_event(&event), 0, 1));
+            state.takes(size_of_event(&event));
             state.last = Some(event.id.clone());
             state.room.take().into_iter().for_each(Waker::wake);
             return Poll::Ready(Some(Response { body: event.body.clone(), event: Some(event.id.clone()), ..Response::default() }));
@@ -199,7 +210,7 @@ impl SubscriberState {
             Gate::Holding(held) => {
                 self.held += offer.size();
                 held.push(offer);
-                let is_full = held.len() > 1 && self.held > QUEUE_BYTES;
+                let is_full = held.len() > 1 && self.held > MOST_QUEUE_BYTES;
                 self.take();
                 if is_full {
                     self.drop_held(Gate::Missing);
@@ -242,10 +253,32 @@ impl SubscriberState {
     fn take(&mut self) {
         self.count += 1;
         self.bounds.add(PLACE_BYTES);
-        let is_full = self.queue.len() > 1 && self.queued > QUEUE_BYTES;
+        let is_full = self.queue.len() > 1 && (self.queued > MOST_QUEUE_BYTES || self.is_too_slow());
         if is_full || (self.count > 1 && self.bounds.are_exceeded()) {
             self.end_too_slow();
         }
+    }
+
+    /// Whether much waits, and the client has not taken enough of it for some time. A client that takes its events all the time may have a
+    /// burst of them.
+    fn is_too_slow(&mut self) -> bool {
+        if self.queued <= QUEUE_BYTES {
+            return false;
+        }
+        let (since, taken) = *self.behind.get_or_insert_with(|| (Instant::now(), 0));
+        if since.elapsed() < PATIENCE {
+            return false;
+        }
+        self.behind = None;
+        taken < QUEUE_BYTES
+    }
+
+    /// The client takes an event of this size.
+    fn takes(&mut self, bytes: usize) {
+        if self.queued <= QUEUE_BYTES {
+            self.behind = None;
+        }
+        self.behind.iter_mut().for_each(|(_, taken)| *taken += bytes);
     }
 
     /// Ends the subscription. The client goes on after its last event, so nothing that waits is sent any longer.
@@ -319,4 +352,98 @@ impl GroupOffer {
 /// The bytes that an event counts for a subscriber.
 fn size_of_event(event: &Event) -> usize {
     EVENT_BYTES + event.body.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::time::advance;
+
+    const SMALL: usize = 20_000;
+
+    fn subscriber(bounds: &Arc<DeliveryBounds>) -> Arc<Subscriber> {
+        let subscriber = Subscriber::holding(bounds.clone());
+        subscriber.open(Seen::default());
+        subscriber
+    }
+
+    /// Offers events of this many bytes.
+    fn offer(subscriber: &Subscriber, bounds: &Arc<DeliveryBounds>, count: usize, bytes: usize) {
+        for _ in 0..count {
+            let event = Event { id: "id".into(), body: vec![b'x'; bytes].into(), record: None };
+            subscriber.offer(&GroupOffer::Event(event.held(bounds)));
+        }
+    }
+
+    /// Takes this many events; false if there is an end among them.
+    fn take(subscriber: &Subscriber, count: usize) -> bool {
+        let mut context = Context::from_waker(Waker::noop());
+        (0..count).all(|_| match subscriber.poll_next(&mut context) {
+            Poll::Ready(Some(response)) => response.event.is_some(),
+            _ => true,
+        })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_reads_all_the_time_may_have_bursts() {
+        let bounds = Arc::default();
+        let subscriber = subscriber(&bounds);
+        for _ in 0..60 {
+            // A stream that is read once a second, at 60 events a second.
+            offer(&subscriber, &bounds, 60, SMALL);
+            for _ in 0..10 {
+                assert!(take(&subscriber, 6));
+                advance(Duration::from_millis(100)).await;
+            }
+        }
+        assert!(take(&subscriber, 1));
+        assert_eq!(bounds.waiting(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_is_always_behind_and_takes_enough_goes_on() {
+        let bounds = Arc::default();
+        let subscriber = subscriber(&bounds);
+        offer(&subscriber, &bounds, 60, SMALL);
+        for _ in 0..600 {
+            assert!(take(&subscriber, 1));
+            offer(&subscriber, &bounds, 1, SMALL);
+            advance(Duration::from_millis(200)).await;
+        }
+        assert!(take(&subscriber, 1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_takes_nothing_or_too_little_ends() {
+        for taken in [0, 1] {
+            let bounds = Arc::default();
+            let subscriber = subscriber(&bounds);
+            offer(&subscriber, &bounds, 20, SMALL);
+            advance(PATIENCE - Duration::from_millis(1)).await;
+            assert!(take(&subscriber, taken));
+            offer(&subscriber, &bounds, 1, SMALL);
+            assert!(take(&subscriber, taken), "it has its time");
+            advance(Duration::from_millis(1)).await;
+            offer(&subscriber, &bounds, 1, SMALL);
+            assert!(!take(&subscriber, 1), "{taken}");
+            assert_eq!(bounds.waiting(), 0, "nothing waits for it any longer");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn few_events_wait_for_ever_and_too_many_not_at_all() {
+        let bounds = Arc::default();
+        let patient = subscriber(&bounds);
+        for _ in 0..12 {
+            offer(&patient, &bounds, 1, SMALL);
+            advance(PATIENCE * 10).await;
+        }
+        assert!(take(&patient, 12));
+        let flooded = subscriber(&bounds);
+        offer(&flooded, &bounds, MOST_QUEUE_BYTES / SMALL + 1, SMALL);
+        assert!(!take(&flooded, 1));
+        let large = subscriber(&bounds);
+        offer(&large, &bounds, 1, MOST_QUEUE_BYTES * 2);
+        assert!(take(&large, 1), "one event is always sent");
+    }
 }

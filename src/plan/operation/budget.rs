@@ -19,7 +19,7 @@ pub struct OperationBudgets {
     pub depth: usize,
     /// Fields after fragments are spread.
     pub fields: usize,
-    /// Aliases; one in a fragment counts once, however often the fragment is spread.
+    /// Aliases, but for those of `__typename`; one in a fragment counts once, however often the fragment is spread.
     pub aliases: usize,
 }
 
@@ -64,11 +64,12 @@ impl<'a> Count<'a> {
                     let depth = within.depth.filter(|_| field.name != "__schema" && field.name != "__type");
                     let here = place(field, self.document);
                     self.fields += 1;
-                    self.aliases += usize::from(field.alias.is_some() && (depth.is_none() || !within.again));
+                    let repeats = field.alias.is_some() && field.name != "__typename";
+                    self.aliases += usize::from(repeats && (depth.is_none() || !within.again));
                     let over = [
-                        (depth.unwrap_or(0), self.budgets.depth, "levels deep"),
-                        (self.fields, self.budgets.fields, "fields"),
-                        (self.aliases, self.budgets.aliases, "aliases"),
+                        (depth.unwrap_or(0), self.budgets.depth, "levels deep (--max-depth)"),
+                        (self.fields, self.budgets.fields, "fields (--max-fields)"),
+                        (self.aliases, self.budgets.aliases, "aliases (--max-aliases)"),
                     ];
                     if let Some((_, limit, what)) = over.iter().find(|(is, limit, _)| is > limit) {
                         let message = format!("The operation is too large: more than {limit} {what}.");
@@ -92,7 +93,7 @@ impl<'a> Count<'a> {
     fn spread(&mut self, set: &SelectionSet, within: Within) -> Result<(), PlanError> {
         self.spreads += 1;
         if self.spreads > self.budgets.fields {
-            let message = format!("The operation is too large: more than {} fragments.", self.budgets.fields);
+            let message = format!("The operation is too large: more than {} fragments (--max-fields).", self.budgets.fields);
             return Err(PlanError::new(PlanErrorKind::Limit, message));
         }
         self.walk(set, within)
@@ -113,7 +114,7 @@ mod tests {
             let document = ExecutableDocument::parse_and_validate(&api, text, "operation").unwrap();
             check(&document, document.operations.get(None).unwrap(), &budgets).err().map(|error| error.message)
         };
-        let refused = Some("The operation is too large: more than 3 aliases.".to_owned());
+        let refused = Some("The operation is too large: more than 3 aliases (--max-aliases).".to_owned());
         let spread = "{ a { ...F b { ...F ...G } } b { ...F } ...G } fragment F on Query { x: c y: c } fragment G on Query { a { ...F } }";
         assert_eq!(told(spread), None);
         assert_eq!(told(&spread.replace("{ a { ...F b", "{ x: c a { ...F b")), None);
@@ -122,5 +123,22 @@ mod tests {
         // Each alias within introspection is a part of the schema once more, and no other limit bounds that.
         let types = "{ __schema { queryType { ...T } mutationType { ...T } } } fragment T on __Type { x: name y: name }";
         assert_eq!(told(types), refused);
+        // Clients add `__typename` under names of their own. It repeats nothing, and counts as a field.
+        let names = (0..9).map(|n| format!("n{n}: __typename ")).collect::<String>();
+        assert_eq!(told(&format!("{{ a {{ {names} x: c }} y: c z: c {names} __schema {{ {names} }} }}").replace("{ n0", "{ m0")), None);
+    }
+
+    #[test]
+    fn a_refusal_names_its_setting() {
+        let api = Schema::parse_and_validate("type Query { a: Query c: Int }", "api").unwrap();
+        let budgets = OperationBudgets { depth: 3, fields: 4, ..OperationBudgets::default() };
+        let told = |text: &str| {
+            let document = ExecutableDocument::parse_and_validate(&api, text, "operation").unwrap();
+            check(&document, document.operations.get(None).unwrap(), &budgets).unwrap_err().message
+        };
+        assert_eq!(told("{ a { a { a { c } } } }"), "The operation is too large: more than 3 levels deep (--max-depth).");
+        assert_eq!(told("{ a { c } b: a { c } c }"), "The operation is too large: more than 4 fields (--max-fields).");
+        let empty = "{ ...F ...F ...F ...F ...F } fragment F on Query { ...G } fragment G on Query { ...H } fragment H on Query { c }";
+        assert_eq!(told(empty), "The operation is too large: more than 4 fragments (--max-fields).");
     }
 }

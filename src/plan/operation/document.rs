@@ -7,7 +7,7 @@ use crate::plan::error::{PlanError, PlanErrorKind};
 use crate::schema::syntax::tokens::in_plain_tokens;
 use apollo_compiler::executable::Operation;
 use apollo_compiler::parser::Parser;
-use apollo_compiler::validation::{DiagnosticList, Valid};
+use apollo_compiler::validation::{DiagnosticList, Valid, WithErrors};
 use apollo_compiler::{ExecutableDocument, Node, Schema};
 use std::collections::HashMap;
 
@@ -29,7 +29,17 @@ impl Document {
         let mut parser = Parser::new().token_limit(budgets.tokens).recursion_limit(budgets.recursion);
         let text = descriptions::blank(text, budgets.tokens);
         let ast = parser.parse_ast(text, "operation").map_err(|failed| of_list(&failed.errors, PlanErrorKind::Syntax, budgets))?;
-        let parsed = ast.to_executable_validate(api).map_err(|list| of_list(&list.errors, PlanErrorKind::Validity, budgets))?;
+        let parsed = match ast.to_executable_validate(api) {
+            Ok(parsed) => parsed,
+            Err(failed) => {
+                let mut mistakes = of_list(&failed.errors, PlanErrorKind::Validity, budgets);
+                if mistakes.is_empty() || !only_repeats_roots(&failed) {
+                    mistakes.truncate(MAX_MISTAKES);
+                    return Err(mistakes);
+                }
+                Valid::assume_valid(failed.partial)
+            }
+        };
         let mut all = HashMap::new();
         for operation in parsed.operations.iter() {
             budget::check(&parsed, operation, budgets).map_err(|error| vec![error])?;
@@ -66,6 +76,18 @@ impl Document {
             Some(name) => format!("The document has no operation `{name}`. It has {has}."),
         }
     }
+}
+
+/// Whether nothing is wrong but that the compiler counts a root field of a subscription each time it is written. Selections with one
+/// response key are one field (GraphQL spec section 5.2.4.1, "Single Root Field"), and the compiler has checked that they can be merged.
+fn only_repeats_roots(failed: &WithErrors<ExecutableDocument>) -> bool {
+    let document = &failed.partial;
+    let has_one_root = |operation: &Node<Operation>| {
+        let mut keys = operation.root_fields(document).map(|field| field.response_key());
+        keys.next().is_none_or(|first| keys.all(|key| key == first))
+    };
+    failed.errors.iter().all(|one| one.error.unstable_error_name() == Some("SubscriptionUsesMultipleFields"))
+        && document.operations.iter().filter(|operation| operation.is_subscription()).all(has_one_root)
 }
 
 /// The compiler's diagnostics as errors for the caller.
@@ -122,6 +144,36 @@ fn sentence(message: &str) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_response_key_that_a_subscription_repeats_is_one_field() {
+        let text = "type Query { a: Int } type Note { x: Int y: Int } type Subscription { notes(id: Int): Note others: Note }";
+        let api = Schema::parse_and_validate(text, "api").unwrap();
+        let told = |text: &str| {
+            Document::parse(&api, text, &OperationBudgets::default()).map(drop).map_err(|mistakes| mistakes[0].message.clone())
+        };
+        for one in [
+            "subscription { notes { x } }",
+            "subscription { a: notes { x } a: notes { y } }",
+            "subscription { notes { x } ...F ... { notes { y } } ...F } fragment F on Subscription { notes { x y } ... on Subscription { notes { x } } }",
+            "subscription A { notes { x } notes { y } } subscription B { b: others { x } b: others { x } } query C { a }",
+        ] {
+            assert_eq!(told(one), Ok(()), "{one}");
+        }
+        for several in [
+            "subscription { a: notes { x } b: notes { x } }",
+            "subscription { notes { x } others { x } }",
+            "subscription { notes { x } ...F } fragment F on Subscription { b: notes { x } }",
+            "subscription { a: notes(id: 1) { x } a: notes(id: 2) { x } }",
+            "subscription { a: notes { x } a: others { x } }",
+            "subscription { notes { x } notes { z } }",
+            "subscription { notes { x } notes @include(if: true) { y } }",
+            "subscription { __typename }",
+            "subscription A { notes { x } notes { y } } subscription B { a: notes { x } b: notes { x } }",
+        ] {
+            assert!(told(several).is_err(), "{several}");
+        }
+    }
 
     #[test]
     fn an_operation_that_is_not_told_is_asked_for_by_the_names_there_are() {

@@ -1,5 +1,7 @@
 //! How long a response may be kept, and by whom. Must not know HTTP.
 
+use std::time::Duration;
+
 /// How long a response may be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CachePolicy {
@@ -12,4 +14,9 @@ pub struct CachePolicy {
 impl CachePolicy {
     /// It is not kept.
     pub const NONE: Self = Self { max_age: 0, private: false };
+
+    /// The same, for this time at most.
+    pub fn at_most(self, age: Duration) -> Self {
+        Self { max_age: self.max_age.min(u32::try_from(age.as_secs()).unwrap_or(u32::MAX)), ..self }
+    }
 }

@@ -6,7 +6,7 @@ use crate::schema::scalar::date_time::{canonical_instant, is_canonical_instant, 
 use crate::schema::scalar::decimal::{canonical_decimal, canonical_float, numeral_length};
 use crate::schema::scalar::spread::Spread;
 use base64::{Engine, engine::general_purpose::STANDARD};
-use serde_json::Value;
+use serde_json::{Number, Value};
 use std::sync::Arc;
 
 /// How a leaf or embedded value is stored in an item.
@@ -166,7 +166,7 @@ impl ValueType {
             (ValueType::Id | ValueType::String | ValueType::Claim, Value::String(_)) | (ValueType::Boolean, Value::Bool(_)) => {
                 Some(value.clone())
             }
-            (ValueType::Id, Value::Number(number)) => (!number.is_f64()).then(|| number.to_string().into()),
+            (ValueType::Id, Value::Number(number)) => integer_text(number).map(Value::from),
             (ValueType::Int, _) => integer(value).and_then(|integer| i32::try_from(integer).ok()).map(Value::from),
             (ValueType::Long, Value::String(text)) => text.parse::<i64>().ok().map(Value::from),
             (ValueType::Long, _) => integer(value).map(Value::from),
@@ -225,6 +225,14 @@ fn integer(value: &Value) -> Option<i64> {
         Some(integer) => Some(integer),
         None => value.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < EXACT).map(|float| float as i64),
     }
+}
+
+/// The digits of a number that is written as an integer, each of them. One with a fraction or an exponent is a float, whatever its value
+/// (GraphQL spec section 3.5.5, "ID", input coercion).
+fn integer_text(number: &Number) -> Option<String> {
+    let text = number.to_string();
+    let is_integer = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    is_integer.then(|| if text == "-0" { "0".to_owned() } else { text })
 }
 
 /// The canonical JSON value of a float. A float without a fraction becomes an integer, so that equal floats are equal values.

@@ -5,6 +5,14 @@ use crate::schema::scalar::value_type::*;
 use proptest::prelude::*;
 use serde_json::json;
 
+/// An integer that no type of the language holds.
+const LONG: &str = "-123456789012345678901234567890123456789012345678901";
+
+/// A number of JSON as it is written.
+fn json_number(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
 fn favorite_type() -> ValueType {
     let stored = [("IMAGE", "image"), ("LINK", "link")].map(|(name, text)| (name.to_owned(), text.to_owned()));
     ValueType::Enum(Arc::new(EnumValues { name: "FavoriteType".to_owned(), stored: stored.into_iter().collect() }))
@@ -15,6 +23,10 @@ fn values_become_canonical() {
     for (kind, value, canonical) in [
         (ValueType::Id, json!(7), json!("7")),
         (ValueType::Id, json!("a"), json!("a")),
+        (ValueType::Id, json_number("-7"), json!("-7")),
+        (ValueType::Id, json_number("-0"), json!("0")),
+        (ValueType::Id, json!("-0"), json!("-0")),
+        (ValueType::Id, json_number(LONG), json!(LONG)),
         (ValueType::Int, json!(1.0), json!(1)),
         (ValueType::Int, json!(-2147483648_i64), json!(-2147483648_i64)),
         (ValueType::Float, json!(5), json!(5)),
@@ -42,6 +54,11 @@ fn values_become_canonical() {
 fn unfit_values_are_refused_with_a_sentence() {
     for (kind, value) in [
         (ValueType::Id, json!(1.5)),
+        (ValueType::Id, json_number("4.0")),
+        (ValueType::Id, json_number("1e3")),
+        (ValueType::Id, json_number("1E400")),
+        (ValueType::Id, json_number("-1e-400")),
+        (ValueType::Id, json!(true)),
         (ValueType::String, json!(1)),
         (ValueType::Int, json!(2147483648_i64)),
         (ValueType::Int, json!("1")),

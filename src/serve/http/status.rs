@@ -50,8 +50,10 @@ pub enum HttpRefusal {
     ClientBusy,
     /// The caller has begun as many operations as the settings allow for a time.
     TooFast(TooFast),
-    /// The WebSocket has as many concurrent operations as the settings allow.
+    /// So many operations of the WebSocket wait that no other can.
     SocketBusy,
+    /// The WebSocket has as many subscriptions as the settings allow.
+    TooManySubscriptions,
     /// The request needs more memory than the settings allow for all requests.
     TooMuchMemory,
     /// WebSockets do not reach the server.
@@ -115,9 +117,11 @@ impl HttpRefusal {
             Self::ForeignOrigin => StatusCode::FORBIDDEN,
             Self::ForeignHost(_) => StatusCode::MISDIRECTED_REQUEST,
             Self::NotSignedIn => StatusCode::UNAUTHORIZED,
-            Self::ClientBusy | Self::TooFast(_) | Self::SocketBusy | Self::ResponseDropped(Exhausted::Part) => {
-                StatusCode::TOO_MANY_REQUESTS
-            }
+            Self::ClientBusy
+            | Self::TooFast(_)
+            | Self::SocketBusy
+            | Self::TooManySubscriptions
+            | Self::ResponseDropped(Exhausted::Part) => StatusCode::TOO_MANY_REQUESTS,
             Self::SignInUnavailable | Self::Busy | Self::ResponseDropped(Exhausted::Total | Exhausted::TooLarge) => {
                 StatusCode::SERVICE_UNAVAILABLE
             }
@@ -191,7 +195,10 @@ impl HttpRefusal {
             Self::ClientBusy => (ErrorCode::LimitExceeded, "This client has too many requests at once. Try again later.".into()),
             Self::TooFast(_) => (ErrorCode::LimitExceeded, "This caller has sent too many requests. Try again later.".into()),
             Self::SocketBusy => {
-                (ErrorCode::LimitExceeded, "This WebSocket has too many operations at once. Wait until one is answered.".into())
+                (ErrorCode::LimitExceeded, "This WebSocket has too many operations that wait. Wait until one is answered.".into())
+            }
+            Self::TooManySubscriptions => {
+                (ErrorCode::LimitExceeded, "This WebSocket has too many subscriptions. End one of them first.".into())
             }
             Self::TooMuchMemory => (ErrorCode::LimitExceeded, "The request needs more memory than the server has for requests.".into()),
             Self::NoEvents => {

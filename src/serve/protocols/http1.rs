@@ -9,6 +9,7 @@ use crate::serve::http::status::HttpRefusal;
 use axum::body::Body;
 use axum::http::header::UPGRADE;
 use axum::http::{Request, StatusCode};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -19,7 +20,9 @@ use tower::Service;
 
 /// Serves the connection until it ends.
 pub async fn serve(accepted: AcceptedConnection) -> Result<(), EndedEarly> {
-    let AcceptedConnection { connection, peer, router, workers, limits, mut open, .. } = accepted;
+    let AcceptedConnection { mut connection, peer, router, workers, limits, mut open, .. } = accepted;
+    // hyper has one time for both.
+    connection.wait_for_headers(limits.header_timeout, limits.keep_alive);
     let (received, proxies) = (connection.received(), limits.shared.trusted_proxies);
     let service = service_fn(move |mut request: Request<Incoming>| {
         received.header_is_complete();
@@ -32,15 +35,23 @@ pub async fn serve(accepted: AcceptedConnection) -> Result<(), EndedEarly> {
         let answer = router.clone().call(request.map(Body::new));
         let answered = received.clone();
         async move {
-            let Some(Ok(response)) = workers.answer(answer).await else { return Ok(refuse(MediaType::Json, &HttpRefusal::Failed)) };
+            let response = match workers.answer(answer).await {
+                Some(Ok(response)) => response,
+                _ => refuse(MediaType::Json, &HttpRefusal::Failed),
+            };
             if response.status() != StatusCode::SWITCHING_PROTOCOLS {
                 answered.header_begins();
             }
-            Ok::<_, Infallible>(response)
+            let answering = answered.answers();
+            let until_its_end = move |error| {
+                let _answering = &answering;
+                error
+            };
+            Ok::<_, Infallible>(response.map(|body| body.map_err(until_its_end)))
         }
     });
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(limits.header_timeout).max_buf_size(LONGEST_HEADER);
+    builder.timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(LONGEST_HEADER);
     let mut served = pin!(builder.serve_connection(TokioIo::new(connection), service).with_upgrades());
     tokio::select! {
         ended = served.as_mut() => return Ok(ended?),

@@ -11,6 +11,7 @@ use crate::serve::endpoint::{Endpoint, keeping};
 use crate::serve::http::request_log::OperationLine;
 use crate::serve::http::status::HttpRefusal;
 use crate::serve::quota::Share;
+use crate::serve::settings::SharedLimits;
 use crate::serve::shutdown::OpenConnection;
 use crate::serve::telemetry::summary::RequestSummary;
 use axum::body::Bytes;
@@ -18,7 +19,8 @@ use futures_util::future::FutureExt;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::time::Instant;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
 
 /// Runs the operations of one WebSocket. Each is admitted as one over HTTP is.
 #[derive(Clone)]
@@ -28,8 +30,16 @@ pub struct SocketExecutor {
     identity: SocketIdentity,
     open: OpenConnection,
     running: Arc<AtomicUsize>,
+    /// Where the queries and mutations that run have their places, and the subscriptions theirs.
+    places: Arc<Semaphore>,
+    subscriptions: Arc<Semaphore>,
     expected: Arc<Mutex<Option<Share>>>,
 }
+
+/// The most operations of a socket that wait for a place, for each that may run.
+const WAITING: usize = 8;
+/// The memory of an operation that waits, besides its message.
+const WAITING_BYTES: usize = 4 << 10;
 
 /// A response that its client has not taken yet.
 pub struct SocketAnswer {
@@ -55,7 +65,10 @@ impl Drop for Unanswered {
 impl SocketExecutor {
     /// An executor of this client's WebSocket, which has just been opened.
     pub fn new(endpoint: Arc<Endpoint>, client: ClientAddress, identity: SocketIdentity, open: OpenConnection) -> Self {
-        Self { endpoint, client, identity, open, running: Arc::default(), expected: Arc::default() }
+        let SharedLimits { max_socket_operations, max_socket_subscriptions, .. } = endpoint.limits.shared;
+        let (places, subscriptions) = (Semaphore::new(max_socket_operations), Semaphore::new(max_socket_subscriptions));
+        let (places, subscriptions) = (Arc::new(places), Arc::new(subscriptions));
+        Self { endpoint, client, identity, open, running: Arc::default(), places, subscriptions, expected: Arc::default() }
     }
 
     /// Whether every operation is answered.
@@ -65,7 +78,13 @@ impl SocketExecutor {
 
     /// Whether so many refusals wait to be sent that the client's messages must wait, too.
     pub fn is_flooded(&self) -> bool {
-        self.running.load(Ordering::Relaxed) >= 2 * self.endpoint.limits.shared.max_socket_operations
+        self.running.load(Ordering::Relaxed) >= self.most() + self.endpoint.limits.shared.max_socket_operations
+    }
+
+    /// The most operations that run, wait or have subscribed.
+    fn most(&self) -> usize {
+        let SharedLimits { max_socket_operations, max_socket_subscriptions, .. } = self.endpoint.limits.shared;
+        max_socket_operations * (1 + WAITING) + max_socket_subscriptions
     }
 
     /// Takes the memory of the next message.
@@ -100,7 +119,8 @@ impl SocketExecutor {
 
     /// Starts an operation next to this number of others of the same socket.
     ///
-    /// Beyond the limit, it is refused at once. If the messages waited instead, a client could neither end an operation nor answer a ping.
+    /// Beyond the limit of those that run, it waits. If too many wait, it is refused at once: if the messages waited instead, a client could
+    /// neither end an operation nor answer a ping.
     fn begin(
         &self,
         asked: RequestParameters,
@@ -111,23 +131,48 @@ impl SocketExecutor {
         if self.open.is_closing() {
             return Err(HttpRefusal::Busy);
         }
-        if others >= self.endpoint.limits.shared.max_socket_operations {
+        if others >= self.most() {
             return Err(HttpRefusal::SocketBusy);
         }
         let identity = self.identity.current();
         self.endpoint.may_begin(&identity, self.client)?;
-        let memory = memory.map_or_else(|| self.endpoint.quotas.requests.take(self.client, 0), Ok)?;
-        let admission = self.endpoint.quotas.admit(self.client, memory)?;
+        let mut memory = memory.map_or_else(|| self.endpoint.quotas.requests.take(self.client, 0), Ok)?;
+        let place = self.places.clone().try_acquire_owned().ok();
+        let own = memory.amount();
+        if place.is_none() {
+            memory.resize(own + WAITING_BYTES)?;
+        }
         let request = match self.endpoint.documents.request(asked) {
             Ok(request) => Request { caller: identity.caller, trace, ..request },
             Err(error) => return Ok(OperationAnswer::ready(gateway::Response::refused(&[error])).into_stream()),
         };
         let deadline = Instant::now() + self.endpoint.limits.request_timeout;
         let invocation = Invocation { request, may_write: true, may_last: true, deadline, explain: false, summary: summary.clone() };
-        let endpoint = self.endpoint.clone();
+        let (endpoint, client, places, subscriptions) =
+            (self.endpoint.clone(), self.client, self.places.clone(), self.subscriptions.clone());
         let responses = async move {
-            let refused = |MayNotWrite| OperationAnswer::ready(gateway::Response::refused(&[HttpRefusal::NotByGet.error()]));
-            endpoint.run(invocation, admission).await.unwrap_or_else(refused).into_stream()
+            let refused = |refusal: HttpRefusal| OperationAnswer::ready(gateway::Response::refused(&[refusal.error()])).into_stream();
+            let place = match place {
+                Some(place) => place,
+                None => match timeout_at(deadline, places.acquire_owned()).await {
+                    Ok(Ok(place)) => place,
+                    _ => return refused(HttpRefusal::OutOfTime),
+                },
+            };
+            // Less always fits.
+            let _ = memory.resize(own);
+            let admission = match endpoint.quotas.admit(client, memory) {
+                Ok(admission) => admission,
+                Err(exhausted) => return refused(exhausted.into()),
+            };
+            match endpoint.run(invocation, admission).await {
+                Err(MayNotWrite) => refused(HttpRefusal::NotByGet),
+                Ok(OperationAnswer::One(response)) => keeping(response.into_stream().boxed(), place),
+                Ok(OperationAnswer::Many(responses)) => match subscriptions.try_acquire_owned() {
+                    Ok(own) => keeping(responses, own),
+                    Err(_) => refused(HttpRefusal::TooManySubscriptions),
+                },
+            }
         };
         // The beginning takes more memory than what is left of it for as long as the operation lasts.
         Ok(responses.boxed().flatten_stream().boxed())

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// For how long it is kept that there is no item: an item that somebody has looked for is often made soon.
-const ABSENCE: Duration = Duration::from_secs(1);
+pub const ABSENCE: Duration = Duration::from_secs(1);
 /// What an entry weighs besides its content: its place in the cache, and what its allocations round up.
 const ENTRY_BYTES: u64 = 256;
 /// What an allocation costs besides its bytes.

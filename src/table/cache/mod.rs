@@ -13,7 +13,7 @@
 
 pub mod change;
 pub mod counts;
-pub(in crate::table) mod entry;
+pub mod entry;
 pub(in crate::table) mod flight;
 pub(in crate::table) mod key;
 pub(in crate::table) mod pending_write;

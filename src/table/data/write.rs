@@ -106,6 +106,7 @@ pub enum Unfit {
 
 impl Unfit {
     /// The meaning of a text of DynamoDB's `ValidationException`; `None` if the call itself is wrong. Only the texts differ.
+    /// DynamoDB Local has some of its own.
     pub(in crate::table) fn of(text: &str) -> Option<Self> {
         let texts: [(Self, &[&str]); 6] = [
             (Self::NoPath, &["document path provided in the update expression is invalid"]),
@@ -114,12 +115,20 @@ impl Unfit {
                 &[
                     "refers to an attribute that does not exist in the item",
                     "operand in the update expression has an incorrect data type",
-                    "Type mismatch for attribute to update",
+                    "Type mismatch for attribute",
                 ],
             ),
-            (Self::Number, &["Number overflow", "Number underflow", "38 significant digits", "magnitude larger", "magnitude smaller"]),
+            (Self::Number, &["Number overflow", "Number underflow", "38 significant digits", "precision up to 38 digits"]),
             (Self::Depth, &["Nesting Levels have exceeded"]),
-            (Self::Key, &["cannot contain an empty", "exceeded the maximum size limit", "to update a secondary index key to a value"]),
+            (
+                Self::Key,
+                &[
+                    "cannot contain an empty",
+                    "exceeded the maximum size limit",
+                    "primary key values must be under",
+                    "to update a secondary index key to a value",
+                ],
+            ),
             (Self::Twice, &["multiple operations on one item"]),
         ];
         texts.into_iter().find(|(_, texts)| texts.iter().any(|part| text.contains(part))).map(|(unfit, _)| unfit)
@@ -151,4 +160,36 @@ pub struct ConditionFailure {
     pub position: usize,
     /// The current item; `None` if there is none.
     pub item: Option<Item>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The texts of DynamoDB, and of DynamoDB Local where it has its own.
+    #[test]
+    fn each_server_s_text_for_a_write_that_cannot_be_made_is_known() {
+        for (unfit, text) in [
+            (Unfit::NoPath, "The document path provided in the update expression is invalid for update"),
+            (Unfit::NoOperand, "The provided expression refers to an attribute that does not exist in the item"),
+            (Unfit::NoOperand, "An operand in the update expression has an incorrect data type"),
+            (Unfit::NoOperand, "Type mismatch for attribute to update"),
+            (Unfit::NoOperand, "Type mismatch for attributes specified for update"),
+            (Unfit::Number, "Number overflow. Attempting to store a number with magnitude larger than supported range"),
+            (Unfit::Number, "Number underflow. Attempting to store a number with magnitude smaller than supported range"),
+            (Unfit::Number, "Attempting to store more than 38 significant digits in a Number"),
+            (Unfit::Number, "DynamoDB only supports precision up to 38 digits"),
+            (Unfit::Depth, "Nesting Levels have exceeded supported limits"),
+            (
+                Unfit::Key,
+                "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value.",
+            ),
+            (Unfit::Key, "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes"),
+            (Unfit::Key, "Hash primary key values must be under 2048 bytes, and range primary key values must be under 1024 bytes"),
+            (Unfit::Twice, "Transaction request cannot include multiple operations on one item"),
+        ] {
+            assert_eq!(Unfit::of(text), Some(unfit), "{text}");
+        }
+        assert_eq!(Unfit::of("Invalid UpdateExpression: Syntax error"), None);
+    }
 }

@@ -2,4 +2,5 @@
 
 pub mod backoff;
 pub mod budget;
+pub mod sparse_lines;
 pub(in crate::table) mod table_health;

@@ -53,6 +53,8 @@ struct Seen {
     probed: Option<Instant>,
     /// The time when an attempt last ended without an answer, or was not sent because of that.
     missed: Option<Instant>,
+    /// The calls that ended at once since the circuit is open.
+    refused: u64,
     /// The time when a call was last throttled.
     throttled: Option<Instant>,
 }
@@ -95,10 +97,11 @@ impl TableHealth {
         let mut all = self.lock();
         for table in tables.split(',') {
             if let Some(seen) = all.by_name.get_mut(table)
-                && seen.is_open(now)
+                && seen.is_open(table, now)
                 && !(probe && seen.probed.is_none_or(|at| now.saturating_duration_since(at) >= PROBE_EVERY))
             {
                 seen.missed = Some(now);
+                seen.refused += 1;
                 return Err(seen.silence(table, now));
             }
         }
@@ -154,9 +157,12 @@ impl Seen {
     }
 
     /// Whether the circuit is open. Opens it if it is time.
-    fn is_open(&mut self, now: Instant) -> bool {
+    fn is_open(&mut self, table: &str, now: Instant) -> bool {
         let lasts = self.silent_since.is_some_and(|since| now.saturating_duration_since(since) >= SILENCE);
-        self.open |= lasts && self.waiting.saturating_add(self.failed) >= ATTEMPTS;
+        if !self.open && lasts && self.waiting.saturating_add(self.failed) >= ATTEMPTS {
+            self.open = true;
+            tracing::warn!(table, "the table does not answer: its calls end at once, but for one a second");
+        }
         self.open
     }
 
@@ -165,10 +171,16 @@ impl Seen {
     }
 
     /// Ends an attempt that began before the last answer or after it.
-    fn end(&mut self, sent: &Sent<'_>, order: u64) {
+    fn end(&mut self, sent: &Sent<'_>, (table, order): (&str, u64)) {
         let given_up = || if sent.begun.elapsed() < PATIENCE { Verdict::Unknown } else { Verdict::Silent };
         match sent.verdict.unwrap_or_else(given_up) {
-            Verdict::Answered => *self = Self { answered: order, throttled: self.throttled, ..Self::default() },
+            Verdict::Answered => {
+                if self.open {
+                    let seconds = self.silence(table, Instant::now()).time.as_secs();
+                    tracing::info!(table, seconds, refused = self.refused, "the table answers again");
+                }
+                *self = Self { answered: order, throttled: self.throttled, ..Self::default() };
+            }
             _ if sent.order < self.answered => {}
             verdict => {
                 self.waiting = self.waiting.saturating_sub(1);
@@ -198,7 +210,7 @@ impl Drop for Sent<'_> {
         let order = all.order;
         for table in self.tables.split(',') {
             if let Some(seen) = all.by_name.get_mut(table) {
-                seen.end(self, order);
+                seen.end(self, (table, order));
             }
         }
     }

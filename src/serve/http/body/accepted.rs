@@ -9,12 +9,12 @@ const SHORTEST: usize = 1 << 10;
 /// A coding of response bodies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContentCoding {
-    /// RFC 8878.
-    Zstd,
     /// RFC 1952.
     Gzip,
     /// RFC 7932.
     Brotli,
+    /// RFC 8878.
+    Zstd,
 }
 
 /// The codings that a client accepts.
@@ -26,8 +26,9 @@ pub struct Accepted {
 }
 
 impl ContentCoding {
-    /// All of them. What costs less time comes first: zstd takes a third of the time of gzip, and gzip less than half of the time of brotli.
-    const ALL: [Self; 3] = [Self::Zstd, Self::Gzip, Self::Brotli];
+    /// All of them. What costs less time comes first: gzip takes less than half of the time of brotli. zstd takes a third of the time of gzip,
+    /// but is the last: some clients, such as those of Node 20, offer what a proxy or a library of theirs names, and cannot read it.
+    const ALL: [Self; 3] = [Self::Gzip, Self::Brotli, Self::Zstd];
 
     /// The name in headers.
     pub fn name(self) -> &'static str {
@@ -110,14 +111,17 @@ mod tests {
     }
 
     #[test]
-    fn the_cheapest_of_the_best_is_taken_for_long_bodies() {
-        assert_eq!(of(&["gzip, deflate, br, zstd"]), Some(("zstd", "")));
-        assert_eq!(of(&["gzip, deflate, br"]), Some(("gzip", "")));
+    fn the_best_known_of_the_best_is_taken_for_long_bodies() {
+        for offered in ["gzip, deflate, br, zstd", "zstd, br, gzip, deflate", "zstd, gzip", "gzip, deflate, br", "*", "*;q=0.5"] {
+            assert_eq!(of(&[offered]), Some(("gzip", "")), "{offered}");
+        }
+        assert_eq!(of(&["zstd, br"]), Some(("br", "")));
+        assert_eq!(of(&["zstd"]), Some(("zstd", "")));
+        assert_eq!(of(&["zstd, gzip;q=0.9, br;q=0.9"]), Some(("zstd", "")), "a client that says that it likes it more");
         assert_eq!(of(&["gzip;q=0.8", "BR ; Q=0.9"]), Some(("br", "")));
         assert_eq!(of(&["br"]), Some(("br", "")));
         assert_eq!(of(&["x-gzip"]), Some(("gzip", "")));
-        assert_eq!(of(&["*"]), Some(("zstd", "")));
-        assert_eq!(of(&["*, zstd;q=0, gzip;q=0"]), Some(("br", "")));
+        assert_eq!(of(&["*, gzip;q=0"]), Some(("br", "")));
         assert_eq!(of(&["*;q=0.5, br"]), Some(("br", "")));
     }
 
