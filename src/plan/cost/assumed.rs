@@ -4,7 +4,7 @@
 pub const ITEM_BYTES: u64 = 4 * 1024;
 /// The bytes of a page (DynamoDB API reference, "Query").
 pub const PAGE_BYTES: u64 = 1 << 20;
-/// One item of this many is assumed to match a filter.
-pub const FILTERED: u64 = 4;
+/// One item of this many is assumed to match a filter, or to be of the type among others in its range.
+pub const OWN: u64 = 4;
 /// The assumed number of elements in a stored list.
 pub const ELEMENTS: u64 = 10;

@@ -13,12 +13,14 @@
 //!
 //! Reads that share a Query count as if each made its own, which never costs less.
 
+mod action;
 mod assumed;
 pub mod field;
 pub mod find;
 pub mod limits;
 pub mod operation;
 mod print;
+mod range;
 mod reads;
 mod rows;
 mod writes;
