@@ -1,6 +1,6 @@
 //! A plan in; out: the greatest number of calls and capacity units of its reads, and of the objects in its part of the response.
 
-use super::assumed::{ELEMENTS, ITEM_BYTES};
+use super::assumed::{ELEMENTS, FILLING_LINKS, FILLING_ROUNDS, ITEM_BYTES};
 use super::field::FieldCost;
 use super::rows::{ArgumentValues, ReadSize};
 use crate::plan::tree::*;
@@ -51,9 +51,12 @@ impl PlanCost {
             *of_batch = of_batch.saturating_add(gets);
         };
         let shared: HashSet<ReadId> = plan.collections.iter().flat_map(|collection| collection.reads.iter().copied()).collect();
+        // Links of a page may lead nowhere. The page is then read on, with its elements.
+        let filled = |id: ReadId| plan.reads.iter().enumerate().any(|(page, read)| read.elements.contains(&id) || page == id && !read.elements.is_empty());
         for (id, ((read, size), path)) in plan.reads.iter().zip(&sizes).zip(paths).enumerate() {
             let times = rows[read.space];
-            let ranges = times.saturating_mul(size.ranges);
+            let (rounds, links) = if filled(id) { (FILLING_ROUNDS, FILLING_LINKS) } else { (1, 1) };
+            let ranges = times.saturating_mul(size.ranges).saturating_mul(links);
             // Rules may look other items up for each item.
             let lookups = read.discriminator.lookups() as u64;
             let asked = ranges.saturating_mul(size.read).saturating_mul(lookups);
@@ -66,13 +69,14 @@ impl PlanCost {
                     };
                     join(read.wave, batch, ranges);
                     join(read.wave, Batch::LookedUp, asked);
-                    ranges.div_ceil(KEYS_PER_BATCH)
+                    calls = calls.saturating_add(rounds - 1);
+                    ranges.div_ceil(KEYS_PER_BATCH).saturating_add(rounds - 1)
                 }
                 ReadAction::Query(_) => {
                     // What the partition tells is looked up beside the Query, the rest for each page.
                     join(read.wave, Batch::Plain, ranges.saturating_mul(lookups));
                     let of_pages = if lookups > 0 { ranges.saturating_mul(size.pages + asked.div_ceil(KEYS_PER_BATCH)) } else { 0 };
-                    let own = ranges.saturating_mul(size.pages);
+                    let own = (ranges / links).saturating_mul(size.pages).saturating_mul(rounds);
                     calls = calls.saturating_add(own).saturating_add(of_pages);
                     own
                 }
