@@ -52,7 +52,9 @@ impl PlanCost {
         };
         let shared: HashSet<ReadId> = plan.collections.iter().flat_map(|collection| collection.reads.iter().copied()).collect();
         // Links of a page may lead nowhere. The page is then read on, with its elements.
-        let filled = |id: ReadId| plan.reads.iter().enumerate().any(|(page, read)| read.elements.contains(&id) || page == id && !read.elements.is_empty());
+        let filled = |id: ReadId| {
+            plan.reads.iter().enumerate().any(|(page, read)| read.elements.contains(&id) || page == id && !read.elements.is_empty())
+        };
         for (id, ((read, size), path)) in plan.reads.iter().zip(&sizes).zip(paths).enumerate() {
             let times = rows[read.space];
             let (rounds, links) = if filled(id) { (FILLING_ROUNDS, FILLING_LINKS) } else { (1, 1) };

@@ -7,9 +7,9 @@ use super::field::FieldCost;
 use super::operation::OperationCost;
 use super::reads::{KEYS_PER_BATCH, PlanCost};
 use crate::plan::tree::{ActionLookups, PlannedWrite, SingleWrites, WriteLookup};
+use crate::schema::model::Model;
 use crate::schema::model::auth::{AuthAction, AuthRules};
 use crate::schema::model::write::{Action, ActionKind, Write, WriteReturns, WriteTarget};
-use crate::schema::model::Model;
 use apollo_compiler::ast::OperationType;
 use serde_json::{Map, Value};
 
