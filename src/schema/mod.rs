@@ -105,6 +105,7 @@ fn checked(mut draft: SchemaDraft<'_>, declared: &[DeclaredTable], findings: &mu
     let cache = cache_control::read_hints(&draft, findings);
     nodes::types::check(&draft, &types, findings);
     api::check(schema, findings);
+    syntax::deprecated::check(schema, findings);
     if findings.failed() {
         return None;
     }

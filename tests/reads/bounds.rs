@@ -27,6 +27,7 @@ type Post @item(keys: { PK: "USER#{userId}", SK: "POST#{id}" }) {
   author: User @find
 }
 type Note @item(keys: { PK: "NOTE#{id}", SK: "NOTE" }) { id: ID! text: String! }
+type Member @item(keys: { PK: "MEMBER#{id}", SK: "MEMBER" }) { id: ID! phone: String @unique }
 type PostConnection { nodes: [Post!]! edges: [PostEdge!]! pageInfo: PageInfo! }
 type PostEdge { node: Post! cursor: String! }
 type Query {
@@ -35,6 +36,7 @@ type Query {
 }
 type Mutation {
   putUser(id: ID!): User @put(replace: true)
+  setPhone(id: ID!, phone: String): Member @update
 }
 "##;
 
@@ -143,7 +145,7 @@ async fn an_operation_that_may_cost_too_much_is_refused_before_it_reads() {
     let limits = |calls, units| Settings { cost: CostLimits { calls, units }, ..support::settings() };
     let posts = "posts(first: 100) { nodes { author { feed: posts(first: 50) { nodes { id } } } } }";
     let query = format!("{{ user(id: \"ann\") {{ {posts} }} }}");
-    for (settings, over) in [(limits(Some(100), None), "103 calls"), (limits(None, Some(2000)), "2600.5 capacity units")] {
+    for (settings, over) in [(limits(Some(100), None), "204 calls"), (limits(None, Some(2000)), "capacity units, more than 2000")] {
         let (gateway, recorder) = world(2, 1, settings).await;
         let refused = response(&gateway, &query).await;
         let error = &refused["errors"][0];
@@ -154,6 +156,19 @@ async fn an_operation_that_may_cost_too_much_is_refused_before_it_reads() {
         let smaller = query.replace("100", "10");
         assert_eq!(response(&gateway, &smaller).await["errors"], Value::Null);
     }
+}
+
+#[tokio::test]
+async fn a_write_counts_with_what_it_reads() {
+    let mutation = "mutation { setPhone(id: \"m\", phone: \"1\") { phone } }";
+    let limited = |calls| Settings { cost: CostLimits { calls: Some(calls), units: None }, ..support::settings() };
+    let (gateway, recorder) = world(1, 1, limited(2)).await;
+    let refused = response(&gateway, mutation).await;
+    assert!(refused["errors"][0]["message"].as_str().unwrap().contains("may cost 3 calls, more than 2"), "{refused}");
+    assert!(recorder.take().is_empty());
+    // It reads the old phone, changes both in a transaction, and reads the member again.
+    let (gateway, _) = world(1, 1, limited(3)).await;
+    assert_eq!(response(&gateway, mutation).await["errors"][0]["extensions"]["code"], "NOT_FOUND", "it runs");
 }
 
 #[tokio::test]

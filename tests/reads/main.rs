@@ -10,6 +10,7 @@
 //! | `random_schemas` | so do random operations on random items of random schemas |
 //! | `decided` | neither what names leave open nor the order of indexes and types decides which items a field finds |
 //! | `edge_cases` | unusual lists, ranges, pages, counts and relations return what their items hold |
+//! | `costs` | a query costs at most what `atMost` says before it runs |
 //! | `bounds` | an operation that exceeds a bound is refused, and reads no more |
 //! | `cached` | how old an answer may be follows from the hints of the schema, and rules are decided after the cache |
 //! | `shared_queries` | which reads of a partition share a Query follows from the keys of the schema |
@@ -19,6 +20,7 @@
 
 mod bounds;
 mod cached;
+mod costs;
 mod decided;
 mod edge_cases;
 mod goldens;

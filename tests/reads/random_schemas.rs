@@ -21,10 +21,10 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// A schema with items, made from a seed.
-struct Made {
-    sdl: String,
-    model: Arc<Model>,
-    items: Vec<Vec<Item>>,
+pub struct Made {
+    pub sdl: String,
+    pub model: Arc<Model>,
+    pub items: Vec<Vec<Item>>,
     /// How many more fields were tried, how many the checker accepted, and how many of these find an interface.
     tried: usize,
     kept: usize,
@@ -32,7 +32,7 @@ struct Made {
 }
 
 impl Made {
-    fn of(seed: u64) -> Option<Self> {
+    pub fn of(seed: u64) -> Option<Self> {
         let schema = Schema::random(seed, &Dimensions::default());
         let mut schema = schema;
         schema.mutations.clear();

@@ -110,6 +110,23 @@ pub fn request(query: &str, variables: Value) -> Request {
     Request { query: query.to_owned(), variables, ..Request::default() }
 }
 
+/// How the calls of an explained response exceed what it says that they cost at most, if they do.
+#[allow(dead_code)]
+pub fn costs_more(response: &Value) -> Option<String> {
+    let keyfold = response["extensions"].get("keyfold")?;
+    let at_most = &keyfold["atMost"];
+    let calls = keyfold["calls"].as_array().unwrap().len() as f64;
+    let number = |value: &Value| value.as_f64().unwrap();
+    let measured = [
+        ("calls", calls, number(&at_most["calls"])),
+        ("read units", number(&keyfold["capacity"]["read"]), number(&at_most["capacity"]["read"])),
+        ("write units", number(&keyfold["capacity"]["write"]), number(&at_most["capacity"]["write"])),
+    ];
+    let excess: Vec<String> =
+        measured.into_iter().filter(|(_, is, most)| is > most).map(|(what, is, most)| format!("{is} {what} instead of {most}")).collect();
+    (!excess.is_empty()).then(|| excess.join(", "))
+}
+
 /// Runs a request. A refusal before it runs is a response, too. A subscription gives its first one.
 pub async fn run(gateway: &Gateway, request: &Request, explain: bool) -> Value {
     let response = match gateway.prepare(request).await {

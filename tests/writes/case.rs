@@ -183,10 +183,15 @@ pub fn text(schema: &Schema, mutation: &Mutation) -> String {
     format!("mutation ({}) {{ r: {}({}){selection} }}", declared.join(", "), mutation.name, passed.join(", "))
 }
 
+/// The request of an operation.
+pub fn request(schema: &Schema, operation: &Operation) -> Request {
+    let query = text(schema, &schema.mutations[operation.mutation]);
+    Request { query, variables: operation.arguments.clone(), ..Request::default() }
+}
+
 /// Runs an operation and gives the response.
 pub async fn run(gateway: &Gateway, schema: &Schema, operation: &Operation) -> Value {
-    let query = text(schema, &schema.mutations[operation.mutation]);
-    let request = Request { query, variables: operation.arguments.clone(), ..Request::default() };
+    let request = request(schema, operation);
     let prepared = gateway.prepare(&request).await.unwrap_or_else(|errors| panic!("{errors:?}: {}", request.query));
     let response = gateway.run(&prepared, Instant::now() + Duration::from_secs(60), false).await;
     serde_json::from_slice(&response.body).unwrap()

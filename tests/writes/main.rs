@@ -1,5 +1,6 @@
 //! Laws of writes on random schemas: the gateway's changes of the store and its answers agree with a plain model in memory (`model`). With
-//! one writer (`alone`), with 16 writers, and with troubles below the SDK. `concurrent` has many writers of one item or one value.
+//! one writer (`alone`), with 16 writers, and with troubles below the SDK. `concurrent` has many writers of one item or one value. `costs`: a
+//! write costs at most what is said before.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "../support/random_schema/mod.rs"]
@@ -13,6 +14,7 @@ mod alone;
 mod case;
 mod compare;
 mod concurrent;
+mod costs;
 mod engine;
 mod model;
 mod orphans;

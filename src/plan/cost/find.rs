@@ -1,7 +1,8 @@
 //! A find in; its greatest cost for one object that has it out: for `keyfold check`. Must not know operations.
 
-use super::assumed::{FILTERED, ITEM_BYTES, PAGE_BYTES};
-use super::reads::{KEYS_PER_BATCH, pages, units};
+use super::assumed::{ITEM_BYTES, PAGE_BYTES};
+use super::range::{Contents, RangeCost};
+use super::reads::{KEYS_PER_BATCH, units};
 use super::rows::MOST_KEYS;
 use crate::schema::model::find::{Find, Returns};
 use crate::schema::model::node::NodeFind;
@@ -26,9 +27,10 @@ pub fn cost_of_find(find: &Find, gets: bool) -> FindCost {
         Returns::Connection => (max, max + 1),
         Returns::Count => (0, PAGE_BYTES / ITEM_BYTES),
     };
-    let read = if find.filter.is_some() && !gets { wanted.saturating_mul(FILTERED) } else { wanted };
-    let calls = if gets { found.div_ceil(KEYS_PER_BATCH).max(1) } else { pages(read) };
-    FindCost { items: found, calls, units: units(if gets { found } else { read }, find.consistent) }
+    let contents = if find.filter.is_some() && find.returns != Returns::Count { Contents::Sparse } else { Contents::Wanted };
+    let range = RangeCost::of(wanted, contents);
+    let calls = if gets { found.div_ceil(KEYS_PER_BATCH).max(1) } else { range.calls };
+    FindCost { items: found, calls, units: units(if gets { found } else { range.items }, find.consistent) }
 }
 
 /// The greatest cost of a field that finds items by their ids, whatever their types.

@@ -7,18 +7,22 @@
 //! | unknown | assumed |
 //! |---|---|
 //! | the size of an item | 4 KB: half a unit to read with eventual consistency, one to read strongly, four to write |
-//! | the items that a filter lets through | one of four |
-//! | the size of a partition that is counted | a megabyte |
+//! | the items that a filter lets through, those of the type among others in a range, the links of a page that lead to an item | one of four |
+//! | the size of a partition that is counted | less than a megabyte |
 //! | the length of an embedded list with finds inside, and of a stored list that a find uses as keys | 10 |
 //!
-//! Reads that share a Query count as if each made its own, which never costs less.
+//! Reads that share a Query count as if each made its own, and one more: items that the schema does not know may keep the shared Query from
+//! them. A write counts with what it reads, as it is made at its first attempt: a lost race, a fault, and an item in another form than Keyfold
+//! writes cost another one. What only the values of arguments decide counts as the dearer case.
 
+mod action;
 mod assumed;
 pub mod field;
 pub mod find;
 pub mod limits;
 pub mod operation;
 mod print;
+mod range;
 mod reads;
 mod rows;
 mod writes;

@@ -1,16 +1,28 @@
 //! A plan in; out: the greatest number of calls and capacity units of its reads, and of the objects in its part of the response.
 
-use super::assumed::{ELEMENTS, ITEM_BYTES, PAGE_BYTES};
+use super::assumed::{ELEMENTS, FILLING_LINKS, FILLING_ROUNDS, ITEM_BYTES};
 use super::field::FieldCost;
 use super::rows::{ArgumentValues, ReadSize};
 use crate::plan::tree::*;
 use crate::schema::model::Model;
 use serde_json::{Map, Value};
+use std::collections::{BTreeMap, HashSet};
 
 /// Most keys of a BatchGetItem (DynamoDB API reference).
 pub const KEYS_PER_BATCH: u64 = 100;
-/// Most items that a Query reads by one call.
-const ITEMS_PER_PAGE: u64 = 1_000;
+
+/// The Gets of a wave that are sent together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Batch {
+    /// Those that are sent with the wave.
+    Plain,
+    /// Those that a shared Query did not reach, and something waits for them.
+    Awaited,
+    /// Those that it did not reach, which the next wave makes.
+    Late,
+    /// What rules look up for the items of the wave's Gets.
+    LookedUp,
+}
 
 /// The greatest cost of a plan.
 pub struct PlanCost {
@@ -33,21 +45,41 @@ impl PlanCost {
         let mut paths = vec![Vec::new(); plan.reads.len()];
         let objects = Walk { plan, rows: &rows, paths: &mut paths }.object(&plan.root, 1, &mut Vec::new());
         let (mut reads, mut calls) = (Vec::new(), 0u64);
-        let mut gets = vec![0u64; plan.waves.len() + 1];
-        for ((read, size), path) in plan.reads.iter().zip(&sizes).zip(paths) {
+        let mut batches: BTreeMap<(usize, Batch), u64> = BTreeMap::new();
+        let mut join = |wave: usize, batch: Batch, gets: u64| {
+            let of_batch = batches.entry((wave, batch)).or_default();
+            *of_batch = of_batch.saturating_add(gets);
+        };
+        let shared: HashSet<ReadId> = plan.collections.iter().flat_map(|collection| collection.reads.iter().copied()).collect();
+        // Links of a page may lead nowhere. The page is then read on, with its elements.
+        let filled = |id: ReadId| {
+            plan.reads.iter().enumerate().any(|(page, read)| read.elements.contains(&id) || page == id && !read.elements.is_empty())
+        };
+        for (id, ((read, size), path)) in plan.reads.iter().zip(&sizes).zip(paths).enumerate() {
             let times = rows[read.space];
-            let ranges = times.saturating_mul(size.ranges);
+            let (rounds, links) = if filled(id) { (FILLING_ROUNDS, FILLING_LINKS) } else { (1, 1) };
+            let ranges = times.saturating_mul(size.ranges).saturating_mul(links);
             // Rules may look other items up for each item.
-            let asked = ranges.saturating_mul(size.read).saturating_mul(read.discriminator.lookups() as u64);
-            gets[read.wave] = gets[read.wave].saturating_add(asked);
+            let lookups = read.discriminator.lookups() as u64;
+            let asked = ranges.saturating_mul(size.read).saturating_mul(lookups);
             let own_calls = match &read.action {
                 ReadAction::Get(_) | ReadAction::FetchMissing(_) => {
-                    gets[read.wave] = gets[read.wave].saturating_add(ranges);
-                    ranges.div_ceil(KEYS_PER_BATCH)
+                    let batch = match shared.contains(&id) {
+                        true if read.may_wait => Batch::Late,
+                        true => Batch::Awaited,
+                        false => Batch::Plain,
+                    };
+                    join(read.wave, batch, ranges);
+                    join(read.wave, Batch::LookedUp, asked);
+                    calls = calls.saturating_add(rounds - 1);
+                    ranges.div_ceil(KEYS_PER_BATCH).saturating_add(rounds - 1)
                 }
                 ReadAction::Query(_) => {
-                    let own = ranges.saturating_mul(pages(size.read));
-                    calls = calls.saturating_add(own);
+                    // What the partition tells is looked up beside the Query, the rest for each page.
+                    join(read.wave, Batch::Plain, ranges.saturating_mul(lookups));
+                    let of_pages = if lookups > 0 { ranges.saturating_mul(size.pages + asked.div_ceil(KEYS_PER_BATCH)) } else { 0 };
+                    let own = (ranges / links).saturating_mul(size.pages).saturating_mul(rounds);
+                    calls = calls.saturating_add(own).saturating_add(of_pages);
                     own
                 }
             };
@@ -58,7 +90,9 @@ impl PlanCost {
                 },
                 _ => (0, 0),
             };
-            let units = units(size.read, read.consistent) * ranges as f64 + units(asked, read.consistent);
+            // What a shared Query does not reach is read again.
+            let reached = if shared.contains(&id) { 2.0 } else { 1.0 };
+            let units = units(size.read, read.consistent) * ranges as f64 * reached + units(asked, read.consistent);
             let coordinate = if read.page_of.is_empty() { &read.coordinate } else { &read.page_of };
             let (items, is_page) = (size.found, size.is_page);
             reads.push(FieldCost {
@@ -73,15 +107,18 @@ impl PlanCost {
                 writes: false,
             });
         }
-        let batches = gets.iter().map(|gets| gets.div_ceil(KEYS_PER_BATCH)).fold(0, u64::saturating_add);
+        for collection in &plan.collections {
+            let Some(first) = collection.reads.first().and_then(|first| plan.reads.get(*first)) else { continue };
+            let (times, between) = (rows[first.space], collection.occupants.iter().filter(|occupant| occupant.is_single).count() as u64);
+            // The Query reads one page. Items that the schema does not know may keep it from its members, which are then read by themselves.
+            calls = calls.saturating_add(times);
+            if let Some(read) = collection.reads.first().and_then(|first| reads.get_mut(*first)) {
+                read.units += units(between, first.consistent) * times as f64;
+            }
+        }
+        let batches = batches.values().map(|gets| gets.div_ceil(KEYS_PER_BATCH)).fold(0, u64::saturating_add);
         Self { reads, calls: calls.saturating_add(batches), objects, rows }
     }
-}
-
-/// The number of calls that read this many items of one range.
-pub fn pages(items: u64) -> u64 {
-    let per_page = ITEMS_PER_PAGE.min(PAGE_BYTES / ITEM_BYTES);
-    items.div_ceil(per_page).max(1)
 }
 
 /// The read units of this many items (DynamoDB developer guide, "DynamoDB throughput capacity": one for 4 KB, half if eventual).

@@ -1,7 +1,8 @@
 //! A plan and the values of its arguments in; out: the greatest number of rows of each space, and of keys, ranges and items of each read.
 //! Must not know calls.
 
-use super::assumed::{ELEMENTS, FILTERED, ITEM_BYTES, PAGE_BYTES};
+use super::assumed::{ELEMENTS, ITEM_BYTES, PAGE_BYTES};
+use super::range::{Contents, RangeCost};
 use crate::plan::tree::*;
 use crate::schema::model::Model;
 use crate::schema::model::sharding::{KeyChoice, Reading};
@@ -17,6 +18,8 @@ pub struct ReadSize {
     pub ranges: u64,
     /// The number of items that it reads of each range.
     pub read: u64,
+    /// The calls that this takes.
+    pub pages: u64,
     /// The number of items that it finds.
     pub found: u64,
     /// Whether paging arguments set that number.
@@ -38,7 +41,7 @@ impl<'p> ArgumentValues<'p> {
 
     /// The keys, ranges and items of a read.
     pub fn size(&self, read: &Read) -> ReadSize {
-        let one = ReadSize { ranges: 1, read: 1, found: 1, is_page: false };
+        let one = ReadSize { ranges: 1, read: 1, pages: 1, found: 1, is_page: false };
         match &read.action {
             ReadAction::FetchMissing(_) => one,
             ReadAction::Get(key) => {
@@ -56,8 +59,15 @@ impl<'p> ArgumentValues<'p> {
                     }
                     Want::Count { .. } => (PAGE_BYTES / ITEM_BYTES, 0, false),
                 };
-                let read = if query.filter.is_some() { wanted.saturating_mul(FILTERED) } else { wanted };
-                ReadSize { ranges: self.keys(&query.key), read, found, is_page }
+                let types = &read.discriminator;
+                let contents = match query.want {
+                    Want::Count { .. } => Contents::Wanted,
+                    _ if query.filter.is_some() || (query.others && types.types.len() > 1) => Contents::Sparse,
+                    _ if query.others || types.hides() => Contents::Mixed,
+                    _ => Contents::Wanted,
+                };
+                let RangeCost { calls: pages, items: read } = RangeCost::of(wanted, contents);
+                ReadSize { ranges: self.keys(&query.key), read, pages, found, is_page }
             }
         }
     }

@@ -1,12 +1,16 @@
-//! The write of a mutation's field in; out: the greatest number of calls and capacity units of its reads and writes.
+//! The write of a mutation's field in; out: the greatest number of calls and capacity units of its reads and writes, if it is made at the
+//! first attempt.
 
+use super::action::ActionCost;
 use super::assumed::ITEM_BYTES;
 use super::field::FieldCost;
 use super::operation::OperationCost;
-use super::reads::PlanCost;
-use crate::plan::tree::{PlannedWrite, SingleWrites, WriteLookup};
-use crate::schema::model::write::{Action, ActionKind};
-use crate::schema::model::{Model, keys::ItemKeys};
+use super::reads::{KEYS_PER_BATCH, PlanCost};
+use crate::plan::tree::{ActionLookups, PlannedWrite, SingleWrites, WriteLookup};
+use crate::schema::model::Model;
+use crate::schema::model::auth::{AuthAction, AuthRules};
+use crate::schema::model::write::{Action, ActionKind, Write, WriteReturns, WriteTarget};
+use apollo_compiler::ast::OperationType;
 use serde_json::{Map, Value};
 
 /// Most writes of a TransactWriteItems (DynamoDB API reference).
@@ -15,6 +19,34 @@ const PER_TRANSACTION: u64 = 100;
 const STRONG_READ: f64 = 1.0;
 /// Most writes of a BatchWriteItem (DynamoDB API reference).
 const PER_BATCH: u64 = 25;
+
+/// What a write does beside its lookups.
+#[derive(Default)]
+struct WriteSum {
+    /// The items that it reads one by one, strongly.
+    reads: u64,
+    /// The items of its actions and cascades.
+    items: u64,
+    /// The calls of its transaction: items, replicas, guards and checks.
+    parts: u64,
+    /// The write units of these, as single calls.
+    units: f64,
+}
+
+impl WriteSum {
+    /// Adds checks of items, by the write's transaction.
+    fn check(&mut self, count: u64) {
+        self.parts = self.parts.saturating_add(count);
+        self.units += count as f64 * unit();
+    }
+
+    /// Adds writes of items of a type, each with its replicas and guards.
+    fn write(&mut self, cost: &ActionCost, count: u64) {
+        self.items = self.items.saturating_add(count);
+        self.parts = self.parts.saturating_add(count.saturating_mul(cost.parts));
+        self.units += count as f64 * cost.places * unit();
+    }
+}
 
 impl OperationCost {
     /// Adds a write, and gives the number of items that it passes to the selection.
@@ -27,65 +59,151 @@ impl OperationCost {
     ) -> u64 {
         let Some(declared) = model.mutation(&write.field) else { return 1 };
         self.waves += 1;
-        self.add_lookup(model, write.found.as_ref(), variables);
-        let (mut items, mut units, mut most) = (0u64, 0.0, 1u64);
-        for (action, lookups) in declared.actions.iter().zip(&write.actions) {
-            let targets = self.add_lookup(model, lookups.target.as_ref(), variables);
+        let mut sum = WriteSum::default();
+        let of_field = lookups_of_field(model, &write.field);
+        sum.reads = of_field;
+        sum.check(of_field.min(1));
+        if let Some(lookup) = &write.found {
+            let found = self.add_lookup(model, lookup, (variables, 1, 1));
+            let lookups = model.types.get(&lookup.item).map_or(0, |ty| lookups(&ty.auth, AuthAction::Read));
+            // After a lost race, an item of an index is read again; without one, it is not.
+            sum.reads = sum.reads.saturating_add(found.saturating_mul(lookups));
+            sum.check(1 + lookups.min(1));
+        }
+        let (mut most, mut stages) = (1u64, 0u64);
+        let mut results = 0u64;
+        for (position, (action, lookups)) in declared.actions.iter().zip(&write.actions).enumerate() {
+            let Some(ty) = model.types.get(&action.item) else { continue };
+            let targets = lookups.target.as_ref().map_or(1, |lookup| self.add_lookup(model, lookup, (variables, 1, 1)));
             most = most.max(targets);
-            let written = |name: &str, count: u64| match action.kind {
-                ActionKind::Check => count as f64 * unit(),
-                _ => count as f64 * unit() * copies(model, name),
-            };
-            (items, units) = (items.saturating_add(targets), units + written(&action.item, targets));
-            for cascade in &lookups.cascade {
-                let count = self.add_lookup(model, Some(&cascade.whole), variables).saturating_mul(targets);
-                (items, units) = (items.saturating_add(count), units + written(&cascade.whole.item, count));
+            let cost = ActionCost::of(model, action, ty);
+            let asked: Vec<u64> = declared.demanded(action, ty).iter().map(|(_, auth, asked)| self::lookups(auth, *asked)).collect();
+            let looked_up = asked.iter().sum::<u64>();
+            sum.check(targets.saturating_mul(asked.iter().filter(|count| **count > 0).count() as u64));
+            let is_alone = declared.actions.len() == 1 && write.found.is_none() && cost.parts == 1 && looked_up + of_field == 0;
+            let alone = is_alone && single_writes == SingleWrites::Call && lookups.cascade.is_empty() && !is_many(action);
+            let each = looked_up + u64::from(reads_first(action, &cost, alone)) + u64::from(reads_if_unmet(declared, action));
+            sum.reads = sum.reads.saturating_add(targets.saturating_mul(each));
+            // Replicas that an interrupted delete may have left are compared with their item.
+            if matches!(action.kind, ActionKind::Delete { .. }) {
+                self.add_batches(targets.saturating_mul(if cost.replicas > 1 { cost.replicas } else { 0 }));
             }
+            let is_returned = matches!(declared.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
+            if is_returned && !alone && reads_result(action) {
+                results = targets;
+            }
+            sum.write(&cost, targets);
+            stages += self.add_cascade(model, lookups, (variables, targets), &mut sum);
         }
-        // A transaction costs twice (DynamoDB developer guide, "DynamoDB transactions"); beyond its size, batches follow.
+        if let Some(ty) = model.returned_by(&write.field).filter(|ty| ty.auth.hide()) {
+            self.add_batches(most.saturating_mul(lookups(&ty.auth, AuthAction::Read)));
+        }
+        sum.reads = sum.reads.saturating_add(results);
+        self.calls = self.calls.saturating_add(sum.reads);
+        self.read_units += sum.reads as f64 * STRONG_READ;
         let cascades = write.actions.iter().any(|action| !action.cascade.is_empty());
-        let is_one = items <= 1 && !cascades && single_writes == SingleWrites::Call;
-        let calls = if items <= PER_TRANSACTION { 1 } else { items.div_ceil(PER_BATCH) };
-        let units = if is_one { units } else { units * 2.0 };
-        // A transaction gives no item: what it deletes is read before it, and what it changed after it.
-        let gives_none =
-            |action: &Action| matches!(action.kind, ActionKind::Delete { .. } | ActionKind::Update { .. }) || action.at.is_some();
-        if single_writes == SingleWrites::Transaction && items <= 1 && declared.actions.iter().any(gives_none) {
-            self.calls = self.calls.saturating_add(1);
-            self.read_units += STRONG_READ;
+        let is_one = sum.parts <= 1 && !cascades && single_writes == SingleWrites::Call;
+        let mut calls = 1;
+        let mut units = sum.units;
+        // Beyond the size of a transaction, replicas follow it, and dependents come before it: their conditions are checked first.
+        if sum.parts > PER_TRANSACTION {
+            calls = (sum.parts.div_ceil(PER_BATCH) + stages).saturating_add(2);
+            units += sum.items as f64 * unit();
+            self.add_batches(sum.parts.saturating_mul(2));
         }
+        // A transaction costs twice (DynamoDB developer guide, "DynamoDB transactions").
+        let units = if is_one { units } else { units * 2.0 };
         self.calls = self.calls.saturating_add(calls);
         self.write_units += units;
         let coordinate = format!("Mutation.{}", write.field);
-        let (location, path) = ((0, 0), Vec::new());
+        let (location, path, items) = ((0, 0), Vec::new(), sum.items);
         self.fields.push(FieldCost { coordinate, path, location, times: 1, items, is_page: false, calls, units, writes: true });
         most
     }
 
-    /// Adds the reads for a write, and gives the number of items that they find; without a lookup, the item is known.
-    fn add_lookup(&mut self, model: &Model, lookup: Option<&WriteLookup>, variables: &Map<String, Value>) -> u64 {
-        let Some(lookup) = lookup else { return 1 };
-        let cost = PlanCost::of(model, &lookup.plan, variables, 1);
+    /// Adds the reads and the deletes of the dependents of this many items, and gives the number of its paths. They are found before the
+    /// items are deleted, and looked for again after it: at once, and when an index has caught up.
+    fn add_cascade(
+        &mut self,
+        model: &Model,
+        lookups: &ActionLookups,
+        (variables, targets): (&Map<String, Value>, u64),
+        sum: &mut WriteSum,
+    ) -> u64 {
+        let mut found: Vec<u64> = Vec::new();
+        for cascade in &lookups.cascade {
+            let of_path = self.add_lookup(model, &cascade.whole, (variables, 1, targets.saturating_mul(3)));
+            found.push(of_path.saturating_mul(targets));
+        }
+        for (cascade, count) in lookups.cascade.iter().zip(&found) {
+            for (from, rest) in &cascade.rests {
+                self.add_lookup(model, rest, (variables, found.get(*from).copied().unwrap_or(1).max(1), 2));
+            }
+            if let Some(ty) = model.types.get(&cascade.whole.item) {
+                sum.write(&ActionCost::of_dependent(model, ty), *count);
+            }
+        }
+        lookups.cascade.len() as u64
+    }
+
+    /// Adds the reads for a write from this many items, made this many times. Gives the number of items that they find each time.
+    fn add_lookup(&mut self, model: &Model, lookup: &WriteLookup, (variables, seeds, times): (&Map<String, Value>, u64, u64)) -> u64 {
+        let mut cost = PlanCost::of(model, &lookup.plan, variables, seeds);
         let found = cost.rows[lookup.target.space];
+        cost.calls = cost.calls.saturating_mul(times);
+        for read in &mut cost.reads {
+            (read.times, read.calls) = (read.times.saturating_mul(times), read.calls.saturating_mul(times));
+            read.units *= times as f64;
+        }
         self.add_reads(&lookup.plan, cost);
         found
     }
+
+    /// Adds strong reads of items that one batch may make.
+    fn add_batches(&mut self, items: u64) {
+        self.calls = self.calls.saturating_add(items.div_ceil(KEYS_PER_BATCH));
+        self.read_units += items as f64 * STRONG_READ;
+    }
+}
+
+/// How many other items the rules of a mutation's field look up.
+fn lookups_of_field(model: &Model, field: &str) -> u64 {
+    let root = model.api.root_operation(OperationType::Mutation).and_then(|root| model.types.get(root.as_str()));
+    root.and_then(|root| root.fields.get(field)).map_or(0, |field| lookups(&field.auth, AuthAction::Write))
+}
+
+/// How many other items rules look up for an item.
+fn lookups(auth: &AuthRules, asked: AuthAction) -> u64 {
+    auth.each(asked).filter(|rule| rule.lookup().is_some()).count() as u64
+}
+
+fn is_many(action: &Action) -> bool {
+    matches!(action.target, WriteTarget::Read { many: true, .. })
+}
+
+/// Whether an item may be read before it is written. `alone`: its write is one call, whose answer tells what it deletes.
+fn reads_first(action: &Action, cost: &ActionCost, alone: bool) -> bool {
+    let by_key = matches!(action.target, WriteTarget::Key(_));
+    match (&action.kind, &action.at) {
+        (ActionKind::Put { replace }, None) => *replace && cost.is_unique,
+        (ActionKind::Update { .. }, None) => by_key && cost.needs_item,
+        (ActionKind::Delete { .. }, None) => by_key && !alone,
+        (ActionKind::Update { .. } | ActionKind::Delete { .. }, Some(element)) => element.by.is_some(),
+        (ActionKind::Put { .. }, Some(_)) | (ActionKind::Check, _) => false,
+    }
+}
+
+/// Whether its condition may be read, because a later action cannot be drafted: the caller then hears of the first that does not hold.
+fn reads_if_unmet(write: &Write, action: &Action) -> bool {
+    action.condition.is_some() && (write.actions.len() > 1 || is_many(action))
+}
+
+/// Whether the item that a field returns is read after a transaction, which returns none.
+fn reads_result(action: &Action) -> bool {
+    matches!(action.kind, ActionKind::Update { .. }) || action.at.is_some()
 }
 
 /// The write units of an item (DynamoDB developer guide: one for a kilobyte).
 fn unit() -> f64 {
     ITEM_BYTES as f64 / 1024.0
-}
-
-/// The number of places in which an item is written: the table, its replicas, and each index that has keys of it.
-fn copies(model: &Model, item: &str) -> f64 {
-    let Some((_, keys)) = model.item(item) else { return 1.0 };
-    let table = &model.tables[keys.table];
-    let holds = |keys: &ItemKeys, index: usize| {
-        let (partition, sort) = table.keys_of(Some(index));
-        std::iter::once(partition).chain(sort).all(|key| keys.keys.contains_key(&key.name))
-    };
-    let indexes = (0..table.indexes.len()).filter(|index| holds(keys, *index)).count();
-    let replicas = keys.replicas().map_or(1.0, |spread| f64::from(spread.count));
-    (1 + indexes) as f64 * replicas
 }

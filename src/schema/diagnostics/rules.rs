@@ -12,7 +12,6 @@ pub struct Rule {
     /// A line that follows the rule.
     pub example: &'static str,
 }
-
 /// The groups of codes: the prefix of their codes, and their title.
 pub const GROUPS: &[(&str, &str)] = &[
     ("KF00", "The text"),
@@ -27,7 +26,6 @@ pub const GROUPS: &[(&str, &str)] = &[
     ("KF09", "Subscriptions"),
     ("KF10", "Caching"),
 ];
-
 const fn rule(code: &'static str, title: &'static str, explanation: &'static str, example: &'static str) -> Rule {
     Rule { code, title, explanation, example }
 }
@@ -39,7 +37,7 @@ pub const RULES: &[Rule] = &[
         "The file is not in the syntax of the GraphQL schema language. Keyfold checks nothing else until it is.",
         r#"type Query { user(id: ID!): User @find }"#),
     rule("KF0002", "The schema is valid",
-        "The schema must follow the GraphQL specification: types exist, names are defined once, and directives have their required arguments. Do not declare Keyfold's own directives and scalars.",
+        "The schema must follow the GraphQL specification: types exist, names are defined once, and directives have their required arguments. A required argument or input field is not `@deprecated`. Do not declare Keyfold's own directives and scalars.",
         r#"type User @item(keys: { PK: "{id}", SK: "User" }) { id: ID! }"#),
 
     rule("KF0101", "A table is declared once",
@@ -77,7 +75,7 @@ pub const RULES: &[Rule] = &[
         "`Query`, `Mutation` and `Subscription` are entry points of operations and are not stored. Remove `@item`.",
         r#"type Query { user(id: ID!): User @find }"#),
     rule("KF0204", "Keys are attributes with templates",
-        "`keys:` is an object that gives each key attribute a template. If an attribute's name is not a GraphQL name, use a list of `{ attribute, template }` instead. A template may be a list of alternatives.",
+        "`keys:` is an object that gives each key attribute a template. If an attribute's name is not a GraphQL name, use a list of `{ attribute, template }` instead; an entry has no other word. A template may be a list of alternatives.",
         r#"@item(keys: [{ attribute: "GSI-1", template: "{asin}" }, { attribute: "pk", template: "{id}" }])"#),
     rule("KF0205", "`keys:` names key attributes",
         "Each attribute in `keys:` is a key attribute of the item's table or of one of its indexes.",
@@ -136,6 +134,9 @@ pub const RULES: &[Rule] = &[
     rule("KF0223", "One interface is `@node`",
         "Clients such as Relay know one interface whose objects can be fetched again by their ids. It has `id: ID!` and no other field.",
         r#"interface Node @node { id: ID! }"#),
+    rule("KF0224", "Every alternative of a key is used",
+        "A write uses the first alternative of a template whose fields all have a value, and a Get the first whose fields are bound. In the table's key, an alternative that has all fields of an earlier one is never reached: items under it could not be found. Leave it out, or put the one with more fields first.",
+        r#"type Guest @item(keys: { PK: "GUESTS", SK: ["VIP#{name}#{id}", "GUEST#{id}"] }) { id: ID! name: String @constraint(pattern: "[^#]+") }"#),
 
     rule("KF0301", "An attribute holds one field",
         "Two fields of a type cannot share an attribute, and an attribute's name cannot be empty. Change the name with `@attribute(name:)`.",
@@ -144,7 +145,7 @@ pub const RULES: &[Rule] = &[
         "A field cannot use the attribute of a constant, or of a key with other content. It may share the attribute of a key that is exactly this field.",
         r#"email: String! @attribute(name: "EMailAddress")  # with the key EMailAddress: "{email}""#),
     rule("KF0303", "`stored:` fits the type",
-        "EPOCH_SECONDS and EPOCH_MILLIS are for DateTime. SET is for lists of texts, numbers or binary values.",
+        "EPOCH_SECONDS and EPOCH_MILLIS are for DateTime. The text of a key always holds the text of the time, so a field that only such keys hold has no `stored:`. SET is for lists of texts, numbers or binary values.",
         r#"seen: DateTime @attribute(stored: EPOCH_SECONDS)"#),
     rule("KF0304", "A relation has `@find`",
         "A stored field holds scalars, enums, embedded objects or lists of them. A field whose type is another item needs `@find`.",
@@ -187,7 +188,7 @@ pub const RULES: &[Rule] = &[
         "`first` and `last` are Int, and `after` and `before` are String; all four are for connections only. `orderBy` is an enum of fields, and `order` is `Order`. To bind a stored field with such a name, use the argument in `where:`.",
         r#"posts(first: Int = 20, after: String, order: Order = DESC): PostConnection! @find"#),
     rule("KF0410", "Items are sorted by their fields",
-        "`orderBy:` names a stored field of the items. The values of an `orderBy` argument are such names in upper case.",
+        "`orderBy:` names a stored field of the items. A field that finds one item by its whole key has no order. The values of an `orderBy` argument are such names in upper case.",
         r#"enum TagOrder { NAME CREATED_AT }"#),
     rule("KF0411", "Every argument is used",
         "The argument binds no field, does not page, and is not used in `where:` or `filter:`, so Keyfold would ignore it. Use it or remove it.",
@@ -270,6 +271,12 @@ pub const RULES: &[Rule] = &[
     rule("KF0437", "Names decide which items a field finds",
         "Two access paths use different bare names, or each is an index that leaves out other items, and no rule of the language prefers one of them. The order in which the schema lists its indexes must not decide which items are found. Leave a name out by a null in `where:`, bind it there, or name the index.",
         r#"neighbours: [Shop!]! @find(where: { trade: null })"#),
+    rule("KF0438", "A name stands in braces",
+        "A warning. Text in `where:`, `set:` or `@default` that is the name of a field, an argument or a claim is that text itself. To use the value, put the name in braces.",
+        r#"posts: [Post!]! @find(where: { userId: "{userId}" })"#),
+    rule("KF0439", "An expression is as long as DynamoDB allows",
+        "DynamoDB takes 300 operators and functions, and 4 KB of text, in one expression. What Keyfold adds to a condition counts: that the item exists and is of its type. Names and values have short placeholders in the text.",
+        r#"posts(userId: ID!, kinds: [String!]!): [Post!]! @find(filter: "kind IN (:kinds)")"#),
 
     rule("KF0501", "A connection has no other fields",
         "A connection may have `nodes`, `edges` and `pageInfo`, and nothing else. Its nodes are of one item type.",
@@ -382,7 +389,7 @@ pub const RULES: &[Rule] = &[
         "Each entry is a relation of the deleted item, or a path of relations joined by dots. Name the relations that `through:` follows one by one.",
         r#"deleteGroup(id: ID!): Group @delete(cascade: ["memberships", "links.container", "links"])"#),
     rule("KF0716", "An item is written once",
-        "All actions of a field are one transaction. DynamoDB allows one action per item and 100 actions per transaction.",
+        "All actions of a field are one transaction. DynamoDB allows one action per item and 100 actions per transaction. Two types that only constants tell apart can have one key: it is one item.",
         r#"@update(expression: "SET coins = coins - :cost", if: "coins >= :cost")"#),
     rule("KF0717", "A mutation returns what it writes",
         "The field returns an item type that it writes or finds, `Boolean`, or, with `many: true`, a list of an item type.",

@@ -7,5 +7,6 @@ pub mod lexer;
 pub mod literal;
 pub mod names;
 pub mod operand;
+pub mod size;
 pub mod term;
 pub mod update;

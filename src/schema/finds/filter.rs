@@ -10,7 +10,12 @@ use crate::schema::types::names::ItemNames;
 pub fn read_filter(wanted: &FindContext, findings: &mut Findings) -> Result<Option<Condition>, ()> {
     let Some(written) = &wanted.directive.filter else { return Ok(None) };
     let names = names(wanted);
-    Condition::parse(&written.value, &names).map(Some).map_err(|mistakes| {
+    let condition = Condition::parse(&written.value, &names);
+    if let Some(excess) = condition.as_ref().ok().and_then(|condition| condition.size().excess()) {
+        findings.error("KF0439", &written.span, format!("this filter is too long: {excess}"), Some("make it shorter".into()));
+        return Err(());
+    }
+    condition.map(Some).map_err(|mistakes| {
         for mut mistake in mistakes {
             let name = written.value.get(mistake.span.clone()).unwrap_or_default();
             if wanted.record.contains_key(name) && names.attribute(name).is_none() {

@@ -148,6 +148,7 @@ fn by_keys(wanted: &FindContext, findings: &mut Findings) -> Option<(Vec<AccessP
         false => choose::paths(&given, &orders, findings)?,
     };
     let sound = single::check(wanted, &bindings, &paths, findings)
+        && single::check_order(wanted, &bindings, &paths, findings)
         && (wanted.directive.scan || undecided::check(&given, &orders, &paths, findings));
     sound.then_some((paths, filter))
 }

@@ -91,7 +91,11 @@ fn check_alone(route: &Route, findings: &mut Findings) -> bool {
     let mut sound = true;
     for (name, place) in others.iter().filter_map(|(name, place)| Some((name, place.as_ref()?))) {
         let message = format!("`{name}:` does not go with `through:`");
-        findings.error("KF0423", place, message, Some("write it at the relation that `through:` follows".into()));
+        let help = match *name {
+            "orderBy" | "order" => "write it at the relation that reaches several items: the list has the order of that relation",
+            _ => "write it at the relation that `through:` follows",
+        };
+        findings.error("KF0423", place, message, Some(help.into()));
         sound = false;
     }
     sound

@@ -10,6 +10,7 @@ use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::string;
 use crate::schema::syntax::span;
 use crate::schema::syntax::span::{At, Span};
+use crate::schema::types::bare_text::warn_of_name;
 use crate::schema::types::draft::Kind;
 use crate::schema::types::inputs::Input;
 use crate::schema::types::{inputs, values};
@@ -131,6 +132,9 @@ impl Entry<'_> {
             findings.error("KF0404", &place, format!("the value of `{}` must be a text", self.field.value), Some(help.into()));
             return None;
         };
+        if written.as_str().is_some() {
+            self.warn_of_name(&text, findings);
+        }
         let parts = self.parts(&text, findings)?;
         let arguments: Vec<String> = parts.iter().filter_map(argument_of).collect();
         let source = match <[TextPart; 1]>::try_from(parts) {
@@ -142,6 +146,19 @@ impl Entry<'_> {
             Err(parts) => self.checked_text(parts, &text, findings)?,
         };
         Some(Binding { source, arguments, rule: BindingRule::Where, fallback: false, need: Need::Always })
+    }
+
+    /// Warns of a text that is the name of an argument or of the parent's field. A value of an enum is meant as it is.
+    fn warn_of_name(&self, text: &At<String>, findings: &mut Findings) {
+        if matches!(self.value, ValueType::Enum(_)) {
+            return;
+        }
+        let known = |name: &str| {
+            let argument = self.wanted.argument(name).is_some() || self.input(name).is_some();
+            let field = || self.wanted.parent_record.is_some_and(|record| record.contains_key(name));
+            if argument { Some("the argument".to_owned()) } else { field().then(|| format!("the field of `{}`", self.wanted.parent)) }
+        };
+        warn_of_name(text, known, findings);
     }
 
     /// Literals and `{names}` in their order.

@@ -105,6 +105,7 @@ fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
         malformed(findings, &span::of(written.location()));
         return None;
     };
+    check_words(written, findings)?;
     let mut entries: Entries = Vec::new();
     for (attribute, value) in pairs {
         let templates: Option<Vec<At<String>>> = items(value).iter().map(string).collect();
@@ -121,6 +122,20 @@ fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
         }
     }
     Some(entries)
+}
+
+/// The members of an entry of the list form. Any other would have no effect.
+const WORDS: [&str; 2] = ["attribute", "template"];
+
+/// Every entry of the list form has these members alone. Reports all others.
+fn check_words(written: &Node<Value>, findings: &mut Findings) -> Option<()> {
+    let members = written.as_list().unwrap_or_default().iter().filter_map(|entry| entry.as_object()).flatten();
+    let unknown: Vec<_> = members.map(|(name, _)| name).filter(|name| !WORDS.contains(&name.as_str())).collect();
+    for name in &unknown {
+        let help = suggest(name, WORDS).unwrap_or_else(|| "an entry has `attribute` and `template`".into());
+        findings.error("KF0204", &span::of(name.location()), format!("an entry of `keys:` has no `{name}`"), Some(help));
+    }
+    unknown.is_empty().then_some(())
 }
 
 fn key_attribute<'a>(item: &ItemType<'a>, attribute: &At<String>, findings: &mut Findings) -> Option<&'a KeyAttribute> {
@@ -160,7 +175,33 @@ fn templates(item: &ItemType, key: &KeyAttribute, written: &[At<String>], findin
             }
         }
     }
-    (parsed.len() == written.len()).then_some(parsed)
+    let sound = parsed.len() == written.len() && check_alternatives(item, key, (written, &parsed), findings);
+    sound.then_some(parsed)
+}
+
+/// A write uses the first alternative whose fields all have a value, and a Get the first whose fields are bound. So an alternative of the
+/// table's key that has all fields of an earlier one is never used.
+fn check_alternatives(
+    item: &ItemType,
+    key: &KeyAttribute,
+    (written, parsed): (&[At<String>], &[Template]),
+    findings: &mut Findings,
+) -> bool {
+    if item.table.0.primary_key().all(|own| own.name != key.name) {
+        return true;
+    }
+    let mut sound = true;
+    for (position, (text, template)) in written.iter().zip(parsed).enumerate() {
+        let fields = template.fields();
+        let covers = |earlier: &&Template| earlier.fields().iter().all(|field| fields.contains(field));
+        let Some(first) = parsed.iter().take(position).position(|earlier| covers(&earlier)) else { continue };
+        let message =
+            format!("no write and no read uses this alternative: \"{}\" comes first whenever its fields have values", written[first].value);
+        let help = "leave it out, or put it first if it has a field that may be null";
+        findings.error("KF0224", &text.span, message, Some(help.into()));
+        sound = false;
+    }
+    sound
 }
 
 /// Which texts the values of a field can be. A mistake in its constraint is reported with the field's rules.

@@ -10,6 +10,7 @@ use crate::schema::syntax::directives::place as place_of;
 use crate::schema::syntax::directives::{name, named, text};
 use crate::schema::syntax::span;
 use crate::schema::syntax::span::{At, Span};
+use crate::schema::types::bare_text::warn_of_name;
 use crate::schema::types::draft::{Declared, SchemaDraft, StoredFields};
 use crate::schema::types::values;
 use apollo_compiler::Node;
@@ -46,6 +47,10 @@ pub fn read_default(of: &Defaulted, directive: &Node<Directive>, findings: &mut 
     });
     let every_write = name(directive, "on").is_some_and(|moment| moment.value == "WRITE");
     let parts = parts(of, &written, findings)?;
+    if !matches!(of.declared.value, ValueType::Enum(_)) {
+        let field = |name: &str| of.record.is_some_and(|record| record.contains_key(name));
+        warn_of_name(&written, |name| field(name).then(|| format!("the field of `{}`", of.object.name)), findings);
+    }
     if let Some(misfit) = misfit(of, &parts, hash.is_some()) {
         let message = format!("`{}.{}` of type `{}` cannot be {misfit}", of.object.name, of.field.name, of.field.ty);
         let help = match &of.declared.value {

@@ -2,6 +2,7 @@
 //! for tables or items.
 
 pub mod definitions;
+pub mod deprecated;
 pub mod directives;
 pub mod environment;
 pub mod input_defaults;

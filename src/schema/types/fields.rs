@@ -15,7 +15,7 @@ use crate::schema::model::rules::Rules;
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::schema::syntax::directives::{name as name_argument, named, text};
 use crate::schema::syntax::span;
-use crate::schema::table::{KeyType, Table};
+use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
 use crate::schema::types::draft::{Declared, Kind, SchemaDraft, StoredFields, is_find};
@@ -183,12 +183,35 @@ pub fn is_whole(templates: &[Template], name: &str) -> bool {
     }
 }
 
+/// Whether a key of an item has a field in its template.
+fn holds(keys: &ItemKeys, key: &KeyAttribute, field: &str) -> bool {
+    keys.keys.get(&key.name).into_iter().flatten().any(|template| template.fields().contains(&field))
+}
+
+/// A field that only the text of keys holds is not stored as an epoch: a key has the text of its time.
+fn check_epoch(type_name: &str, (name, declared): (&str, &Declared), findings: &mut Findings) {
+    let word = match declared.value {
+        ValueType::DateTime(Moment::EpochSeconds) => "EPOCH_SECONDS",
+        ValueType::DateTime(Moment::EpochMillis) => "EPOCH_MILLIS",
+        _ => return,
+    };
+    let message = format!("`stored: {word}` has no effect: `{type_name}.{name}` is part of a key's text, which holds the time as text");
+    let help = "leave `stored:` out, make the key a number (`sortKeyType: N`), or store the field in its own attribute as well";
+    findings.error("KF0303", &declared.span, message, Some(help.into()));
+}
+
 /// A stored attribute must not be a key attribute with other content, nor a constant.
 pub fn check_conflicts(type_name: &str, record: &StoredFields, keys: &ItemKeys, table: &Table, findings: &mut Findings) {
     let key_attributes = table.key_attributes();
     for (name, declared) in record {
         let stored = place(name, declared, record, keys, table);
-        let Some(attribute) = stored.attribute else { continue };
+        let Some(attribute) = stored.attribute else {
+            let in_number = key_attributes.iter().any(|key| key.kind != KeyType::S && holds(keys, key, name));
+            if !in_number {
+                check_epoch(type_name, (name, declared), findings);
+            }
+            continue;
+        };
         let clash = key_attributes.iter().find(|key| key.name == attribute).filter(|key| match keys.keys.contains_key(&key.name) {
             true => !key_is_the_field(name, declared, keys, table),
             // The item type is not in that index, but DynamoDB refuses an item whose attribute has another type than the index key.

@@ -10,6 +10,7 @@ use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::string;
 use crate::schema::syntax::span;
 use crate::schema::syntax::span::{At, Span};
+use crate::schema::types::bare_text::warn_of_name;
 use crate::schema::types::draft::{Declared, StoredFields};
 use crate::schema::types::inputs::{depth_of, writable};
 use crate::schema::types::{inputs, values};
@@ -72,6 +73,10 @@ impl Entry<'_> {
             findings.error("KF0702", &place, format!("the value of `{}` must be a text", self.field.value), Some(help.into()));
             return None;
         };
+        if written.as_str().is_some() && !matches!(self.declared.value, ValueType::Enum(_)) {
+            let input = |name: &str| inputs::input(self.acting.writing.draft.schema, self.acting.writing.field, name).is_some();
+            warn_of_name(&text, |name| input(name).then(|| "the argument".to_owned()), findings);
+        }
         let parts = self.parts(&text, findings)?;
         let sources: Vec<Source> = parts.iter().filter_map(value_of).collect();
         let arguments: Vec<String> = sources.iter().filter_map(argument_of).collect();

@@ -7,6 +7,7 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::names::{ConditionMistake, Named, Names};
+use crate::schema::expression::size::ExpressionSize;
 use crate::schema::expression::update::reader::{Change, UpdateNames};
 use crate::schema::expression::update::{Update, parser};
 use crate::schema::model::rules::DefaultValue;
@@ -22,7 +23,12 @@ use crate::schema::writes::checks::{moved, unchecked};
 pub fn condition(acting: &Acting, findings: &mut Findings) -> Option<Option<Condition>> {
     let Some(written) = &acting.directive.condition else { return Some(None) };
     match Condition::parse(&written.value, &acting.names()) {
-        Ok(condition) => Some(Some(condition)),
+        Ok(condition) => {
+            // Its call also demands that the item exists, is of its type and has the version that the caller has seen.
+            let added = ExpressionSize::added(2 + acting.keys.telling().count());
+            check_size((condition.size() + added).excess(), "condition", written, findings)?;
+            Some(Some(condition))
+        }
         Err(mistakes) => {
             report(acting, ("KF0711", written), mistakes, findings);
             None
@@ -36,6 +42,7 @@ pub fn expression(acting: &Acting, findings: &mut Findings) -> Option<Option<Upd
     let names = ExpressionNames { names: acting.names() };
     match parser::parse(&written.value, &names) {
         Ok(parsed) => {
+            check_size(parsed.update.size().excess(), "expression", written, findings)?;
             let sound: Vec<bool> = parsed
                 .changes
                 .iter()
@@ -49,6 +56,13 @@ pub fn expression(acting: &Acting, findings: &mut Findings) -> Option<Option<Upd
             None
         }
     }
+}
+
+/// DynamoDB refuses longer expressions.
+fn check_size(excess: Option<String>, what: &str, written: &At<String>, findings: &mut Findings) -> Option<()> {
+    let Some(excess) = excess else { return Some(()) };
+    findings.error("KF0439", &written.span, format!("this {what} is too long: {excess}"), Some("make it shorter".into()));
+    None
 }
 
 fn report(acting: &Acting, (code, written): (&'static str, &At<String>), mistakes: Vec<ConditionMistake>, findings: &mut Findings) {

@@ -78,6 +78,14 @@ impl Trial<'_> {
         self.runtime.block_on(support::run(self.gateway, &request, false))
     }
 
+    /// How an operation costs more than is said before it runs, if it does.
+    pub fn costs_more(&self, set: &[Node]) -> Option<String> {
+        let written = write(set);
+        let response = self.runtime.block_on(support::run(self.gateway, &self.request(&written.text, &written.variables), true));
+        let excess = support::costs_more(&response)?;
+        Some(format!("{excess}\n{}\n{}\n{:#}", written.text, Value::Object(written.variables), response["extensions"]["keyfold"]))
+    }
+
     /// The difference between the gateway's response and the expected one.
     pub fn differs(&self, set: &[Node], cursors: &mut Cursors, seen: &mut Seen) -> Option<String> {
         let written = write(set);

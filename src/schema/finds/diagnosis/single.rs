@@ -1,4 +1,4 @@
-//! A find that returns a list in, a finding out if its paths bind the key of a single item. Must not choose paths.
+//! A find in, a finding out if it wants a list or an order, but its paths bind the key of a single item. Must not choose paths.
 //!
 //! A list whose whole primary key is bound holds at most one item, whatever the table holds. Nobody means that: most likely a name binds
 //! something that its author did not think of. Two cases are fine: a list argument, which gives several keys, and optional arguments
@@ -6,8 +6,10 @@
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::finds::diagnosis::left_out::said;
+use crate::schema::finds::paging::is_paging;
 use crate::schema::finds::wanted::{Binding, Bindings, FindContext, Need};
-use crate::schema::model::find::{AccessPath, Returns};
+use crate::schema::model::find::{Access, AccessPath, Returns};
+use crate::schema::syntax::span;
 
 /// Whether the list can hold several items; a finding if not.
 pub fn check(wanted: &FindContext, bindings: &Bindings, paths: &[AccessPath], findings: &mut Findings) -> bool {
@@ -18,6 +20,25 @@ pub fn check(wanted: &FindContext, bindings: &Bindings, paths: &[AccessPath], fi
     let key = wanted.table.primary_key().filter_map(|key| wanted.keys.keys.get(&key.name)).flatten();
     let fields: Vec<&str> = key.flat_map(|template| template.fields()).collect();
     refuse(wanted, bindings, &|field| fields.contains(&field), findings);
+    false
+}
+
+/// Whether an order can decide which item a field gives; a finding if it asks for one, but the whole key of one item is bound.
+pub fn check_order(wanted: &FindContext, bindings: &Bindings, paths: &[AccessPath], findings: &mut Findings) -> bool {
+    let by_argument = ["orderBy", "order"].into_iter().filter(|name| is_paging(name, bindings)).find_map(|name| wanted.argument(name));
+    let directive = &wanted.directive;
+    let place = match (&directive.order_by, by_argument) {
+        (Some(written), _) => &written.span,
+        (None, Some(argument)) => &span::of(argument.name.location()),
+        (None, None) if directive.descending => &directive.span,
+        (None, None) => return true,
+    };
+    if wanted.target.returns != Returns::One || !paths.iter().all(|path| matches!(path.access, Access::Get { .. })) {
+        return true;
+    }
+    let item = &wanted.target.item;
+    let message = format!("`{}` finds one `{item}` by its whole key, so an order has no effect", wanted.coordinate());
+    findings.error("KF0410", place, message, Some("leave it out; a relation that reaches several items has an order".into()));
     false
 }
 

@@ -9,6 +9,7 @@ use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::write::{Action, ActionKind, WriteReturns, WriteTarget};
 use crate::schema::syntax::directives::named;
 use crate::schema::syntax::span;
+use crate::schema::template::part::Part;
 use crate::schema::types::draft::Kind;
 use crate::schema::types::inputs;
 use crate::schema::types::inputs::Input;
@@ -122,8 +123,24 @@ pub fn check_once(writing: &Writing, actions: &[(Action, &ActionDirective)], fin
     let mut sound = true;
     for (position, (action, directive)) in actions.iter().enumerate() {
         let key = key_of(writing, action);
-        let same = |(other, _): &&(Action, &ActionDirective)| other.item == action.item && key.is_some() && key_of(writing, other) == key;
-        if let Some((_, first)) = actions.iter().take(position).find(same) {
+        let place = place_of(writing, action);
+        let same = |(other, _): &&(Action, &ActionDirective)| match other.item == action.item {
+            true => key.is_some() && key_of(writing, other) == key,
+            // Only constants tell two types apart whose keys are the same text.
+            false => place.is_some() && place_of(writing, other) == place,
+        };
+        let Some((before, first)) = actions.iter().take(position).find(same) else { continue };
+        if before.item != action.item {
+            let message = format!(
+                "`{}` works on the key of the `{}` before it, whose `{}` is another type: DynamoDB allows one action per item in a transaction",
+                directive.name(),
+                first.name(),
+                before.item
+            );
+            let help = format!("one item is not both a `{}` and a `{}`: leave one out, or use two fields", before.item, action.item);
+            findings.error("KF0716", &directive.span, message, Some(help));
+            sound = false;
+        } else {
             let message = format!(
                 "`{}` works on the same `{}` as the `{}` before it, but DynamoDB allows one action per item in a transaction",
                 directive.name(),
@@ -139,6 +156,25 @@ pub fn check_once(writing: &Writing, actions: &[(Action, &ActionDirective)], fin
         }
     }
     sound
+}
+
+/// The table of an action's item and the texts of its key; `None` if they are not known at load.
+fn place_of(writing: &Writing, action: &Action) -> Option<(usize, Vec<TextPart>)> {
+    let keys: &ItemKeys = writing.draft.items.get(&action.item)?;
+    let sources = key_of(writing, action)?;
+    let mut texts = Vec::new();
+    for key in writing.draft.tables.get(keys.table)?.primary_key() {
+        let [template] = keys.keys.get(&key.name)?.as_slice() else { return None };
+        for part in &template.parts {
+            texts.push(match part {
+                Part::Literal(literal) => TextPart::Literal(literal.clone()),
+                Part::Placeholder { field, .. } => TextPart::Value(sources.iter().find(|(known, _)| known == field)?.1.clone()),
+            });
+        }
+        // The end of the key.
+        texts.push(TextPart::Literal(String::new()));
+    }
+    Some((keys.table, texts))
 }
 
 /// The sources of an action's whole key; `None` if it is not known at load.

@@ -1,0 +1,101 @@
+//! The size of a condition or an update as DynamoDB counts it: its operators and functions, and the bytes of its text with Keyfold's
+//! placeholders. (DynamoDB developer guide, "Service, account, and table quotas", expression parameters.)
+
+use super::condition::Condition;
+use super::operand::Path;
+use super::update::{SetValue, Update};
+use std::ops::Add;
+
+/// The most operators and functions of an expression.
+const MOST_OPERATORS: usize = 300;
+/// The most bytes of its text.
+const MOST_BYTES: usize = 4096;
+/// The bytes of a placeholder of a name or a value, such as `#n12` and `:v12`.
+const PLACEHOLDER: usize = 4;
+/// The bytes of an operator with its spaces, or of a function's name with its parentheses.
+const WORD: usize = 4;
+const FUNCTION: usize = 14;
+
+/// The size of an expression.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ExpressionSize {
+    /// Its operators and functions.
+    pub operators: usize,
+    /// The bytes of its text.
+    pub bytes: usize,
+}
+
+impl Add for ExpressionSize {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { operators: self.operators + other.operators, bytes: self.bytes + other.bytes }
+    }
+}
+
+impl ExpressionSize {
+    /// The size of this many conditions that Keyfold adds, such as that the item exists and has the constants of its type.
+    pub fn added(conditions: usize) -> Self {
+        Self::of(2, FUNCTION + WORD + PLACEHOLDER).times(conditions)
+    }
+
+    /// How it exceeds DynamoDB's limits, if it does.
+    pub fn excess(self) -> Option<String> {
+        match self {
+            Self { operators, .. } if operators > MOST_OPERATORS => {
+                Some(format!("it has {operators} operators, and DynamoDB takes {MOST_OPERATORS}"))
+            }
+            Self { bytes, .. } if bytes > MOST_BYTES => Some(format!("it is about {bytes} bytes long, and DynamoDB takes {MOST_BYTES}")),
+            _ => None,
+        }
+    }
+
+    fn of(operators: usize, bytes: usize) -> Self {
+        Self { operators, bytes }
+    }
+
+    fn times(self, count: usize) -> Self {
+        Self::of(self.operators * count, self.bytes * count)
+    }
+}
+
+impl Condition {
+    /// The size of its expression.
+    pub fn size(&self) -> ExpressionSize {
+        let of_path = |path: &Path| ExpressionSize::of(0, path.segments.len() * (PLACEHOLDER + 1));
+        match self {
+            Self::And(conditions) | Self::Or(conditions) => {
+                let between = ExpressionSize::of(1, WORD).times(conditions.len().saturating_sub(1));
+                conditions.iter().map(Self::size).fold(between, Add::add)
+            }
+            Self::Not(condition) => ExpressionSize::of(1, WORD) + condition.size(),
+            Self::Compare(..) => ExpressionSize::of(1, WORD + 2 * PLACEHOLDER),
+            Self::Between(..) => ExpressionSize::of(1, 4 * WORD + 3 * PLACEHOLDER),
+            Self::In(_, list) => ExpressionSize::of(1, WORD + PLACEHOLDER + list.len() * (PLACEHOLDER + 2)),
+            Self::Exists(path) | Self::NotExists(path) => ExpressionSize::of(1, FUNCTION) + of_path(path),
+            Self::BeginsWith(path, _) | Self::Contains(path, _) => ExpressionSize::of(1, FUNCTION + PLACEHOLDER) + of_path(path),
+            Self::AttributeType(path, _) => ExpressionSize::of(1, FUNCTION + PLACEHOLDER) + of_path(path),
+        }
+    }
+}
+
+impl Update {
+    /// The size of its expression.
+    pub fn size(&self) -> ExpressionSize {
+        let action = ExpressionSize::of(0, WORD + PLACEHOLDER);
+        let set = self.set.iter().map(|(_, value)| action + value.size());
+        let others = self.remove.len() + self.add.len() + self.delete.len();
+        set.fold(ExpressionSize::of(0, others * (WORD + 2 * PLACEHOLDER)), Add::add)
+    }
+}
+
+impl SetValue {
+    fn size(&self) -> ExpressionSize {
+        match self {
+            Self::Operand(_) => ExpressionSize::of(0, PLACEHOLDER),
+            Self::Plus(one, other) | Self::Minus(one, other) => ExpressionSize::of(1, WORD - 1) + one.size() + other.size(),
+            Self::IfNotExists(_, value) => ExpressionSize::of(1, FUNCTION + PLACEHOLDER) + value.size(),
+            Self::ListAppend(one, other) => ExpressionSize::of(1, FUNCTION) + one.size() + other.size(),
+        }
+    }
+}
