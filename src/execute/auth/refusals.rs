@@ -7,7 +7,7 @@ use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::{Settled, settle_lookup, settle_rule};
 use crate::execute::read::arguments::FieldArguments;
-use crate::plan::tree::{DecidedBy, Demand, GuardId, Holder, Plan, ReadId};
+use crate::plan::tree::{DecidedBy, Demand, GuardId, Holder, Plan, Read, ReadId};
 use crate::schema::model::auth::AuthRule;
 use serde_json::Map;
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// What the caller of a request is refused of a plan.
 pub struct Refusals {
     of_guards: Vec<Decision>,
-    /// The look-ups that decide nothing, because the caller and the arguments do.
+    /// The reads that are not made: look-ups that decide nothing, because the caller and the arguments do, and reads of items of which the
+    /// caller may see none.
     unneeded: Vec<ReadId>,
     code: ErrorCode,
     /// Whether the audit log has a refusal of the request.
@@ -74,6 +75,8 @@ impl Refusals {
             }
             refusals.of_guards.push(decision);
         }
+        let hidden = plan.reads.iter().enumerate().filter(|(_, read)| read.discriminator.hides() && hides_all(read, context));
+        refusals.unneeded.extend(hidden.map(|(id, _)| id));
         refusals
     }
 
@@ -85,33 +88,13 @@ impl Refusals {
         }
     }
 
-    /// The same, if no row can let the caller in: a look-up by a claim that the caller lacks finds nothing.
-    pub fn of_all_rows(&self, plan: &Plan, caller: &Caller, guard: Option<GuardId>) -> Option<ErrorCode> {
-        let guard = guard?;
-        let may_hold = |alternative: &Alternative| match alternative {
-            Alternative::Object(..) => true,
-            Alternative::Lookup(read, _) => plan.reads[*read].action.claims().iter().all(|claim| caller.text(claim).is_some()),
-        };
-        match self.decision(guard) {
-            Decision::Refused(code) => return Some(*code),
-            Decision::LetIn => {}
-            Decision::Open(demands) => {
-                if let Some((position, _)) = demands.iter().find(|(_, alternatives)| !alternatives.iter().any(may_hold)) {
-                    self.record(caller, &plan.guards[guard].demands[*position]);
-                    return Some(self.code);
-                }
-            }
-        }
-        self.of_all_rows(plan, caller, plan.guards[guard].within)
-    }
-
     /// What is decided of a guard.
     pub fn decision(&self, guard: GuardId) -> &Decision {
         // A guard that is not known lets nobody in.
         self.of_guards.get(guard).unwrap_or(&Decision::Refused(ErrorCode::Forbidden))
     }
 
-    /// Whether a read is a look-up that decides nothing.
+    /// Whether a read need not be made: it is a look-up that decides nothing, or all that it could find is hidden.
     pub fn is_unneeded(&self, read: ReadId) -> bool {
         self.unneeded.contains(&read)
     }
@@ -138,6 +121,19 @@ impl Demand {
         };
         lookups.iter().filter_map(|read| *read)
     }
+}
+
+/// Whether the caller alone decides that the rules hide every item that a read could find.
+fn hides_all(read: &Read, context: &ExecutionContext<'_>) -> bool {
+    let nothing = Map::new();
+    let scope = Scope { arguments: &nothing, now: context.now, caller: context.caller };
+    let hides = |rules: &[Arc<AuthRule>]| !rules.is_empty() && rules.iter().all(|rule| settled(rule, &scope) == Settled::Never);
+    read.discriminator.types.iter().all(|marks| hides(&marks.rules))
+}
+
+/// What the caller and the arguments decide of a rule. Of a look-up: what its item must meet.
+fn settled(rule: &AuthRule, scope: &Scope<'_>) -> Settled {
+    rule.lookup().map_or_else(|| settle_rule(rule, scope), |lookup| settle_lookup(lookup, scope))
 }
 
 /// What a refused caller reads. It tells nothing of rules or data.
@@ -175,8 +171,7 @@ fn record(caller: &Caller, of: &str, rules: &[Arc<AuthRule>]) {
 fn alternatives(demand: &Demand, scope: &Scope<'_>) -> Option<Vec<Alternative>> {
     let mut alternatives = Vec::new();
     for (position, rule) in demand.rules.iter().enumerate() {
-        let settled = rule.lookup().map_or_else(|| settle_rule(rule, scope), |lookup| settle_lookup(lookup, scope));
-        match (&demand.decided, rule.lookup(), settled) {
+        match (&demand.decided, rule.lookup(), settled(rule, scope)) {
             (_, _, Settled::Never) => {}
             (_, None, Settled::Always) | (DecidedBy::Later, ..) => return None,
             // A rule that needs an item lets nobody in where none is read for it.

@@ -2,6 +2,7 @@
 
 use super::find::{AccessPath, Find, Via};
 use super::source::{Source, TextPart};
+use crate::schema::expression::claim::ClaimPath;
 use crate::schema::expression::condition::Condition;
 use std::fmt::{Display, Formatter, Result};
 use std::sync::Arc;
@@ -44,6 +45,12 @@ impl RuleLookup {
             Via::Keys(paths) => paths.first(),
             Via::AbstractType(_) | Via::Through(_) => None,
         }
+    }
+
+    /// The claims of which the key is made.
+    pub fn claims(&self) -> Vec<&ClaimPath> {
+        let leaves = self.path().into_iter().flat_map(AccessPath::sources).flat_map(Source::leaves);
+        leaves.filter_map(|leaf| if let Source::Claim(claim) = leaf { Some(claim) } else { None }).collect()
     }
 
     /// The fields of the guarded object of which the key is made.
