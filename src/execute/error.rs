@@ -126,7 +126,7 @@ impl Failure {
             TableErrorKind::Invalid => (ErrorCode::Internal, "DynamoDB refused a call of the gateway."),
         };
         if error.kind != TableErrorKind::TooMuch {
-            tracing::warn!(kind = ?error.kind, detail = %error.detail, "a table call failed");
+            tracing::warn!(kind = %error.kind, detail = %error.detail, "a table call failed");
         }
         Self::new(code, message)
     }

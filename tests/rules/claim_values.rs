@@ -22,9 +22,9 @@ type Query {
   outsideOfBoth(id: ID!): Box @find(where: { id: "{id}" }) @auth(if: "NOT :id IN (auth.shut, auth.closed)")
   inOneOf(id: ID!): Box @find(where: { id: "{id}" }) @auth(if: ":id IN (auth.shut, auth.closed)")
   equalId(id: ID!): Box @find(where: { id: "{id}" }) @auth(if: "auth.level = :id")
-  byPrice(id: ID!, price: Decimal): Box @find(where: { id: "{id}" }) @auth(if: "auth.level = :price")
-  byWeight(id: ID!, weight: Float): Box @find(where: { id: "{id}" }) @auth(if: "auth.level >= :weight")
-  byList(id: ID!, price: Decimal): Box @find(where: { id: "{id}" }) @auth(if: ":price IN (auth.levels)")
+  byPrice(id: ID!, price: Decimal): Box @find(where: { id: "{id}" }, filter: "price <> :price OR attribute_exists(price)") @auth(if: "auth.level = :price")
+  byWeight(id: ID!, weight: Float): Box @find(where: { id: "{id}" }, filter: "weight <> :weight OR attribute_exists(weight)") @auth(if: "auth.level >= :weight")
+  byList(id: ID!, price: Decimal): Box @find(where: { id: "{id}" }, filter: "price <> :price OR attribute_exists(price)") @auth(if: ":price IN (auth.levels)")
   byLiteral(id: ID!): Box @find(where: { id: "{id}" }) @auth(if: "auth.level > 5")
 }
 

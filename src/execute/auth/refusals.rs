@@ -1,6 +1,7 @@
 //! The guards of a plan, the caller and the arguments in; out: what the caller is refused before anything is read or written, and what is
 //! left to be decided for each row by items that are read. Must not know items.
 
+use super::log_text::shortened;
 use crate::execute::caller::Caller;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, FieldError};
@@ -163,7 +164,7 @@ pub fn refuse_item(caller: &Caller, of: &str, rules: &[Arc<AuthRule>]) -> FieldE
 /// Records a refusal in the audit log: who, what and by which rule, and no data.
 fn record(caller: &Caller, of: &str, rules: &[Arc<AuthRule>]) {
     let rule = rules.iter().map(ToString::to_string).collect::<Vec<_>>().join(", or ");
-    let (subject, code, request_id) = (caller.sub(), code(caller).as_str(), caller.request_id());
+    let (subject, code, request_id) = (caller.sub().map(shortened), code(caller).as_str(), caller.request_id());
     tracing::info!(subject, of, rule, code, request_id, "a rule refused an operation");
 }
 
@@ -196,6 +197,8 @@ mod tests {
     use crate::schema::load;
     use crate::schema::model::auth::AuthAction;
     use serde_json::{Value, json};
+    use std::io::Write;
+    use std::sync::Mutex;
 
     const SCHEMA: &str = r#"
 extend schema @table(name: "tasks", partitionKey: "PK")
@@ -207,6 +210,31 @@ type Query {
   task(id: ID!): Task @find
 }
 "#;
+
+    #[test]
+    fn a_refusal_is_logged_with_a_short_subject() {
+        let log = Log::default();
+        let writer = log.clone();
+        let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+        let caller = Caller::signed_in(json!({ "sub": "ann ".repeat(2_000) }).as_object().unwrap().clone());
+        tracing::subscriber::with_default(subscriber, || record(&caller, "Task", &[]));
+        let line = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        assert!(line.contains("subject=\"ann ann") && line.len() < 1_000, "{line}");
+    }
+
+    /// What is logged.
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
 
     #[test]
     fn a_rule_that_needs_an_item_lets_nobody_in_where_none_is_read() {

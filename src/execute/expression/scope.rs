@@ -71,11 +71,11 @@ impl Scope<'_> {
     }
 }
 
-/// A claim as a value of a type; `None` if it does not fit. A number with a fraction fits where its text does: an issuer writes it in JSON,
-/// which has no other form for it.
+/// A claim as a value of a type; `None` if it does not fit. A number and its text are one claim: issuers write either.
 pub(super) fn claim_value(value: &Value, kind: &ValueType) -> Option<Value> {
     match (kind, value) {
         (ValueType::Decimal | ValueType::Id, Value::Number(number)) => kind.coerce(&Value::String(number.to_string())).ok(),
+        (ValueType::Int | ValueType::Float, Value::String(text)) => kind.from_text(text),
         _ => kind.coerce(value).ok(),
     }
 }

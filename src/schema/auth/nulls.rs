@@ -72,7 +72,7 @@ fn is_refused_whole(field: &Field, find: &Find, found: &ObjectType) -> bool {
 }
 
 /// The rules for reads of an object; without any, its callers are signed in.
-fn around(rules: &AuthRules) -> Vec<Arc<AuthRule>> {
+pub(super) fn around(rules: &AuthRules) -> Vec<Arc<AuthRule>> {
     let rules = rules.of(AuthAction::Read);
     if rules.is_empty() { vec![Arc::new(AuthRule::signed_in())] } else { rules }
 }
@@ -89,13 +89,12 @@ fn follow(around: &[Arc<AuthRule>], rules: &AuthRules, same: &dyn Fn(&AuthRule, 
 }
 
 /// Whether a rule lets in only callers who are signed in.
-fn needs_sign_in(rule: &AuthRule) -> bool {
-    let has_claim = |path: &AccessPath| path.bindings.values().flat_map(Source::leaves).any(|leaf| matches!(leaf, Source::Claim(_)));
+pub(super) fn needs_sign_in(rule: &AuthRule) -> bool {
     match &rule.lets_in {
         LetsIn::Everybody => false,
         LetsIn::SignedIn => true,
         LetsIn::If(condition) => demands_claim(condition),
-        LetsIn::Exists(lookup) => lookup.path().is_some_and(has_claim) || lookup.condition.as_ref().is_some_and(demands_claim),
+        LetsIn::Exists(lookup) => !lookup.claims().is_empty() || lookup.condition.as_ref().is_some_and(demands_claim),
     }
 }
 

@@ -70,6 +70,8 @@ pub struct AuthRule {
     pub writes: bool,
     /// Whether an item that it refuses looks as if it were not there.
     pub hides: bool,
+    /// Whether its author says that callers who are not signed in are meant: `public: true`.
+    pub public: bool,
     /// Its `if:`, as the author wrote it.
     pub written: Option<String>,
 }
@@ -116,6 +118,12 @@ impl AuthRule {
         }
     }
 
+    /// Whether it names a claim of the caller. A rule that names none is met without a sign-in, unless it demands one.
+    pub fn names_claim(&self) -> bool {
+        let of_key = self.lookup().is_some_and(|lookup| !lookup.claims().is_empty());
+        of_key || self.condition().is_some_and(Condition::has_claims)
+    }
+
     /// Whether it depends on the guarded object, or on another item that is looked up.
     pub fn needs_item(&self) -> bool {
         !self.attributes().is_empty() || self.lookup().is_some()
@@ -123,7 +131,7 @@ impl AuthRule {
 
     /// The rule of what has none, in a schema with rules: the caller is signed in.
     pub fn signed_in() -> Self {
-        Self { lets_in: LetsIn::SignedIn, reads: true, writes: true, hides: false, written: None }
+        Self { lets_in: LetsIn::SignedIn, reads: true, writes: true, hides: false, public: false, written: None }
     }
 }
 
