@@ -17,7 +17,7 @@ mod rule;
 mod unsigned;
 
 use crate::schema::diagnostics::diagnostic::Findings;
-use crate::schema::model::auth::{AuthRule, AuthRules};
+use crate::schema::model::auth::AuthRules;
 use crate::schema::model::{FieldKind, ObjectType};
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use apollo_compiler::Node;

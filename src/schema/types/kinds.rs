@@ -31,7 +31,7 @@ pub fn classify(schema: &Schema, findings: &mut Findings) -> IndexMap<String, Ki
         && objects(schema).any(|object| object.fields.get("pageInfo").is_some_and(|field| field.ty.inner_named_type() == PAGE_INFO))
     {
         report_no_page_info(object, findings);
-        kinds.insert(PAGE_INFO.to_owned(), Kind::Misshapen);
+        kinds.insert(PAGE_INFO.to_owned(), Kind::PageInfo);
     }
     for object in objects(schema) {
         if kinds.get(object.name.as_str()) != Some(&Kind::Embedded) {
@@ -46,11 +46,7 @@ pub fn classify(schema: &Schema, findings: &mut Findings) -> IndexMap<String, Ki
         }
     }
     for object in objects(schema) {
-        let is_embedded = kinds.get(object.name.as_str()) == Some(&Kind::Embedded);
-        // What is wrong with its `PageInfo` is reported there.
-        let is_shaped = kinds.get(PAGE_INFO) != Some(&Kind::Misshapen);
-        if is_embedded
-            && is_shaped
+        if kinds.get(object.name.as_str()) == Some(&Kind::Embedded)
             && let Some(page_info) = object.fields.get("pageInfo").filter(|field| field.ty.inner_named_type() == PAGE_INFO)
         {
             report_no_connection(object, page_info, findings);
