@@ -1,9 +1,8 @@
 //! Rules and the fields that need them in; out: rules that decide nothing, mutations that nobody guards, and ways around a guarded field.
 //! Must not know how a rule is written.
 
-use super::contradiction::never_holds;
+use super::contradiction::{needs_sign_in, never_holds};
 use super::disclosure::{disclosed_by_default, disclosed_by_find, disclosed_by_watch, disclosed_by_write};
-use super::nulls::needs_sign_in;
 use super::place::RulePlace;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::model::auth::{AuthAction, AuthRule, LetsIn};

@@ -1,7 +1,7 @@
 //! Rules and what they guard in; out: those that let in callers who are not signed in, unless their authors say so. Must not know how a rule is
 //! written.
 
-use super::nulls::{around, needs_sign_in};
+use super::contradiction::needs_sign_in;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::model::auth::{AuthAction, AuthRule, AuthRules, LetsIn};
 use crate::schema::model::find::{Find, Via};
@@ -19,7 +19,7 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
             report(&object.name, &span::of(object.name.location()), findings);
         }
         let is_item = draft.kind(&object.name) == Some(&Kind::Item);
-        if is_item && around(&ty.auth).iter().all(|rule| needs_sign_in(rule)) {
+        if is_item && ty.auth.around().iter().all(|rule| needs_sign_in(rule)) {
             continue;
         }
         for (name, definition) in &object.fields {

@@ -167,6 +167,12 @@ impl AuthRules {
         self.each(action).any(|rule| rule.lookup().is_some())
     }
 
+    /// The rules by which callers see an object; without any, they are signed in.
+    pub fn around(&self) -> Vec<Arc<AuthRule>> {
+        let rules = self.of(AuthAction::Read);
+        if rules.is_empty() { vec![Arc::new(AuthRule::signed_in())] } else { rules }
+    }
+
     /// The rules for an action.
     pub fn of(&self, action: AuthAction) -> Vec<Arc<AuthRule>> {
         self.each(action).cloned().collect()
