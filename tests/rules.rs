@@ -5,6 +5,8 @@
 
 #[path = "rules/around.rs"]
 mod around;
+#[path = "rules/claim_values.rs"]
+mod claim_values;
 #[path = "rules/clubs.rs"]
 mod clubs;
 #[path = "rules/gates.rs"]
@@ -14,6 +16,8 @@ mod law;
 #[path = "rules/mixing.rs"]
 mod mixing;
 mod support;
+#[path = "rules/unsigned.rs"]
+mod unsigned;
 #[path = "rules/writes.rs"]
 mod writes;
 
@@ -56,6 +60,18 @@ impl Library {
         store.create_missing(&model.tables).await.unwrap();
         let library = Self { gateway: Gateway::new(Arc::new(model), store, support::settings()), recorder };
         let (filled, _) = library.run(&admin(), FILL, json!({})).await;
+        assert_eq!(filled.get("errors"), None, "{filled}");
+        library
+    }
+
+    /// A library of a schema of its own, filled by a caller with these claims.
+    async fn of(schema: &str, claims: Value, fill: &str) -> Self {
+        let (model, _) = load("own.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+        let recorder = Arc::new(Recorder::default());
+        let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+        store.create_missing(&model.tables).await.unwrap();
+        let library = Self { gateway: Gateway::new(Arc::new(model), store, support::settings()), recorder };
+        let (filled, _) = library.run(&caller(claims), fill, json!({})).await;
         assert_eq!(filled.get("errors"), None, "{filled}");
         library
     }

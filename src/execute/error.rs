@@ -133,7 +133,7 @@ impl Failure {
             && let Some(others) = LINES.tell(error.kind)
         {
             let others = (others > 0).then_some(others);
-            tracing::warn!(kind = ?error.kind, detail = %error.detail, others, "a table call failed");
+            tracing::warn!(kind = %error.kind, detail = %error.detail, others, "a table call failed");
         }
         Self::new(code, message)
     }

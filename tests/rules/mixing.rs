@@ -141,14 +141,14 @@ impl Rule {
 }
 
 /// The rules of a schema.
-struct Rules {
+pub(super) struct Rules {
     /// Whether the keys begin with the caller's tenant.
     tenants: bool,
     /// Whether each card is stored twice.
     replicas: bool,
     /// Whether the comments on a card are deleted with it.
     cascade: bool,
-    hide: bool,
+    pub(super) hide: bool,
     room: Vec<Rule>,
     reads: Vec<Rule>,
     writes: Vec<Rule>,
@@ -160,7 +160,7 @@ struct Rules {
 }
 
 impl Rules {
-    fn random(rng: &mut Rng) -> Self {
+    pub(super) fn random(rng: &mut Rng) -> Self {
         let some = |rng: &mut Rng, exists: bool| (0..rng.usize(1..3)).map(|_| Rule::random(rng, exists)).collect::<Vec<_>>();
         let maybe = |rng: &mut Rng, exists: bool| if rng.bool() { some(rng, exists) } else { Vec::new() };
         let hide = rng.bool();
@@ -189,7 +189,7 @@ impl Rules {
         }
     }
 
-    fn schema(&self) -> String {
+    pub(super) fn schema(&self) -> String {
         let lines =
             |rules: &[Rule], room: &str, rest: &str| rules.iter().map(|rule| format!("  {}\n", rule.text(room, rest))).collect::<String>();
         let hide = if self.hide { ", hide: true, on: [READ]" } else { ", on: [READ]" };
@@ -212,7 +212,7 @@ impl Rules {
     }
 
     /// Whether the schema has a mistake. Only a rule that nobody can meet is one.
-    fn are_refused(&self) -> bool {
+    pub(super) fn are_refused(&self) -> bool {
         let Err(mistakes) = load("mixing.graphql", &self.schema(), &|_| None) else { return false };
         let text = mistakes.render(false);
         let all =
@@ -225,7 +225,7 @@ impl Rules {
 }
 
 /// The model of what the callers of a tenant see and write: the rules, the members, the cards, and the comments on them.
-struct World {
+pub(super) struct World {
     rules: Arc<Rules>,
     /// Whether it is that of callers without a tenant, in whose keys there is nothing.
     is_nowhere: bool,
@@ -256,6 +256,24 @@ impl World {
 
     fn nowhere(rules: &Arc<Rules>) -> Self {
         Self { is_nowhere: true, members: BTreeMap::new(), cards: BTreeMap::new(), comments: BTreeSet::new(), rules: rules.clone() }
+    }
+
+    /// Nothing but the rules.
+    pub(super) fn of_rules(rules: &Arc<Rules>) -> Self {
+        Self { is_nowhere: false, ..Self::nowhere(rules) }
+    }
+
+    /// Whether the claims alone refuse the caller what the rules of a place guard.
+    pub(super) fn is_refused_at(&self, place: &str, claims: &Value) -> bool {
+        let rules = match place {
+            "room" => &self.rules.room,
+            "reads" => &self.rules.reads,
+            "writes" => &self.rules.writes,
+            "find" => &self.rules.find,
+            "mutation" => &self.rules.mutation,
+            _ => return claims["role"] != "admin",
+        };
+        self.is_refused(rules, claims)
     }
 
     /// The mutation that makes all of it.
@@ -324,7 +342,8 @@ impl World {
     /// Whether the claims alone refuse the caller.
     fn is_refused(&self, rules: &[Rule], claims: &Value) -> bool {
         let never = |rule: &Rule| match rule {
-            Rule::Exists(_) => false,
+            // No membership has a key of a claim that is missing.
+            Rule::Exists(_) => self.is_nowhere || claims["sub"].as_str().is_none(),
             rule => self.lets_in(std::slice::from_ref(rule), claims, ("", &Card::new())) == Some(false),
         };
         !rules.is_empty() && rules.iter().all(never)
@@ -523,7 +542,7 @@ fn whole(mut card: Card) -> Card {
     card
 }
 
-fn refusal(claims: &Value) -> &'static str {
+pub(super) fn refusal(claims: &Value) -> &'static str {
     if claims.is_object() { "FORBIDDEN" } else { "UNAUTHENTICATED" }
 }
 
@@ -585,7 +604,7 @@ async fn open(rules: &Rules, worlds: &[World], rng: &mut Rng) -> (Gateway, Gatew
 }
 
 /// What the schema without rules gives a caller of a tenant.
-async fn of_tenant(unruled: &Gateway, tenant: &str, operation: &str) -> Value {
+pub(super) async fn of_tenant(unruled: &Gateway, tenant: &str, operation: &str) -> Value {
     let request = Request { caller: support::caller(json!({ "tenant": tenant })), ..support::request(operation, json!({})) };
     support::run(unruled, &request, false).await
 }

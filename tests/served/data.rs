@@ -176,7 +176,7 @@ async fn other_origins_and_other_servers_do_not_have_it() {
     for path in text.split('"').filter(|path| path.starts_with("console/")) {
         assert_eq!(server.status(&format!("/{path}")).await, 200, "{path}");
     }
-    for path in ["/data/tables", "/data/items?table=data", "/data/uses?table=data&key={}"] {
+    for path in ["/data/tables", "/data/items?table=data", "/data/uses?table=data&key={}", "/design", "/design.md", "/dev/callers"] {
         let asked = |site: &'static str| {
             server.client.get(format!("{}{path}", server.url)).header("sec-fetch-site", site).header("origin", "https://a.example")
         };

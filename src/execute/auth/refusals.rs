@@ -1,13 +1,14 @@
 //! The guards of a plan, the caller and the arguments in; out: what the caller is refused before anything is read or written, and what is
 //! left to be decided for each row by items that are read. Must not know items.
 
+use super::log_text::shortened;
 use crate::execute::caller::Caller;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::{Settled, settle_lookup, settle_rule};
 use crate::execute::read::arguments::FieldArguments;
-use crate::plan::tree::{DecidedBy, Demand, GuardId, Holder, Plan, ReadId};
+use crate::plan::tree::{DecidedBy, Demand, GuardId, Holder, Plan, Read, ReadId};
 use crate::schema::model::auth::AuthRule;
 use serde_json::Map;
 use std::sync::Arc;
@@ -16,7 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// What the caller of a request is refused of a plan.
 pub struct Refusals {
     of_guards: Vec<Decision>,
-    /// The look-ups that decide nothing, because the caller and the arguments do.
+    /// The reads that are not made: look-ups that decide nothing, because the caller and the arguments do, and reads of items of which the
+    /// caller may see none.
     unneeded: Vec<ReadId>,
     code: ErrorCode,
     /// Whether the audit log has a refusal of the request.
@@ -74,6 +76,8 @@ impl Refusals {
             }
             refusals.of_guards.push(decision);
         }
+        let hidden = plan.reads.iter().enumerate().filter(|(_, read)| read.discriminator.hides() && hides_all(read, context));
+        refusals.unneeded.extend(hidden.map(|(id, _)| id));
         refusals
     }
 
@@ -85,33 +89,13 @@ impl Refusals {
         }
     }
 
-    /// The same, if no row can let the caller in: a look-up by a claim that the caller lacks finds nothing.
-    pub fn of_all_rows(&self, plan: &Plan, caller: &Caller, guard: Option<GuardId>) -> Option<ErrorCode> {
-        let guard = guard?;
-        let may_hold = |alternative: &Alternative| match alternative {
-            Alternative::Object(..) => true,
-            Alternative::Lookup(read, _) => plan.reads[*read].action.claims().iter().all(|claim| caller.text(claim).is_some()),
-        };
-        match self.decision(guard) {
-            Decision::Refused(code) => return Some(*code),
-            Decision::LetIn => {}
-            Decision::Open(demands) => {
-                if let Some((position, _)) = demands.iter().find(|(_, alternatives)| !alternatives.iter().any(may_hold)) {
-                    self.record(caller, &plan.guards[guard].demands[*position]);
-                    return Some(self.code);
-                }
-            }
-        }
-        self.of_all_rows(plan, caller, plan.guards[guard].within)
-    }
-
     /// What is decided of a guard.
     pub fn decision(&self, guard: GuardId) -> &Decision {
         // A guard that is not known lets nobody in.
         self.of_guards.get(guard).unwrap_or(&Decision::Refused(ErrorCode::Forbidden))
     }
 
-    /// Whether a read is a look-up that decides nothing.
+    /// Whether a read need not be made: it is a look-up that decides nothing, or all that it could find is hidden.
     pub fn is_unneeded(&self, read: ReadId) -> bool {
         self.unneeded.contains(&read)
     }
@@ -138,6 +122,19 @@ impl Demand {
         };
         lookups.iter().filter_map(|read| *read)
     }
+}
+
+/// Whether the caller alone decides that the rules hide every item that a read could find.
+fn hides_all(read: &Read, context: &ExecutionContext<'_>) -> bool {
+    let nothing = Map::new();
+    let scope = Scope { arguments: &nothing, now: context.now, caller: context.caller };
+    let hides = |rules: &[Arc<AuthRule>]| !rules.is_empty() && rules.iter().all(|rule| settled(rule, &scope) == Settled::Never);
+    read.discriminator.types.iter().all(|marks| hides(&marks.rules))
+}
+
+/// What the caller and the arguments decide of a rule. Of a look-up: what its item must meet.
+fn settled(rule: &AuthRule, scope: &Scope<'_>) -> Settled {
+    rule.lookup().map_or_else(|| settle_rule(rule, scope), |lookup| settle_lookup(lookup, scope))
 }
 
 /// What a refused caller reads. It tells nothing of rules or data.
@@ -167,7 +164,7 @@ pub fn refuse_item(caller: &Caller, of: &str, rules: &[Arc<AuthRule>]) -> FieldE
 /// Records a refusal in the audit log: who, what and by which rule, and no data.
 fn record(caller: &Caller, of: &str, rules: &[Arc<AuthRule>]) {
     let rule = rules.iter().map(ToString::to_string).collect::<Vec<_>>().join(", or ");
-    let (subject, code, request_id) = (caller.sub(), code(caller).as_str(), caller.request_id());
+    let (subject, code, request_id) = (caller.sub().map(shortened), code(caller).as_str(), caller.request_id());
     tracing::info!(subject, of, rule, code, request_id, "a rule refused an operation");
 }
 
@@ -175,8 +172,7 @@ fn record(caller: &Caller, of: &str, rules: &[Arc<AuthRule>]) {
 fn alternatives(demand: &Demand, scope: &Scope<'_>) -> Option<Vec<Alternative>> {
     let mut alternatives = Vec::new();
     for (position, rule) in demand.rules.iter().enumerate() {
-        let settled = rule.lookup().map_or_else(|| settle_rule(rule, scope), |lookup| settle_lookup(lookup, scope));
-        match (&demand.decided, rule.lookup(), settled) {
+        match (&demand.decided, rule.lookup(), settled(rule, scope)) {
             (_, _, Settled::Never) => {}
             (_, None, Settled::Always) | (DecidedBy::Later, ..) => return None,
             // A rule that needs an item lets nobody in where none is read for it.
@@ -201,6 +197,8 @@ mod tests {
     use crate::schema::load;
     use crate::schema::model::auth::AuthAction;
     use serde_json::{Value, json};
+    use std::io::Write;
+    use std::sync::Mutex;
 
     const SCHEMA: &str = r#"
 extend schema @table(name: "tasks", partitionKey: "PK")
@@ -212,6 +210,31 @@ type Query {
   task(id: ID!): Task @find
 }
 "#;
+
+    #[test]
+    fn a_refusal_is_logged_with_a_short_subject() {
+        let log = Log::default();
+        let writer = log.clone();
+        let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+        let caller = Caller::signed_in(json!({ "sub": "ann ".repeat(2_000) }).as_object().unwrap().clone());
+        tracing::subscriber::with_default(subscriber, || record(&caller, "Task", &[]));
+        let line = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        assert!(line.contains("subject=\"ann ann") && line.len() < 1_000, "{line}");
+    }
+
+    /// What is logged.
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
 
     #[test]
     fn a_rule_that_needs_an_item_lets_nobody_in_where_none_is_read() {

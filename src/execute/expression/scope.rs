@@ -43,7 +43,7 @@ impl Scope<'_> {
     /// A claim as a value of a type; null if the caller has none that fits.
     pub(in crate::execute) fn claim(&self, claim: &ClaimPath, kind: &ValueType) -> Value {
         let single = self.caller.claim(claim).filter(|value| !value.is_array() && !value.is_object());
-        single.and_then(|value| kind.coerce(value).ok()).unwrap_or(Value::Null)
+        single.and_then(|value| claim_value(value, kind)).unwrap_or(Value::Null)
     }
 
     /// The values of an operand of IN: each value of a list argument.
@@ -60,7 +60,7 @@ impl Scope<'_> {
         if let Operand::Claim(claim, kind) = operand
             && let Some(Value::Array(values)) = self.caller.claim(claim)
         {
-            let fitting = values.iter().filter(|value| !value.is_null()).filter_map(|value| kind.0.coerce(value).ok());
+            let fitting = values.iter().filter(|value| !value.is_null()).filter_map(|value| claim_value(value, &kind.0));
             let among: Vec<Attribute> = fitting.filter_map(|value| encode::attribute(&kind.0, &value)).collect();
             if among.len() > MOST_VALUES {
                 return Err(format!("A claim has {} values; a condition takes at most {MOST_VALUES}.", among.len()));
@@ -68,6 +68,15 @@ impl Scope<'_> {
             return Ok(Some(among));
         }
         Ok(self.value(operand)?.map(|value| vec![value]))
+    }
+}
+
+/// A claim as a value of a type; `None` if it does not fit. A number and its text are one claim: issuers write either.
+pub(super) fn claim_value(value: &Value, kind: &ValueType) -> Option<Value> {
+    match (kind, value) {
+        (ValueType::Decimal | ValueType::Id, Value::Number(number)) => kind.coerce(&Value::String(number.to_string())).ok(),
+        (ValueType::Int | ValueType::Float, Value::String(text)) => kind.from_text(text),
+        _ => kind.coerce(value).ok(),
     }
 }
 

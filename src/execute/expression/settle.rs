@@ -4,7 +4,7 @@
 //! not known lets nobody in. Must not know items.
 
 use super::evaluate;
-use super::scope::Scope;
+use super::scope::{self, Scope};
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{ArgumentType, Operand};
 use crate::schema::model::auth::{AuthRule, LetsIn, RuleLookup};
@@ -38,11 +38,14 @@ pub fn settle_rule(rule: &AuthRule, scope: &Scope<'_>) -> Settled {
 /// Settles a condition.
 pub fn settle(condition: &Condition, scope: &Scope<'_>) -> Settled {
     let settler = Settler { scope };
-    by_leaves(condition, true, &|leaf, wanted| settler.leaf(leaf).unwrap_or_else(|| Settled::known(!wanted)))
+    by_leaves(condition, true, &|leaf, wanted| settler.leaf(leaf, wanted).unwrap_or_else(|| Settled::known(!wanted)))
 }
 
-/// Settles what the item of a look-up must meet.
+/// Settles what the item of a look-up must meet. No item has a key of a claim that the caller lacks.
 pub fn settle_lookup(lookup: &RuleLookup, scope: &Scope<'_>) -> Settled {
+    if lookup.claims().into_iter().any(|claim| scope.caller.text(claim).is_none()) {
+        return Settled::Never;
+    }
     lookup.condition.as_ref().map_or(Settled::Always, |condition| settle(condition, scope))
 }
 
@@ -110,8 +113,8 @@ fn join(all: Vec<Settled>, (decisive, neutral): (Settled, Settled), joined: fn(V
 }
 
 impl Settler<'_> {
-    /// A comparison or a function. `None` if a value of it is not known.
-    fn leaf(&self, leaf: &Condition) -> Option<Settled> {
+    /// A comparison or a function that must hold or, with `false`, its negation. `None` if a value of it is not known.
+    fn leaf(&self, leaf: &Condition, wanted: bool) -> Option<Settled> {
         if let Condition::Compare(left, comparator, right) = leaf
             && let (Some(left), Some(right)) = (self.text(left), self.text(right))
         {
@@ -121,11 +124,20 @@ impl Settler<'_> {
             Condition::Compare(left, comparator, right) => Condition::Compare(self.operand(left)?, *comparator, self.operand(right)?),
             Condition::Between(value, low, high) => Condition::Between(self.operand(value)?, self.operand(low)?, self.operand(high)?),
             Condition::In(value, list) => {
-                let list: Vec<Operand> = list.iter().flat_map(|operand| self.operands(operand)).collect();
-                if list.is_empty() {
-                    return None;
+                let (value, mut among) = (self.operand(value)?, Vec::new());
+                for operand in list {
+                    match self.operands(operand) {
+                        Some(values) => among.extend(values),
+                        // What a missing list would hold is not known, so no value is known to be outside of it.
+                        None if !wanted => return None,
+                        None => {}
+                    }
                 }
-                Condition::In(self.operand(value)?, list)
+                // An empty list holds no value.
+                if among.is_empty() {
+                    return Some(Settled::Never);
+                }
+                Condition::In(value, among)
             }
             Condition::BeginsWith(path, operand) => Condition::BeginsWith(path.clone(), self.operand(operand)?),
             Condition::Contains(path, operand) => Condition::Contains(path.clone(), self.operand(operand)?),
@@ -160,17 +172,19 @@ impl Settler<'_> {
         }
     }
 
-    /// The operands that one of IN stands for: each value of a list.
-    fn operands(&self, operand: &Operand) -> Vec<Operand> {
+    /// The operands that one of IN stands for: each value of a list that fits. `None` if there is no value, or none of several fits.
+    fn operands(&self, operand: &Operand) -> Option<Vec<Operand>> {
         let (value, kind) = match operand {
             Operand::Claim(claim, kind) => (self.scope.caller.claim(claim), kind),
             Operand::Argument(name, kind) => (self.scope.argument(name), kind),
-            other => return vec![other.clone()],
+            other => return Some(vec![other.clone()]),
         };
-        match value {
-            Some(Value::Array(values)) => values.iter().filter_map(|value| literal(value, kind)).collect(),
-            Some(value) => literal(value, kind).into_iter().collect(),
-            None => Vec::new(),
+        match value? {
+            Value::Array(values) => {
+                let fitting: Vec<Operand> = values.iter().filter_map(|value| literal(value, kind)).collect();
+                (values.is_empty() || !fitting.is_empty()).then_some(fitting)
+            }
+            value => literal(value, kind).map(|value| vec![value]),
         }
     }
 }
@@ -178,5 +192,5 @@ impl Settler<'_> {
 /// A value of the type that a condition compares it as. `None` if it is null or of another type.
 fn literal(value: &Value, kind: &ArgumentType) -> Option<Operand> {
     let value = Some(value).filter(|value| !value.is_null() && !value.is_array() && !value.is_object())?;
-    kind.0.coerce(value).ok().map(|value| Operand::Literal(value, kind.clone()))
+    scope::claim_value(value, &kind.0).map(|value| Operand::Literal(value, kind.clone()))
 }

@@ -47,7 +47,7 @@ impl WatchedOperation {
             let (step, watch) = watched(&prepared).ok_or_else(missing)?;
             let state = ReadState::new(&step.plan, &context);
             let of_failure = |failure: Arc<Failure>| error(watch, &prepared, failure.code, failure.message.clone());
-            if let Some(code) = state.refusals.of_all_rows(&step.plan, context.caller, watch.node.guard) {
+            if let Some(code) = state.refusals.of(watch.node.guard) {
                 return Err(error(watch, &prepared, code, refusals::message(code).to_owned()));
             }
             let interest = Interest::of(&state, watch).map_err(of_failure)?;

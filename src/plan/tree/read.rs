@@ -4,7 +4,6 @@ use super::discriminator::TypeDiscriminator;
 use super::filter::Filter;
 use super::ids::{ArgumentsId, GuardId, ReadId, SpaceId};
 use super::value::ValueSource;
-use crate::schema::expression::claim::ClaimPath;
 use crate::schema::model::find::Access;
 use crate::schema::model::sharding::Reading;
 use crate::schema::scalar::spread::SpreadKind;
@@ -72,18 +71,6 @@ pub enum ReadAction {
     FetchMissing(ReadId),
     /// The items of a partition.
     Query(Box<QueryBinding>),
-}
-
-impl ReadAction {
-    /// The claims of which its key is made.
-    pub fn claims(&self) -> Vec<&ClaimPath> {
-        let key = match self {
-            Self::Get(key) => key,
-            Self::FetchMissing(_) => return Vec::new(),
-            Self::Query(query) => &query.key,
-        };
-        key.fields.values().flat_map(ValueSource::claims).collect()
-    }
 }
 
 /// The key templates of an access path, and the sources of their fields.

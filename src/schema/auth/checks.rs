@@ -1,7 +1,7 @@
 //! Rules and the fields that need them in; out: rules that decide nothing, mutations that nobody guards, and ways around a guarded field.
 //! Must not know how a rule is written.
 
-use super::contradiction::never_holds;
+use super::contradiction::{needs_sign_in, never_holds};
 use super::disclosure::{disclosed_by_default, disclosed_by_find, disclosed_by_watch, disclosed_by_write};
 use super::place::RulePlace;
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -17,7 +17,7 @@ use apollo_compiler::ast::Directive;
 use indexmap::IndexMap;
 use std::sync::Arc;
 
-/// Reports rules of one type or field that let nobody in, or that a public one makes needless.
+/// Reports rules of one type or field that let nobody in, or that another one makes needless: a public one, or one for all who are signed in.
 pub fn check_together(place: &RulePlace, rules: &[(&Node<Directive>, AuthRule)], findings: &mut Findings) {
     let of_reads = || rules.iter().filter(|(_, rule)| rule.reads);
     if let Some((directive, _)) = of_reads().find(|(_, rule)| !rule.hides).filter(|_| of_reads().any(|(_, rule)| rule.hides)) {
@@ -30,6 +30,13 @@ pub fn check_together(place: &RulePlace, rules: &[(&Node<Directive>, AuthRule)],
         if matches!(rule.lets_in, LetsIn::Everybody) && others {
             let message = format!("`{}` is public, so its other rules decide nothing", place.of);
             findings.error("KF0609", &named(directive), message, Some("leave out `public: true`, or the other rules".into()));
+        }
+        let is_of_all =
+            |other: &AuthRule| matches!(other.lets_in, LetsIn::SignedIn) && (other.reads || !rule.reads) && (other.writes || !rule.writes);
+        let mut others = rules.iter().filter(|(other, _)| !std::ptr::eq(*other, *directive));
+        if needs_sign_in(rule) && others.any(|(_, other)| is_of_all(other)) {
+            let message = format!("`{}` is for every caller who is signed in, so this rule decides nothing", place.of);
+            findings.warning("KF0609", &named(directive), message, Some("leave out `signedIn: true`, or this rule".into()));
         }
         if rule.condition().is_some_and(never_holds) {
             let message = format!("no caller meets this rule of `{}`", place.of);

@@ -6,6 +6,7 @@
 
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{ArgumentType, Comparator, Operand};
+use crate::schema::model::auth::{AuthRule, LetsIn};
 use crate::schema::scalar::value_type::ValueType;
 use serde_json::Value;
 
@@ -20,8 +21,18 @@ pub fn never_holds(condition: &Condition) -> bool {
     alternatives(condition, true).is_some_and(|all| all.iter().all(|demands| contradict(demands)))
 }
 
+/// Whether a rule lets in only callers who are signed in.
+pub fn needs_sign_in(rule: &AuthRule) -> bool {
+    match &rule.lets_in {
+        LetsIn::Everybody => false,
+        LetsIn::SignedIn => true,
+        LetsIn::If(condition) => demands_claim(condition),
+        LetsIn::Exists(lookup) => !lookup.claims().is_empty() || lookup.condition.as_ref().is_some_and(demands_claim),
+    }
+}
+
 /// Whether no caller without a claim meets a condition: each of its alternatives compares one.
-pub fn demands_claim(condition: &Condition) -> bool {
+fn demands_claim(condition: &Condition) -> bool {
     alternatives(condition, true).is_some_and(|all| all.iter().all(|demands| demands.iter().any(|(demand, _)| names_claim(demand))))
 }
 

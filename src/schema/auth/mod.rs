@@ -14,9 +14,10 @@ mod names;
 mod nulls;
 mod place;
 mod rule;
+mod unsigned;
 
 use crate::schema::diagnostics::diagnostic::Findings;
-use crate::schema::model::auth::{AuthRule, AuthRules};
+use crate::schema::model::auth::AuthRules;
 use crate::schema::model::{FieldKind, ObjectType};
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use apollo_compiler::Node;
@@ -52,11 +53,17 @@ pub fn read_rules(draft: &SchemaDraft, types: &mut IndexMap<String, ObjectType>,
     }
     checks::check(draft, types, findings);
     nulls::check(draft, types, findings);
+    unsigned::check(draft, types, findings);
 }
 
 fn read(place: &RulePlace, written: Vec<&Node<Directive>>, findings: &mut Findings) -> AuthRules {
-    let rules: Vec<(&Node<Directive>, AuthRule)> =
-        written.iter().filter_map(|directive| Some((*directive, rule::read_rule(place, directive, findings)?))).collect();
+    let (mut rules, mut stand_ins) = (Vec::new(), Vec::new());
+    for directive in written {
+        match rule::read_rule(place, directive, findings) {
+            Some(rule) => rules.push((directive, rule)),
+            None => stand_ins.push(rule::stand_in(directive)),
+        }
+    }
     checks::check_together(place, &rules, findings);
-    AuthRules::new(rules.into_iter().map(|(_, rule)| rule).collect())
+    AuthRules::new(rules.into_iter().map(|(_, rule)| rule).chain(stand_ins).collect())
 }

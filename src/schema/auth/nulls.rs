@@ -1,7 +1,7 @@
 //! The rules of fields, and of what they find, in; out: a warning for each never-null field that rules may refuse to a caller who sees the
 //! object around it. A refusal makes all of that object null. Must not know how a rule is written.
 
-use super::contradiction::demands_claim;
+use super::contradiction::needs_sign_in;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::model::auth::{AuthAction, AuthRule, AuthRules, LetsIn, RuleLookup};
 use crate::schema::model::find::{AccessPath, Find, Returns, Via};
@@ -35,7 +35,7 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
 
 /// Which rules may refuse a field of an object that the caller sees, and the type that it should have.
 fn refuses(types: &IndexMap<String, ObjectType>, ty: &ObjectType, field: &Field) -> Option<(String, Type)> {
-    let around = around(&ty.auth);
+    let around = ty.auth.around();
     let same = |around: &AuthRule, rule: &AuthRule| around.to_string() == rule.to_string();
     if !follow(&around, &field.auth, &same) {
         return Some(("its own rules".to_owned(), field.ty.clone().nullable()));
@@ -71,12 +71,6 @@ fn is_refused_whole(field: &Field, find: &Find, found: &ObjectType) -> bool {
     }
 }
 
-/// The rules for reads of an object; without any, its callers are signed in.
-fn around(rules: &AuthRules) -> Vec<Arc<AuthRule>> {
-    let rules = rules.of(AuthAction::Read);
-    if rules.is_empty() { vec![Arc::new(AuthRule::signed_in())] } else { rules }
-}
-
 /// Whether each caller whom the rules around let in is let in by these, too. `same` says whether two rules let in the same callers.
 fn follow(around: &[Arc<AuthRule>], rules: &AuthRules, same: &dyn Fn(&AuthRule, &AuthRule) -> bool) -> bool {
     let rules = rules.of(AuthAction::Read);
@@ -86,17 +80,6 @@ fn follow(around: &[Arc<AuthRule>], rules: &AuthRules, same: &dyn Fn(&AuthRule, 
         LetsIn::If(_) | LetsIn::Exists(_) => same(around, rule),
     };
     rules.is_empty() || around.iter().all(|around| rules.iter().any(|rule| follows(around, rule)))
-}
-
-/// Whether a rule lets in only callers who are signed in.
-fn needs_sign_in(rule: &AuthRule) -> bool {
-    let has_claim = |path: &AccessPath| path.bindings.values().flat_map(Source::leaves).any(|leaf| matches!(leaf, Source::Claim(_)));
-    match &rule.lets_in {
-        LetsIn::Everybody => false,
-        LetsIn::SignedIn => true,
-        LetsIn::If(condition) => demands_claim(condition),
-        LetsIn::Exists(lookup) => lookup.path().is_some_and(has_claim) || lookup.condition.as_ref().is_some_and(demands_claim),
-    }
 }
 
 /// Whether a rule of an object and a rule of what a find of the object finds let in the same callers: by claims alone, or by one item.

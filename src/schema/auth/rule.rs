@@ -15,7 +15,10 @@ use apollo_compiler::ast::Directive;
 /// Reads a rule; `None` on a mistake.
 pub fn read_rule(place: &RulePlace, directive: &Node<Directive>, findings: &mut Findings) -> Option<AuthRule> {
     let exists = argument(directive, "exists").is_some();
-    let given = [exists, argument(directive, "if").is_some() && !exists, flag(directive, "public"), flag(directive, "signedIn")];
+    let is_conditional = exists || argument(directive, "if").is_some();
+    let public = flag(directive, "public");
+    // Beside a condition, `public: true` says that callers who are not signed in may meet it.
+    let given = [exists, is_conditional && !exists, public && !is_conditional, flag(directive, "signedIn")];
     if given.into_iter().filter(|given| *given).count() != 1 || (argument(directive, "where").is_some() && !exists) {
         let message = format!("this rule of `{}` does not say in one way whom it lets in", place.of);
         let help = "write one of `if: \"…\"`, `exists:`, `public: true` and `signedIn: true`; repeat `@auth` for more rules";
@@ -53,7 +56,18 @@ pub fn read_rule(place: &RulePlace, directive: &Node<Directive>, findings: &mut 
         return None;
     }
     let written = text(directive, "if").map(|written| written.value.split_whitespace().collect::<Vec<_>>().join(" "));
-    Some(AuthRule { lets_in, reads, writes, hides, written })
+    let rule = AuthRule { lets_in, reads, writes, hides, public, written };
+    if public && rule.names_claim() {
+        let message = format!("this rule of `{}` is public, but it names a claim, which nobody has without a sign-in", place.of);
+        findings.error("KF0606", &named(directive), message, Some("leave `public: true` out, or make it a rule of its own".into()));
+        return None;
+    }
+    Some(rule)
+}
+
+/// What stands for a rule that cannot be read, so that its mistake is the only one: it guards the same.
+pub fn stand_in(directive: &Node<Directive>) -> AuthRule {
+    AuthRule { hides: flag(directive, "hide"), ..AuthRule::signed_in() }
 }
 
 /// Reports a form of `hide:` that Keyfold does not enforce.

@@ -294,6 +294,10 @@ pub const RULES: &[Rule] = &[
         "`@put`, `@update`, `@delete` and `@check` belong on fields of the `Mutation` type, and each of its fields needs at least one of them.",
         r#"type Mutation { renameUser(id: ID!, name: String!): User @update }"#),
 
+    rule("KF0506", "`PageInfo` tells cursors that may be null, and whether there are more pages",
+        "A `PageInfo` of your own has some of `hasNextPage` and `hasPreviousPage`, which are Booleans, and `startCursor` and `endCursor`, which are of the type String or ID. An empty page has no cursors, so these may be null.",
+        r#"type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }"#),
+
     rule("KF0601", "A claim in a key keeps callers apart",
         "A claim in a key template (`{auth.tenant}`) says whose items are meant, and nothing else may lead to these keys. So the primary key has every claim that the key of an index has, all templates of a key have the same claims, and types whose items could have the same key have them in the same place.",
         r##"type Note @item(keys: { PK: "TENANT#{auth.tenant}#NOTE#{id}", SK: "Note" }) { id: ID! title: String! }"##),
@@ -301,7 +305,7 @@ pub const RULES: &[Rule] = &[
         "A form of `@auth` that Keyfold does not enforce is a mistake: an ignored rule would let everybody in. `hide:` is for types. If the rules of a type need its items and do not hide them, no `through:` goes through the items, and no Boolean asks for them among items of other types.",
         r#"type Note @auth(if: "auth.sub = ownerId", hide: true) @item(keys: { PK: "{id}", SK: "Note" }) { id: ID! ownerId: ID! }"#),
     rule("KF0606", "A rule says in one way whom it lets in",
-        "A rule has one of `if:`, `exists:`, `public: true` and `signedIn: true`. With `exists:`, `if:` is about the item that exists. For more rules, repeat `@auth`: one that lets the caller in is enough. `on:` is for item types and stored fields, which are both read and written.",
+        "A rule has one of `if:`, `exists:`, `public: true` and `signedIn: true`. `public: true` beside an `if:` or `exists:` that names no claim says that callers who are not signed in are meant. With `exists:`, `if:` is about the item that exists. For more rules, repeat `@auth`: one that lets the caller in is enough. `on:` is for item types and stored fields, which are both read and written.",
         r#"type Note @auth(signedIn: true, on: [READ]) @auth(if: "auth.role = 'editor'") @item(keys: { PK: "{id}", SK: "Note" }) { id: ID! }"#),
     rule("KF0607", "A rule guards an item type, an embedded type, a field of an item, a query or a mutation",
         "`@auth` belongs on an item type or an interface of item types, on a field of one, on an embedded type, or on a field of `Query` or `Mutation`. The rules of an interface and of its fields are those of each of its types that has none of its own there. The rules of an embedded type are those of each field of an item that holds it. Rules in several of these places are a mistake. The fields of an embedded object and of a page have the rules of the field that returns it.",
@@ -310,7 +314,7 @@ pub const RULES: &[Rule] = &[
         "`if:` is a condition over the caller's claims (`auth.sub`, `auth[\"cognito:groups\"]`) and the field's `:arguments`. A claim that is a list is for IN. A comparison with a missing claim does not hold, and neither does its negation.",
         r#"notes(userId: ID!): [Note!]! @find @auth(if: "auth.sub = :userId OR 'admin' IN (auth.groups)")"#),
     rule("KF0609", "A rule decides something",
-        "A rule that no caller meets lets nobody in: it demands two values of one claim, field or argument, a number from an empty range, or a claim that is null. Beside a public rule, others decide nothing.",
+        "A rule that no caller meets lets nobody in: it demands two values of one claim, field or argument, a number from an empty range, or a claim that is null. Beside a public rule, others decide nothing. Beside a rule for all who are signed in, neither does one that needs a sign-in: a warning.",
         r#"name: String! @auth(if: "auth.role = 'owner' OR auth.role = 'editor'")"#),
     rule("KF0610", "A mutation of a ruled type has a rule",
         "A mutation that writes items of a type with rules needs a rule: its own, or one of the type that is for writes and not public.",
@@ -342,6 +346,10 @@ pub const RULES: &[Rule] = &[
     rule("KF0617", "A field that may be refused may be null",
         "A warning. A refused field is null. If its type does not allow null, all of the object around it becomes null, and callers whom the rule refuses cannot select the field beside others. So let a field be null if its own rules, or those of what it finds, refuse callers who see the object. A never-null field is right where both have the same rules.",
         r#"type User @auth(signedIn: true) @item(keys: { PK: "{id}", SK: "User" }) { id: ID! email: String @auth(if: "auth.sub = id", on: [READ]) }"#),
+
+    rule("KF0618", "A rule for callers who are not signed in says so",
+        "A warning. A rule that names no claim is met by callers who are not signed in, too. If they are not meant, compare a claim. If they are, add `public: true` to the rule. Where another rule demands a sign-in in any case, for example that of the field's type, there is no warning.",
+        r#"type Post @auth(if: "auth.sub = authorId") @auth(if: "shared = true", public: true) @item(keys: { PK: "{id}", SK: "Post" }) { id: ID! authorId: ID! shared: Boolean }"#),
 
     rule("KF0701", "A write names an item type",
         "`@put`, `@update`, `@delete`, `@check` and the `@find` of a mutation work on the item type that `item:` names, or on the field's own type.",

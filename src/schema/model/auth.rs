@@ -2,6 +2,7 @@
 
 use super::find::{AccessPath, Find, Via};
 use super::source::{Source, TextPart};
+use crate::schema::expression::claim::ClaimPath;
 use crate::schema::expression::condition::Condition;
 use std::fmt::{Display, Formatter, Result};
 use std::sync::Arc;
@@ -46,6 +47,12 @@ impl RuleLookup {
         }
     }
 
+    /// The claims of which the key is made.
+    pub fn claims(&self) -> Vec<&ClaimPath> {
+        let leaves = self.path().into_iter().flat_map(AccessPath::sources).flat_map(Source::leaves);
+        leaves.filter_map(|leaf| if let Source::Claim(claim) = leaf { Some(claim) } else { None }).collect()
+    }
+
     /// The fields of the guarded object of which the key is made.
     pub fn parent_fields(&self) -> Vec<&str> {
         self.path().map(AccessPath::parent_fields).unwrap_or_default()
@@ -63,6 +70,8 @@ pub struct AuthRule {
     pub writes: bool,
     /// Whether an item that it refuses looks as if it were not there.
     pub hides: bool,
+    /// Whether its author says that callers who are not signed in are meant: `public: true`.
+    pub public: bool,
     /// Its `if:`, as the author wrote it.
     pub written: Option<String>,
 }
@@ -109,6 +118,12 @@ impl AuthRule {
         }
     }
 
+    /// Whether it names a claim of the caller. A rule that names none is met without a sign-in, unless it demands one.
+    pub fn names_claim(&self) -> bool {
+        let of_key = self.lookup().is_some_and(|lookup| !lookup.claims().is_empty());
+        of_key || self.condition().is_some_and(Condition::has_claims)
+    }
+
     /// Whether it depends on the guarded object, or on another item that is looked up.
     pub fn needs_item(&self) -> bool {
         !self.attributes().is_empty() || self.lookup().is_some()
@@ -116,7 +131,7 @@ impl AuthRule {
 
     /// The rule of what has none, in a schema with rules: the caller is signed in.
     pub fn signed_in() -> Self {
-        Self { lets_in: LetsIn::SignedIn, reads: true, writes: true, hides: false, written: None }
+        Self { lets_in: LetsIn::SignedIn, reads: true, writes: true, hides: false, public: false, written: None }
     }
 }
 
@@ -150,6 +165,12 @@ impl AuthRules {
     /// Whether some rules for an action need a look-up.
     pub fn look_up(&self, action: AuthAction) -> bool {
         self.each(action).any(|rule| rule.lookup().is_some())
+    }
+
+    /// The rules by which callers see an object; without any, they are signed in.
+    pub fn around(&self) -> Vec<Arc<AuthRule>> {
+        let rules = self.of(AuthAction::Read);
+        if rules.is_empty() { vec![Arc::new(AuthRule::signed_in())] } else { rules }
     }
 
     /// The rules for an action.

@@ -27,6 +27,12 @@ pub fn classify(schema: &Schema, findings: &mut Findings) -> IndexMap<String, Ki
     for object in objects(schema) {
         kinds.insert(object.name.to_string(), first_kind(schema, object, findings));
     }
+    if let Some(object) = schema.get_object(PAGE_INFO).filter(|_| kinds.get(PAGE_INFO) == Some(&Kind::Embedded))
+        && objects(schema).any(|object| object.fields.get("pageInfo").is_some_and(|field| field.ty.inner_named_type() == PAGE_INFO))
+    {
+        report_no_page_info(object, findings);
+        kinds.insert(PAGE_INFO.to_owned(), Kind::PageInfo);
+    }
     for object in objects(schema) {
         if kinds.get(object.name.as_str()) != Some(&Kind::Embedded) {
             continue;
@@ -77,11 +83,33 @@ fn first_kind(schema: &Schema, object: &Node<ObjectType>, findings: &mut Finding
 
 /// Whether a type has the shape of `PageInfo`: no fields but its four, with their types.
 fn is_page_info(object: &ObjectType) -> bool {
-    object.fields.iter().all(|(name, field)| match name.as_str() {
+    object.fields.iter().all(|(name, field)| is_of_page_info(name, field))
+}
+
+fn is_of_page_info(name: &str, field: &FieldDefinition) -> bool {
+    match name {
         "hasNextPage" | "hasPreviousPage" => field.ty.is_named() && field.ty.inner_named_type() == "Boolean",
-        "startCursor" | "endCursor" => is_cursor(field),
+        // An empty page has no cursors.
+        "startCursor" | "endCursor" => is_cursor(field) && !field.ty.is_non_null(),
         _ => false,
-    })
+    }
+}
+
+/// Reports each field that keeps a type from being the `PageInfo` of connections.
+fn report_no_page_info(object: &ObjectType, findings: &mut Findings) {
+    for (name, field) in object.fields.iter().filter(|(name, field)| !is_of_page_info(name, field)) {
+        let (message, help) = match name.as_str() {
+            "startCursor" | "endCursor" if is_cursor(field) => (
+                format!("`{}.{name}` is never null, but an empty page has no cursor", object.name),
+                format!("write `{name}: {}`", field.ty.inner_named_type()),
+            ),
+            _ => (
+                format!("`{name}: {}` is not part of `{}`", field.ty, object.name),
+                "it has `hasNextPage: Boolean!`, `hasPreviousPage: Boolean!`, `startCursor: String` and `endCursor: String`".to_owned(),
+            ),
+        };
+        findings.error("KF0506", &span::of(name.location()), message, Some(help));
+    }
 }
 
 fn is_cursor(field: &FieldDefinition) -> bool {

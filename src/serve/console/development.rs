@@ -1,12 +1,17 @@
 //! What `keyfold dev` shows besides the API in, its routes out. `keyfold serve` has none of them.
 //!
-//! Pages of other origins cannot read them, whatever the cross-origin rules of the API are.
+//! They show the schema's design, the whole store, and tokens of the callers of the samples. So pages of other origins are refused, whatever
+//! the cross-origin rules of the API are.
 
 use super::data::{self, TableData};
 use super::design::{self, DesignDocument};
 use super::sample_callers::{self, SampleCallers};
 use super::starting_text::StartingTexts;
 use axum::Router;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use std::sync::Arc;
 
@@ -26,13 +31,22 @@ impl Development {
     /// The routes.
     pub fn routes(self) -> Router {
         let Self { sample_callers, design, data, .. } = self;
-        let routes = Router::new()
+        let mut routes = Router::new()
             .route("/design", get(design::page).with_state(design.clone()))
             .route("/design.md", get(design::file).with_state(design))
             .merge(data::routes(data));
-        match sample_callers {
-            Some(callers) => routes.route("/dev/callers", get(sample_callers::list).with_state(Arc::new(callers))),
-            None => routes,
+        if let Some(callers) = sample_callers {
+            routes = routes.route("/dev/callers", get(sample_callers::list).with_state(Arc::new(callers)));
         }
+        routes.layer(from_fn(for_own_pages)).route("/data", get(data::page))
+    }
+}
+
+/// Refuses a request if its browser says that a page of another origin makes it (Fetch Metadata Request Headers, section 2.4).
+async fn for_own_pages(request: Request, next: Next) -> Response {
+    let site = request.headers().get("sec-fetch-site");
+    match site.is_some_and(|site| site != "same-origin" && site != "none") {
+        true => (StatusCode::FORBIDDEN, "Only the server's own pages show this.\n").into_response(),
+        false => next.run(request).await,
     }
 }

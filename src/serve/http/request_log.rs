@@ -4,6 +4,7 @@
 use super::graphql::{RefusalCode, refuse};
 use super::media_type::MediaType;
 use super::status::HttpRefusal;
+use crate::execute::auth::log_text::shortened;
 use crate::execute::report::TraceContext;
 use crate::serve::sign_in::origin::RequestId;
 use crate::serve::telemetry::observer::Telemetry;
@@ -29,9 +30,6 @@ const CLIENT_LEFT: u16 = 499;
 
 /// How the paths of health checks begin.
 const HEALTH: &str = "/health/";
-
-/// Longest text of a client in a log line, in bytes.
-const LONGEST: usize = 256;
 
 /// The log line of a request. Dropping it writes it, so that a request whose client left is logged too.
 pub struct RequestLine {
@@ -211,12 +209,6 @@ fn new_id() -> Arc<str> {
     (&*id.hyphenated().encode_lower(&mut Uuid::encode_buffer())).into()
 }
 
-/// The text, cut at [`LONGEST`] bytes, without the control characters that could forge a log line.
-fn shortened(text: &str) -> String {
-    let end = text.floor_char_boundary(LONGEST);
-    text[..end].chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}
-
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
     panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text")
 }
@@ -277,11 +269,5 @@ mod tests {
             let written = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
             assert!(written.contains(status), "{written}");
         }
-    }
-
-    #[test]
-    fn log_text_is_short_and_on_one_line() {
-        assert_eq!(shortened("a\nb\u{1b}[0m"), "a\u{fffd}b\u{fffd}[0m");
-        assert_eq!(shortened(&"é".repeat(300)).len(), LONGEST);
     }
 }

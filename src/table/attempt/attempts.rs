@@ -168,7 +168,7 @@ impl Attempts<'_> {
                 }
             };
             let (kind, detail) = (error.kind, &error.detail);
-            tracing::debug!(operation = self.operation, table = self.table, ?kind, detail, "attempt failed");
+            tracing::debug!(operation = self.operation, table = self.table, %kind, detail, "attempt failed");
             patient = goes_on;
             if kind == TableErrorKind::Throttled {
                 self.health.inspect(|health| health.throttled(self.table));

@@ -34,6 +34,23 @@ pub enum TableErrorKind {
     Invalid,
 }
 
+/// In words, for the log.
+impl fmt::Display for TableErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Throttled => "throttled",
+            Self::Timeout => "timeout",
+            Self::Unavailable => "unavailable",
+            Self::Storage => "storage",
+            Self::NoSuchTable => "no such table",
+            Self::Denied => "denied",
+            Self::Condition => "condition",
+            Self::TooMuch => "too much",
+            Self::Invalid => "invalid",
+        })
+    }
+}
+
 impl fmt::Display for TableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}: {}", self.kind, self.detail)

@@ -125,7 +125,7 @@ async fn attempt(inner: Arc<Inner>) {
     match read {
         Ok(Ok(keys)) => state.keys = Some(Arc::new(keys)),
         Ok(Err(error)) => tracing::warn!(reason = causes(&error), kept = state.keys.is_some(), "the keys of an issuer could not be read"),
-        Err(_) => tracing::warn!(address = ?inner.address, kept = state.keys.is_some(), "the keys of an issuer did not arrive in time"),
+        Err(_) => tracing::warn!(address = %inner.address, kept = state.keys.is_some(), "the keys of an issuer did not arrive in time"),
     }
     drop(state);
     inner.ended.send_replace(());

@@ -3,6 +3,7 @@
 use super::download::{Download, DownloadError};
 use super::key_set::{KeySet, KeySetError};
 use serde::Deserialize;
+use std::fmt::{self, Display, Formatter};
 use thiserror::Error;
 use url::{Host, Url};
 
@@ -52,6 +53,15 @@ pub struct NoKeyAddress(pub String);
 struct Metadata {
     issuer: String,
     jwks_uri: String,
+}
+
+/// The address that is read first.
+impl Display for KeyAddress {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Discovery { metadata: url, .. } | Self::KeySet(url) => write!(f, "{url}"),
+        }
+    }
 }
 
 impl KeyAddress {

@@ -14,8 +14,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use thiserror::Error;
 
-/// The most keys of a set that are kept. Issuers have two to ten.
-const MOST_KEYS: usize = 100;
+/// The most keys of a set that are kept: a token without a key's id is compared with each. Issuers have two to ten.
+const MOST_KEYS: usize = 1_000;
 /// The bytes of an RSA modulus: 2048 to 8192 bits.
 const RSA_BYTES: std::ops::RangeInclusive<usize> = 256..=1024;
 
@@ -87,7 +87,11 @@ impl KeySet {
             keys: Vec<Value>,
         }
         let set: Set = serde_json::from_slice(text).map_err(|_| KeySetError::NoSet)?;
-        let keys: Vec<Key> = set.keys.into_iter().filter_map(|key| usable(serde_json::from_value(key).ok()?)).take(MOST_KEYS).collect();
+        let mut keys: Vec<Key> = set.keys.into_iter().filter_map(|key| usable(serde_json::from_value(key).ok()?)).collect();
+        if let Some(left_out) = keys.len().checked_sub(MOST_KEYS).filter(|more| *more > 0) {
+            tracing::warn!(kept = MOST_KEYS, left_out, "a key set has too many keys: tokens of its last ones are refused");
+            keys.truncate(MOST_KEYS);
+        }
         if keys.is_empty() { Err(KeySetError::NoKey) } else { Ok(Self { keys }) }
     }
 
@@ -201,6 +205,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use serde_json::json;
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
 
     fn count(keys: Value) -> usize {
         KeySet::of_json(json!({ "keys": keys }).to_string().as_bytes()).map_or(0, |set| set.keys.len())
@@ -226,7 +232,35 @@ mod tests {
         let weak = json!({"kty": "RSA", "n": URL_SAFE_NO_PAD.encode([255; 128]), "e": "AQAB"});
         let odd = json!({"kty": "EC", "crv": "secp256k1", "x": "AA", "y": "AA"});
         assert_eq!(count(json!([secret, weak, odd, "text", 7, ed25519(json!({}))])), 1);
-        assert_eq!(count(json!(vec![ed25519(json!({})); 3 * MOST_KEYS])), MOST_KEYS);
+    }
+
+    #[test]
+    fn what_is_left_out_of_a_large_set_is_logged() {
+        let logged = |keys: usize| {
+            let log = Log::default();
+            let writer = log.clone();
+            let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+            let kept = tracing::subscriber::with_default(subscriber, || count(json!(vec![ed25519(json!({})); keys])));
+            (kept, String::from_utf8(log.0.lock().unwrap().clone()).unwrap())
+        };
+        assert_eq!(logged(101), (101, String::new()));
+        assert_eq!(logged(MOST_KEYS), (MOST_KEYS, String::new()));
+        let (kept, log) = logged(MOST_KEYS + 2);
+        assert!(kept == MOST_KEYS && log.contains("left_out=2"), "{kept} {log}");
+    }
+
+    /// What is logged.
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
     }
 
     #[test]
