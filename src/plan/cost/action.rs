@@ -7,6 +7,9 @@ use crate::schema::model::{Model, ObjectType};
 use crate::schema::table::Table;
 use std::collections::BTreeSet;
 
+/// Whether a write changes the keys of an index, by its position.
+type Rewrites<'r> = &'r dyn Fn(&ItemKeys, &Table, usize) -> bool;
+
 /// What writing one item takes at most.
 pub struct ActionCost {
     /// The calls of its transaction: the item, its other replicas, and the guards that are put and deleted.
@@ -54,7 +57,7 @@ impl ActionCost {
         Self::with(model, ty, (guards, &|_, _, _| false))
     }
 
-    fn with(model: &Model, ty: &ObjectType, (guards, rewrites): (u64, &dyn Fn(&ItemKeys, &Table, usize) -> bool)) -> Self {
+    fn with(model: &Model, ty: &ObjectType, (guards, rewrites): (u64, Rewrites<'_>)) -> Self {
         let is_unique = ty.fields.values().any(|field| field.rules.unique);
         let Some((_, keys)) = model.item(&ty.name) else {
             return Self { parts: 1, replicas: 1, places: 1.0, is_unique, needs_item: false };
