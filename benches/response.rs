@@ -152,6 +152,7 @@ impl Bench {
                         lost_races: &Default::default(),
                         cursor_key: &CursorKey::of_secret(b""),
                         single_writes: Default::default(),
+                        misses: &Default::default(),
                         lanes: &Lanes::default(),
                     };
                     run_waves(&context, state.insert(ReadState::new(plan, &context)), false).await;

@@ -22,7 +22,7 @@ fn fails(case: &Case) -> Option<String> {
     block_on(async {
         let store = SdkStore::in_memory().unwrap();
         store.create_missing(&model.tables).await.unwrap();
-        let single_writes = if case.seed % 3 == 0 { SingleWrites::Transaction } else { SingleWrites::Call };
+        let single_writes = if case.seed.is_multiple_of(3) { SingleWrites::Transaction } else { SingleWrites::Call };
         let gateway = Gateway::new(model, store, Settings { single_writes, ..Settings::default() });
         for operation in &case.operations {
             let response = support::run(&gateway, &request(&case.schema, operation), true).await;

@@ -15,7 +15,7 @@ pub enum Severity {
 /// A finding.
 #[derive(Debug, Clone)]
 pub struct Diagnostic {
-    /// The stable code, `KF0101`; [`crate::schema::diagnostics::rules::RULES`] explains each.
+    /// The stable code, `KF0101`; [`crate::schema::diagnostics::rules::rules`] explains each.
     pub code: &'static str,
     /// How bad it is.
     pub severity: Severity,

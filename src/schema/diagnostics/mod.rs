@@ -2,5 +2,8 @@
 
 pub mod diagnostic;
 pub mod render;
+pub mod rule;
 pub mod rules;
+mod rules_of_operations;
+mod rules_of_types;
 pub mod suggestion;
