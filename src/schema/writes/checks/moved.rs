@@ -69,7 +69,9 @@ fn warn(item: &str, record: &StoredFields, (action, directive): (&Action, &Actio
         let renewed = value.and_then(|value| value.default.as_ref()).is_some_and(|default| default.every_write);
         !said(name) && !renewed && value.is_none_or(|value| value.source.is_none())
     };
-    let lost: Vec<(&str, bool)> = record.iter().filter(lost).map(|(name, declared)| (name.as_str(), declared.rules.version)).collect();
+    // A version begins anew, and a unique value is reserved for the old item.
+    let may_copy = |declared: &Declared| !(declared.rules.version || declared.rules.unique);
+    let lost: Vec<(&str, bool)> = record.iter().filter(lost).map(|(name, declared)| (name.as_str(), may_copy(declared))).collect();
     let names: Vec<&str> = lost.iter().map(|(name, _)| *name).collect();
     let unknown = "the attributes that the schema does not know";
     let message = match names.is_empty() {
@@ -77,7 +79,7 @@ fn warn(item: &str, record: &StoredFields, (action, directive): (&Action, &Actio
         false => format!("this move of a `{item}` loses {}, and {unknown}", list(&names)),
     };
     let copied: Vec<String> =
-        lost.iter().filter(|(_, version)| !version).map(|(name, _)| format!("{name}: \"{{{item}.{name}}}\"")).collect();
+        lost.iter().filter(|(_, may_copy)| *may_copy).map(|(name, _)| format!("{name}: \"{{{item}.{name}}}\"")).collect();
     let help = match copied.is_empty() {
         true => "declare as a field what other programs store and the move has to keep".to_owned(),
         false => format!("copy what it has to keep: `set: {{ {} }}`, and say null for the rest", copied.join(", ")),
