@@ -168,6 +168,8 @@ async fn holds_for(fields: &[(&str, &str, bool)]) {
             let read = backend.run(&format!("{{ thing(id: \"1\") {{ {selection} }} }}"), json!({})).await;
             let is_misfit = |error: &Value| error["message"].as_str().unwrap().contains("does not fit the type");
             let is_unreadable = read["errors"].as_array().is_some_and(|errors| errors.iter().any(is_misfit));
+            // An answer shows it, but a copy would store what the answer shows.
+            let is_no_json = |form: &Value| *ty == "JSON" && ["B", "SS", "NS", "BS"].iter().any(|kind| !form[*kind].is_null());
             for (write, sets, may_go) in WRITES {
                 let about = format!("{ty}{stored} {form} {write}");
                 put(&backend, &form);
@@ -175,7 +177,7 @@ async fn holds_for(fields: &[(&str, &str, bool)]) {
                 let answer = backend.run(&format!("mutation {{ {write} }}"), json!({})).await;
                 let after = backend.table.scan("things");
                 let (code, message, _) = error(&answer);
-                if is_unreadable && needs_value(write, *in_text) {
+                if (is_unreadable || is_no_json(&form)) && needs_value(write, *in_text) {
                     assert_eq!(code, "INTERNAL", "{about}: {answer}");
                     assert!(message.contains("does not fit the type"), "{about}: {message}");
                 } else if !write.contains("Part") && (is_unreadable || read["errors"].is_null()) {
@@ -265,5 +267,36 @@ async fn an_item_with_an_unreadable_value_can_be_deleted_and_replaced() {
         let answer = backend.run(operation, json!({})).await;
         assert_eq!(error(&answer).1, "The stored value of shelf does not fit the type String.", "{operation}: {answer}");
         assert_eq!(backend.items(), before);
+    }
+}
+
+/// JSON shows a set as a list and bytes as a text. A copy would store what it shows.
+#[tokio::test(start_paused = true)]
+async fn a_json_value_that_json_cannot_hold_is_not_copied() {
+    let schema = r##"
+extend schema @table(name: "things", partitionKey: "pk")
+type Thing @item(keys: { pk: "{id}" }) { id: ID! log: JSON note: String }
+type Query { thing(id: ID!): Thing @find }
+type Mutation {
+  copy(id: ID!, newId: ID!): Thing @find(item: Thing, where: { id: "{id}" }) @put(set: { id: "{newId}", log: "{Thing.log}" })
+  annotate(id: ID!, note: String): Thing @update
+}
+"##;
+    let kept = json!({ "M": { "a": { "L": [{ "N": "1" }, { "NULL": true }] }, "b": { "S": "x" } } });
+    for (log, is_copied) in [
+        (kept, true),
+        (json!({ "NS": ["1"] }), false),
+        (json!({ "L": [{ "M": { "a": { "SS": ["x"] } } }] }), false),
+        (json!({ "M": { "a": { "B": "AQ==" } } }), false),
+    ] {
+        let backend = Backend::of_text(schema).await;
+        backend.table.put("things", json!({ "pk": { "S": "a" }, "log": log }));
+        let answer = backend.run("mutation { copy(id: \"a\", newId: \"b\") { id } }", json!({})).await;
+        assert_eq!(error(&answer).0, if is_copied { "" } else { "INTERNAL" }, "{log}: {answer}");
+        let items = backend.table.scan("things");
+        assert!(items.iter().all(|item| item["log"] == log), "{log}: {items:?}");
+        assert_eq!(items.len(), 1 + usize::from(is_copied), "{log}");
+        backend.ok("mutation { annotate(id: \"a\", note: \"n\") { log note } }", json!({})).await;
+        assert!(backend.table.scan("things").iter().all(|item| item["log"] == log), "{log}");
     }
 }

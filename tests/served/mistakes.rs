@@ -112,7 +112,7 @@ pub async fn too_much_is_refused_at_once(behind: Behind) {
         format!("{{ user(id: 1) {{ ...F0 }} }} {}", doubling(60, "User", "name")),
         format!("{{ __schema {{ types {{ ...F0 }} }} }} {}", doubling(60, "__Type", "name")),
         format!("{{ {} }}", aliased(10_000, "user(id: 1) { name }")),
-        format!("{{ {} }}", aliased(31, "__typename")),
+        format!("{{ {} }}", aliased(5_001, "__typename")),
         format!("{{ {} }}", aliased(31, "__schema { types { name } }")),
         format!("{{ __schema {{ {} }} }}", aliased(31, "types { name }")),
         format!("{{ {} }}", "user(id: 1) { name } ".repeat(10_000)),

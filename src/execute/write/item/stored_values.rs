@@ -65,12 +65,24 @@ pub fn of_object(model: &Model, type_name: &str, values: &Map<String, Value>) ->
     Ok(map)
 }
 
-/// The API value of a field's attribute; `None` for null.
+/// The API value of a field's attribute, from which the attribute can be made again; `None` for null. A set or bytes within a `JSON` value are
+/// unreadable here, although an answer shows them: JSON has no form that tells them from a list and a text.
 pub fn read(model: &Model, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<Option<Value>, UnreadValue> {
     decode::of_type(ty, kind, attribute, &|kind, attribute| match (kind, attribute) {
         (ValueType::Embedded(name), Attribute::M(map)) => read_object(model, name, map).map(Value::Object),
+        (ValueType::Json, attribute) if !is_json(attribute) => None,
         _ => decode::scalar(kind, attribute),
     })
+}
+
+/// Whether JSON can hold a value as it is.
+fn is_json(attribute: &Attribute) -> bool {
+    match attribute {
+        Attribute::S(_) | Attribute::N(_) | Attribute::Bool(_) | Attribute::Null => true,
+        Attribute::L(elements) => elements.iter().all(is_json),
+        Attribute::M(members) => members.iter().all(|(_, value)| is_json(value)),
+        Attribute::B(_) | Attribute::Ss(_) | Attribute::Ns(_) | Attribute::Bs(_) => false,
+    }
 }
 
 /// The API values of a map's stored fields; `None` if one of them is unreadable.
