@@ -3,7 +3,7 @@
 /// Longest text of a client in a log line, in bytes.
 const LONGEST: usize = 256;
 
-/// The text, cut at [`LONGEST`] bytes, without the control characters that could forge a log line.
+/// The text, cut at `LONGEST` bytes, without the control characters that could forge a log line.
 pub fn shortened(text: &str) -> String {
     let end = text.floor_char_boundary(LONGEST);
     text[..end].chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()

@@ -71,7 +71,7 @@ pub enum DataTrouble {
     Failed(String),
 }
 
-/// The routes of what the page shows. The [page](page) itself shows nothing.
+/// The routes of what the page shows. The [`page`] itself shows nothing.
 pub fn routes(data: Arc<dyn TableData>) -> Router {
     let routes = Router::new().route("/data/tables", get(tables)).route("/data/items", get(items)).route("/data/uses", get(uses));
     routes.with_state(data)
