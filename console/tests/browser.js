@@ -66,6 +66,8 @@ export async function typeOperation(page, text) {
 
 /** Runs the operation by the keyboard. Gives the response that the page shows. */
 export async function run(page) {
+  // While an operation runs, the same keys stop it.
+  await page.waitForFunction(() => !document.querySelector(".graphiql-execute-button")?.getAttribute("aria-label")?.startsWith("Stop"));
   await page.evaluate(() => document.querySelector(".graphiql-response .CodeMirror")?.CodeMirror.setValue(""));
   await page.keyboard.down("Control");
   await page.keyboard.press("Enter");
