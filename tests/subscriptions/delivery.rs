@@ -167,7 +167,8 @@ async fn who_takes_too_little_is_told_where_to_go_on() {
     let put = |id: usize| format!(r#"mutation {{ putCard(boardId: "b", id: "{id}", text: "{long}") {{ id }} }}"#);
     board.run(&put(0)).await;
     let (first, _) = cards.next_with_id().await;
-    for id in 1..8 {
+    // More than may wait for a subscriber, 4 MiB.
+    for id in 1..60 {
         board.run(&put(id)).await;
     }
     let refused = loop {
@@ -183,11 +184,11 @@ async fn who_takes_too_little_is_told_where_to_go_on() {
     assert!(!first.is_empty() && !after.is_empty());
     let mut rest = board.subscribe(&format!(r#"subscription {{ cards(boardId: "b", after: {after:?}) {{ node {{ id }} }} }}"#)).await;
     let mut seen = Vec::new();
-    while seen.last() != Some(&"7".to_owned()) {
+    while seen.last() != Some(&"59".to_owned()) {
         seen.push(rest.next().await["cards"]["node"]["id"].as_str().unwrap().to_owned());
     }
     let from: usize = seen[0].parse().unwrap();
-    assert_eq!(seen, (from..8).map(|id| id.to_string()).collect::<Vec<_>>());
+    assert_eq!(seen, (from..60).map(|id| id.to_string()).collect::<Vec<_>>());
 }
 
 #[tokio::test]
