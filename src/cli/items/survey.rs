@@ -59,7 +59,7 @@ pub async fn warn_of_store(store: SdkStore, model: Arc<Model>) {
                 break;
             }
         }
-        survey.is_partial = start.is_some();
+        survey.is_partial |= start.is_some();
         survey.warn();
     }
 }
