@@ -65,3 +65,37 @@ async fn who_has_lost_changes_goes_on_after_the_id_of_the_error() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_that_is_switched_off_ends_subscriptions_and_refuses_new_ones_until_it_is_on_again() {
+    let is_off = Arc::new(AtomicBool::new(false));
+    let seen = is_off.clone();
+    let store = store_behind(move |operation, answer| {
+        if operation == "DescribeStream" && seen.load(Ordering::SeqCst) {
+            answer.1["StreamDescription"]["StreamStatus"] = json!("DISABLED");
+        }
+    });
+    let board = watching_on(BOARD, store.await, Arc::default()).await;
+    let query = |after: &str| format!(r#"subscription {{ cards(boardId: "b"{after}) {{ node {{ text }} }} }}"#);
+    let put = async |text: &str| {
+        board.run(&format!(r#"mutation {{ putCard(boardId: "b", id: "1", text: "{text}") {{ id }} }}"#)).await;
+    };
+    let mut hears = board.subscribe(&query("")).await;
+    hears.begin().await;
+    is_off.store(true, Ordering::SeqCst);
+    let after = told(&mut hears).await;
+    put("unheard").await;
+    let mut early = board.subscribe(&query("")).await;
+    let refused = early.whole().await.expect("an error");
+    assert_eq!(refused["errors"][0]["message"], "The stream of the table cannot be read. Try again later.");
+    is_off.store(false, Ordering::SeqCst);
+    // What changed meanwhile is in no stream: nobody goes on over it.
+    let mut over = board.subscribe(&query(&format!(", after: {after:?}"))).await;
+    let refused = over.whole().await.expect("an error");
+    let message = &refused["errors"][0]["message"];
+    assert_eq!(message, "The changes after this id are no longer there. Read the items again.");
+    let mut anew = board.subscribe(&query("")).await;
+    anew.begin().await;
+    put("heard").await;
+    assert_eq!(anew.next().await["cards"]["node"], json!({ "text": "heard" }));
+}

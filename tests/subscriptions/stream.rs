@@ -28,6 +28,8 @@ pub struct State {
     pub clock: fn(i64) -> i64,
     /// Whether every iterator has expired that was given until now.
     pub all_expired: bool,
+    /// Whether the table has no stream.
+    pub is_off: bool,
     pub shards: Vec<Branch>,
     sequence: u64,
 }
@@ -60,7 +62,7 @@ fn on_time(now: i64) -> i64 {
 impl Stream {
     pub fn new(seed: u64, trouble: u8) -> Arc<Self> {
         let (rng, clock, shards) = (Rng::with_seed(seed), on_time as fn(i64) -> i64, vec![Branch::new(None, (0, ITEMS))]);
-        Arc::new(Self { state: Mutex::new(State { rng, trouble, clock, all_expired: false, shards, sequence: 0 }) })
+        Arc::new(Self { state: Mutex::new(State { rng, trouble, clock, all_expired: false, is_off: false, shards, sequence: 0 }) })
     }
 
     /// Changes an item.
@@ -93,6 +95,21 @@ impl Stream {
         }
     }
 
+    /// Switches the stream off. What is written until [`Self::switch_on`] is in no stream.
+    pub fn switch_off(&self) {
+        let mut state = self.state.lock().unwrap();
+        state.is_off = true;
+        state.shards.iter_mut().for_each(|shard| shard.closed = true);
+    }
+
+    /// Switches it on again: the table has another stream.
+    pub fn switch_on(&self) {
+        let mut state = self.state.lock().unwrap();
+        state.is_off = false;
+        state.shards.iter_mut().for_each(|shard| shard.is_gone = true);
+        state.shards.push(Branch::new(None, (0, ITEMS)));
+    }
+
     fn fails(&self) -> Result<(), StreamError> {
         let mut state = self.state.lock().unwrap();
         let trouble = state.trouble;
@@ -116,6 +133,9 @@ impl ChangeSource for Stream {
         async move {
             self.fails()?;
             let state = self.state.lock().unwrap();
+            if state.is_off {
+                return Err(StreamError::Missing("switched off".into()));
+            }
             let shards = state.shards.iter().enumerate().filter(|(_, shard)| !shard.is_gone);
             Ok(shards.map(|(place, shard)| Shard { id: name(place), parent: shard.parent.map(name) }).collect())
         }

@@ -196,3 +196,35 @@ async fn a_place_that_only_an_expired_iterator_knew_is_told_as_lost() {
     assert_eq!(taken.versions(1).await[0], [2]);
     reading.abort();
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_switched_off_or_replaced_is_told_as_lost_and_the_next_one_is_followed() {
+    for is_off_for in [Duration::ZERO, Duration::from_secs(60)] {
+        let stream = Stream::new(1, 0);
+        let (taken, reading) = followed(&stream).await;
+        stream.write(0, 1);
+        assert_eq!(taken.versions(1).await[0], [1]);
+        stream.switch_off();
+        sleep(is_off_for).await;
+        assert_eq!(*taken.lost.lock().unwrap(), usize::from(!is_off_for.is_zero()), "off for {is_off_for:?}");
+        stream.switch_on();
+        timeout(LONG, taken.begun.notified()).await.expect("the reading of the other stream begins");
+        assert_eq!(*taken.lost.lock().unwrap(), 1);
+        stream.write(0, 3);
+        assert_eq!(taken.versions(2).await[0], [1, 3]);
+        assert_eq!(*taken.lost.lock().unwrap(), 1);
+        reading.abort();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_catches_up_does_not_wait_for_a_stream() {
+    let stream = Stream::new(1, 0);
+    stream.write(0, 1);
+    let position = stream.state.lock().unwrap().shards[0].records[0].position.clone();
+    stream.switch_off();
+    let taken = Arc::new(Taken::default());
+    let reader = StreamReader::new(stream, "t".into(), taken.clone());
+    assert!(!timeout(LONG, reader.catch_up(position, i64::MAX)).await.expect("an end"));
+    assert_eq!(*taken.lost.lock().unwrap(), 1);
+}

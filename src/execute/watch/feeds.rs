@@ -161,6 +161,18 @@ impl ChangeSink for FeedSink {
 
     fn lost(&self) {
         tracing::error!(table = &*self.table, "changes were lost: the stream no longer has them");
+        self.end_all(true);
+    }
+
+    fn stopped(&self) {
+        tracing::error!(table = &*self.table, "changes are lost: the stream was switched off, or the table has another one");
+        self.end_all(false);
+    }
+}
+
+impl FeedSink {
+    /// Ends the subscriptions of the table after a loss: each goes on after the id that it is told.
+    fn end_all(&self, is_followed: bool) {
         let Some(feeds) = self.feeds.upgrade() else { return };
         let mut state = feeds.state();
         if let Some(cache) = &state.cache {
@@ -168,6 +180,10 @@ impl ChangeSink for FeedSink {
         }
         let Some(feed) = state.feeds.get_mut(&self.table) else { return };
         feed.log.break_off(now());
+        if !is_followed {
+            feed.begun.send_replace(false);
+            feed.lags.clear();
+        }
         let end = SubscriptionEnd::Lost(feed.log.end(now()).id().into());
         let groups = state.registry.groups().filter(|group| *group.operation().table() == *self.table);
         groups.for_each(|group| group.end(&end));

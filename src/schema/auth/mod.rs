@@ -1,20 +1,16 @@
 //! `@auth` in; out: who may read and write each type and field, or why a rule cannot be enforced. Must not know callers.
 //!
-//! [`rule`] reads one directive, [`misplaced`] finds those that no rule can be made of, and [`checks`] checks the rules of the whole schema.
+//! [`rule`] reads one directive, [`misplaced`] finds those that no rule can be made of, and [`checks`] judges the rules of the whole schema.
 //! A form that Keyfold does not enforce is a mistake: no rule is ever ignored.
 
 mod checks;
 mod claims;
-mod contradiction;
-mod disclosure;
 mod exists;
 mod inherited;
 mod misplaced;
 mod names;
-mod nulls;
 mod place;
 mod rule;
-mod unsigned;
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::model::auth::AuthRules;
@@ -22,6 +18,7 @@ use crate::schema::model::{FieldKind, ObjectType};
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use apollo_compiler::Node;
 use apollo_compiler::ast::Directive;
+use checks::{length, nulls, unsigned, whole};
 use indexmap::IndexMap;
 use place::RulePlace;
 
@@ -51,9 +48,10 @@ pub fn read_rules(draft: &SchemaDraft, types: &mut IndexMap<String, ObjectType>,
             field.auth = read(&place, directives, findings);
         }
     }
-    checks::check(draft, types, findings);
+    whole::check(draft, types, findings);
     nulls::check(draft, types, findings);
     unsigned::check(draft, types, findings);
+    length::check(draft, types, findings);
 }
 
 fn read(place: &RulePlace, written: Vec<&Node<Directive>>, findings: &mut Findings) -> AuthRules {
@@ -64,6 +62,6 @@ fn read(place: &RulePlace, written: Vec<&Node<Directive>>, findings: &mut Findin
             None => stand_ins.push(rule::stand_in(directive)),
         }
     }
-    checks::check_together(place, &rules, findings);
+    whole::check_together(place, &rules, findings);
     AuthRules::new(rules.into_iter().map(|(_, rule)| rule).chain(stand_ins).collect())
 }

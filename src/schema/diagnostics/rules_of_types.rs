@@ -247,6 +247,6 @@ pub const RULES: &[Rule] = &[
         "A warning. Text in `where:`, `set:` or `@default` that is the name of a field, an argument or a claim is that text itself. To use the value, put the name in braces.",
         r#"posts: [Post!]! @find(where: { userId: "{userId}" })"#),
     rule("KF0439", "An expression is as long as DynamoDB allows",
-        "DynamoDB takes 300 operators and functions, and 4 KB of text, in one expression. What Keyfold adds to a condition counts: that the item exists and is of its type. Names and values have short placeholders in the text.",
+        "DynamoDB takes 300 operators and functions, and 4 KB of text, in one expression. What Keyfold adds to a condition counts: that the item exists, is of its type and meets the rules for the write. Names and values have short placeholders in the text.",
         r#"posts(userId: ID!, kinds: [String!]!): [Post!]! @find(filter: "kind IN (:kinds)")"#),
 ];

@@ -4,6 +4,7 @@
 use super::condition::Condition;
 use super::operand::Path;
 use super::update::{SetValue, Update};
+use crate::schema::model::keys::ItemKeys;
 use std::ops::Add;
 
 /// The most operators and functions of an expression.
@@ -34,9 +35,14 @@ impl Add for ExpressionSize {
 }
 
 impl ExpressionSize {
-    /// The size of this many conditions that Keyfold adds, such as that the item exists and has the constants of its type.
-    pub fn added(conditions: usize) -> Self {
-        Self::of(2, FUNCTION + WORD + PLACEHOLDER).times(conditions)
+    /// The size of what Keyfold demands of the item besides: that it exists, is of its type and has the version that the caller has seen.
+    pub fn of_item(keys: &ItemKeys) -> Self {
+        (Self::joined() + Self::of(1, FUNCTION + PLACEHOLDER)).times(2 + keys.telling().count())
+    }
+
+    /// The size of what joins two conditions.
+    pub fn joined() -> Self {
+        Self::of(1, WORD)
     }
 
     /// How it exceeds DynamoDB's limits, if it does.
@@ -65,7 +71,7 @@ impl Condition {
         let of_path = |path: &Path| ExpressionSize::of(0, path.segments.len() * (PLACEHOLDER + 1));
         match self {
             Self::And(conditions) | Self::Or(conditions) => {
-                let between = ExpressionSize::of(1, WORD).times(conditions.len().saturating_sub(1));
+                let between = ExpressionSize::joined().times(conditions.len().saturating_sub(1));
                 conditions.iter().map(Self::size).fold(between, Add::add)
             }
             Self::Not(condition) => ExpressionSize::of(1, WORD) + condition.size(),

@@ -74,8 +74,7 @@ impl Entry<'_> {
             return None;
         };
         if written.as_str().is_some() && !matches!(self.declared.value, ValueType::Enum(_)) {
-            let input = |name: &str| inputs::input(self.acting.writing.draft.schema, self.acting.writing.field, name).is_some();
-            warn_of_name(&text, |name| input(name).then(|| "the argument".to_owned()), findings);
+            warn_of_name(&text, |name| self.named(name), findings);
         }
         let parts = self.parts(&text, findings)?;
         let sources: Vec<Source> = parts.iter().filter_map(value_of).collect();
@@ -123,13 +122,7 @@ impl Entry<'_> {
         if inputs::input(writing.draft.schema, writing.field, name).is_some() {
             return Some(Source::Argument(name.to_owned()));
         }
-        let all = || self.acting.scope.iter().flat_map(|item| item.record.keys().map(move |field| (item.item.as_str(), field.as_str())));
-        let whole = |item: &str, field: &str| name.split_once('.') == Some((item, field));
-        let long = |item: &str, field: &str| prefixed(item, field) == name;
-        let found = [&whole as &dyn Fn(&str, &str) -> bool, &long, &|_: &str, field: &str| field == name]
-            .into_iter()
-            .find_map(|is| all().find(|(item, field)| is(item, field)));
-        if let Some((item, field)) = found {
+        if let Some((item, field)) = self.field_in_scope(name) {
             return Some(Source::Item(item.to_owned(), field.to_owned()));
         }
         let message = format!("`{name}` is neither an argument of `{}` nor a field of an item in scope", writing.coordinate());
@@ -137,9 +130,31 @@ impl Entry<'_> {
             let members = inputs::members(writing.draft.schema, &input);
             std::iter::once(input.name).chain(members.into_iter().map(|member| member.name))
         });
-        let choices: Vec<String> = arguments.chain(all().map(|(item, field)| format!("{item}.{field}"))).collect();
+        let fields = self.fields_in_scope().map(|(item, field)| format!("{item}.{field}"));
+        let choices: Vec<String> = arguments.chain(fields).collect();
         findings.error("KF0703", place, message, suggest(name, choices.iter().map(String::as_str)));
         None
+    }
+
+    /// The fields of the items in scope, each with its item's type.
+    fn fields_in_scope(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.acting.scope.iter().flat_map(|item| item.record.keys().map(move |field| (item.item.as_str(), field.as_str())))
+    }
+
+    /// The field of an item in scope that a name means: `Group.id`, `groupId`, or just `id`.
+    fn field_in_scope(&self, name: &str) -> Option<(&str, &str)> {
+        let whole = |item: &str, field: &str| name.split_once('.') == Some((item, field));
+        let long = |item: &str, field: &str| prefixed(item, field) == name;
+        [&whole as &dyn Fn(&str, &str) -> bool, &long, &|_: &str, field: &str| field == name]
+            .into_iter()
+            .find_map(|is| self.fields_in_scope().find(|(item, field)| is(item, field)))
+    }
+
+    /// What a name in braces would mean here, in words.
+    fn named(&self, name: &str) -> Option<String> {
+        let is_input = inputs::input(self.acting.writing.draft.schema, self.acting.writing.field, name).is_some();
+        let field = || self.field_in_scope(name).map(|(item, _)| format!("the field of `{item}`"));
+        if is_input { Some("the argument".to_owned()) } else { field() }
     }
 
     /// A lone placeholder keeps its type, which must fit the field. With `many: true`, a list may give each of its values.

@@ -24,9 +24,7 @@ pub fn condition(acting: &Acting, findings: &mut Findings) -> Option<Option<Cond
     let Some(written) = &acting.directive.condition else { return Some(None) };
     match Condition::parse(&written.value, &acting.names()) {
         Ok(condition) => {
-            // Its call also demands that the item exists, is of its type and has the version that the caller has seen.
-            let added = ExpressionSize::added(2 + acting.keys.telling().count());
-            check_size((condition.size() + added).excess(), "condition", written, findings)?;
+            check_size((condition.size() + ExpressionSize::of_item(acting.keys)).excess(), "condition", written, findings)?;
             Some(Some(condition))
         }
         Err(mistakes) => {

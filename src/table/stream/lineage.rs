@@ -63,6 +63,17 @@ impl Lineage {
         self.shards.insert(shard, Progress::Away(start));
     }
 
+    /// Whether shards were listed before.
+    pub fn has_begun(&self) -> bool {
+        !self.is_first
+    }
+
+    /// Whether these are the shards of another stream: none is known, and none follows a known one.
+    pub fn is_of_another_stream(&self, listed: &[Shard]) -> bool {
+        let is_known = |id: &Arc<str>| self.shards.contains_key(id);
+        !self.shards.is_empty() && !listed.iter().any(|shard| is_known(&shard.id) || shard.parent.as_ref().is_some_and(is_known))
+    }
+
     /// Whether some shard cannot be read for now.
     pub fn is_waiting(&self) -> bool {
         self.shards.values().any(|progress| matches!(progress, Progress::Away(_)))

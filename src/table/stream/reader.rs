@@ -3,7 +3,7 @@
 
 use super::lineage::{Lineage, StreamStart};
 use super::record::{ChangeRecord, StreamPosition};
-use super::source::{ChangeSource, ShardStart, StreamError};
+use super::source::{ChangeSource, Shard, ShardStart, StreamError};
 use crate::table::retry::backoff::{Backoff, Pace};
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -38,6 +38,12 @@ pub trait ChangeSink: Send + Sync {
 
     /// Records are gone that were not read.
     fn lost(&self);
+
+    /// The stream was switched off, or the table has another one: some changes are in no stream. [`Self::begun`] follows as soon as there is a
+    /// stream again.
+    fn stopped(&self) {
+        self.lost();
+    }
 }
 
 /// Reads the stream of a table.
@@ -83,7 +89,16 @@ impl StreamReader {
         let (mut list_at, mut away_since) = (Instant::now(), None);
         loop {
             if Instant::now() >= list_at {
-                for reader in self.begin_shards(&mut lineage, (is_begun, last)).await {
+                let Some(listed) = self.list(&lineage, last.is_some()).await else {
+                    self.sink.stopped();
+                    if last.is_some() {
+                        return false;
+                    }
+                    (lineage, open, is_begun) = (Lineage::new(StreamStart::Latest), 0, false);
+                    reading.clear();
+                    continue;
+                };
+                for reader in self.begin_shards((&mut lineage, &listed), (is_begun, last)).await {
                     open += 1;
                     reading.push(reader.read().boxed());
                 }
@@ -130,17 +145,16 @@ impl StreamReader {
         }
     }
 
-    /// Lists the shards, and begins those that are to be read now. Says what is lost.
-    async fn begin_shards(&self, lineage: &mut Lineage, (is_begun, last): (bool, Option<i64>)) -> Vec<ShardReader> {
-        let listed = self.list().await;
+    /// Begins the shards that are to be read now, of those that are listed. Says what is lost.
+    async fn begin_shards(&self, (lineage, listed): (&mut Lineage, &[Shard]), (is_begun, last): (bool, Option<i64>)) -> Vec<ShardReader> {
         let mut is_lost = false;
-        for (shard, start) in lineage.take_gone(&listed) {
+        for (shard, start) in lineage.take_gone(listed) {
             self.sink.lag(&shard, 0);
             // Before the beginning, nothing was wanted of a shard that is read from its end on.
             is_lost |= is_begun || start != ShardStart::Latest;
         }
         let mut begun = Vec::new();
-        for (shard, start) in lineage.update(&listed) {
+        for (shard, start) in lineage.update(listed) {
             match ShardReader::begin(self, shard.clone(), start.clone(), last).await {
                 Some(reader) => {
                     // Its place was known to an iterator alone, which is gone. Only now, what comes next is known to arrive.
@@ -159,12 +173,14 @@ impl StreamReader {
         begun
     }
 
-    /// The shards, as soon as the stream tells them.
-    async fn list(&self) -> Vec<super::source::Shard> {
+    /// The shards, as soon as the stream tells them. `None`: the stream whose shards are known is off, or the table has another one. Who
+    /// catches up does not wait for a stream.
+    async fn list(&self, lineage: &Lineage, is_catching_up: bool) -> Option<Vec<Shard>> {
         let mut backoff = Backoff::unbounded(FAILED);
         loop {
             match self.source.shards(&self.table).await {
-                Ok(shards) => return shards,
+                Ok(shards) => return (!lineage.is_of_another_stream(&shards)).then_some(shards),
+                Err(StreamError::Missing(_)) if lineage.has_begun() || is_catching_up => return None,
                 Err(error) => self.wait(&mut backoff, "list the shards", &error).await,
             }
         }

@@ -7,7 +7,7 @@ use crate::table::embedded::engine::EmbeddedEngine;
 use aws_sdk_dynamodb::Client as Tables;
 use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata};
 use aws_sdk_dynamodbstreams::Client;
-use aws_sdk_dynamodbstreams::types::{AttributeValue, Record, ShardIteratorType};
+use aws_sdk_dynamodbstreams::types::{AttributeValue, Record, ShardIteratorType, StreamStatus};
 use futures_util::future::{BoxFuture, FutureExt};
 use std::collections::HashMap;
 use std::error::Error;
@@ -48,6 +48,10 @@ impl ChangeSource for SdkChangeSource {
                 let call = self.streams.describe_stream().stream_arn(&arn).set_exclusive_start_shard_id(last.take());
                 let answer = call.send().await.map_err(|error| error_of(&error))?;
                 let Some(description) = answer.stream_description else { return Ok(all) };
+                // The table's last stream is kept for a day after it was switched off, and new changes are in none.
+                if let Some(StreamStatus::Disabled | StreamStatus::Disabling) = description.stream_status {
+                    return Err(StreamError::Missing(format!("the stream of the table {table} is switched off")));
+                }
                 let shards = description.shards.unwrap_or_default().into_iter();
                 all.extend(
                     shards.filter_map(|shard| Some(Shard { id: shard.shard_id?.into(), parent: shard.parent_shard_id.map(Arc::from) })),

@@ -20,7 +20,7 @@ const COPY_SKEW: i64 = 30;
 pub struct ChangeLog {
     /// What tells it from the logs of other copies.
     name: u32,
-    /// How many changes were ever added.
+    /// How many changes were ever added or missed.
     count: u64,
     records: VecDeque<Logged>,
     bytes: usize,
@@ -55,9 +55,9 @@ impl ChangeLog {
         }
     }
 
-    /// Forgets everything: changes are missing, and those after this second will come.
+    /// Forgets everything: changes are missing, and those after this second will come. Whoever goes on from before misses at least one.
     pub fn break_off(&mut self, now: i64) {
-        *self = Self { name: self.name, count: self.count, ..Self::new(now) };
+        *self = Self { name: self.name, count: self.count + 1, ..Self::new(now) };
     }
 
     /// The position after all changes so far.
@@ -138,6 +138,10 @@ mod tests {
             // After a loss, too.
             log.break_off(1_002);
             assert_eq!(after(&log, &begun), None);
+            let lost = log.end(1_002);
+            assert_eq!(after(&log, &lost), Some(vec![]));
+            log.break_off(1_002);
+            assert_eq!(after(&log, &lost), None);
             let lost = log.end(1_002);
             log.add(record(4, created), 1_003);
             assert_eq!(after(&log, &lost).unwrap(), ["4"]);

@@ -164,11 +164,13 @@ fn place_of(writing: &Writing, action: &Action) -> Option<(usize, Vec<TextPart>)
     let sources = key_of(writing, action)?;
     let mut texts = Vec::new();
     for key in writing.draft.tables.get(keys.table)?.primary_key() {
-        let [template] = keys.keys.get(&key.name)?.as_slice() else { return None };
+        let source = |field: &str| sources.iter().find(|(known, _)| known == field).map(|(_, source)| source.clone());
+        // The first of several alternatives whose fields have values is the key.
+        let template = keys.keys.get(&key.name)?.iter().find(|template| template.fields().iter().all(|field| source(field).is_some()))?;
         for part in &template.parts {
             texts.push(match part {
                 Part::Literal(literal) => TextPart::Literal(literal.clone()),
-                Part::Placeholder { field, .. } => TextPart::Value(sources.iter().find(|(known, _)| known == field)?.1.clone()),
+                Part::Placeholder { field, .. } => TextPart::Value(source(field)?),
             });
         }
         // The end of the key.

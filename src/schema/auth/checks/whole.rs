@@ -3,7 +3,7 @@
 
 use super::contradiction::{needs_sign_in, never_holds};
 use super::disclosure::{disclosed_by_default, disclosed_by_find, disclosed_by_watch, disclosed_by_write};
-use super::place::RulePlace;
+use crate::schema::auth::place::RulePlace;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::model::auth::{AuthAction, AuthRule, LetsIn};
 use crate::schema::model::find::{Find, Returns, Via};
