@@ -8,22 +8,19 @@ use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::read::admit::of_write;
 use crate::execute::write::dispatch::cascade::{self, CascadeError};
-use crate::execute::write::dispatch::classify::{FailureClass, classify_failure, unfit};
-use crate::execute::write::dispatch::{replicas, unanswered};
-use crate::execute::write::draft::actions;
-use crate::execute::write::draft::call::{Earlier, Generated, ResultItem, WriteDraft};
+use crate::execute::write::dispatch::classify::{Following, classify, unfit, unmet};
+use crate::execute::write::dispatch::{replicas, results, unanswered};
+use crate::execute::write::draft::actions::{UnfinishedDraft, draft};
+use crate::execute::write::draft::call::{Earlier, Generated, WriteDraft};
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::lanes::Turn;
-use crate::execute::write::messages::{
-    FieldErrors, absent, contention, field_error, half_way, made, of_table, open_end, replicas_behind, unseen, unswept,
-};
+use crate::execute::write::lanes::{ItemPlace, Turn};
+use crate::execute::write::messages::{FieldErrors, contention, field_error, half_way, made, of_table, open_end};
 use crate::execute::write::rules::arguments::check_arguments;
 use crate::execute::write::rules::claims::check_claims;
 use crate::execute::write::rules::lookups;
 use crate::plan::tree::PlannedWrite;
-use crate::schema::model::write::WriteReturns;
 use crate::table::data::attribute::Item;
-use crate::table::data::write::{Unfit, WriteCall, WriteError};
+use crate::table::data::write::{ConditionFailure, Unfit, WriteCall, WriteError};
 use crate::table::retry::backoff::{Backoff, Pace};
 use futures_util::FutureExt;
 use serde_json::{Map, Value};
@@ -52,154 +49,181 @@ pub async fn write(
     check_claims(&job)?;
     check_arguments(&job)?;
     // Boxed, so that the compiler can resolve the type of a request's future.
-    let items = job.run().boxed().await?;
+    let items = Attempts::new(&job).run().boxed().await?;
     match context.model.returned_by(&planned.field) {
         Some(ty) => of_write(context, ty, items).await.map_err(|error| made(vec![of_table(&error)])),
         None => Ok(items),
     }
 }
 
-impl WriteJob<'_> {
-    async fn run(&self) -> Result<Vec<Arc<Item>>, FieldErrors> {
-        let (mut generated, mut earlier) = (Generated::new(), Earlier::default());
-        let (mut races, mut lost_races) = (0, Backoff::unbounded(LOST_RACE));
-        let mut turn: Option<Turn<'_>> = None;
-        // The error if the form of the item is not why DynamoDB cannot calculate with it.
-        let mut unfit_as_stored: Option<FieldErrors> = None;
-        for attempt in 0.. {
-            earlier.raced = races > 0;
-            let mut draft = actions::draft(self, &mut generated, &earlier).await?;
-            if let Some(field_errors) = unfit_as_stored.take().filter(|_| !draft.relies_on_null()) {
-                return Err(field_errors);
-            }
-            lookups::place(self, &mut draft, |write| cascade::key_of(self, write)).await?;
-            draft.check_distinct(|write| cascade::key_of(self, write)).map_err(|field_error| vec![field_error])?;
-            // If others wait for an item that this writer needs, it queues behind them and then reads the item again.
-            let (lanes, relied_on) = (self.context.lanes, draft.relied_on());
-            if turn.is_none()
-                && let Some(place) = lanes.busy(&relied_on)
-            {
-                turn = lanes.turn(place.clone(), self.context.deadline).await;
-                if turn.is_none() {
-                    break;
-                }
-                continue;
-            }
-            let sent = match cascade::clear(self, &draft, attempt).boxed().await {
-                Ok(()) => self.send(&draft, attempt).await,
-                Err(CascadeError::Before(error)) => Err(error),
-                Err(CascadeError::HalfWay(error)) => return Err(vec![half_way(error)]),
+/// What came of an attempt, if no error did.
+enum Outcome {
+    /// The write is made, or there is nothing to do. The items that the field returns.
+    Done(Vec<Arc<Item>>),
+    /// Others wait for an item that this write needs: it queues behind them and reads the item again.
+    Queue(ItemPlace),
+    /// Others were faster. The item of the race, if one call tells which.
+    Raced(Option<ItemPlace>),
+    /// An item is in another form than Keyfold writes, so that it is read. The error if that is not why its change was refused.
+    OtherForm(Option<FieldErrors>),
+}
+
+/// The attempts of a write.
+struct Attempts<'a, 'j> {
+    job: &'a WriteJob<'j>,
+    /// How many there were.
+    number: u32,
+    /// Generated values of all attempts.
+    generated: Generated,
+    /// What they found.
+    earlier: Earlier,
+    races: u32,
+    waits: Backoff<'static>,
+    /// This writer's turn at an item.
+    turn: Option<Turn<'j>>,
+    /// The error if the form of an item is not why DynamoDB cannot calculate with it.
+    unfit: Option<FieldErrors>,
+}
+
+impl<'a, 'j> Attempts<'a, 'j> {
+    fn new(job: &'a WriteJob<'j>) -> Self {
+        let (generated, earlier, waits) = (Generated::new(), Earlier::default(), Backoff::unbounded(LOST_RACE));
+        Self { job, number: 0, generated, earlier, races: 0, waits, turn: None, unfit: None }
+    }
+
+    /// Makes attempts until one is decided. Too many races, and the deadline, end them.
+    async fn run(mut self) -> Result<Vec<Arc<Item>>, FieldErrors> {
+        loop {
+            let goes_on = match self.attempt().await? {
+                Outcome::Done(items) => return Ok(items),
+                Outcome::Queue(place) => self.queue(place).await,
+                Outcome::Raced(place) => self.race(place).await,
+                Outcome::OtherForm(unfit) => self.read_form(unfit).await,
             };
-            match sent {
-                Ok(answer) => return self.finish(&draft, answer).await,
-                Err(WriteError::Conditions(failures)) => match classify_failure(self, &draft, &failures).await {
-                    FailureClass::Race(place) => {
-                        earlier.foreign_guards.extend(draft.failed_guards(&failures));
-                        replicas::repair(self, &draft, &failures).await.map_err(|error| vec![field_error(error)])?;
-                        races += 1;
-                        self.context.lost_races.fetch_add(1, Ordering::Relaxed);
-                        // The wait for the turn replaces the random wait.
-                        if let (None, Some(place)) = (&turn, place) {
-                            turn = lanes.turn(place, self.context.deadline).await;
-                            match turn {
-                                Some(_) => continue,
-                                None => break,
-                            }
-                        }
-                    }
-                    FailureClass::Otherwise if !earlier.as_stored => {
-                        earlier.as_stored = true;
-                        continue;
-                    }
-                    // It has changed again since it was read.
-                    FailureClass::Otherwise => races += 1,
-                    FailureClass::Nothing => return self.finish(&draft, None).await,
-                    FailureClass::Refused(field_errors) => {
-                        // An earlier request for the same write may have stopped before all replicas were equal.
-                        let _ = replicas::sync(self, &draft.behind).await;
-                        return Err(field_errors);
-                    }
-                },
-                // Another attempt could undo what others have done since.
-                Err(WriteError::Uncertain(error)) => {
-                    return match unanswered::made(self, &draft, &generated).boxed().await {
-                        Some(item) => self.finish(&draft, Some(item)).await,
-                        None => Err(vec![open_end(&error)]),
-                    };
-                }
-                Err(WriteError::Failed(error)) if !draft.first.is_empty() => return Err(vec![half_way(of_table(&error).code)]),
-                Err(WriteError::Unfit(at, why)) => {
-                    let refused = lookups::decide(self, &mut draft.rules).await.err();
-                    let field_errors = refused.unwrap_or_else(|| vec![unfit(&draft, at, why)]);
-                    if earlier.as_stored || why != Unfit::NoOperand || !draft.tells_null() {
-                        return Err(field_errors);
-                    }
-                    // DynamoDB calculates with a missing value, but not with a null.
-                    (earlier.as_stored, unfit_as_stored) = (true, Some(field_errors));
-                    continue;
-                }
-                Err(error) => return Err(vec![field_error(error)]),
+            if !goes_on {
+                return Err(vec![contention()]);
             }
-            if races >= MOST_RACES || !lost_races.wait(self.context.deadline).await {
-                break;
+            self.number += 1;
+        }
+    }
+
+    /// Drafts the write, and sends it unless others wait for what it relies on.
+    async fn attempt(&mut self) -> Result<Outcome, FieldErrors> {
+        let mut draft = self.draft().await?;
+        if let Some(field_errors) = self.unfit.take().filter(|_| !draft.relies_on_null()) {
+            return Err(field_errors);
+        }
+        lookups::place(self.job, &mut draft).await?;
+        draft.check_distinct(self.job.context.model).map_err(|field_error| vec![field_error])?;
+        if self.turn.is_none()
+            && let Some(place) = self.job.context.lanes.busy(&draft.relied_on())
+        {
+            return Ok(Outcome::Queue(place.clone()));
+        }
+        let sent = match cascade::clear(self.job, &draft, self.number).boxed().await {
+            Ok(()) => self.send(&draft).await,
+            Err(CascadeError::Before(error)) => Err(error),
+            Err(CascadeError::HalfWay(error)) => return Err(vec![half_way(error)]),
+        };
+        match sent {
+            Ok(answer) => results::of(self.job, &draft, answer).await.map(Outcome::Done),
+            Err(error) => self.unsent(draft, error).await,
+        }
+    }
+
+    /// The draft of this attempt. Of an action that cannot be drafted, a caller learns nothing if a rule or a condition before it fails.
+    async fn draft(&mut self) -> Result<WriteDraft, FieldErrors> {
+        self.earlier.raced = self.races > 0;
+        match draft(self.job, &mut self.generated, &self.earlier).await {
+            Ok(draft) => Ok(draft),
+            Err(UnfinishedDraft { mut draft, field_errors }) => {
+                lookups::decide(self.job, &mut draft.rules).await?;
+                Err(unmet(self.job, &draft).await?.map_or(field_errors, |unmet| vec![unmet]))
             }
         }
-        Err(vec![contention()])
     }
 
     /// Sends a draft. A single update returns the new item, a single put or delete the old one.
-    async fn send(&self, draft: &WriteDraft, attempt: u32) -> Result<Option<Arc<Item>>, WriteError> {
-        let loaders = self.context.loaders;
-        if let Some(call) = draft.as_call(self.context.single_writes) {
-            return Ok(loaders.write(call).await?.map(Arc::new));
+    async fn send(&self, draft: &WriteDraft) -> Result<Option<Arc<Item>>, WriteError> {
+        let WriteJob { context, token, .. } = self.job;
+        if let Some(call) = draft.as_call(context.single_writes) {
+            return Ok(context.loaders.write(call).await?.map(Arc::new));
         }
         let calls: Vec<WriteCall> = draft.calls.iter().map(|call| call.write.clone()).collect();
         // Each draft is a new request and needs its own token.
-        let token = format!("{}{attempt:04}", self.token);
-        loaders.transact(&calls, &token).await?;
+        context.loaders.transact(&calls, &format!("{token}{:04}", self.number)).await?;
         Ok(None)
     }
 
-    /// Deletes dependents that came in during a cascade. Then gathers the items that the field returns.
-    async fn finish(&self, draft: &WriteDraft, answer: Option<Arc<Item>>) -> Result<Vec<Arc<Item>>, FieldErrors> {
-        cascade::sweep(self, draft.cascades.iter()).boxed().await.map_err(unswept)?;
-        replicas::sync(self, &draft.behind).await.map_err(|error| vec![replicas_behind(&error)])?;
-        let outcomes: &[ResultItem] = match self.write.returns {
-            WriteReturns::Done => return Ok(Vec::new()),
-            WriteReturns::Found => return Ok(draft.found.iter().cloned().collect()),
-            WriteReturns::Item(action) | WriteReturns::Items(action) => draft.results.get(action).map_or(&[], Vec::as_slice),
-        };
-        let single = draft.as_call(self.context.single_writes).is_some();
-        let mut items = Vec::new();
-        for outcome in outcomes {
-            match outcome {
-                ResultItem::Nothing => {}
-                ResultItem::Known(item) => items.push(item.clone()),
-                ResultItem::Answer(..) if single => items.extend(answer.clone()),
-                ResultItem::Answer(ty, key) => items.extend(self.read(ty, key).await.map_err(made)?),
+    /// What follows from the error of a draft that was sent.
+    async fn unsent(&mut self, mut draft: WriteDraft, error: WriteError) -> Result<Outcome, FieldErrors> {
+        match error {
+            WriteError::Conditions(failures) => self.refused(&draft, &failures).await,
+            // Another attempt could undo what others have done since.
+            WriteError::Uncertain(error) => match unanswered::made(self.job, &draft, &self.generated).boxed().await {
+                Some(item) => results::of(self.job, &draft, Some(item)).await.map(Outcome::Done),
+                None => Err(vec![open_end(&error)]),
+            },
+            WriteError::Failed(error) if !draft.first.is_empty() => Err(vec![half_way(of_table(&error).code)]),
+            WriteError::Unfit(at, why) => {
+                let refused = lookups::decide(self.job, &mut draft.rules).await.err();
+                let field_errors = refused.unwrap_or_else(|| vec![unfit(&draft, at, why)]);
+                // DynamoDB calculates with a missing value, but not with a null.
+                match self.earlier.as_stored || why != Unfit::NoOperand || !draft.takes_null() {
+                    true => Err(field_errors),
+                    false => Ok(Outcome::OtherForm(Some(field_errors))),
+                }
             }
-        }
-        match self.write.returns {
-            WriteReturns::Item(action) if items.is_empty() && self.must_give() => {
-                Err(vec![self.nothing(action, !(single || draft.calls.is_empty()))])
-            }
-            _ => Ok(items),
+            error => Err(vec![field_error(error)]),
         }
     }
 
-    /// Whether the field may not be null.
-    fn must_give(&self) -> bool {
-        self.field().is_some_and(|field| field.ty.is_non_null())
+    /// What follows from failed conditions.
+    async fn refused(&mut self, draft: &WriteDraft, failures: &[ConditionFailure]) -> Result<Outcome, FieldErrors> {
+        match classify(self.job, draft, failures).await {
+            Ok(Following::Race(place)) => {
+                self.earlier.foreign_guards.extend(draft.failed_guards(failures));
+                replicas::repair(self.job, draft, failures).await.map_err(|error| vec![field_error(error)])?;
+                Ok(Outcome::Raced(place))
+            }
+            Ok(Following::OtherForm) => Ok(Outcome::OtherForm(None)),
+            Ok(Following::Nothing) => results::of(self.job, draft, None).await.map(Outcome::Done),
+            Err(field_errors) => {
+                // An earlier request for the same write may have stopped before all replicas were equal.
+                let _ = replicas::sync(self.job, &draft.behind).await;
+                Err(field_errors)
+            }
+        }
     }
 
-    /// The error of a never-null field without an item: nothing was deleted, or the item was gone before it could be read.
-    fn nothing(&self, action: usize, written: bool) -> FieldError {
-        if written {
-            return unseen(ErrorCode::Unavailable);
+    /// Waits for the turn at an item. False if it does not come before the deadline.
+    async fn queue(&mut self, place: ItemPlace) -> bool {
+        let context = self.job.context;
+        self.turn = context.lanes.turn(place, context.deadline).await;
+        self.turn.is_some()
+    }
+
+    /// Waits after a lost race: for the turn at its item, or else for a moment.
+    async fn race(&mut self, place: Option<ItemPlace>) -> bool {
+        self.races += 1;
+        self.job.context.lost_races.fetch_add(1, Ordering::Relaxed);
+        match place.filter(|_| self.turn.is_none()) {
+            Some(place) => self.queue(place).await,
+            None => self.pause().await,
         }
-        match self.write.actions.get(action) {
-            Some(action) => absent(&action.item, action.condition.as_ref(), action.message.as_deref()),
-            None => unseen(ErrorCode::Internal),
+    }
+
+    /// The next attempt reads the form of the items. An item that has changed since it was read is waited for.
+    async fn read_form(&mut self, unfit: Option<FieldErrors>) -> bool {
+        self.unfit = unfit;
+        if !std::mem::replace(&mut self.earlier.as_stored, true) {
+            return true;
         }
+        self.races += 1;
+        self.pause().await
+    }
+
+    async fn pause(&mut self) -> bool {
+        self.races < MOST_RACES && self.waits.wait(self.job.context.deadline).await
     }
 }

@@ -106,7 +106,7 @@ async fn delete(job: &WriteJob<'_>, table: &Arc<str>, items: ToDelete) -> Result
 async fn hold(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Result<(), WriteError> {
     let checks = draft.calls.iter().enumerate().filter_map(|(position, call)| {
         let condition = call.write.condition.clone()?;
-        let action = WriteAction::Check(key_of(job, &call.write)?);
+        let action = WriteAction::Check(call.key(job.context.model)?);
         Some((position, WriteCall { table: call.write.table.clone(), action, condition: Some(condition) }))
     });
     let (positions, checks): (Vec<usize>, Vec<WriteCall>) = checks.unzip();
@@ -120,17 +120,6 @@ async fn hold(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Result<()
         WriteError::Uncertain(error) => WriteError::Failed(error),
         error => error,
     })
-}
-
-/// The key of the item that a call writes.
-pub fn key_of(job: &WriteJob<'_>, write: &WriteCall) -> Option<Key> {
-    match &write.action {
-        WriteAction::Update(key, _) | WriteAction::Delete(key) | WriteAction::Check(key) => Some(key.clone()),
-        WriteAction::Put(item) => {
-            let table = job.context.model.tables.iter().find(|table| *table.name == *write.table)?;
-            crate::execute::key::values::key_of(table, item)
-        }
-    }
 }
 
 /// Deletes the dependents that were put after the dependents were read and before the item was deleted. No more can come after that,

@@ -4,4 +4,5 @@
 pub mod cascade;
 pub mod classify;
 pub mod replicas;
+pub mod results;
 pub mod unanswered;

@@ -4,8 +4,7 @@
 //! Nothing else tells. An equal item may be another's. A missing one may never have been put, may be deleted since, or may be on its way.
 
 use crate::execute::error::ErrorCode;
-use crate::execute::write::dispatch::cascade;
-use crate::execute::write::draft::call::{Generated, WriteDraft};
+use crate::execute::write::draft::call::{Generated, WriteDraft, key_of};
 use crate::execute::write::draft::element;
 use crate::execute::write::item::{assemble, stored_values};
 use crate::execute::write::job::WriteJob;
@@ -23,7 +22,7 @@ pub async fn made(job: &WriteJob<'_>, draft: &WriteDraft, generated: &Generated)
     let signs: Vec<(&Action, &str, &Value)> =
         generated.iter().filter_map(|((position, field), value)| sign(job, *position, field, value)).collect();
     let ty = job.type_named(&signs.first()?.0.item).ok()?;
-    let key = cascade::key_of(job, call)?;
+    let key = key_of(job.context.model, call)?;
     let mut waits = job.context.loaders.backoff();
     let item = loop {
         match job.read(&ty.name, &key).await {

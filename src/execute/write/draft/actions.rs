@@ -1,16 +1,14 @@
 //! The actions of a field → a draft of their calls. Reads ahead what the actions need, then drafts them in order.
 
-use crate::execute::expression::condition::lettered;
 use crate::execute::expression::evaluate;
 use crate::execute::expression::settle::Settled;
-use crate::execute::write::dispatch::classify::unmet;
-use crate::execute::write::draft::call::{DraftCall, Earlier, Generated, MOST_IN_TRANSACTION, MainCall, WriteDraft};
-use crate::execute::write::draft::drafting::{Drafting, written};
-use crate::execute::write::item::conditions::Conditions;
-use crate::execute::write::item::{assemble, identity};
+use crate::execute::write::draft::call::{Earlier, Generated, MOST_IN_TRANSACTION, WriteDraft};
+use crate::execute::write::draft::drafting::{Drafting, if_absent, is_many};
+use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
+use crate::execute::write::item::assemble;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::ItemsInScope;
-use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
+use crate::execute::write::messages::{FieldErrors, absent, invalid};
 use crate::execute::write::rules::lookups;
 use crate::plan::tree::ReadAction;
 use crate::schema::model::write::{Action, ActionKind, WriteTarget};
@@ -18,16 +16,20 @@ use crate::table::data::call::Get;
 use crate::table::data::write::WriteAction;
 use futures_util::future::join;
 
+/// A draft that could not be finished: what is drafted until there, and why.
+pub struct UnfinishedDraft {
+    /// The draft so far.
+    pub draft: WriteDraft,
+    /// The errors.
+    pub field_errors: FieldErrors,
+}
+
 /// Drafts all actions of a field.
-pub async fn draft(job: &WriteJob<'_>, generated: &mut Generated, earlier: &Earlier) -> Result<WriteDraft, FieldErrors> {
+pub async fn draft(job: &WriteJob<'_>, generated: &mut Generated, earlier: &Earlier) -> Result<WriteDraft, UnfinishedDraft> {
     let mut drafting = Drafting { job, generated, earlier, draft: WriteDraft::default(), scope: ItemsInScope::new() };
     match drafting.all(earlier.raced).await {
         Ok(()) => Ok(drafting.draft),
-        Err(field_errors) => {
-            let mut draft = drafting.draft;
-            lookups::decide(job, &mut draft.rules).await?;
-            Err(unmet(job, &draft).await?.map_or(field_errors, |unmet| vec![unmet]))
-        }
+        Err(field_errors) => Err(UnfinishedDraft { draft: drafting.draft, field_errors }),
     }
 }
 
@@ -120,18 +122,17 @@ impl Drafting<'_, '_> {
                 }
                 continue;
             }
-            let mut conditions = Conditions::default();
-            let held = self.hold_found(ty, &target.key, &mut conditions)?;
-            let scope = self.draft.scope(job);
-            let seen = match &rule {
-                Settled::Open(condition) => Some(lettered(condition, &scope, 'r').map_err(bad_input)?),
-                _ => None,
-            };
+            let mut requires = Requirements::default();
+            // No text says so alone: the author's condition may hold of nothing.
+            requires.add(ItemCondition::Visible, if_absent(action, Reason::NotFound));
+            self.hold_found(ty, &target.key, &mut requires);
             if let Some(condition) = &action.condition {
-                identity::demand_of(((ty, &target.key), seen), (condition, written(condition, &scope)?), &scope, &mut conditions);
+                let otherwise = if is_many(action) { Reason::Race } else { Reason::ConditionFailed };
+                requires.add(ItemCondition::VisiblePart(condition.clone(), rule), otherwise);
             }
-            let main = MainCall { held, rule, ..self.main(action) };
-            self.draft.calls.push(DraftCall::main(job.table_of(ty), WriteAction::Check(target.key), conditions, main));
+            let check = WriteAction::Check(target.key.clone());
+            let call = self.main((position, false), (ty, &target.key), check, requires)?;
+            self.draft.calls.push(call);
         }
         Ok(())
     }

@@ -1,20 +1,20 @@
 //! A draft of a write: its calls, the purpose of each, and the items that the field returns.
 
 use crate::execute::error::{ErrorCode, FieldError};
-use crate::execute::expression::evaluate;
 use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::Settled;
-use crate::execute::expression::stored_form::relies_on_null;
+use crate::execute::key::values;
+use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::ItemPlace;
 use crate::execute::write::lookup::dependents::{Dependents, ToDelete};
 use crate::execute::write::lookup::found_item::FoundItem;
-use crate::execute::write::rules::expression::ComputedBound;
 use crate::plan::tree::SingleWrites;
-use crate::schema::expression::condition::Condition;
+use crate::schema::model::Model;
 use crate::schema::model::auth::AuthAction;
-use crate::table::data::attribute::{Attribute, Item, Key};
+use crate::table::data::attribute::{Item, Key};
+use crate::table::data::call::Expression;
 use crate::table::data::write::{ConditionFailure, WriteAction, WriteCall};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
@@ -35,7 +35,7 @@ pub struct WriteDraft {
     /// The item that `@find` found.
     pub found: Option<Arc<Item>>,
     /// The conditions on the found item.
-    pub held: Option<FoundItem>,
+    pub held: Option<Arc<FoundItem>>,
     /// The arguments with the fields of the found item, if a condition or an expression names some.
     pub arguments: Option<Map<String, Value>>,
     /// The writes of the other replicas of replicated items.
@@ -104,18 +104,22 @@ pub enum ResultItem {
     Answer(String, Key),
 }
 
-/// A call and its purpose.
+/// A call: its purpose, and what it demands of its item.
 pub struct DraftCall {
-    /// The call.
+    /// The call. Its condition is the text of the requirements.
     pub write: WriteCall,
     /// Its purpose.
     pub role: CallRole,
+    /// What must hold of its item.
+    pub requires: Requirements,
+    /// Whether DynamoDB may refuse to make of a null what it makes of a missing value.
+    pub takes_null: bool,
 }
 
 /// The purpose of a call.
 pub enum CallRole {
-    /// The item of an action.
-    Main(Box<MainCall>),
+    /// The item of the action at this position. It `makes` the item if there is none.
+    Main { action: usize, item: String, makes: bool },
     /// The guard of a `@unique` field: type and field.
     Guard(String, String),
     /// A replica of the item of an action.
@@ -130,65 +134,8 @@ pub enum CallRole {
     Rule,
 }
 
-/// The main call of an action, with what tells why its condition failed.
-pub struct MainCall {
-    /// The item type.
-    pub item: String,
-    /// The author's condition.
-    pub condition: Option<Condition>,
-    /// What rules demand of the item, if it exists.
-    pub rule: Settled,
-    /// The author's message.
-    pub message: Option<String>,
-    /// The call creates the item. The item must not exist.
-    pub creates: bool,
-    /// The call creates the item if it does not exist.
-    pub makes: bool,
-    /// What follows if the item does not exist.
-    pub if_absent: IfAbsent,
-    /// The item is one of many found. If it is gone, or no longer meets the author's condition, the next attempt leaves it out.
-    pub many: bool,
-    /// The version attribute and the version that the caller expects.
-    pub version: Option<(String, Value)>,
-    /// Whether this is the found item, whose conditions are part of the call.
-    pub held: bool,
-    /// Whether the condition depends on values read from the item, so that the call can lose a race.
-    pub relies: bool,
-    /// What the changes take for granted of the form in which the item is stored. If it is not so, the next attempt reads the item.
-    pub granted: Option<Condition>,
-    /// Whether DynamoDB may refuse to make of a null what it makes of a missing value.
-    pub tells_null: bool,
-    /// The conditions that keep computed values within the bounds of their fields.
-    pub bounds: Vec<ComputedBound>,
-    /// The list attribute and the element that the call appends.
-    pub appends: Option<(String, Attribute)>,
-}
-
-/// What follows if the item of a call does not exist.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IfAbsent {
-    /// The call creates it.
-    Make,
-    /// `NOT_FOUND`.
-    NotFound,
-    /// Nothing to do: the field returns null.
-    Nothing,
-    /// The item existed when it was read: read again.
-    ReadAgain,
-    /// The caller may not create it.
-    Forbidden,
-}
-
 /// Generated values by action and field, kept for all attempts of a request.
 pub type Generated = HashMap<(usize, String), Value>;
-
-impl MainCall {
-    /// Whether an item is in another form than the call takes for granted: nothing else is wrong with it.
-    pub fn is_otherwise(&self, item: &Item, scope: &Scope<'_>) -> bool {
-        let is_so = |granted: &Condition| evaluate::holds(granted, Some(item), scope).unwrap_or(false);
-        self.granted.as_ref().is_some_and(|granted| !is_so(granted)) || self.bounds.iter().any(|bound| bound.meets_null(item))
-    }
-}
 
 /// What earlier attempts of a write found.
 #[derive(Default)]
@@ -202,15 +149,25 @@ pub struct Earlier {
 }
 
 impl DraftCall {
-    /// The main call of an action.
-    pub fn main(table: Arc<str>, action: WriteAction, conditions: Conditions, main: MainCall) -> Self {
-        Self { write: WriteCall { table, action, condition: conditions.build() }, role: CallRole::Main(Box::new(main)) }
+    /// A call whose condition, if it has one, only DynamoDB evaluates.
+    pub fn of_text((table, action, condition): (Arc<str>, WriteAction, Option<Expression>), role: CallRole) -> Self {
+        let mut requires = Requirements::default();
+        condition.iter().for_each(|text| requires.add(ItemCondition::Text(text.clone()), Reason::Race));
+        Self { write: WriteCall { table, action, condition }, role, requires, takes_null: false }
+    }
+
+    /// Adds what another text demands. It has placeholders of its own.
+    pub fn also(&mut self, text: Option<Expression>) {
+        let mut joined = Conditions::default();
+        joined.extend(self.write.condition.take());
+        joined.extend(text);
+        self.write.condition = joined.build();
     }
 
     /// Whether the author, the caller or a rule demands more than the item's existence.
     pub fn demands(&self) -> bool {
         match &self.role {
-            CallRole::Main(main) => main.condition.is_some() || main.version.is_some() || main.creates || main.rule != Settled::Always,
+            CallRole::Main { .. } => self.requires.ask_more(),
             CallRole::Guard(..) | CallRole::Found | CallRole::Rule => true,
             CallRole::Replica | CallRole::Dependent | CallRole::OldGuard => false,
         }
@@ -219,6 +176,22 @@ impl DraftCall {
     /// Whether another call may write its item instead.
     fn may_be_left_out(&self) -> bool {
         matches!(self.role, CallRole::Dependent | CallRole::OldGuard)
+    }
+
+    /// The key of the item that it writes.
+    pub fn key(&self, model: &Model) -> Option<Key> {
+        key_of(model, &self.write)
+    }
+}
+
+/// The key of the item that a call writes.
+pub fn key_of(model: &Model, write: &WriteCall) -> Option<Key> {
+    match &write.action {
+        WriteAction::Update(key, _) | WriteAction::Delete(key) | WriteAction::Check(key) => Some(key.clone()),
+        WriteAction::Put(item) => {
+            let table = model.tables.iter().find(|table| *table.name == *write.table)?;
+            values::key_of(table, item)
+        }
     }
 }
 
@@ -240,27 +213,18 @@ impl WriteDraft {
 
     /// The items whose read values are part of the conditions.
     pub fn relied_on(&self) -> Vec<ItemPlace> {
-        let relies = |call: &DraftCall| match &call.role {
-            CallRole::Main(main) => main.held || main.relies,
-            CallRole::Found => true,
-            CallRole::Guard(..) | CallRole::Replica | CallRole::Dependent | CallRole::OldGuard | CallRole::Rule => false,
-        };
-        let positions = self.calls.iter().enumerate().filter(|(_, call)| relies(call));
+        let positions = self.calls.iter().enumerate().filter(|(_, call)| call.requires.rely_on_reads());
         positions.filter_map(|(position, _)| self.place(position)).collect()
     }
 
     /// Whether a call may be refused because of a null where a missing value would do.
-    pub fn tells_null(&self) -> bool {
-        self.calls.iter().any(|call| matches!(&call.role, CallRole::Main(main) if main.tells_null))
+    pub fn takes_null(&self) -> bool {
+        self.calls.iter().any(|call| call.takes_null)
     }
 
     /// Whether a call relies on a null, which DynamoDB itself would not take for a missing value.
     pub fn relies_on_null(&self) -> bool {
-        let granted = |call: &DraftCall| match &call.role {
-            CallRole::Main(main) => main.granted.as_ref().is_some_and(relies_on_null),
-            _ => false,
-        };
-        self.calls.iter().any(granted)
+        self.calls.iter().any(|call| call.requires.rely_on_null())
     }
 
     /// The number of items that the draft writes, replicas included.
@@ -275,21 +239,22 @@ impl WriteDraft {
             return;
         }
         for replicas in &mut self.replicas {
-            self.calls.extend(replicas.writes.drain(..).map(|write| DraftCall { write, role: CallRole::Replica }));
+            let call = |WriteCall { table, action, condition }| DraftCall::of_text((table, action, condition), CallRole::Replica);
+            self.calls.extend(replicas.writes.drain(..).map(call));
         }
     }
 
     /// Leaves out dependents and old guards that another call already writes. Refuses two actions on one item: DynamoDB accepts an item only once in a
-    /// transaction. `key` gives the key that a call writes.
-    pub fn check_distinct(&mut self, key: impl Fn(&WriteCall) -> Option<Key>) -> Result<(), FieldError> {
+    /// transaction.
+    pub fn check_distinct(&mut self, model: &Model) -> Result<(), FieldError> {
         let mut seen: HashSet<(Arc<str>, Key)> = HashSet::new();
         let mut twice = None;
-        let key_of = |call: &DraftCall| Some((call.write.table.clone(), key(&call.write)?));
+        let key_of = |call: &DraftCall| Some((call.write.table.clone(), call.key(model)?));
         for call in self.calls.iter().filter(|call| !call.may_be_left_out()) {
             if key_of(call).is_some_and(|key| !seen.insert(key)) {
                 twice = match &call.role {
-                    CallRole::Main(main) => {
-                        Some(FieldError::new(ErrorCode::BadUserInput, format!("This would write the same {} twice.", main.item)))
+                    CallRole::Main { item, .. } => {
+                        Some(FieldError::new(ErrorCode::BadUserInput, format!("This would write the same {item} twice.")))
                     }
                     CallRole::Guard(ty, field) => {
                         let message = format!("Two items of type {ty} would have the same {field}.");

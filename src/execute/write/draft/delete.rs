@@ -1,95 +1,98 @@
 //! `@delete` of items → their calls, and the calls that delete their dependents.
 
-use crate::execute::write::draft::call::{CallRole, CascadedItem, DraftCall, IfAbsent, MOST_IN_TRANSACTION, MainCall, ResultItem};
-use crate::execute::write::draft::drafting::Drafting;
-use crate::execute::write::item::conditions::Conditions;
-use crate::execute::write::item::identity;
+use crate::execute::write::draft::call::{CallRole, CascadedItem, DraftCall, MOST_IN_TRANSACTION, ResultItem};
+use crate::execute::write::draft::drafting::{Drafting, TargetItem, if_absent, is_many};
+use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
+use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::dependents::{self, DependentsToRead, ItemToDelete, ToDelete};
 use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::{FieldErrors, absent};
 use crate::execute::write::rules::lookups;
 use crate::plan::tree::SingleWrites;
 use crate::schema::model::ObjectType;
-use crate::schema::model::write::{Action, WriteReturns, WriteTarget};
+use crate::schema::model::write::{Action, WriteReturns};
 use crate::table::data::attribute::{Item, Key};
-use crate::table::data::write::WriteAction;
+use crate::table::data::write::{WriteAction, WriteCall};
 use std::sync::Arc;
 
-impl Drafting<'_, '_> {
+impl<'a> Drafting<'a, '_> {
     pub async fn delete(&mut self, position: usize, action: &Action) -> Result<(), FieldErrors> {
         let job = self.job;
         let ty = job.type_named(&action.item)?;
         let alone = job.write.actions.len() == 1;
-        let beside = self.reads_deleted(position, ty);
-        let told_by_call = !self.deletes_more(position, ty);
-        let cascades = self.cascades(position);
-        let unique = ty.fields.values().any(|field| field.rules.unique);
-        let many = matches!(&action.target, WriteTarget::Read { many: true, .. });
-        let is_replicated = job.context.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
-        let given_back = matches!(job.write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
         for target in self.target_items(position, action, ty).await? {
-            let rules = self.item_rules(action, ty, &target.key).await?;
-            let item = match target.item {
-                Some(item) => Some(item),
-                None if beside => rules.admitted(job.read(&ty.name, &target.key).await?).await?,
-                None => None,
-            };
-            let rule = rules.of_stored(&target.key)?;
-            let read = item.is_some() || beside;
-            let mut conditions = Conditions::default();
-            let version = self.expected_version(ty, action, &mut conditions);
-            let demanding = action.condition.is_some() || version.is_some();
-            match &item {
-                // It is as if a single DeleteItem had said so.
-                None if read && alone && told_by_call && demanding => {
-                    return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
-                }
-                None if read && alone => {
-                    // There is nothing to delete and nothing to return.
-                    self.draft.results[position].push(ResultItem::Nothing);
-                    // An interrupted delete may have left replicas.
-                    self.draft.behind.extend(is_replicated.then(|| (ty.name.clone(), target.key)));
-                    continue;
-                }
-                // A single DeleteItem tells by its answer whether the item existed.
-                None if alone && action.condition.is_none() => {}
-                _ => conditions.exists(&target.key.partition.0),
+            self.delete_one((position, action), ty, target).await?;
+        }
+        let demands = self.draft.calls.iter().any(DraftCall::demands) || !self.draft.rules.is_empty();
+        if is_many(action) && alone && !demands && self.draft.size() > MOST_IN_TRANSACTION {
+            self.delete_in_batches(position, ty);
+        }
+        Ok(())
+    }
+
+    /// Deletes one item with its replicas, its guards and, by a cascade, its dependents.
+    async fn delete_one(
+        &mut self,
+        (position, action): (usize, &Action),
+        ty: &'a ObjectType,
+        target: TargetItem,
+    ) -> Result<(), FieldErrors> {
+        let job = self.job;
+        let alone = job.write.actions.len() == 1;
+        let reads = self.reads_deleted(position, ty);
+        let rules = self.item_rules(action, ty, &target.key).await?;
+        let item = match target.item {
+            Some(item) => Some(item),
+            None if reads => rules.admitted(job.read(&ty.name, &target.key).await?).await?,
+            None => None,
+        };
+        let rule = rules.of_stored(&target.key)?;
+        let mut requires = Requirements::default();
+        let has_version = self.expected_version(ty, action, &mut requires);
+        let is_demanding = action.condition.is_some() || has_version;
+        if alone && reads && item.is_none() {
+            // It is as if a single DeleteItem had said so.
+            if is_demanding && !self.deletes_more(position, ty) {
+                return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
             }
-            identity::demand((ty, &target.key), &mut conditions);
-            self.ruled(&rule, (&target.key, false), &mut conditions)?;
-            let held = self.hold_found(ty, &target.key, &mut conditions)?;
+            // There is nothing to delete and nothing to return. An interrupted delete may have left replicas.
+            self.draft.results[position].push(ResultItem::Nothing);
+            self.draft.behind.extend(is_replicated(job, ty).then(|| (ty.name.clone(), target.key)));
+            return Ok(());
+        }
+        let gone = match (&item, alone) {
+            (Some(_), true) => Reason::Gone,
+            (None, true) if !is_demanding => Reason::Nothing,
+            _ => if_absent(action, Reason::NotFound),
+        };
+        // A single DeleteItem tells by its answer whether the item existed.
+        let tells = alone && item.is_none() && action.condition.is_none();
+        requires.add(if tells { ItemCondition::Visible } else { ItemCondition::Exists }, gone);
+        requires.add(ItemCondition::OfType, gone);
+        requires.ruled(rule, false);
+        self.hold_found(ty, &target.key, &mut requires);
+        if let Some(item) = &item {
             // The returned item must be the deleted one, so its fields must be unchanged. A version does not prove that: an item that is
             // put again starts at version 1. If no item is returned, only the unique fields must be unchanged, so that its guards are the
             // deleted ones.
-            let held_fields = ty.fields.values().filter(|field| field.rules.unique || given_back).map(|field| &field.name);
-            self.hold(ty, item.as_deref(), held_fields, &mut conditions);
-            self.author(action, &mut conditions)?;
-            let if_absent = match alone {
-                true if read => IfAbsent::ReadAgain,
-                true if action.condition.is_none() && version.is_none() => IfAbsent::Nothing,
-                _ => IfAbsent::NotFound,
-            };
-            let relies = (unique || given_back) && item.is_some();
-            let main = MainCall { version, if_absent, held, relies, rule, ..self.main(action) };
-            let call = DraftCall::main(job.table_of(ty), WriteAction::Delete(target.key.clone()), conditions, main);
-            self.draft.calls.push(call);
-            self.replicas(ty, &target.key, |_, key| (WriteAction::Delete(key), None));
-            match item {
-                Some(item) => {
-                    self.delete_guards(ty, &target.key, guards_of(job, ty, &item));
-                    if cascades {
-                        lookups::decide(job, &mut self.draft.rules).await?;
-                        self.cascade(position, &item).await?;
-                    }
-                    self.draft.results[position].push(ResultItem::Known(item));
-                }
-                None => self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), target.key)),
-            }
+            let returns = matches!(job.write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
+            let held = ty.fields.values().filter(|field| field.rules.unique || returns).map(|field| &field.name);
+            self.hold(ty, item, held, &mut requires);
         }
-        let demands = self.draft.calls.iter().any(DraftCall::demands) || !self.draft.rules.is_empty();
-        if many && alone && !demands && self.draft.size() > MOST_IN_TRANSACTION {
-            self.delete_in_batches(position, ty);
+        self.author(action, &mut requires);
+        let call = self.main((position, false), (ty, &target.key), WriteAction::Delete(target.key.clone()), requires)?;
+        self.draft.calls.push(call);
+        self.replicas(ty, &target.key, |_, key| (WriteAction::Delete(key), None));
+        let Some(item) = item else {
+            self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), target.key));
+            return Ok(());
+        };
+        self.delete_guards(ty, &target.key, guards_of(job, ty, &item));
+        if self.cascades(position) {
+            lookups::decide(job, &mut self.draft.rules).await?;
+            self.cascade(position, &item).await?;
         }
+        self.draft.results[position].push(ResultItem::Known(item));
         Ok(())
     }
 
@@ -106,11 +109,10 @@ impl Drafting<'_, '_> {
     /// Whether the field writes or checks more than the item that an action deletes.
     fn deletes_more(&self, position: usize, ty: &ObjectType) -> bool {
         let job = self.job;
-        let is_replicated = job.context.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
         job.write.actions.len() > 1
             || job.looks_up()
             || self.cascades(position)
-            || is_replicated
+            || is_replicated(job, ty)
             || ty.fields.values().any(|field| field.rules.unique)
     }
 
@@ -129,7 +131,9 @@ impl Drafting<'_, '_> {
                 let left = &self.earlier.foreign_guards;
                 let calls = items.into_iter().flat_map(|(key, item)| item.without(&table, left).calls(&table, key));
                 let role = |is_guard| if is_guard { CallRole::OldGuard } else { CallRole::Dependent };
-                self.draft.calls.extend(calls.map(|(write, is_guard)| DraftCall { write, role: role(is_guard) }));
+                let call =
+                    |(WriteCall { table, action, condition }, is_guard)| DraftCall::of_text((table, action, condition), role(is_guard));
+                self.draft.calls.extend(calls.map(call));
             } else {
                 self.draft.first.push((table, items));
             }
@@ -148,7 +152,7 @@ impl Drafting<'_, '_> {
         self.draft.replicas.clear();
         // Delete the dependents of a cascade first. Guards are deleted with their items.
         let is_own = |guard: &Key| items.values().any(|item| item.guards.contains(guard));
-        for DraftCall { write, role } in self.draft.calls.drain(..) {
+        for DraftCall { write, role, .. } in self.draft.calls.drain(..) {
             match (role, write.action) {
                 (CallRole::Dependent, WriteAction::Delete(key)) => {
                     let related = ItemToDelete { condition: write.condition, ..ItemToDelete::default() };
@@ -164,4 +168,9 @@ impl Drafting<'_, '_> {
         }
         self.draft.first.push((self.job.table_of(ty), items));
     }
+}
+
+/// Whether items of the type have replicas.
+fn is_replicated(job: &WriteJob<'_>, ty: &ObjectType) -> bool {
+    job.context.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some())
 }

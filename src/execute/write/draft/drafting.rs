@@ -2,25 +2,21 @@
 //! actions.
 
 use crate::execute::error::{ErrorCode, FieldError};
-use crate::execute::expression::condition as filter;
 use crate::execute::expression::narrow::KnownAttributes;
 use crate::execute::expression::settle::Settled;
 use crate::execute::expression::stored_form::StoredForm;
-use crate::execute::write::draft::call::{
-    CallRole, DraftCall, Earlier, Generated, IfAbsent, MainCall, ReplicaWrites, RuleCheck, WriteDraft,
-};
-use crate::execute::write::item::conditions::Conditions;
+use crate::execute::write::draft::call::{CallRole, DraftCall, Earlier, Generated, ReplicaWrites, RuleCheck, WriteDraft};
+use crate::execute::write::draft::requirement::{ItemCondition, Reason, RequiredItem, Requirements};
 use crate::execute::write::item::replicas::others;
 use crate::execute::write::item::{assemble, unique};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::ItemsInScope;
-use crate::execute::write::messages::{FieldErrors, bad_input, invalid};
+use crate::execute::write::messages::{FieldErrors, invalid};
 use crate::execute::write::rules::item_rules::{self, ItemRules};
 use crate::execute::write::rules::lookups;
-use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
 use crate::schema::model::auth::AuthAction;
-use crate::schema::model::demanded::Demanded;
+use crate::schema::model::demanded;
 use crate::schema::model::write::{Action, WriteTarget};
 use crate::schema::table::Table;
 use crate::table::data::attribute::{Item, Key};
@@ -52,33 +48,31 @@ pub struct TargetItem {
 }
 
 impl<'a> Drafting<'a, '_> {
-    /// The main call of an action, as far as all kinds share it.
-    pub fn main(&self, action: &Action) -> MainCall {
-        MainCall {
-            item: action.item.clone(),
-            condition: action.condition.clone(),
-            rule: Settled::Always,
-            message: action.message.clone(),
-            creates: false,
-            makes: false,
-            if_absent: IfAbsent::NotFound,
-            many: matches!(&action.target, WriteTarget::Read { many: true, .. }),
-            held: false,
-            relies: false,
-            granted: None,
-            tells_null: false,
-            bounds: Vec::new(),
-            version: None,
-            appends: None,
-        }
+    /// The call of the action at this position on the item with this key, which it `makes` if there is none.
+    pub fn main(
+        &self,
+        (action, makes): (usize, bool),
+        (ty, key): (&ObjectType, &Key),
+        write: WriteAction,
+        requires: Requirements,
+    ) -> Result<DraftCall, FieldErrors> {
+        let condition = self.text(&requires, (ty, key))?;
+        let role = CallRole::Main { action, item: ty.name.clone(), makes };
+        let write = WriteCall { table: self.job.table_of(ty), action: write, condition };
+        Ok(DraftCall { write, role, requires, takes_null: false })
     }
 
-    /// Adds the author's condition.
-    pub fn author(&self, action: &Action, conditions: &mut Conditions) -> Result<(), FieldErrors> {
+    /// The text of what is demanded of the item with this key.
+    pub fn text(&self, requires: &Requirements, (ty, key): (&ObjectType, &Key)) -> Result<Option<Expression>, FieldErrors> {
+        requires.text(RequiredItem { job: self.job, ty, key, letter: 'c' }, &self.draft.scope(self.job))
+    }
+
+    /// Adds the author's condition. One of many items that no longer meets it is left out by the next attempt.
+    pub fn author(&self, action: &Action, requires: &mut Requirements) {
         if let Some(condition) = &action.condition {
-            conditions.and(written(condition, &self.draft.scope(self.job))?);
+            let otherwise = if is_many(action) { Reason::Race } else { Reason::ConditionFailed };
+            requires.add(ItemCondition::Author(condition.clone()), otherwise);
         }
-        Ok(())
     }
 
     /// Asks the rules of the field itself.
@@ -103,7 +97,7 @@ impl<'a> Drafting<'a, '_> {
     pub async fn demanded(
         &mut self,
         ty: &'a ObjectType,
-        demanded: Vec<Demanded<'a>>,
+        demanded: Vec<demanded::Demanded<'a>>,
         (known, is_all): (&Item, bool),
     ) -> Result<ItemRules<'a>, FieldErrors> {
         let job = self.job;
@@ -134,29 +128,16 @@ impl<'a> Drafting<'a, '_> {
         Ok(left)
     }
 
-    /// Adds what rules demand of the item. With `may_be_absent`, the item may also not exist.
-    pub fn ruled(&self, rule: &Settled, (key, may_be_absent): (&Key, bool), conditions: &mut Conditions) -> Result<(), FieldErrors> {
-        match rule {
-            Settled::Always => {}
-            Settled::Never => conditions.absent(&key.partition.0),
-            Settled::Open(condition) => {
-                let written = filter::lettered(condition, &self.job.scope(), 'r').map_err(bad_input)?;
-                match may_be_absent {
-                    true => conditions.implies(|premise| premise.exists(&key.partition.0), written),
-                    false => conditions.and(written),
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds the condition on the version that the caller expects, and gives that version.
-    pub fn expected_version(&self, ty: &ObjectType, action: &Action, conditions: &mut Conditions) -> Option<(String, Value)> {
-        let field = ty.fields.values().find(|field| field.rules.version)?;
-        let expected = self.given(action.values.get(&field.name)?.source.as_ref()?).ok()?.filter(|value| !value.is_null())?;
-        let (attribute, value) = attribute_of(self.job.context.model, ty, &field.name, &expected)?;
-        conditions.equals(&attribute, value);
-        Some((attribute, expected))
+    /// Adds the condition on the version that the caller expects. Whether there is one.
+    pub fn expected_version(&self, ty: &ObjectType, action: &Action, requires: &mut Requirements) -> bool {
+        let given = || {
+            let field = ty.fields.values().find(|field| field.rules.version)?;
+            let expected = self.given(action.values.get(&field.name)?.source.as_ref()?).ok()?.filter(|value| !value.is_null())?;
+            attribute_of(self.job.context.model, ty, &field.name, &expected)
+        };
+        let Some((attribute, value)) = given() else { return false };
+        requires.add(ItemCondition::Equals(attribute, value), Reason::VersionChanged);
+        true
     }
 
     /// The form in which an item is stored, as far as it is known: the item, if it was read or must be.
@@ -170,22 +151,9 @@ impl<'a> Drafting<'a, '_> {
         Ok(StoredForm::new(item, keys.collect()))
     }
 
-    /// Adds what changes take for granted of the item.
-    pub fn grant(&self, granted: Option<&Condition>, conditions: &mut Conditions) -> Result<(), FieldErrors> {
-        if let Some(granted) = granted {
-            conditions.and(filter::lettered(granted, &self.job.scope(), 't').map_err(bad_input)?);
-        }
-        Ok(())
-    }
-
     /// Adds conditions that fields are unchanged since they were read.
-    pub fn hold<'f>(&self, ty: &ObjectType, item: Option<&Item>, fields: impl Iterator<Item = &'f String>, conditions: &mut Conditions) {
-        let Some(item) = item else { return };
-        for field in fields {
-            for attribute in assemble::told_by(ty, field, item) {
-                conditions.unchanged(attribute, item);
-            }
-        }
+    pub fn hold<'f>(&self, ty: &ObjectType, item: &Arc<Item>, fields: impl Iterator<Item = &'f String>, requires: &mut Requirements) {
+        fields.for_each(|field| requires.unchanged(assemble::told_by(ty, field, item), item));
     }
 
     /// Puts the guard of a unique value. If the item already has this guard, keeps it and removes it from `gone`. A new item, for which
@@ -201,24 +169,21 @@ impl<'a> Drafting<'a, '_> {
         let model = self.job.context.model;
         let Some(guard) = unique::guard(model, ty, field, value, owner).map_err(invalid)? else { return Ok(()) };
         let key = assemble::key_of(model, ty, &guard);
-        let condition = match gone {
-            None => {
-                let mut conditions = Conditions::default();
-                conditions.absent(&owner.partition.0);
-                conditions.build()
-            }
+        let mut requires = Requirements::default();
+        match gone {
+            None => requires.add(ItemCondition::Absent, Reason::Taken),
             Some(gone) => {
                 if let Some(kept) = gone.iter().position(|gone| key.as_ref() == Some(gone)) {
                     gone.remove(kept);
                     return Ok(());
                 }
-                unique::is_owned(model, ty, owner)
+                requires.add(ItemCondition::Owned(unique::owner_attributes(model, ty, owner)), Reason::Taken);
             }
         };
-        self.draft.calls.push(DraftCall {
-            write: WriteCall { table: self.job.table_of(ty), action: WriteAction::Put(guard), condition },
-            role: CallRole::Guard(ty.name.clone(), field.to_owned()),
-        });
+        let condition = self.text(&requires, (ty, owner))?;
+        let write = WriteCall { table: self.job.table_of(ty), action: WriteAction::Put(guard), condition };
+        let role = CallRole::Guard(ty.name.clone(), field.to_owned());
+        self.draft.calls.push(DraftCall { write, role, requires, takes_null: false });
         Ok(())
     }
 
@@ -228,11 +193,8 @@ impl<'a> Drafting<'a, '_> {
             return;
         }
         let (table, condition) = (self.job.table_of(ty), unique::is_owned(self.job.context.model, ty, owner));
-        let old = |key| DraftCall {
-            write: WriteCall { table: table.clone(), action: WriteAction::Delete(key), condition: condition.clone() },
-            role: CallRole::OldGuard,
-        };
         let own = guards.into_iter().filter(|key| !self.earlier.foreign_guards.contains(&(table.clone(), key.clone())));
+        let old = |key| DraftCall::of_text((table.clone(), WriteAction::Delete(key), condition.clone()), CallRole::OldGuard);
         self.draft.calls.extend(own.map(old));
     }
 
@@ -253,9 +215,14 @@ impl<'a> Drafting<'a, '_> {
     }
 }
 
-/// The author's condition as an expression.
-pub fn written(condition: &Condition, scope: &crate::execute::expression::scope::Scope<'_>) -> Result<Expression, FieldErrors> {
-    filter::whole(condition, scope).map_err(bad_input)
+/// Whether an action is about many items that a lookup finds.
+pub fn is_many(action: &Action) -> bool {
+    matches!(action.target, WriteTarget::Read { many: true, .. })
+}
+
+/// What follows if the item of an action does not exist. One of many is left out by the next attempt.
+pub fn if_absent(action: &Action, otherwise: Reason) -> Reason {
+    if is_many(action) { Reason::Gone } else { otherwise }
 }
 
 /// The attribute that stores a field's value, and the stored value.

@@ -7,12 +7,12 @@
 use crate::execute::expression::evaluate::equal;
 use crate::execute::expression::update::Changes;
 use crate::execute::expression::update::attribute as path;
-use crate::execute::write::draft::call::{DraftCall, MainCall, ResultItem};
-use crate::execute::write::draft::drafting::{Drafting, TargetItem};
+use crate::execute::write::draft::call::{DraftCall, ResultItem};
+use crate::execute::write::draft::drafting::{Drafting, TargetItem, if_absent};
+use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::draft::update::count_versions;
-use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::invalid_value::InvalidValue;
-use crate::execute::write::item::{assemble, identity, stored_values};
+use crate::execute::write::item::{assemble, stored_values};
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
 use crate::schema::expression::operand::Segment;
 use crate::schema::model::ObjectType;
@@ -27,13 +27,12 @@ impl<'a> Drafting<'a, '_> {
         let values = self.values(position, of_element, &action.values)?;
         let map = Attribute::M(assemble::embedded(job.context.model, &element.element, &values).map_err(invalid)?);
         for target in self.target_items(position, action, ty).await? {
-            let mut conditions = Conditions::default();
+            let mut requires = Requirements::default();
             // A list holds no element twice.
-            conditions.lacks(&element.attribute, map.clone());
+            requires.add(ItemCondition::Lacks(element.attribute.clone(), map.clone()), Reason::HasElement);
             let mut changes = Changes::over(self.stored_form(ty, &target.key, target.item.as_ref()).await?);
             changes.append(&path(&element.attribute), vec![map.clone()]);
-            let appends = Some((element.attribute.clone(), map.clone()));
-            self.element_call((position, action, element), (ty, target), (conditions, changes, appends)).await?;
+            self.element_call((position, action), (ty, target), (requires, changes)).await?;
         }
         Ok(())
     }
@@ -42,7 +41,7 @@ impl<'a> Drafting<'a, '_> {
         let job = self.job;
         let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
         for target in self.target_items(position, action, ty).await? {
-            let Some((at, conditions)) = self.locate(action, element, (ty, of_element), &target).await? else {
+            let Some((at, requires)) = self.locate(action, element, (ty, of_element), &target).await? else {
                 return Err(vec![absent(&of_element.name, action.condition.as_ref(), action.message.as_deref())]);
             };
             let mut changes = Changes::over(self.stored_form(ty, &target.key, target.item.as_ref()).await?);
@@ -62,7 +61,7 @@ impl<'a> Drafting<'a, '_> {
                     None => _ = changes.remove(&inside(element, at, Some(&attribute))),
                 };
             }
-            self.element_call((position, action, element), (ty, target), (conditions, changes, None)).await?;
+            self.element_call((position, action), (ty, target), (requires, changes)).await?;
         }
         Ok(())
     }
@@ -71,12 +70,12 @@ impl<'a> Drafting<'a, '_> {
         let job = self.job;
         let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
         for target in self.target_items(position, action, ty).await? {
-            let Some((at, conditions)) = self.locate(action, element, (ty, of_element), &target).await? else {
+            let Some((at, requires)) = self.locate(action, element, (ty, of_element), &target).await? else {
                 return Err(vec![absent(&of_element.name, action.condition.as_ref(), action.message.as_deref())]);
             };
             let mut changes = Changes::over(self.stored_form(ty, &target.key, target.item.as_ref()).await?);
             changes.remove(&inside(element, at, None));
-            self.element_call((position, action, element), (ty, target), (conditions, changes, None)).await?;
+            self.element_call((position, action), (ty, target), (requires, changes)).await?;
         }
         Ok(())
     }
@@ -88,7 +87,7 @@ impl<'a> Drafting<'a, '_> {
         element: &Element,
         (ty, of_element): (&'a ObjectType, &ObjectType),
         target: &TargetItem,
-    ) -> Result<Option<(usize, Conditions)>, FieldErrors> {
+    ) -> Result<Option<(usize, Requirements)>, FieldErrors> {
         let job = self.job;
         let Some((field, attribute, source)) = &element.by else { return Ok(None) };
         let rules = self.item_rules(action, ty, &target.key).await?;
@@ -103,38 +102,36 @@ impl<'a> Drafting<'a, '_> {
         let wanted = stored_values::of_field(job.context.model, &definition.ty, &kept.value, &wanted).map_err(invalid)?;
         let (Some(wanted), Some(Attribute::L(elements))) = (wanted, item.get(&element.attribute)) else { return Ok(None) };
         let Some(at) = elements.iter().position(|element| has(element, attribute, &wanted)) else { return Ok(None) };
-        let mut conditions = Conditions::default();
-        conditions.element_equals(&element.attribute, at, attribute, wanted);
-        Ok(Some((at, conditions)))
+        let mut requires = Requirements::default();
+        requires.add(ItemCondition::Element(element.attribute.clone(), at, attribute.clone(), wanted), Reason::Race);
+        Ok(Some((at, requires)))
     }
 
     /// The call that changes the list of an item.
-    pub async fn element_call(
+    async fn element_call(
         &mut self,
-        (position, action, element): (usize, &Action, &Element),
+        (position, action): (usize, &Action),
         (ty, target): (&'a ObjectType, TargetItem),
-        (mut conditions, mut changes, appends): (Conditions, Changes, Option<(String, Attribute)>),
+        (mut requires, mut changes): (Requirements, Changes),
     ) -> Result<(), FieldErrors> {
-        let job = self.job;
-        conditions.exists(&target.key.partition.0);
-        identity::demand((ty, &target.key), &mut conditions);
-        let version = self.expected_version(ty, action, &mut conditions);
-        self.author(action, &mut conditions)?;
+        let key = &target.key;
+        let gone = if_absent(action, Reason::NotFound);
+        requires.add(ItemCondition::Exists, gone);
+        requires.add(ItemCondition::OfType, gone);
+        self.expected_version(ty, action, &mut requires);
+        self.author(action, &mut requires);
         count_versions(ty, &mut changes);
-        let of_replicas = conditions.clone().build();
-        let rule = self.item_rules(action, ty, &target.key).await?.of_stored(&target.key)?;
-        self.ruled(&rule, (&target.key, false), &mut conditions)?;
-        let held = self.hold_found(ty, &target.key, &mut conditions)?;
-        let (granted, tells_null) = (changes.granted(), changes.tell_null());
-        self.grant(granted.as_ref(), &mut conditions)?;
+        // The found item's conditions hold for the first replica only: they may name index keys, which differ between replicas.
+        let of_replicas = self.text(&requires, (ty, key))?;
+        requires.ruled(self.item_rules(action, ty, key).await?.of_stored(key)?, false);
+        self.hold_found(ty, key, &mut requires);
+        requires.form(changes.granted());
+        let takes_null = changes.tell_null();
         let update = changes.expression();
-        let relies = element.by.is_some();
-        let main = MainCall { version, held, relies, rule, granted, tells_null, appends, ..self.main(action) };
-        let call = DraftCall::main(job.table_of(ty), WriteAction::Update(target.key.clone(), update.clone()), conditions, main);
-        self.draft.calls.push(call);
-        // No key changes, so all replicas get the same update and conditions. The found item's conditions hold for the first replica only:
-        // they may name index keys, which differ between replicas.
-        self.replicas(ty, &target.key, |_, key| (WriteAction::Update(key, update.clone()), of_replicas.clone()));
+        let call = self.main((position, false), (ty, key), WriteAction::Update(key.clone(), update.clone()), requires)?;
+        self.draft.calls.push(DraftCall { takes_null, ..call });
+        // No key changes, so all replicas get the same update and conditions.
+        self.replicas(ty, key, |_, key| (WriteAction::Update(key, update.clone()), of_replicas.clone()));
         self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), target.key));
         Ok(())
     }

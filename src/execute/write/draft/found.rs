@@ -5,8 +5,8 @@ use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::evaluate;
 use crate::execute::write::draft::call::{CallRole, DraftCall, WriteDraft};
 use crate::execute::write::draft::drafting::Drafting;
+use crate::execute::write::draft::requirement::{ItemCondition, Reason, RequiredItem, Requirements};
 use crate::execute::write::item::assemble;
-use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::found_item::FoundItem;
 use crate::execute::write::lookup::items;
@@ -58,7 +58,7 @@ impl<'a> Drafting<'a, '_> {
             arguments.insert(ty.name.clone(), Value::Object(values(job, ty, &held.found)));
             self.draft.arguments = Some(arguments);
         }
-        self.draft.held = Some(held);
+        self.draft.held = Some(Arc::new(held));
         Ok(())
     }
 
@@ -86,38 +86,38 @@ impl<'a> Drafting<'a, '_> {
         }
     }
 
-    /// Adds the conditions of the found item to a call on the item under this key. Gives `false` if that is another item.
-    pub fn hold_found(&mut self, ty: &ObjectType, key: &Key, conditions: &mut Conditions) -> Result<bool, FieldErrors> {
-        let job = self.job;
-        let Some(held) = self.draft.held.as_ref().filter(|held| held.is_at(&job.table_of(ty), key)) else { return Ok(false) };
-        held.demand(job.type_named(&held.item)?, &job.scope(), conditions)?;
-        Ok(true)
+    /// Adds the conditions of the found item to those of the item under this key. Gives `false` if that is another item.
+    pub fn hold_found(&mut self, ty: &ObjectType, key: &Key, requires: &mut Requirements) -> bool {
+        let table = self.job.table_of(ty);
+        let Some(held) = self.draft.held.as_ref().filter(|held| held.is_at(&table, key)) else { return false };
+        requires.add(ItemCondition::Found(held.clone()), Reason::Race);
+        true
     }
 
     /// Adds a ConditionCheck of the found item if no call is about it.
     pub fn check_found(&mut self) -> Result<(), FieldErrors> {
         let WriteDraft { held, calls, first, .. } = &mut self.draft;
-        let by_call = calls.iter().any(|call| matches!(&call.role, CallRole::Main(main) if main.held));
-        let Some(held) = held.as_ref().filter(|_| !by_call) else { return Ok(()) };
-        let mut conditions = Conditions::lettered('g');
-        held.demand(self.job.type_named(&held.item)?, &self.job.scope(), &mut conditions)?;
+        let by_call = calls.iter().any(|call| call.requires.found().is_some());
+        let Some(held) = held.clone().filter(|_| !by_call) else { return Ok(()) };
+        let mut requires = Requirements::default();
+        requires.add(ItemCondition::Found(held.clone()), Reason::Race);
+        let of = RequiredItem { job: self.job, ty: self.job.type_named(&held.item)?, key: &held.key, letter: 'g' };
+        let condition = requires.text(of, &self.job.scope())?;
         let is_it = |call: &&mut DraftCall| match &call.write.action {
             WriteAction::Delete(key) => held.is_at(&call.write.table, key),
             _ => false,
         };
+        let action = WriteAction::Check(held.key.clone());
+        let write = WriteCall { table: held.table.clone(), action, condition };
+        let mut check = DraftCall { write, role: CallRole::Found, requires, takes_null: false };
         // A call that deletes the found item as a dependent takes over the conditions.
         if let Some(known) = calls.iter_mut().find(is_it) {
-            conditions.extend(known.write.condition.take());
-            known.write.condition = conditions.build();
-            known.role = CallRole::Found;
-            return Ok(());
+            check.write.action = known.write.action.clone();
+            check.also(known.write.condition.take());
+            *known = check;
+        } else if !first.iter().any(|(table, items)| items.keys().any(|key| held.is_at(table, key))) {
+            calls.push(check);
         }
-        if first.iter().any(|(table, items)| items.keys().any(|key| held.is_at(table, key))) {
-            return Ok(());
-        }
-        let action = WriteAction::Check(held.key.clone());
-        let write = WriteCall { table: held.table.clone(), action, condition: conditions.build() };
-        calls.push(DraftCall { write, role: CallRole::Found });
         Ok(())
     }
 }

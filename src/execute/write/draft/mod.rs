@@ -8,6 +8,7 @@ mod drafting;
 pub mod element;
 mod found;
 mod put;
+pub mod requirement;
 mod update;
 mod update_values;
 mod values;

@@ -1,11 +1,10 @@
 //! `@put` of an item → its call, and the guards of its unique values.
 
 use crate::execute::error::{ErrorCode, FieldError};
-use crate::execute::expression::settle::Settled;
-use crate::execute::write::draft::call::{DraftCall, IfAbsent, MainCall, ResultItem};
+use crate::execute::write::draft::call::ResultItem;
 use crate::execute::write::draft::drafting::{Drafting, internal};
-use crate::execute::write::item::conditions::Conditions;
-use crate::execute::write::item::{assemble, identity, replicas};
+use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
+use crate::execute::write::item::{assemble, replicas};
 use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::{FieldErrors, invalid};
 use crate::schema::model::write::Action;
@@ -26,34 +25,33 @@ impl Drafting<'_, '_> {
             false => self.demanded(ty, job.write.demanded(action, ty), (&item, true)).await?,
         };
         rules.check_new(&item)?;
-        let mut conditions = Conditions::default();
+        let mut requires = Requirements::default();
         let mut gone = Vec::new();
         if !replace {
-            conditions.absent(&key.partition.0);
+            requires.add(ItemCondition::Absent, Reason::AlreadyExists);
         } else if ty.fields.values().any(|field| field.rules.unique) {
             // The replaced item may have guards that the new item does not need.
             let old = job.read(&ty.name, &key).await?;
             rules.check_replaced(old.as_deref())?;
-            self.hold(ty, old.as_deref(), ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name), &mut conditions);
             match &old {
-                None => conditions.absent(&key.partition.0),
-                Some(old) => gone = guards_of(job, ty, old),
+                None => requires.add(ItemCondition::Absent, Reason::Race),
+                Some(old) => {
+                    self.hold(ty, old, ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name), &mut requires);
+                    gone = guards_of(job, ty, old);
+                }
             }
         }
-        let held = self.hold_found(ty, &key, &mut conditions)?;
-        if held && !replace {
+        if self.hold_found(ty, &key, &mut requires) && !replace {
             // The new item would replace the found one.
             let message = action.message.clone().unwrap_or_else(|| format!("This {} already exists.", ty.name));
             return Err(vec![FieldError::new(ErrorCode::Conflict, message)]);
         }
-        let rule = if replace { rules.of_stored(&key)? } else { Settled::Always };
         if replace {
-            identity::demand((ty, &key), &mut conditions);
-            self.ruled(&rule, (&key, true), &mut conditions)?;
+            requires.add(ItemCondition::OfType, Reason::AlreadyExists);
+            requires.ruled(rules.of_stored(&key)?, true);
         }
-        self.author(action, &mut conditions)?;
-        let main = MainCall { creates: !replace, makes: true, if_absent: IfAbsent::Make, held, rule, ..self.main(action) };
-        let call = DraftCall::main(job.table_of(ty), WriteAction::Put(item.clone()), conditions, main);
+        self.author(action, &mut requires);
+        let call = self.main((position, true), (ty, &key), WriteAction::Put(item.clone()), requires)?;
         self.draft.calls.push(call);
         // The replicas are put without a condition: they must equal the new item, whatever has their keys now.
         self.replicas(ty, &key, |number, _| (WriteAction::Put(replicas::replica(job, ty, &item, number)), None));

@@ -1,13 +1,13 @@
 //! `@update` of an item → its call: what it sets, the index keys and guards that follow, and conditions that the values read are unchanged.
 
-use crate::execute::expression::condition as filter;
 use crate::execute::expression::narrow::KnownAttributes;
 use crate::execute::expression::settle::Settled;
 use crate::execute::expression::stored_form::StoredForm;
 use crate::execute::expression::update::Changes;
 use crate::execute::expression::update::attribute as path;
-use crate::execute::write::draft::call::{DraftCall, IfAbsent, MainCall, ResultItem};
-use crate::execute::write::draft::drafting::{Drafting, TargetItem, internal};
+use crate::execute::write::draft::call::{DraftCall, ResultItem};
+use crate::execute::write::draft::drafting::{Drafting, TargetItem, if_absent, internal};
+use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::draft::update_values::{UpdateValues, copied};
 use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::item::invalid_value::InvalidValue;
@@ -17,13 +17,13 @@ use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
 use crate::execute::write::rules::expression::{self, ComputedBound};
 use crate::execute::write::rules::item_rules::ItemRules;
-use crate::schema::expression::condition::Condition;
 use crate::schema::expression::update::Update;
 use crate::schema::model::write::{Action, ActionKind};
 use crate::schema::model::{Model, ObjectType};
 use crate::table::data::attribute::{Attribute, Item, Key};
 use crate::table::data::write::WriteAction;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// What an update changes of an item.
 struct ItemChanges {
@@ -59,96 +59,110 @@ impl<'a> Drafting<'a, '_> {
     pub async fn update(&mut self, position: usize, action: &Action) -> Result<(), FieldErrors> {
         let ty = self.job.type_named(&action.item)?;
         for target in self.target_items(position, action, ty).await? {
-            self.update_one(position, action, ty, target).await?;
+            self.update_one((position, action), ty, target).await?;
         }
         Ok(())
     }
 
-    pub async fn update_one(
+    /// Changes one item, or makes it.
+    async fn update_one(
         &mut self,
-        position: usize,
-        action: &Action,
+        (position, action): (usize, &Action),
         ty: &'a ObjectType,
         target: TargetItem,
     ) -> Result<(), FieldErrors> {
         let job = self.job;
         let ActionKind::Update { upsert, expression } = &action.kind else { return Err(internal(&ty.name)) };
-        if *upsert && !identity::is_key_of(ty, &target.key) {
+        let key = &target.key;
+        if *upsert && !identity::is_key_of(ty, key) {
             return Err(bad_input(format!("The key of this {} would break the constraints of its fields.", ty.name)));
         }
-        let mut values = self.update_values(position, action, ty, &target.key)?;
-        let mut item = target.item;
-        let was_read = item.is_some() || values.reads;
-        let rules = self.item_rules(action, ty, &target.key).await?;
-        if item.is_none() && values.reads {
-            item = job.read(&ty.name, &target.key).await?;
-            match upsert {
-                true => rules.check_replaced(item.as_deref())?,
-                false => item = rules.admitted(item).await?,
-            }
-            if item.is_none() && !upsert {
-                return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
-            }
-        }
-        let mut conditions = Conditions::default();
+        let mut values = self.update_values(position, action, ty, key)?;
+        let was_read = target.item.is_some() || values.reads;
+        let rules = self.item_rules(action, ty, key).await?;
+        let item = match target.item {
+            None if values.reads => self.read_to_update(action, (ty, key), (&rules, *upsert)).await?,
+            item => item,
+        };
+        let mut requires = Requirements::default();
         if was_read {
             values = self.update_values_of(position, ty, values, item.as_deref())?;
-            match &item {
-                Some(old) => {
-                    self.hold(ty, Some(old), values.taken(ty), &mut conditions);
-                    values.left(ty, old).for_each(|attribute| conditions.exists(attribute));
-                }
-                None => conditions.absent(&target.key.partition.0),
-            }
+            self.hold_values(ty, &values, item.as_ref(), &mut requires);
         }
+        let (rule, may_make) = self.rule_of_update(ty, (&rules, key), (&values, *upsert))?;
+        let gone = match (*upsert, may_make) {
+            (false, _) => if_absent(action, Reason::NotFound),
+            (true, false) => Reason::Forbidden,
+            (true, true) => Reason::Race,
+        };
         // An upsert that has read an existing item must not create it: the new item would lack the defaults of fields that the item had.
         if !upsert || item.is_some() {
-            conditions.exists(&target.key.partition.0);
+            requires.add(ItemCondition::Exists, gone);
         }
-        identity::demand((ty, &target.key), &mut conditions);
-        let (rule, may_make) = self.rule_of_update(ty, (&rules, &target.key), (&values, *upsert))?;
-        if *upsert && !may_make {
-            conditions.exists(&target.key.partition.0);
+        requires.add(ItemCondition::OfType, if may_make { Reason::AlreadyExists } else { gone });
+        if !may_make {
+            requires.add(ItemCondition::Exists, gone);
         }
-        self.ruled(&rule, (&target.key, *upsert), &mut conditions)?;
-        let held = self.hold_found(ty, &target.key, &mut conditions)?;
-        let version = self.expected_version(ty, action, &mut conditions);
-        self.author(action, &mut conditions)?;
+        requires.ruled(rule, *upsert);
+        self.hold_found(ty, key, &mut requires);
+        self.expected_version(ty, action, &mut requires);
+        self.author(action, &mut requires);
         expression::keep(ty, values.changed.iter().chain(&values.made).filter(|(field, _)| !values.by_expression.contains_key(*field)))?;
-        let form = self.stored_form(ty, &target.key, item.as_ref()).await?;
-        let bounds = match expression {
-            Some(update) => self.keep_expression(ty, update, form.item(), &mut conditions)?,
-            None => Vec::new(),
-        };
+        let form = self.stored_form(ty, key, item.as_ref()).await?;
+        if let Some(update) = expression {
+            self.keep_expression(ty, update, form.item(), &mut requires)?;
+        }
         let changes = self.item_changes(ty, expression.as_ref(), &values, form)?;
         let of_first = changes.of_replica(job, ty, 0);
         // A new item is in the form that is written.
-        let granted = of_first.granted().filter(|_| !was_read || item.is_some());
-        self.grant(granted.as_ref(), &mut conditions)?;
-        let relies = was_read && item.is_some();
-        let if_absent = match upsert {
-            true if may_make => IfAbsent::Make,
-            true => IfAbsent::Forbidden,
-            false => IfAbsent::NotFound,
-        };
-        let tells_null = of_first.tell_null();
-        let main = MainCall { version, makes: may_make, held, relies, granted, tells_null, bounds, ..self.main(action) };
-        let main = MainCall { rule, if_absent, ..main };
-        let write = WriteAction::Update(target.key.clone(), of_first.expression());
-        self.draft.calls.push(DraftCall::main(job.table_of(ty), write, conditions, main));
-        self.replicas(ty, &target.key, |number, key| {
-            let mut there = Conditions::default();
-            match &item {
-                None if *upsert => there.absent(&key.partition.0),
-                _ => there.exists(&key.partition.0),
-            }
-            (WriteAction::Update(key, changes.of_replica(job, ty, number).expression()), there.build())
-        });
+        requires.form(of_first.granted().filter(|_| !was_read || item.is_some()));
+        let takes_null = of_first.tell_null();
+        let call = self.main((position, may_make), (ty, key), WriteAction::Update(key.clone(), of_first.expression()), requires)?;
+        self.draft.calls.push(DraftCall { takes_null, ..call });
+        self.update_replicas(ty, key, &changes, *upsert && item.is_none());
         if values.unique {
-            self.update_guards(ty, values, item.as_deref(), &target.key)?;
+            self.update_guards(ty, values, item.as_deref(), key)?;
         }
         self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), target.key));
         Ok(())
+    }
+
+    /// Reads the item of an update. `None`: it does not exist, and an upsert may make it.
+    async fn read_to_update(
+        &mut self,
+        action: &Action,
+        (ty, key): (&ObjectType, &Key),
+        (rules, upsert): (&ItemRules<'_>, bool),
+    ) -> Result<Option<Arc<Item>>, FieldErrors> {
+        let item = self.job.read(&ty.name, key).await?;
+        if upsert {
+            rules.check_replaced(item.as_deref())?;
+            return Ok(item);
+        }
+        match rules.admitted(item).await? {
+            None => Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]),
+            item => Ok(item),
+        }
+    }
+
+    /// Adds that the values which an update uses are as they were read.
+    fn hold_values(&self, ty: &ObjectType, values: &UpdateValues, item: Option<&Arc<Item>>, requires: &mut Requirements) {
+        let Some(old) = item else { return requires.add(ItemCondition::Absent, Reason::Race) };
+        self.hold(ty, old, values.taken(ty), requires);
+        values.left(ty, old).for_each(|attribute| requires.add(ItemCondition::Has(attribute.to_owned()), Reason::Race));
+    }
+
+    /// Updates the other replicas of an item. `is_new`: none of them exists.
+    fn update_replicas(&mut self, ty: &ObjectType, key: &Key, changes: &ItemChanges, is_new: bool) {
+        let job = self.job;
+        self.replicas(ty, key, |number, key| {
+            let mut conditions = Conditions::default();
+            match is_new {
+                true => conditions.absent(&key.partition.0),
+                false => conditions.exists(&key.partition.0),
+            }
+            (WriteAction::Update(key, changes.of_replica(job, ty, number).expression()), conditions.build())
+        });
     }
 
     /// What the rules demand of the item that an update finds, and whether the update may make a new one.
@@ -185,27 +199,24 @@ impl<'a> Drafting<'a, '_> {
         if values.upsert { initial(self.job.context.model, ty, &of_new) } else { Ok(Vec::new()) }
     }
 
-    /// Checks an expression against the constraints of its fields. Gives the bounds that the conditions enforce on values computed by
-    /// DynamoDB.
-    pub fn keep_expression(
+    /// Checks an expression against the constraints of its fields. Adds the bounds of values that DynamoDB computes.
+    fn keep_expression(
         &self,
         ty: &ObjectType,
         update: &Update,
         item: Option<&Item>,
-        conditions: &mut Conditions,
-    ) -> Result<Vec<ComputedBound>, FieldErrors> {
+        requires: &mut Requirements,
+    ) -> Result<(), FieldErrors> {
         let job = self.job;
         let scope = self.draft.scope(job);
         expression::keep_found(job.context.model, ty, update, (&scope, job.arguments))?;
         let bounds = expression::bounds(job.context.model, ty, update, &scope).into_iter();
         let bounds: Vec<ComputedBound> = bounds.map(|bound| if let Some(item) = item { bound.of_item(item) } else { bound }).collect();
-        let mut all: Vec<Condition> = bounds.iter().map(|bound| bound.condition.clone()).collect();
-        if let Some(last) = all.pop() {
-            // A single bound is not wrapped in And: DynamoDB refuses double parentheses.
-            let whole = if all.is_empty() { last } else { Condition::And(all.into_iter().chain([last]).collect()) };
-            conditions.and(filter::lettered(&whole, &scope, 'b').map_err(bad_input)?);
+        if !bounds.is_empty() {
+            // Each bound says itself what follows.
+            requires.add(ItemCondition::Bounds(bounds), Reason::OtherForm);
         }
-        Ok(bounds)
+        Ok(())
     }
 
     /// What an update changes of an item.

@@ -65,23 +65,23 @@ pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: 
     if let Some(sort) = &table.sort {
         item.insert(sort.name.clone(), typed(sort, mark));
     }
-    item.extend(owner_attributes(table, owner));
+    item.extend(owner_attributes(model, ty, owner));
     Ok(Some(item))
 }
 
 /// The condition that a guard is the owner's or missing. A guard of another item is never written and never deleted: it says that the
 /// other has the value, even if the owner has it, too, because another program wrote it.
 pub fn is_owned(model: &Model, ty: &ObjectType, owner: &Key) -> Option<Expression> {
-    let (table, _) = place(model, ty).ok()?;
     let mut conditions = Conditions::default();
-    conditions.absent_or_with(&table.partition.name, owner_attributes(table, owner));
+    conditions.absent_or_with(&owner.partition.0, owner_attributes(model, ty, owner));
     conditions.build()
 }
 
 /// A guard's attributes with the owner's key.
-fn owner_attributes(table: &Table, owner: &Key) -> impl Iterator<Item = (String, Attribute)> {
+pub fn owner_attributes(model: &Model, ty: &ObjectType, owner: &Key) -> Vec<(String, Attribute)> {
+    let Ok((table, _)) = place(model, ty) else { return Vec::new() };
     let parts = std::iter::once(&owner.partition).chain(&owner.sort);
-    parts.map(|(name, part)| (owner_attribute(table, name), part.clone().into()))
+    parts.map(|(name, part)| (owner_attribute(table, name), part.clone().into())).collect()
 }
 
 /// The guard's attribute for the owner's key attribute of this name. It is never a key attribute, so no index contains the guard.

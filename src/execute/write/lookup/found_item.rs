@@ -12,6 +12,7 @@ use crate::table::data::attribute::{AttributeName, Item, Key};
 use std::sync::Arc;
 
 /// A found item and its conditions.
+#[derive(Debug)]
 pub struct FoundItem {
     /// The item type.
     pub item: String,

@@ -26,6 +26,7 @@ use std::str::FromStr;
 const DIGITS: NonZeroU64 = NonZeroU64::MIN.saturating_add(37);
 
 /// A condition that keeps a value computed by DynamoDB within its field's bounds.
+#[derive(Debug)]
 pub struct ComputedBound {
     /// The condition on the item before the write.
     pub condition: Condition,

@@ -14,9 +14,9 @@ use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::{FieldErrors, bad_input, of_table};
 use crate::execute::write::rules::item_rules::refused;
 use crate::schema::model::auth::{AuthAction, AuthRules, RuleLookup};
-use crate::table::data::attribute::{Item, Key};
-use crate::table::data::call::Get;
-use crate::table::data::write::{WriteAction, WriteCall};
+use crate::table::data::attribute::Item;
+use crate::table::data::call::{Expression, Get};
+use crate::table::data::write::WriteAction;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -101,8 +101,8 @@ pub fn is_met(job: &WriteJob<'_>, check: &RuleCheck, item: Option<&Item>) -> boo
     item.is_some_and(|item| is_of(item) && check.condition.is_met(item, &job.scope()))
 }
 
-/// Adds the checks to a draft: each to the call that writes its item, or as a call of its own. `key` gives the key that a call writes.
-pub async fn place(job: &WriteJob<'_>, draft: &mut WriteDraft, key: impl Fn(&WriteCall) -> Option<Key>) -> Result<(), FieldErrors> {
+/// Adds the checks to a draft: each to the call that writes its item, or as a call of its own.
+pub async fn place(job: &WriteJob<'_>, draft: &mut WriteDraft) -> Result<(), FieldErrors> {
     let mut checks = std::mem::take(&mut draft.rules);
     for (position, check) in checks.iter_mut().enumerate() {
         // What is deleted before the transaction is asked before that.
@@ -112,33 +112,32 @@ pub async fn place(job: &WriteJob<'_>, draft: &mut WriteDraft, key: impl Fn(&Wri
             }
             continue;
         }
-        let ty = job.type_named(&check.item)?;
-        let letter = LETTERS[position % LETTERS.len()];
-        let mut conditions = Conditions::lettered(letter);
-        conditions.exists(&check.key.partition.0);
-        identity::demand((ty, &check.key), &mut conditions);
-        if let Settled::Open(condition) = &check.condition {
-            let written = lettered(condition, &job.scope(), letter.to_ascii_uppercase());
-            conditions.and(written.map_err(bad_input)?);
-        }
-        let own = draft.calls.iter().position(|call| call.write.table == check.table && key(&call.write).as_ref() == Some(&check.key));
+        let text = text(job, check, LETTERS[position % LETTERS.len()])?;
+        let is_own = |call: &DraftCall| call.write.table == check.table && call.key(job.context.model).as_ref() == Some(&check.key);
+        let own = draft.calls.iter().position(is_own);
         check.position = Some(own.unwrap_or(draft.calls.len()));
         match own.and_then(|own| draft.calls.get_mut(own)) {
-            Some(call) => {
-                let mut joined = Conditions::default();
-                joined.extend(call.write.condition.take());
-                joined.extend(conditions.build());
-                call.write.condition = joined.build();
-            }
+            Some(call) => call.also(text),
             None => {
                 let action = WriteAction::Check(check.key.clone());
-                let write = WriteCall { table: check.table.clone(), action, condition: conditions.build() };
-                draft.calls.push(DraftCall { write, role: CallRole::Rule });
+                draft.calls.push(DraftCall::of_text((check.table.clone(), action, text), CallRole::Rule));
             }
         }
     }
     draft.rules = checks;
     Ok(())
+}
+
+/// What a check demands of its item, with placeholders of this letter.
+fn text(job: &WriteJob<'_>, check: &RuleCheck, letter: char) -> Result<Option<Expression>, FieldErrors> {
+    let mut conditions = Conditions::lettered(letter);
+    conditions.exists(&check.key.partition.0);
+    identity::demand((job.type_named(&check.item)?, &check.key), &mut conditions);
+    if let Settled::Open(condition) = &check.condition {
+        let written = lettered(condition, &job.scope(), letter.to_ascii_uppercase());
+        conditions.and(written.map_err(bad_input)?);
+    }
+    Ok(conditions.build())
 }
 
 /// The read of the item that a check demands.

@@ -1,0 +1,48 @@
+//! A write that is made in; the items that its field returns out, once late dependents and replicas are looked after.
+
+use crate::execute::error::{ErrorCode, FieldError};
+use crate::execute::write::dispatch::{cascade, replicas};
+use crate::execute::write::draft::call::{ResultItem, WriteDraft};
+use crate::execute::write::job::WriteJob;
+use crate::execute::write::messages::{FieldErrors, absent, made, replicas_behind, unseen, unswept};
+use crate::schema::model::write::WriteReturns;
+use crate::table::data::attribute::Item;
+use futures_util::FutureExt;
+use std::sync::Arc;
+
+/// Deletes dependents that came in during a cascade, and makes replicas equal. Then gathers the items that the field returns: `answer` is that
+/// of a single call.
+pub async fn of(job: &WriteJob<'_>, draft: &WriteDraft, answer: Option<Arc<Item>>) -> Result<Vec<Arc<Item>>, FieldErrors> {
+    cascade::sweep(job, draft.cascades.iter()).boxed().await.map_err(unswept)?;
+    replicas::sync(job, &draft.behind).await.map_err(|error| vec![replicas_behind(&error)])?;
+    let results: &[ResultItem] = match job.write.returns {
+        WriteReturns::Done => return Ok(Vec::new()),
+        WriteReturns::Found => return Ok(draft.found.iter().cloned().collect()),
+        WriteReturns::Item(action) | WriteReturns::Items(action) => draft.results.get(action).map_or(&[], Vec::as_slice),
+    };
+    let is_single = draft.as_call(job.context.single_writes).is_some();
+    let mut items = Vec::new();
+    for result in results {
+        match result {
+            ResultItem::Nothing => {}
+            ResultItem::Known(item) => items.push(item.clone()),
+            ResultItem::Answer(..) if is_single => items.extend(answer.clone()),
+            ResultItem::Answer(ty, key) => items.extend(job.read(ty, key).await.map_err(made)?),
+        }
+    }
+    match job.write.returns {
+        WriteReturns::Item(action) if items.is_empty() && job.field().is_some_and(|field| field.ty.is_non_null()) => {
+            Err(vec![nothing(job, action, !(is_single || draft.calls.is_empty()))])
+        }
+        _ => Ok(items),
+    }
+}
+
+/// The error of a never-null field without an item: nothing was deleted, or the item was gone before it could be read.
+fn nothing(job: &WriteJob<'_>, action: usize, is_written: bool) -> FieldError {
+    match job.write.actions.get(action) {
+        _ if is_written => unseen(ErrorCode::Unavailable),
+        Some(action) => absent(&action.item, action.condition.as_ref(), action.message.as_deref()),
+        None => unseen(ErrorCode::Internal),
+    }
+}

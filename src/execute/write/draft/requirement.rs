@@ -1,0 +1,324 @@
+//! What a call demands of the item under its key, and what follows if it is not so: as text for DynamoDB, and decided on the item that came
+//! back. Must not know why an action demands it.
+
+use crate::execute::expression::condition as filter;
+use crate::execute::expression::evaluate::{self, equal};
+use crate::execute::expression::scope::Scope;
+use crate::execute::expression::settle::Settled;
+use crate::execute::expression::stored_form::relies_on_null;
+use crate::execute::write::item::conditions::Conditions;
+use crate::execute::write::item::identity;
+use crate::execute::write::job::WriteJob;
+use crate::execute::write::lookup::found_item::FoundItem;
+use crate::execute::write::messages::{FieldErrors, bad_input};
+use crate::execute::write::rules::expression::ComputedBound;
+use crate::schema::expression::condition::Condition;
+use crate::schema::model::ObjectType;
+use crate::table::data::attribute::{Attribute, Item, Key};
+use crate::table::data::call::Expression;
+use std::sync::Arc;
+
+/// Why a call is not made. Of several reasons, the first in this order counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// `CONFLICT`: another item has the key of the one to make.
+    AlreadyExists,
+    /// The rules refuse the item. Nothing else is told to the caller.
+    Forbidden,
+    /// `NOT_FOUND`.
+    NotFound,
+    /// The item is gone since it was read, so that the next attempt leaves it out.
+    Gone,
+    /// There is no such item, and nothing to do: the field returns null.
+    Nothing,
+    /// `CONFLICT`: the item has another version than the caller has seen.
+    VersionChanged,
+    /// `CONFLICT`: the author's condition does not hold.
+    ConditionFailed,
+    /// `CONFLICT`: the list has an equal element.
+    HasElement,
+    /// `BAD_USER_INPUT`: a computed value would break this one of the call's bounds.
+    OutOfBounds(usize),
+    /// `CONFLICT`: another item has the unique value.
+    Taken,
+    /// The item is stored in another form than its changes take for granted: the next attempt reads it.
+    OtherForm,
+    /// What was read has changed: the next attempt reads it again.
+    Race,
+}
+
+/// What must hold of the item under the key of a call.
+#[derive(Debug)]
+pub enum ItemCondition {
+    /// It exists.
+    Exists,
+    /// It does not exist.
+    Absent,
+    /// The caller sees an item of the type. No text says so: a call that fails finds it out.
+    Visible,
+    /// If it exists, it is of the type.
+    OfType,
+    /// The attribute has this value.
+    Equals(String, Attribute),
+    /// The attribute is as this item has it, which was read.
+    Unchanged(String, Arc<Item>),
+    /// The attribute is there.
+    Has(String),
+    /// The element of a list at this position has this value in an attribute: list, position, attribute, value.
+    Element(String, usize, String, Attribute),
+    /// The list has no element that equals this one.
+    Lacks(String, Attribute),
+    /// It meets the rules, or, if it `may_be_absent`, does not exist.
+    Ruled { rule: Settled, may_be_absent: bool },
+    /// It is the item of the `@find`, unchanged.
+    Found(Arc<FoundItem>),
+    /// It meets the author's condition.
+    Author(Condition),
+    /// What the caller sees of it meets the author's condition: the item if it is of the type and meets the rule, or else nothing.
+    VisiblePart(Condition, Settled),
+    /// Computed values stay within these bounds.
+    Bounds(Vec<ComputedBound>),
+    /// It is stored in the form that its changes take for granted.
+    Form(Condition),
+    /// It is missing, or a guard with these attributes, which name its owner.
+    Owned(Vec<(String, Attribute)>),
+    /// What this text says. Only DynamoDB evaluates it.
+    Text(Expression),
+}
+
+/// One demand, and what follows if it is not met.
+#[derive(Debug)]
+pub struct Requirement {
+    /// What must hold.
+    pub holds: ItemCondition,
+    /// What follows if it does not.
+    pub otherwise: Reason,
+}
+
+/// What a call demands of its item, in the order of its text.
+#[derive(Debug, Default)]
+pub struct Requirements(pub Vec<Requirement>);
+
+/// The item that came back with a failed condition.
+#[derive(Debug, Clone, Copy)]
+pub struct Returned<'i> {
+    /// Whatever has the key.
+    pub stored: Option<&'i Item>,
+    /// The item, if it is of the type and the caller may know of it.
+    pub visible: Option<&'i Item>,
+    /// Whether it is of another type.
+    pub is_foreign: bool,
+}
+
+/// The type and the key of an item, and the letter of the placeholders of what is demanded of it.
+#[derive(Clone, Copy)]
+pub struct RequiredItem<'t> {
+    /// The write.
+    pub job: &'t WriteJob<'t>,
+    /// The type.
+    pub ty: &'t ObjectType,
+    /// The key.
+    pub key: &'t Key,
+    /// The letter.
+    pub letter: char,
+}
+
+impl Requirements {
+    /// Adds a demand.
+    pub fn add(&mut self, holds: ItemCondition, otherwise: Reason) {
+        self.0.push(Requirement { holds, otherwise });
+    }
+
+    /// Adds that attributes are as an item has them, which was read.
+    pub fn unchanged<'n>(&mut self, attributes: impl IntoIterator<Item = &'n String>, item: &Arc<Item>) {
+        let unchanged = attributes.into_iter().map(|name| ItemCondition::Unchanged(name.clone(), item.clone()));
+        self.0.extend(unchanged.map(|holds| Requirement { holds, otherwise: Reason::Race }));
+    }
+
+    /// Adds what the rules demand of the item.
+    pub fn ruled(&mut self, rule: Settled, may_be_absent: bool) {
+        if rule != Settled::Always {
+            self.add(ItemCondition::Ruled { rule, may_be_absent }, Reason::Forbidden);
+        }
+    }
+
+    /// Adds what changes take for granted of the item.
+    pub fn form(&mut self, granted: Option<Condition>) {
+        granted.into_iter().for_each(|granted| self.add(ItemCondition::Form(granted), Reason::OtherForm));
+    }
+
+    /// The text of all demands, joined by AND; `None` if there are none. Fails if a value of the author's condition does not fit.
+    pub fn text(&self, of: RequiredItem<'_>, scope: &Scope<'_>) -> Result<Option<Expression>, FieldErrors> {
+        let mut conditions = Conditions::lettered(of.letter);
+        for Requirement { holds, .. } in &self.0 {
+            holds.write(of, scope, &mut conditions)?;
+        }
+        Ok(conditions.build())
+    }
+
+    /// Why the call failed, by the item that came back. A server may give no item back: then an item to make counts as refused, and another
+    /// call as one that has lost a race.
+    pub fn reason(&self, returned: Returned<'_>, scope: &Scope<'_>) -> Reason {
+        let failed = self.0.iter().filter_map(|requirement| requirement.reason(returned, scope)).min();
+        let of_unknown = || match self.0.as_slice() {
+            [only] => only.otherwise,
+            all => all.iter().map(|one| one.otherwise).find(|reason| *reason == Reason::AlreadyExists).unwrap_or(Reason::Race),
+        };
+        failed.unwrap_or_else(of_unknown)
+    }
+
+    /// The rules' demand.
+    pub fn rule(&self) -> &Settled {
+        let rule = self.0.iter().find_map(|one| match &one.holds {
+            ItemCondition::Ruled { rule, .. } | ItemCondition::VisiblePart(_, rule) => Some(rule),
+            _ => None,
+        });
+        rule.unwrap_or(&Settled::Always)
+    }
+
+    /// The found item, if the call is about it.
+    pub fn found(&self) -> Option<&FoundItem> {
+        self.0.iter().find_map(|one| if let ItemCondition::Found(found) = &one.holds { Some(&**found) } else { None })
+    }
+
+    /// The author's condition.
+    pub fn author(&self) -> Option<&Condition> {
+        self.0.iter().find_map(|one| match &one.holds {
+            ItemCondition::Author(condition) | ItemCondition::VisiblePart(condition, _) => Some(condition),
+            _ => None,
+        })
+    }
+
+    /// The bounds of computed values.
+    pub fn bounds(&self) -> &[ComputedBound] {
+        self.0
+            .iter()
+            .find_map(|one| if let ItemCondition::Bounds(bounds) = &one.holds { Some(bounds.as_slice()) } else { None })
+            .unwrap_or_default()
+    }
+
+    /// The attribute of the version that the caller has seen.
+    pub fn version(&self) -> Option<&str> {
+        let of_version = |one: &&Requirement| one.otherwise == Reason::VersionChanged;
+        self.0
+            .iter()
+            .find(of_version)
+            .and_then(|one| if let ItemCondition::Equals(name, _) = &one.holds { Some(name.as_str()) } else { None })
+    }
+
+    /// Whether they hold values that were read, so that the call can lose a race.
+    pub fn rely_on_reads(&self) -> bool {
+        let relies = |holds: &ItemCondition| {
+            matches!(holds, ItemCondition::Unchanged(..) | ItemCondition::Has(_) | ItemCondition::Element(..) | ItemCondition::Found(_))
+        };
+        self.0.iter().any(|one| relies(&one.holds))
+    }
+
+    /// Whether the author, the caller or a rule demands more than that there is an item of the type.
+    pub fn ask_more(&self) -> bool {
+        let of_caller = |one: &Requirement| matches!(one.otherwise, Reason::AlreadyExists | Reason::VersionChanged);
+        self.0.iter().any(of_caller) || self.author().is_some() || *self.rule() != Settled::Always
+    }
+
+    /// Whether they rely on a null, which DynamoDB itself would not take for a missing value.
+    pub fn rely_on_null(&self) -> bool {
+        self.0.iter().any(|one| matches!(&one.holds, ItemCondition::Form(granted) if relies_on_null(granted)))
+    }
+}
+
+impl Requirement {
+    /// What follows for the item that came back; `None` if it meets the demand.
+    fn reason(&self, returned: Returned<'_>, scope: &Scope<'_>) -> Option<Reason> {
+        match &self.holds {
+            ItemCondition::Bounds(bounds) => broken_bound(bounds, returned.visible, scope),
+            demand => (!demand.is_met(returned, scope)).then_some(self.otherwise),
+        }
+    }
+}
+
+/// What follows from the first bound that is broken. One that only a null breaks, where a missing value would do, is a matter of form.
+fn broken_bound(bounds: &[ComputedBound], item: Option<&Item>, scope: &Scope<'_>) -> Option<Reason> {
+    let is_broken = |bound: &ComputedBound| !evaluate::holds(&bound.condition, item, scope).unwrap_or(false);
+    let by_null = |bound: &ComputedBound| item.is_some_and(|item| bound.meets_null(item));
+    let broken = bounds.iter().enumerate().filter(|(_, bound)| is_broken(bound));
+    broken.map(|(position, bound)| if by_null(bound) { Reason::OtherForm } else { Reason::OutOfBounds(position) }).min()
+}
+
+impl ItemCondition {
+    /// Adds its text.
+    fn write(
+        &self,
+        RequiredItem { job, ty, key, .. }: RequiredItem<'_>,
+        scope: &Scope<'_>,
+        conditions: &mut Conditions,
+    ) -> Result<(), FieldErrors> {
+        let partition = &key.partition.0;
+        let lettered = |condition, letter| filter::lettered(condition, scope, letter).map_err(bad_input);
+        match self {
+            Self::Visible => {}
+            Self::Exists => conditions.exists(partition),
+            Self::Absent => conditions.absent(partition),
+            Self::OfType => identity::demand((ty, key), conditions),
+            Self::Equals(attribute, value) => conditions.equals(attribute, value.clone()),
+            Self::Unchanged(attribute, item) => conditions.unchanged(attribute, item),
+            Self::Has(attribute) => conditions.exists(attribute),
+            Self::Element(list, at, attribute, value) => conditions.element_equals(list, *at, attribute, value.clone()),
+            Self::Lacks(list, element) => conditions.lacks(list, element.clone()),
+            Self::Ruled { rule: Settled::Always, .. } => {}
+            Self::Ruled { rule: Settled::Never, .. } => conditions.absent(partition),
+            Self::Ruled { rule: Settled::Open(rule), may_be_absent: true } => {
+                conditions.implies(|premise| premise.exists(partition), lettered(rule, 'r')?);
+            }
+            Self::Ruled { rule: Settled::Open(rule), may_be_absent: false } => conditions.and(lettered(rule, 'r')?),
+            Self::Found(found) => found.demand(job.type_named(&found.item)?, scope, conditions)?,
+            Self::Author(condition) => conditions.and(filter::whole(condition, scope).map_err(bad_input)?),
+            Self::VisiblePart(condition, rule) => {
+                let seen = if let Settled::Open(rule) = rule { Some(lettered(rule, 'r')?) } else { None };
+                let written = filter::whole(condition, scope).map_err(bad_input)?;
+                identity::demand_of(((ty, key), seen), (condition, written), scope, conditions);
+            }
+            Self::Bounds(bounds) => {
+                let mut all: Vec<Condition> = bounds.iter().map(|bound| bound.condition.clone()).collect();
+                if let Some(last) = all.pop() {
+                    // A single bound is not wrapped in And: DynamoDB refuses double parentheses.
+                    let whole = if all.is_empty() { last } else { Condition::And(all.into_iter().chain([last]).collect()) };
+                    conditions.and(lettered(&whole, 'b')?);
+                }
+            }
+            Self::Form(granted) => conditions.and(lettered(granted, 't')?),
+            Self::Owned(owner) => conditions.absent_or_with(partition, owner.iter().cloned()),
+            Self::Text(text) => conditions.extend(Some(text.clone())),
+        }
+        Ok(())
+    }
+
+    /// Whether the item that came back meets it. What nothing visible can decide counts as met.
+    fn is_met(&self, Returned { stored, visible, is_foreign }: Returned<'_>, scope: &Scope<'_>) -> bool {
+        let holds = |condition: &Condition, item: Option<&Item>| evaluate::holds(condition, item, scope).unwrap_or(false);
+        match self {
+            Self::Exists | Self::Visible => visible.is_some(),
+            Self::Absent => stored.is_none(),
+            Self::OfType => !is_foreign,
+            Self::Equals(attribute, value) => visible.and_then(|item| item.get(attribute)).is_some_and(|is| equal(is, value)),
+            Self::Unchanged(attribute, read) => match (read.get(attribute), visible.and_then(|item| item.get(attribute))) {
+                (Some(was), Some(is)) => equal(was, is),
+                (was, is) => was.is_none() && is.is_none(),
+            },
+            Self::Has(attribute) => visible.is_some_and(|item| item.contains_key(attribute)),
+            Self::Lacks(list, element) => match visible.and_then(|item| item.get(list)) {
+                Some(Attribute::L(elements)) => !elements.iter().any(|one| equal(one, element)),
+                _ => true,
+            },
+            Self::Ruled { rule, .. } => visible.is_none_or(|item| rule.is_met(item, scope)),
+            Self::Found(found) => found.holds(stored, scope),
+            Self::Author(condition) => holds(condition, visible),
+            Self::VisiblePart(condition, rule) => holds(condition, visible.filter(|item| rule.is_met(item, scope))),
+            Self::Form(granted) => visible.is_none_or(|item| holds(granted, Some(item))),
+            Self::Owned(owner) => stored.is_none_or(|guard| owner.iter().all(|(name, value)| guard.get(name) == Some(value))),
+            // Whether the element has moved, and what only a text says, another attempt finds out.
+            Self::Element(..) | Self::Text(_) => false,
+            // Each bound has a reason of its own.
+            Self::Bounds(_) => true,
+        }
+    }
+}
