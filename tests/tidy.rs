@@ -195,14 +195,14 @@ fn goldens(paths: &[String]) -> Vec<String> {
     let all: BTreeSet<&str> = paths.iter().map(String::as_str).collect();
     let mut found = Vec::new();
     for path in paths {
-        if let Some(case) = path.strip_suffix(".graphql") {
+        if let Some(case) = path.strip_suffix(".golden") {
             let missing = COMPANIONS.iter().filter(|end| !all.contains(format!("{case}.{end}").as_str()));
             found.extend(missing.map(|end| format!("{path}:1: the golden has no `{case}.{end}`")));
         }
         if let Some(case) = COMPANIONS.iter().find_map(|end| path.strip_suffix(&format!(".{end}")))
-            && !all.contains(format!("{case}.graphql").as_str())
+            && !all.contains(format!("{case}.golden").as_str())
         {
-            found.push(format!("{path}:1: there is no operation `{case}.graphql`"));
+            found.push(format!("{path}:1: there is no operation `{case}.golden`"));
         }
     }
     found
@@ -315,9 +315,9 @@ fn goldens_are_whole() {
     for (example, system) in EXAMPLES {
         let operations = paths_under(&format!("examples/{example}/operations"), ".graphql");
         assert!(!operations.is_empty(), "{example} has no operations");
-        paths.extend(
-            operations.iter().map(|path| path.replace(&format!("examples/{example}/operations"), &format!("tests/golden/{system}"))),
-        );
+        paths.extend(operations.iter().map(|path| {
+            path.replace(&format!("examples/{example}/operations"), &format!("tests/golden/{system}")).replace(".graphql", ".golden")
+        }));
     }
     none(goldens(&paths));
 }
@@ -497,9 +497,9 @@ mod rules {
     #[test]
     fn incomplete_goldens_are_found() {
         let paths = |list: &[&str]| -> Vec<String> { list.iter().map(|path| (*path).to_owned()).collect() };
-        let whole = paths(&["g/a.graphql", "g/a.plan.txt", "g/a.calls.json", "g/a.response.json", "g/items.jsonl"]);
+        let whole = paths(&["g/a.golden", "g/a.plan.txt", "g/a.calls.json", "g/a.response.json", "g/items.jsonl"]);
         none(goldens(&whole));
-        assert_eq!(goldens(&whole[..3]), ["g/a.graphql:1: the golden has no `g/a.response.json`"]);
-        assert_eq!(goldens(&whole[1..2]), ["g/a.plan.txt:1: there is no operation `g/a.graphql`"]);
+        assert_eq!(goldens(&whole[..3]), ["g/a.golden:1: the golden has no `g/a.response.json`"]);
+        assert_eq!(goldens(&whole[1..2]), ["g/a.plan.txt:1: there is no operation `g/a.golden`"]);
     }
 }

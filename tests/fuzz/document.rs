@@ -35,6 +35,6 @@ fn target(input: &[u8]) -> String {
 
 #[test]
 fn any_document_is_planned_or_refused() {
-    let goldens = ["pantry", "favorites", "posts"].iter().flat_map(|system| texts(&format!("tests/golden/{system}"), ".graphql"));
+    let goldens = ["pantry", "favorites", "posts"].iter().flat_map(|system| texts(&format!("tests/golden/{system}"), ".golden"));
     run("document", target, goldens.collect());
 }

@@ -11,7 +11,7 @@ pub async fn every_golden_answers_the_same(behind: Behind) {
     let systems = ["pantry", "favorites", "posts"].map(|system| repository(&format!("tests/golden/{system}")));
     for entry in systems.iter().flat_map(|system| std::fs::read_dir(system).unwrap()) {
         let file = entry.unwrap().path();
-        if file.extension().is_none_or(|extension| extension != "graphql") {
+        if file.extension().is_none_or(|extension| extension != "golden") {
             continue;
         }
         let text = std::fs::read_to_string(&file).unwrap();

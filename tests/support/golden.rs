@@ -1,7 +1,7 @@
 //! A golden: schema and operation → plan → exact DynamoDB calls → response, each compared with its file. With `UPDATE_EXPECT=1` the files
 //! are written.
 //!
-//! The operation is `tests/golden/<system>/<case>.graphql`, or one of an example's `operations/`; a first line `# {…}` holds its
+//! The operation is `tests/golden/<system>/<case>.golden`, or one of an example's `operations/`; a first line `# {…}` holds its
 //! variables, and one `# as {…}` the claims of its caller. Without it, the caller is the first of the system's `callers.json`, or nobody. `tests/golden/<system>/` has `<case>.plan.txt`, `<case>.calls.json` (every call in order; another call fails the test) and
 //! `<case>.response.json`.
 
@@ -27,7 +27,7 @@ pub fn cases() -> Vec<Case> {
         let (schema, _) = super::places(&system);
         for place in [folder(&system), schema.with_file_name("operations")] {
             for file in std::fs::read_dir(place).into_iter().flatten().map(|entry| entry.unwrap().path()) {
-                if file.extension().is_some_and(|extension| extension == "graphql") {
+                if file.extension().is_some_and(|extension| extension == "golden" || extension == "graphql") {
                     let name = file.file_stem().unwrap().to_string_lossy().into_owned();
                     cases.push(Case { system: system.clone(), name, operation: file });
                 }
