@@ -538,7 +538,7 @@ mod rules {
         for (text, mistake) in cases {
             assert_eq!(GoldenFile::parse(text), Err(mistake.to_owned()));
         }
-        let text = "==== operation\n# ====\n\n{ a }\n==== plan\n==== calls\n[]\n";
+        let text = "==== operation\n# ====\n\n{ a }\n==== caller\nnull\n==== plan\n==== calls\n[]\n";
         assert_eq!(GoldenFile::parse(text).unwrap().to_text(), text);
     }
 }

@@ -18,17 +18,14 @@ pub async fn every_golden_answers_the_same(behind: Behind) {
             continue;
         }
         // Whoever asks here is the first caller of the samples.
-        if text.contains("# as ") {
+        if golden.get(Section::Caller).is_some() {
             continue;
         }
         // A cursor in an operation is encrypted with another key than the server's.
         if text.contains("after: \"") || text.contains("before: \"") {
             continue;
         }
-        let variables = match text.lines().next().and_then(|line| line.strip_prefix("# {")) {
-            Some(rest) => serde_json::from_str(&format!("{{{rest}")).unwrap(),
-            None => json!({}),
-        };
+        let variables = golden.get(Section::Variables).map_or_else(|| json!({}), |text| serde_json::from_str(text).unwrap());
         let expected: Value = serde_json::from_str(golden.get(Section::Response).unwrap()).unwrap();
         // A cursor in an operation is encrypted with the goldens' key, which this server does not have.
         let from_a_cursor = ["after: \"", "before: \""].iter().any(|argument| text.contains(argument));

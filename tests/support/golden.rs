@@ -1,8 +1,5 @@
 //! A golden: schema and operation → plan → exact DynamoDB calls → response, each compared with its section of
 //! `tests/golden/<system>/<case>.golden`. With `UPDATE_EXPECT=1` these sections are written. `golden_file` says what the file looks like.
-//!
-//! Among the first lines of an operation, `# {…}` holds its variables, and `# as {…}` the claims of its caller. Without it, the caller is the
-//! first of the system's `callers.json`, or nobody.
 
 use super::golden_file::{GoldenFile, Section, files, folder};
 use super::made::Names;
@@ -75,9 +72,8 @@ impl Case {
             None if self.operation != self.path() => std::fs::read_to_string(&self.operation)?,
             None => return Err(format!("{} has no operation", self.path().display()).into()),
         };
-        let comment = |start: &str| operation.lines().take_while(|line| line.starts_with('#')).find_map(|line| line.strip_prefix(start));
-        let variables = comment("# {").map_or_else(|| Ok(json!({})), |rest| serde_json::from_str(&format!("{{{rest}")))?;
-        let caller = match comment("# as ") {
+        let variables = golden.get(Section::Variables).map_or_else(|| Ok(json!({})), serde_json::from_str)?;
+        let caller = match golden.get(Section::Caller) {
             Some(claims) => super::caller(serde_json::from_str(claims)?),
             None => super::first_caller(&self.system),
         };
@@ -86,7 +82,13 @@ impl Case {
 
     /// Names for the values that the operation generates: those that neither it nor the system's items have.
     pub fn names(&self) -> Result<Names, Failed> {
-        Ok(Names::besides(&self.system, &self.request()?.query))
+        let golden = self.golden()?;
+        Ok(self.names_of(&golden, &self.request_of(&golden)?))
+    }
+
+    fn names_of(&self, golden: &GoldenFile, request: &Request) -> Names {
+        let [caller, variables] = [Section::Caller, Section::Variables].map(|section| golden.get(section).unwrap_or_default());
+        Names::besides(&self.system, &[&request.query, caller, variables].concat())
     }
 
     /// Plans and runs the operation, and compares the results with the golden.
@@ -104,7 +106,7 @@ impl Case {
             (planned, recorder.take(), response)
         });
         let calls: Vec<Value> = calls.into_iter().map(|(operation, body)| json!({ "operation": operation, "body": body })).collect();
-        let (mut names, mut is) = (Names::besides(&self.system, &request.query), golden.clone());
+        let (mut names, mut is) = (self.names_of(&golden, &request), golden.clone());
         for (section, text) in Section::RESULTS.into_iter().zip([planned, pretty(&json!(calls)), pretty(&response)]) {
             is.set(section, &names.replace(&text));
         }

@@ -6,11 +6,13 @@
 //! | section | holds |
 //! |---|---|
 //! | `operation` | the operation; left out where it is `examples/<name>/operations/<case>.graphql` |
+//! | `caller` | the claims of who sends it, as JSON; null is nobody. Left out, it is the first of the system's `callers.json`, or nobody |
+//! | `variables` | the operation's variables, as JSON; left out, it has none |
 //! | `plan` | its plan, or why it is refused |
 //! | `calls` | the DynamoDB calls, in order; a call that is not listed fails the test |
 //! | `response` | the response |
 //!
-//! They stand in this order. The operation is written by hand, the others by `UPDATE_EXPECT=1`. A section is the text between its line
+//! They stand in this order. The first three are written by hand, the last three by `UPDATE_EXPECT=1`. A section is the text between its line
 //! and the next such line, byte for byte.
 
 #![allow(dead_code)]
@@ -24,19 +26,23 @@ const MARK: &str = "==== ";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Section {
     Operation,
+    Caller,
+    Variables,
     Plan,
     Calls,
     Response,
 }
 
 impl Section {
-    const ALL: [Self; 4] = [Self::Operation, Self::Plan, Self::Calls, Self::Response];
+    const ALL: [Self; 6] = [Self::Operation, Self::Caller, Self::Variables, Self::Plan, Self::Calls, Self::Response];
     /// What an operation leads to.
     pub const RESULTS: [Self; 3] = [Self::Plan, Self::Calls, Self::Response];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Operation => "operation",
+            Self::Caller => "caller",
+            Self::Variables => "variables",
             Self::Plan => "plan",
             Self::Calls => "calls",
             Self::Response => "response",
