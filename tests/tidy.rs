@@ -190,6 +190,19 @@ fn finished(files: &[impl Borrow<File>]) -> Vec<String> {
         .collect()
 }
 
+/// The headings of docs/decisions.md after which no date stands.
+fn decisions(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let headings = lines.iter().enumerate().filter(|(_, line)| line.starts_with("### "));
+    let undated = headings.filter(|(index, _)| !lines.get(index + 2).is_some_and(|line| begins_with_date(line)));
+    undated.map(|(index, _)| format!("docs/decisions.md:{}: a decision begins with its date, `*2026-11-25.* …`", index + 1)).collect()
+}
+
+fn begins_with_date(line: &str) -> bool {
+    let shape = line.chars().take(14).map(|letter| if letter.is_ascii_digit() { '0' } else { letter });
+    shape.collect::<String>() == "*0000-00-00.* "
+}
+
 /// The files under `tests/golden/`, and the operations of examples as they would be called there.
 fn goldens(files: &[(String, String)], of_examples: &[String]) -> Vec<String> {
     let mut found = Vec::new();
@@ -327,6 +340,11 @@ fn the_changelog_has_a_place_for_changes() {
 #[test]
 fn changes_are_in_the_form_of_their_folder() {
     none(changelog::fragments(&texts_under("changelog.d")));
+}
+
+#[test]
+fn decisions_have_dates() {
+    none(decisions(&read("docs/decisions.md")));
 }
 
 #[test]
@@ -508,6 +526,14 @@ mod rules {
     fn files_of_tests_are_told_by_their_names() {
         assert!(["src/plan/tests.rs", "src/schema/template_tests.rs"].iter().all(|path| is_tests(path)));
         assert!(!["src/plan/contests.rs", "src/plan/tests/mod.rs"].iter().any(|path| is_tests(path)));
+    }
+
+    #[test]
+    fn decisions_without_a_date_are_found() {
+        none(decisions("## The plan\n\nText.\n\n### A\n\n*2026-11-25.* B.\n"));
+        for text in ["### A\n\nB.\n", "### A\n", "### A\n\n*2026-11.* B.\n", "### A\n\n2026-11-25. B.\n"] {
+            assert_eq!(decisions(text).len(), 1, "{text}");
+        }
     }
 
     #[test]
