@@ -7,11 +7,14 @@
 //! what `BESIDES_GOLDENS` lists.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
+#[path = "support/golden_file.rs"]
+mod golden_file;
 #[path = "support/policy.rs"]
 mod policy;
 #[path = "served/process.rs"]
 mod process;
 
+use golden_file::{GoldenFile, Section};
 use libtest_mimic::{Arguments, Failed, Trial};
 use process::{repository, run};
 use std::collections::BTreeSet;
@@ -126,14 +129,11 @@ fn policy_of(schema: &Path, options: &[&str]) -> serde_json::Value {
 
 fn allows_the_goldens(schema: &Path, systems: &[String]) -> Result<(), Failed> {
     let allowed = policy::allowed(&policy_of(schema, &[]));
-    let (mut used, mut files) = (BTreeSet::new(), 0);
+    let (mut used, mut goldens) = (BTreeSet::new(), 0);
     for system in systems {
-        for file in std::fs::read_dir(repository("tests/golden").join(system))?.map(|entry| entry.unwrap().path()) {
-            if !file.to_str().unwrap().ends_with(".calls.json") {
-                continue;
-            }
-            files += 1;
-            let calls: Vec<serde_json::Value> = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
+        for file in golden_file::files(system)? {
+            goldens += 1;
+            let calls: Vec<serde_json::Value> = serde_json::from_str(GoldenFile::read(&file)?.get(Section::Calls).ok_or("no calls")?)?;
             for call in calls {
                 let needed = policy::needed(call["operation"].as_str().unwrap(), &call["body"]);
                 if let Some(right) = needed.iter().find(|right| !allowed.contains(right)) {
@@ -143,7 +143,7 @@ fn allows_the_goldens(schema: &Path, systems: &[String]) -> Result<(), Failed> {
             }
         }
     }
-    assert!(files > 0, "{systems:?} have no goldens");
+    assert!(goldens > 0, "{systems:?} have no goldens");
     if systems.iter().any(|system| system == "pantry") {
         let unused: BTreeSet<&str> = allowed.difference(&used).map(|(action, _)| action.as_str()).collect();
         let listed: BTreeSet<&str> = BESIDES_GOLDENS.iter().map(|(action, _)| *action).collect();

@@ -17,6 +17,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use support::golden::{Case, cases};
+use support::golden_file::Section;
 use tokio::sync::OnceCell;
 
 /// The items of one system, which no case changes: the account that holds them. The first case that reads it fills it.
@@ -67,10 +68,9 @@ fn check(case: &Case, moto: &Moto, read_only: &ReadOnly) -> Result<(), Failed> {
         let gateway = Gateway::new(model, SdkStore::over(account.client()), support::settings());
         support::run(&gateway, &request, false).await
     });
-    let made = support::made::Names::besides(&case.system, &request.query).replace(&response.to_string());
+    let made = case.names()?.replace(&response.to_string());
     let is = renumbered(serde_json::from_str(&made)?, &mut HashMap::new());
-    let golden = std::fs::read_to_string(case.golden("response.json"))?;
-    let expected = renumbered(serde_json::from_str(&golden)?, &mut HashMap::new());
+    let expected = renumbered(serde_json::from_str(&case.section(Section::Response)?)?, &mut HashMap::new());
     disagreement::compare(case, expected, is)
 }
 

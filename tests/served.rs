@@ -16,6 +16,8 @@ mod disk;
 mod dynamo;
 #[path = "served/golden.rs"]
 mod golden;
+#[path = "support/golden_file.rs"]
+mod golden_file;
 #[path = "served/large.rs"]
 mod large;
 #[path = "served/late.rs"]

@@ -12,6 +12,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use support::golden::{Case, cases};
+use support::golden_file::Section;
 use support::rows::{CHECKS, Row, read};
 
 /// Each design's letter and how many rows it has.
@@ -90,7 +91,7 @@ fn passes(row: &Row, cases: &[Case]) -> Result<(), Failed> {
     for (_, _, check) in checks {
         check()?;
     }
-    let plans: String = cases.iter().map(|case| std::fs::read_to_string(case.golden("plan.txt"))).collect::<Result<_, _>>()?;
+    let plans: String = cases.iter().map(|case| case.section(Section::Plan)).collect::<Result<_, _>>()?;
     if let Some(path) = row.paths.iter().find(|path| !cases.is_empty() && !plans.contains(path.as_str())) {
         return Err(format!("no plan of the row says `{path}`").into());
     }

@@ -5,15 +5,20 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "tidy/changelog.rs"]
+mod changelog;
 #[path = "tidy/code.rs"]
 mod code;
+#[path = "support/golden_file.rs"]
+mod golden_file;
 #[path = "tidy/modules.rs"]
 mod modules;
 
 use code::Code;
+use golden_file::{GoldenFile, Section};
 use modules::{Uses, from_root, module_of};
 use std::borrow::Borrow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -66,10 +71,9 @@ const DEEPEST: usize = 3;
 const MOST_FILES: usize = 12;
 const VAGUE_NAMES: [&str; 6] = ["utils", "util", "helpers", "helper", "common", "core"];
 const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
-/// The examples, and the folder of `tests/golden/` with the results of their operations.
+/// The examples, and the folder of `tests/golden/` with the goldens of their operations.
 const EXAMPLES: [(&str, &str); 5] =
     [("cycle-items", "cycles"), ("patterns", "patterns"), ("audiobook-sync", "audiobooks"), ("tenants", "tenants"), ("members", "members")];
-const COMPANIONS: [&str; 3] = ["plan.txt", "calls.json", "response.json"];
 
 // ---------------------------------------------------------------- rules
 
@@ -186,25 +190,44 @@ fn finished(files: &[impl Borrow<File>]) -> Vec<String> {
         .collect()
 }
 
-fn changelog(text: &str) -> Vec<String> {
-    let has = text.lines().any(|line| line.trim_end() == "## Unreleased");
-    if has { Vec::new() } else { vec!["CHANGELOG.md:1: there is no section `## Unreleased`".to_owned()] }
+/// The headings of docs/decisions.md after which no date stands.
+fn decisions(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let headings = lines.iter().enumerate().filter(|(_, line)| line.starts_with("### "));
+    let undated = headings.filter(|(index, _)| !lines.get(index + 2).is_some_and(|line| begins_with_date(line)));
+    undated.map(|(index, _)| format!("docs/decisions.md:{}: a decision begins with its date, `*2026-11-25.* …`", index + 1)).collect()
 }
 
-fn goldens(paths: &[String]) -> Vec<String> {
-    let all: BTreeSet<&str> = paths.iter().map(String::as_str).collect();
+fn begins_with_date(line: &str) -> bool {
+    let shape = line.chars().take(14).map(|letter| if letter.is_ascii_digit() { '0' } else { letter });
+    shape.collect::<String>() == "*0000-00-00.* "
+}
+
+/// The files under `tests/golden/`, and the operations of examples as they would be called there.
+fn goldens(files: &[(String, String)], of_examples: &[String]) -> Vec<String> {
     let mut found = Vec::new();
-    for path in paths {
-        if let Some(case) = path.strip_suffix(".graphql") {
-            let missing = COMPANIONS.iter().filter(|end| !all.contains(format!("{case}.{end}").as_str()));
-            found.extend(missing.map(|end| format!("{path}:1: the golden has no `{case}.{end}`")));
+    for (path, text) in files {
+        if !path.ends_with(".golden") {
+            found.push(format!("{path}:1: a golden is one file, `<case>.golden`"));
+            continue;
         }
-        if let Some(case) = COMPANIONS.iter().find_map(|end| path.strip_suffix(&format!(".{end}")))
-            && !all.contains(format!("{case}.graphql").as_str())
-        {
-            found.push(format!("{path}:1: there is no operation `{case}.graphql`"));
+        let golden = match GoldenFile::parse(text) {
+            Ok(golden) => golden,
+            Err(mistake) => {
+                found.push(format!("{path}:{mistake}"));
+                continue;
+            }
+        };
+        let missing = Section::RESULTS.into_iter().filter(|section| golden.get(*section).is_none());
+        found.extend(missing.map(|section| format!("{path}:1: the golden has no `{}`", section.name())));
+        match (golden.get(Section::Operation), of_examples.contains(path)) {
+            (None, false) => found.push(format!("{path}:1: the golden has no `operation`")),
+            (Some(_), true) => found.push(format!("{path}:1: the operation is also a file of the example")),
+            _ => {}
         }
     }
+    let lost = of_examples.iter().filter(|path| !files.iter().any(|(file, _)| file == *path));
+    found.extend(lost.map(|path| format!("{path}:1: the example's operation has no golden")));
     found
 }
 
@@ -241,6 +264,11 @@ fn paths_under(folder: &str, ends: &str) -> Vec<String> {
 
 fn read(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+}
+
+/// The files of a folder, each a path and a text.
+fn texts_under(folder: &str) -> Vec<(String, String)> {
+    paths_under(folder, "").into_iter().map(|path| (path.clone(), read(&path))).collect()
 }
 
 /// The files of `src/`.
@@ -306,20 +334,32 @@ fn nothing_is_left_unfinished() {
 
 #[test]
 fn the_changelog_has_a_place_for_changes() {
-    none(changelog(&read("CHANGELOG.md")));
+    none(changelog::page(&read("CHANGELOG.md")));
+}
+
+#[test]
+fn changes_are_in_the_form_of_their_folder() {
+    none(changelog::fragments(&texts_under("changelog.d")));
+}
+
+#[test]
+fn decisions_have_dates() {
+    none(decisions(&read("docs/decisions.md")));
 }
 
 #[test]
 fn goldens_are_whole() {
-    let mut paths = paths_under("tests/golden", "");
+    let files = texts_under("tests/golden");
+    assert!(!files.is_empty(), "there are no goldens");
+    let mut of_examples = Vec::new();
     for (example, system) in EXAMPLES {
-        let operations = paths_under(&format!("examples/{example}/operations"), ".graphql");
+        let folder = format!("examples/{example}/operations/");
+        let operations = paths_under(&folder, ".graphql");
         assert!(!operations.is_empty(), "{example} has no operations");
-        paths.extend(
-            operations.iter().map(|path| path.replace(&format!("examples/{example}/operations"), &format!("tests/golden/{system}"))),
-        );
+        let name = |path: &String| path.strip_prefix(&folder).unwrap().replace(".graphql", ".golden");
+        of_examples.extend(operations.iter().map(|path| format!("tests/golden/{system}/{}", name(path))));
     }
-    none(goldens(&paths));
+    none(goldens(&files, &of_examples));
 }
 
 // ---------------------------------------------------------------- the rules themselves
@@ -489,17 +529,43 @@ mod rules {
     }
 
     #[test]
-    fn a_changelog_without_unreleased_is_found() {
-        assert_eq!(changelog("# Changelog\n\n## 0.1.0\n").len(), 1);
-        none(changelog("# Changelog\n\n## Unreleased\n"));
+    fn decisions_without_a_date_are_found() {
+        none(decisions("## The plan\n\nText.\n\n### A\n\n*2026-11-25.* B.\n"));
+        for text in ["### A\n\nB.\n", "### A\n", "### A\n\n*2026-11.* B.\n", "### A\n\n2026-11-25. B.\n"] {
+            assert_eq!(decisions(text).len(), 1, "{text}");
+        }
     }
 
     #[test]
     fn incomplete_goldens_are_found() {
-        let paths = |list: &[&str]| -> Vec<String> { list.iter().map(|path| (*path).to_owned()).collect() };
-        let whole = paths(&["g/a.graphql", "g/a.plan.txt", "g/a.calls.json", "g/a.response.json", "g/items.jsonl"]);
-        none(goldens(&whole));
-        assert_eq!(goldens(&whole[..3]), ["g/a.graphql:1: the golden has no `g/a.response.json`"]);
-        assert_eq!(goldens(&whole[1..2]), ["g/a.plan.txt:1: there is no operation `g/a.graphql`"]);
+        let results = "==== plan\nwave 1\n==== calls\n[]\n==== response\n{}\n";
+        let whole = format!("==== operation\n{{ a }}\n{results}");
+        let found = |path: &str, text: &str, of_examples: &[&str]| {
+            let of_examples: Vec<String> = of_examples.iter().map(|path| (*path).to_owned()).collect();
+            goldens(&[(path.to_owned(), text.to_owned())], &of_examples)
+        };
+        none(found("g/a.golden", &whole, &[]));
+        none(found("g/a.golden", results, &["g/a.golden"]));
+        assert_eq!(found("g/a.golden", results, &[]), ["g/a.golden:1: the golden has no `operation`"]);
+        assert_eq!(found("g/a.golden", &whole, &["g/a.golden"]), ["g/a.golden:1: the operation is also a file of the example"]);
+        assert_eq!(found("g/a.golden", &whole, &["g/b.golden"]), ["g/b.golden:1: the example's operation has no golden"]);
+        assert_eq!(found("g/a.plan.txt", "wave 1\n", &[]), ["g/a.plan.txt:1: a golden is one file, `<case>.golden`"]);
+        assert_eq!(found("g/a.golden", &whole.replace("==== calls\n[]\n", ""), &[]), ["g/a.golden:1: the golden has no `calls`"]);
+    }
+
+    #[test]
+    fn a_golden_out_of_form_is_found() {
+        let cases = [
+            ("{ a }\n", "1: the first line is `==== <section>`"),
+            ("==== operation\n{ a }\n==== plans\n", "3: there is no section `plans`"),
+            ("==== calls\n[]\n==== plan\n", "3: `plan` stands after `calls`"),
+            ("==== plan\n==== plan\n", "2: `plan` stands after `plan`"),
+            ("==== plan\nwave 1", "2: the last line has no end"),
+        ];
+        for (text, mistake) in cases {
+            assert_eq!(GoldenFile::parse(text), Err(mistake.to_owned()));
+        }
+        let text = "==== operation\n# ====\n\n{ a }\n==== caller\nnull\n==== plan\n==== calls\n[]\n";
+        assert_eq!(GoldenFile::parse(text).unwrap().to_text(), text);
     }
 }

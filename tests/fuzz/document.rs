@@ -1,9 +1,11 @@
 //! A GraphQL document in: it is planned, or refused with a short message. The same document has the same plan.
 
-use crate::run::{run, texts};
+use crate::golden_file::{GoldenFile, Section, files};
+use crate::run::run;
 use keyfold::execute::gateway::{Response, plan};
 use keyfold::execute::request::{Request, Settings};
 use keyfold::schema::{self, model::Model};
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 /// The most bytes of a refusal: 20 mistakes.
@@ -35,6 +37,7 @@ fn target(input: &[u8]) -> String {
 
 #[test]
 fn any_document_is_planned_or_refused() {
-    let goldens = ["pantry", "favorites", "posts"].iter().flat_map(|system| texts(&format!("tests/golden/{system}"), ".graphql"));
-    run("document", target, goldens.collect());
+    let goldens = ["pantry", "favorites", "posts"].iter().flat_map(|system| files(system).unwrap());
+    let operation = |file: PathBuf| GoldenFile::read(&file).unwrap().get(Section::Operation).unwrap().as_bytes().to_vec();
+    run("document", target, goldens.map(operation).collect());
 }

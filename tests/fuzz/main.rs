@@ -10,6 +10,8 @@
 mod change;
 mod cursor;
 mod document;
+#[path = "../support/golden_file.rs"]
+mod golden_file;
 mod import_line;
 mod run;
 mod schema;

@@ -5,7 +5,7 @@ use crate::events::{Asked, FORMS};
 use crate::runtime::Lambda;
 use crate::store::Store;
 use crate::support::golden::{Case, cases};
-use crate::support::made::Names;
+use crate::support::golden_file::Section;
 use serde_json::{Value, json};
 
 pub async fn every_golden_answers_the_same_in_every_form() {
@@ -20,15 +20,14 @@ pub async fn every_golden_answers_the_same_in_every_form() {
             continue;
         }
         let is_write = request.query.lines().any(|line| line.trim_start().starts_with("mutation"));
-        let expected = std::fs::read_to_string(case.golden("response.json")).unwrap();
-        let expected = comparable(serde_json::from_str(&expected).unwrap(), &case.system, &request.query);
+        let expected = comparable(serde_json::from_str(&case.section(Section::Response).unwrap()).unwrap(), case);
         for form in FORMS {
             if is_write {
                 store.reset();
             }
             let asked = Asked::post(&request.query, &json!(request.variables), request.caller.sub());
             let got = lambda.invoke(&asked.event(form)).await.got(form);
-            assert_eq!(comparable(got.json(), &case.system, &request.query), expected, "{} as {form:?}", case.name);
+            assert_eq!(comparable(got.json(), case), expected, "{} as {form:?}", case.name);
         }
         seen += 1;
         writes += usize::from(is_write);
@@ -38,9 +37,9 @@ pub async fn every_golden_answers_the_same_in_every_form() {
 }
 
 /// A response without what differs between two runs: cursors, and values that a write generates, which are numbered as they occur.
-fn comparable(response: Value, system: &str, query: &str) -> String {
+fn comparable(response: Value, case: &Case) -> String {
     let text = format!("{:#}\n", without_cursors(response));
-    let text = Names::besides(system, query).replace(&text);
+    let text = case.names().unwrap().replace(&text);
     let mut given: Vec<String> = Vec::new();
     let mut parts = text.split('<');
     let mut out = parts.next().unwrap_or_default().to_owned();

@@ -1,6 +1,6 @@
 //! The goldens of pantry, favorites and posts, over HTTP: a server gives the same answers as a gateway in the test's process.
 
-use super::process::repository;
+use super::golden_file::{GoldenFile, Section, files};
 use super::server::{Behind, Server, samples};
 use apollo_compiler::ast::Definition;
 use serde_json::{Value, json};
@@ -8,38 +8,31 @@ use serde_json::{Value, json};
 pub async fn every_golden_answers_the_same(behind: Behind) {
     let server = Server::start(behind, &samples());
     let mut seen = 0;
-    let systems = ["pantry", "favorites", "posts"].map(|system| repository(&format!("tests/golden/{system}")));
-    for entry in systems.iter().flat_map(|system| std::fs::read_dir(system).unwrap()) {
-        let file = entry.unwrap().path();
-        if file.extension().is_none_or(|extension| extension != "graphql") {
-            continue;
-        }
-        let text = std::fs::read_to_string(&file).unwrap();
+    for file in ["pantry", "favorites", "posts"].iter().flat_map(|system| files(system).unwrap()) {
+        let golden = GoldenFile::read(&file).unwrap();
+        let text = golden.get(Section::Operation).unwrap();
         // Mutations run on their own items.
-        let document = apollo_compiler::ast::Document::parse(text.as_str(), "golden").unwrap();
+        let document = apollo_compiler::ast::Document::parse(text, "golden").unwrap();
         let writes = |definition: &Definition| matches!(definition, Definition::OperationDefinition(one) if !one.operation_type.is_query());
         if document.definitions.iter().any(writes) {
             continue;
         }
         // Whoever asks here is the first caller of the samples.
-        if text.contains("# as ") {
+        if golden.get(Section::Caller).is_some() {
             continue;
         }
         // A cursor in an operation is encrypted with another key than the server's.
         if text.contains("after: \"") || text.contains("before: \"") {
             continue;
         }
-        let variables = match text.lines().next().and_then(|line| line.strip_prefix("# {")) {
-            Some(rest) => serde_json::from_str(&format!("{{{rest}")).unwrap(),
-            None => json!({}),
-        };
-        let expected: Value = serde_json::from_str(&std::fs::read_to_string(file.with_extension("response.json")).unwrap()).unwrap();
+        let variables = golden.get(Section::Variables).map_or_else(|| json!({}), |text| serde_json::from_str(text).unwrap());
+        let expected: Value = serde_json::from_str(golden.get(Section::Response).unwrap()).unwrap();
         // A cursor in an operation is encrypted with the goldens' key, which this server does not have.
         let from_a_cursor = ["after: \"", "before: \""].iter().any(|argument| text.contains(argument));
         if from_a_cursor && expected.get("errors").is_none() {
             continue;
         }
-        let mut body = server.ask(&text, variables).await.body;
+        let mut body = server.ask(text, variables).await.body;
         body.as_object_mut().unwrap().remove("extensions");
         assert_eq!(without_cursors(body), without_cursors(expected), "{}", file.display());
         seen += 1;

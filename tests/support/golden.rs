@@ -1,72 +1,100 @@
-//! A golden: schema and operation → plan → exact DynamoDB calls → response, each compared with its file. With `UPDATE_EXPECT=1` the files
-//! are written.
-//!
-//! The operation is `tests/golden/<system>/<case>.graphql`, or one of an example's `operations/`; a first line `# {…}` holds its
-//! variables, and one `# as {…}` the claims of its caller. Without it, the caller is the first of the system's `callers.json`, or nobody. `tests/golden/<system>/` has `<case>.plan.txt`, `<case>.calls.json` (every call in order; another call fails the test) and
-//! `<case>.response.json`.
+//! A golden: schema and operation → plan → exact DynamoDB calls → response, each compared with its section of
+//! `tests/golden/<system>/<case>.golden`. With `UPDATE_EXPECT=1` these sections are written. `golden_file` says what the file looks like.
 
+use super::golden_file::{GoldenFile, Section, files, folder};
+use super::made::Names;
 use keyfold::execute::gateway::plan;
 use keyfold::execute::request::Request;
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::{PoisonError, RwLock};
+
+/// A case proves several rows of docs/systems.md and is then checked several times at once: nobody reads a file that is being written.
+static FILES: RwLock<()> = RwLock::new(());
 
 /// A case: the system it runs on, its name, and the file of its operation.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Case {
     pub system: String,
     pub name: String,
+    /// The golden itself, or a file of an example's `operations/`.
     pub operation: PathBuf,
 }
 
-/// Every case of every system, sorted. A case found in two places is a failure.
+/// Every case of every system, sorted.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for system in std::fs::read_dir(folder("")).unwrap().map(|entry| entry.unwrap()) {
         let system = system.file_name().to_string_lossy().into_owned();
-        let (schema, _) = super::places(&system);
-        for place in [folder(&system), schema.with_file_name("operations")] {
-            for file in std::fs::read_dir(place).into_iter().flatten().map(|entry| entry.unwrap().path()) {
-                if file.extension().is_some_and(|extension| extension == "graphql") {
-                    let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-                    cases.push(Case { system: system.clone(), name, operation: file });
-                }
-            }
+        let operations = super::places(&system).0.with_file_name("operations");
+        let of_example = std::fs::read_dir(operations).into_iter().flatten().map(|entry| entry.unwrap().path());
+        let of_example: Vec<PathBuf> = of_example.filter(|file| file.extension().is_some_and(|ending| ending == "graphql")).collect();
+        let names: Vec<_> = of_example.iter().map(|file| file.file_stem().unwrap().to_owned()).collect();
+        let own = files(&system).unwrap().into_iter().filter(|file| !names.iter().any(|name| Some(name.as_os_str()) == file.file_stem()));
+        for operation in own.chain(of_example.iter().cloned()) {
+            let name = operation.file_stem().unwrap().to_string_lossy().into_owned();
+            cases.push(Case { system: system.clone(), name, operation });
         }
     }
     cases.sort();
     assert!(!cases.is_empty(), "there are no goldens");
-    for pair in cases.windows(2) {
-        assert!((&pair[0].system, &pair[0].name) != (&pair[1].system, &pair[1].name), "{pair:?} is one case in two places");
-    }
     cases
 }
 
-fn folder(system: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(system)
-}
-
 impl Case {
-    /// One of the case's three files.
-    pub fn golden(&self, ending: &str) -> PathBuf {
-        folder(&self.system).join(format!("{}.{ending}", self.name))
+    fn path(&self) -> PathBuf {
+        folder(&self.system).join(format!("{}.golden", self.name))
     }
 
-    /// The operation with its variables.
+    /// The golden; an empty one if an example's operation has none yet.
+    fn golden(&self) -> Result<GoldenFile, Failed> {
+        let _reading = FILES.read().unwrap_or_else(PoisonError::into_inner);
+        if self.operation != self.path() && !self.path().exists() { Ok(GoldenFile::default()) } else { Ok(GoldenFile::read(&self.path())?) }
+    }
+
+    /// A section of the golden.
+    pub fn section(&self, section: Section) -> Result<String, Failed> {
+        let golden = self.golden()?;
+        let text = golden.get(section).ok_or_else(|| format!("{} has no `{}`", self.path().display(), section.name()))?;
+        Ok(text.to_owned())
+    }
+
+    /// The operation with its variables and its caller.
     pub fn request(&self) -> Result<Request, Failed> {
-        let text = std::fs::read_to_string(&self.operation)?;
-        let comment = |start: &str| text.lines().take_while(|line| line.starts_with('#')).find_map(|line| line.strip_prefix(start));
-        let variables = comment("# {").map_or_else(|| Ok(json!({})), |rest| serde_json::from_str(&format!("{{{rest}")))?;
-        let caller = match comment("# as ") {
+        self.request_of(&self.golden()?)
+    }
+
+    fn request_of(&self, golden: &GoldenFile) -> Result<Request, Failed> {
+        let operation = match golden.get(Section::Operation) {
+            Some(_) if self.operation != self.path() => return Err(format!("{self:?} is one case in two places").into()),
+            Some(operation) => operation.to_owned(),
+            None if self.operation != self.path() => std::fs::read_to_string(&self.operation)?,
+            None => return Err(format!("{} has no operation", self.path().display()).into()),
+        };
+        let variables = golden.get(Section::Variables).map_or_else(|| Ok(json!({})), serde_json::from_str)?;
+        let caller = match golden.get(Section::Caller) {
             Some(claims) => super::caller(serde_json::from_str(claims)?),
             None => super::first_caller(&self.system),
         };
-        Ok(Request { caller, ..super::request(&text, variables) })
+        Ok(Request { caller, ..super::request(&operation, variables) })
     }
 
-    /// Plans and runs the operation, and compares the results with the files.
+    /// Names for the values that the operation generates: those that neither it nor the system's items have.
+    pub fn names(&self) -> Result<Names, Failed> {
+        let golden = self.golden()?;
+        Ok(self.names_of(&golden, &self.request_of(&golden)?))
+    }
+
+    fn names_of(&self, golden: &GoldenFile, request: &Request) -> Names {
+        let [caller, variables] = [Section::Caller, Section::Variables].map(|section| golden.get(section).unwrap_or_default());
+        Names::besides(&self.system, &[&request.query, caller, variables].concat())
+    }
+
+    /// Plans and runs the operation, and compares the results with the golden.
     pub fn check(&self) -> Result<(), Failed> {
-        let request = self.request()?;
+        let golden = self.golden()?;
+        let request = self.request_of(&golden)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (planned, calls, response) = runtime.block_on(async {
             let (gateway, recorder) = super::system(&self.system).await;
@@ -77,29 +105,30 @@ impl Case {
             let response = super::run(&gateway, &request, false).await;
             (planned, recorder.take(), response)
         });
-        let mut names = super::made::Names::besides(&self.system, &request.query);
         let calls: Vec<Value> = calls.into_iter().map(|(operation, body)| json!({ "operation": operation, "body": body })).collect();
-        let mut differences = String::new();
-        for (ending, is) in [("plan.txt", planned), ("calls.json", pretty(&json!(calls))), ("response.json", pretty(&response))] {
-            differences += &compare(&self.golden(ending), &names.replace(&is))?;
+        let (mut names, mut is) = (self.names_of(&golden, &request), golden.clone());
+        for (section, text) in Section::RESULTS.into_iter().zip([planned, pretty(&json!(calls)), pretty(&response)]) {
+            is.set(section, &names.replace(&text));
         }
-        if differences.is_empty() { Ok(()) } else { Err(differences.into()) }
+        if is == golden { Ok(()) } else { self.update_or_fail(&golden, &is) }
+    }
+
+    /// With `UPDATE_EXPECT`, writes the golden. Without it, fails with the differences.
+    fn update_or_fail(&self, was: &GoldenFile, is: &GoldenFile) -> Result<(), Failed> {
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            let _writing = FILES.write().unwrap_or_else(PoisonError::into_inner);
+            return Ok(std::fs::write(self.path(), is.to_text())?);
+        }
+        let mut differences = format!("{} differs (UPDATE_EXPECT=1 takes the new form):\n", self.path().display());
+        for section in Section::RESULTS.into_iter().filter(|section| was.get(*section) != is.get(*section)) {
+            let [was, is] = [was, is].map(|golden| golden.get(section).unwrap_or_default());
+            let diff = similar::TextDiff::from_lines(was, is);
+            differences += &format!("==== {}\n{}\n", section.name(), diff.unified_diff().context_radius(3));
+        }
+        Err(differences.into())
     }
 }
 
 fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
-}
-
-fn compare(golden: &Path, is: &str) -> Result<String, Failed> {
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        std::fs::write(golden, is)?;
-        return Ok(String::new());
-    }
-    let was = std::fs::read_to_string(golden).unwrap_or_default();
-    if was == is {
-        return Ok(String::new());
-    }
-    let diff = similar::TextDiff::from_lines(was.as_str(), is);
-    Ok(format!("{} differs (UPDATE_EXPECT=1 takes the new form):\n{}\n", golden.display(), diff.unified_diff().context_radius(3)))
 }

@@ -3,6 +3,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod golden;
+pub mod golden_file;
 pub mod made;
 pub mod rows;
 
