@@ -11,7 +11,7 @@ use crate::execute::write::dispatch::cascade::{self, CascadeError};
 use crate::execute::write::dispatch::classify::{FailureClass, classify_failure, unfit};
 use crate::execute::write::dispatch::{replicas, unanswered};
 use crate::execute::write::draft::actions;
-use crate::execute::write::draft::call::{Earlier, Generated, ResultItem, WriteDraft};
+use crate::execute::write::draft::call::{DraftCall, Earlier, Generated, ResultItem, WriteDraft};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::Turn;
 use crate::execute::write::messages::{
@@ -23,7 +23,7 @@ use crate::execute::write::rules::lookups;
 use crate::plan::tree::PlannedWrite;
 use crate::schema::model::write::WriteReturns;
 use crate::table::data::attribute::Item;
-use crate::table::data::write::{Unfit, WriteCall, WriteError};
+use crate::table::data::write::{Unfit, WriteAction, WriteCall, WriteError};
 use crate::table::retry::backoff::{Backoff, Pace};
 use futures_util::FutureExt;
 use serde_json::{Map, Value};
@@ -91,7 +91,7 @@ impl WriteJob<'_> {
                 Err(CascadeError::HalfWay(error)) => return Err(vec![half_way(error)]),
             };
             match sent {
-                Ok(answer) => return self.finish(&draft, answer).await,
+                Ok(answer) => return self.finish(&draft, Some(answer)).await,
                 Err(WriteError::Conditions(failures)) => match classify_failure(self, &draft, &failures).await {
                     FailureClass::Race(place) => {
                         earlier.foreign_guards.extend(draft.failed_guards(&failures));
@@ -123,7 +123,7 @@ impl WriteJob<'_> {
                 // Another attempt could undo what others have done since.
                 Err(WriteError::Uncertain(error)) => {
                     return match unanswered::made(self, &draft, &generated).boxed().await {
-                        Some(item) => self.finish(&draft, Some(item)).await,
+                        Some(item) => self.finish(&draft, Some(Some(item))).await,
                         None => Err(vec![open_end(&error)]),
                     };
                 }
@@ -160,8 +160,9 @@ impl WriteJob<'_> {
         Ok(None)
     }
 
-    /// Deletes dependents that came in during a cascade. Then gathers the items that the field returns.
-    async fn finish(&self, draft: &WriteDraft, answer: Option<Arc<Item>>) -> Result<Vec<Arc<Item>>, FieldErrors> {
+    /// Deletes dependents that came in during a cascade. Then gathers the items that the field returns. `answer` is what the calls gave, or
+    /// none if they were not made.
+    async fn finish(&self, draft: &WriteDraft, answer: Option<Option<Arc<Item>>>) -> Result<Vec<Arc<Item>>, FieldErrors> {
         cascade::sweep(self, draft.cascades.iter()).boxed().await.map_err(unswept)?;
         replicas::sync(self, &draft.behind).await.map_err(|error| vec![replicas_behind(&error)])?;
         let outcomes: &[ResultItem] = match self.write.returns {
@@ -170,19 +171,19 @@ impl WriteJob<'_> {
             WriteReturns::Item(action) | WriteReturns::Items(action) => draft.results.get(action).map_or(&[], Vec::as_slice),
         };
         let single = draft.as_call(self.context.single_writes).is_some();
+        let writes = |call: &DraftCall| !matches!(call.write.action, WriteAction::Check(_));
+        let is_made = answer.is_some() && draft.calls.iter().any(writes);
         let mut items = Vec::new();
         for outcome in outcomes {
             match outcome {
                 ResultItem::Nothing => {}
                 ResultItem::Known(item) => items.push(item.clone()),
-                ResultItem::Answer(..) if single => items.extend(answer.clone()),
+                ResultItem::Answer(..) if single => items.extend(answer.clone().flatten()),
                 ResultItem::Answer(ty, key) => items.extend(self.read(ty, key).await.map_err(made)?),
             }
         }
         match self.write.returns {
-            WriteReturns::Item(action) if items.is_empty() && self.must_give() => {
-                Err(vec![self.nothing(action, !(single || draft.calls.is_empty()))])
-            }
+            WriteReturns::Item(action) if items.is_empty() && self.must_give() => Err(vec![self.nothing(action, is_made && !single)]),
             _ => Ok(items),
         }
     }
