@@ -343,3 +343,12 @@ fn every_setting_of_a_server_is_documented() {
         assert!(text.contains(&format!("[env: {variable}")), "{name}: {text}");
     }
 }
+
+#[test]
+fn an_idle_connection_outlasts_those_of_load_balancers() {
+    let settings = settings("serve");
+    let of = |name: &str| settings.iter().find(|(found, _)| found == name).map(|(_, text)| text.as_str()).unwrap_or_default();
+    // Load balancers of AWS keep theirs for 60 s.
+    assert!(of("--keep-alive").contains("[default: 75s]"), "{}", of("--keep-alive"));
+    assert!(of("--header-timeout").contains("[default: 10s]"), "{}", of("--header-timeout"));
+}

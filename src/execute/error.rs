@@ -216,4 +216,21 @@ mod tests {
         let text = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
         assert!(text.lines().count() <= most, "{text}");
     }
+
+    #[test]
+    fn a_failed_call_is_logged_in_words() {
+        let kept = Kept::default();
+        let log = kept.clone();
+        let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || log.clone()).finish();
+        let text = || String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+        let error = TableError { kind: TableErrorKind::NoSuchTable, detail: "it is not there".to_owned() };
+        let begun = std::time::Instant::now();
+        // Another test may have had the line of this second.
+        tracing::subscriber::with_default(subscriber, || {
+            while text().is_empty() && begun.elapsed().as_secs() < 10 {
+                drop(Failure::of_table(&error));
+            }
+        });
+        assert!(text().contains("kind=no such table detail=it is not there"), "{}", text());
+    }
 }

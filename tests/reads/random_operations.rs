@@ -28,28 +28,34 @@ pub fn settings(rng: &mut fastrand::Rng) -> Settings {
     Settings { max_aliases: 10_000, ..support::any_settings(rng) }
 }
 
+/// Tries a law on this number of operations on a system's items, each on a gateway of its own.
+pub fn on_system(system: &str, usual: u64, law: &mut dyn FnMut(u64, &Trial<'_>, &mut Maker<'_>)) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let model = support::unruled_model(system);
+    let store = SdkStore::in_memory().unwrap();
+    runtime.block_on(support::fill(&store, &model, system));
+    let caller = support::first_caller(system);
+    let items = named(&model, &caller, items(system, &model));
+    let rules = rules_of(system);
+    let otherwise = disagreements(&model, &rules);
+    assert!(otherwise.is_empty(), "{system}: {otherwise:#?}");
+    let world = World { model: &model, rules: &rules, items: &items, caller: &caller };
+    let pool = Pool::of(&model, &items);
+    for seed in cases(usual) {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let gateway = Gateway::new(model.clone(), store.clone(), settings(&mut rng));
+        let trial = Trial { gateway: &gateway, world: &world, runtime: &runtime };
+        law(seed, &trial, &mut Maker::new(&model, &pool, rng));
+    }
+}
+
 #[test]
 fn a_query_gives_what_reading_field_by_field_gives() {
     let mut all = Seen::default();
     let mut failures: Vec<String> = Vec::new();
     for system in SYSTEMS {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let model = support::unruled_model(system);
-        let store = SdkStore::in_memory().unwrap();
-        runtime.block_on(support::fill(&store, &model, system));
-        let caller = support::first_caller(system);
-        let items = named(&model, &caller, items(system, &model));
-        let rules = rules_of(system);
-        let otherwise = disagreements(&model, &rules);
-        assert!(otherwise.is_empty(), "{system}: {otherwise:#?}");
-        let world = World { model: &model, rules: &rules, items: &items, caller: &caller };
-        let pool = Pool::of(&model, &items);
         let mut seen = Seen::default();
-        for seed in cases(60) {
-            let mut rng = fastrand::Rng::with_seed(seed);
-            let gateway = Gateway::new(model.clone(), store.clone(), settings(&mut rng));
-            let trial = Trial { gateway: &gateway, world: &world, runtime: &runtime };
-            let mut maker = Maker::new(&model, &pool, rng);
+        on_system(system, 60, &mut |seed, trial, maker| {
             let mut set = maker.operation();
             let mut cursors = Cursors::default();
             for _ in 0..3 {
@@ -63,7 +69,7 @@ fn a_query_gives_what_reading_field_by_field_gives() {
                 }
                 set = trial.turned(&set, &cursors, &mut maker.rng);
             }
-        }
+        });
         eprintln!("{system}: {seen:?}");
         all.add(&seen);
     }

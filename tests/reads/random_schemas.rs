@@ -8,7 +8,7 @@ use crate::random::finds::{Extra, extras, with};
 use crate::random::operations::{Maker, Pool};
 use crate::random::trial::{Seen, Trial};
 use crate::random_operations::{MOST, cases, settings};
-use crate::random_schema::{Dimensions, Rng, Schema, keys, values};
+use crate::random_schema::{Dimensions, Rng, Schema, keys, rules, values};
 use crate::support;
 use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::Gateway;
@@ -33,14 +33,28 @@ pub struct Made {
 
 impl Made {
     pub fn of(seed: u64) -> Option<Self> {
-        let schema = Schema::random(seed, &Dimensions::default());
-        let mut schema = schema;
+        let mut schema = Schema::random(seed, &Dimensions::default());
         schema.mutations.clear();
+        Self::with_more(seed, schema)
+    }
+
+    /// A schema with rules.
+    pub fn ruled(seed: u64) -> Option<Self> {
+        let mut schema = Schema::random(seed, &Dimensions::default());
+        schema.mutations.clear();
+        let schema = rules::with_random(&mut Rng::with_seed(seed ^ 0x7275_6c65), schema, &|schema| model_of(&schema.sdl()).is_some());
+        Self::with_more(seed, schema)
+    }
+
+    fn with_more(seed: u64, schema: Schema) -> Option<Self> {
         let base = schema.sdl();
-        let model_of = |sdl: &str| load("random.graphql", sdl, &|_| None).ok().map(|(model, _)| model);
         model_of(&base)?;
         let mut rng = Rng::with_seed(seed ^ 0x7265_6164);
-        let all = extras(&mut rng, &schema);
+        let mut all = extras(&mut rng, &schema);
+        if !schema.rules.is_empty() {
+            all.iter_mut()
+                .for_each(|extra| extra.field += if rng.u8(..4) == 0 { " @auth(signedIn: true)" } else { " @auth(public: true)" });
+        }
         let mut kept: Vec<Extra> = Vec::new();
         for extra in &all {
             let known = kept
@@ -62,6 +76,27 @@ impl Made {
         let of_interfaces = kept.iter().filter(|extra| !extra.implementors.is_empty()).count();
         Some(Self { sdl, model, items, tried: all.len(), kept: kept.len(), of_interfaces })
     }
+
+    /// Lets a law try operations of this caller on a gateway with the items.
+    pub fn tried_by<T>(&self, seed: u64, caller: &Caller, law: impl FnOnce(&Trial<'_>, &mut Maker<'_>) -> T) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let store = SdkStore::in_memory().unwrap();
+        runtime.block_on(async {
+            store.create_missing(&self.model.tables).await.unwrap();
+            for (table, items) in self.model.tables.iter().zip(&self.items) {
+                store.load(table, items.clone(), support::deadline()).await.unwrap();
+            }
+        });
+        let gateway = Gateway::new(self.model.clone(), store, settings(&mut Rng::with_seed(seed)));
+        let world = World { model: &self.model, rules: &Rules::of(&self.sdl), items: &self.items, caller };
+        let pool = Pool::of(&self.model, &self.items);
+        let trial = Trial { gateway: &gateway, world: &world, runtime: &runtime };
+        law(&trial, &mut Maker::new(&self.model, &pool, Rng::with_seed(seed)))
+    }
+}
+
+fn model_of(sdl: &str) -> Option<Model> {
+    load("random.graphql", sdl, &|_| None).ok().map(|(model, _)| model)
 }
 
 #[test]
@@ -75,36 +110,26 @@ fn a_query_on_any_schema_gives_what_reading_field_by_field_gives() {
         let Some(made) = Made::of(seed) else { continue };
         (tried, kept, schemas) = (tried + made.tried, kept + made.kept, schemas + 1);
         of_interfaces += made.of_interfaces;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let store = SdkStore::in_memory().unwrap();
-        runtime.block_on(async {
-            store.create_missing(&made.model.tables).await.unwrap();
-            for (table, items) in made.model.tables.iter().zip(&made.items) {
-                store.load(table, items.clone(), support::deadline()).await.unwrap();
-            }
-        });
-        let gateway = Gateway::new(made.model.clone(), store, settings(&mut Rng::with_seed(seed)));
         let rules = Rules::of(&made.sdl);
         let otherwise = disagreements(&made.model, &rules);
         assert!(otherwise.is_empty(), "seed {seed}: {otherwise:#?}\n{}", made.sdl);
         let silent = unsaid(&made.model, &rules);
         assert!(silent.is_empty(), "seed {seed}: {silent:#?}\n{}", made.sdl);
-        let world = World { model: &made.model, rules: &rules, items: &made.items, caller: &Caller::nobody() };
-        let pool = Pool::of(&made.model, &made.items);
-        let trial = Trial { gateway: &gateway, world: &world, runtime: &runtime };
-        let mut maker = Maker::new(&made.model, &pool, Rng::with_seed(seed));
-        'operations: for _ in 0..12 {
-            let mut set = maker.operation();
-            let mut cursors = Cursors::default();
-            for _ in 0..3 {
-                let before = cursors.clone();
-                if trial.differs(&set, &mut cursors, &mut seen).is_some() {
-                    let items: String = made.items.iter().flatten().map(|item| format!("{item:?}\n")).collect();
-                    failures.push(format!("seed {seed}: {}\n{}\n{items}", trial.minimised(&set, &before), made.sdl));
-                    break 'operations;
-                }
-                set = trial.turned(&set, &cursors, &mut maker.rng);
-            }
+        let failure = made.tried_by(seed, &Caller::nobody(), |trial, maker| {
+            (0..12).find_map(|_| {
+                let mut set = maker.operation();
+                let mut cursors = Cursors::default();
+                (0..3).find_map(|_| {
+                    let before = cursors.clone();
+                    let failure = trial.differs(&set, &mut cursors, &mut seen).map(|_| trial.minimised(&set, &before));
+                    set = trial.turned(&set, &cursors, &mut maker.rng);
+                    failure
+                })
+            })
+        });
+        if let Some(failure) = failure {
+            let items: String = made.items.iter().flatten().map(|item| format!("{item:?}\n")).collect();
+            failures.push(format!("seed {seed}: {failure}\n{}\n{items}", made.sdl));
         }
         if failures.len() >= MOST {
             break;

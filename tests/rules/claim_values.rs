@@ -34,14 +34,15 @@ type Mutation {
 "#;
 
 async fn open() -> Library {
-    Library::of(SCHEMA, json!({ "blocked": [] }), r#"mutation { putBox(id: "5.5", team: "red", price: "5.5", weight: 5.5) { id } }"#).await
+    Library::of(SCHEMA, json!({ "blocked": ["none"] }), r#"mutation { putBox(id: "5.5", team: "red", price: "5.5", weight: 5.5) { id } }"#)
+        .await
 }
 
 fn lets_in(claims: Value, field: &'static str, query: &'static str) -> Row {
     let mut claims = claims;
-    // The box itself is open to all of them.
+    // The box itself is open to all of them, whatever an empty list means.
     if claims.get("blocked").is_none() {
-        claims["blocked"] = json!([]);
+        claims["blocked"] = json!(["none"]);
     }
     (claims, query, json!({ field: { "id": "5.5" } }), &[], 1)
 }

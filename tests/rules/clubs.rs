@@ -124,6 +124,7 @@ fn writes() -> Vec<Row> {
             &["NOT_FOUND b"],
             6,
         ),
+        (ann(), r#"mutation { mustUnpublish(clubId: "c", id: "p9") { id } }"#, Value::Null, &["NOT_FOUND mustUnpublish"], 2),
         // What a write reads first is told only to whom the rule lets in.
         (stranger.clone(), r#"mutation { reprint(clubId: "c", id: "p1", name: "n") }"#, Value::Null, &["FORBIDDEN reprint"], 2),
         (stranger.clone(), r#"mutation { reprint(clubId: "c", id: "p9", name: "n") }"#, Value::Null, &["FORBIDDEN reprint"], 2),

@@ -41,6 +41,20 @@ async fn a_change_tells_what_happened() {
 }
 
 #[tokio::test]
+async fn a_response_key_that_is_written_again_is_the_same_field() {
+    let board = watching(BOARD).await;
+    let rest = r#"fragment Rest on Subscription { cards(boardId: "b") { node { text } } }"#;
+    let query = format!(r#"subscription {{ cards(boardId: "b") {{ change }} cards(boardId: "b") {{ node {{ id }} }} ...Rest }} {rest}"#);
+    let mut cards = board.subscribe(&query).await;
+    cards.begin().await;
+    board.run(r#"mutation { putBoard(id: "b", title: "B") { id } putCard(boardId: "b", id: "1", text: "one") { id } }"#).await;
+    assert_eq!(cards.next().await, json!({ "cards": { "change": "INSERT", "node": { "id": "1", "text": "one" } } }));
+    let query = r#"subscription { a: card(boardId: "b", id: "1") { text } a: card(boardId: "b", id: "1") { board { title } } }"#;
+    let mut card = board.subscribe(query).await;
+    assert_eq!(card.next().await, json!({ "a": { "text": "one", "board": { "title": "B" } } }));
+}
+
+#[tokio::test]
 async fn an_item_that_begins_or_ends_to_match_comes_and_goes() {
     let board = watching(BOARD).await;
     let mut open = board.subscribe(r#"subscription { cards(boardId: "b", status: "open") { change previous { status } } }"#).await;

@@ -3,7 +3,8 @@
 use crate::engine::Engine;
 use crate::model::{Arguments, Memory};
 use crate::random_schema::mutations::{Mutation, Returns, Verb};
-use crate::random_schema::{Dimensions, Kind, Rng, Schema, chance, values};
+use crate::random_schema::{Dimensions, Kind, Rng, Schema, chance, rules, values};
+use crate::support;
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Request;
 use keyfold::execute::request::Settings;
@@ -30,6 +31,8 @@ pub struct Operation {
     /// Its writer, if there are several. The first operations have no writer and run one after the other.
     pub writer: Option<usize>,
     pub arguments: Arguments,
+    /// The caller's claims; null is nobody.
+    pub claims: Value,
 }
 
 /// The seeds that a law tries: `KEYFOLD_LAW_CASES` of them, or else this many, from `KEYFOLD_LAW_SEED` on.
@@ -61,10 +64,14 @@ pub fn law(seeds: std::ops::Range<u64>, dimensions: &Dimensions, most: usize, fa
 impl Case {
     /// The case of a seed; `None` if the checker refuses its schema.
     pub fn random(seed: u64, dimensions: &Dimensions, most: usize) -> Option<Self> {
-        let schema = Schema::random(seed, dimensions);
+        let mut schema = Schema::random(seed, dimensions);
         let mut rng = Rng::with_seed(seed ^ 0x6f70_6572);
         let writer = |position: usize| position.checked_sub(FIRST).map(|position| position % WRITERS);
-        let operations = (0..most).map(|position| operation(&mut rng, &schema, writer(position))).collect();
+        let mut operations: Vec<Operation> = (0..most).map(|position| operation(&mut rng, &schema, writer(position))).collect();
+        if dimensions.rules {
+            schema = rules::with_random(&mut rng, schema, &|schema| load(schema).is_some());
+            operations.iter_mut().for_each(|operation| operation.claims = rules::claims(&mut rng));
+        }
         load(&schema)?;
         Some(Self { seed, schema, operations })
     }
@@ -128,7 +135,7 @@ impl Case {
         let writer = |one: &Operation| one.writer.map_or_else(String::new, |writer| format!("{writer}: "));
         self.operations
             .iter()
-            .map(|one| format!("{}{} {}\n", writer(one), self.schema.mutations[one.mutation].name, json!(one.arguments)))
+            .map(|one| format!("{}{} {} {}\n", writer(one), self.schema.mutations[one.mutation].name, json!(one.arguments), one.claims))
             .collect()
     }
 }
@@ -159,7 +166,7 @@ fn operation(rng: &mut Rng, schema: &Schema, writer: Option<usize>) -> Operation
         };
         arguments.insert(argument.name.clone(), value);
     }
-    Operation { mutation, writer, arguments }
+    Operation { mutation, writer, arguments, claims: Value::Null }
 }
 
 /// The text of an operation that runs a mutation and selects all fields of its items.
@@ -186,7 +193,8 @@ pub fn text(schema: &Schema, mutation: &Mutation) -> String {
 /// The request of an operation.
 pub fn request(schema: &Schema, operation: &Operation) -> Request {
     let query = text(schema, &schema.mutations[operation.mutation]);
-    Request { query, variables: operation.arguments.clone(), ..Request::default() }
+    let caller = support::caller(operation.claims.clone());
+    Request { caller, query, variables: operation.arguments.clone(), ..Request::default() }
 }
 
 /// Runs an operation and gives the response.

@@ -9,7 +9,8 @@ use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::read::admit::of_write;
 use crate::execute::write::dispatch::cascade::{self, CascadeError};
 use crate::execute::write::dispatch::classify::{Following, classify, unfit, unmet};
-use crate::execute::write::dispatch::{replicas, results, unanswered};
+use crate::execute::write::dispatch::results::{self, Ending};
+use crate::execute::write::dispatch::{replicas, unanswered};
 use crate::execute::write::draft::actions::{UnfinishedDraft, draft};
 use crate::execute::write::draft::call::{Earlier, Generated, WriteDraft};
 use crate::execute::write::job::WriteJob;
@@ -126,7 +127,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
             Err(CascadeError::HalfWay(error)) => return Err(vec![half_way(error)]),
         };
         match sent {
-            Ok(answer) => results::of(self.job, &draft, answer).await.map(Outcome::Done),
+            Ok(answer) => results::of(self.job, &draft, Ending::Made(answer)).await.map(Outcome::Done),
             Err(error) => self.unsent(draft, error).await,
         }
     }
@@ -161,7 +162,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
             WriteError::Conditions(failures) => self.refused(&draft, &failures).await,
             // Another attempt could undo what others have done since.
             WriteError::Uncertain(error) => match unanswered::made(self.job, &draft, &self.generated).boxed().await {
-                Some(item) => results::of(self.job, &draft, Some(item)).await.map(Outcome::Done),
+                Some(item) => results::of(self.job, &draft, Ending::Made(Some(item))).await.map(Outcome::Done),
                 None => Err(vec![open_end(&error)]),
             },
             WriteError::Failed(error) if !draft.first.is_empty() => Err(vec![half_way(of_table(&error).code)]),
@@ -187,7 +188,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
                 Ok(Outcome::Raced(place))
             }
             Ok(Following::OtherForm) => Ok(Outcome::OtherForm(None)),
-            Ok(Following::Nothing) => results::of(self.job, draft, None).await.map(Outcome::Done),
+            Ok(Following::Nothing) => results::of(self.job, draft, Ending::NothingToDo).await.map(Outcome::Done),
             Err(field_errors) => {
                 // An earlier request for the same write may have stopped before all replicas were equal.
                 let _ = replicas::sync(self.job, &draft.behind).await;

@@ -58,3 +58,14 @@ impl fmt::Display for TableError {
 }
 
 impl std::error::Error for TableError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_in_words() {
+        let error = TableError { kind: TableErrorKind::NoSuchTable, detail: "it is not there".to_owned() };
+        assert_eq!(error.to_string(), "no such table: it is not there");
+    }
+}

@@ -10,6 +10,7 @@ use crate::support;
 use keyfold::execute::gateway::{Gateway, plan};
 use keyfold::execute::request::Request;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use tokio::runtime::Runtime;
 
 /// A gateway and the items that it reads.
@@ -78,12 +79,39 @@ impl Trial<'_> {
         self.runtime.block_on(support::run(self.gateway, &request, false))
     }
 
-    /// How an operation costs more than is said before it runs, if it does.
-    pub fn costs_more(&self, set: &[Node]) -> Option<String> {
+    /// How an operation costs more than is said before it runs, if it does. Its pages leave their cursors. Counts its errors by their codes.
+    pub fn costs_more(&self, set: &[Node], cursors: &mut Cursors, codes: &mut BTreeMap<String, usize>) -> Option<String> {
         let written = write(set);
         let response = self.runtime.block_on(support::run(self.gateway, &self.request(&written.text, &written.variables), true));
+        self.note(set, &response["data"], None, cursors);
+        for error in response["errors"].as_array().into_iter().flatten() {
+            *codes.entry(error["extensions"]["code"].as_str().unwrap().to_owned()).or_default() += 1;
+        }
         let excess = support::costs_more(&response)?;
         Some(format!("{excess}\n{}\n{}\n{:#}", written.text, Value::Object(written.variables), response["extensions"]["keyfold"]))
+    }
+
+    /// Records the cursors of a response. Their places are not known.
+    fn note(&self, set: &[Node], value: &Value, page: Option<&(String, String)>, cursors: &mut Cursors) {
+        if let Value::Array(values) = value {
+            return values.iter().for_each(|value| self.note(set, value, page, cursors));
+        }
+        for node in set {
+            let What::Field { of, .. } = &node.what else {
+                self.note(&node.set, value, page, cursors);
+                continue;
+            };
+            let definition = self.world.model.api.type_field(&of.0, &of.1);
+            let is_page =
+                definition.is_ok_and(|field| field.arguments.iter().any(|argument| ["after", "before"].contains(&&*argument.name)));
+            let page = if is_page { Some(of) } else { page };
+            match (&value[&node.key], page) {
+                (Value::String(cursor), Some((ty, field))) if of.1.to_lowercase().ends_with("cursor") => {
+                    cursors.note(cursor, &format!("0 of {ty}.{field} of {cursor}")).unwrap();
+                }
+                (value, page) => self.note(&node.set, value, page, cursors),
+            }
+        }
     }
 
     /// The difference between the gateway's response and the expected one.

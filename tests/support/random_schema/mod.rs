@@ -2,7 +2,7 @@
 //! Keyfold's own code. Must not know the crate.
 //!
 //! [`Schema::random`] makes a schema. [`Schema::sdl`] is its text. [`values`] makes random values and items of a type. [`keys`] renders an
-//! item's attributes. [`writes`] makes the fields of `Mutation`. [`reads`] makes those of `Query`, and the relations. A schema and
+//! item's attributes. [`writes`] makes the fields of `Mutation`. [`reads`] makes those of `Query`, and the relations. [`rules`] makes `@auth` and callers. A schema and
 //! everything made of it follow from the seed alone.
 //!
 //! Types come in families: a root such as `Ant`, its children such as `Bee` with an `antId`, and their children. A twin has the key
@@ -13,6 +13,7 @@
 pub mod keys;
 pub mod mutations;
 pub mod reads;
+pub mod rules;
 pub mod sdl;
 pub mod types;
 pub mod values;
@@ -20,7 +21,7 @@ pub mod writes;
 
 pub use fastrand::Rng;
 
-/// Which parts of the language a schema may use. Everything is on by default, except `guarded`.
+/// Which parts of the language a schema may use. Everything is on by default, except `guarded` and `rules`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dimensions {
     /// Types with the same key templates, distinguished by constants.
@@ -62,6 +63,8 @@ pub struct Dimensions {
     pub found_nulls: bool,
     /// Nullable arguments of `many: true` for never-null fields with a default.
     pub nulls_of_many: bool,
+    /// Rules, and callers with claims.
+    pub rules: bool,
 }
 
 impl Default for Dimensions {
@@ -86,6 +89,7 @@ impl Default for Dimensions {
             found_nulls: true,
             guarded: false,
             nulls_of_many: true,
+            rules: false,
         }
     }
 }
@@ -99,6 +103,8 @@ pub struct Schema {
     pub queries: Vec<reads::Read>,
     /// The fields of `Mutation`.
     pub mutations: Vec<mutations::Mutation>,
+    /// Who may read and write; none lets everybody.
+    pub rules: Vec<rules::Rule>,
 }
 
 /// A table: the names of its key attributes and its indexes.
@@ -216,7 +222,7 @@ impl Schema {
     pub fn random(seed: u64, dimensions: &Dimensions) -> Self {
         let mut rng = Rng::with_seed(seed);
         let (tables, types) = types::random(&mut rng, dimensions);
-        let mut schema = Self { tables, types, queries: Vec::new(), mutations: Vec::new() };
+        let mut schema = Self { tables, types, queries: Vec::new(), mutations: Vec::new(), rules: Vec::new() };
         schema.queries = reads::queries(&mut rng, &schema);
         for position in 0..schema.types.len() {
             schema.types[position].relations = reads::relations(&mut rng, &schema, position);

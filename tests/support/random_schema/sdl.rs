@@ -1,6 +1,7 @@
 //! The text of a schema.
 
 use super::reads::Shape;
+use super::rules;
 use super::{Constraint, Default_, DefaultPart, Field, ItemType, Kind, Part, Schema, Table, Template};
 use std::fmt::Write;
 
@@ -31,7 +32,7 @@ impl Schema {
             }
             sdl += "}\n";
         }
-        sdl
+        rules::with(&sdl, &self.rules)
     }
 
     /// Whether some field returns pages of a type.

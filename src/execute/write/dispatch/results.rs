@@ -2,17 +2,25 @@
 
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::write::dispatch::{cascade, replicas};
-use crate::execute::write::draft::call::{ResultItem, WriteDraft};
+use crate::execute::write::draft::call::{DraftCall, ResultItem, WriteDraft};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::{FieldErrors, absent, made, replicas_behind, unseen, unswept};
 use crate::schema::model::write::WriteReturns;
 use crate::table::data::attribute::Item;
+use crate::table::data::write::WriteAction;
 use futures_util::FutureExt;
 use std::sync::Arc;
 
-/// Deletes dependents that came in during a cascade, and makes replicas equal. Then gathers the items that the field returns: `answer` is that
-/// of a single call.
-pub async fn of(job: &WriteJob<'_>, draft: &WriteDraft, answer: Option<Arc<Item>>) -> Result<Vec<Arc<Item>>, FieldErrors> {
+/// How a write without an error ends.
+pub enum Ending {
+    /// Its calls are made. The item that a single call gave back.
+    Made(Option<Arc<Item>>),
+    /// There was nothing to do.
+    NothingToDo,
+}
+
+/// Deletes dependents that came in during a cascade, and makes replicas equal. Then gathers the items that the field returns.
+pub async fn of(job: &WriteJob<'_>, draft: &WriteDraft, ending: Ending) -> Result<Vec<Arc<Item>>, FieldErrors> {
     cascade::sweep(job, draft.cascades.iter()).boxed().await.map_err(unswept)?;
     replicas::sync(job, &draft.behind).await.map_err(|error| vec![replicas_behind(&error)])?;
     let results: &[ResultItem] = match job.write.returns {
@@ -21,6 +29,11 @@ pub async fn of(job: &WriteJob<'_>, draft: &WriteDraft, answer: Option<Arc<Item>
         WriteReturns::Item(action) | WriteReturns::Items(action) => draft.results.get(action).map_or(&[], Vec::as_slice),
     };
     let is_single = draft.as_call(job.context.single_writes).is_some();
+    let writes = |call: &DraftCall| !matches!(call.write.action, WriteAction::Check(_));
+    let (is_made, answer) = match ending {
+        Ending::Made(answer) => (draft.calls.iter().any(writes), answer),
+        Ending::NothingToDo => (false, None),
+    };
     let mut items = Vec::new();
     for result in results {
         match result {
@@ -32,7 +45,7 @@ pub async fn of(job: &WriteJob<'_>, draft: &WriteDraft, answer: Option<Arc<Item>
     }
     match job.write.returns {
         WriteReturns::Item(action) if items.is_empty() && job.field().is_some_and(|field| field.ty.is_non_null()) => {
-            Err(vec![nothing(job, action, !(is_single || draft.calls.is_empty()))])
+            Err(vec![nothing(job, action, is_made && !is_single)])
         }
         _ => Ok(items),
     }

@@ -159,3 +159,41 @@ fn causes(error: &dyn Error) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use std::io::Write;
+    use std::net::TcpListener;
+
+    #[tokio::test(start_paused = true)]
+    async fn keys_that_do_not_arrive_have_a_line_with_their_address() {
+        // It takes a connection, and never answers.
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/keys", silent.local_addr().unwrap());
+        let log = Log::default();
+        let writer = log.clone();
+        let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+        let logging = tracing::subscriber::set_default(subscriber);
+        let keys = FetchedKeys::start(KeyAddress::key_set(&url).unwrap(), Download::new().unwrap(), RefreshPace::default());
+        assert!(keys.renewed().await.is_none());
+        drop(logging);
+        let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        assert!(text.contains("did not arrive in time") && text.contains(&format!(" address={url} ")), "{text}");
+    }
+
+    /// What is logged.
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+}
