@@ -188,7 +188,7 @@ impl Backend for CurrentGateway {
         async move {
             gateway.store().ready(&gateway.model().tables).await.map_err(|error| {
                 tracing::warn!(reason = %error, "the tables are not ready");
-                format!("{:?}", error.kind)
+                error.kind.to_string()
             })
         }
         .boxed()

@@ -53,7 +53,7 @@ impl fmt::Display for TableErrorKind {
 
 impl fmt::Display for TableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {}", self.kind, self.detail)
+        write!(f, "{}: {}", self.kind, self.detail)
     }
 }
 
