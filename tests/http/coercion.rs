@@ -3,7 +3,7 @@
 use crate::gateway::gateway;
 use crate::machine::{Machine, Running, parts, start};
 use crate::websocket::socket;
-use keyfold::serve::backend::CurrentGateway;
+use keyfold::serve::backend::current_gateway::CurrentGateway;
 use keyfold::serve::router::Parts;
 use keyfold::table::sdk::store::SdkStore;
 use serde_json::{Value, json};

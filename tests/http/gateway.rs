@@ -4,7 +4,7 @@ use crate::machine::{Running, parts, start};
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Settings;
 use keyfold::schema;
-use keyfold::serve::backend::CurrentGateway;
+use keyfold::serve::backend::current_gateway::CurrentGateway;
 use keyfold::serve::router::Parts;
 use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::sdk::store::SdkStore;

@@ -6,7 +6,7 @@ use crate::websocket::{begin, socket};
 use futures_util::{SinkExt, StreamExt};
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Request;
-use keyfold::serve::backend::CurrentGateway;
+use keyfold::serve::backend::current_gateway::CurrentGateway;
 use keyfold::serve::router::Parts;
 use keyfold::serve::settings::{RequestLimits, SharedLimits};
 use keyfold::table::sdk::store::SdkStore;

@@ -3,7 +3,7 @@
 use crate::coercion::ask;
 use crate::gateway::gateway;
 use crate::machine::{Machine, Running, parts, start};
-use keyfold::serve::backend::CurrentGateway;
+use keyfold::serve::backend::current_gateway::CurrentGateway;
 use keyfold::serve::router::Parts;
 use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::sdk::store::SdkStore;

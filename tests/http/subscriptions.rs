@@ -4,7 +4,7 @@ use crate::machine::{Running, parts, start};
 use crate::websocket::{Socket, begin, socket, socket_by};
 use futures_util::{SinkExt, StreamExt};
 use keyfold::execute::gateway::Gateway;
-use keyfold::serve::backend::CurrentGateway;
+use keyfold::serve::backend::current_gateway::CurrentGateway;
 use keyfold::serve::listener::Stopped;
 use keyfold::serve::router::Parts;
 use keyfold::table::sdk::store::SdkStore;

@@ -3,7 +3,7 @@
 use crate::coercion::ask;
 use crate::gateway::gateway;
 use crate::machine::{Machine, Running, limits, parts, start};
-use keyfold::serve::backend::CurrentGateway;
+use keyfold::serve::backend::current_gateway::CurrentGateway;
 use keyfold::serve::router::Parts;
 use keyfold::serve::settings::RequestLimits;
 use keyfold::table::sdk::store::SdkStore;

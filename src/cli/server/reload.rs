@@ -7,7 +7,7 @@ use crate::execute::gateway::Gateway;
 use crate::execute::request::Settings;
 use crate::schema::diagnostics::diagnostic::{Diagnostics, Severity};
 use crate::schema::model::Model;
-use crate::serve::backend::CurrentGateway;
+use crate::serve::backend::current_gateway::CurrentGateway;
 use crate::serve::documents::lookup::Documents;
 use crate::serve::documents::settings::DocumentSettings;
 use crate::table::data::error::TableError;

@@ -9,7 +9,7 @@ use crate::cli::store_choice::{Remote, explained, reachable};
 use crate::execute::gateway::Gateway;
 use crate::execute::watch::hub::Hub;
 use crate::schema::table::Table;
-use crate::serve::backend::CurrentGateway;
+use crate::serve::backend::current_gateway::CurrentGateway;
 use crate::serve::lambda::runtime_api::RuntimeApi;
 use crate::serve::lambda::settings::LambdaSettings;
 use crate::serve::logging;
