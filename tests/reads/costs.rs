@@ -13,7 +13,7 @@ use crate::random_schemas::Made;
 use crate::support;
 use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::Gateway;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 
 /// Runs random operations, each page by page. Gives the first that costs more than was said.
 fn excess(trial: &Trial<'_>, maker: &mut Maker<'_>, operations: usize) -> Option<String> {
@@ -37,7 +37,7 @@ fn a_query_on_any_schema_costs_at_most_what_is_said_before() {
     for seed in cases(20) {
         let Some(made) = Made::of(seed) else { continue };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let store = SdkStore::in_memory().unwrap();
+        let store = TableStore::in_memory().unwrap();
         runtime.block_on(async {
             store.create_missing(&made.model.tables).await.unwrap();
             for (table, items) in made.model.tables.iter().zip(&made.items) {
@@ -64,7 +64,7 @@ fn a_query_costs_at_most_what_is_said_before() {
     for system in SYSTEMS {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let model = support::unruled_model(system);
-        let store = SdkStore::in_memory().unwrap();
+        let store = TableStore::in_memory().unwrap();
         runtime.block_on(support::fill(&store, &model, system));
         let caller = support::first_caller(system);
         let items = named(&model, &caller, items(system, &model));

@@ -16,7 +16,7 @@ use keyfold::schema::load;
 use keyfold::schema::model::Model;
 use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::data::attribute::Item;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ fn a_query_on_any_schema_gives_what_reading_field_by_field_gives() {
         (tried, kept, schemas) = (tried + made.tried, kept + made.kept, schemas + 1);
         of_interfaces += made.of_interfaces;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let store = SdkStore::in_memory().unwrap();
+        let store = TableStore::in_memory().unwrap();
         runtime.block_on(async {
             store.create_missing(&made.model.tables).await.unwrap();
             for (table, items) in made.model.tables.iter().zip(&made.items) {

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::execute::request::Settings;
     use crate::schema::load;
-    use crate::table::sdk::store::SdkStore;
+    use crate::table::store::TableStore;
     use std::sync::Arc;
 
     #[tokio::test]
@@ -115,7 +115,7 @@ mod tests {
             type A @item(keys: { PK: "A#{id}" }) { id: ID! }
             type Query { a(id: ID!): A @find }"#;
         let (model, _) = load("a.graphql", text, &|_| None).unwrap();
-        let (model, store) = (Arc::new(model), SdkStore::in_memory().unwrap());
+        let (model, store) = (Arc::new(model), TableStore::in_memory().unwrap());
         let gateway = || Gateway::new(model.clone(), store.clone(), Settings::default());
         let current = CurrentGateway::new(gateway());
         assert_eq!(current.reloads(), Reloads::default());

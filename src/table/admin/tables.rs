@@ -1,11 +1,11 @@
-//! Declared tables in; created tables, differences, and whether the tables can be used out. Part of [`SdkStore`].
+//! Declared tables in; created tables, differences, and whether the tables can be used out. Part of [`TableStore`].
 
 use super::definition::create_table;
 use super::differences::{differences, stream_difference, time_to_live_difference};
 use crate::schema::table::Table;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::retry::backoff::Backoff;
-use crate::table::sdk::store::SdkStore;
+use crate::table::store::TableStore;
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::{
@@ -37,7 +37,7 @@ enum FoundTimeToLive {
     In(String),
 }
 
-impl SdkStore {
+impl TableStore {
     /// Creates the missing tables with their indexes, time to live, stream and point-in-time recovery, and waits until all declared tables
     /// can be used. Gives the names of the created ones. It never changes an existing table, even if that differs from its declaration.
     pub async fn create_missing(&self, tables: &[Table]) -> Result<Vec<String>, TableError> {

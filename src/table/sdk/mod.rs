@@ -1,6 +1,4 @@
-//! The store: DynamoDB, a compatible server, or the embedded engine; and what is the AWS SDK's in calls: its client, values and errors.
+//! The AWS SDK: its client, configured for where the tables are, and its values.
 
-pub(in crate::table) mod attempt_error;
-mod client;
+pub(in crate::table) mod client;
 pub(in crate::table) mod convert;
-pub mod store;
