@@ -169,7 +169,8 @@ fn circles(files: &[impl Borrow<File>]) -> Vec<String> {
 }
 
 /// Siblings, the files and folders of one folder, form no circle: a folder is all that is in it, and a `use` of a file in one by a file in
-/// another is an arrow between the two. It proves more than [`circles`], as the files of each arrow may be others.
+/// another is an arrow between the two. It proves more than [`circles`], as the files of each arrow may be others. A call of a method names no
+/// file, and so makes no arrow.
 fn folder_circles(files: &[impl Borrow<File>], known: &[(&str, &str)]) -> Vec<String> {
     let uses = Uses::new(files.iter().map(Borrow::<File>::borrow).map(|file| (file.path.as_str(), &file.code)));
     let siblings = uses.between_siblings();

@@ -14,7 +14,7 @@ use crate::table::change_source::ChangeSource;
 use crate::table::client::connection::DynamoConnection;
 use crate::table::data::attribute::Item;
 use crate::table::data::call::{Page, Query};
-use crate::table::data::error::TableError;
+use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::write::{BatchWrite, WriteCall, WriteError};
 use crate::table::data_store::{DataStore, GetResult, ItemRequest, Metered, usual_calls_in_flight};
 use crate::table::embedded::connector::Connector;
@@ -27,18 +27,26 @@ use crate::table::makers::embedded::EmbeddedMaker;
 use crate::table::retry::budget::RetryBudget;
 use crate::table::retry::table_health::TableHealth;
 use crate::table::sdk::client::{self, ConfiguredClient};
+use crate::table::sdk::table_state::usable;
 use crate::table::stream::sdk_source::SdkChangeSource;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::HttpClient;
+use aws_sdk_dynamodb::types::TableDescription;
 use aws_sdk_dynamodbstreams::Client as Streams;
 use aws_smithy_runtime_api::client::http::HttpConnector;
 use futures_util::future::{BoxFuture, FutureExt, TryFutureExt};
+use futures_util::stream::{self, StreamExt, TryStreamExt};
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 use thiserror::Error;
 use tokio::time::Instant;
 
+/// Longest time of a readiness check: a probe cannot wait.
+const READY_LIMIT: Duration = Duration::from_millis(800);
+/// Tables that are described side by side.
+pub(in crate::table) const TABLES_AT_ONCE: usize = 8;
 /// The usual number of calls in flight on the embedded store. Its engine makes one at a time, and an answer waits in memory until its request
 /// goes on. Three quarters of them, those for many items, are more than the 32 of a request.
 const EMBEDDED_CALLS: usize = 44;
@@ -163,6 +171,33 @@ impl TableStore {
             client: ClientKind::of_environment(),
             late_reads: None,
         }
+    }
+
+    /// Whether every table and its indexes can be used; the error names the first that cannot. Takes 800 ms at most.
+    pub async fn ready(&self, tables: &[Table]) -> Result<(), TableError> {
+        let deadline = Instant::now() + READY_LIMIT;
+        if let Some(engine) = self.engine() {
+            engine.ready().await?;
+        }
+        let asked: Vec<_> = tables.iter().map(|table| self.ready_one(table, deadline)).collect();
+        stream::iter(asked).buffered(TABLES_AT_ONCE).try_collect().await
+    }
+
+    async fn ready_one(&self, table: &Table, deadline: Instant) -> Result<(), TableError> {
+        if let Some(silence) = self.health().silence(&table.name) {
+            return Err(silence.into());
+        }
+        usable(table, &self.describe(&table.name, deadline).await?)
+    }
+
+    /// Asks what a table is now.
+    pub(in crate::table) async fn describe(&self, table: &str, deadline: Instant) -> Result<TableDescription, TableError> {
+        let attempts = self.attempts_of_admin("DescribeTable", table, deadline);
+        let output = attempts.send(|| self.client().describe_table().table_name(table).send()).await?;
+        output.table.ok_or_else(|| {
+            let detail = format!("DescribeTable {table}: the answer has no table");
+            TableError { kind: TableErrorKind::Unavailable, detail }
+        })
     }
 
     pub(in crate::table) fn client(&self) -> &Client {
