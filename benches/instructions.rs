@@ -30,7 +30,7 @@ use keyfold::execute::gateway::Gateway;
 use keyfold::execute::report::RunObserver;
 use keyfold::execute::request::{Request, Settings};
 use keyfold::schema::{self, model::Model};
-use keyfold::table::sdk::store::{ClientKind, SdkStore};
+use keyfold::table::store::{ClientKind, TableStore};
 use prepared::{Answer, PreparedServer, filled};
 use replay::Replay;
 use std::collections::BTreeMap;
@@ -170,7 +170,7 @@ fn run_one(case: &Case, client: ClientKind, answers: Vec<Answer>) {
     let _entered = runtime.enter();
     let telemetry = matches!(case.system, System::ObservedGroups).then(observed::telemetry);
     let observer = telemetry.clone().map(|telemetry| telemetry as Arc<dyn RunObserver>);
-    let store = SdkStore::over(server).with_client(client);
+    let store = TableStore::over(server).with_client(client);
     let gateway = Gateway::new(model(case), store, Settings { observer, ..Settings::default() });
     runtime.block_on(answered(&gateway, case));
     run_counted(|| {

@@ -26,7 +26,7 @@ use keyfold::execute::write::lanes::Lanes;
 use keyfold::plan::tree::PlanStep;
 use keyfold::schema::{self, model::Model};
 use keyfold::table::request::loaders::Loaders;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use replay::Replay;
 use server::Server;
 use std::hint::black_box;
@@ -93,7 +93,7 @@ impl Bench {
         let model = Arc::new(model);
         let server = Server::default();
         let settings = Settings { max_nodes: 10_000, ..Settings::default() };
-        let gateway = Gateway::new(model.clone(), SdkStore::over(server.clone()), settings.clone());
+        let gateway = Gateway::new(model.clone(), TableStore::over(server.clone()), settings.clone());
         let request = Request { query: (*query).to_owned(), ..Request::default() };
         server.listen();
         let body = runtime.block_on(whole(&gateway, &request));

@@ -5,7 +5,7 @@
 mod support;
 
 use keyfold::table::data::attribute::{Attribute, Item};
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,7 +140,7 @@ fn text(item: &Item, attribute: &str) -> String {
 }
 
 async fn everything(table: &str, data: &Path) -> Vec<Item> {
-    let store = SdkStore::in_directory(data).unwrap();
+    let store = TableStore::in_directory(data).unwrap();
     let mut items = Vec::new();
     let mut start = None;
     loop {

@@ -26,7 +26,7 @@ use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::{Request, Settings};
 use keyfold::schema::load;
 use keyfold::table::embedded::observer::Recorder;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ impl Library {
         let (model, warnings) = load("library.graphql", SCHEMA, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
         assert!(warnings.list.is_empty(), "{}", warnings.render(false));
         let recorder = Arc::new(Recorder::default());
-        let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+        let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
         store.create_missing(&model.tables).await.unwrap();
         let library = Self { gateway: Gateway::new(Arc::new(model), store, support::settings()), recorder };
         let (filled, _) = library.run(&admin(), FILL, json!({})).await;
@@ -68,7 +68,7 @@ impl Library {
     async fn of(schema: &str, claims: Value, fill: &str) -> Self {
         let (model, _) = load("own.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
         let recorder = Arc::new(Recorder::default());
-        let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+        let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
         store.create_missing(&model.tables).await.unwrap();
         let library = Self { gateway: Gateway::new(Arc::new(model), store, support::settings()), recorder };
         let (filled, _) = library.run(&caller(claims), fill, json!({})).await;

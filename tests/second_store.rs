@@ -10,7 +10,7 @@ mod support;
 
 use disagreement::DISAGREEMENTS;
 use keyfold::execute::gateway::Gateway;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use libtest_mimic::{Arguments, Failed, Trial};
 use moto::{Account, Moto};
 use serde_json::Value;
@@ -61,11 +61,11 @@ fn check(case: &Case, moto: &Moto, read_only: &ReadOnly) -> Result<(), Failed> {
         let model = support::model(&case.system);
         let fill = || async {
             let account = moto.account();
-            support::fill(&SdkStore::over(account.client()), &model, &case.system).await;
+            support::fill(&TableStore::over(account.client()), &model, &case.system).await;
             account
         };
         let account = if writes(&request.query) { &fill().await } else { read_only.account.get_or_init(fill).await };
-        let gateway = Gateway::new(model, SdkStore::over(account.client()), support::settings());
+        let gateway = Gateway::new(model, TableStore::over(account.client()), support::settings());
         support::run(&gateway, &request, false).await
     });
     let made = case.names()?.replace(&response.to_string());

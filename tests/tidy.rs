@@ -9,16 +9,19 @@
 mod changelog;
 #[path = "tidy/code.rs"]
 mod code;
+#[path = "tidy/exceptions.rs"]
+mod exceptions;
 #[path = "support/golden_file.rs"]
 mod golden_file;
 #[path = "tidy/modules.rs"]
 mod modules;
 
-use code::Code;
+use code::{Code, Function};
+use exceptions::{ARROWS_OF_CIRCLES, MANY_PARAMETERS};
 use golden_file::{GoldenFile, Section};
 use modules::{Uses, from_root, module_of};
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -69,6 +72,7 @@ const USUAL_LINES: usize = 350;
 const DEEPEST: usize = 3;
 /// The most files in a folder; its `mod.rs` and test files are not counted.
 const MOST_FILES: usize = 12;
+const MOST_PARAMETERS: usize = 5;
 const VAGUE_NAMES: [&str; 6] = ["utils", "util", "helpers", "helper", "common", "core"];
 const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
 /// The examples, and the folder of `tests/golden/` with the goldens of their operations.
@@ -166,6 +170,49 @@ fn crates(files: &[impl Borrow<File>]) -> Vec<String> {
 fn circles(files: &[impl Borrow<File>]) -> Vec<String> {
     let uses = Uses::new(files.iter().map(Borrow::<File>::borrow).map(|file| (file.path.as_str(), &file.code)));
     uses.circles().into_iter().map(|circle| format!("{}:1: a circle: {} → {}", circle[0], circle.join(" → "), circle[0])).collect()
+}
+
+/// Siblings, the files and folders of one folder, form no circle: a folder is all that is in it, and a `use` of a file in one by a file in
+/// another is an arrow between the two. It proves more than [`circles`], as the files of each arrow may be others. A call of a method names no
+/// file, and so makes no arrow.
+fn folder_circles(files: &[impl Borrow<File>], known: &[(&str, &str)]) -> Vec<String> {
+    let uses = Uses::new(files.iter().map(Borrow::<File>::borrow).map(|file| (file.path.as_str(), &file.code)));
+    let siblings = uses.between_siblings();
+    let mut found = Vec::new();
+    for circle in siblings.without(known).circles() {
+        let arrows = circle.iter().zip(circle.iter().cycle().skip(1));
+        let steps: Vec<String> = arrows.filter_map(|(from, to)| uses.first_between(from, to)).map(|(a, b)| format!("{a} → {b}")).collect();
+        found.push(format!("{}: a circle of siblings: {} → {0} by {}", circle[0], circle.join(" → "), steps.join(", ")));
+    }
+    for arrow in known {
+        let others: Vec<(&str, &str)> = known.iter().copied().filter(|other| other != arrow).collect();
+        if siblings.without(&others).circles().is_empty() {
+            found.push(format!("tests/tidy/exceptions.rs: {} → {} makes no circle: take it out of the list", arrow.0, arrow.1));
+        }
+    }
+    found
+}
+
+/// A function has at most [`MOST_PARAMETERS`] parameters besides `self`. A tuple counts by its members, since it only hides them.
+fn parameters(files: &[impl Borrow<File>], known: &[(&str, &str)]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut needed: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for file in files.iter().map(Borrow::borrow) {
+        for function in file.code.functions.iter().filter(|function| function.parameters > MOST_PARAMETERS) {
+            let place = (file.path.as_str(), function.name.as_str());
+            if known.contains(&place) {
+                needed.insert(place);
+            } else {
+                let (path, Function { line, name, parameters }) = (&file.path, function);
+                found.push(format!("{path}:{line}: `{name}` has {parameters} parameters, {MOST_PARAMETERS} is the most"));
+            }
+        }
+    }
+    let stale = known.iter().filter(|place| !needed.contains(*place));
+    found.extend(
+        stale.map(|(path, name)| format!("tests/tidy/exceptions.rs: `{name}` of {path} has few parameters: take it out of the list")),
+    );
+    found
 }
 
 fn type_names(files: &[impl Borrow<File>]) -> Vec<String> {
@@ -320,6 +367,16 @@ fn crates_stay_in_their_layers() {
 #[test]
 fn files_make_no_circle() {
     none(circles(&product_sources()));
+}
+
+#[test]
+fn folders_make_no_circle() {
+    none(folder_circles(&product_sources(), &ARROWS_OF_CIRCLES));
+}
+
+#[test]
+fn functions_have_few_parameters() {
+    none(parameters(&product_sources(), &MANY_PARAMETERS));
 }
 
 #[test]
@@ -504,6 +561,64 @@ mod rules {
             ("src/x/a.rs", "use super::b; use std::b::x; #[cfg(test)] mod tests { use super::super::b; }"),
             ("src/x/b.rs", "#[cfg(test)] mod tests { use crate::x::a::f; }"),
         ])));
+    }
+
+    #[test]
+    fn circles_of_folders_are_found_where_no_file_is_on_one() {
+        let two = files(&[
+            ("src/x/a/one.rs", "use crate::x::b::one::B;"),
+            ("src/x/a/two.rs", ""),
+            ("src/x/b/one.rs", ""),
+            ("src/x/b/two.rs", "use super::super::a::two::A;"),
+        ]);
+        none(circles(&two));
+        let circle = "src/x/a: a circle of siblings: src/x/a → src/x/b → src/x/a by src/x/a/one.rs → src/x/b/one.rs, \
+                      src/x/b/two.rs → src/x/a/two.rs";
+        assert_eq!(folder_circles(&two, &[]), [circle]);
+        none(folder_circles(&two, &[("src/x/b", "src/x/a")]));
+        let file = files(&[("src/x/a/one.rs", "use crate::x::b;"), ("src/x/a/two.rs", ""), ("src/x/b.rs", "use super::a::two;")]);
+        assert_eq!(folder_circles(&file, &[]).len(), 1);
+        let root = files(&[
+            ("src/x/mod.rs", "mod a;\nuse a::two::A;"),
+            ("src/x/a/mod.rs", "mod one;\nmod two;"),
+            ("src/x/a/one.rs", "use crate::x::X;"),
+            ("src/x/a/two.rs", ""),
+        ]);
+        assert_eq!(folder_circles(&root, &[]).len(), 1, "a folder's own file is one of its children");
+    }
+
+    #[test]
+    fn folders_in_one_direction_make_no_circle() {
+        let down = files(&[
+            ("src/x/mod.rs", "pub mod a;"),
+            ("src/x/a/one.rs", "pub(in crate::x) struct A; use super::two::A; use crate::x::b::one::B;"),
+            ("src/x/a/two.rs", "use crate::x::b::two::B;"),
+            ("src/x/b/one.rs", "use super::two;"),
+        ]);
+        none(folder_circles(&down, &[]));
+        let found = folder_circles(&down, &[("src/x/a", "src/x/b")]);
+        assert_eq!(found, ["tests/tidy/exceptions.rs: src/x/a → src/x/b makes no circle: take it out of the list"]);
+    }
+
+    #[test]
+    fn functions_of_many_parameters_are_found_and_tuples_hide_none() {
+        let most = "fn f(a: u8, b: u8, c: u8, d: u8, e: u8) {} impl X { fn g(&self, (a, b): (u8, u8), c: u8, d: u8, e: Vec<(u8, u8)>) {} }";
+        none(parameters(&file("src/a.rs", most), &[]));
+        for (text, name) in [
+            ("fn f(a: u8, b: u8, c: u8, d: u8, e: u8, f: u8) {}", "f"),
+            ("fn f(a: u8, (b, c, d): (u8, u8, u8), (e, f): (u8, u8)) {}", "f"),
+            ("fn f(a: &(u8, (u8, u8)), b: (u8, u8, u8)) {}", "f"),
+            ("impl<T> X<T> { fn f(self, all: (u8, u8, u8, u8, u8, u8)) {} }", "X::f"),
+            ("impl Y for X { fn f(self, all: (u8, u8, u8, u8, u8, u8)) {} }", "X::f"),
+            ("trait Y { fn f(&self, all: (u8, u8, u8, u8, u8, u8)); }", "Y::f"),
+        ] {
+            let expected = format!("src/a.rs:1: `{name}` has 6 parameters, 5 is the most");
+            assert_eq!(parameters(&file("src/a.rs", text), &[]), [expected], "{text}");
+            none(parameters(&file("src/a.rs", text), &[("src/a.rs", name)]));
+        }
+        let stale = parameters(&file("src/a.rs", most), &[("src/a.rs", "f")]);
+        assert_eq!(stale, ["tests/tidy/exceptions.rs: `f` of src/a.rs has few parameters: take it out of the list"]);
+        none(parameters(&file("src/a.rs", "#[cfg(test)] mod tests { fn f(all: (u8, u8, u8, u8, u8, u8)) {} }"), &[]));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use keyfold::schema::model::Model;
 use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::embedded::observer::CallObserver;
-use keyfold::table::sdk::store::{ClientKind, SdkStore};
+use keyfold::table::store::{ClientKind, TableStore};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -55,9 +55,9 @@ impl CallObserver for Tape {
 }
 
 /// A store with a system's items, and the tape of its calls from now on.
-pub async fn filled(system: System, model: &Model) -> (SdkStore, Arc<Tape>) {
+pub async fn filled(system: System, model: &Model) -> (TableStore, Arc<Tape>) {
     let tape = Arc::new(Tape::default());
-    let store = SdkStore::in_memory_observed(tape.clone()).unwrap().with_client(ClientKind::Sdk);
+    let store = TableStore::in_memory_observed(tape.clone()).unwrap().with_client(ClientKind::Sdk);
     store.create_missing(&model.tables).await.unwrap();
     let items = system.lines().iter().map(|line| parse_line(line).unwrap().unwrap()).collect();
     store.load(&model.tables[0], items, Instant::now() + Duration::from_secs(60)).await.unwrap();

@@ -5,7 +5,7 @@ use super::process::Process;
 use dynoxide::Database;
 use keyfold::schema::{self, model::Model};
 use keyfold::table::bulk::export_lines::parse_line;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Command;
 use std::time::Duration;
@@ -63,7 +63,7 @@ pub fn model(system: System) -> Model {
 /// Creates the table and puts its items.
 async fn fill(endpoint: &str, system: System) {
     let model = model(system);
-    let store = SdkStore::connect(Some(endpoint), None).await.unwrap();
+    let store = TableStore::connect(Some(endpoint), None).await.unwrap();
     store.create_missing(&model.tables).await.unwrap();
     let items = system.lines().iter().map(|line| parse_line(line).unwrap().unwrap()).collect();
     store.load(&model.tables[0], items, Instant::now() + Duration::from_secs(60)).await.unwrap();

@@ -8,7 +8,7 @@ use crate::execute::caller::Caller;
 use crate::execute::gateway::Gateway;
 use crate::execute::request::{Request, Settings};
 use crate::schema::model::Model;
-use crate::table::sdk::store::SdkStore;
+use crate::table::store::TableStore;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -98,7 +98,7 @@ impl RunChoice {
         Ok(Measurement { calls, ms, bytes: body.to_string().len(), errors })
     }
 
-    async fn open(&self, model: &Model) -> Result<SdkStore> {
+    async fn open(&self, model: &Model) -> Result<TableStore> {
         if self.store.is_given() {
             let first = model.tables.first().context("the schema has no table")?;
             return self.store.open(first).await;

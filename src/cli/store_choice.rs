@@ -3,7 +3,7 @@
 use crate::cli::config::file;
 use crate::schema::table::Table;
 use crate::table::data::error::{TableError, TableErrorKind};
-use crate::table::sdk::store::SdkStore;
+use crate::table::store::TableStore;
 use anyhow::{Result, anyhow, ensure};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -33,23 +33,23 @@ pub struct StoreChoice {
 
 impl Remote {
     /// Connects, and describes one table to see that a server answers. Otherwise a long command would retry for minutes.
-    pub async fn connect(&self, tables: &[Table]) -> Result<SdkStore> {
+    pub async fn connect(&self, tables: &[Table]) -> Result<TableStore> {
         let store = self.store().await?;
         reachable(&store, tables).await?;
         Ok(store)
     }
 
     /// The store, whether or not a server answers.
-    pub async fn store(&self) -> Result<SdkStore> {
+    pub async fn store(&self) -> Result<TableStore> {
         let endpoint_url = self.endpoint_url.clone().or_else(|| variable("KEYFOLD_ENDPOINT_URL"));
         let region = self.region.clone().or_else(|| variable("KEYFOLD_REGION"));
-        let connected = SdkStore::connect(endpoint_url.as_deref(), region.as_deref()).await;
+        let connected = TableStore::connect(endpoint_url.as_deref(), region.as_deref()).await;
         connected.map_err(|error| explained(error, "cannot connect to DynamoDB"))
     }
 }
 
 /// Describes one of the tables to see that a server answers, within five seconds.
-pub async fn reachable(store: &SdkStore, tables: &[Table]) -> Result<()> {
+pub async fn reachable(store: &TableStore, tables: &[Table]) -> Result<()> {
     match tables.first() {
         Some(table) => store.reachable(table).await.map_err(|error| explained(error, "cannot reach DynamoDB")),
         None => Ok(()),
@@ -63,7 +63,7 @@ impl StoreChoice {
     }
 
     /// Opens the store to read from. A directory must exist.
-    pub async fn open(&self, table: &Table) -> Result<SdkStore> {
+    pub async fn open(&self, table: &Table) -> Result<TableStore> {
         match &self.data {
             Some(directory) => {
                 ensure!(directory.is_dir(), "there is no data directory at {}", directory.display());
@@ -75,7 +75,7 @@ impl StoreChoice {
 
     /// Opens the store to write to. It creates a missing directory and the table in it. It never creates a table elsewhere, because a
     /// table costs money.
-    pub async fn open_for(&self, table: &Table) -> Result<SdkStore> {
+    pub async fn open_for(&self, table: &Table) -> Result<TableStore> {
         let Some(directory) = &self.data else { return self.remote.connect(std::slice::from_ref(table)).await };
         let store = embedded(directory)?;
         let made = store.create_missing(std::slice::from_ref(table)).await;
@@ -91,14 +91,14 @@ pub fn variable(name: &str) -> Option<String> {
 }
 
 /// The embedded store in memory, empty.
-pub fn in_memory() -> Result<SdkStore> {
-    let store = SdkStore::in_memory().map_err(|error| explained(error, "cannot create a store in memory"))?;
+pub fn in_memory() -> Result<TableStore> {
+    let store = TableStore::in_memory().map_err(|error| explained(error, "cannot create a store in memory"))?;
     Ok(store.without_client())
 }
 
 /// The embedded store in a directory.
-pub fn embedded(directory: &Path) -> Result<SdkStore> {
-    Ok(SdkStore::in_directory(directory).map_err(|error| anyhow!("{}", error.detail))?.without_client())
+pub fn embedded(directory: &Path) -> Result<TableStore> {
+    Ok(TableStore::in_directory(directory).map_err(|error| anyhow!("{}", error.detail))?.without_client())
 }
 
 /// The error with what failed before it and what may help after it.

@@ -2,7 +2,8 @@
 //! `__Type.isOneOf`, which its version 1 does not know. In place of that field, the operation asks for the type's name, and the name is
 //! then replaced by the answer.
 
-use crate::schema::syntax::one_of::{IS_ONE_OF, is_one_of};
+use crate::schema::scalar::coerce::is_one_of;
+use crate::schema::syntax::one_of::IS_ONE_OF;
 use apollo_compiler::executable::{Selection, SelectionSet};
 use apollo_compiler::introspection::partial_execute;
 use apollo_compiler::request::RequestError;

@@ -2,8 +2,9 @@
 //! those directives need. Must not know tables or keys.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
+use crate::schema::syntax::definitions;
 use crate::schema::syntax::definitions::{DEFINITIONS_FILE, RESERVED};
-use crate::schema::syntax::{definitions, span};
 use apollo_compiler::ast::{Directive, FieldDefinition, Type};
 use apollo_compiler::diagnostic::ToCliReport;
 use apollo_compiler::parser::{SourceMap, SourceSpan};

@@ -352,7 +352,7 @@ fn range(key: &KeyAttribute, template: &Template, count: usize, bounds: &Range) 
     };
     let bound = |source: &Source| match (count, source) {
         (0, Source::Argument(_) | Source::Claim(_) | Source::Parent(_)) => value(source),
-        _ => format!("\"{}{}\"", text(template, count), value(source)),
+        _ => format!("\"{}{}\"", template.as_written(count), value(source)),
     };
     match bounds {
         Range::BeginsWith(source) => format!("begins_with({}, {})", key.name, bound(source)),
@@ -375,19 +375,9 @@ fn range(key: &KeyAttribute, template: &Template, count: usize, bounds: &Range) 
 /// The first parts of a template: a lone placeholder as `{id}`, anything else in quotes.
 fn parts(template: &Template, count: usize) -> String {
     match template.parts.get(..count) {
-        Some([Part::Placeholder { .. }]) => text(template, count),
-        _ => format!("\"{}\"", text(template, count)),
+        Some([Part::Placeholder { .. }]) => template.as_written(count),
+        _ => format!("\"{}\"", template.as_written(count)),
     }
-}
-
-/// The first parts of a template as the schema writes them.
-pub fn text(template: &Template, count: usize) -> String {
-    let part = |part: &Part| match part {
-        Part::Literal(literal) => literal.clone(),
-        Part::Placeholder { field, width: None, .. } => format!("{{{field}}}"),
-        Part::Placeholder { field, width: Some(width), .. } => format!("{{{field}:0{width}}}"),
-    };
-    template.parts.iter().take(count).map(part).collect()
 }
 
 fn text_of(source: &Source) -> String {

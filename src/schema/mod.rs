@@ -13,6 +13,7 @@
 //! | `nodes` | `@node` → the global ids of items, and the fields that find items by them |
 //! | `writes` | `@put`, `@update`, `@delete`, `@check` → writes; [`expression`] reads conditions and update expressions |
 //! | `watches` | `@watch` → what a field of `Subscription` watches |
+//! | `object_types` | object types → the model's types, by the folders above |
 //! | `auth` | `@auth` → who may read and write each type and field |
 //! | `cache_control` | `@cacheControl` → how long what is read may be kept |
 //! | `api` | the schema → what clients see of it |
@@ -29,6 +30,7 @@ mod finds;
 mod keys;
 pub mod model;
 mod nodes;
+mod object_types;
 mod rules;
 pub mod scalar;
 pub mod syntax;
@@ -100,7 +102,7 @@ fn checked(mut draft: SchemaDraft<'_>, declared: &[DeclaredTable], findings: &mu
     rules::read_rules(&mut draft, findings);
     let constraints = rules::constraints(&draft, findings);
     keys::ambiguity::check(&mut draft, findings);
-    let mut types = types::objects::read_object_types(&draft, findings);
+    let mut types = object_types::read_object_types(&draft, findings);
     auth::read_rules(&draft, &mut types, findings);
     let cache = cache_control::read_hints(&draft, findings);
     nodes::types::check(&draft, &types, findings);

@@ -1,16 +1,16 @@
 //! What a store must do for requests: give the items of a set of keys, give pages of a range, and write. Must not know the AWS SDK,
 //! GraphQL or HTTP.
 //!
-//! Makers: [`super::sdk::store::SdkStore`] over DynamoDB, over a compatible server or over the embedded engine; tests bring their own.
+//! Makers: [`super::store::TableStore`] over DynamoDB, over a compatible server or over the embedded engine; tests bring their own.
 //! [`super::request::loaders`] bundles the calls of one request before it asks a store.
 
 use super::call_scope::CallScope;
+use super::change_source::ChangeSource;
 use super::data::attribute::{Item, Key};
 use super::data::call::{Page, Query};
 use super::data::error::TableError;
 use super::data::write::{BatchWrite, WriteCall, WriteError};
 use super::retry::budget::RetryBudget;
-use super::stream::source::ChangeSource;
 use crate::schema::table::Table;
 use crate::table::data::attribute::AttributeName;
 use futures_util::future::BoxFuture;

@@ -5,7 +5,7 @@ use dynoxide::Database;
 use keyfold::table::data::attribute::{Attribute, Item};
 use keyfold::table::data::write::BatchWrite;
 use keyfold::table::data_store::DataStore;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -46,13 +46,13 @@ impl Store {
     }
 
     /// A client of it.
-    pub async fn client(&self) -> SdkStore {
-        SdkStore::connect(Some(&self.url()), Some("local")).await.unwrap()
+    pub async fn client(&self) -> TableStore {
+        TableStore::connect(Some(&self.url()), Some("local")).await.unwrap()
     }
 }
 
 /// Writes a version of these notes.
-pub async fn write(client: &SdkStore, notes: std::ops::Range<usize>, version: u64) {
+pub async fn write(client: &TableStore, notes: std::ops::Range<usize>, version: u64) {
     let note = |number: usize| {
         let text = |text: String| Attribute::S(text.into());
         let members = [

@@ -8,7 +8,7 @@ use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::{Request, Settings};
 use keyfold::plan::tree::SingleWrites;
 use keyfold::schema::model::Model;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -101,7 +101,7 @@ impl Backend {
             let instead = script(&Call { before, operation, body: &body, table: &engine });
             instead.unwrap_or_else(|| engine.apply(operation, body))
         });
-        let store = SdkStore::over(server);
+        let store = TableStore::over(server);
         store.create_missing(&model.tables).await.unwrap();
         let gateway = Gateway::new(model, store, Settings { single_writes, ..support::settings() });
         let backend = Self { gateway, caller: by(USER), table, script, log };

@@ -3,7 +3,7 @@
 use crate::backend::{Backend, Call, GROUP, is_write};
 use crate::scripted::Reply;
 use futures_util::{SinkExt, StreamExt};
-use keyfold::serve::backend::CurrentGateway;
+use keyfold::serve::backend::current_gateway::CurrentGateway;
 use keyfold::serve::documents::lookup::Documents;
 use keyfold::serve::http::host::Hosts;
 use keyfold::serve::listener::{self, Stopped};

@@ -2,10 +2,10 @@
 
 use crate::gateway::gateway;
 use crate::machine::{Machine, Running, parts, start};
-use keyfold::serve::backend::CurrentGateway;
+use keyfold::serve::backend::current_gateway::CurrentGateway;
 use keyfold::serve::router::Parts;
 use keyfold::table::bulk::export_lines::parse_line;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use reqwest::Response;
 use serde_json::json;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ type Mutation { rename(id: ID!, name: String!): User @update }
 "#;
 
 async fn running() -> Running {
-    let store = SdkStore::in_memory().unwrap();
+    let store = TableStore::in_memory().unwrap();
     let gateway = gateway(SCHEMA, &store).await;
     let line = json!({"Item": {"PK": {"S": "user#1"}, "name": {"S": "Ann ".repeat(5_000)}, "mail": {"S": "a@b.c"}, "age": {"N": "7"}}});
     let broken = json!({"Item": {"PK": {"S": "user#2"}, "name": {"S": "Bob"}}});

@@ -3,9 +3,9 @@
 use crate::gateway::gateway;
 use crate::machine::{Machine, Running, parts, start};
 use crate::websocket::socket;
-use keyfold::serve::backend::CurrentGateway;
+use keyfold::serve::backend::current_gateway::CurrentGateway;
 use keyfold::serve::router::Parts;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ type Mutation {
 "#;
 
 async fn serve() -> Running {
-    let gateway = gateway(SCHEMA, &SdkStore::in_memory().unwrap()).await;
+    let gateway = gateway(SCHEMA, &TableStore::in_memory().unwrap()).await;
     start(Parts { backend: Arc::new(CurrentGateway::new(gateway)), ..parts(Machine::default()) }).await
 }
 

@@ -4,10 +4,10 @@ use crate::machine::{Running, parts, start};
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Settings;
 use keyfold::schema;
-use keyfold::serve::backend::CurrentGateway;
+use keyfold::serve::backend::current_gateway::CurrentGateway;
 use keyfold::serve::router::Parts;
 use keyfold::table::bulk::export_lines::parse_line;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ fn settings() -> Settings {
 }
 
 /// The gateway of a schema's text, with its tables created.
-pub async fn gateway(text: &str, store: &SdkStore) -> Gateway {
+pub async fn gateway(text: &str, store: &TableStore) -> Gateway {
     let model = match schema::load("schema.graphql", text, &|_| None) {
         Ok((model, _)) => model,
         Err(mistakes) => panic!("{}", mistakes.render(false)),
@@ -33,8 +33,8 @@ pub async fn gateway(text: &str, store: &SdkStore) -> Gateway {
     Gateway::new(Arc::new(model), store.clone(), settings())
 }
 
-pub async fn running() -> (Running, Arc<CurrentGateway>, SdkStore) {
-    let store = SdkStore::in_memory().unwrap();
+pub async fn running() -> (Running, Arc<CurrentGateway>, TableStore) {
+    let store = TableStore::in_memory().unwrap();
     let gateway = gateway(SCHEMA, &store).await;
     let item = parse_line(r#"{"Item": {"PK": {"S": "1"}, "name": {"S": "Ann"}}}"#).unwrap().unwrap();
     store.load(&gateway.model().tables[0], vec![item], Instant::now() + Duration::from_secs(60)).await.unwrap();

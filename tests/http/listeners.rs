@@ -6,10 +6,10 @@ use crate::websocket::{begin, socket};
 use futures_util::{SinkExt, StreamExt};
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Request;
-use keyfold::serve::backend::CurrentGateway;
+use keyfold::serve::backend::current_gateway::CurrentGateway;
 use keyfold::serve::router::Parts;
 use keyfold::serve::settings::{RequestLimits, SharedLimits};
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ const LENGTH: usize = 300_000;
 const ONE: usize = 10_000;
 
 async fn running(shared: SharedLimits) -> (Running, Gateway) {
-    let gateway = crate::gateway::gateway(SCHEMA, &SdkStore::in_memory().unwrap()).await;
+    let gateway = crate::gateway::gateway(SCHEMA, &TableStore::in_memory().unwrap()).await;
     let backend = Arc::new(CurrentGateway::new(gateway.clone()));
     // Whoever takes nothing is told so, and not cut off.
     let limits = RequestLimits { write_timeout: FOREVER, shared, ..limits() };

@@ -3,10 +3,10 @@
 use crate::coercion::ask;
 use crate::gateway::gateway;
 use crate::machine::{Machine, Running, parts, start};
-use keyfold::serve::backend::CurrentGateway;
+use keyfold::serve::backend::current_gateway::CurrentGateway;
 use keyfold::serve::router::Parts;
 use keyfold::table::bulk::export_lines::parse_line;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ type Query { thing(id: ID!): Thing @find things(ids: [ID!]!): [Thing]! @find(whe
 "#;
 
 async fn serve(items: &[&str]) -> Running {
-    let store = SdkStore::in_memory().unwrap();
+    let store = TableStore::in_memory().unwrap();
     let gateway = gateway(SCHEMA, &store).await;
     let items = items.iter().filter_map(|line| parse_line(line).unwrap()).collect();
     store.load(&gateway.model().tables[0], items, Instant::now() + Duration::from_secs(60)).await.unwrap();

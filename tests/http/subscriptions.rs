@@ -4,10 +4,10 @@ use crate::machine::{Running, parts, start};
 use crate::websocket::{Socket, begin, socket, socket_by};
 use futures_util::{SinkExt, StreamExt};
 use keyfold::execute::gateway::Gateway;
-use keyfold::serve::backend::CurrentGateway;
+use keyfold::serve::backend::current_gateway::CurrentGateway;
 use keyfold::serve::listener::Stopped;
 use keyfold::serve::router::Parts;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ type Subscription { note(id: ID!, after: ID): Note @watch(initial: true) }
 pub const LONG: Duration = Duration::from_secs(60);
 
 async fn running() -> (Running, Gateway) {
-    let store = SdkStore::in_memory().unwrap();
+    let store = TableStore::in_memory().unwrap();
     let gateway = crate::gateway::gateway(SCHEMA, &store).await;
     let backend = Arc::new(CurrentGateway::new(gateway.clone()));
     (start(Parts { backend, ..parts(crate::machine::Machine::default()) }).await, gateway)

@@ -3,10 +3,10 @@
 use crate::coercion::ask;
 use crate::gateway::gateway;
 use crate::machine::{Machine, Running, limits, parts, start};
-use keyfold::serve::backend::CurrentGateway;
+use keyfold::serve::backend::current_gateway::CurrentGateway;
 use keyfold::serve::router::Parts;
 use keyfold::serve::settings::RequestLimits;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ type Mutation {
 "#;
 
 async fn serve() -> Running {
-    let gateway = gateway(SCHEMA, &SdkStore::in_memory().unwrap()).await;
+    let gateway = gateway(SCHEMA, &TableStore::in_memory().unwrap()).await;
     let limits = RequestLimits { body_limit: 100_000, ..limits() };
     start(Parts { backend: Arc::new(CurrentGateway::new(gateway)), limits, ..parts(Machine::default()) }).await
 }

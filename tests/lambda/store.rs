@@ -2,7 +2,7 @@
 
 use crate::support;
 use dynoxide::Database;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -27,7 +27,7 @@ fn original() -> &'static Path {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().to_owned();
         let filled = async move {
-            let store = SdkStore::in_directory(&path).unwrap();
+            let store = TableStore::in_directory(&path).unwrap();
             support::fill(&store, &support::model("pantry"), "pantry").await;
         };
         // A test has a runtime of its own, in which another one cannot wait.
@@ -51,8 +51,8 @@ impl Store {
     }
 
     /// A client of it.
-    pub async fn client(&self) -> SdkStore {
-        SdkStore::connect(Some(&self.url()), Some("local")).await.unwrap()
+    pub async fn client(&self) -> TableStore {
+        TableStore::connect(Some(&self.url()), Some("local")).await.unwrap()
     }
 
     /// Puts all items back to how they were, on the same port. All connections end.

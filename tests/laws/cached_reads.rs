@@ -8,7 +8,7 @@ use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Settings;
 use keyfold::schema;
 use keyfold::schema::model::Model;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
@@ -139,7 +139,7 @@ proptest! {
     #[test]
     fn a_cached_answer_is_the_uncached_one(mut choices in Choices::any(600)) {
         block_on(async {
-            let store = SdkStore::in_memory().unwrap();
+            let store = TableStore::in_memory().unwrap();
             store.create_missing(&MODEL.tables).await.unwrap();
             let gateway = |cache_bytes| Gateway::new(MODEL.clone(), &store, Settings { cache_bytes, ..support::settings() });
             let (cached, uncached) = (gateway(1 << 20), gateway(0));

@@ -16,7 +16,7 @@ use keyfold::table::data::attribute::{Attribute, Item, Key, KeyValue};
 use keyfold::table::data::call::Expression;
 use keyfold::table::data::write::{WriteAction, WriteCall, WriteError};
 use keyfold::table::request::loaders::Loaders;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -179,7 +179,7 @@ fn key(name: &str) -> Key {
 /// The embedded store with one table.
 struct Checks {
     runtime: tokio::runtime::Runtime,
-    store: SdkStore,
+    store: TableStore,
     table: Table,
     sent: Cell<u64>,
 }
@@ -187,7 +187,7 @@ struct Checks {
 impl Checks {
     fn new() -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let store = SdkStore::in_memory().unwrap();
+        let store = TableStore::in_memory().unwrap();
         let partition = KeyAttribute { name: "PK".into(), kind: KeyType::S };
         let table = Table::new("things", partition, None);
         runtime.block_on(store.create_missing(std::slice::from_ref(&table))).unwrap();

@@ -6,7 +6,7 @@ use crate::world::{self, block_on};
 use keyfold::execute::gateway::Gateway;
 use keyfold::schema::model::Model;
 use keyfold::table::data::attribute::{Attribute, Item};
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,7 +45,7 @@ fn write(choices: &mut Choices) -> String {
 }
 
 /// Every item of the table.
-async fn everything(store: &SdkStore) -> Vec<Item> {
+async fn everything(store: &TableStore) -> Vec<Item> {
     let mut items = Vec::new();
     let mut start = None;
     loop {
@@ -100,7 +100,7 @@ proptest! {
     #[test]
     fn copies_never_differ(count in 1usize..12, mut choices in Choices::any(120)) {
         block_on(async {
-            let store = SdkStore::in_memory().unwrap();
+            let store = TableStore::in_memory().unwrap();
             store.create_missing(&SHARDS.tables).await.unwrap();
             let gateway = Gateway::new(SHARDS.clone(), &store, support::settings());
             let first = ["publish(id: \"t0\", genre: \"sf\", score: 20, isbn: \"1\") { id }", "reviewBoth(titleId: \"t0\", id: \"r0\", other: \"r2\", stars: 1) { id }"];

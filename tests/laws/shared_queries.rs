@@ -10,7 +10,7 @@ use keyfold::plan::passes::Passes;
 use keyfold::schema;
 use keyfold::schema::model::Model;
 use keyfold::table::data::attribute::{Attribute, Item};
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
@@ -206,7 +206,7 @@ proptest! {
     #[test]
     fn what_shares_a_query_gives_what_it_gives_by_itself(mut world in Choices::any(80), mut choices in Choices::any(120)) {
         block_on(async {
-            let store = SdkStore::in_memory().unwrap();
+            let store = TableStore::in_memory().unwrap();
             store.create_missing(&STAFF.tables).await.unwrap();
             let (items, is_foreign) = items(&mut world);
             store.load(&STAFF.tables[0], items, support::deadline()).await.unwrap();

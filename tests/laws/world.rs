@@ -6,7 +6,7 @@ use keyfold::execute::request::{Request, Settings};
 use keyfold::schema::model::Model;
 use keyfold::table::data::attribute::{Attribute, Item};
 use keyfold::table::embedded::observer::Recorder;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub fn block_on<T>(work: impl Future<Output = T>) -> T {
 /// A gateway of a system on a store with these items, one list per table, and the recorder of its calls.
 pub async fn gateway(model: &Arc<Model>, items: Vec<Vec<Item>>) -> (Gateway, Arc<Recorder>) {
     let recorder = Arc::new(Recorder::default());
-    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+    let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
     store.create_missing(&model.tables).await.unwrap();
     for (table, items) in model.tables.iter().zip(items) {
         store.load(table, items, support::deadline()).await.unwrap();

@@ -7,7 +7,7 @@ use keyfold::plan::cost::limits::CostLimits;
 use keyfold::schema::load;
 use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::embedded::observer::Recorder;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ async fn world(posts: usize, bytes: usize, settings: Settings) -> (Gateway, Arc<
     let (model, _) = load("schema.graphql", SCHEMA, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
     let model = Arc::new(model);
     let recorder = Arc::new(Recorder::default());
-    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+    let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
     store.create_missing(&model.tables).await.unwrap();
     let lines: Vec<Value> = (0..posts).map(|number| json!({ "M": { "text": { "S": number.to_string() } } })).collect();
     let user = json!({ "PK": { "S": "USER#ann" }, "SK": { "S": "USER" }, "lines": { "L": lines } });

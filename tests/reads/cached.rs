@@ -7,7 +7,7 @@ use keyfold::execute::request::Request;
 use keyfold::schema;
 use keyfold::schema::model::Model;
 use keyfold::table::embedded::observer::Recorder;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 
@@ -131,7 +131,7 @@ type Mutation {
 async fn nobody_sees_by_the_cache_what_a_rule_hides() {
     let model = load(NOTES);
     let recorder = Arc::new(Recorder::default());
-    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+    let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
     store.create_missing(&model.tables).await.unwrap();
     let gateway = Gateway::new(model, store, support::settings());
     let ask = async |sub: &str, query: &str| {
@@ -194,7 +194,7 @@ type Mutation {
 #[tokio::test]
 async fn what_lets_a_caller_in_never_comes_from_the_cache() {
     let model = load(CLUBS);
-    let store = SdkStore::in_memory().unwrap();
+    let store = TableStore::in_memory().unwrap();
     store.create_missing(&model.tables).await.unwrap();
     // Two copies, of which neither hears of the other's writes.
     let [reader, writer] = [(); 2].map(|()| Gateway::new(model.clone(), store.clone(), support::settings()));

@@ -4,14 +4,14 @@ use keyfold::execute::gateway::Gateway;
 use keyfold::schema::load;
 use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::embedded::observer::Recorder;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// A schema with one table and items, each a JSON object of strings and integers.
 struct World {
     gateway: Gateway,
-    store: SdkStore,
+    store: TableStore,
     recorder: Arc<Recorder>,
 }
 
@@ -20,7 +20,7 @@ impl World {
         let (model, _) = load("schema.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
         let model = Arc::new(model);
         let recorder = Arc::new(Recorder::default());
-        let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+        let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
         store.create_missing(&model.tables).await.unwrap();
         let typed = |(name, value): (&String, &Value)| match value {
             Value::String(text) => (name.clone(), json!({ "S": text })),

@@ -9,7 +9,7 @@ use crate::random::trial::{Seen, Trial};
 use crate::support;
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Settings;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 
 pub const SYSTEMS: [&str; 7] = ["pantry", "timeline", "workshop", "shards", "cycles", "patterns", "audiobooks"];
 
@@ -32,7 +32,7 @@ pub fn settings(rng: &mut fastrand::Rng) -> Settings {
 pub fn on_system(system: &str, usual: u64, law: &mut dyn FnMut(u64, &Trial<'_>, &mut Maker<'_>)) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let model = support::unruled_model(system);
-    let store = SdkStore::in_memory().unwrap();
+    let store = TableStore::in_memory().unwrap();
     runtime.block_on(support::fill(&store, &model, system));
     let caller = support::first_caller(system);
     let items = named(&model, &caller, items(system, &model));

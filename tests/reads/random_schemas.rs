@@ -16,7 +16,7 @@ use keyfold::schema::load;
 use keyfold::schema::model::Model;
 use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::data::attribute::Item;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ impl Made {
     /// Lets a law try operations of this caller on a gateway with the items.
     pub fn tried_by<T>(&self, seed: u64, caller: &Caller, law: impl FnOnce(&Trial<'_>, &mut Maker<'_>) -> T) -> T {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let store = SdkStore::in_memory().unwrap();
+        let store = TableStore::in_memory().unwrap();
         runtime.block_on(async {
             store.create_missing(&self.model.tables).await.unwrap();
             for (table, items) in self.model.tables.iter().zip(&self.items) {

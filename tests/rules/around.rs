@@ -4,7 +4,7 @@ use super::{Library, Row, check_rows, support};
 use keyfold::execute::gateway::Gateway;
 use keyfold::schema::load;
 use keyfold::table::embedded::observer::Recorder;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ async fn open() -> Library {
     let loaded = load("around.graphql", include_str!("around.graphql"), &|_| None);
     let (model, _) = loaded.unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
     let recorder = Arc::new(Recorder::default());
-    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+    let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
     store.create_missing(&model.tables).await.unwrap();
     let library = Library { gateway: Gateway::new(Arc::new(model), store, support::settings()), recorder };
     let (filled, _) = library.run(&super::caller(root()), FILL, json!({})).await;

@@ -7,7 +7,7 @@ use keyfold::execute::request::Request;
 use keyfold::schema::load;
 use keyfold::schema::table::Table;
 use keyfold::table::data_store::DataStore;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -267,7 +267,7 @@ async fn a_look_up_that_fails_lets_nobody_in() {
         let (model, _) = load("apart.graphql", &text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
         Arc::new(model)
     });
-    let store = SdkStore::in_memory().unwrap();
+    let store = TableStore::in_memory().unwrap();
     // The tables of members and visits are missing. Visits are queried, so the hall itself is read.
     let is_there = |table: &&Table| !["members", "visits"].contains(&table.name.as_str());
     let tables: Vec<Table> = ruled.tables.iter().filter(is_there).cloned().collect();
@@ -304,7 +304,7 @@ async fn a_look_up_that_fails_lets_nobody_in() {
 #[tokio::test]
 async fn an_explanation_does_not_answer_what_a_rule_refuses() {
     let model = || load("apart.graphql", APART, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false))).0;
-    let store = SdkStore::in_memory().unwrap();
+    let store = TableStore::in_memory().unwrap();
     store.create_missing(&model().tables).await.unwrap();
     let store: Arc<dyn DataStore> = Arc::new(store);
     let gateway = Gateway::new(Arc::new(model()), store.clone(), support::settings());

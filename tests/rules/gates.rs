@@ -4,7 +4,7 @@ use super::{Library, Row, check_rows, support};
 use keyfold::execute::gateway::Gateway;
 use keyfold::schema::load;
 use keyfold::table::embedded::observer::Recorder;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ async fn open() -> Library {
     let loaded = load("gates.graphql", include_str!("gates.graphql"), &|_| None);
     let (model, _) = loaded.unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
     let recorder = Arc::new(Recorder::default());
-    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+    let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
     store.create_missing(&model.tables).await.unwrap();
     let library = Library { gateway: Gateway::new(Arc::new(model), store, support::settings()), recorder };
     for (claims, text) in [(root(), FILL), (ann(), r#"mutation { putWish(id: "w", ownerId: "ann", text: "peace") { id } }"#)] {

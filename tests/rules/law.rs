@@ -7,7 +7,7 @@ use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::{Request, Settings};
 use keyfold::schema::load;
 use keyfold::table::bulk::export_lines::parse_line;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -141,7 +141,7 @@ fn operation(rng: &mut fastrand::Rng) -> String {
 
 async fn gateway(schema: &str, things: impl Iterator<Item = &Thing>, settings: Settings) -> Gateway {
     let (model, _) = load("law.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
-    let store = SdkStore::in_memory().unwrap();
+    let store = TableStore::in_memory().unwrap();
     store.create_missing(&model.tables).await.unwrap();
     let items = things.filter_map(|thing| parse_line(&thing.line()).unwrap()).collect();
     store.load(&model.tables[0], items, support::deadline()).await.unwrap();

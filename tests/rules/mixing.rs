@@ -9,7 +9,7 @@ use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::{Request, Settings};
 use keyfold::schema::load;
 use keyfold::table::data_store::DataStore;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -592,7 +592,7 @@ async fn open(rules: &Rules, worlds: &[World], rng: &mut Rng) -> (Gateway, Gatew
     };
     let unruled: String = text.lines().filter(|line| !line.trim_start().starts_with("@auth")).map(|line| format!("{line}\n")).collect();
     let model = made(&text);
-    let store = SdkStore::in_memory().unwrap();
+    let store = TableStore::in_memory().unwrap();
     store.create_missing(&model.tables).await.unwrap();
     let store: Arc<dyn DataStore> = Arc::new(store);
     let unruled = Gateway::new(made(&unruled), store.clone(), Settings { max_aliases: 1_000, ..support::settings() });

@@ -8,7 +8,7 @@ use keyfold::execute::request::{Request, Settings};
 use keyfold::schema::load;
 use keyfold::table::data_store::DataStore;
 use keyfold::table::embedded::observer::Recorder;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ async fn without_the_claim_that_a_rule_needs_an_id_tells_nothing() {
         let unruled: String = text.lines().filter(|line| !line.trim_start().starts_with("@auth")).map(|line| format!("{line}\n")).collect();
         let made = |text: &str| Arc::new(load("mixing.graphql", text, &|_| None).unwrap_or_else(|all| panic!("{}", all.render(false))).0);
         let recorder = Arc::new(Recorder::default());
-        let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+        let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
         let model = made(&text);
         store.create_missing(&model.tables).await.unwrap();
         let store: Arc<dyn DataStore> = Arc::new(store);

@@ -5,7 +5,7 @@ use keyfold::execute::gateway::{Gateway, Response};
 use keyfold::execute::request::{Request, Settings};
 use keyfold::schema::load;
 use keyfold::table::embedded::observer::Recorder;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ impl Store {
     pub async fn open(name: &str, schema: &str) -> Self {
         let (model, _) = load(name, schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
         let recorder = Arc::new(Recorder::default());
-        let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+        let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
         store.create_missing(&model.tables).await.unwrap();
         let settings = Settings { cursor_key: b"a key for tests".to_vec(), ..Settings::default() };
         Self { gateway: Gateway::new(Arc::new(model), store, settings), recorder }

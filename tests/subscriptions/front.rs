@@ -4,7 +4,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode};
 use dynoxide::Database;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use tokio::net::TcpListener;
 type Change = dyn Fn(&str, &mut (StatusCode, Value)) + Send + Sync;
 
 /// A store on an empty server, whose answers this changes.
-pub async fn store_behind(change: impl Fn(&str, &mut (StatusCode, Value)) + Send + Sync + 'static) -> SdkStore {
+pub async fn store_behind(change: impl Fn(&str, &mut (StatusCode, Value)) + Send + Sync + 'static) -> TableStore {
     let ((server, behind), (front, address)) = (bound().await, bound().await);
     tokio::spawn(dynoxide::server::serve_on(server, Database::memory().unwrap()));
     let (client, change): (_, Arc<Change>) = (reqwest::Client::new(), Arc::new(change));
     let app = Router::new().fallback(move |headers: HeaderMap, body: Bytes| carry((client.clone(), behind), change.clone(), headers, body));
     tokio::spawn(async move { axum::serve(front, app).await });
-    SdkStore::connect(Some(&format!("http://{address}")), Some("local")).await.unwrap()
+    TableStore::connect(Some(&format!("http://{address}")), Some("local")).await.unwrap()
 }
 
 async fn bound() -> (TcpListener, SocketAddr) {

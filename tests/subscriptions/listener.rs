@@ -7,7 +7,7 @@ use keyfold::execute::request::{Request, Settings};
 use keyfold::execute::watch::hub::Hub;
 use keyfold::schema::load;
 use keyfold::table::embedded::observer::Recorder;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -19,7 +19,7 @@ const LONG: Duration = Duration::from_secs(60);
 /// A gateway and its subscriptions.
 pub struct Watching {
     pub gateway: Mutex<Gateway>,
-    store: SdkStore,
+    store: TableStore,
     pub hub: Hub,
     calls: Arc<Recorder>,
 }
@@ -33,11 +33,11 @@ pub struct Listener {
 /// A gateway for a schema on an empty store.
 pub async fn watching(schema: &str) -> Watching {
     let calls = Arc::new(Recorder::default());
-    watching_on(schema, SdkStore::in_memory_observed(calls.clone()).unwrap(), calls).await
+    watching_on(schema, TableStore::in_memory_observed(calls.clone()).unwrap(), calls).await
 }
 
 /// A gateway for a schema on a store without tables.
-pub async fn watching_on(schema: &str, store: SdkStore, calls: Arc<Recorder>) -> Watching {
+pub async fn watching_on(schema: &str, store: TableStore, calls: Arc<Recorder>) -> Watching {
     let (model, _) = load("board.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
     store.create_missing(&model.tables).await.unwrap();
     let gateway = Gateway::new(Arc::new(model), store.clone(), support::settings());

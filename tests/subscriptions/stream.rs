@@ -2,10 +2,10 @@
 
 use fastrand::Rng;
 use futures_util::future::{BoxFuture, FutureExt};
+use keyfold::table::change_source::{ChangeRecord, StreamPosition};
+use keyfold::table::change_source::{ChangeSource, RecordPage, Shard, ShardStart, StreamError};
 use keyfold::table::data::attribute::{Attribute, Item};
 use keyfold::table::stream::reader::ChangeSink;
-use keyfold::table::stream::record::{ChangeRecord, StreamPosition};
-use keyfold::table::stream::source::{ChangeSource, RecordPage, Shard, ShardStart, StreamError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::Notify;

@@ -3,10 +3,10 @@
 
 use super::stream::{ITEMS, LONG, Stream, Taken};
 use fastrand::Rng;
+use keyfold::table::change_source::ChangeRecord;
+use keyfold::table::change_source::StreamError;
 use keyfold::table::data::attribute::Attribute;
 use keyfold::table::stream::reader::StreamReader;
-use keyfold::table::stream::record::ChangeRecord;
-use keyfold::table::stream::source::StreamError;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::AbortHandle;

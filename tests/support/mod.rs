@@ -17,7 +17,7 @@ use keyfold::schema;
 use keyfold::schema::model::Model;
 use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::embedded::observer::Recorder;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -66,7 +66,7 @@ pub fn deadline() -> Instant {
 }
 
 /// Creates a system's tables in a store and puts its items, table by table.
-pub async fn fill(store: &SdkStore, model: &Model, system: &str) {
+pub async fn fill(store: &TableStore, model: &Model, system: &str) {
     let (_, items) = places(system);
     store.create_missing(&model.tables).await.unwrap();
     for table in &model.tables {
@@ -85,7 +85,7 @@ pub async fn system(name: &str) -> (Gateway, Arc<Recorder>) {
 /// A model on an embedded store in memory with a system's items, and the recorder of the calls made from now on.
 pub async fn system_of(model: Arc<Model>, name: &str) -> (Gateway, Arc<Recorder>) {
     let recorder = Arc::new(Recorder::default());
-    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+    let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
     fill(&store, &model, name).await;
     recorder.take();
     (Gateway::new(model, store, settings()), recorder)

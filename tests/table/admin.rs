@@ -6,7 +6,7 @@ use keyfold::schema::table::{Billing, Capacity, KeyType, Projection, StreamView,
 use keyfold::table::admin::definition::{continuous_backups_input, create_table_input};
 use keyfold::table::data::error::TableErrorKind;
 use keyfold::table::embedded::observer::Recorder;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[tokio::test]
 async fn missing_tables_are_made_as_declared_and_only_once() {
     let recorder = Arc::new(Recorder::default());
-    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+    let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
     assert_eq!(store.create_missing(&[table("things")]).await.unwrap(), ["things"]);
     let calls = recorder.take();
     let create = |calls: &[(String, Value)]| calls.iter().find(|(operation, _)| operation == "CreateTable").map(|(_, body)| body.clone());
@@ -78,7 +78,7 @@ async fn capacity_stream_and_backups_are_asked_for() {
     assert!(input["LocalSecondaryIndexes"][0].get("ProvisionedThroughput").is_none());
 
     let recorder = Arc::new(Recorder::default());
-    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+    let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
     store.create_missing(&[provisioned()]).await.unwrap();
     let calls = recorder.take();
     let bodies = |wanted: &str| calls.iter().filter(|(operation, _)| operation == wanted).map(|(_, body)| body.clone()).collect::<Vec<_>>();
@@ -105,13 +105,13 @@ async fn backups_that_are_being_prepared_are_waited_for() {
     });
     let mut table = provisioned();
     table.time_to_live = None;
-    assert_eq!(SdkStore::over(server).create_missing(&[table]).await.unwrap(), ["things"]);
+    assert_eq!(TableStore::over(server).create_missing(&[table]).await.unwrap(), ["things"]);
     assert_eq!(asked.load(Ordering::SeqCst), 3);
 }
 
 #[tokio::test]
 async fn every_difference_is_a_sentence() {
-    let store = SdkStore::in_memory().unwrap();
+    let store = TableStore::in_memory().unwrap();
     store.create_missing(&[table("things")]).await.unwrap();
     let changed = |change: &dyn Fn(&mut Table)| {
         let mut table = table("things");
@@ -184,7 +184,7 @@ async fn a_new_table_is_waited_for() {
         "CreateTable" => Reply::error(400, "ResourceInUseException"),
         other => panic!("{other} is not called for a table that somebody else has made"),
     });
-    assert!(SdkStore::over(server).create_missing(&[table("things")]).await.unwrap().is_empty());
+    assert!(TableStore::over(server).create_missing(&[table("things")]).await.unwrap().is_empty());
     assert_eq!(described.load(Ordering::SeqCst), 7);
 }
 
@@ -204,7 +204,7 @@ async fn a_table_whose_making_was_not_answered_is_made_all_the_same() {
         }
         other => panic!("unexpected: {other:?}"),
     });
-    assert_eq!(SdkStore::over(server).create_missing(&[table("things")]).await.unwrap(), ["things"]);
+    assert_eq!(TableStore::over(server).create_missing(&[table("things")]).await.unwrap(), ["things"]);
     assert_eq!(enabled.load(Ordering::SeqCst), 1);
 }
 
@@ -217,7 +217,7 @@ async fn readiness_is_told_soon() {
         (|| Reply::Never, TableErrorKind::Timeout, "DescribeTable things"),
     ] {
         let begun = tokio::time::Instant::now();
-        let error = SdkStore::over(Server::new(move |_, _, _| reply())).ready(&[table("things")]).await.unwrap_err();
+        let error = TableStore::over(Server::new(move |_, _, _| reply())).ready(&[table("things")]).await.unwrap_err();
         assert_eq!(error.kind, kind, "{error}");
         assert!(error.detail.contains(words), "{error}");
         assert!(begun.elapsed().as_secs_f64() <= 0.95, "a probe waits for a second");
@@ -234,7 +234,7 @@ async fn a_server_without_time_to_live_and_backups_will_do() {
             (_, "CreateTable") => Reply::ok(json!({})),
             _ => refusal(),
         });
-        let store = SdkStore::over(server);
+        let store = TableStore::over(server);
         assert_eq!(store.create_missing(&[provisioned()]).await.unwrap(), ["things"]);
         let differences = store.differences(&[provisioned()]).await.unwrap();
         assert!(!differences.iter().any(|sentence| sentence.contains("time to live")), "{differences:?}");
@@ -242,14 +242,14 @@ async fn a_server_without_time_to_live_and_backups_will_do() {
 }
 
 /// The description of a table that is as the fixture declares it, but for this.
-fn described(change: impl Fn(&mut Value)) -> SdkStore {
+fn described(change: impl Fn(&mut Value)) -> TableStore {
     let key = |name: &str, role: &str| json!({ "AttributeName": name, "KeyType": role });
     let mut description = create_table_input(&table("things"));
     description["TableStatus"] = json!("ACTIVE");
     assert_eq!(description["KeySchema"], json!([key("PK", "HASH"), key("SK", "RANGE")]));
     change(&mut description);
     let time_to_live = json!({ "TimeToLiveDescription": { "TimeToLiveStatus": "ENABLED", "AttributeName": "ttl" } });
-    SdkStore::over(Server::new(move |_, operation, _| match operation {
+    TableStore::over(Server::new(move |_, operation, _| match operation {
         "DescribeTable" => Reply::ok(json!({ "Table": description })),
         "DescribeTimeToLive" => Reply::ok(time_to_live.clone()),
         other => panic!("{other} is not called"),

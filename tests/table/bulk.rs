@@ -4,10 +4,10 @@ use crate::fixture::{deadline, fill, get, item, query, s, sort_key, table};
 use keyfold::table::data::attribute::{Attribute, Item};
 use keyfold::table::data::error::TableErrorKind;
 use keyfold::table::request::loaders::Loaders;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 
 /// All items by pages of `limit`, in order of their sort keys.
-async fn all(store: &SdkStore, limit: u32) -> Vec<Item> {
+async fn all(store: &TableStore, limit: u32) -> Vec<Item> {
     let (mut items, mut start) = (Vec::new(), None);
     loop {
         let page = store.scan_page("things", start, limit, deadline()).await.unwrap();
@@ -26,7 +26,7 @@ async fn all(store: &SdkStore, limit: u32) -> Vec<Item> {
 async fn items_go_in_and_come_out_by_either_way() {
     for count in [0, 1, 25, 26, 1001] {
         for bulk in [true, false] {
-            let store = SdkStore::in_memory().unwrap();
+            let store = TableStore::in_memory().unwrap();
             fill(&store, 0).await;
             assert!(store.is_empty("things", deadline()).await.unwrap());
             let items: Vec<Item> = (0..count).map(|i| item("p", &sort_key(i))).collect();
@@ -44,7 +44,7 @@ async fn items_go_in_and_come_out_by_either_way() {
 #[tokio::test]
 async fn of_items_with_one_key_the_last_stays_and_indexes_follow() {
     for bulk in [true, false] {
-        let store = SdkStore::in_memory().unwrap();
+        let store = TableStore::in_memory().unwrap();
         fill(&store, 3).await;
         let with = |group: &str| {
             let mut item = item("p", "s#0001");
@@ -70,7 +70,7 @@ async fn of_items_with_one_key_the_last_stays_and_indexes_follow() {
 
 #[tokio::test]
 async fn items_that_the_table_cannot_take_are_refused() {
-    let store = SdkStore::in_memory().unwrap();
+    let store = TableStore::in_memory().unwrap();
     fill(&store, 1).await;
     let mut no_key = item("p", "a");
     no_key.remove("SK");

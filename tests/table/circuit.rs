@@ -6,7 +6,7 @@ use crate::scripted::{Reply, Server};
 use futures_util::future::join_all;
 use keyfold::table::data::error::{TableError, TableErrorKind};
 use keyfold::table::request::loaders::Loaders;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ fn switched(reply: fn() -> Reply) -> (Arc<AtomicBool>, Server) {
 }
 
 /// The outcome of a Query of another request, and how long it took.
-async fn ask(store: &SdkStore) -> (Option<TableError>, Duration) {
+async fn ask(store: &TableStore) -> (Option<TableError>, Duration) {
     let begun = Instant::now();
     let page = Loaders::new(store, deadline()).query(&query("things", "p")).await;
     (page.err(), begun.elapsed())
@@ -35,7 +35,7 @@ async fn ask(store: &SdkStore) -> (Option<TableError>, Duration) {
 async fn others_are_told_at_once_until_the_table_is_back() {
     for reply in [(|| Reply::Never) as fn() -> Reply, || Reply::Reset, || Reply::Refused] {
         let (on, server) = switched(reply);
-        let store = SdkStore::over(server.clone());
+        let store = TableStore::over(server.clone());
         assert!(ask(&store).await.0.is_none());
         on.store(false, Ordering::SeqCst);
         let first = join_all((0..20).map(|_| ask(&store))).await;
@@ -79,7 +79,7 @@ async fn answers_of_any_kind_open_nothing() {
         || Reply::Body(503, "<html>busy</html>".into()),
     ] {
         let (on, server) = switched(reply);
-        let store = SdkStore::over(server);
+        let store = TableStore::over(server);
         on.store(false, Ordering::SeqCst);
         let soon = Instant::now() + Duration::from_secs(8);
         join_all((0..20).map(|_| async { Loaders::new(&store, soon).query(&query("things", "p")).await.unwrap_err() })).await;
@@ -91,7 +91,7 @@ async fn answers_of_any_kind_open_nothing() {
 #[tokio::test(start_paused = true)]
 async fn few_calls_that_are_late_open_nothing() {
     let server = Server::new(|before, _, _| if before % 3 == 0 { Reply::Never } else { no_items() });
-    let store = SdkStore::over(server);
+    let store = TableStore::over(server);
     for _ in 0..50 {
         assert!(ask(&store).await.0.is_none());
     }
@@ -108,7 +108,7 @@ async fn what_is_in_doubt_goes_on() {
         // The first one is made, and its answer is delayed.
         if begun.elapsed() < Duration::from_secs(12) || before == 0 { Reply::Reset } else { answer }
     });
-    let store = SdkStore::over(server);
+    let store = TableStore::over(server);
     let loaders = Loaders::new(&store, deadline());
     loaders.transact(&[count_up("a"), count_up("b")], "token").await.unwrap();
     assert!(begun.elapsed() < Duration::from_secs(16), "{:?}", begun.elapsed());

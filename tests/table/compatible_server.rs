@@ -5,17 +5,17 @@ use crate::embedded_maker::{calls, items};
 use crate::fixture::table;
 use crate::makers::{seeds, told};
 use dynoxide::Database;
-use keyfold::table::sdk::store::{ClientKind, SdkStore};
+use keyfold::table::store::{ClientKind, TableStore};
 use tokio::net::TcpListener;
 
 const CASES: u64 = 40;
 
 /// A store on an empty server of its own.
-async fn store(client: ClientKind) -> SdkStore {
+async fn store(client: ClientKind) -> TableStore {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(dynoxide::server::serve_on(listener, Database::memory().unwrap()));
-    let store = SdkStore::connect(Some(&url), Some("eu-central-1")).await.unwrap().with_client(client);
+    let store = TableStore::connect(Some(&url), Some("eu-central-1")).await.unwrap().with_client(client);
     store.create_missing(&[table("things")]).await.unwrap();
     store
 }

@@ -4,26 +4,26 @@ use crate::fixture::{deadline, fill, get, item, query, s, sort_key, table};
 use keyfold::table::data::attribute::Attribute;
 use keyfold::table::data::error::TableErrorKind;
 use keyfold::table::request::loaders::Loaders;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use std::time::{Duration, SystemTime};
 
 #[tokio::test]
 async fn data_survives_a_restart_and_a_second_process_is_refused() {
     let parent = tempfile::tempdir().unwrap();
     let directory = parent.path().join("made/when missing");
-    let store = SdkStore::in_directory(&directory).unwrap();
+    let store = TableStore::in_directory(&directory).unwrap();
     fill(&store, 30).await;
 
-    let refused = SdkStore::in_directory(&directory).err().unwrap();
+    let refused = TableStore::in_directory(&directory).err().unwrap();
     assert_eq!(refused.kind, TableErrorKind::Unavailable);
     assert!(refused.detail.contains("in use by another process") && refused.detail.contains("when missing"), "{refused}");
 
     let clone = store.clone();
     drop(store);
-    assert!(SdkStore::in_directory(&directory).is_err(), "a clone holds the directory too");
+    assert!(TableStore::in_directory(&directory).is_err(), "a clone holds the directory too");
     drop(clone);
 
-    let store = SdkStore::in_directory(&directory).unwrap();
+    let store = TableStore::in_directory(&directory).unwrap();
     assert!(store.create_missing(&[table("things")]).await.unwrap().is_empty(), "the table is there");
     let page = Loaders::new(&store, deadline()).query(&query("things", "p")).await.unwrap();
     let keys: Vec<Attribute> = page.items.iter().map(|item| item["SK"].clone()).collect();
@@ -35,7 +35,7 @@ async fn a_directory_that_cannot_be_used_is_told() {
     let parent = tempfile::tempdir().unwrap();
     let file = parent.path().join("file");
     std::fs::write(&file, "no directory").unwrap();
-    let error = SdkStore::in_directory(&file).err().unwrap();
+    let error = TableStore::in_directory(&file).err().unwrap();
     assert!(error.detail.contains("cannot create the data directory"), "{error}");
 }
 
@@ -43,7 +43,7 @@ async fn a_directory_that_cannot_be_used_is_told() {
 #[tokio::test]
 async fn a_broken_data_file_is_told_at_once() {
     let parent = tempfile::tempdir().unwrap();
-    let store = SdkStore::in_directory(parent.path()).unwrap();
+    let store = TableStore::in_directory(parent.path()).unwrap();
     fill(&store, 2000).await;
     drop(store);
     let file = parent.path().join("keyfold.db");
@@ -64,17 +64,17 @@ async fn a_broken_data_file_is_told_at_once() {
         (damaged(pages / 2 * 4096, pages * 4096), "the data file is damaged"),
     ] {
         std::fs::write(&file, bytes).unwrap();
-        let error = SdkStore::in_directory(parent.path()).err().unwrap_or_else(|| panic!("{words}: it was opened"));
+        let error = TableStore::in_directory(parent.path()).err().unwrap_or_else(|| panic!("{words}: it was opened"));
         assert!(error.detail.contains(words), "{words}: {error}");
         assert_eq!(error.detail.lines().count(), 1, "{error}");
     }
     std::fs::write(&file, whole).unwrap();
-    assert!(SdkStore::in_directory(parent.path()).is_ok(), "nothing was changed");
+    assert!(TableStore::in_directory(parent.path()).is_ok(), "nothing was changed");
 }
 
 #[test]
 fn a_store_can_be_made_outside_a_run_time() {
-    let store = SdkStore::in_memory().unwrap();
+    let store = TableStore::in_memory().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         fill(&store, 1).await;
@@ -84,7 +84,7 @@ fn a_store_can_be_made_outside_a_run_time() {
 
 #[tokio::test(start_paused = true)]
 async fn expired_items_are_deleted_and_others_stay() {
-    let store = SdkStore::in_memory().unwrap();
+    let store = TableStore::in_memory().unwrap();
     fill(&store, 0).await;
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
     let expiring = |sk: &str, at: u64| {

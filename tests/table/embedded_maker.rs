@@ -8,7 +8,7 @@ use keyfold::table::data::call::{Expression, Query, SortCondition};
 use keyfold::table::data::error::TableError;
 use keyfold::table::data::write::{BatchWrite, WriteAction, WriteCall};
 use keyfold::table::embedded::observer::Recorder;
-use keyfold::table::sdk::store::{ClientKind, SdkStore};
+use keyfold::table::store::{ClientKind, TableStore};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -273,16 +273,16 @@ pub fn calls(seed: u64) -> Vec<(Call, String, &'static str)> {
 }
 
 /// All items of a store, in order.
-pub async fn items(store: &SdkStore) -> Vec<Value> {
+pub async fn items(store: &TableStore) -> Vec<Value> {
     store.scan_page("things", None, u32::MAX, deadline()).await.unwrap().items.iter().map(written).collect()
 }
 
 /// Empty stores with the same table, each with what observes its calls: by the engine itself, the direct client and the AWS SDK.
-async fn stores() -> Vec<(SdkStore, Arc<Recorder>)> {
+async fn stores() -> Vec<(TableStore, Arc<Recorder>)> {
     let mut stores = Vec::new();
     for client in [None, Some(ClientKind::Direct), Some(ClientKind::Sdk)] {
         let recorder = Arc::<Recorder>::default();
-        let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+        let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
         let store = client.map_or_else(|| store.clone().without_client(), |client| store.clone().with_client(client));
         store.create_missing(&[table("things")]).await.unwrap();
         recorder.take();

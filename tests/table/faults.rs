@@ -7,7 +7,7 @@ use keyfold::table::data::call::{Get, Query};
 use keyfold::table::data::error::TableErrorKind;
 use keyfold::table::request::loaders::Loaders;
 use keyfold::table::request::session::CALLS_IN_FLIGHT;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ fn one_item() -> Value {
 /// Fails this many times, then answers a Query. Gives the number of requests.
 async fn after(failures: usize, reply: fn() -> Reply) -> usize {
     let server = Server::new(move |before, _, _| if before < failures { reply() } else { Reply::ok(one_item()) });
-    let loaders = Loaders::new(SdkStore::over(server.clone()), deadline());
+    let loaders = Loaders::new(TableStore::over(server.clone()), deadline());
     let page = loaders.query(&query("things", "p")).await.unwrap();
     assert_eq!((page.items.len(), page.count), (1, 1));
     let calls = loaders.calls();
@@ -32,7 +32,7 @@ async fn after(failures: usize, reply: fn() -> Reply) -> usize {
 async fn throttling_is_outlasted() {
     for code in ["ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"] {
         let server = Server::new(move |before, _, _| if before < 10 { Reply::error(400, code) } else { Reply::ok(one_item()) });
-        let loaders = Loaders::new(SdkStore::over(server.clone()), deadline());
+        let loaders = Loaders::new(TableStore::over(server.clone()), deadline());
         assert_eq!(loaders.query(&query("things", "p")).await.unwrap().count, 1, "{code}");
         assert_eq!(server.requests(), 11, "{code}");
     }
@@ -43,7 +43,7 @@ async fn throttling_is_outlasted() {
 async fn retries_of_all_requests_are_a_share_of_their_first_attempts() {
     for reply in [(|| Reply::error(500, "InternalServerError")) as fn() -> Reply, || Reply::error(400, "ThrottlingException")] {
         let server = Server::new(move |_, _, _| reply());
-        let store = SdkStore::over(server.clone());
+        let store = TableStore::over(server.clone());
         let begun = Instant::now();
         for _ in 0..5 {
             let requests = (0..500).map(|_| async {
@@ -81,7 +81,7 @@ async fn trouble_that_lasts_has_its_kind_at_the_deadline() {
     ] {
         let server = Server::new(move |_, _, _| reply());
         let (begun, limit) = (Instant::now(), Duration::from_secs(12));
-        let loaders = Loaders::new(SdkStore::over(server.clone()), begun + limit);
+        let loaders = Loaders::new(TableStore::over(server.clone()), begun + limit);
         let error = loaders.query(&query("things", "p")).await.unwrap_err();
         assert_eq!(error.kind, kind, "{error}");
         assert!(error.detail.starts_with("Query things: "), "{error}");
@@ -93,7 +93,7 @@ async fn trouble_that_lasts_has_its_kind_at_the_deadline() {
 #[tokio::test(start_paused = true)]
 async fn throttling_stays_throttling_where_the_deadline_cuts_an_attempt_short() {
     let server = Server::new(|before, _, _| if before == 0 { Reply::error(400, "ThrottlingException") } else { Reply::Never });
-    let loaders = Loaders::new(SdkStore::over(server.clone()), Instant::now() + Duration::from_secs(2));
+    let loaders = Loaders::new(TableStore::over(server.clone()), Instant::now() + Duration::from_secs(2));
     assert_eq!(loaders.query(&query("things", "p")).await.unwrap_err().kind, TableErrorKind::Throttled);
     assert_eq!(server.requests(), 2);
 }
@@ -101,7 +101,7 @@ async fn throttling_stays_throttling_where_the_deadline_cuts_an_attempt_short() 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_sent_after_the_deadline() {
     let server = Server::new(|_, _, _| Reply::ok(one_item()));
-    let loaders = Loaders::new(SdkStore::over(server.clone()), Instant::now());
+    let loaders = Loaders::new(TableStore::over(server.clone()), Instant::now());
     assert_eq!(loaders.query(&query("things", "p")).await.unwrap_err().kind, TableErrorKind::Timeout);
     assert_eq!(loaders.get(&[get("things", "p", "a")]).await[0].clone().unwrap_err().kind, TableErrorKind::Timeout);
     assert_eq!(server.requests(), 0);
@@ -119,7 +119,7 @@ async fn what_will_not_pass_is_told_at_once() {
     ] {
         let reply = move || if code.is_empty() { Reply::Body(status, "<html>not here</html>".into()) } else { Reply::error(status, code) };
         let server = Server::new(move |_, _, _| reply());
-        let loaders = Loaders::new(SdkStore::over(server.clone()), deadline());
+        let loaders = Loaders::new(TableStore::over(server.clone()), deadline());
         let error = loaders.query(&query("things", "p")).await.unwrap_err();
         assert_eq!((error.kind, server.requests()), (kind, 1), "{code}");
         let all = loaders.get(&[get("things", "p", "a"), get("things", "p", "b")]).await;
@@ -146,7 +146,7 @@ async fn unprocessed_keys_are_asked_for_again() {
         0 => answer_some(&body, 30),
         _ => Reply::error(400, "ProvisionedThroughputExceededException"),
     });
-    let loaders = Loaders::new(SdkStore::over(server.clone()), deadline());
+    let loaders = Loaders::new(TableStore::over(server.clone()), deadline());
     let gets: Vec<_> = (0..100).map(|i| get("things", "p", &sort_key(i))).collect();
     let found = loaders.get(&gets).await;
     for (i, outcome) in found.iter().enumerate() {
@@ -161,7 +161,7 @@ async fn unprocessed_keys_are_asked_for_again() {
 #[tokio::test(start_paused = true)]
 async fn keys_that_stay_unprocessed_fail_alone() {
     let server = Server::new(|before, _, body| answer_some(&body, if before == 0 { 2 } else { 0 }));
-    let loaders = Loaders::new(SdkStore::over(server), deadline());
+    let loaders = Loaders::new(TableStore::over(server), deadline());
     let found = loaders.get(&[get("things", "p", "a"), get("things", "p", "b"), get("things", "p", "c")]).await;
     assert!(found[0].as_ref().unwrap().is_some() && found[1].as_ref().unwrap().is_some());
     assert_eq!(found[2].as_ref().unwrap_err().kind, TableErrorKind::Throttled);
@@ -196,12 +196,12 @@ async fn an_unprocessed_key_that_nobody_asked_for_leaves_nothing_absent() {
         }
         (_, keys) => Reply::ok(json!({ "Responses": { "numbers": keys } })),
     });
-    let found = Loaders::new(SdkStore::over(server.clone()), deadline()).get(&gets).await;
+    let found = Loaders::new(TableStore::over(server.clone()), deadline()).get(&gets).await;
     assert!(found.iter().all(|outcome| outcome.as_ref().unwrap().is_some()), "{found:?}");
     assert_eq!(server.requests(), 2);
     // If it stays unprocessed, that is an error.
     let server = Server::new(move |_, _, body| Reply::ok(spelled_otherwise(&keys(&body))));
-    let found = Loaders::new(SdkStore::over(server), deadline()).get(&gets).await;
+    let found = Loaders::new(TableStore::over(server), deadline()).get(&gets).await;
     assert!(found.iter().all(|outcome| outcome.as_ref().is_err_and(|error| error.kind == TableErrorKind::Throttled)), "{found:?}");
 }
 
@@ -209,7 +209,7 @@ async fn an_unprocessed_key_that_nobody_asked_for_leaves_nothing_absent() {
 async fn an_item_that_nobody_asked_for_leaves_nothing_absent() {
     let item = |number: &str| json!({ "PK": { "S": "p" }, "n": { "N": number } });
     let server = Server::new(move |_, _, _| Reply::ok(json!({ "Responses": { "numbers": [item("1.0"), item("17")] } })));
-    let found = Loaders::new(SdkStore::over(server), deadline()).get(&[of_number(1), of_number(2)]).await;
+    let found = Loaders::new(TableStore::over(server), deadline()).get(&[of_number(1), of_number(2)]).await;
     assert!(found[0].as_ref().unwrap().is_some(), "{found:?}");
     assert_eq!(found[1].as_ref().unwrap_err().kind, TableErrorKind::Invalid);
 }
@@ -227,7 +227,7 @@ async fn unprocessed_items_are_written_again() {
         Reply::ok(json!({ "UnprocessedItems": if rest.is_empty() { json!({}) } else { json!({ "things": rest }) } }))
     });
     let items = (0..60).map(|i| item("p", &sort_key(i))).collect();
-    SdkStore::over(server).put_batch(&table("things"), items, deadline()).await.unwrap();
+    TableStore::over(server).put_batch(&table("things"), items, deadline()).await.unwrap();
     let mut written = written.lock().unwrap().clone();
     written.sort();
     assert_eq!(written, (0..60).map(sort_key).collect::<Vec<_>>(), "each once");
@@ -236,7 +236,7 @@ async fn unprocessed_items_are_written_again() {
 #[tokio::test(start_paused = true)]
 async fn items_that_stay_unprocessed_are_an_error() {
     let server = Server::new(|_, _, body| Reply::ok(json!({ "UnprocessedItems": body["RequestItems"] })));
-    let error = SdkStore::over(server).put_batch(&table("things"), vec![item("p", "a")], deadline()).await.unwrap_err();
+    let error = TableStore::over(server).put_batch(&table("things"), vec![item("p", "a")], deadline()).await.unwrap_err();
     assert_eq!(error.kind, TableErrorKind::Throttled, "{error}");
 }
 
@@ -245,7 +245,7 @@ async fn calls_of_one_request_are_bounded() {
     // Large calls never have all places.
     for (limit, most) in [(25, CALLS_IN_FLIGHT), (26, CALLS_IN_FLIGHT - CALLS_IN_FLIGHT / 4)] {
         let server = Server::new(|_, _, _| Reply::Never);
-        let loaders = Loaders::new(SdkStore::over(server.clone()), Instant::now() + Duration::from_secs(1));
+        let loaders = Loaders::new(TableStore::over(server.clone()), Instant::now() + Duration::from_secs(1));
         let queries: Vec<_> = (0..100).map(|i| Query { limit, ..query("things", &format!("p{i}")) }).collect();
         let pages = futures_util::future::join_all(queries.iter().map(|query| loaders.query(query))).await;
         assert!(pages.iter().all(|page| page.as_ref().is_err_and(|error| error.kind == TableErrorKind::Timeout)));

@@ -4,7 +4,7 @@ use keyfold::schema::table::{Index, KeyAttribute, KeyType, Projection, Table};
 use keyfold::table::data::attribute::{Attribute, Item, Key, KeyValue};
 use keyfold::table::data::call::{Expression, Get, Query};
 use keyfold::table::data::write::{WriteAction, WriteCall};
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -84,7 +84,7 @@ pub fn query(table: &str, pk: &str) -> Query {
 }
 
 /// Creates the table `things` and fills a partition `p` with `count` items.
-pub async fn fill(store: &SdkStore, count: usize) {
+pub async fn fill(store: &TableStore, count: usize) {
     let table = table("things");
     store.create_missing(std::slice::from_ref(&table)).await.unwrap();
     store.load(&table, (0..count).map(|i| item("p", &sort_key(i))).collect(), deadline()).await.unwrap();

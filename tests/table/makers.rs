@@ -8,7 +8,7 @@ use keyfold::table::data::call::{Expression, Query, SortCondition};
 use keyfold::table::data::error::TableError;
 use keyfold::table::data::write::{BatchWrite, WriteAction, WriteCall, WriteError};
 use keyfold::table::data_store::{DataStore, ItemRequest};
-use keyfold::table::sdk::store::{ClientKind, SdkStore};
+use keyfold::table::store::{ClientKind, TableStore};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -324,7 +324,7 @@ async fn result_of(kind: ClientKind, call: &Call, first: First, then: &str) -> (
             _ => Reply::Body(200, then.clone()),
         }
     });
-    let store = SdkStore::over(server).with_client(kind);
+    let store = TableStore::over(server).with_client(kind);
     // Texts of errors are the makers' own; their kinds are not.
     let result = told(&store, call, ("t", "token"), |error| format!("{:?}", error.kind)).await;
     let sent = std::mem::take(&mut *sent.lock().unwrap());
@@ -332,7 +332,7 @@ async fn result_of(kind: ClientKind, call: &Call, first: First, then: &str) -> (
 }
 
 /// What a store makes of a call to a table, with errors in these words; a transaction has this token.
-pub async fn told(store: &SdkStore, call: &Call, (table, token): (&str, &str), words: fn(&TableError) -> String) -> String {
+pub async fn told(store: &TableStore, call: &Call, (table, token): (&str, &str), words: fn(&TableError) -> String) -> String {
     let refused = |error: WriteError| match error {
         WriteError::Conditions(failures) => {
             format!("{:?}", failures.iter().map(|one| (one.position, one.item.as_ref().map(written))).collect::<Vec<_>>())

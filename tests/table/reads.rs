@@ -5,14 +5,14 @@ use keyfold::table::data::attribute::{Attribute, Item, Key, KeyValue};
 use keyfold::table::data::call::{Expression, Get, SortCondition};
 use keyfold::table::embedded::observer::Recorder;
 use keyfold::table::request::loaders::Loaders;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// A store with `count` items in partition `p` of table `things`, its recorder, and loaders on it.
 async fn filled(count: usize) -> (Arc<Recorder>, Loaders) {
     let recorder = Arc::new(Recorder::default());
-    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+    let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
     fill(&store, count).await;
     recorder.take();
     (recorder, Loaders::new(&store, deadline()))
@@ -59,7 +59,7 @@ async fn keys_are_read_a_hundred_a_call() {
 #[tokio::test]
 async fn one_batch_spans_tables_and_tasks() {
     let recorder = Arc::new(Recorder::default());
-    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+    let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
     let tables = [table("things"), table("users")];
     store.create_missing(&tables).await.unwrap();
     for table in &tables {
@@ -153,7 +153,7 @@ async fn impossible_keys_are_no_calls_and_spoil_no_batch() {
 
 #[tokio::test]
 async fn numbers_match_in_any_spelling() {
-    let store = SdkStore::in_memory().unwrap();
+    let store = TableStore::in_memory().unwrap();
     let table = numbered("numbers");
     store.create_missing(std::slice::from_ref(&table)).await.unwrap();
     let number = |text: &str| Item::from([("PK".to_owned(), s("p")), ("n".to_owned(), Attribute::N(text.into()))]);

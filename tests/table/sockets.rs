@@ -6,7 +6,7 @@ use keyfold::table::data::call::Query;
 use keyfold::table::data::write::WriteError;
 use keyfold::table::data_store::DataStore;
 use keyfold::table::request::loaders::Loaders;
-use keyfold::table::sdk::store::{ClientKind, SdkStore};
+use keyfold::table::store::{ClientKind, TableStore};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -68,11 +68,11 @@ async fn listener() -> (TcpListener, String) {
     (listener, url)
 }
 
-async fn connected(url: &str, client: ClientKind) -> SdkStore {
-    SdkStore::connect(Some(url), Some("eu-central-1")).await.unwrap().with_client(client)
+async fn connected(url: &str, client: ClientKind) -> TableStore {
+    TableStore::connect(Some(url), Some("eu-central-1")).await.unwrap().with_client(client)
 }
 
-async fn count(store: &SdkStore) -> u32 {
+async fn count(store: &TableStore) -> u32 {
     Loaders::new(store, deadline()).query(&query("things", "p")).await.unwrap().count
 }
 

@@ -7,7 +7,7 @@ use keyfold::table::data::attribute::Key;
 use keyfold::table::data::error::{TableError, TableErrorKind};
 use keyfold::table::data::write::{ConditionFailure, WriteAction, WriteError};
 use keyfold::table::request::loaders::Loaders;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -33,7 +33,7 @@ fn refusing(times: usize, reply: fn() -> Reply) -> (Arc<Applied>, Server) {
 }
 
 fn loaders(server: &Server) -> Loaders {
-    Loaders::new(SdkStore::over(server.clone()), deadline())
+    Loaders::new(TableStore::over(server.clone()), deadline())
 }
 
 fn canceled(codes: &[&str]) -> Reply {
@@ -245,21 +245,21 @@ async fn what_will_not_pass_is_told_at_once() {
 #[tokio::test(start_paused = true)]
 async fn nothing_is_written_after_the_deadline() {
     let server = Server::new(|_, _, _| Reply::Never);
-    let loaders = Loaders::new(SdkStore::over(server.clone()), Instant::now());
+    let loaders = Loaders::new(TableStore::over(server.clone()), Instant::now());
     assert_eq!(failed(loaders.write(&count_up("a")).await).kind, TableErrorKind::Timeout);
     assert_eq!(failed(loaders.transact(&[count_up("a")], "token").await).kind, TableErrorKind::Timeout);
     assert!(loaders.delete_batch("things", vec![key("p", "a")]).await.is_err());
     assert_eq!(server.requests(), 0);
     // A write that the deadline interrupts may have been sent.
-    let loaders = Loaders::new(SdkStore::over(server.clone()), Instant::now() + Duration::from_millis(100));
+    let loaders = Loaders::new(TableStore::over(server.clone()), Instant::now() + Duration::from_millis(100));
     uncertain(loaders.write(&count_up("a")).await);
     assert_eq!(server.requests(), 1);
     // So may one that is interrupted after refusals.
     let server = Server::new(|before, _, _| if before < 2 { Reply::error(400, "ThrottlingException") } else { Reply::Never });
-    let loaders = Loaders::new(SdkStore::over(server.clone()), Instant::now() + Duration::from_secs(2));
+    let loaders = Loaders::new(TableStore::over(server.clone()), Instant::now() + Duration::from_secs(2));
     uncertain(loaders.write(&count_up("a")).await);
     let server = Server::new(|before, _, _| if before < 2 { Reply::error(400, "ThrottlingException") } else { Reply::Never });
-    let loaders = Loaders::new(SdkStore::over(server.clone()), Instant::now() + Duration::from_secs(2));
+    let loaders = Loaders::new(TableStore::over(server.clone()), Instant::now() + Duration::from_secs(2));
     uncertain(loaders.transact(&[count_up("a")], "token").await);
 }
 
@@ -289,7 +289,7 @@ async fn a_partial_batch_of_deletes_is_completed() {
     for (_, reply) in LOST.into_iter().chain(REFUSED) {
         let (applied, server) = deleting(60, reply);
         let keys: Vec<Key> = (0..60).chain(20..30).map(|i| key("p", &sort_key(i))).collect();
-        let loaders = Loaders::new(SdkStore::over(server.clone()), Instant::now() + Duration::from_secs(120));
+        let loaders = Loaders::new(TableStore::over(server.clone()), Instant::now() + Duration::from_secs(120));
         loaders.delete_batch("things", keys).await.unwrap();
         assert!((0..60).all(|i| applied.count(&sort_key(i)).is_none()));
         assert_eq!(loaders.calls().len(), 3);

@@ -7,13 +7,13 @@ use keyfold::table::data::error::TableErrorKind;
 use keyfold::table::data::write::{ConditionFailure, Unfit, WriteAction, WriteCall, WriteError};
 use keyfold::table::embedded::observer::Recorder;
 use keyfold::table::request::loaders::Loaders;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::json;
 use std::sync::Arc;
 
 async fn filled(count: usize) -> (Arc<Recorder>, Loaders) {
     let recorder = Arc::new(Recorder::default());
-    let store = SdkStore::in_memory_observed(recorder.clone()).unwrap();
+    let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
     fill(&store, count).await;
     recorder.take();
     let loaders = Loaders::new(&store, deadline());

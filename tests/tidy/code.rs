@@ -1,4 +1,4 @@
-//! The text of a Rust file in; the paths, types and macros of its product code out, each with its line. Must not know the rules.
+//! The text of a Rust file in; the paths, types, functions and macros of its product code out, each with its line. Must not know the rules.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
@@ -11,11 +11,24 @@ pub struct Code {
     pub paths: Vec<NamedPath>,
     /// The types that other files can name: structs, enums, unions, traits and aliases.
     pub types: Vec<(usize, String)>,
+    /// The functions with a body or in a trait.
+    pub functions: Vec<Function>,
     /// The names of the macros that it calls.
     pub macros: Vec<(usize, String)>,
     /// The number of lines under `#[cfg(test)]`.
     pub test_lines: usize,
     inline_modules: Vec<String>,
+    /// The type or trait around what is visited.
+    owner: Option<String>,
+}
+
+/// A function and what it is given.
+pub struct Function {
+    pub line: usize,
+    /// Its name, after that of its type or trait if it has one: `Query::new`.
+    pub name: String,
+    /// How many values it is given besides `self`: a tuple counts by its members.
+    pub parameters: usize,
 }
 
 /// A path, and the modules written within the file around it.
@@ -47,6 +60,23 @@ impl Code {
             syn::UseTree::Glob(glob) => self.add_path(glob.star_token.spans[0], before.to_vec()),
             syn::UseTree::Group(group) => group.items.iter().for_each(|tree| self.add_use(before, tree)),
         }
+    }
+
+    fn add_function(&mut self, signature: &syn::Signature) {
+        let parameters = signature.inputs.iter().map(|input| match input {
+            syn::FnArg::Receiver(_) => 0,
+            syn::FnArg::Typed(input) => values_of(&input.ty),
+        });
+        let owner = self.owner.iter().map(|owner| format!("{owner}::")).collect::<String>();
+        let (line, name) = (signature.ident.span().start().line, format!("{owner}{}", signature.ident));
+        self.functions.push(Function { line, name, parameters: parameters.sum() });
+    }
+
+    /// Visits what is inside a type's implementation or a trait.
+    fn within(&mut self, owner: String, visit: impl FnOnce(&mut Self)) {
+        let before = self.owner.replace(owner);
+        visit(self);
+        self.owner = before;
     }
 
     fn add_type(&mut self, visibility: &syn::Visibility, name: &syn::Ident) {
@@ -107,15 +137,29 @@ impl<'ast> Visit<'ast> for Code {
                 self.inline_modules.pop();
                 return;
             }
+            syn::Item::Fn(function) => self.add_function(&function.sig),
             _ => {}
         }
-        visit::visit_item(self, item);
+        match item {
+            syn::Item::Impl(all) => self.within(name_of(&all.self_ty), |code| visit::visit_item(code, item)),
+            syn::Item::Trait(all) => self.within(all.ident.to_string(), |code| visit::visit_item(code, item)),
+            _ => visit::visit_item(self, item),
+        }
     }
+
+    fn visit_trait_item_fn(&mut self, method: &'ast syn::TraitItemFn) {
+        self.add_function(&method.sig);
+        visit::visit_trait_item_fn(self, method);
+    }
+
+    /// `pub(super)` says who may use what follows, and uses nothing.
+    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
 
     fn visit_impl_item_fn(&mut self, method: &'ast syn::ImplItemFn) {
         if method.attrs.iter().any(is_for_tests) {
             self.test_lines += method.span().end().line + 1 - method.span().start().line;
         } else {
+            self.add_function(&method.sig);
             visit::visit_impl_item_fn(self, method);
         }
     }
@@ -137,6 +181,25 @@ impl<'ast> Visit<'ast> for Code {
         }
         self.visit_path(&call.path);
         self.add_tokens(call.tokens.clone());
+    }
+}
+
+/// How many values a parameter of this type is.
+fn values_of(ty: &syn::Type) -> usize {
+    match ty {
+        syn::Type::Tuple(tuple) => tuple.elems.iter().map(values_of).sum(),
+        syn::Type::Paren(inner) => values_of(&inner.elem),
+        syn::Type::Reference(reference) if matches!(*reference.elem, syn::Type::Tuple(_)) => values_of(&reference.elem),
+        _ => 1,
+    }
+}
+
+/// The name of a type without its parameters.
+fn name_of(ty: &syn::Type) -> String {
+    match ty {
+        syn::Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default(),
+        syn::Type::Reference(reference) => name_of(&reference.elem),
+        _ => String::new(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The files of `src/` as modules: which file a path leads to, and the circles that files make. Must not know the rules.
+//! The files of `src/` as modules: which file a path leads to, and the circles that files and folders make. Must not know the rules.
 
 use crate::code::{Code, NamedPath};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -29,7 +29,15 @@ pub fn from_root(module: &[String], path: &NamedPath) -> Option<Vec<String>> {
     Some([base.as_slice(), names].concat())
 }
 
-/// Which files each file names. A `mod` declaration names nothing.
+/// The children of the deepest common folder of two files that hold them.
+fn siblings<'a>(from: &'a str, to: &'a str) -> (&'a str, &'a str) {
+    let differs = from.bytes().zip(to.bytes()).take_while(|(a, b)| a == b).count();
+    let folder = from[..differs].rfind('/').map_or(0, |slash| slash + 1);
+    let child = |path: &'a str| path[folder..].find('/').map_or(path, |end| &path[..folder + end]);
+    (child(from), child(to))
+}
+
+/// Which files each file names, or which siblings each sibling. A `mod` declaration names nothing.
 pub struct Uses<'a> {
     uses: BTreeMap<&'a str, BTreeSet<&'a str>>,
 }
@@ -51,7 +59,36 @@ impl<'a> Uses<'a> {
         Self { uses }
     }
 
-    /// The shortest circle through each file that is on one; each circle is reported once.
+    /// The arrows between siblings: each file stands for the child that holds it, of the deepest folder that both files share. The children of
+    /// a folder are its files, `mod.rs` among them, and its folders.
+    pub fn between_siblings(&self) -> Self {
+        let mut uses: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (from, to) in self.arrows().map(|(from, to)| siblings(from, to)) {
+            uses.entry(from).or_default().insert(to);
+            uses.entry(to).or_default();
+        }
+        Self { uses }
+    }
+
+    /// The same without some arrows.
+    pub fn without(&self, arrows: &[(&str, &str)]) -> Self {
+        let mut uses = self.uses.clone();
+        for (from, all) in &mut uses {
+            all.retain(|to| !arrows.contains(&(*from, *to)));
+        }
+        Self { uses }
+    }
+
+    /// The first arrow that is one between these siblings.
+    pub fn first_between(&self, from: &str, to: &str) -> Option<(&'a str, &'a str)> {
+        self.arrows().find(|(a, b)| siblings(a, b) == (from, to))
+    }
+
+    fn arrows(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.uses.iter().flat_map(|(from, all)| all.iter().map(|to| (*from, *to)))
+    }
+
+    /// The shortest circle through each file or sibling that is on one; each circle is reported once.
     pub fn circles(&self) -> Vec<Vec<&'a str>> {
         let mut told: BTreeSet<&str> = BTreeSet::new();
         let mut circles = Vec::new();

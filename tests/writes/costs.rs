@@ -7,7 +7,7 @@ use crate::support;
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Settings;
 use keyfold::plan::tree::SingleWrites;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde_json::json;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ fn a_write_by_rules_costs_at_most_what_is_said_before() {
 fn fails(case: &Case, codes: &mut BTreeMap<String, usize>) -> Option<String> {
     let (model, unruled) = (load(&case.schema)?, Arc::into_inner(load(&case.schema)?)?);
     block_on(async {
-        let store = SdkStore::in_memory().unwrap();
+        let store = TableStore::in_memory().unwrap();
         store.create_missing(&model.tables).await.unwrap();
         let single_writes = if case.seed.is_multiple_of(3) { SingleWrites::Transaction } else { SingleWrites::Call };
         let settings = Settings { single_writes, ..Settings::default() };

@@ -10,7 +10,7 @@ use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use dynoxide::{Database, DynoxideError};
 use keyfold::plan::tree::SingleWrites;
-use keyfold::table::sdk::store::SdkStore;
+use keyfold::table::store::TableStore;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -60,8 +60,8 @@ impl Engine {
     }
 
     /// A store that makes its calls as this writer.
-    pub fn store(self: &Arc<Self>, writer: usize) -> SdkStore {
-        SdkStore::over(Way { engine: self.clone(), writer })
+    pub fn store(self: &Arc<Self>, writer: usize) -> TableStore {
+        TableStore::over(Way { engine: self.clone(), writer })
     }
 
     /// From now on, calls wait for up to this many turns of others, and this percentage of them meets trouble.

@@ -5,7 +5,7 @@ use super::survey::Survey;
 use crate::cli::schema_file::{self, SchemaChoice};
 use crate::cli::store_choice::{StoreChoice, explained, table_named};
 use crate::schema::table::Table;
-use crate::table::sdk::store::SdkStore;
+use crate::table::store::TableStore;
 use anyhow::{Result, anyhow};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -56,7 +56,7 @@ impl Import {
 }
 
 /// Loads items into their table. `progress` gets the number of loaded items. The error says how far it came.
-pub async fn load(store: &SdkStore, table: &Table, items: &mut CheckedItems, progress: &(dyn Fn(u64) + Sync)) -> Result<u64> {
+pub async fn load(store: &TableStore, table: &Table, items: &mut CheckedItems, progress: &(dyn Fn(u64) + Sync)) -> Result<u64> {
     let mut loaded = 0;
     for batch in items.batches(table)? {
         let so_far = |error: anyhow::Error| anyhow!("{error:#}\n  at least {loaded} items were loaded; repeat the import to load the rest");

@@ -4,7 +4,7 @@ use super::import;
 use super::item_file::{ItemFile, KEPT};
 use crate::cli::store_choice::explained;
 use crate::schema::table::Table;
-use crate::table::sdk::store::SdkStore;
+use crate::table::store::TableStore;
 use anyhow::{Context, Result, ensure};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use std::fs;
@@ -80,7 +80,7 @@ pub fn parsed_ahead(directory: &Path) -> Option<Vec<ItemFile>> {
 
 /// Loads `<directory>/<table>.jsonl` into each empty table. Gives the tables that it filled, with the number of their items. Files that were
 /// [parsed ahead](parsed_ahead) are not read again. Without a directory, nothing is loaded.
-pub async fn load(store: &SdkStore, tables: &[Table], samples: &Samples, mut parsed: Vec<ItemFile>) -> Result<Vec<(String, u64)>> {
+pub async fn load(store: &TableStore, tables: &[Table], samples: &Samples, mut parsed: Vec<ItemFile>) -> Result<Vec<(String, u64)>> {
     let Some(directory) = samples.directory() else { return Ok(Vec::new()) };
     let mut loads = Vec::new();
     for table in tables {
@@ -95,14 +95,14 @@ pub async fn load(store: &SdkStore, tables: &[Table], samples: &Samples, mut par
 }
 
 /// Loads a file into its table. Gives the table's name and the number of the items.
-async fn load_file(store: &SdkStore, table: &Table, file: ItemFile) -> Result<(String, u64)> {
+async fn load_file(store: &TableStore, table: &Table, file: ItemFile) -> Result<(String, u64)> {
     let of = table.clone();
     let checked = spawn_blocking(move || file.check(&of, &mut |_| {})).await.context("the task that reads the samples has ended")?;
     let mut items = checked.context("the samples cannot be loaded")?;
     Ok((table.name.clone(), import::load(store, table, &mut items, &|_| {}).await?))
 }
 
-async fn is_empty(store: &SdkStore, table: &Table) -> Result<bool> {
+async fn is_empty(store: &TableStore, table: &Table) -> Result<bool> {
     let empty = store.is_empty(&table.name, Instant::now() + LOOK_BOUND).await;
     empty.map_err(|error| explained(error, &format!("cannot read {}", table.name)))
 }

@@ -11,7 +11,7 @@ use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::schema::table::Table;
 use crate::schema::template::part::Misspelling;
 use crate::table::data::attribute::{Attribute, Item};
-use crate::table::sdk::store::SdkStore;
+use crate::table::store::TableStore;
 use indexmap::IndexMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub struct Survey<'m> {
 }
 
 /// Looks at the first items of each table in a store, and prints the lines as warnings.
-pub async fn warn_of_store(store: SdkStore, model: Arc<Model>) {
+pub async fn warn_of_store(store: TableStore, model: Arc<Model>) {
     for table in &model.tables {
         let mut survey = Survey::new(&model, table);
         let (mut seen, mut start) = (0, None);

@@ -16,7 +16,7 @@ use crate::cli::store_choice::variable;
 use crate::cli::token::TokenSecret;
 use crate::execute::gateway::Gateway;
 use crate::schema::model::Model;
-use crate::serve::backend::CurrentGateway;
+use crate::serve::backend::current_gateway::CurrentGateway;
 use crate::serve::console::development::Development;
 use crate::serve::console::sample_callers::SampleCallers;
 use crate::serve::logging;

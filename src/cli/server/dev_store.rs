@@ -5,7 +5,7 @@ use crate::cli::items::samples::{self, Samples};
 use crate::cli::store_choice::{embedded, explained, in_memory};
 use crate::schema::model::Model;
 use crate::schema::table::Table;
-use crate::table::sdk::store::SdkStore;
+use crate::table::store::TableStore;
 use anyhow::{Result, ensure};
 use futures_util::future::{BoxFuture, FutureExt};
 use std::path::Path;
@@ -15,7 +15,7 @@ use tokio::task::spawn_blocking;
 /// all of a store in a directory does, until the store is asked for.
 pub struct DevStore {
     in_memory: bool,
-    opening: BoxFuture<'static, Result<SdkStore>>,
+    opening: BoxFuture<'static, Result<TableStore>>,
     /// The files of the samples, if they are small.
     parsing: BoxFuture<'static, Result<Option<Vec<ItemFile>>>>,
     samples: Samples,
@@ -24,7 +24,7 @@ pub struct DevStore {
 /// A store with its tables.
 pub struct FilledStore {
     /// The store.
-    pub store: SdkStore,
+    pub store: TableStore,
     /// The tables that samples were loaded into, with the number of their items.
     pub filled: Vec<(String, u64)>,
 }
@@ -82,7 +82,7 @@ impl FilledStore {
 }
 
 /// Creates the missing tables. Those that were there must match the schema.
-async fn create(store: &SdkStore, tables: &[Table]) -> Result<()> {
+async fn create(store: &TableStore, tables: &[Table]) -> Result<()> {
     let made = store.create_missing(tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
     let found: Vec<Table> = tables.iter().filter(|table| !made.contains(&table.name)).cloned().collect();
     let differences = store.differences(&found).await.map_err(|error| explained(error, "cannot describe the tables"))?;

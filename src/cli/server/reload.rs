@@ -7,12 +7,12 @@ use crate::execute::gateway::Gateway;
 use crate::execute::request::Settings;
 use crate::schema::diagnostics::diagnostic::{Diagnostics, Severity};
 use crate::schema::model::Model;
-use crate::serve::backend::CurrentGateway;
+use crate::serve::backend::current_gateway::CurrentGateway;
 use crate::serve::documents::lookup::Documents;
 use crate::serve::documents::settings::DocumentSettings;
 use crate::table::data::error::TableError;
 use crate::table::hedge::late_reads::LateReads;
-use crate::table::sdk::store::SdkStore;
+use crate::table::store::TableStore;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,11 +49,11 @@ pub struct Reload {
 /// The store of the tables, and what a reload may do there.
 pub enum StoreOfTables {
     /// The store of `keyfold dev`, in which missing tables are created.
-    Own(SdkStore),
+    Own(TableStore),
     /// DynamoDB or a compatible server, whose tables are compared and never created.
     Given {
         /// The store.
-        store: SdkStore,
+        store: TableStore,
         /// The share of reads that may be made twice, from 0 to 1.
         hedge: f64,
     },
@@ -111,7 +111,7 @@ impl Watching {
 
 impl StoreOfTables {
     /// The store of a gateway for these tables.
-    pub fn of(&self, model: &Model) -> SdkStore {
+    pub fn of(&self, model: &Model) -> TableStore {
         match self {
             Self::Own(store) => store.clone(),
             Self::Given { store, hedge } => store.clone().with_late_reads(LateReads::new(&model.tables, *hedge)),

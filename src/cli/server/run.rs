@@ -3,7 +3,7 @@
 use super::signals::StopSignals;
 use crate::execute::report::RunObserver;
 use crate::execute::request;
-use crate::serve::backend::CurrentGateway;
+use crate::serve::backend::current_gateway::CurrentGateway;
 use crate::serve::console::development::Development;
 use crate::serve::console::page::{CallerChoice, Console, PageParts};
 use crate::serve::console::starting_text::StartingTexts;

@@ -9,13 +9,13 @@ use crate::cli::store_choice::{Remote, explained, reachable};
 use crate::execute::gateway::Gateway;
 use crate::execute::watch::hub::Hub;
 use crate::schema::table::Table;
-use crate::serve::backend::CurrentGateway;
+use crate::serve::backend::current_gateway::CurrentGateway;
 use crate::serve::lambda::runtime_api::RuntimeApi;
 use crate::serve::lambda::settings::LambdaSettings;
 use crate::serve::logging;
 use crate::serve::settings::ServerSettings;
 use crate::serve::sign_in::authenticator::Authenticator;
-use crate::table::sdk::store::{ClientKind, SdkStore};
+use crate::table::store::{ClientKind, TableStore};
 use crate::table::stream::shared::source::SharedStreams;
 use anyhow::{Context, Result, bail};
 use clap::{ArgAction, Args};
@@ -152,7 +152,7 @@ impl Serve {
 
 /// What differs between the tables and the schema. That no server answers is known within five seconds, and is the error then. The calls are
 /// made side by side, because a Lambda function waits for each round trip.
-async fn differences(store: &SdkStore, (tables, watched): (&[Table], &BTreeSet<usize>)) -> Result<Vec<String>> {
+async fn differences(store: &TableStore, (tables, watched): (&[Table], &BTreeSet<usize>)) -> Result<Vec<String>> {
     let mut reached = pin!(reachable(store, tables));
     let mut compared = pin!(timeout(DESCRIBE_BOUND, store.differences_and_streams(tables, watched)));
     let compared = tokio::select! {

@@ -1,7 +1,7 @@
 //! The response to a change in; the same out for all subscribers of a group, who share its bytes.
 
 use super::bounds::{DeliveryBounds, Held};
-use crate::table::stream::record::ChangeRecord;
+use crate::table::change_source::ChangeRecord;
 use bytes::Bytes;
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@ use crate::execute::gateway::{Gateway, PreparedOperation};
 use crate::execute::read::state::ReadState;
 use crate::plan::tree::{PlannedWatch, WriteLookup};
 use crate::schema::model::watch::AFTER;
-use crate::table::stream::record::ChangeRecord;
+use crate::table::change_source::ChangeRecord;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;

@@ -5,7 +5,7 @@ use super::delivery::watched;
 use super::group::{Group, GroupKey};
 use super::interest::{BoundValues, values_of};
 use super::operation::WatchedOperation;
-use crate::table::stream::record::ChangeRecord;
+use crate::table::change_source::ChangeRecord;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! What a subscriber has had before it takes the events of its group in; out: which of those are new to it.
 
+use crate::table::change_source::{ChangeRecord, StreamPosition, compare_sequences};
 use crate::table::data::attribute::{Attribute, AttributeName, AttributeNames, Item};
-use crate::table::stream::record::{ChangeRecord, StreamPosition, compare_sequences};
 use std::cmp;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -5,7 +5,7 @@ use super::event::{Event, WaitingChange};
 use super::seen::Seen;
 use crate::execute::error::{ErrorCode, Failure, GraphqlError};
 use crate::execute::gateway::Response;
-use crate::table::stream::record::ChangeRecord;
+use crate::table::change_source::ChangeRecord;
 use serde_json::json;
 use std::collections::VecDeque;
 use std::future::poll_fn;

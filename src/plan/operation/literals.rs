@@ -6,8 +6,7 @@
 //! "All Variable Usages Are Allowed".
 
 use crate::plan::error::{PlanError, PlanErrorKind, place};
-use crate::schema::scalar::coerce::{coerce, exactly_one, json_of};
-use crate::schema::syntax::one_of::is_one_of;
+use crate::schema::scalar::coerce::{coerce, exactly_one, is_one_of, json_of};
 use apollo_compiler::ast::{Argument, InputValueDefinition, Type, Value as Literal};
 use apollo_compiler::executable::{DirectiveList, Operation, Selection, SelectionSet};
 use apollo_compiler::schema::{ExtendedType, InputObjectType};

@@ -1,11 +1,11 @@
 //! `@claims` and the texts of all directives in; out: the claims that no issuer gives. Must not know what the texts are for.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::expression::lexer::{SpannedToken, Token, tokens_of_update};
 use crate::schema::syntax::directives::{argument, items};
-use crate::schema::syntax::span;
 use crate::schema::types::draft::SchemaDraft;
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, Value};

@@ -3,6 +3,7 @@
 use super::names::RuleNames;
 use super::place::RulePlace;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::Condition;
 use crate::schema::finds::target::FindTarget;
@@ -12,7 +13,6 @@ use crate::schema::model::auth::RuleLookup;
 use crate::schema::model::find::{Access, AccessPath, Find, Returns, Via};
 use crate::schema::model::source::Source;
 use crate::schema::syntax::directives::{FindDirective, name, named, place, text};
-use crate::schema::syntax::span;
 use crate::schema::types::draft::Kind;
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition, Type};

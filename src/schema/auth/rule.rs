@@ -4,11 +4,11 @@ use super::exists::read_lookup;
 use super::names::RuleNames;
 use super::place::RulePlace;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::names::ConditionMistake;
 use crate::schema::model::auth::{AuthRule, LetsIn};
 use crate::schema::syntax::directives::{argument, flag, items, named, place, text, write_of};
-use crate::schema::syntax::span;
 use apollo_compiler::Node;
 use apollo_compiler::ast::Directive;
 

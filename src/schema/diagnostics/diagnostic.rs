@@ -1,6 +1,6 @@
 //! Mistakes of a schema's author: code, place, sentence, help. All mistakes in a file are reported at once.
 
-use crate::schema::syntax::span::Span;
+use crate::schema::diagnostics::span::Span;
 use std::collections::HashSet;
 
 /// How bad a finding is.

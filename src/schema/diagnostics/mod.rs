@@ -1,4 +1,4 @@
-//! Mistakes in a schema: the rules, the findings, and how they are printed for people.
+//! Mistakes in a schema: the rules, the findings with their places in the text, and how they are printed for people.
 
 pub mod diagnostic;
 pub mod render;
@@ -6,4 +6,5 @@ pub mod rule;
 pub mod rules;
 mod rules_of_operations;
 mod rules_of_types;
+pub mod span;
 pub mod suggestion;

@@ -4,7 +4,6 @@
 use super::condition::Condition;
 use super::operand::Path;
 use super::update::{SetValue, Update};
-use crate::schema::model::keys::ItemKeys;
 use std::ops::Add;
 
 /// The most operators and functions of an expression.
@@ -36,8 +35,9 @@ impl Add for ExpressionSize {
 
 impl ExpressionSize {
     /// The size of what Keyfold demands of the item besides: that it exists, is of its type and has the version that the caller has seen.
-    pub fn of_item(keys: &ItemKeys) -> Self {
-        (Self::joined() + Self::of(1, FUNCTION + PLACEHOLDER)).times(2 + keys.telling().count())
+    /// `telling` is the number of attributes beside the keys that tell its type.
+    pub fn of_item(telling: usize) -> Self {
+        (Self::joined() + Self::of(1, FUNCTION + PLACEHOLDER)).times(2 + telling)
     }
 
     /// The size of what joins two conditions.

@@ -13,10 +13,10 @@ use super::candidates::{Ask, BareNames, Candidate, candidates, sifts, tells};
 use super::paging::{Order, is_paging};
 use super::wanted::{Bindings, FindContext};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::find::{Access, AccessPath};
-use crate::schema::syntax::span;
 use std::cmp::Reverse;
 
 /// The most optional arguments that may take part in a find's keys. Each doubles the number of access paths.

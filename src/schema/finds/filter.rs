@@ -2,8 +2,8 @@
 
 use super::wanted::FindContext;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::expression::condition::Condition;
-use crate::schema::syntax::span;
 use crate::schema::types::names::ItemNames;
 
 /// The condition; `Err` if it has a mistake.

@@ -2,10 +2,10 @@
 
 use super::wanted::{Bindings, FindContext, PAGING};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
+use crate::schema::diagnostics::span::Span;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::model::find::Returns;
-use crate::schema::syntax::span;
-use crate::schema::syntax::span::Span;
 use apollo_compiler::ast::InputValueDefinition;
 use apollo_compiler::schema::EnumType;
 

@@ -7,11 +7,11 @@ use super::paging::{self, Order};
 use super::wanted::{Bindings, FindContext, Need};
 use super::{filter, scope, where_clause};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::find::{Access, AccessPath, Returns};
 use crate::schema::syntax::directives::FindDirective;
-use crate::schema::syntax::span;
 use crate::schema::table::Index;
 use indexmap::IndexMap;
 

@@ -28,10 +28,10 @@
 
 use super::wanted::{Binding, Bindings, FindContext, Need, PAGING};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::model::source::{BindingRule, Source};
 use crate::schema::scalar::spread::{Spread, SpreadKind};
 use crate::schema::scalar::value_type::ValueType;
-use crate::schema::syntax::span;
 use crate::schema::types::draft::{Declared, StoredFields};
 use crate::schema::types::values;
 use apollo_compiler::ast::InputValueDefinition;

@@ -1,10 +1,10 @@
 //! A `@find` field in, the item type that it reads and what the field returns out. Must not know keys.
 
+use crate::schema::diagnostics::span;
+use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::model::find::Returns;
 use crate::schema::syntax::directives::FindDirective;
-use crate::schema::syntax::span;
-use crate::schema::syntax::span::{At, Span};
 use crate::schema::types::draft::{Kind, SchemaDraft, is_find};
 use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::schema::ExtendedType;

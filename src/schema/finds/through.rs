@@ -3,11 +3,11 @@
 use super::target::{self, FindTarget};
 use super::wanted::PAGING;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
+use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::model::find::Returns;
 use crate::schema::syntax::directives::FindDirective;
-use crate::schema::syntax::span;
-use crate::schema::syntax::span::{At, Span};
 use crate::schema::types::draft::{SchemaDraft, is_find};
 use apollo_compiler::ast::FieldDefinition;
 use std::collections::HashSet;

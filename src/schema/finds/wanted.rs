@@ -1,11 +1,11 @@
 //! The parts of a find, gathered once and read by the passes in this folder. Must not decide anything.
 
 use super::target::FindTarget;
+use crate::schema::diagnostics::span::Span;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::source::{BindingRule, Source};
 use crate::schema::scalar::spread::Spread;
 use crate::schema::syntax::directives::FindDirective;
-use crate::schema::syntax::span::Span;
 use crate::schema::table::Table;
 use crate::schema::template::part::Part;
 use crate::schema::types::draft::{SchemaDraft, StoredFields};

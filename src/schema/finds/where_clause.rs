@@ -2,14 +2,14 @@
 
 use super::wanted::{Binding, Bindings, Bounds, FindContext, Need};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
+use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::model::source::{BindingRule, Source, TextPart};
 use crate::schema::scalar::spread::{Spread, SpreadKind};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::string;
-use crate::schema::syntax::span;
-use crate::schema::syntax::span::{At, Span};
 use crate::schema::types::bare_text::warn_of_name;
 use crate::schema::types::draft::Kind;
 use crate::schema::types::inputs::Input;

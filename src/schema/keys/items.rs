@@ -1,14 +1,15 @@
 //! `@item` directives in, key templates and constants out. Must not know finds.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
+use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::keys::claims;
+use crate::schema::keys::text_limits::text_limits;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::rules::constraint::{Constrained, read_constraint};
 use crate::schema::scalar::spread::SpreadKind;
 use crate::schema::syntax::directives::{argument, items, member, named, string};
-use crate::schema::syntax::span;
-use crate::schema::syntax::span::{At, Span};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::limits::Limits;
@@ -209,7 +210,7 @@ fn limits(item: &ItemType, field: &str) -> Option<Limits> {
     let (definition, declared) = (item.object.fields.get(field)?, item.record.get(field)?);
     let what = Constrained { coordinate: format!("{}.{field}", item.object.name), ty: &definition.ty };
     let directive = definition.directives.get("constraint")?;
-    Limits::of(&read_constraint(&what, Some(&declared.value), directive, &mut Findings::default())?)
+    text_limits(&read_constraint(&what, Some(&declared.value), directive, &mut Findings::default())?)
 }
 
 fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, findings: &mut Findings) {

@@ -3,3 +3,4 @@
 pub mod ambiguity;
 pub mod claims;
 pub mod items;
+pub mod text_limits;

@@ -2,10 +2,10 @@
 
 use super::types::global_id;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::model::find::{Access, AccessPath, Find, Returns, Via};
 use crate::schema::model::node::{NodeFind, NodeType};
 use crate::schema::model::source::{BindingRule, Source};
-use crate::schema::syntax::span;
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use apollo_compiler::ast::FieldDefinition;
 use indexmap::IndexMap;

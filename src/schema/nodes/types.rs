@@ -2,6 +2,7 @@
 //! know the fields that take ids.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::model::ObjectType;
 use crate::schema::model::auth::AuthAction;
@@ -9,7 +10,6 @@ use crate::schema::model::keys::ItemKeys;
 use crate::schema::scalar::global_id::GlobalId;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::named;
-use crate::schema::syntax::span;
 use crate::schema::table::Table;
 use crate::schema::template::Template;
 use crate::schema::types::draft::{GLOBAL_ID, Kind, SchemaDraft};

@@ -1,6 +1,8 @@
 //! `@default` in, the parts of its value out, checked against the field's type. Must not know when the value is written.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
+use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::model::Field;
@@ -8,8 +10,6 @@ use crate::schema::model::rules::{DefaultPart, DefaultValue, HashFunction};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::place as place_of;
 use crate::schema::syntax::directives::{name, named, text};
-use crate::schema::syntax::span;
-use crate::schema::syntax::span::{At, Span};
 use crate::schema::types::bare_text::warn_of_name;
 use crate::schema::types::draft::{Declared, SchemaDraft, StoredFields};
 use crate::schema::types::values;

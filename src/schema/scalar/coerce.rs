@@ -4,11 +4,13 @@
 //! GraphQL spec sections 3.5 "Scalars", 3.9 "Enums", 3.10 "Input Objects" and 3.11 "List", each under "Input Coercion".
 
 use crate::schema::scalar::value_type::{ValueType, excerpt};
-use crate::schema::syntax::one_of::is_one_of;
-use apollo_compiler::Schema;
 use apollo_compiler::ast::{Type, Value as Literal};
 use apollo_compiler::schema::{EnumType, ExtendedType, InputObjectType};
+use apollo_compiler::{Name, Schema};
 use serde_json::{Map, Number, Value, json};
+
+/// The directive of OneOf input objects.
+pub const ONE_OF: Name = Name::new_static_unchecked("oneOf");
 
 /// A mistake in a value that its type does not accept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,6 +102,11 @@ fn object(api: &Schema, input: &InputObjectType, value: &Value) -> Result<Value,
         }
     }
     Ok(Value::Object(fields))
+}
+
+/// Whether exactly one field of an input object must be given.
+pub fn is_one_of(input: &InputObjectType) -> bool {
+    input.directives.has(&ONE_OF)
 }
 
 /// The sentence about a OneOf input object that does not have exactly one field, or whose field is null.

@@ -1,8 +1,8 @@
 //! Syntax of Keyfold's directives in, typed values with their places out. Values of the wrong type are left out: the compiler has already
 //! reported them against the definitions.
 
-use crate::schema::syntax::span;
-use crate::schema::syntax::span::{At, Span};
+use crate::schema::diagnostics::span;
+use crate::schema::diagnostics::span::{At, Span};
 use apollo_compiler::ast::{Directive, DirectiveList, Value};
 use apollo_compiler::{Name, Node};
 

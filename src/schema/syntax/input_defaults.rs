@@ -2,8 +2,8 @@
 //! request (GraphQL specification of September 2025, sections 3.6.1 and 3.10, "Type Validation").
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::scalar::coerce::{coerce, json_of};
-use crate::schema::syntax::span;
 use apollo_compiler::Schema;
 use apollo_compiler::ast::InputValueDefinition;
 use apollo_compiler::schema::ExtendedType;

@@ -9,5 +9,4 @@ pub mod input_defaults;
 mod misspelt;
 pub mod one_of;
 pub mod parse;
-pub mod span;
 pub mod tokens;

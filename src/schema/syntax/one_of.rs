@@ -2,32 +2,27 @@
 //! out, the same schema with `@oneOf` and `__Type.isOneOf` as if they were built in, or the mistakes in its OneOf input objects.
 
 use crate::schema::diagnostics::diagnostic::Findings;
-use crate::schema::syntax::span;
+use crate::schema::diagnostics::span;
+use crate::schema::scalar::coerce::{ONE_OF, is_one_of};
 use apollo_compiler::ast::{DirectiveLocation, Type};
-use apollo_compiler::schema::{ExtendedType, InputObjectType};
+use apollo_compiler::schema::ExtendedType;
 use apollo_compiler::{Name, Schema};
 
-const DIRECTIVE: Name = Name::new_static_unchecked("oneOf");
 /// The field of `__Type` that tells whether a type is a OneOf input object.
 pub const IS_ONE_OF: Name = Name::new_static_unchecked("isOneOf");
-
-/// Whether exactly one field of an input object must be given.
-pub fn is_one_of(input: &InputObjectType) -> bool {
-    input.directives.has(&DIRECTIVE)
-}
 
 /// Adds the directive and the introspection field. Both are copies of built-in neighbours, so they count as built in and a printed schema
 /// leaves them out.
 pub fn define(schema: &mut Schema) {
-    if !schema.directive_definitions.contains_key(&DIRECTIVE)
+    if !schema.directive_definitions.contains_key(&ONE_OF)
         && let Some(mut definition) = schema.directive_definitions.get("specifiedBy").cloned()
     {
         let of = definition.make_mut();
         of.description = Some("Indicates exactly one field must be supplied and this field must not be `null`.".into());
-        of.name = DIRECTIVE;
+        of.name = ONE_OF;
         of.arguments.clear();
         of.locations = vec![DirectiveLocation::InputObject];
-        schema.directive_definitions.insert(DIRECTIVE, definition);
+        schema.directive_definitions.insert(ONE_OF, definition);
     }
     if let Some(ExtendedType::Object(ty)) = schema.types.get_mut("__Type")
         && let Some(mut field) = ty.fields.get("specifiedByURL").cloned()

@@ -5,9 +5,10 @@
 //! `keyfold__…` types replace the author's, so that a file with a copy of Keyfold's definitions loads as well.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::syntax::definitions::{RESERVED, defined_name, definitions, directive_name};
 use crate::schema::syntax::tokens::in_plain_tokens;
-use crate::schema::syntax::{input_defaults, misspelt, one_of, span};
+use crate::schema::syntax::{input_defaults, misspelt, one_of};
 use apollo_compiler::ast::Document;
 use apollo_compiler::diagnostic::ToCliReport;
 use apollo_compiler::parser::FileId;

@@ -1,8 +1,8 @@
 //! `billing:` and the capacities of a `@table` and its indexes in; out: how they are billed. Must not know keys or names.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::syntax::directives::{argument, member};
-use crate::schema::syntax::span;
 use crate::schema::table::{Billing, Capacity};
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, Value};

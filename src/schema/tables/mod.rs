@@ -4,11 +4,11 @@ mod billing;
 
 use super::table::{Index, KeyAttribute, KeyType, Projection, StreamView, Table};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
+use crate::schema::diagnostics::span::At;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::syntax::directives::{argument, flag, items, member, string, text};
 use crate::schema::syntax::environment::expand;
-use crate::schema::syntax::span;
-use crate::schema::syntax::span::At;
 use apollo_compiler::ast::{Directive, Value};
 use apollo_compiler::{Node, Schema};
 

@@ -1,18 +1,6 @@
-//! The free texts that a field's values can be, by its `@constraint`: which bytes they have, and how many. That is as much of a constraint as
-//! tells keys apart. Must not know templates.
+//! The free texts that a field's values can be: which bytes they have, and how many. Must not know templates, nor what limits them.
 
-use crate::schema::model::rules::{Constraint, Format};
 use crate::schema::template::automaton::ByteSet;
-use regex_syntax::hir::{Class, Hir, HirKind};
-
-/// The bytes of characters that are not ASCII: all but their own are left out, which is as exact as keys need.
-const BEYOND_ASCII: ByteSet = ByteSet::ANY.without(ByteSet::ASCII);
-const UUID: ByteSet = ByteSet::of("0123456789abcdefABCDEF-");
-const UUID_LENGTH: usize = 36;
-/// HTML living standard, "E-mail state (type=email)": valid e-mail address.
-const EMAIL: ByteSet = ByteSet::of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.!#$%&'*+/=?^_`{|}~-@");
-/// The most bytes of a character in UTF-8.
-const CHARACTER: usize = 4;
 
 /// Which free texts a field's values can be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,26 +17,6 @@ impl Limits {
     /// Any text.
     pub const NONE: Limits = Limits { bytes: ByteSet::ANY, least: 0, most: None };
 
-    /// The limits of a constraint; `None` if it allows texts of any bytes and any length.
-    pub fn of(constraint: &Constraint) -> Option<Self> {
-        let length = |length: Option<u64>| length.and_then(|length| usize::try_from(length).ok());
-        let mut limits = Self::NONE;
-        match constraint.format {
-            Some(Format::Uuid) => limits = Self { bytes: UUID, least: UUID_LENGTH, most: Some(UUID_LENGTH) },
-            Some(Format::Email) => limits.bytes = EMAIL,
-            Some(Format::Url) | None => {}
-        }
-        if let Some(pattern) = constraint.pattern.as_ref().and_then(|pattern| regex_syntax::parse(pattern).ok()) {
-            limits.bytes = limits.bytes.and(bytes_of(&pattern));
-            limits.least = limits.least.max(pattern.properties().minimum_len().unwrap_or(0));
-            limits.most = fewer(limits.most, pattern.properties().maximum_len());
-        }
-        let character = if limits.bytes.meets(BEYOND_ASCII) { CHARACTER } else { 1 };
-        limits.least = limits.least.max(length(constraint.min_length).unwrap_or(0));
-        limits.most = fewer(limits.most, length(constraint.max_length).map(|most| most.saturating_mul(character)));
-        (limits != Self::NONE).then_some(limits)
-    }
-
     /// Every text without this ASCII character.
     pub fn without(letter: char) -> Self {
         let bytes = ByteSet::ANY.without(ByteSet::of(letter.encode_utf8(&mut [0; 4])));
@@ -58,69 +26,5 @@ impl Limits {
     /// Whether they allow a text.
     pub fn allow(&self, text: &str) -> bool {
         text.len() >= self.least && self.most.is_none_or(|most| text.len() <= most) && text.bytes().all(|byte| self.bytes.has(byte))
-    }
-}
-
-fn fewer(one: Option<usize>, other: Option<usize>) -> Option<usize> {
-    one.into_iter().chain(other).min()
-}
-
-/// The bytes of the texts that a pattern matches.
-fn bytes_of(pattern: &Hir) -> ByteSet {
-    match pattern.kind() {
-        HirKind::Empty | HirKind::Look(_) => ByteSet::NONE,
-        HirKind::Literal(text) => text.0.iter().fold(ByteSet::NONE, |bytes, byte| bytes.with(*byte)),
-        HirKind::Class(Class::Unicode(class)) => class.ranges().iter().fold(ByteSet::NONE, |bytes, range| {
-            let ascii = (u32::from(range.start())..=u32::from(range.end()).min(127)).filter_map(|code| u8::try_from(code).ok());
-            let bytes = ascii.fold(bytes, ByteSet::with);
-            if range.end().is_ascii() { bytes } else { bytes.or(BEYOND_ASCII) }
-        }),
-        HirKind::Class(Class::Bytes(class)) => {
-            class.ranges().iter().flat_map(|range| range.start()..=range.end()).fold(ByteSet::NONE, ByteSet::with)
-        }
-        HirKind::Repetition(repetition) => bytes_of(&repetition.sub),
-        HirKind::Capture(capture) => bytes_of(&capture.sub),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().map(bytes_of).fold(ByteSet::NONE, ByteSet::or),
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn limits(pattern: &str) -> Option<Limits> {
-        Limits::of(&Constraint { pattern: Some(pattern.to_owned()), ..Constraint::default() })
-    }
-
-    #[test]
-    fn a_constraint_limits_bytes_and_lengths() {
-        for (pattern, allowed, refused) in [
-            ("[^#]+", vec!["a", "é"], vec!["", "a#b"]),
-            ("[a-z]{2,4}", vec!["ab", "abcd"], vec!["a", "abcde", "Ab", "é"]),
-            ("^(?:[a-z]+|x#)$", vec!["a#"], vec!["A", ""]),
-            ("[à-ü]", vec!["é"], vec!["e", "éé"]),
-        ] {
-            let limits = limits(pattern).unwrap();
-            allowed.iter().for_each(|text| assert!(limits.allow(text), "{pattern} {text}"));
-            refused.iter().for_each(|text| assert!(!limits.allow(text), "{pattern} {text}"));
-        }
-        assert_eq!(limits(".*|\\n"), None);
-        let lengths = Limits::of(&Constraint { min_length: Some(2), max_length: Some(3), ..Constraint::default() }).unwrap();
-        assert!(lengths.allow("ééé") && lengths.allow("ab") && !lengths.allow("a") && !lengths.allow("abcdefghijklm"));
-        let uuid = Limits::of(&Constraint { format: Some(Format::Uuid), ..Constraint::default() }).unwrap();
-        assert!(uuid.allow("0194f1c2-0000-7000-8000-00000000000A") && !uuid.allow("0194f1c2"));
-        assert_eq!(Limits::of(&Constraint { format: Some(Format::Url), ..Constraint::default() }), None);
-    }
-
-    proptest! {
-        #[test]
-        fn what_a_pattern_matches_is_allowed(pattern in "(\\[[a-c#]{1,3}\\]|\\[\\^[a-c#]\\]|[a-cé]|\\.|x\\|y|\\(\\?i:k\\)|\\\\w|\\\\d)([*+?]|\\{1,2\\})?([ab#]|\\[0-9\\]\\+)?", text in "[a-cxyk0-9#éK\u{212a}]{0,4}") {
-            let whole = regex::Regex::new(&format!("^(?:{pattern})$"));
-            if whole.is_ok_and(|whole| whole.is_match(&text)) {
-                prop_assert!(limits(&pattern).is_none_or(|limits| limits.allow(&text)), "{} {}", pattern, text);
-            }
-        }
     }
 }

@@ -10,7 +10,7 @@
 //! They hold because a text is read from left to right, and it is never in doubt where a part ends. `escape` shows this for free text,
 //! `form` gives every other type its own form, and `invertible` refuses templates in which two forms could run together.
 
-mod automaton;
+pub(in crate::schema) mod automaton;
 mod escape;
 mod form;
 mod invertible;
@@ -95,6 +95,16 @@ impl Template {
             Part::Placeholder { field, value, width: None, .. } if form::is_number(value) => Some((field.clone(), position)),
             _ => None,
         })
+    }
+
+    /// The first `parts` parts as the schema writes them.
+    pub fn as_written(&self, parts: usize) -> String {
+        let part = |part: &Part| match part {
+            Part::Literal(literal) => literal.clone(),
+            Part::Placeholder { field, width: None, .. } => format!("{{{field}}}"),
+            Part::Placeholder { field, width: Some(width), .. } => format!("{{{field}:0{width}}}"),
+        };
+        self.parts.iter().take(parts).map(part).collect()
     }
 
     /// The key text for the given values; `None` if a value is null or missing. An empty string is written as it is: the caller decides

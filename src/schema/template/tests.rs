@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 use super::*;
+use crate::schema::keys::text_limits::text_limits;
 use crate::schema::model::rules::Constraint;
 use crate::schema::scalar::value_type::{EnumValues, Moment};
 use crate::schema::template::part::TemplateMistakeKind;
@@ -494,7 +495,7 @@ proptest! {
 
     #[test]
     fn limited_templates_that_do_not_overlap_share_no_key(one in templates(), other in templates(), values in values(), pattern in prop::sample::select(vec!["[^#]*", "[a-z0-9]{0,3}", "[^_T]+", "[^%]*", "[#_-]*", ".{2}"]), is_both in any::<bool>()) {
-        let limits = Limits::of(&Constraint { pattern: Some(pattern.to_owned()), ..Constraint::default() });
+        let limits = text_limits(&Constraint { pattern: Some(pattern.to_owned()), ..Constraint::default() });
         let of = |field: &str| if field == "id" || (is_both && field == "name") { limits.clone() } else { None };
         let (one, other) = (one.limited(&of), other.limited(&of));
         let is_allowed = values.iter().all(|(field, value)| of(field).is_none_or(|limits| value.as_str().is_none_or(|text| limits.allow(text))));

@@ -1,8 +1,8 @@
 //! Text in `where:`, `set:` or `@default` that is exactly a name in scope in, a warning out: most likely its braces are missing.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span::At;
 use crate::schema::expression::claim::ClaimPath;
-use crate::schema::syntax::span::At;
 
 /// Warns of a text that is a claim, or one of these names, each with what it names.
 pub fn warn_of_name(text: &At<String>, known: impl Fn(&str) -> Option<String>, findings: &mut Findings) {

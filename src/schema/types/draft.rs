@@ -1,9 +1,9 @@
 //! What is known of a schema while the passes run: each pass reads what earlier passes wrote. Must not say what is right or wrong.
 
+use crate::schema::diagnostics::span::Span;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::rules::Rules;
 use crate::schema::scalar::value_type::ValueType;
-use crate::schema::syntax::span::Span;
 use crate::schema::table::Table;
 use apollo_compiler::ast::{FieldDefinition, OperationType, Type};
 use apollo_compiler::{Node, Schema, schema};

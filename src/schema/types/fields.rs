@@ -8,13 +8,13 @@
 //!   whenever the field has a value.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::model::Stored;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::rules::Rules;
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::schema::syntax::directives::{name as name_argument, named, text};
-use crate::schema::syntax::span;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;

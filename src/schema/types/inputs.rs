@@ -1,9 +1,9 @@
 //! A field's arguments, and the fields of their input objects under dotted names (`input.name`), in; their types out. Also tells whether
 //! an input object can be written as an embedded object. Must not know what they are used for.
 
+use crate::schema::diagnostics::span;
+use crate::schema::diagnostics::span::Span;
 use crate::schema::scalar::value_type::ValueType;
-use crate::schema::syntax::span;
-use crate::schema::syntax::span::Span;
 use crate::schema::types::draft::{SchemaDraft, StoredFields};
 use crate::schema::types::values;
 use apollo_compiler::Schema;

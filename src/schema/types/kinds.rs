@@ -6,9 +6,9 @@
 //! recognised by its field `change: ChangeKind!`.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::syntax::directives::named;
-use crate::schema::syntax::span;
 use crate::schema::types::draft::{Kind, objects};
 use apollo_compiler::ast::{FieldDefinition, OperationType};
 use apollo_compiler::schema::{ExtendedType, ObjectType};

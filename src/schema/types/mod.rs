@@ -1,4 +1,4 @@
-//! Object types in; out: what each stands for, where its fields are stored, and at the end the types of the model.
+//! Object types in; out: what each stands for, and where its fields are stored. Must not know how a field is read or written.
 
 pub mod bare_text;
 pub mod draft;
@@ -6,5 +6,4 @@ pub mod fields;
 pub mod inputs;
 pub mod kinds;
 pub mod names;
-pub mod objects;
 pub mod values;

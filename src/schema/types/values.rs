@@ -2,10 +2,10 @@
 //! which. Must not know items or keys.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::scalar::spread::{Spread, SpreadKind};
 use crate::schema::scalar::value_type::{EnumValues, Moment, ValueType};
 use crate::schema::syntax::directives::text;
-use crate::schema::syntax::span;
 use crate::schema::table::KeyType;
 use apollo_compiler::Schema;
 use apollo_compiler::schema::{EnumType, ExtendedType};

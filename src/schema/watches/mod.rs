@@ -4,6 +4,7 @@
 //! can be bound, and no access path is needed.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::Condition;
 use crate::schema::finds::target::FindTarget;
@@ -12,7 +13,6 @@ use crate::schema::finds::{filter, read_watched, scope, where_clause};
 use crate::schema::model::find::Returns;
 use crate::schema::model::watch::{AFTER, ChangeKind, Watch};
 use crate::schema::syntax::directives::{FindDirective, argument, flag, items, name, named};
-use crate::schema::syntax::span;
 use crate::schema::table::StreamView;
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use apollo_compiler::Node;

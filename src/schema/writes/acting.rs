@@ -1,13 +1,13 @@
 //! The parts of an action, gathered once and read by the passes in this folder. Must not decide anything.
 
 use super::directive::ActionDirective;
+use crate::schema::diagnostics::span::Span;
 use crate::schema::finds::target::FindTarget;
 use crate::schema::finds::wanted::FindContext;
 use crate::schema::model::find::Returns;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::source::Source;
 use crate::schema::syntax::directives::FindDirective;
-use crate::schema::syntax::span::Span;
 use crate::schema::table::Table;
 use crate::schema::types::draft::{Kind, SchemaDraft, StoredFields};
 use crate::schema::types::names::ItemNames;

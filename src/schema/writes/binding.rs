@@ -19,11 +19,11 @@
 
 use super::acting::{Acting, FieldBinding, InScope, Writing};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span::Span;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::scope::prefixed;
 use crate::schema::model::source::Source;
 use crate::schema::scalar::value_type::ValueType;
-use crate::schema::syntax::span::Span;
 use crate::schema::types::draft::{Declared, Kind, StoredFields};
 use crate::schema::types::inputs::{Input, depth_of, writable};
 use crate::schema::types::{inputs, values};

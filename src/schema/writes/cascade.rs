@@ -2,11 +2,11 @@
 
 use super::acting::Acting;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
+use crate::schema::diagnostics::span::At;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::finds::target;
 use crate::schema::model::find::Returns;
-use crate::schema::syntax::span;
-use crate::schema::syntax::span::At;
 use crate::schema::types::draft::is_find;
 
 /// Each path as relation names; `None` on a mistake.

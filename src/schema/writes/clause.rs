@@ -2,14 +2,14 @@
 
 use super::acting::{Acting, FieldBinding};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
+use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::finds::scope::prefixed;
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::string;
-use crate::schema::syntax::span;
-use crate::schema::syntax::span::{At, Span};
 use crate::schema::types::bare_text::warn_of_name;
 use crate::schema::types::draft::{Declared, StoredFields};
 use crate::schema::types::inputs::{depth_of, writable};

@@ -1,7 +1,7 @@
 //! Syntax of `@put`, `@update`, `@delete` and `@check` in, their parts with their places out. Must not know what they mean.
 
+use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::syntax::directives::{WRITES, WrittenField, argument, fields, flag, items, name, named, string, text};
-use crate::schema::syntax::span::{At, Span};
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
 

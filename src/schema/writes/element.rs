@@ -4,14 +4,14 @@
 use super::acting::Acting;
 use super::directive::Verb;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
+use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::lexer::{Token, tokens};
 use crate::schema::expression::operand::Comparator;
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::write::Element;
 use crate::schema::scalar::value_type::ValueType;
-use crate::schema::syntax::span;
-use crate::schema::syntax::span::{At, Span};
 use crate::schema::types::inputs::depth_of;
 use crate::schema::types::{inputs, values};
 use std::ops::Range;

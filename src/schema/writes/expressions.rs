@@ -4,6 +4,8 @@
 use super::acting::Acting;
 use super::directive::Verb;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
+use crate::schema::diagnostics::span::At;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::names::{ConditionMistake, Named, Names};
@@ -12,8 +14,6 @@ use crate::schema::expression::update::reader::{Change, UpdateNames};
 use crate::schema::expression::update::{Update, parser};
 use crate::schema::model::rules::DefaultValue;
 use crate::schema::scalar::value_type::ValueType;
-use crate::schema::syntax::span;
-use crate::schema::syntax::span::At;
 use crate::schema::types::fields::is_whole;
 use crate::schema::types::inputs;
 use crate::schema::types::names::ItemNames;
@@ -24,7 +24,12 @@ pub fn condition(acting: &Acting, findings: &mut Findings) -> Option<Option<Cond
     let Some(written) = &acting.directive.condition else { return Some(None) };
     match Condition::parse(&written.value, &acting.names()) {
         Ok(condition) => {
-            check_size((condition.size() + ExpressionSize::of_item(acting.keys)).excess(), "condition", written, findings)?;
+            check_size(
+                (condition.size() + ExpressionSize::of_item(acting.keys.telling().count())).excess(),
+                "condition",
+                written,
+                findings,
+            )?;
             Some(Some(condition))
         }
         Err(mistakes) => {

@@ -1,6 +1,6 @@
 //! The API of a schema in, the operations in the editor at the start out. Must not know the page nor where items are.
 
-use crate::serve::backend::CurrentGateway;
+use crate::serve::backend::current_gateway::CurrentGateway;
 use apollo_compiler::Node;
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, OperationType, Type};
 use apollo_compiler::schema::{ExtendedType, Schema};

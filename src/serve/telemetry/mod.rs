@@ -14,6 +14,5 @@ pub mod operation_names;
 pub mod process;
 pub mod sources;
 pub mod spans;
-pub mod summary;
 pub mod trace_context;
 pub mod tracer;

@@ -1,16 +1,15 @@
-//! Declared tables in; created tables, differences, and whether the tables can be used out. Part of [`SdkStore`].
+//! Declared tables in; created tables and differences out. Part of [`TableStore`].
 
 use super::definition::create_table;
 use super::differences::{differences, stream_difference, time_to_live_difference};
 use crate::schema::table::Table;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::retry::backoff::Backoff;
-use crate::table::sdk::store::SdkStore;
+use crate::table::sdk::table_state::usable;
+use crate::table::store::{TABLES_AT_ONCE, TableStore};
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
-use aws_sdk_dynamodb::types::{
-    IndexStatus, PointInTimeRecoverySpecification, TableDescription, TableStatus, TimeToLiveSpecification, TimeToLiveStatus,
-};
+use aws_sdk_dynamodb::types::{PointInTimeRecoverySpecification, TimeToLiveSpecification, TimeToLiveStatus};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -20,13 +19,8 @@ use tokio::time::Instant;
 const CREATE_LIMIT: Duration = Duration::from_secs(300);
 /// Longest time to compare all tables.
 const COMPARE_LIMIT: Duration = Duration::from_secs(30);
-/// Longest time of a readiness check: a probe cannot wait.
-const READY_LIMIT: Duration = Duration::from_millis(800);
 /// Longest time until a server's first answer: the user may have typed a wrong address.
 const REACH_LIMIT: Duration = Duration::from_secs(5);
-/// Tables that are described side by side.
-const TABLES_AT_ONCE: usize = 8;
-
 /// A server's answer about a table's time to live.
 enum FoundTimeToLive {
     /// The server does not know time to live.
@@ -37,7 +31,7 @@ enum FoundTimeToLive {
     In(String),
 }
 
-impl SdkStore {
+impl TableStore {
     /// Creates the missing tables with their indexes, time to live, stream and point-in-time recovery, and waits until all declared tables
     /// can be used. Gives the names of the created ones. It never changes an existing table, even if that differs from its declaration.
     pub async fn create_missing(&self, tables: &[Table]) -> Result<Vec<String>, TableError> {
@@ -83,38 +77,12 @@ impl SdkStore {
         Ok(all.into_iter().flatten().collect())
     }
 
-    /// Whether every table and its indexes can be used; the error names the first that cannot. Takes 800 ms at most.
-    pub async fn ready(&self, tables: &[Table]) -> Result<(), TableError> {
-        let deadline = Instant::now() + READY_LIMIT;
-        if let Some(engine) = self.engine() {
-            engine.ready().await?;
-        }
-        let asked: Vec<_> = tables.iter().map(|table| self.ready_one(table, deadline)).collect();
-        stream::iter(asked).buffered(TABLES_AT_ONCE).try_collect().await
-    }
-
     /// Whether a server answers at all, even that the table is missing or may not be described. Takes 5 seconds at most.
     pub async fn reachable(&self, table: &Table) -> Result<(), TableError> {
         match self.describe(&table.name, Instant::now() + REACH_LIMIT).await {
             Err(error) if matches!(error.kind, TableErrorKind::Unavailable | TableErrorKind::Timeout) => Err(error),
             _ => Ok(()),
         }
-    }
-
-    async fn ready_one(&self, table: &Table, deadline: Instant) -> Result<(), TableError> {
-        if let Some(silence) = self.health().silence(&table.name) {
-            return Err(silence.into());
-        }
-        usable(table, &self.describe(&table.name, deadline).await?)
-    }
-
-    async fn describe(&self, table: &str, deadline: Instant) -> Result<TableDescription, TableError> {
-        let attempts = self.attempts_of_admin("DescribeTable", table, deadline);
-        let output = attempts.send(|| self.client().describe_table().table_name(table).send()).await?;
-        output.table.ok_or_else(|| {
-            let detail = format!("DescribeTable {table}: the answer has no table");
-            TableError { kind: TableErrorKind::Unavailable, detail }
-        })
     }
 
     /// Creates a table; `false` if another process has just created it.
@@ -243,28 +211,4 @@ impl SdkStore {
 fn is_not_offered<E: ProvideErrorMetadata>(error: &SdkError<E, HttpResponse>) -> bool {
     let status = error.raw_response().map(|response| response.status().as_u16());
     status == Some(501) || matches!(error.code(), Some("UnknownOperationException" | "UnknownOperation" | "UnsupportedOperationException"))
-}
-
-/// Whether a table and those of its indexes that are declared can be read and written now.
-fn usable(table: &Table, description: &TableDescription) -> Result<(), TableError> {
-    let trouble = |kind, detail| Err(TableError { kind, detail });
-    match description.table_status() {
-        Some(TableStatus::Active | TableStatus::Updating) => {}
-        status => {
-            let status = status.map_or("in an unknown state", TableStatus::as_str);
-            return trouble(TableErrorKind::Unavailable, format!("table {} is {status}", table.name));
-        }
-    }
-    for index in table.indexes.iter().filter(|index| !index.local) {
-        let found = description.global_secondary_indexes().iter().find(|found| found.index_name() == Some(&index.name));
-        match found.map(|found| found.index_status()) {
-            None => return trouble(TableErrorKind::NoSuchTable, format!("index {} of table {} does not exist", index.name, table.name)),
-            // Some compatible servers report no status.
-            Some(None | Some(IndexStatus::Active | IndexStatus::Updating)) => {}
-            Some(Some(status)) => {
-                return trouble(TableErrorKind::Unavailable, format!("index {} of table {} is {status}", index.name, table.name));
-            }
-        }
-    }
-    Ok(())
 }

@@ -4,15 +4,11 @@
 //! the request's deadline, with the waits of [`Backoff`], as far as the store's retry budget goes and the table answers at all.
 
 use super::failure::AttemptFailure;
-use super::maker::CallMaker;
 use crate::table::call_scope::CallTally;
-use crate::table::calls::call::Call;
 use crate::table::data::error::{TableError, TableErrorKind};
-use crate::table::data_store::Metered;
 use crate::table::retry::backoff::Backoff;
 use crate::table::retry::budget::RetryBudget;
 use crate::table::retry::table_health::{Silence, TableHealth, Verdict};
-use futures_util::future::BoxFuture;
 use std::future::Future;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
@@ -21,42 +17,6 @@ use tokio::time::{Instant, timeout_at};
 pub(in crate::table) const ATTEMPT_LIMIT: Duration = Duration::from_secs(5);
 /// How long a server that refuses connections is tried. A server that restarts is back by then; callers need not wait for one that is down.
 const AWAY_LIMIT: Duration = Duration::from_secs(3);
-
-/// What the calls of a store need beside themselves.
-#[derive(Clone, Copy)]
-pub(in crate::table) struct CallMeans<'a> {
-    /// Makes the attempts.
-    pub(in crate::table) maker: CallMaker<'a>,
-    /// The store's retry budget.
-    pub(in crate::table) budget: &'a RetryBudget,
-    /// The health of the store's tables.
-    pub(in crate::table) health: &'a TableHealth,
-    /// Whether calls end while a table does not answer.
-    pub(in crate::table) has_circuit: bool,
-    /// Where the call counts what it takes.
-    pub(in crate::table) tally: Option<&'a CallTally>,
-}
-
-impl<'a> CallMeans<'a> {
-    /// The attempts of a call, until it is answered, the deadline passes, or the table does not answer at all.
-    pub(in crate::table) fn attempts(self, operation: &'static str, table: &'a str, deadline: Instant) -> Attempts<'a> {
-        Attempts { operation, table, deadline, budget: self.budget, health: self.has_circuit.then_some(self.health), tally: self.tally }
-    }
-
-    /// Makes one attempt. Gives what the answer tells, and the capacity units consumed.
-    pub(in crate::table) fn make<'c, C: Call>(self, call: &'c C) -> BoxFuture<'c, Result<Metered<C::Answer>, AttemptFailure>>
-    where
-        'a: 'c,
-    {
-        self.maker.make(call, self.tally)
-    }
-
-    /// Notes an answer that refuses a part of a call because too much is asked for.
-    pub(in crate::table) fn throttled(self, table: &str) {
-        self.health.throttled(table);
-        self.tally.inspect(|tally| tally.throttle());
-    }
-}
 
 /// One call that is attempted until it is answered.
 #[derive(Debug, Clone, Copy)]

@@ -2,9 +2,11 @@
 
 use crate::table::data::attribute::Item;
 use crate::table::data::error::{TableError, TableErrorKind};
-use crate::table::embedded::storage_failure;
 use crate::table::retry::table_health::Verdict;
 use serde::de::IgnoredAny;
+
+/// The error code of a call that failed because of the disk or the data file of the embedded store. It ends the call.
+pub(in crate::table) const STORAGE_FAILURE: &str = "StorageFailureException";
 
 /// A failed attempt.
 #[derive(Debug)]
@@ -68,7 +70,7 @@ impl AttemptFailure {
     pub(in crate::table) fn refused(code: Option<&str>, message: Option<&str>, status: u16) -> Self {
         let (kind, again) = kind_of_refusal(code.unwrap_or_default(), message.unwrap_or_default(), status);
         let detail = match code {
-            Some(storage_failure::CODE) => message.unwrap_or_default().to_owned(),
+            Some(STORAGE_FAILURE) => message.unwrap_or_default().to_owned(),
             Some(code) => format!("{code}: {}", message.unwrap_or("no message")),
             None => format!("status {status} without an error code"),
         };
@@ -113,7 +115,7 @@ fn kind_of_refusal(code: &str, message: &str, status: u16) -> (TableErrorKind, b
         // Backups of a new table are being prepared.
         | "ContinuousBackupsUnavailableException" => (Unavailable, true),
         // The embedded store's disk is full, or its data file is damaged.
-        storage_failure::CODE => (Storage, false),
+        STORAGE_FAILURE => (Storage, false),
         "ResourceNotFoundException" | "TableNotFoundException" => (NoSuchTable, false),
         "ValidationException" if message.contains("does not have the specified index") => (NoSuchTable, false),
         "AccessDeniedException"

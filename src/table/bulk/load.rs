@@ -1,4 +1,4 @@
-//! Many items into a table, or all items out of it, for import, export and samples. Part of [`SdkStore`]. Must not know files.
+//! Many items into a table, or all items out of it, for import, export and samples. Part of [`TableStore`]. Must not know files.
 
 use crate::schema::table::Table;
 use crate::table::calls::batch_write::write_batch;
@@ -7,7 +7,7 @@ use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::key_identity::canonical;
 use crate::table::data::write::{BATCHES_AT_ONCE, BatchWrite, batches};
 use crate::table::sdk::convert::{item_from_sdk, item_to_sdk};
-use crate::table::sdk::store::SdkStore;
+use crate::table::store::TableStore;
 use aws_sdk_dynamodb::types::Select;
 use futures_util::future::TryFutureExt;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
@@ -23,8 +23,8 @@ pub struct ScanPage {
     pub last_key: Option<Item>,
 }
 
-impl SdkStore {
-    /// Writes items as fast as the store can: in bulk to the embedded store, otherwise by [`SdkStore::put_batch`], which has the deadline.
+impl TableStore {
+    /// Writes items as fast as the store can: in bulk to the embedded store, otherwise by [`TableStore::put_batch`], which has the deadline.
     /// They replace items with the same keys; of several items with one key, the last stays. Pass some thousand items at a time: all are
     /// in memory.
     pub async fn load(&self, table: &Table, items: Vec<Item>, deadline: Instant) -> Result<(), TableError> {

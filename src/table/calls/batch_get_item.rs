@@ -1,8 +1,7 @@
 //! BatchGetItem: up to 100 keys of any tables in; their items and their cost out. Must not know what a request is.
 
-use super::call::{Call, EngineAnswer};
+use super::call_means::CallMeans;
 use super::known_partition::asked_attributes;
-use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::data::attribute::{AttributeName, AttributeNames, Item};
 use crate::table::data::call::joined_tables;
@@ -17,6 +16,7 @@ use crate::table::embedded::values as engine;
 use crate::table::json::decode::{AnswerJson, AnswerReader, JsonItem};
 use crate::table::json::encode::BodyWriter;
 use crate::table::json::reader::JsonResult;
+use crate::table::makers::call::{Call, EngineAnswer};
 use crate::table::retry::backoff::Backoff;
 use crate::table::sdk::convert::{self, arc_from_sdk, item_from_sdk, key_to_sdk, strong, unknown_type};
 use aws_sdk_dynamodb::Client;

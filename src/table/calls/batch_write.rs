@@ -1,8 +1,8 @@
 //! BatchWriteItem: up to 25 writes of one table in; their cost out. Unprocessed writes are sent again until the deadline. Writes
 //! without conditions may be repeated, so every passing error is retried.
 
-use super::call::{Call, EngineAnswer};
-use crate::table::attempt::attempts::{CallMeans, Ended, Next};
+use super::call_means::CallMeans;
+use crate::table::attempt::attempts::{Ended, Next};
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::item_size::{item_size, key_size};
@@ -15,6 +15,7 @@ use crate::table::embedded::values as engine;
 use crate::table::json::decode::{AnswerJson, AnswerReader, JsonItem};
 use crate::table::json::encode::BodyWriter;
 use crate::table::json::reader::JsonResult;
+use crate::table::makers::call::{Call, EngineAnswer};
 use crate::table::retry::backoff::Backoff;
 use crate::table::sdk::convert::{self, item_from_sdk, item_to_sdk, key_to_sdk, unknown_type};
 use aws_sdk_dynamodb::Client;

@@ -1,8 +1,7 @@
 //! GetItem: a key in; its item and its cost out. Must not know what a request is.
 
-use super::call::{Call, EngineAnswer};
+use super::call_means::CallMeans;
 use super::known_partition::{KnownPartition, asked_attributes};
-use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::data::attribute::{AttributeName, Item};
 use crate::table::data::expressions::{Expressions, text};
@@ -13,6 +12,7 @@ use crate::table::embedded::values as engine;
 use crate::table::json::decode::{AnswerJson, AnswerReader};
 use crate::table::json::encode::BodyWriter;
 use crate::table::json::reader::JsonResult;
+use crate::table::makers::call::{Call, EngineAnswer};
 use crate::table::sdk::convert::{self, arc_from_sdk, key_to_sdk, strong};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;

@@ -5,7 +5,7 @@
 
 use crate::table::data::attribute::{Attribute, AttributeName, Item, KeyValue};
 use crate::table::data::text::Text;
-use crate::table::json::string::is_plain;
+use crate::table::data::text::is_plain;
 use std::sync::Arc;
 
 /// The partition key of all items of an answer. It is not asked for, but added to each of them.

@@ -1,8 +1,7 @@
 //! Query and Scan: a range in; one page of its items and its cost out. Must not know what a request is.
 
-use super::call::{Call, EngineAnswer};
+use super::call_means::CallMeans;
 use super::known_partition::{KnownPartition, asked_attributes};
-use crate::table::attempt::attempts::CallMeans;
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::data::attribute::AttributeName;
 use crate::table::data::call::{Page, Query};
@@ -16,6 +15,7 @@ use crate::table::embedded::values as engine;
 use crate::table::json::decode::{AnswerJson, AnswerReader};
 use crate::table::json::encode::BodyWriter;
 use crate::table::json::reader::JsonResult;
+use crate::table::makers::call::{Call, EngineAnswer};
 use crate::table::sdk::convert::{self, arc_from_sdk, item_from_sdk, item_to_sdk, strong, unknown_type, values};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, Select};

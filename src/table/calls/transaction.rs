@@ -3,9 +3,9 @@
 //! Every attempt carries the same token, so that the server makes the transaction once (DynamoDB developer guide, "Amazon DynamoDB
 //! transactions: how it works", idempotency). So an attempt is repeated even if it may have been carried out.
 
-use super::call::{Call, EngineAnswer};
+use super::call_means::CallMeans;
 use super::write::{expressions, write_members};
-use crate::table::attempt::attempts::{CallMeans, Ended, Next, Retry};
+use crate::table::attempt::attempts::{Ended, Next, Retry};
 use crate::table::attempt::failure::{AttemptFailure, CancelReason, Refusal};
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::error::{TableError, TableErrorKind};
@@ -21,6 +21,7 @@ use crate::table::embedded::values as engine;
 use crate::table::json::decode::{AnswerJson, AnswerReader};
 use crate::table::json::encode::BodyWriter;
 use crate::table::json::reader::JsonResult;
+use crate::table::makers::call::{Call, EngineAnswer};
 use crate::table::sdk::convert::{self, conditioned, item_to_sdk, key_to_sdk};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::http::HttpResponse;

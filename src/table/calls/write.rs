@@ -3,8 +3,8 @@
 //! Without a token, the server cannot tell a repeated write from a new one. So an attempt is repeated only if it certainly wrote nothing:
 //! the server refused it for now, or no connection could be made.
 
-use super::call::{Call, EngineAnswer};
-use crate::table::attempt::attempts::{CallMeans, Ended, Next};
+use super::call_means::CallMeans;
+use crate::table::attempt::attempts::{Ended, Next};
 use crate::table::attempt::failure::{AttemptFailure, Refusal};
 use crate::table::data::attribute::Item;
 use crate::table::data::error::{TableError, TableErrorKind};
@@ -19,6 +19,7 @@ use crate::table::embedded::values as engine;
 use crate::table::json::decode::{AnswerJson, AnswerReader};
 use crate::table::json::encode::BodyWriter;
 use crate::table::json::reader::JsonResult;
+use crate::table::makers::call::{Call, EngineAnswer};
 use crate::table::sdk::convert::{self, conditioned, item_from_sdk, item_to_sdk, key_to_sdk, unknown_type};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::http::HttpResponse;

@@ -66,7 +66,12 @@ impl DynamoConnection {
     }
 
     /// Makes one attempt: sends a body to an operation. A refused signature or token is mended and sent again, once.
-    pub(super) async fn send(&self, operation: &'static str, body: Vec<u8>, tally: Option<&CallTally>) -> Result<Bytes, AttemptFailure> {
+    pub(in crate::table) async fn send(
+        &self,
+        operation: &'static str,
+        body: Vec<u8>,
+        tally: Option<&CallTally>,
+    ) -> Result<Bytes, AttemptFailure> {
         // The future that finds the target is large, and runs once.
         let target = self.target.get_or_try_init(|| Box::pin(self.find())).await?;
         let body = Bytes::from(body);

@@ -1,12 +1,12 @@
 //! An answer that is none of success in; the failure of the attempt out.
 
 use crate::table::attempt::failure::{AttemptFailure, CancelReason, Refusal, is_cut_off};
+use crate::table::attempt::sdk_failure::with_causes;
 use crate::table::data::attribute::Item;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::json::decode::JsonItem;
 use crate::table::json::reader::Unreadable;
 use crate::table::retry::table_health::Verdict;
-use crate::table::sdk::attempt_error::with_causes;
 use aws_credential_types::provider::error::CredentialsError;
 use bytes::Bytes;
 use hyper::Response;
@@ -118,7 +118,7 @@ pub(super) fn refused(answer: &Answer) -> AttemptFailure {
 }
 
 /// The failure of an attempt whose answer broke off or is damaged.
-pub(super) fn broken(detail: String) -> AttemptFailure {
+pub(in crate::table) fn broken(detail: String) -> AttemptFailure {
     AttemptFailure::unusable(TableErrorKind::Unavailable, detail)
 }
 
@@ -133,7 +133,7 @@ fn present(item: Option<JsonItem>) -> Option<Item> {
 }
 
 /// The failure of an attempt whose answer is none that DynamoDB gives: another text than JSON was cut off or damaged on its way.
-pub(super) fn unreadable(text: &str, error: &Unreadable) -> AttemptFailure {
+pub(in crate::table) fn unreadable(text: &str, error: &Unreadable) -> AttemptFailure {
     let detail = format!("the answer cannot be read: {} at byte {}", error.what, error.at);
     let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
     let kind = if is_json { TableErrorKind::Invalid } else { TableErrorKind::Unavailable };

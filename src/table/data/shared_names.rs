@@ -2,7 +2,7 @@
 //! come from.
 
 use super::attribute::{Attribute, AttributeName, Item, NamedAttribute, is_same};
-use crate::table::json::string::is_plain;
+use crate::table::data::text::is_plain;
 use std::sync::Arc;
 
 /// Most names that are kept to be shared, one for each bit of a set. Maps with free keys have any number of names.

@@ -177,6 +177,43 @@ impl fmt::Display for Text {
     }
 }
 
+/// Whether a JSON string holds the text without an escape.
+pub(in crate::table) fn is_plain(text: &str) -> bool {
+    plain_length(text.as_bytes()) == text.len()
+}
+
+/// How many bytes come before the first that a JSON string holds only as an escape: a control character, a quotation mark or a backslash
+/// (RFC 8259, section 7).
+#[inline]
+pub(in crate::table) fn plain_length(bytes: &[u8]) -> usize {
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (number, word) in words.iter().enumerate() {
+        let found = escaped(*word);
+        if found != 0 {
+            return 8 * number + first(found);
+        }
+    }
+    let mut last = [b'"'; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    8 * words.len() + first(escaped(last)).min(rest.len())
+}
+
+/// Which of eight bytes need an escape: the first of them has its highest bit set. The eight are looked at together, by the tests `hasless` and
+/// `haszero` of S. E. Anderson's "Bit Twiddling Hacks", which err only behind a byte that they find.
+fn escaped(bytes: [u8; 8]) -> u64 {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGHS: u64 = ONES << 7;
+    let word = u64::from_le_bytes(bytes);
+    let less = |word: u64, than: u8| word.wrapping_sub(ONES * u64::from(than)) & !word & HIGHS;
+    let equal = |byte: u8| less(word ^ (ONES * u64::from(byte)), 1);
+    less(word, 0x20) | equal(b'"') | equal(b'\\')
+}
+
+/// The number of the first byte whose highest bit is set.
+fn first(found: u64) -> usize {
+    found.trailing_zeros() as usize / 8
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,8 +7,7 @@ use crate::table::data::limits::ITEM_BYTES;
 use crate::table::embedded::tokens::Tokens;
 use crate::table::embedded::turns::{EngineStopped, Length, Turns};
 use crate::table::embedded::values::item_to_engine;
-use crate::table::embedded::{data_file, refusal, storage_failure};
-use crate::table::stream::engine_records;
+use crate::table::embedded::{data_file, refusal, storage_failure, stream_records};
 use dynoxide::{Database, DynoxideError, ImportOptions};
 use std::fmt;
 use std::fs::{File, TryLockError};
@@ -74,7 +73,7 @@ impl EmbeddedEngine {
         // Another connection of this process finds it by its name.
         let name = format!("file:keyfold-{}?mode=memory&cache=shared", uuid::Uuid::new_v4().simple());
         let database = Database::new(&name).map_err(|error| broken(&error))?;
-        engine_records::prepare(&name).map_err(|error| broken(&error))?;
+        stream_records::prepare(&name).map_err(|error| broken(&error))?;
         Ok(Self::on(database, None, None))
     }
 
@@ -101,7 +100,7 @@ impl EmbeddedEngine {
             unavailable(format!("cannot open the data in {}: {cause}", directory.display()))
         };
         let database = Database::new(path).map_err(broken)?;
-        engine_records::prepare(path).map_err(|error| unavailable(format!("cannot open the data in {}: {error}", directory.display())))?;
+        stream_records::prepare(path).map_err(|error| unavailable(format!("cannot open the data in {}: {error}", directory.display())))?;
         if std::fs::metadata(&data).is_ok_and(|data| data.len() <= READ_WHOLE) {
             // It counts the items, and so finds every damaged page of them.
             database.table_stats().map_err(broken)?;

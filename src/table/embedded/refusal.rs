@@ -3,7 +3,7 @@
 
 use super::storage_failure;
 use super::values::present;
-use crate::table::attempt::failure::{AttemptFailure, CancelReason, Refusal};
+use crate::table::attempt::failure::{AttemptFailure, CancelReason, Refusal, STORAGE_FAILURE};
 use dynoxide::DynoxideError;
 use dynoxide::errors::CancellationReason;
 
@@ -29,7 +29,7 @@ pub(super) fn answer(refusal: &DynoxideError) -> (u16, Vec<u8>) {
 /// The failure that the refusal of an attempt is.
 pub(super) fn failure(refusal: DynoxideError) -> AttemptFailure {
     if let Some(cause) = storage_failure::cause(&refusal) {
-        return AttemptFailure::refused(Some(storage_failure::CODE), Some(cause), storage_failure::STATUS);
+        return AttemptFailure::refused(Some(STORAGE_FAILURE), Some(cause), storage_failure::STATUS);
     }
     let code = refusal.error_type().rsplit('#').next();
     let mut failure = AttemptFailure::refused(code, Some(&refusal.to_string()), refusal.status_code());

@@ -3,11 +3,9 @@
 //! Such a call is not repeated: the next attempt would fail in the same way. SQLite has rolled the transaction back, so nothing was
 //! written.
 
+use crate::table::attempt::failure::STORAGE_FAILURE;
 use dynoxide::DynoxideError;
 use serde_json::json;
-
-/// The error code of a call that failed because of the disk or the data file. [`crate::table::sdk`] ends the call with it.
-pub(in crate::table) const CODE: &str = "StorageFailureException";
 
 /// The cause that ends when somebody makes room.
 pub(super) const FULL: &str = "the disk is full";
@@ -37,7 +35,7 @@ pub(super) const STATUS: u16 = 400;
 
 /// The answer to a call that failed for this cause.
 pub(super) fn answer(cause: &str) -> (u16, Vec<u8>) {
-    (STATUS, json!({ "__type": format!("keyfold#{CODE}"), "message": cause }).to_string().into_bytes())
+    (STATUS, json!({ "__type": format!("keyfold#{STORAGE_FAILURE}"), "message": cause }).to_string().into_bytes())
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 //! The texts of items stay where they are in the answer. The items of a list mostly have the same attributes, so their names are shared.
 
 use super::reader::{JsonReader, JsonResult, JsonString, LIST, OBJECT};
-use super::string::plain_length;
 use crate::table::data::attribute::{Attribute, AttributeName, Item};
 use crate::table::data::shared_names::{GrowingItems, SharedNames};
 use crate::table::data::text::Text;
+use crate::table::data::text::plain_length;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;

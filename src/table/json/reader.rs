@@ -3,7 +3,7 @@
 //! It reads the text once, and copies nothing: a string is a place in the text. serde_json reads strings with escapes, numbers, and members that
 //! nobody asks for.
 
-use super::string::plain_length;
+use crate::table::data::text::plain_length;
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::ops::Range;

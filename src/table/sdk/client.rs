@@ -31,19 +31,19 @@ const ANY_REGION: &str = "us-east-1";
 
 /// A client of the AWS SDK, and what its requests are sent and signed with.
 #[derive(Debug)]
-pub(super) struct ConfiguredClient {
+pub(in crate::table) struct ConfiguredClient {
     /// The client.
-    pub(super) sdk: Client,
+    pub(in crate::table) sdk: Client,
     /// The client of the tables' streams.
-    pub(super) streams: Streams,
+    pub(in crate::table) streams: Streams,
     /// What requests without the SDK go over.
-    pub(super) network: Network,
+    pub(in crate::table) network: Network,
     /// What signs them; `None` where nothing needs to be signed.
-    pub(super) credentials: Option<SharedCredentialsProvider>,
+    pub(in crate::table) credentials: Option<SharedCredentialsProvider>,
 }
 
 /// A client of the embedded store. Its calls need no signature and no time limits.
-pub(super) fn embedded(connector: Connector) -> ConfiguredClient {
+pub(in crate::table) fn embedded(connector: Connector) -> ConfiguredClient {
     let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new(ANY_REGION));
     let config = config.endpoint_url("http://embedded").allow_no_auth().http_client(connector.clone());
     let config = config.timeout_config(TimeoutConfig::disabled());
@@ -55,7 +55,7 @@ pub(super) fn embedded(connector: Connector) -> ConfiguredClient {
 }
 
 /// A client that sends by the given HTTP client, with the settings of [`connect`] but for credentials and region.
-pub(super) fn over(http: impl HttpClient + HttpConnector + Clone + 'static) -> ConfiguredClient {
+pub(in crate::table) fn over(http: impl HttpClient + HttpConnector + Clone + 'static) -> ConfiguredClient {
     let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new(ANY_REGION));
     let config = config.endpoint_url("http://localhost:8000").credentials_provider(any_credentials()).http_client(http.clone());
     let sdk = Client::from_conf(with_limits(config).build());
@@ -68,7 +68,7 @@ pub(super) fn over(http: impl HttpClient + HttpConnector + Clone + 'static) -> C
 
 /// A client of DynamoDB or of a compatible server. It finds region and credentials as all AWS tools do: in the environment, the profile,
 /// the container or the machine. A compatible server gets placeholder credentials if there are none, because such servers ignore them.
-pub(super) async fn connect(endpoint_url: Option<&str>, region: Option<&str>) -> Result<ConfiguredClient, TableError> {
+pub(in crate::table) async fn connect(endpoint_url: Option<&str>, region: Option<&str>) -> Result<ConfiguredClient, TableError> {
     let endpoint = endpoint_url.map(server_url).transpose()?;
     let mut loader = aws_config::defaults(BehaviorVersion::latest()).http_client(https_client(proxy_of_credentials()));
     if let Some(region) = region {

@@ -1,6 +1,5 @@
-//! The store: DynamoDB, a compatible server, or the embedded engine; and what is the AWS SDK's in calls: its client, values and errors.
+//! The AWS SDK: its client, configured for where the tables are, its values, and its descriptions of tables.
 
-pub(in crate::table) mod attempt_error;
-mod client;
+pub(in crate::table) mod client;
 pub(in crate::table) mod convert;
-pub mod store;
+pub(in crate::table) mod table_state;

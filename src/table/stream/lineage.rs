@@ -1,8 +1,8 @@
 //! The shards of a stream in; out: which of them are read now, and from where. A shard is read after its parent, so that the changes of an
 //! item stay in order. One that cannot be read for now is tried again as long as the stream lists it. Must not know how shards are read.
 
-use super::record::StreamPosition;
-use super::source::{Shard, ShardStart};
+use crate::table::change_source::StreamPosition;
+use crate::table::change_source::{Shard, ShardStart};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 //! follows shards that split, and says when records are lost.
 
 use super::lineage::{Lineage, StreamStart};
-use super::record::{ChangeRecord, StreamPosition};
-use super::source::{ChangeSource, Shard, ShardStart, StreamError};
+use crate::table::change_source::{ChangeRecord, StreamPosition};
+use crate::table::change_source::{ChangeSource, Shard, ShardStart, StreamError};
 use crate::table::retry::backoff::{Backoff, Pace};
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{FuturesUnordered, StreamExt};

@@ -1,7 +1,7 @@
 //! The AWS SDK in, what a table's stream answers out: DynamoDB Streams, a compatible server, or the embedded engine.
 
-use super::record::{ChangeRecord, StreamPosition};
-use super::source::{ChangeSource, RecordPage, Shard, ShardStart, StreamError};
+use crate::table::change_source::{ChangeRecord, StreamPosition};
+use crate::table::change_source::{ChangeSource, RecordPage, Shard, ShardStart, StreamError};
 use crate::table::data::attribute::{Attribute, Item};
 use crate::table::embedded::engine::EmbeddedEngine;
 use aws_sdk_dynamodb::Client as Tables;

@@ -7,7 +7,7 @@ use crate::execute::gateway::Gateway;
 use crate::execute::request::{Request, Settings};
 use crate::schema::model::Model;
 use crate::table::embedded::observer::{CallObserver, sorted};
-use crate::table::sdk::store::{ClientKind, SdkStore};
+use crate::table::store::{ClientKind, TableStore};
 use anyhow::{Context, Result};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -95,7 +95,7 @@ impl<'r> Bench<'r> {
 
     async fn fill(&self) -> Result<(Gateway, Arc<Tape>)> {
         let tape = Arc::new(Tape::default());
-        let store = SdkStore::in_memory_observed(tape.clone()).map_err(|error| explained(error, "cannot create a store in memory"))?;
+        let store = TableStore::in_memory_observed(tape.clone()).map_err(|error| explained(error, "cannot create a store in memory"))?;
         let store = store.with_client(ClientKind::Sdk);
         store.create_missing(&self.model.tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
         for (position, table) in self.model.tables.iter().enumerate() {

@@ -7,7 +7,7 @@ pub mod starting;
 
 use crate::cli::docs::recording::records::TypesOfTable;
 use crate::cli::docs::recording::uses::{ItemUse, uses};
-use crate::serve::backend::CurrentGateway;
+use crate::serve::backend::current_gateway::CurrentGateway;
 use crate::serve::console::data::{DataTrouble, ItemKey, ItemsWanted, TableData};
 use crate::table::bulk::export_lines::{item_to_json, parse_line};
 use crate::table::data::attribute::{Item, Key};

@@ -7,7 +7,7 @@ use crate::cli::docs::recording::uses;
 use crate::execute::caller::Caller;
 use crate::execute::gateway::Gateway;
 use crate::execute::request::Request;
-use crate::serve::backend::CurrentGateway;
+use crate::serve::backend::current_gateway::CurrentGateway;
 use crate::serve::console::starting_text::{FittingOperations, StartingTexts, starting_texts};
 use crate::table::data::attribute::Item;
 use futures_util::future::{BoxFuture, FutureExt};

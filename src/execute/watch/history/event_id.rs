@@ -1,6 +1,6 @@
 //! The id of an event: the position of its change in the stream, as a text that clients give back as `after`.
 
-use crate::table::stream::record::{ChangeRecord, StreamPosition};
+use crate::table::change_source::{ChangeRecord, StreamPosition};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 
 /// The longest id, in bytes. A shard's id has up to 65 characters, a sequence number up to 40.

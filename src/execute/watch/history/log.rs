@@ -1,7 +1,7 @@
 //! The last changes of a table, for subscribers that come back. Bounded in bytes.
 
 use super::event_id::{EventPlace, EventPosition};
-use crate::table::stream::record::{ChangeRecord, StreamPosition, compare_sequences};
+use crate::table::change_source::{ChangeRecord, StreamPosition, compare_sequences};
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -4,12 +4,12 @@
 //! Reads evaluate rules here, so a rule for reads alone has no limit, and neither has the `filter:` of a subscription.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::size::ExpressionSize;
 use crate::schema::model::auth::{AuthAction, AuthRules};
 use crate::schema::model::write::{Action, Write};
 use crate::schema::model::{FieldKind, ObjectType, TypeKind};
-use crate::schema::syntax::span;
 use crate::schema::types::draft::SchemaDraft;
 use indexmap::IndexMap;
 use std::ops::Add;
@@ -58,5 +58,5 @@ fn looked_up(types: &IndexMap<String, ObjectType>, rules: &AuthRules, asked: Aut
 
 /// The size of what is demanded of each item of the type.
 fn of_item(item: &ObjectType) -> ExpressionSize {
-    if let TypeKind::Item(keys) = &item.kind { ExpressionSize::of_item(keys) } else { ExpressionSize::default() }
+    if let TypeKind::Item(keys) = &item.kind { ExpressionSize::of_item(keys.telling().count()) } else { ExpressionSize::default() }
 }

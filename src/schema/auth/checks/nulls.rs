@@ -3,11 +3,11 @@
 
 use super::contradiction::needs_sign_in;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::model::auth::{AuthAction, AuthRule, AuthRules, LetsIn, RuleLookup};
 use crate::schema::model::find::{AccessPath, Find, Returns, Via};
 use crate::schema::model::source::Source;
 use crate::schema::model::{Field, FieldKind, ObjectType};
-use crate::schema::syntax::span;
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use apollo_compiler::ast::Type;
 use indexmap::IndexMap;

@@ -3,11 +3,11 @@
 
 use super::contradiction::needs_sign_in;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::model::auth::{AuthAction, AuthRule, AuthRules, LetsIn};
 use crate::schema::model::find::{Find, Via};
 use crate::schema::model::write::Write;
 use crate::schema::model::{Field, FieldKind, ObjectType};
-use crate::schema::syntax::span;
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use indexmap::IndexMap;
 

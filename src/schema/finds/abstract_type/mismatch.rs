@@ -1,11 +1,10 @@
 //! A mismatch between the item types of a find in, a finding with the reason and their keys out. Must not look for reads.
 
-use crate::schema::describe;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::abstract_type::member::{Asked, Member};
 use crate::schema::finds::paging::Order;
-use crate::schema::syntax::span;
 use crate::schema::template::Template;
 
 /// Why item types cannot be read together, the nearest miss last.
@@ -62,7 +61,7 @@ pub fn report(asked: &Asked, members: &[Member], (why, order): (&Mismatch, &Orde
 /// The key templates of a member, so that the author sees what differs.
 fn keys_of(member: &Member) -> String {
     let templates = |all: &[Template]| {
-        let texts: Vec<String> = all.iter().map(|template| format!("`{}`", describe::text(template, template.parts.len()))).collect();
+        let texts: Vec<String> = all.iter().map(|template| format!("`{}`", template.as_written(template.parts.len()))).collect();
         texts.join(" or ")
     };
     let keys: Vec<String> = member.wanted.keys.keys.iter().map(|(key, all)| format!("{key} {}", templates(all))).collect();

@@ -5,6 +5,7 @@
 //! member.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::expression::condition::Condition;
 use crate::schema::finds::abstract_type::member::{Asked, Member};
@@ -23,7 +24,6 @@ use crate::schema::finds::{best, choose};
 use crate::schema::model::find::{Access, AccessPath, Find, SharedKeys, SortAccess, Via};
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::syntax::directives::FindDirective;
-use crate::schema::syntax::span;
 use crate::schema::template::Template;
 use crate::schema::types::draft::Kind;
 use indexmap::{IndexMap, IndexSet};

@@ -1,11 +1,11 @@
 //! Combinations that no key or index serves in, findings out that say why and list the candidates. Must not choose paths.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::best::{Given, Miss, best};
 use crate::schema::finds::diagnosis::left_out;
 use crate::schema::finds::wanted::{FindContext, Need};
-use crate::schema::syntax::span;
 use crate::schema::template::Template;
 
 /// Says what is missing: an order, an attribute for the filter, a key, or a key for some combinations.

@@ -5,11 +5,11 @@
 //! that narrow a list to one item.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::finds::diagnosis::left_out::said;
 use crate::schema::finds::paging::is_paging;
 use crate::schema::finds::wanted::{Binding, Bindings, FindContext, Need};
 use crate::schema::model::find::{Access, AccessPath, Returns};
-use crate::schema::syntax::span;
 
 /// Whether the list can hold several items; a finding if not.
 pub fn check(wanted: &FindContext, bindings: &Bindings, paths: &[AccessPath], findings: &mut Findings) -> bool {

@@ -5,6 +5,8 @@
 //! that an argument brings as a whole.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
+use crate::schema::diagnostics::span::At;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{Operand, Path, Segment};
 use crate::schema::expression::update::reader::Change;
@@ -16,8 +18,6 @@ use crate::schema::rules::constraint;
 use crate::schema::rules::constraint::Constrained;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::named;
-use crate::schema::syntax::span;
-use crate::schema::syntax::span::At;
 use crate::schema::types::draft::{Declared, StoredFields};
 use crate::schema::types::names::ItemNames;
 use crate::schema::types::{inputs, values};

@@ -2,13 +2,13 @@
 //! twice. Must not change the actions.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::find::Find;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::write::{Action, ActionKind, WriteReturns, WriteTarget};
 use crate::schema::syntax::directives::named;
-use crate::schema::syntax::span;
 use crate::schema::template::part::Part;
 use crate::schema::types::draft::Kind;
 use crate::schema::types::inputs;

@@ -1,7 +1,7 @@
 //! The place of a copy in a shard, as the text of an iterator.
 
-use crate::table::stream::record::StreamPosition;
-use crate::table::stream::source::ShardStart;
+use crate::table::change_source::ShardStart;
+use crate::table::change_source::StreamPosition;
 use std::sync::Arc;
 
 /// A sequence number that precedes the first record of every shard.

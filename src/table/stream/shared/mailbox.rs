@@ -2,7 +2,7 @@
 //! drops a message, the reader of the shard sees that records are missing.
 
 use super::message::Message;
-use crate::table::stream::record::compare_sequences;
+use crate::table::change_source::compare_sequences;
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 

@@ -1,9 +1,9 @@
 //! Records that a copy has read in, what it tells the others out, and back. Must not know how it is carried.
 
 use super::cursor::Cursor;
+use crate::table::change_source::{ChangeRecord, StreamPosition, compare_sequences};
 use crate::table::json::decode::JsonItem;
 use crate::table::json::encode::BodyWriter;
-use crate::table::stream::record::{ChangeRecord, StreamPosition, compare_sequences};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;

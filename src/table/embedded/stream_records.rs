@@ -17,7 +17,7 @@ END;
 ";
 
 /// Prepares the database at a path, which the engine has opened.
-pub(in crate::table) fn prepare(path: &str) -> Result<(), Error> {
+pub(super) fn prepare(path: &str) -> Result<(), Error> {
     Connection::open(path)?.execute_batch(PREPARE)
 }
 

@@ -1,6 +1,6 @@
 //! An error of the SDK or of its HTTP client in; the failure of the attempt out.
 
-use crate::table::attempt::failure::{AttemptFailure, Refusal, is_cut_off};
+use super::failure::{AttemptFailure, Refusal, is_cut_off};
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::retry::table_health::Verdict;
 use aws_sdk_dynamodb::config::http::HttpResponse;

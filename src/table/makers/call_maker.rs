@@ -1,11 +1,12 @@
-//! What makes one attempt of a call: the AWS SDK, the direct client, or the embedded engine. Must not know kinds of calls, nor attempts before or after it.
+//! What makes one attempt of a call: the AWS SDK, the direct client, or the embedded engine. The SDK's requests differ by the kind of call, which
+//! makes them itself.
 
-use super::failure::AttemptFailure;
+use super::call::Call;
+use super::direct::DirectMaker;
+use super::embedded::EmbeddedMaker;
+use crate::table::attempt::failure::AttemptFailure;
 use crate::table::call_scope::CallTally;
-use crate::table::calls::call::Call;
-use crate::table::client::maker::DirectMaker;
 use crate::table::data_store::Metered;
-use crate::table::embedded::maker::EmbeddedMaker;
 use aws_sdk_dynamodb::Client;
 use futures_util::future::BoxFuture;
 
@@ -23,7 +24,7 @@ pub(in crate::table) enum CallMaker<'a> {
 impl<'a> CallMaker<'a> {
     /// Makes one attempt. Gives what the answer tells, and the capacity units consumed. The tally keeps the id of the answer, but for
     /// answers of the SDK.
-    pub(super) fn make<'c, C: Call>(
+    pub(in crate::table) fn make<'c, C: Call>(
         self,
         call: &'c C,
         tally: Option<&'c CallTally>,

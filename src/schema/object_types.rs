@@ -1,12 +1,12 @@
-//! Object types in, the model's types with their fields out. Must not know how a find is served.
+//! Object types in, the model's types with their fields out: each field is read by the folder of its subject. Must not know how a find is served.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::span;
 use crate::schema::model::auth::AuthRules;
 use crate::schema::model::rules::Rules;
 use crate::schema::model::watch::ChangePart;
 use crate::schema::model::{Argument, Field, FieldKind, ObjectType, TypeKind};
 use crate::schema::syntax::directives::{named, write_of};
-use crate::schema::syntax::span;
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use crate::schema::types::fields;
 use crate::schema::{finds, nodes, rules as field_rules, watches, writes};

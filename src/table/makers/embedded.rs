@@ -1,16 +1,11 @@
 //! A call of any kind in; the embedded engine's answer to it, or the attempt's failure, out. No HTTP, and JSON only for an observer of
 //! what is sent.
 
-use super::engine::EmbeddedEngine;
-use super::observer::CallObserver;
-use super::refusal;
-use super::run::EngineRun;
+use super::call::Call;
 use crate::table::attempt::failure::AttemptFailure;
-use crate::table::calls::call::Call;
-use crate::table::data::error::TableErrorKind;
 use crate::table::data_store::Metered;
-use crate::table::retry::table_health::Verdict;
-use dynoxide::Database;
+use crate::table::embedded::engine::EmbeddedEngine;
+use crate::table::embedded::observer::CallObserver;
 use std::sync::Arc;
 
 /// Makes calls on the embedded engine.
@@ -28,17 +23,6 @@ impl EmbeddedMaker {
         if let Some(observer) = &self.observer {
             observer.begun(operation, &call.json());
         }
-        let (engine, operate) = (self.engine.clone(), call.by_engine());
-        let work = move |database: &Database| {
-            let run = EngineRun { database, tokens: &engine.tokens };
-            engine.noted(operation, operate(&run))
-        };
-        match self.engine.run(call.length(), work).await {
-            Ok(result) => result.map_err(refusal::failure),
-            Err(stopped) => {
-                let failure = AttemptFailure::unusable(TableErrorKind::Unavailable, stopped.to_string());
-                Err(AttemptFailure { verdict: Verdict::Unknown, ..failure })
-            }
-        }
+        self.engine.attempt(operation, call.length(), call.by_engine()).await
     }
 }

@@ -1,10 +1,10 @@
 //! A call of any kind in; its answer, or the attempt's failure, out: written, sent once over a connection, and read.
 
-use super::connection::DynamoConnection;
-use super::refusal::{broken, unreadable};
+use super::call::Call;
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::call_scope::CallTally;
-use crate::table::calls::call::Call;
+use crate::table::client::connection::DynamoConnection;
+use crate::table::client::refusal::{broken, unreadable};
 use crate::table::data_store::Metered;
 use crate::table::json::decode::read_answer;
 use std::sync::Arc;

@@ -1,34 +1,59 @@
-//! Where the tables are in, a store over the AWS SDK out: DynamoDB, a compatible server, or the embedded engine, which takes the calls of
-//! requests itself.
+//! Where the tables are in, their store out: DynamoDB, a compatible server, or the embedded engine, which takes the calls of requests itself.
 
-use super::client::{self, ConfiguredClient};
-use crate::table::attempt::attempts::{Attempts, CallMeans};
-use crate::table::attempt::maker::CallMaker;
+use crate::schema::table::Table;
+use crate::table::attempt::attempts::Attempts;
 use crate::table::call_scope::CallScope;
+use crate::table::calls::batch_get_item::batch_get_items;
+use crate::table::calls::batch_write::write_batch;
+use crate::table::calls::call_means::CallMeans;
+use crate::table::calls::get_item::get_item;
+use crate::table::calls::page::read_page;
+use crate::table::calls::transaction::write_all;
+use crate::table::calls::write::write_one;
+use crate::table::change_source::ChangeSource;
 use crate::table::client::connection::DynamoConnection;
-use crate::table::client::maker::DirectMaker;
-use crate::table::data::error::TableError;
+use crate::table::data::attribute::Item;
+use crate::table::data::call::{Page, Query};
+use crate::table::data::error::{TableError, TableErrorKind};
+use crate::table::data::write::{BatchWrite, WriteCall, WriteError};
+use crate::table::data_store::{DataStore, GetResult, ItemRequest, Metered, usual_calls_in_flight};
 use crate::table::embedded::connector::Connector;
 use crate::table::embedded::engine::{EmbeddedEngine, Sweeper};
-use crate::table::embedded::maker::EmbeddedMaker;
 use crate::table::embedded::observer::CallObserver;
 use crate::table::hedge::late_reads::LateReads;
+use crate::table::makers::call_maker::CallMaker;
+use crate::table::makers::direct::DirectMaker;
+use crate::table::makers::embedded::EmbeddedMaker;
 use crate::table::retry::budget::RetryBudget;
 use crate::table::retry::table_health::TableHealth;
+use crate::table::sdk::client::{self, ConfiguredClient};
+use crate::table::sdk::table_state::usable;
 use crate::table::stream::sdk_source::SdkChangeSource;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::HttpClient;
+use aws_sdk_dynamodb::types::TableDescription;
 use aws_sdk_dynamodbstreams::Client as Streams;
 use aws_smithy_runtime_api::client::http::HttpConnector;
+use futures_util::future::{BoxFuture, FutureExt, TryFutureExt};
+use futures_util::stream::{self, StreamExt, TryStreamExt};
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 use thiserror::Error;
 use tokio::time::Instant;
 
+/// Longest time of a readiness check: a probe cannot wait.
+const READY_LIMIT: Duration = Duration::from_millis(800);
+/// Tables that are described side by side.
+pub(in crate::table) const TABLES_AT_ONCE: usize = 8;
+/// The usual number of calls in flight on the embedded store. Its engine makes one at a time, and an answer waits in memory until its request
+/// goes on. Three quarters of them, those for many items, are more than the 32 of a request.
+const EMBEDDED_CALLS: usize = 44;
+
 /// A store over the AWS SDK or the embedded engine; cheap to clone. The embedded store closes when its last clone is dropped.
 #[derive(Clone)]
-pub struct SdkStore {
+pub struct TableStore {
     inner: Arc<Inner>,
     /// `None` is the embedded engine itself where there is one, and otherwise the default.
     client: Option<ClientKind>,
@@ -86,7 +111,7 @@ struct Embedded {
     _sweeper: Option<Sweeper>,
 }
 
-impl SdkStore {
+impl TableStore {
     /// The embedded store in memory. Inside a Tokio runtime it deletes expired items every minute.
     pub fn in_memory() -> Result<Self, TableError> {
         Ok(Self::embedded(EmbeddedEngine::in_memory()?, None))
@@ -104,12 +129,12 @@ impl SdkStore {
     }
 
     /// DynamoDB, or a compatible server at `endpoint_url`; credentials and region from the environment, as AWS tools take them.
-    /// Makes no call yet: [`SdkStore::ready`] says whether the tables can be used.
+    /// Makes no call yet: [`TableStore::ready`] says whether the tables can be used.
     pub async fn connect(endpoint_url: Option<&str>, region: Option<&str>) -> Result<Self, TableError> {
         Ok(Self::on(client::connect(endpoint_url, region).await?))
     }
 
-    /// A store whose calls go through this HTTP client, with the settings of [`SdkStore::connect`]: for tests that play the server.
+    /// A store whose calls go through this HTTP client, with the settings of [`TableStore::connect`]: for tests that play the server.
     pub fn over(http: impl HttpClient + HttpConnector + Clone + 'static) -> Self {
         Self::on(client::over(http))
     }
@@ -146,6 +171,33 @@ impl SdkStore {
             client: ClientKind::of_environment(),
             late_reads: None,
         }
+    }
+
+    /// Whether every table and its indexes can be used; the error names the first that cannot. Takes 800 ms at most.
+    pub async fn ready(&self, tables: &[Table]) -> Result<(), TableError> {
+        let deadline = Instant::now() + READY_LIMIT;
+        if let Some(engine) = self.engine() {
+            engine.ready().await?;
+        }
+        let asked: Vec<_> = tables.iter().map(|table| self.ready_one(table, deadline)).collect();
+        stream::iter(asked).buffered(TABLES_AT_ONCE).try_collect().await
+    }
+
+    async fn ready_one(&self, table: &Table, deadline: Instant) -> Result<(), TableError> {
+        if let Some(silence) = self.health().silence(&table.name) {
+            return Err(silence.into());
+        }
+        usable(table, &self.describe(&table.name, deadline).await?)
+    }
+
+    /// Asks what a table is now.
+    pub(in crate::table) async fn describe(&self, table: &str, deadline: Instant) -> Result<TableDescription, TableError> {
+        let attempts = self.attempts_of_admin("DescribeTable", table, deadline);
+        let output = attempts.send(|| self.client().describe_table().table_name(table).send()).await?;
+        output.table.ok_or_else(|| {
+            let detail = format!("DescribeTable {table}: the answer has no table");
+            TableError { kind: TableErrorKind::Unavailable, detail }
+        })
     }
 
     pub(in crate::table) fn client(&self) -> &Client {
@@ -197,5 +249,80 @@ impl SdkStore {
     /// The embedded engine, if this is the embedded store.
     pub(in crate::table) fn engine(&self) -> Option<&Arc<EmbeddedEngine>> {
         self.inner.embedded.as_ref().map(|embedded| &embedded.maker.engine)
+    }
+}
+
+impl DataStore for TableStore {
+    fn changes(&self) -> Option<Arc<dyn ChangeSource>> {
+        Some(Arc::new(self.change_source()))
+    }
+
+    fn get_items<'a>(&'a self, requests: &'a [ItemRequest<'a>], scope: CallScope<'a>) -> BoxFuture<'a, Metered<Vec<GetResult>>> {
+        let make = move || match requests {
+            [only] => get_item(self.caller(scope), *only, scope.deadline).map(|(result, capacity)| (vec![result], capacity)).boxed(),
+            _ => batch_get_items(self.caller(scope), requests, scope.deadline).boxed(),
+        };
+        match self.late_reads() {
+            Some(late) => late.get_items(requests, |table| self.health().throttles(table), make),
+            None => make(),
+        }
+    }
+
+    fn read_page<'a>(&'a self, query: &'a Query, scope: CallScope<'a>) -> BoxFuture<'a, Result<Metered<Page>, TableError>> {
+        let make = move || read_page(self.caller(scope), query, scope.deadline).boxed();
+        match self.late_reads() {
+            Some(late) => late.read_page(query, |table| self.health().throttles(table), make),
+            None => make(),
+        }
+    }
+
+    fn write<'a>(&'a self, call: &'a WriteCall, scope: CallScope<'a>) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>> {
+        write_one(self.caller(scope), call, scope.deadline).boxed()
+    }
+
+    fn transact<'a>(
+        &'a self,
+        calls: &'a [WriteCall],
+        token: &'a str,
+        scope: CallScope<'a>,
+    ) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
+        write_all(self.caller(scope), calls, token, scope.deadline).boxed()
+    }
+
+    fn write_batch<'a>(
+        &'a self,
+        table: &'a str,
+        writes: Vec<BatchWrite>,
+        scope: CallScope<'a>,
+    ) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
+        write_batch(self.caller(scope), table, writes, scope.deadline).map_err(WriteError::from).boxed()
+    }
+
+    fn ready<'a>(&'a self, tables: &'a [Table]) -> BoxFuture<'a, Result<(), TableError>> {
+        TableStore::ready(self, tables).boxed()
+    }
+
+    fn retries(&self) -> &RetryBudget {
+        TableStore::retries(self)
+    }
+
+    fn has_eventual_indexes(&self) -> bool {
+        self.engine().is_none()
+    }
+
+    fn usual_calls_in_flight(&self) -> usize {
+        if self.engine().is_some() { EMBEDDED_CALLS } else { usual_calls_in_flight() }
+    }
+}
+
+impl From<TableStore> for Arc<dyn DataStore> {
+    fn from(store: TableStore) -> Self {
+        Arc::new(store)
+    }
+}
+
+impl From<&TableStore> for Arc<dyn DataStore> {
+    fn from(store: &TableStore) -> Self {
+        Arc::new(store.clone())
     }
 }
