@@ -148,17 +148,24 @@ async fn of_many_an_item_that_is_gone_meanwhile_is_not_meant() {
 /// What an upsert left to the item must still be there: else the item ends without the default.
 #[tokio::test(start_paused = true)]
 async fn an_upsert_makes_the_default_of_what_is_removed_meanwhile() {
-    let backend = Backend::new("workshop").await;
-    let make = |code: &str| format!("mutation {{ w: ensureBadge(id: \"b\", code: {code:?}) {{ code color }} }}");
-    let color = backend.ok(&make("one"), json!({})).await["w"]["color"].clone();
-    assert!(color.is_string(), "it has a default");
-    backend.script(|call| {
-        if is_write(call.operation) && call.before == 0 {
-            let key = json!({ "pk": { "S": "badge-b" }, "sk": { "S": "badge" } });
-            call.table.apply("UpdateItem", json!({ "TableName": "workshop", "Key": key, "UpdateExpression": "REMOVE color" }));
-        }
-        None
-    });
-    assert_eq!(backend.ok(&make("two"), json!({})).await["w"], json!({ "code": "two", "color": color }));
-    assert_eq!(backend.writes(), 2, "the lost race is drafted again");
+    // In an attribute of its own, and in the key of an index alone.
+    for (name, field, key, removed) in [
+        ("workshop", "ensureBadge", json!({ "pk": { "S": "badge-b" }, "sk": { "S": "badge" } }), "color"),
+        ("ledger", "keepFlag", json!({ "PK": { "S": "Flag#b" }, "SK": { "S": "Flag" } }), "state"),
+    ] {
+        let backend = Backend::new(name).await;
+        let make = |code: &str| format!("mutation {{ w: {field}(id: \"b\", code: {code:?}) {{ code value: {removed} }} }}");
+        let value = backend.ok(&make("one"), json!({})).await["w"]["value"].clone();
+        assert!(value.is_string(), "it has a default");
+        backend.script(move |call| {
+            if is_write(call.operation) && call.before == 0 {
+                let attribute = if name == "ledger" { "StateKey" } else { removed };
+                let update = json!({ "TableName": name, "Key": key, "UpdateExpression": format!("REMOVE {attribute}") });
+                call.table.apply("UpdateItem", update);
+            }
+            None
+        });
+        assert_eq!(backend.ok(&make("two"), json!({})).await["w"], json!({ "code": "two", "value": value }), "{name}");
+        assert_eq!(backend.writes(), 2, "{name}: the lost race is drafted again");
+    }
 }

@@ -115,11 +115,11 @@ async fn reason_of(
 /// What came back from the key of a call. An item of another type does not belong to the write, and no error reveals its contents. An item
 /// that a rule hides counts as missing, unless the call would make it.
 async fn returned<'i>(job: &WriteJob<'_>, call: &DraftCall, stored: Option<&'i Item>) -> Result<Returned<'i>, FieldErrors> {
-    let CallRole::Main { item: of, makes, .. } = &call.role else { return Ok(Returned { stored, visible: stored, is_foreign: false }) };
+    let CallRole::Main { item: of, .. } = &call.role else { return Ok(Returned { stored, visible: stored, is_foreign: false }) };
     let ty = job.type_named(of)?;
     let item = stored.filter(|item| identity::is_of(ty, item));
     let is_foreign = stored.is_some() && item.is_none();
-    let refused = item.filter(|item| !makes && !call.requires.rule().is_met(item, &job.scope()));
+    let refused = item.filter(|item| !call.requires.may_make() && !call.requires.rule().is_met(item, &job.scope()));
     let is_hidden = match refused {
         Some(item) => hiding::is_hidden(job.context, ty, &Arc::new(item.clone())).await.map_err(|error| vec![of_table(&error)])?,
         None => false,

@@ -131,7 +131,7 @@ impl Drafting<'_, '_> {
                 requires.add(ItemCondition::VisiblePart(condition.clone(), rule), otherwise);
             }
             let check = WriteAction::Check(target.key.clone());
-            let call = self.main((position, false), (ty, &target.key), check, requires)?;
+            let call = self.main(position, (ty, &target.key), check, requires)?;
             self.draft.calls.push(call);
         }
         Ok(())

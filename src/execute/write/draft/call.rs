@@ -118,8 +118,8 @@ pub struct DraftCall {
 
 /// The purpose of a call.
 pub enum CallRole {
-    /// The item of the action at this position. It `makes` the item if there is none.
-    Main { action: usize, item: String, makes: bool },
+    /// The item of the action at this position, and its type.
+    Main { action: usize, item: String },
     /// The guard of a `@unique` field: type and field.
     Guard(String, String),
     /// A replica of the item of an action.

@@ -80,7 +80,7 @@ impl<'a> Drafting<'a, '_> {
             self.hold(ty, item, held, &mut requires);
         }
         self.author(action, &mut requires);
-        let call = self.main((position, false), (ty, &target.key), WriteAction::Delete(target.key.clone()), requires)?;
+        let call = self.main(position, (ty, &target.key), WriteAction::Delete(target.key.clone()), requires)?;
         self.draft.calls.push(call);
         self.replicas(ty, &target.key, |_, key| (WriteAction::Delete(key), None));
         let Some(item) = item else {

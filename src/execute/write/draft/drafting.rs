@@ -48,16 +48,16 @@ pub struct TargetItem {
 }
 
 impl<'a> Drafting<'a, '_> {
-    /// The call of the action at this position on the item with this key, which it `makes` if there is none.
+    /// The call of the action at this position on the item with this key.
     pub fn main(
         &self,
-        (action, makes): (usize, bool),
+        action: usize,
         (ty, key): (&ObjectType, &Key),
         write: WriteAction,
         requires: Requirements,
     ) -> Result<DraftCall, FieldErrors> {
         let condition = self.text(&requires, (ty, key))?;
-        let role = CallRole::Main { action, item: ty.name.clone(), makes };
+        let role = CallRole::Main { action, item: ty.name.clone() };
         let write = WriteCall { table: self.job.table_of(ty), action: write, condition };
         Ok(DraftCall { write, role, requires, takes_null: false })
     }

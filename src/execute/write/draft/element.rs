@@ -128,7 +128,7 @@ impl<'a> Drafting<'a, '_> {
         requires.form(changes.granted());
         let takes_null = changes.tell_null();
         let update = changes.expression();
-        let call = self.main((position, false), (ty, key), WriteAction::Update(key.clone(), update.clone()), requires)?;
+        let call = self.main(position, (ty, key), WriteAction::Update(key.clone(), update.clone()), requires)?;
         self.draft.calls.push(DraftCall { takes_null, ..call });
         // No key changes, so all replicas get the same update and conditions.
         self.replicas(ty, key, |_, key| (WriteAction::Update(key, update.clone()), of_replicas.clone()));

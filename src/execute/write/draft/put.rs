@@ -51,7 +51,7 @@ impl Drafting<'_, '_> {
             requires.ruled(rules.of_stored(&key)?, true);
         }
         self.author(action, &mut requires);
-        let call = self.main((position, true), (ty, &key), WriteAction::Put(item.clone()), requires)?;
+        let call = self.main(position, (ty, &key), WriteAction::Put(item.clone()), requires)?;
         self.draft.calls.push(call);
         // The replicas are put without a condition: they must equal the new item, whatever has their keys now.
         self.replicas(ty, &key, |number, _| (WriteAction::Put(replicas::replica(job, ty, &item, number)), None));

@@ -206,6 +206,12 @@ impl Requirements {
             .and_then(|one| if let ItemCondition::Equals(name, _) = &one.holds { Some(name.as_str()) } else { None })
     }
 
+    /// Whether the call may make an item that does not exist.
+    pub fn may_make(&self) -> bool {
+        let needs_item = |one: &Requirement| matches!(one.holds, ItemCondition::Exists | ItemCondition::Visible);
+        !self.0.iter().any(|one| needs_item(one) && one.otherwise != Reason::Race)
+    }
+
     /// Whether they hold values that were read, so that the call can lose a race.
     pub fn rely_on_reads(&self) -> bool {
         let relies = |holds: &ItemCondition| {

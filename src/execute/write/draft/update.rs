@@ -117,7 +117,7 @@ impl<'a> Drafting<'a, '_> {
         // A new item is in the form that is written.
         requires.form(of_first.granted().filter(|_| !was_read || item.is_some()));
         let takes_null = of_first.tell_null();
-        let call = self.main((position, may_make), (ty, key), WriteAction::Update(key.clone(), of_first.expression()), requires)?;
+        let call = self.main(position, (ty, key), WriteAction::Update(key.clone(), of_first.expression()), requires)?;
         self.draft.calls.push(DraftCall { takes_null, ..call });
         self.update_replicas(ty, key, &changes, *upsert && item.is_none());
         if values.unique {
@@ -149,7 +149,7 @@ impl<'a> Drafting<'a, '_> {
     fn hold_values(&self, ty: &ObjectType, values: &UpdateValues, item: Option<&Arc<Item>>, requires: &mut Requirements) {
         let Some(old) = item else { return requires.add(ItemCondition::Absent, Reason::Race) };
         self.hold(ty, old, values.taken(ty), requires);
-        values.left(ty, old).for_each(|attribute| requires.add(ItemCondition::Has(attribute.to_owned()), Reason::Race));
+        values.left(ty, old).for_each(|attribute| requires.add(ItemCondition::Has(attribute.clone()), Reason::Race));
     }
 
     /// Updates the other replicas of an item. `is_new`: none of them exists.

@@ -172,11 +172,11 @@ impl UpdateValues {
         Ok(of_new.set.len() != self.index.set.len() || of_new.set.iter().any(|key| !self.index.set.contains(key)))
     }
 
-    /// The attributes for which an upsert makes no default, because the item has them.
-    pub fn left<'v>(&'v self, ty: &'v ObjectType, item: &'v Item) -> impl Iterator<Item = &'v str> {
+    /// The attributes that tell the values for which an upsert makes no default, because the item has them.
+    pub fn left<'v>(&'v self, ty: &'v ObjectType, item: &'v Item) -> impl Iterator<Item = &'v String> {
         let is_left = |field: &&String| !self.changed.contains_key(*field) && !self.made.contains_key(*field);
         let defaults = ty.defaults.iter().filter(move |field| self.upsert && is_left(field));
-        defaults.filter_map(|field| ty.stored(field)?.attribute.as_deref()).filter(|attribute| item.contains_key(attribute))
+        defaults.flat_map(|field| assemble::told_by(ty, field, item)).filter(|attribute| item.contains_key(attribute.as_str()))
     }
 
     /// The fields whose current values the update uses.
