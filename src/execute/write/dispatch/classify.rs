@@ -7,7 +7,7 @@ use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::evaluate;
 use crate::execute::values::decode;
 use crate::execute::write::draft::call::{CallRole, DraftCall, WriteDraft};
-use crate::execute::write::draft::requirement::{Reason, Returned};
+use crate::execute::write::draft::requirement::{ItemCondition, Reason, Returned};
 use crate::execute::write::item::identity;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lanes::ItemPlace;
@@ -108,8 +108,8 @@ async fn reason_of(
     (call, stored): (&DraftCall, Option<&Item>),
 ) -> Result<(Reason, Option<FieldError>), FieldErrors> {
     let returned = returned(job, call, stored).await?;
-    let reason = call.requires.reason(returned, &draft.scope(job));
-    Ok((reason, refusal(job, call, (reason, returned))))
+    let (reason, unmet) = call.requires.reason(returned, &draft.scope(job));
+    Ok((reason, refusal(job, call, (reason, unmet), returned)))
 }
 
 /// What came back from the key of a call. An item of another type does not belong to the write, and no error reveals its contents. An item
@@ -128,29 +128,36 @@ async fn returned<'i>(job: &WriteJob<'_>, call: &DraftCall, stored: Option<&'i I
 }
 
 /// The error of a reason; `None` if the caller gets none.
-fn refusal(job: &WriteJob<'_>, call: &DraftCall, (reason, returned): (Reason, Returned<'_>)) -> Option<FieldError> {
-    if let CallRole::Guard(ty, field) = &call.role {
-        let message = format!("Another {ty} already has this {field}.");
-        return Some(FieldError { code: ErrorCode::Conflict, message, details: vec![("field", json!(field))] });
-    }
-    let CallRole::Main { action, item, .. } = &call.role else { return None };
-    let action = job.write.actions.get(*action)?;
+fn refusal(
+    job: &WriteJob<'_>,
+    call: &DraftCall,
+    (reason, unmet): (Reason, Option<&ItemCondition>),
+    returned: Returned<'_>,
+) -> Option<FieldError> {
+    let (item, action) = match &call.role {
+        CallRole::Main { action, item } => (item, job.write.actions.get(*action)?),
+        CallRole::Guard(ty, field) => {
+            let message = format!("Another {ty} already has this {field}.");
+            return Some(FieldError { code: ErrorCode::Conflict, message, details: vec![("field", json!(field))] });
+        }
+        _ => return None,
+    };
     let conflict = |or: String| Some(FieldError::new(ErrorCode::Conflict, action.message.clone().unwrap_or(or)));
-    match reason {
-        Reason::AlreadyExists if returned.is_foreign => conflict(format!("Another item already has the key of this {item}.")),
-        Reason::AlreadyExists => conflict(format!("This {item} already exists.")),
-        Reason::Forbidden => Some(forbidden(job, item, returned.visible)),
-        Reason::NotFound => Some(absent(item, action.condition.as_ref(), action.message.as_deref())),
-        Reason::VersionChanged => {
-            let stored = call.requires.version().and_then(|attribute| returned.visible?.get(attribute));
+    match (reason, unmet) {
+        (Reason::AlreadyExists, _) if returned.is_foreign => conflict(format!("Another item already has the key of this {item}.")),
+        (Reason::AlreadyExists, _) => conflict(format!("This {item} already exists.")),
+        (Reason::Forbidden, _) => Some(forbidden(job, item, returned.visible)),
+        (Reason::NotFound, _) => Some(absent(item, action.condition.as_ref(), action.message.as_deref())),
+        (Reason::VersionChanged, Some(ItemCondition::Equals(attribute, _))) => {
+            let stored = returned.visible.and_then(|item| item.get(attribute));
             let current = stored.and_then(|value| decode::scalar(&ValueType::Int, value)).unwrap_or(Value::Null);
             let message = format!("This {item} has been changed in the meantime.");
             Some(FieldError { code: ErrorCode::Conflict, message, details: vec![("currentVersion", current)] })
         }
-        Reason::ConditionFailed => conflict(format!("The condition on {item} does not hold.")),
-        Reason::HasElement => conflict(format!("This {item} already has an equal element.")),
-        Reason::OutOfBounds(position) => call.requires.bounds().get(position).map(|bound| bound.field_error.clone()),
-        Reason::Taken | Reason::Nothing | Reason::Gone | Reason::OtherForm | Reason::Race => None,
+        (Reason::ConditionFailed, _) => conflict(format!("The condition on {item} does not hold.")),
+        (Reason::HasElement, _) => conflict(format!("This {item} already has an equal element.")),
+        (Reason::OutOfBounds(position), Some(ItemCondition::Bounds(bounds))) => bounds.get(position).map(|bound| bound.field_error.clone()),
+        _ => None,
     }
 }
 

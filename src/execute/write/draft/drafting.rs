@@ -71,7 +71,7 @@ impl<'a> Drafting<'a, '_> {
     pub fn author(&self, action: &Action, requires: &mut Requirements) {
         if let Some(condition) = &action.condition {
             let otherwise = if is_many(action) { Reason::Race } else { Reason::ConditionFailed };
-            requires.add(ItemCondition::Author(condition.clone()), otherwise);
+            requires.author_demands(condition.clone(), otherwise);
         }
     }
 

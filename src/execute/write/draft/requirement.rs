@@ -18,6 +18,9 @@ use crate::table::data::attribute::{Attribute, Item, Key};
 use crate::table::data::call::Expression;
 use std::sync::Arc;
 
+/// The letter of the placeholders of an author's condition.
+const AUTHOR: char = 'f';
+
 /// Why a call is not made. Of several reasons, the first in this order counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
@@ -72,13 +75,13 @@ pub enum ItemCondition {
     Ruled { rule: Settled, may_be_absent: bool },
     /// It is the item of the `@find`, unchanged.
     Found(Arc<FoundItem>),
-    /// It meets the author's condition.
-    Author(Condition),
+    /// It meets a condition, with placeholders of this letter. A missing item may do so, too.
+    Meets(Condition, char),
     /// What the caller sees of it meets the author's condition: the item if it is of the type and meets the rule, or else nothing.
     VisiblePart(Condition, Settled),
     /// Computed values stay within these bounds.
     Bounds(Vec<ComputedBound>),
-    /// It is stored in the form that its changes take for granted.
+    /// It is stored in the form that its changes take for granted, or does not exist.
     Form(Condition),
     /// It is missing, or a guard with these attributes, which name its owner.
     Owned(Vec<(String, Attribute)>),
@@ -142,6 +145,11 @@ impl Requirements {
         }
     }
 
+    /// Adds the author's condition.
+    pub fn author_demands(&mut self, condition: Condition, otherwise: Reason) {
+        self.add(ItemCondition::Meets(condition, AUTHOR), otherwise);
+    }
+
     /// Adds what changes take for granted of the item.
     pub fn form(&mut self, granted: Option<Condition>) {
         granted.into_iter().for_each(|granted| self.add(ItemCondition::Form(granted), Reason::OtherForm));
@@ -156,15 +164,16 @@ impl Requirements {
         Ok(conditions.build())
     }
 
-    /// Why the call failed, by the item that came back. A server may give no item back: then an item to make counts as refused, and another
-    /// call as one that has lost a race.
-    pub fn reason(&self, returned: Returned<'_>, scope: &Scope<'_>) -> Reason {
-        let failed = self.0.iter().filter_map(|requirement| requirement.reason(returned, scope)).min();
+    /// Why the call failed, by the item that came back, and what did not hold. A server may give no item back: then an item to make counts as
+    /// refused, and another call as one that has lost a race.
+    pub fn reason(&self, returned: Returned<'_>, scope: &Scope<'_>) -> (Reason, Option<&ItemCondition>) {
+        let failed =
+            self.0.iter().filter_map(|one| Some((one.reason(returned, scope)?, Some(&one.holds)))).min_by_key(|(reason, _)| *reason);
         let of_unknown = || match self.0.as_slice() {
             [only] => only.otherwise,
             all => all.iter().map(|one| one.otherwise).find(|reason| *reason == Reason::AlreadyExists).unwrap_or(Reason::Race),
         };
-        failed.unwrap_or_else(of_unknown)
+        failed.unwrap_or_else(|| (of_unknown(), None))
     }
 
     /// The rules' demand.
@@ -184,26 +193,9 @@ impl Requirements {
     /// The author's condition.
     pub fn author(&self) -> Option<&Condition> {
         self.0.iter().find_map(|one| match &one.holds {
-            ItemCondition::Author(condition) | ItemCondition::VisiblePart(condition, _) => Some(condition),
+            ItemCondition::Meets(condition, AUTHOR) | ItemCondition::VisiblePart(condition, _) => Some(condition),
             _ => None,
         })
-    }
-
-    /// The bounds of computed values.
-    pub fn bounds(&self) -> &[ComputedBound] {
-        self.0
-            .iter()
-            .find_map(|one| if let ItemCondition::Bounds(bounds) = &one.holds { Some(bounds.as_slice()) } else { None })
-            .unwrap_or_default()
-    }
-
-    /// The attribute of the version that the caller has seen.
-    pub fn version(&self) -> Option<&str> {
-        let of_version = |one: &&Requirement| one.otherwise == Reason::VersionChanged;
-        self.0
-            .iter()
-            .find(of_version)
-            .and_then(|one| if let ItemCondition::Equals(name, _) = &one.holds { Some(name.as_str()) } else { None })
     }
 
     /// Whether the call may make an item that does not exist.
@@ -222,7 +214,9 @@ impl Requirements {
 
     /// Whether the author, the caller or a rule demands more than that there is an item of the type.
     pub fn ask_more(&self) -> bool {
-        let of_caller = |one: &Requirement| matches!(one.otherwise, Reason::AlreadyExists | Reason::VersionChanged);
+        let of_caller = |one: &Requirement| {
+            matches!((&one.holds, one.otherwise), (ItemCondition::Absent, Reason::AlreadyExists) | (_, Reason::VersionChanged))
+        };
         self.0.iter().any(of_caller) || self.author().is_some() || *self.rule() != Settled::Always
     }
 
@@ -277,11 +271,10 @@ impl ItemCondition {
             }
             Self::Ruled { rule: Settled::Open(rule), may_be_absent: false } => conditions.and(lettered(rule, 'r')?),
             Self::Found(found) => found.demand(job.type_named(&found.item)?, scope, conditions)?,
-            Self::Author(condition) => conditions.and(filter::whole(condition, scope).map_err(bad_input)?),
+            Self::Meets(condition, letter) => conditions.and(lettered(condition, *letter)?),
             Self::VisiblePart(condition, rule) => {
                 let seen = if let Settled::Open(rule) = rule { Some(lettered(rule, 'r')?) } else { None };
-                let written = filter::whole(condition, scope).map_err(bad_input)?;
-                identity::demand_of(((ty, key), seen), (condition, written), scope, conditions);
+                identity::demand_of(((ty, key), seen), (condition, lettered(condition, AUTHOR)?), scope, conditions);
             }
             Self::Bounds(bounds) => {
                 let mut all: Vec<Condition> = bounds.iter().map(|bound| bound.condition.clone()).collect();
@@ -317,7 +310,7 @@ impl ItemCondition {
             },
             Self::Ruled { rule, .. } => visible.is_none_or(|item| rule.is_met(item, scope)),
             Self::Found(found) => found.holds(stored, scope),
-            Self::Author(condition) => holds(condition, visible),
+            Self::Meets(condition, _) => holds(condition, visible),
             Self::VisiblePart(condition, rule) => holds(condition, visible.filter(|item| rule.is_met(item, scope))),
             Self::Form(granted) => visible.is_none_or(|item| holds(granted, Some(item))),
             Self::Owned(owner) => stored.is_none_or(|guard| owner.iter().all(|(name, value)| guard.get(name) == Some(value))),
