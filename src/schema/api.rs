@@ -2,6 +2,7 @@
 //! those directives need. Must not know tables or keys.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::syntax::definitions;
 use crate::schema::syntax::definitions::{DEFINITIONS_FILE, RESERVED};
@@ -26,13 +27,18 @@ pub fn check(schema: &Schema, findings: &mut Findings) {
         if accessible.is_empty() && !fields.is_empty() {
             let message = format!("no field of `{}` is accessible", definition.name());
             let help = "make the type `@inaccessible` as well";
-            findings.error("KF0504", &span::of(definition.name().location()), message, Some(help.into()));
+            findings.error(rules::KF0504, &span::of(definition.name().location()), message, Some(help.into()));
         }
         for field in accessible {
             let inner = field.ty.inner_named_type();
             if schema.types.get(inner).is_some_and(is_inaccessible) {
                 let message = format!("`{}.{}` is accessible, but its type `{inner}` is not", definition.name(), field.name);
-                findings.error("KF0504", &span::of(field.name.location()), message, Some("make the field `@inaccessible` as well".into()));
+                findings.error(
+                    rules::KF0504,
+                    &span::of(field.name.location()),
+                    message,
+                    Some("make the field `@inaccessible` as well".into()),
+                );
             }
         }
     }
@@ -65,7 +71,7 @@ pub fn build(schema: &Schema, findings: &mut Findings) -> Option<Valid<Schema>> 
             for diagnostic in errors.iter() {
                 let location = diagnostic.error.location().filter(|location| !is_ours(&partial.sources, Some(*location)));
                 let message = format!("without its inaccessible parts, the schema is not valid: {}", diagnostic.error);
-                findings.error("KF0504", &span::of(location), message, None);
+                findings.error(rules::KF0504, &span::of(location), message, None);
             }
             None
         }

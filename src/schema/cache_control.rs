@@ -1,6 +1,7 @@
 //! `@cacheControl` in; out: the hints of types and fields, or why one of them can have no effect. Must not know operations.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::model::cache::{CacheHint, CacheHints};
 use crate::schema::syntax::directives::{argument, flag, name, named, place};
 use crate::schema::types::draft::{Kind, SchemaDraft};
@@ -49,12 +50,12 @@ fn read(directive: &Node<Directive>, findings: &mut Findings) -> CacheHint {
     let max_age = written.and_then(|seconds| u32::try_from(seconds).ok());
     if written.is_some() && max_age.is_none() {
         let message = "an age is a number of seconds, 0 or more";
-        findings.error("KF1001", &place(directive, "maxAge"), message, Some("to cache nothing, write `maxAge: 0`".into()));
+        findings.error(rules::KF1001, &place(directive, "maxAge"), message, Some("to cache nothing, write `maxAge: 0`".into()));
     }
     let inherits = flag(directive, "inheritMaxAge");
     if inherits && written.is_some() {
         let message = "`inheritMaxAge` and `maxAge` exclude each other";
-        findings.error("KF1002", &place(directive, "inheritMaxAge"), message, Some("leave one of them out".into()));
+        findings.error(rules::KF1002, &place(directive, "inheritMaxAge"), message, Some("leave one of them out".into()));
     }
     CacheHint { max_age, private: name(directive, "scope").map(|scope| scope.value == "PRIVATE"), inherits }
 }
@@ -63,7 +64,12 @@ fn read(directive: &Node<Directive>, findings: &mut Findings) -> CacheHint {
 fn check_root(draft: &SchemaDraft, ty: &str, directive: &Node<Directive>, findings: &mut Findings) {
     if let Some(Kind::Root(operation @ (OperationType::Mutation | OperationType::Subscription))) = draft.kind(ty) {
         let message = format!("a {operation} is never cached, so `@cacheControl` has no effect on `{ty}`");
-        findings.error("KF1003", &named(directive), message, Some("put it on fields of `Query`, or on the types that they return".into()));
+        findings.error(
+            rules::KF1003,
+            &named(directive),
+            message,
+            Some("put it on fields of `Query`, or on the types that they return".into()),
+        );
     }
 }
 
@@ -73,6 +79,6 @@ fn check_strong(coordinate: &str, field: &FieldDefinition, directive: &Node<Dire
     let is_cached = argument(directive, "maxAge").and_then(|value| value.to_i32()).is_some_and(|seconds| seconds > 0);
     if is_strong && is_cached {
         let message = format!("`{coordinate}` reads strongly, so the cache never answers it");
-        findings.error("KF1004", &place(directive, "maxAge"), message, Some("leave out `consistent: true`, or the age".into()));
+        findings.error(rules::KF1004, &place(directive, "maxAge"), message, Some("leave out `consistent: true`, or the age".into()));
     }
 }

@@ -1,6 +1,7 @@
 //! Object types in, the model's types with their fields out: each field is read by the folder of its subject. Must not know how a find is served.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::model::auth::AuthRules;
 use crate::schema::model::rules::Rules;
@@ -61,7 +62,7 @@ fn field_kind(
         Kind::Root(OperationType::Subscription) => {
             if let Some(other) = find.or(write_of(&field.directives)) {
                 let message = format!("`@{}` is on `{coordinate}`, but fields of the Subscription type only watch", other.name);
-                findings.error("KF0901", &named(other), message, Some("use `@watch` alone".into()));
+                findings.error(rules::KF0901, &named(other), message, Some("use `@watch` alone".into()));
                 return None;
             }
             match field.directives.get("watch") {
@@ -70,14 +71,14 @@ fn field_kind(
                 }
                 None => {
                     let message = format!("`{coordinate}` does not say what it watches");
-                    findings.error("KF0901", &place, message, Some("add `@watch`".into()));
+                    findings.error(rules::KF0901, &place, message, Some("add `@watch`".into()));
                     None
                 }
             }
         }
         _ if let Some(watch) = field.directives.get("watch") => {
             let message = format!("`@watch` is on `{coordinate}`, but only fields of the Subscription type watch");
-            findings.error("KF0901", &named(watch), message, None);
+            findings.error(rules::KF0901, &named(watch), message, None);
             None
         }
         Kind::Root(operation) => {
@@ -88,12 +89,12 @@ fn field_kind(
                 }
                 (OperationType::Mutation, None, Some(find)) => {
                     let help = "add `@put`, `@update` or `@delete`, or move the field to `Query`";
-                    findings.error("KF0505", &named(find), format!("`{coordinate}` reads but does not write"), Some(help.into()));
+                    findings.error(rules::KF0505, &named(find), format!("`{coordinate}` reads but does not write"), Some(help.into()));
                     None
                 }
                 (_, Some(write), _) => {
                     let message = format!("`@{}` is on `{coordinate}`, but only fields of the Mutation type write", write.name);
-                    findings.error("KF0505", &named(write), message, None);
+                    findings.error(rules::KF0505, &named(write), message, None);
                     None
                 }
                 (OperationType::Query, None, None) if nodes::fields::gives_nodes(draft, field) => {
@@ -105,7 +106,7 @@ fn field_kind(
                         OperationType::Mutation => "add `@put`, `@update` or `@delete`",
                         _ => "add `@find`",
                     };
-                    findings.error("KF0401", &place, format!("`{coordinate}` neither reads nor writes"), Some(help.into()));
+                    findings.error(rules::KF0401, &place, format!("`{coordinate}` neither reads nor writes"), Some(help.into()));
                     None
                 }
             }
@@ -120,14 +121,14 @@ fn field_kind(
         Kind::Connection(_) | Kind::Edge | Kind::PageInfo => {
             if let Some(directive) = find.or(write_of(&field.directives)) {
                 let message = format!("`{coordinate}` is part of a page, so `@{}` has no effect", directive.name);
-                findings.error("KF0503", &named(directive), message, Some("leave it out".into()));
+                findings.error(rules::KF0503, &named(directive), message, Some("leave it out".into()));
             }
             Some(FieldKind::Page)
         }
         Kind::Change(_) => {
             if let Some(directive) = find.or(write_of(&field.directives)) {
                 let message = format!("`{coordinate}` is part of a change, so `@{}` has no effect", directive.name);
-                findings.error("KF0903", &named(directive), message, Some("leave it out".into()));
+                findings.error(rules::KF0903, &named(directive), message, Some("leave it out".into()));
             }
             ChangePart::named(&field.name).map(FieldKind::Change)
         }

@@ -1,6 +1,7 @@
 //! `@claims` and the texts of all directives in; out: the claims that no issuer gives. Must not know what the texts are for.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::claim::ClaimPath;
@@ -37,7 +38,7 @@ pub fn check(draft: &SchemaDraft, findings: &mut Findings) {
                 for (name, place) in kind(text).into_iter().filter(|(name, _)| !declared.contains(&name.as_str())) {
                     let message = format!("the claim `{name}` is not among those that `@claims` declares");
                     findings.error(
-                        "KF0616",
+                        rules::KF0616,
                         &span::within(draft.text, &literal, &place),
                         message,
                         suggest(&name, declared.iter().copied()),

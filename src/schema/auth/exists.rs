@@ -3,6 +3,7 @@
 use super::names::RuleNames;
 use super::place::RulePlace;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::Condition;
@@ -30,7 +31,7 @@ pub fn read_lookup(
     let Some((keys, record)) = draft.item(&item.value) else {
         let items = draft.kinds.iter().filter(|(_, kind)| **kind == Kind::Item).map(|(name, _)| name.as_str());
         if draft.kind(&item.value) != Some(&Kind::Item) {
-            findings.error("KF0614", &item.span, format!("`{}` is not an item type", item.value), suggest(&item.value, items));
+            findings.error(rules::KF0614, &item.span, format!("`{}` is not an item type", item.value), suggest(&item.value, items));
         }
         return None;
     };
@@ -49,7 +50,7 @@ pub fn read_lookup(
             Ok(condition) => Some(condition),
             Err(mistakes) => {
                 for mistake in mistakes {
-                    findings.error("KF0608", &span::within(draft.text, &written.span, &mistake.span), mistake.message, mistake.help);
+                    findings.error(rules::KF0608, &span::within(draft.text, &written.span, &mistake.span), mistake.message, mistake.help);
                 }
                 return None;
             }
@@ -59,7 +60,7 @@ pub fn read_lookup(
     if let Some(field) = path.parent_fields().into_iter().find(|field| writes && !rule.is_in_key(field)) {
         let message = format!("`{field}` is not in the key of `{}`, so a write cannot tell which `{}` must exist", rule.parent, item.value);
         let help = "give the rule `on: [READ]`, and each mutation a rule over its arguments";
-        findings.error("KF0614", &place(directive, "where"), message, Some(help.into()));
+        findings.error(rules::KF0614, &place(directive, "where"), message, Some(help.into()));
         return None;
     }
     let (item, via) = (item.value, Via::Keys(vec![path]));
@@ -90,7 +91,7 @@ fn path(
             (_, true) => format!("this rule of `{}` would need a Scan: `where:` binds no key of `{item}`", rule.of),
             (_, false) => format!("this rule of `{}` needs the whole key of `{item}`, but `where:` binds only a part of it", rule.of),
         };
-        findings.error("KF0614", &named(directive), message, Some(finds::keys_of(wanted)));
+        findings.error(rules::KF0614, &named(directive), message, Some(finds::keys_of(wanted)));
     }
     found
 }

@@ -2,6 +2,7 @@
 //! field holds. Must not know what they mean.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::syntax::directives::named;
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use apollo_compiler::Node;
@@ -54,7 +55,7 @@ fn single<'a>(of: &str, places: impl Iterator<Item = Vec<&'a Node<Directive>>>, 
     let rules = ruled.next().unwrap_or_default();
     if let (Some(first), Some(_)) = (rules.first(), ruled.next()) {
         let message = format!("`{of}` has rules in several places: its own, those of an interface, or those of the type that it holds");
-        findings.error("KF0607", &named(first), message, Some("put all of its rules into one place".into()));
+        findings.error(rules::KF0607, &named(first), message, Some("put all of its rules into one place".into()));
     }
     rules
 }

@@ -2,6 +2,7 @@
 //! and mutations. Must not know rules.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::syntax::directives::named;
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use apollo_compiler::ast::Directive;
@@ -12,7 +13,7 @@ use apollo_compiler::{Name, Node};
 pub fn check(draft: &SchemaDraft, findings: &mut Findings) {
     let mut report = |directive: &Node<Directive>, message: String, help: &str| {
         if directive.name == "auth" {
-            findings.error("KF0607", &named(directive), message, Some(help.into()));
+            findings.error(rules::KF0607, &named(directive), message, Some(help.into()));
         }
     };
     for object in draft.objects() {

@@ -4,6 +4,7 @@ use super::exists::read_lookup;
 use super::names::RuleNames;
 use super::place::RulePlace;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::names::ConditionMistake;
@@ -22,7 +23,7 @@ pub fn read_rule(place: &RulePlace, directive: &Node<Directive>, findings: &mut 
     if given.into_iter().filter(|given| *given).count() != 1 || (argument(directive, "where").is_some() && !exists) {
         let message = format!("this rule of `{}` does not say in one way whom it lets in", place.of);
         let help = "write one of `if: \"…\"`, `exists:`, `public: true` and `signedIn: true`; repeat `@auth` for more rules";
-        findings.error("KF0606", &named(directive), message, Some(help.into()));
+        findings.error(rules::KF0606, &named(directive), message, Some(help.into()));
         return None;
     }
     let hides = flag(directive, "hide");
@@ -34,7 +35,7 @@ pub fn read_rule(place: &RulePlace, directive: &Node<Directive>, findings: &mut 
     let (reads, writes) = actions(place, directive, findings)?;
     if hides && !reads {
         let message = format!("this rule of `{}` hides nothing, because it is not for reads", place.of);
-        findings.error("KF0606", &named(directive), message, Some("leave `hide:` out".into()));
+        findings.error(rules::KF0606, &named(directive), message, Some("leave `hide:` out".into()));
         return None;
     }
     let is_mutation = place.field.is_some_and(|field| write_of(&field.directives).is_some());
@@ -59,7 +60,7 @@ pub fn read_rule(place: &RulePlace, directive: &Node<Directive>, findings: &mut 
     let rule = AuthRule { lets_in, reads, writes, hides, public, written };
     if public && rule.names_claim() {
         let message = format!("this rule of `{}` is public, but it names a claim, which nobody has without a sign-in", place.of);
-        findings.error("KF0606", &named(directive), message, Some("leave `public: true` out, or make it a rule of its own".into()));
+        findings.error(rules::KF0606, &named(directive), message, Some("leave `public: true` out, or make it a rule of its own".into()));
         return None;
     }
     Some(rule)
@@ -73,7 +74,7 @@ pub fn stand_in(directive: &Node<Directive>) -> AuthRule {
 /// Reports a form of `hide:` that Keyfold does not enforce.
 fn not_enforced(directive: &Node<Directive>, what: &str, help: &str, findings: &mut Findings) {
     let message = format!("`@auth` does not enforce {what}, so the rule would let everybody in");
-    findings.error("KF0605", &place(directive, "hide"), message, Some(help.into()));
+    findings.error(rules::KF0605, &place(directive, "hide"), message, Some(help.into()));
 }
 
 /// `on:`: whether the rule is for reads, and whether for writes. Both by default.
@@ -86,7 +87,7 @@ fn actions(rule: &RulePlace, directive: &Node<Directive>, findings: &mut Finding
         _ if !rule.splits => format!("`{}` is not both read and written, so `on:` has no meaning", rule.of),
         _ => return Some(found),
     };
-    findings.error("KF0606", &place(directive, "on"), message, Some("leave `on:` out: the rule is then for all there is".into()));
+    findings.error(rules::KF0606, &place(directive, "on"), message, Some("leave `on:` out: the rule is then for all there is".into()));
     None
 }
 
@@ -103,7 +104,7 @@ fn held_by_indexes(rule: &RulePlace, read: &[&str], directive: &Node<Directive>,
                 format!("the index `{}` does not hold `{attribute}`, by which this rule hides items of `{}`", index.name, rule.of);
             let help = format!("add it to the index: `projection: INCLUDE, include: [\"{attribute}\"]`");
             let at = if argument(directive, "where").is_some() { "where" } else { "if" };
-            findings.error("KF0612", &place(directive, at), message, Some(help));
+            findings.error(rules::KF0612, &place(directive, at), message, Some(help));
             return false;
         }
     }
@@ -127,9 +128,9 @@ fn condition(rule: &RulePlace, directive: &Node<Directive>, findings: &mut Findi
                 let name = written.value.get(mistake.span.clone()).unwrap_or_default();
                 let message = format!("`{name}` is only part of a key's text, so a rule cannot read it");
                 let help = format!("store it in its own attribute as well: `@attribute(name: \"{name}\")`");
-                findings.error("KF0608", &place, message, Some(help));
+                findings.error(rules::KF0608, &place, message, Some(help));
             }
-            false => findings.error("KF0608", &place, mistake.message, mistake.help),
+            false => findings.error(rules::KF0608, &place, mistake.message, mistake.help),
         }
     }
     None

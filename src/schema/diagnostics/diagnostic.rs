@@ -1,5 +1,6 @@
 //! Mistakes of a schema's author: code, place, sentence, help. All mistakes in a file are reported at once.
 
+use crate::schema::diagnostics::rule::Rule;
 use crate::schema::diagnostics::span::Span;
 use std::collections::HashSet;
 
@@ -48,13 +49,13 @@ pub struct Findings {
 
 impl Findings {
     /// Adds an error.
-    pub fn error(&mut self, code: &'static str, span: &Span, message: impl Into<String>, help: Option<String>) {
-        self.add(Diagnostic { code, severity: Severity::Error, message: message.into(), span: span.clone(), help });
+    pub fn error(&mut self, rule: &'static Rule, span: &Span, message: impl Into<String>, help: Option<String>) {
+        self.add(Diagnostic { code: rule.code, severity: Severity::Error, message: message.into(), span: span.clone(), help });
     }
 
     /// Adds a warning.
-    pub fn warning(&mut self, code: &'static str, span: &Span, message: impl Into<String>, help: Option<String>) {
-        self.add(Diagnostic { code, severity: Severity::Warning, message: message.into(), span: span.clone(), help });
+    pub fn warning(&mut self, rule: &'static Rule, span: &Span, message: impl Into<String>, help: Option<String>) {
+        self.add(Diagnostic { code: rule.code, severity: Severity::Warning, message: message.into(), span: span.clone(), help });
     }
 
     /// Adds a finding unless the same message about the same place is there already.

@@ -13,7 +13,20 @@ pub struct Rule {
     pub example: &'static str,
 }
 
-/// A rule of these texts.
-pub const fn rule(code: &'static str, title: &'static str, explanation: &'static str, example: &'static str) -> Rule {
-    Rule { code, title, explanation, example }
+/// Constants of rules, each with its code as its name, and a list of all of them: code, title, explanation, example.
+macro_rules! rules {
+    ($all:ident; $($code:ident: $title:literal, $explanation:literal, $example:literal;)*) => {
+        $(
+            #[doc = $title]
+            pub const $code: &$crate::schema::diagnostics::rule::Rule = &$crate::schema::diagnostics::rule::Rule {
+                code: stringify!($code),
+                title: $title,
+                explanation: $explanation,
+                example: $example,
+            };
+        )*
+        /// All of these rules, in the order of their codes.
+        pub const $all: &[&$crate::schema::diagnostics::rule::Rule] = &[$($code),*];
+    };
 }
+pub(crate) use rules;

@@ -1,7 +1,8 @@
 //! The rules for schemas: the meaning of each code, for docs/errors.md and `keyfold explain`. Must not know how rules are checked.
 
 use crate::schema::diagnostics::rule::Rule;
-use crate::schema::diagnostics::{rules_of_operations, rules_of_types};
+pub use crate::schema::diagnostics::rules_of_operations::*;
+pub use crate::schema::diagnostics::rules_of_types::*;
 
 /// The groups of codes: the prefix of their codes, and their title.
 pub const GROUPS: &[(&str, &str)] = &[
@@ -20,7 +21,7 @@ pub const GROUPS: &[(&str, &str)] = &[
 
 /// Every rule, in the order of the codes.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    rules_of_types::RULES.iter().chain(rules_of_operations::RULES)
+    RULES_OF_TYPES.iter().chain(RULES_OF_OPERATIONS).copied()
 }
 
 /// The page docs/errors.md, with all rules.

@@ -1,252 +1,252 @@
 //! The texts of the rules for files, tables, items, fields and finds.
 
-use crate::schema::diagnostics::rule::{Rule, rule};
+use crate::schema::diagnostics::rule::rules;
 
-/// The rules KF00 to KF04, in the order of the codes.
+// The rules KF00 to KF04, in the order of the codes.
 #[rustfmt::skip]
-pub const RULES: &[Rule] = &[
-    rule("KF0001", "The file is GraphQL",
+rules! { RULES_OF_TYPES;
+    KF0001: "The file is GraphQL",
         "The file is not in the syntax of the GraphQL schema language. Keyfold checks nothing else until it is.",
-        r#"type Query { user(id: ID!): User @find }"#),
-    rule("KF0002", "The schema is valid",
+        r#"type Query { user(id: ID!): User @find }"#;
+    KF0002: "The schema is valid",
         "The schema must follow the GraphQL specification: types exist, names are defined once, and directives have their required arguments. A required argument or input field is not `@deprecated`. Do not declare Keyfold's own directives and scalars.",
-        r#"type User @item(keys: { PK: "{id}", SK: "User" }) { id: ID! }"#),
+        r#"type User @item(keys: { PK: "{id}", SK: "User" }) { id: ID! }"#;
 
-    rule("KF0101", "A table is declared once",
+    KF0101: "A table is declared once",
         "Two `@table` directives have the same name. Rename or remove one.",
-        r#"extend schema @table(name: "data", partitionKey: "PK", sortKey: "SK")"#),
-    rule("KF0102", "An index is declared once",
+        r#"extend schema @table(name: "data", partitionKey: "PK", sortKey: "SK")"#;
+    KF0102: "An index is declared once",
         "Two indexes of a table have the same name. Rename or remove one.",
-        r#"indexes: [{ name: "byEmail", partitionKey: "email" }]"#),
-    rule("KF0103", "Table and index names follow DynamoDB's rules",
+        r#"indexes: [{ name: "byEmail", partitionKey: "email" }]"#;
+    KF0103: "Table and index names follow DynamoDB's rules",
         "A name has 3 to 255 characters: letters, digits, `_`, `-` and `.`. In a table's name, Keyfold replaces `${NAME}` and `${NAME:-default}` by environment variables. A variable without a default must be set.",
-        r#"@table(name: "${TABLE:-shop-dev}", partitionKey: "PK", sortKey: "SK")"#),
-    rule("KF0104", "An index has its own keys",
+        r#"@table(name: "${TABLE:-shop-dev}", partitionKey: "PK", sortKey: "SK")"#;
+    KF0104: "An index has its own keys",
         "A global index needs a partition key. A local index uses the table's partition key and needs only a sort key; its table must have a sort key too. A table has at most five local indexes.",
-        r#"indexes: [{ name: "byName", sortKey: "name" }]"#),
-    rule("KF0105", "A key has two different attributes",
+        r#"indexes: [{ name: "byName", sortKey: "name" }]"#;
+    KF0105: "A key has two different attributes",
         "The partition key and the sort key must be different attributes.",
-        r#"@table(name: "data", partitionKey: "PK", sortKey: "SK")"#),
-    rule("KF0106", "`include` needs the projection INCLUDE",
+        r#"@table(name: "data", partitionKey: "PK", sortKey: "SK")"#;
+    KF0106: "`include` needs the projection INCLUDE",
         "`include` lists the attributes that an index with the projection INCLUDE holds in addition to the keys. Other projections do not take it.",
-        r#"{ name: "byHash", partitionKey: "hash", projection: INCLUDE, include: ["expiry"] }"#),
-    rule("KF0107", "A key attribute has one type",
+        r#"{ name: "byHash", partitionKey: "hash", projection: INCLUDE, include: ["expiry"] }"#;
+    KF0107: "A key attribute has one type",
         "In DynamoDB, an attribute has the same type in every key of a table and its indexes.",
-        r#"{ name: "byScore", partitionKey: "game", sortKey: "score", sortKeyType: N }"#),
-    rule("KF0108", "Only provisioned tables have a capacity",
+        r#"{ name: "byScore", partitionKey: "game", sortKey: "score", sortKeyType: N }"#;
+    KF0108: "Only provisioned tables have a capacity",
         "`readCapacity` and `writeCapacity` are whole numbers of at least 1. Only tables with `billing: PROVISIONED` and their global indexes have them; a local index shares the capacity of its table.",
-        r#"@table(name: "data", billing: PROVISIONED, readCapacity: 10, writeCapacity: 5)"#),
+        r#"@table(name: "data", billing: PROVISIONED, readCapacity: 10, writeCapacity: 5)"#;
 
-    rule("KF0201", "Items need a table",
+    KF0201: "Items need a table",
         "A type has `@item`, but the schema has no `@table`. Declare the table.",
-        r#"extend schema @table(name: "data", partitionKey: "PK", sortKey: "SK")"#),
-    rule("KF0202", "An item names its table",
+        r#"extend schema @table(name: "data", partitionKey: "PK", sortKey: "SK")"#;
+    KF0202: "An item names its table",
         "If a schema has several tables, `@item(table:)` must name one of them.",
-        r#"type Post @item(table: "data", keys: { PK: "POST#{id}", SK: "POST" }) { id: ID! }"#),
-    rule("KF0203", "A root type is not an item",
+        r#"type Post @item(table: "data", keys: { PK: "POST#{id}", SK: "POST" }) { id: ID! }"#;
+    KF0203: "A root type is not an item",
         "`Query`, `Mutation` and `Subscription` are entry points of operations and are not stored. Remove `@item`.",
-        r#"type Query { user(id: ID!): User @find }"#),
-    rule("KF0204", "Keys are attributes with templates",
+        r#"type Query { user(id: ID!): User @find }"#;
+    KF0204: "Keys are attributes with templates",
         "`keys:` is an object that gives each key attribute a template. If an attribute's name is not a GraphQL name, use a list of `{ attribute, template }` instead; an entry has no other word. A template may be a list of alternatives.",
-        r#"@item(keys: [{ attribute: "GSI-1", template: "{asin}" }, { attribute: "pk", template: "{id}" }])"#),
-    rule("KF0205", "`keys:` names key attributes",
+        r#"@item(keys: [{ attribute: "GSI-1", template: "{asin}" }, { attribute: "pk", template: "{id}" }])"#;
+    KF0205: "`keys:` names key attributes",
         "Each attribute in `keys:` is a key attribute of the item's table or of one of its indexes.",
-        r#"@item(keys: { PK: "{id}", SK: "User", EMailAddress: "{email}" })"#),
-    rule("KF0206", "A placeholder is a name in braces",
+        r#"@item(keys: { PK: "{id}", SK: "User", EMailAddress: "{email}" })"#;
+    KF0206: "A placeholder is a name in braces",
         "A template is text with placeholders: `{field}`, or `{field:08}` for a number padded to eight digits.",
-        r#"SK: "Group#{groupId}""#),
-    rule("KF0207", "A placeholder names a stored field",
+        r#"SK: "Group#{groupId}""#;
+    KF0207: "A placeholder names a stored field",
         "A template uses stored fields of its own type. Keyfold does not know relations and fields of other types when it writes an item.",
-        r#"type Membership @item(keys: { PK: "{userId}", SK: "Group#{groupId}" }) { userId: ID! groupId: ID! }"#),
-    rule("KF0208", "A key holds simple values",
+        r#"type Membership @item(keys: { PK: "{userId}", SK: "Group#{groupId}" }) { userId: ID! groupId: ID! }"#;
+    KF0208: "A key holds simple values",
         "A key cannot hold lists, embedded objects, JSON or sets.",
-        r#"type Tag @item(keys: { PK: "{userId}", SK: "{name}" }) { userId: ID! name: String! }"#),
-    rule("KF0209", "A template can be read back",
+        r#"type Tag @item(keys: { PK: "{userId}", SK: "{name}" }) { userId: ID! name: String! }"#;
+    KF0209: "A template can be read back",
         "Keyfold reads fields back out of keys, so two different values must never produce the same key text. Put a separator between two text fields, and begin each alternative with a different text.",
-        r#"SK: "{city}#{office}""#),
-    rule("KF0210", "Number and binary keys are one field",
+        r#"SK: "{city}#{office}""#;
+    KF0210: "Number and binary keys are one field",
         "A key attribute of type N or B holds exactly one field of that type and no other text.",
-        r#"keys: { game: "{game}", score: "{score}" }"#),
-    rule("KF0211", "Every item has the table's keys",
+        r#"keys: { game: "{game}", score: "{score}" }"#;
+    KF0211: "Every item has the table's keys",
         "`keys:` must have a template for the table's partition key, and for its sort key if it has one.",
-        r#"@item(keys: { PK: "{id}", SK: "User" })"#),
-    rule("KF0212", "The table's keys are never null",
+        r#"@item(keys: { PK: "{id}", SK: "User" })"#;
+    KF0212: "The table's keys are never null",
         "DynamoDB cannot store an item without its keys. So the fields in the table's keys must be non-null, or one alternative must have only non-null fields. Fields in an index's keys may be null; the item is then not in that index.",
-        r#"type User @item(keys: { PK: "{id}", SK: "User" }) { id: ID! }"#),
-    rule("KF0213", "Numbers in sort keys are padded",
+        r#"type User @item(keys: { PK: "{id}", SK: "User" }) { id: ID! }"#;
+    KF0213: "Numbers in sort keys are padded",
         "A warning. Text sorts character by character, so 350 comes before 87. Pad the number to a fixed width, or make the key a number.",
-        r#"SK: "item:assigned:{score:08}""#),
-    rule("KF0214", "An item has all keys of an index, or none",
+        r#"SK: "item:assigned:{score:08}""#;
+    KF0214: "An item has all keys of an index, or none",
         "An item is in an index only if it has all of the index's key attributes. Give all of them templates, or none.",
-        r#"keys: { PK: "{id}", SK: "Post", status: "{status}", createdAt: "{createdAt}" }"#),
-    rule("KF0215", "Constants are plain attributes",
+        r#"keys: { PK: "{id}", SK: "Post", status: "{status}", createdAt: "{createdAt}" }"#;
+    KF0215: "Constants are plain attributes",
         "`attributes:` sets attributes that are not keys, each to one constant text.",
-        r#"@item(keys: { PK: "{id}", SK: "{date}" }, attributes: { entity: "Order" })"#),
-    rule("KF0216", "Each item has one type",
+        r#"@item(keys: { PK: "{id}", SK: "{date}" }, attributes: { entity: "Order" })"#;
+    KF0216: "Each item has one type",
         "Keyfold recognises the type of an item by its keys. If items of two types could have the same key, add a distinct text to one of the keys, give the types different constants in `attributes:`, or exclude the separator from a field: `@constraint(pattern: \"[^#]+\")`.",
-        r#"type Group @item(keys: { PK: "{id}", SK: "Group" }) { id: ID! }"#),
-    rule("KF0217", "Shards and replicas have a number",
+        r#"type Group @item(keys: { PK: "{id}", SK: "Group" }) { id: ID! }"#;
+    KF0217: "Shards and replicas have a number",
         "`{shard:n}` spreads items over n keys, and `{replica:n}` copies each item to n keys. n is a whole number from 2 to 100, without leading zeros.",
-        r#"PK: "VOTES#{candidateId}#{shard:10}""#),
-    rule("KF0218", "A type has either shards or replicas",
+        r#"PK: "VOTES#{candidateId}#{shard:10}""#;
+    KF0218: "A type has either shards or replicas",
         "An item has one shard number, the same in all its keys. So all `{shard:n}` of a type must have the same n, and so must all `{replica:n}`. A type cannot have both.",
-        r#"@item(keys: { PK: "VOTES#{candidateId}#{shard:10}", SK: "{voterId}", byTime: "VOTES#{shard:10}" })"#),
-    rule("KF0219", "Every partition key has the replica's number",
+        r#"@item(keys: { PK: "VOTES#{candidateId}#{shard:10}", SK: "{voterId}", byTime: "VOTES#{shard:10}" })"#;
+    KF0219: "Every partition key has the replica's number",
         "A read uses one replica of an item. Put `{replica:n}` into the partition key of the table and of every index of the type; otherwise a read returns every replica.",
-        r#"@item(keys: { PK: "ITEM#{id}#{replica:5}", SK: "ITEM", genre: "GENRE#{genre}#{replica:5}" })"#),
-    rule("KF0220", "A global id is not stored",
+        r#"@item(keys: { PK: "ITEM#{id}#{replica:5}", SK: "ITEM", genre: "GENRE#{genre}#{replica:5}" })"#;
+    KF0220: "A global id is not stored",
         "The `id` of a type that implements the interface with `@node` is made of the type's name and its key. So no key holds it, and nothing says how it is stored or found. Give the key fields of its own.",
-        r#"type User implements Node @item(keys: { PK: "{userId}", SK: "User" }) { id: ID! userId: ID! }"#),
-    rule("KF0221", "A global id names an item by its key",
+        r#"type User implements Node @item(keys: { PK: "{userId}", SK: "User" }) { id: ID! userId: ID! }"#;
+    KF0221: "A global id names an item by its key",
         "A type that implements the interface with `@node` has `@item`, and one template for each attribute of its primary key. An embedded object has no key, and a key with alternatives has no one form.",
-        r#"type User implements Node @item(keys: { PK: "{userId}", SK: "User" }) { id: ID! userId: ID! }"#),
-    rule("KF0222", "A global id hides nothing",
+        r#"type User implements Node @item(keys: { PK: "{userId}", SK: "User" }) { id: ID! userId: ID! }"#;
+    KF0222: "A global id hides nothing",
         "Everybody can read the values in an id. So a field of the key cannot be `@inaccessible` and has no rule for reads of its own. A claim in the key is not in the id.",
-        r#"type User implements Node @item(keys: { PK: "{userId}", SK: "User" }) { id: ID! userId: ID! }"#),
-    rule("KF0223", "One interface is `@node`",
+        r#"type User implements Node @item(keys: { PK: "{userId}", SK: "User" }) { id: ID! userId: ID! }"#;
+    KF0223: "One interface is `@node`",
         "Clients such as Relay know one interface whose objects can be fetched again by their ids. It has `id: ID!` and no other field.",
-        r#"interface Node @node { id: ID! }"#),
-    rule("KF0224", "Every alternative of a key is used",
+        r#"interface Node @node { id: ID! }"#;
+    KF0224: "Every alternative of a key is used",
         "A write uses the first alternative of a template whose fields all have a value, and a Get the first whose fields are bound. In the table's key, an alternative that has all fields of an earlier one is never reached: items under it could not be found. Leave it out, or put the one with more fields first.",
-        r#"type Guest @item(keys: { PK: "GUESTS", SK: ["VIP#{name}#{id}", "GUEST#{id}"] }) { id: ID! name: String @constraint(pattern: "[^#]+") }"#),
+        r#"type Guest @item(keys: { PK: "GUESTS", SK: ["VIP#{name}#{id}", "GUEST#{id}"] }) { id: ID! name: String @constraint(pattern: "[^#]+") }"#;
 
-    rule("KF0301", "An attribute holds one field",
+    KF0301: "An attribute holds one field",
         "Two fields of a type cannot share an attribute, and an attribute's name cannot be empty. Change the name with `@attribute(name:)`.",
-        r#"name: String! @attribute(name: "UserName")"#),
-    rule("KF0302", "A field does not overwrite a key",
+        r#"name: String! @attribute(name: "UserName")"#;
+    KF0302: "A field does not overwrite a key",
         "A field cannot use the attribute of a constant, or of a key with other content. It may share the attribute of a key that is exactly this field.",
-        r#"email: String! @attribute(name: "EMailAddress")  # with the key EMailAddress: "{email}""#),
-    rule("KF0303", "`stored:` fits the type",
+        r#"email: String! @attribute(name: "EMailAddress")  # with the key EMailAddress: "{email}""#;
+    KF0303: "`stored:` fits the type",
         "EPOCH_SECONDS and EPOCH_MILLIS are for DateTime. The text of a key always holds the text of the time, so a field that only such keys hold has no `stored:`. SET is for lists of texts, numbers or binary values.",
-        r#"seen: DateTime @attribute(stored: EPOCH_SECONDS)"#),
-    rule("KF0304", "A relation has `@find`",
+        r#"seen: DateTime @attribute(stored: EPOCH_SECONDS)"#;
+    KF0304: "A relation has `@find`",
         "A stored field holds scalars, enums, embedded objects or lists of them. A field whose type is another item needs `@find`.",
-        r#"memberships: [Membership!]! @find"#),
-    rule("KF0305", "A stored field has no arguments",
+        r#"memberships: [Membership!]! @find"#;
+    KF0305: "A stored field has no arguments",
         "A stored field is read as it is. Remove its arguments, or add `@find`.",
-        r#"tags(first: Int = 20): TagConnection! @find"#),
-    rule("KF0306", "Enum values are stored as different texts",
+        r#"tags(first: Int = 20): TagConnection! @find"#;
+    KF0306: "Enum values are stored as different texts",
         "`@attribute(name:)` gives the stored text of an enum value. Each value needs a different, non-empty text.",
-        r#"enum Kind { IMAGE @attribute(name: "image") VIDEO @attribute(name: "video") }"#),
-    rule("KF0307", "The time to live is a time",
+        r#"enum Kind { IMAGE @attribute(name: "image") VIDEO @attribute(name: "video") }"#;
+    KF0307: "The time to live is a time",
         "DynamoDB expects the time to live in seconds since 1970. So its field is a DateTime, an Int or a Long.",
-        r#"expiresAt: DateTime @attribute(name: "ttl")"#),
+        r#"expiresAt: DateTime @attribute(name: "ttl")"#;
 
-    rule("KF0401", "A root field reads or writes",
+    KF0401: "A root field reads or writes",
         "Fields of `Query` need `@find`. Fields of `Mutation` need `@put`, `@update`, `@delete` or `@check`.",
-        r#"type Query { user(id: ID!): User @find }"#),
-    rule("KF0402", "A find returns items",
+        r#"type Query { user(id: ID!): User @find }"#;
+    KF0402: "A find returns items",
         "A `@find` field returns an item type, an interface or a union of item types, a list or connection of one of these, `Boolean` (does an item exist?) or `Int` (how many items exist?).",
-        r#"isMember(userId: ID!, groupId: ID!): Boolean! @find(item: Membership)"#),
-    rule("KF0403", "A find knows its item type",
+        r#"isMember(userId: ID!, groupId: ID!): Boolean! @find(item: Membership)"#;
+    KF0403: "A find knows its item type",
         "If the field's type is not the item type, name the item type with `item:`. Otherwise leave `item:` out.",
-        r#"memberCount(groupId: ID!): Int! @find(item: Membership)"#),
-    rule("KF0404", "`where:` binds fields to templates",
+        r#"memberCount(groupId: ID!): Int! @find(item: Membership)"#;
+    KF0404: "`where:` binds fields to templates",
         "`where:` is an object. It binds each field to a template over arguments and the parent's fields, or to a range.",
-        r#"@find(where: { userId: "{ownerId}" })"#),
-    rule("KF0405", "`where:` names fields of the item",
+        r#"@find(where: { userId: "{ownerId}" })"#;
+    KF0405: "`where:` names fields of the item",
         "Each name in `where:` is a stored field of the items that is not a list.",
-        r#"@find(where: { userId: "{ownerId}" })"#),
-    rule("KF0406", "A range has bounds",
+        r#"@find(where: { userId: "{ownerId}" })"#;
+    KF0406: "A range has bounds",
         "A range has a lower bound (`gt` or `ge`), an upper bound (`lt` or `le`), or both. `between` gives two bounds. `beginsWith` is for text.",
-        r#"@find(where: { clippedAt: { ge: "{since}", lt: "{until}" } })"#),
-    rule("KF0407", "A name in `where:` is in scope",
+        r#"@find(where: { clippedAt: { ge: "{since}", lt: "{until}" } })"#;
+    KF0407: "A name in `where:` is in scope",
         "A placeholder in `where:` names an argument of the field or a stored field of its parent.",
-        r#"favorites(owner: ID!): [Favorite!]! @find(where: { userId: "{owner}" })"#),
-    rule("KF0408", "A bound value has the field's type",
+        r#"favorites(owner: ID!): [Favorite!]! @find(where: { userId: "{owner}" })"#;
+    KF0408: "A bound value has the field's type",
         "A value that binds a field has the field's type. ID and String are interchangeable, and an Int may bind a Long or a Float. A list can bind only equality, and only if the field returns several items.",
-        r#"posts(status: [PostStatus!]!): [Post!]! @find"#),
-    rule("KF0409", "Arguments that page and sort have their types",
+        r#"posts(status: [PostStatus!]!): [Post!]! @find"#;
+    KF0409: "Arguments that page and sort have their types",
         "`first` and `last` are Int, and `after` and `before` are String; all four are for connections only. `orderBy` is an enum of fields, and `order` is `Order`. To bind a stored field with such a name, use the argument in `where:`.",
-        r#"posts(first: Int = 20, after: String, order: Order = DESC): PostConnection! @find"#),
-    rule("KF0410", "Items are sorted by their fields",
+        r#"posts(first: Int = 20, after: String, order: Order = DESC): PostConnection! @find"#;
+    KF0410: "Items are sorted by their fields",
         "`orderBy:` names a stored field of the items. A field that finds one item by its whole key has no order. The values of an `orderBy` argument are such names in upper case.",
-        r#"enum TagOrder { NAME CREATED_AT }"#),
-    rule("KF0411", "Every argument is used",
+        r#"enum TagOrder { NAME CREATED_AT }"#;
+    KF0411: "Every argument is used",
         "The argument binds no field, does not page, and is not used in `where:` or `filter:`, so Keyfold would ignore it. Use it or remove it.",
-        r#"favorites(userId: ID!, search: String): [Favorite!]! @find(filter: "contains(title, :search)")"#),
-    rule("KF0412", "At most six optional arguments take part in keys",
+        r#"favorites(userId: ID!, search: String): [Favorite!]! @find(filter: "contains(title, :search)")"#;
+    KF0412: "At most six optional arguments take part in keys",
         "Keyfold chooses an access path for every combination of optional arguments, and each argument doubles the number of combinations.",
-        r#"posts(status: PostStatus!, day: Date): [Post!]! @find"#),
-    rule("KF0413", "A sort key provides the order",
+        r#"posts(status: PostStatus!, day: Date): [Post!]! @find"#;
+    KF0413: "A sort key provides the order",
         "DynamoDB sorts by sort keys only. In the sort key that Keyfold reads, the field to sort by must directly follow the bound fields. Pad numbers, or make the key a number.",
-        r#"type Favorite @item(keys: { pk: "{userId}", sk: "{id}", lsiOneSk: "{clippedAt}#{id}" }) { id: ID! }"#),
-    rule("KF0414", "A key or an index serves every find",
+        r#"type Favorite @item(keys: { pk: "{userId}", sk: "{id}", lsiOneSk: "{clippedAt}#{id}" }) { id: ID! }"#;
+    KF0414: "A key or an index serves every find",
         "Arguments, the parent's fields or `where:` must bind a whole partition key, and the access path must use every binding. Keyfold scans only with `scan: true`.",
-        r#"type User @item(keys: { PK: "{id}", SK: "User", EMailAddress: "{email}" }) { id: ID! email: String! }"#),
-    rule("KF0415", "Every combination of optional arguments is served",
+        r#"type User @item(keys: { PK: "{id}", SK: "User", EMailAddress: "{email}" }) { id: ID! email: String! }"#;
+    KF0415: "Every combination of optional arguments is served",
         "An argument that is null binds nothing. If no key serves the find without it, make it non-null.",
-        r#"user(id: ID!): User @find"#),
-    rule("KF0416", "`index:` names an index that holds the item",
+        r#"user(id: ID!): User @find"#;
+    KF0416: "`index:` names an index that holds the item",
         "An item is in an index if `keys:` has templates for the index's keys.",
-        r#"@find(index: "byEmail")"#),
-    rule("KF0417", "Global indexes have no strongly consistent reads",
+        r#"@find(index: "byEmail")"#;
+    KF0417: "Global indexes have no strongly consistent reads",
         "DynamoDB offers strongly consistent reads of tables and local indexes, but not of global indexes.",
-        r#"user(id: ID!): User @find(consistent: true)"#),
-    rule("KF0418", "`max:` limits the length of a list",
+        r#"user(id: ID!): User @find(consistent: true)"#;
+    KF0418: "`max:` limits the length of a list",
         "Keyfold holds a plain list in memory, so its length is limited. `max:` sets the limit: 1,000 items by default, and 100,000 at most.",
-        r#"tags: [Tag!]! @find(max: 200)"#),
-    rule("KF0419", "A filter is a condition over the item",
+        r#"tags: [Tag!]! @find(max: 200)"#;
+    KF0419: "A filter is a condition over the item",
         "`filter:` is a DynamoDB condition on the item's stored fields, with `:arguments`. It cannot use a field that is only part of a key's text.",
-        r#"@find(filter: "contains(title, :search)")"#),
-    rule("KF0420", "`through:` follows relations",
+        r#"@find(filter: "contains(title, :search)")"#;
+    KF0420: "`through:` follows relations",
         "Each name is a `@find` field that returns items. The first belongs to the field's own type, and each next one to the type that the previous one returns.",
-        r#"groups: GroupConnection! @find(through: "memberships.group")"#),
-    rule("KF0421", "`through:` reaches the field's items",
+        r#"groups: GroupConnection! @find(through: "memberships.group")"#;
+    KF0421: "`through:` reaches the field's items",
         "The last relation must return the field's item type. If the field returns one item, every relation must return one. If it returns a connection, exactly one relation must return several.",
-        r#"group: Group @find(through: "link.group")"#),
-    rule("KF0422", "An argument goes to a relation",
+        r#"group: Group @find(through: "link.group")"#;
+    KF0422: "An argument goes to a relation",
         "With `through:`, Keyfold passes an argument to the relation that has an argument of the same name and type. Declare every argument that a relation requires.",
-        r#"favorites(type: FavoriteType): [Favorite!]! @find(through: "taggings.favorite")"#),
-    rule("KF0423", "`through:` allows no other options",
+        r#"favorites(type: FavoriteType): [Favorite!]! @find(through: "taggings.favorite")"#;
+    KF0423: "`through:` allows no other options",
         "Other options of `@find` belong to the relations that `through:` follows. The relations must not lead back to the field itself.",
-        r#"tags: [Tag!]! @find(through: "taggings.tag")"#),
-    rule("KF0424", "A scan reads everything",
+        r#"tags: [Tag!]! @find(through: "taggings.tag")"#;
+    KF0424: "A scan reads everything",
         "`scan: true` reads a whole table or index, so it binds no key and has no order. A filter may read what the table or index holds.",
-        r#"awards: [Game!]! @find(index: "byAward", scan: true)"#),
-    rule("KF0425", "A range is a range of keys",
+        r#"awards: [Game!]! @find(index: "byAward", scan: true)"#;
+    KF0425: "A range is a range of keys",
         "A range needs values whose key texts sort like the values: DateTime, Date, padded numbers, number keys, or text at the end of a template.",
-        r#"lsiOneSk: "{clippedAt}#{id}""#),
-    rule("KF0426", "A filter reads what the index holds",
+        r#"lsiOneSk: "{clippedAt}#{id}""#;
+    KF0426: "A filter reads what the index holds",
         "A filter can read the attributes in the index's projection. It cannot read the key that the Query uses.",
-        r#"{ name: "byHash", partitionKey: "hash", projection: INCLUDE, include: ["expiry"] }"#),
-    rule("KF0427", "A find of an interface or a union reads item types",
+        r#"{ name: "byHash", partitionKey: "hash", projection: INCLUDE, include: ["expiry"] }"#;
+    KF0427: "A find of an interface or a union reads item types",
         "A find of an interface or a union reads the items of all its types, so each type needs `@item`. To read only one type, name it with `item:`.",
-        r#"union Activity = Favorite | Tagging"#),
-    rule("KF0428", "Item types of an interface or a union share a partition",
+        r#"union Activity = Favorite | Tagging"#;
+    KF0428: "Item types of an interface or a union share a partition",
         "One Query reads the items of all types of an interface or a union. So the types must be in one table and have the same partition key, in the table or in an index. Types with shards or replicas need their own finds.",
-        r#"type Tagging @item(keys: { pk: "USER#{userId}", sk: "TAG#{tagId}" }) { userId: ID! tagId: ID! }"#),
-    rule("KF0429", "A find of several item types works for all of them",
+        r#"type Tagging @item(keys: { pk: "USER#{userId}", sk: "TAG#{tagId}" }) { userId: ID! tagId: ID! }"#;
+    KF0429: "A find of several item types works for all of them",
         "In every type's key, the fields that the find binds, ranges over or sorts by must follow the same prefix. A filter must read the same attribute, stored in the same way, in every type. If the field returns one item or a count, the index must hold the constants that distinguish the types.",
-        r#"type Tagging @item(keys: { pk: "USER#{userId}", sk: "EVENT#{createdAt}#tag#{tagId}" }) { createdAt: DateTime! }"#),
-    rule("KF0430", "An index holds the constants of a type",
+        r#"type Tagging @item(keys: { pk: "USER#{userId}", sk: "EVENT#{createdAt}#tag#{tagId}" }) { createdAt: DateTime! }"#;
+    KF0430: "An index holds the constants of a type",
         "If a field returns one item, a Boolean or a count, its index must hold the constants that distinguish the type from others. Add them to the projection.",
-        r#"{ name: "byBoard", partitionKey: "board", projection: INCLUDE, include: ["kind"] }"#),
-    rule("KF0431", "An access path uses every binding",
+        r#"{ name: "byBoard", partitionKey: "board", projection: INCLUDE, include: ["kind"] }"#;
+    KF0431: "An access path uses every binding",
         "`where:`, arguments, and parent fields named after a type or the field (`List.id` binds `listId`) select the items. An access path that ignores one of these bindings would also find other items, so Keyfold does not use it. Add an index whose key has all bound fields. If a name binds a field by accident, write `where: { listId: null }`. If the parent's fields give the whole key of a single item, the path need not use other names.",
-        r#"type Card @item(keys: { PK: "BOARD#{boardId}", SK: "CARD#{id}", GSI1PK: "LIST#{listId}" }) { boardId: ID! id: ID! listId: ID! }"#),
-    rule("KF0432", "A list can hold several items",
+        r#"type Card @item(keys: { PK: "BOARD#{boardId}", SK: "CARD#{id}", GSI1PK: "LIST#{listId}" }) { boardId: ID! id: ID! listId: ID! }"#;
+    KF0432: "A list can hold several items",
         "If the whole primary key is bound, a list or a connection holds at most one item. Return the item itself, take a list as an argument, or bind less: a value or null in `where:` replaces a binding by name.",
-        r#"children: [Node!]! @find(where: { parentId: "{id}" })"#),
-    rule("KF0433", "Keys sort like values",
+        r#"children: [Node!]! @find(where: { parentId: "{id}" })"#;
+    KF0433: "Keys sort like values",
         "A warning. In a sort key, a separator after a free text can change the order of values: `Ann Lee#2` sorts before `Ann#1`, because a space is less than `#`. The order is right for values that hold no character up to the separator. Either end an index's sort key with the text; the keys of an index need not be unique. Or limit the text by a `@constraint`: a pattern, one length, or a UUID. Keyfold assumes that an `ID` holds no character below `-`.",
-        r#"type Tag @item(keys: { PK: "{userId}", SK: "{id}", nameKey: "{name}" }) { userId: ID! id: ID! name: String! }"#),
-    rule("KF0434", "An argument of a mutation either finds items or is written",
+        r#"type Tag @item(keys: { PK: "{userId}", SK: "{id}", nameKey: "{name}" }) { userId: ID! id: ID! name: String! }"#;
+    KF0434: "An argument of a mutation either finds items or is written",
         "If less than the whole key is bound, an argument named after a field of another key is ambiguous: it could find the items or be written. If it finds them, write `where: { listId: \"{listId}\" }`; otherwise write `where: { listId: null }`.",
-        r#"archive(listId: ID!, archived: Boolean!): [Card!]! @update(many: true, where: { listId: "{listId}" })"#),
-    rule("KF0435", "A field finds items by an id or by a list of ids",
+        r#"archive(listId: ID!, archived: Boolean!): [Card!]! @update(many: true, where: { listId: "{listId}" })"#;
+    KF0435: "A field finds items by an id or by a list of ids",
         "A field of `Query` that returns the interface with `@node` takes one argument. With `ID!`, it gives an item or null. With `[ID!]!`, it gives a list that has an item or null for each id. An id may name nothing, so an item may be null.",
-        r#"nodes(ids: [ID!]!): [Node]!"#),
-    rule("KF0436", "A relation says whether it finds by a part of its parent's key",
+        r#"nodes(ids: [ID!]!): [Node]!"#;
+    KF0436: "A relation says whether it finds by a part of its parent's key",
         "A name is in the primary key of the parent, and the access path could use it as well: `date` of a day, in the key of its slots. Without it, each day would have the slots of all days, and a cascade would delete them. A bare name of another type than `ID` binds only if nothing else serves, so say which items are meant: `where: { date: \"{date}\" }` finds those of the parent's `date`, and `where: { date: null }` finds all.",
-        r#"type Day @item(keys: { PK: "{calendar}", SK: "DAY#{date}" }) { calendar: ID! date: Date! slots: [Slot!]! @find(where: { date: "{date}" }) }"#),
-    rule("KF0437", "Names decide which items a field finds",
+        r#"type Day @item(keys: { PK: "{calendar}", SK: "DAY#{date}" }) { calendar: ID! date: Date! slots: [Slot!]! @find(where: { date: "{date}" }) }"#;
+    KF0437: "Names decide which items a field finds",
         "Two access paths use different bare names, or each is an index that leaves out other items, and no rule of the language prefers one of them. The order in which the schema lists its indexes must not decide which items are found. Leave a name out by a null in `where:`, bind it there, or name the index.",
-        r#"neighbours: [Shop!]! @find(where: { trade: null })"#),
-    rule("KF0438", "A name stands in braces",
+        r#"neighbours: [Shop!]! @find(where: { trade: null })"#;
+    KF0438: "A name stands in braces",
         "A warning. Text in `where:`, `set:` or `@default` that is the name of a field, an argument or a claim is that text itself. To use the value, put the name in braces.",
-        r#"posts: [Post!]! @find(where: { userId: "{userId}" })"#),
-    rule("KF0439", "An expression is as long as DynamoDB allows",
+        r#"posts: [Post!]! @find(where: { userId: "{userId}" })"#;
+    KF0439: "An expression is as long as DynamoDB allows",
         "DynamoDB takes 300 operators and functions, and 4 KB of text, in one expression. What Keyfold adds to a condition counts: that the item exists, is of its type and meets the rules for the write. Names and values have short placeholders in the text.",
-        r#"posts(userId: ID!, kinds: [String!]!): [Post!]! @find(filter: "kind IN (:kinds)")"#),
-];
+        r#"posts(userId: ID!, kinds: [String!]!): [Post!]! @find(filter: "kind IN (:kinds)")"#;
+}

@@ -13,6 +13,7 @@ use super::candidates::{Ask, BareNames, Candidate, candidates, sifts, tells};
 use super::paging::{Order, is_paging};
 use super::wanted::{Bindings, FindContext};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::Condition;
@@ -104,7 +105,12 @@ pub fn check_arguments(given: &Given, findings: &mut Findings) -> bool {
                 "nothing uses the argument `{name}`: it is not a field of `{}`, and `where:` and `filter:` do not use it",
                 wanted.target.item
             );
-            findings.error("KF0411", &span::of(argument.name.location()), message, suggest(name, wanted.record.keys().map(String::as_str)));
+            findings.error(
+                rules::KF0411,
+                &span::of(argument.name.location()),
+                message,
+                suggest(name, wanted.record.keys().map(String::as_str)),
+            );
             sound = false;
         }
     }

@@ -2,6 +2,7 @@
 
 use super::paging::Order;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::finds::best::{Given, Miss, OPTIONAL, best, check_arguments, combinations, optional};
 use crate::schema::finds::diagnosis::{gaps, missing, sorted};
 use crate::schema::model::find::AccessPath;
@@ -17,7 +18,7 @@ pub fn paths(given: &Given, orders: &[Order], findings: &mut Findings) -> Option
             optional.len()
         );
         let help = format!("at most {OPTIONAL} are allowed: make some non-null, or use them in `filter:`");
-        findings.error("KF0412", &given.wanted.directive.span, message, Some(help));
+        findings.error(rules::KF0412, &given.wanted.directive.span, message, Some(help));
         return None;
     }
     let strong = combinations(&optional).any(|when| best(given, &when, None).is_some());

@@ -45,7 +45,7 @@ pub fn read_find(
     let target = match target::target_of(draft, parent, field) {
         Ok(target) => target?,
         Err(refused) => {
-            findings.error(refused.code, &refused.span, refused.message, refused.help);
+            findings.error(refused.rule, &refused.span, refused.message, refused.help);
             return None;
         }
     };

@@ -2,6 +2,7 @@
 
 use super::wanted::{Bindings, FindContext, PAGING};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::Span;
 use crate::schema::diagnostics::suggestion::suggest;
@@ -31,7 +32,7 @@ pub fn check(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings)
     for argument in wanted.field.arguments.iter().filter(|argument| is_paging(&argument.name, bindings)) {
         let refusal = refusal(wanted, argument);
         if let Some((message, help)) = refusal {
-            findings.error("KF0409", &span::of(argument.name.location()), message, Some(help.to_owned()));
+            findings.error(rules::KF0409, &span::of(argument.name.location()), message, Some(help.to_owned()));
             sound = false;
         }
     }
@@ -81,7 +82,7 @@ pub fn orders(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings
     let own = wanted.directive.order_by.as_ref();
     if let Some(field) = own.filter(|field| !sortable(&field.value)) {
         let message = format!("`{}` is not a field of `{}` to sort by", field.value, wanted.target.item);
-        findings.error("KF0410", &field.span, message, suggest(&field.value, wanted.record.keys().map(String::as_str)));
+        findings.error(rules::KF0410, &field.span, message, suggest(&field.value, wanted.record.keys().map(String::as_str)));
         sound = false;
     }
     if argument.is_none_or(|argument| !argument.ty.is_non_null()) {
@@ -98,7 +99,7 @@ pub fn orders(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings
             None => {
                 let names: Vec<String> = wanted.record.keys().map(|name| upper_case(name)).collect();
                 let message = format!("`{value}` is not the name of a field of `{}` in upper case", wanted.target.item);
-                findings.error("KF0410", &span, message, suggest(value, names.iter().map(String::as_str)));
+                findings.error(rules::KF0410, &span, message, suggest(value, names.iter().map(String::as_str)));
                 sound = false;
             }
         }

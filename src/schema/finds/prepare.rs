@@ -7,6 +7,7 @@ use super::paging::{self, Order};
 use super::wanted::{Bindings, FindContext, Need};
 use super::{filter, scope, where_clause};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::expression::condition::Condition;
@@ -50,7 +51,7 @@ pub fn max(directive: &FindDirective, findings: &mut Findings) -> Option<u32> {
     if max.is_none() {
         let message = format!("`max: {}` is not a valid length of a list", written.value);
         findings.error(
-            "KF0418",
+            rules::KF0418,
             &written.span,
             message,
             Some(format!("write a number from 1 to {MAX_LIMIT}, or return a connection for longer lists")),
@@ -71,7 +72,12 @@ pub fn check_index(wanted: &FindContext, findings: &mut Findings) -> Result<Opti
         Some(index) if is_in(index) && (index.local || !wanted.directive.consistent) => Ok(position),
         Some(index) if is_in(index) => {
             let message = format!("the global index `{}` has no strongly consistent reads", index.name);
-            findings.error("KF0417", &written.span, message, Some("leave `consistent:` out, or read the table or a local index".into()));
+            findings.error(
+                rules::KF0417,
+                &written.span,
+                message,
+                Some("leave `consistent:` out, or read the table or a local index".into()),
+            );
             Err(())
         }
         found => {
@@ -80,7 +86,7 @@ pub fn check_index(wanted: &FindContext, findings: &mut Findings) -> Result<Opti
                 None => format!("the table `{}` has no index `{}`", wanted.table.name, written.value),
             };
             let choices = wanted.table.indexes.iter().filter(|index| is_in(index)).map(|index| index.name.as_str());
-            findings.error("KF0416", &written.span, message, suggest(&written.value, choices));
+            findings.error(rules::KF0416, &written.span, message, suggest(&written.value, choices));
             Err(())
         }
     }
@@ -91,7 +97,7 @@ fn check_lists(wanted: &FindContext, bindings: &Bindings, findings: &mut Finding
     let lists = wanted.field.arguments.iter().find(|argument| argument.ty.is_list() && bindings.uses(&argument.name));
     let Some(argument) = lists.filter(|_| wanted.target.returns == Returns::One) else { return true };
     let message = format!("the list `{}` finds several items, but `{}` returns one", argument.name, wanted.coordinate());
-    findings.error("KF0408", &span::of(argument.name.location()), message, Some("return a list or a connection".into()));
+    findings.error(rules::KF0408, &span::of(argument.name.location()), message, Some("return a list or a connection".into()));
     false
 }
 
@@ -112,7 +118,7 @@ fn check_ranges(wanted: &FindContext, bindings: &Bindings, findings: &mut Findin
         if !allowed {
             let message = format!("no sort key of `{}` supports a range of `{field}`", wanted.target.item);
             let help = "a range needs a DateTime, a Date, a padded number (`{score:08}`) or text at the end of a sort key's template; `beginsWith` works with any text";
-            findings.error("KF0425", &bounds.span, message, Some(help.into()));
+            findings.error(rules::KF0425, &bounds.span, message, Some(help.into()));
             sound = false;
         }
     }
@@ -160,7 +166,7 @@ pub fn scan(given: &Given, index: Option<usize>, findings: &mut Findings) -> Opt
         () => None,
     };
     if let Some((message, help)) = refusal {
-        findings.error("KF0424", &wanted.directive.span, message, Some(help.to_owned()));
+        findings.error(rules::KF0424, &wanted.directive.span, message, Some(help.to_owned()));
         return None;
     }
     if !(candidates::sifts(wanted) || candidates::tells(wanted, index)) {

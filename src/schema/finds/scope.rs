@@ -28,6 +28,7 @@
 
 use super::wanted::{Binding, Bindings, FindContext, Need, PAGING};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::model::source::{BindingRule, Source};
 use crate::schema::scalar::spread::{Spread, SpreadKind};
@@ -96,7 +97,7 @@ fn of_spread(wanted: &FindContext, spread: Spread, argument: &InputValueDefiniti
             SpreadKind::Shard => "make it `Int`, or a list of it",
             SpreadKind::Replica => "use a type that keys can hold, such as a text or a number",
         };
-        findings.error("KF0408", &span::of(argument.name.location()), message, Some(help.into()));
+        findings.error(rules::KF0408, &span::of(argument.name.location()), message, Some(help.into()));
         return None;
     }
     Some(by_argument(&argument.name, BindingRule::Argument))
@@ -122,7 +123,7 @@ fn of_argument(wanted: &FindContext, argument: &str, (name, declared): (&str, &D
             definition.ty, wanted.target.item, declared.ty
         );
         let help = format!("make it `{}`, or a list of it", declared.ty.inner_named_type());
-        findings.error("KF0408", &span::of(definition.name.location()), message, Some(help));
+        findings.error(rules::KF0408, &span::of(definition.name.location()), message, Some(help));
         return None;
     }
     Some(by_argument(argument, if argument == name { BindingRule::Argument } else { BindingRule::TargetArgument }))

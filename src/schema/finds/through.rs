@@ -3,6 +3,7 @@
 use super::target::{self, FindTarget};
 use super::wanted::PAGING;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::{list, suggest};
@@ -54,20 +55,20 @@ fn hops<'a>(route: &Route<'a>, written: &At<String>, findings: &mut Findings) ->
         let relations = fields.values().filter(|field| is_find(field) && field.name != route.field.name);
         let Some(definition) = fields.get(name).filter(|field| is_find(field)) else {
             let message = format!("`{name}` is not a relation of `{reached}`");
-            findings.error("KF0420", &place, message, suggest(name, relations.map(|field| field.name.as_str())));
+            findings.error(rules::KF0420, &place, message, suggest(name, relations.map(|field| field.name.as_str())));
             return None;
         };
         // A mistake of the relation itself is reported at the relation.
         let target = target::of_relation(route.draft, &reached, name)?;
         if matches!(target.returns, Returns::Exists | Returns::Count) {
             let message = format!("`{reached}.{name}` is of type `{}`, so it leads to no items", definition.ty);
-            findings.error("KF0420", &place, message, None);
+            findings.error(rules::KF0420, &place, message, None);
             return None;
         }
         if target::is_abstract(route.draft, &target.item) {
             let message = format!("`{reached}.{name}` reaches items of several types (`{}`), and `through:` cannot follow it", target.item);
             let help = "follow a relation to one of the types: `@find(item: …)`";
-            findings.error("KF0420", &place, message, Some(help.into()));
+            findings.error(rules::KF0420, &place, message, Some(help.into()));
             return None;
         }
         reached.clone_from(&target.item);
@@ -95,7 +96,7 @@ fn check_alone(route: &Route, findings: &mut Findings) -> bool {
             "orderBy" | "order" => "write it at the relation that reaches several items: the list has the order of that relation",
             _ => "write it at the relation that `through:` follows",
         };
-        findings.error("KF0423", place, message, Some(help.into()));
+        findings.error(rules::KF0423, place, message, Some(help.into()));
         sound = false;
     }
     sound
@@ -106,7 +107,7 @@ fn check_target(route: &Route, written: &At<String>, hops: &[Hop], findings: &mu
     let Some(last) = hops.last() else { return false };
     let coordinate = format!("{}.{}", route.parent, route.field.name);
     let mut refuse = |message: String, help: &str| {
-        findings.error("KF0421", &written.span, message, Some(help.to_owned()));
+        findings.error(rules::KF0421, &written.span, message, Some(help.to_owned()));
         false
     };
     if last.target.item != route.target.item {
@@ -136,7 +137,7 @@ fn check_target(route: &Route, written: &At<String>, hops: &[Hop], findings: &mu
 fn check_arguments(route: &Route, hops: &[Hop], findings: &mut Findings) -> bool {
     let mut sound = true;
     let mut refuse = |place: &Span, message: String, help: Option<String>| {
-        findings.error("KF0422", place, message, help);
+        findings.error(rules::KF0422, place, message, help);
         sound = false;
     };
     let pages = |name: &str| PAGING[..4].contains(&name);
@@ -191,7 +192,7 @@ fn check_acyclic(route: &Route, written: &At<String>, findings: &mut Findings) -
     while let Some((type_name, field_name)) = open.pop() {
         if type_name == route.parent && route.field.name == field_name.as_str() {
             let message = format!("`{}` leads back to `{type_name}.{field_name}` itself", written.value);
-            findings.error("KF0423", &written.span, message, Some("follow relations that keys find".into()));
+            findings.error(rules::KF0423, &written.span, message, Some("follow relations that keys find".into()));
             return false;
         }
         let field = route.draft.schema.get_object(&type_name).and_then(|object| object.fields.get(field_name.as_str()));

@@ -2,6 +2,7 @@
 
 use super::wanted::{Binding, Bindings, Bounds, FindContext, Need};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::suggest;
@@ -26,7 +27,7 @@ pub fn read_where(wanted: &FindContext, findings: &mut Findings) -> Option<Bindi
     let mut sound = true;
     if let Some(place) = &wanted.directive.malformed_where {
         let help = "write `{ userId: \"{id}\" }`";
-        findings.error("KF0404", place, "`where:` is an object that binds fields", Some(help.into()));
+        findings.error(rules::KF0404, place, "`where:` is an object that binds fields", Some(help.into()));
         sound = false;
     }
     for (field, value) in &wanted.directive.bindings {
@@ -46,7 +47,7 @@ pub fn read_where(wanted: &FindContext, findings: &mut Findings) -> Option<Bindi
         let Some(declared) = wanted.record.get(&field.value).filter(|declared| !declared.ty.is_list()) else {
             let message = format!("`{}` is not a field of `{}` that can be bound", field.value, wanted.target.item);
             let choices = wanted.record.iter().filter(|(_, declared)| !declared.ty.is_list()).map(|(name, _)| name.as_str());
-            findings.error("KF0405", &field.span, message, suggest(&field.value, choices));
+            findings.error(rules::KF0405, &field.span, message, suggest(&field.value, choices));
             sound = false;
             continue;
         };
@@ -87,7 +88,7 @@ impl Entry<'_> {
                 "between" => {
                     let [lower, upper] = operand.as_list().unwrap_or_default() else {
                         let help = "write `between: [\"{from}\", \"{to}\"]`";
-                        findings.error("KF0406", &place, "`between` has two bounds", Some(help.into()));
+                        findings.error(rules::KF0406, &place, "`between` has two bounds", Some(help.into()));
                         return None;
                     };
                     self.side(&mut bounds.lower, lower, true, findings)? | self.side(&mut bounds.upper, upper, true, findings)?
@@ -97,22 +98,32 @@ impl Entry<'_> {
                 }
                 "beginsWith" => {
                     let message = format!("`beginsWith` needs a text, but `{}` is of type {}", self.field.value, self.value.name());
-                    findings.error("KF0406", &place, message, None);
+                    findings.error(rules::KF0406, &place, message, None);
                     return None;
                 }
                 other => {
-                    findings.error("KF0406", &place, format!("`{other}` is not a range operator"), suggest(other, RANGE));
+                    findings.error(rules::KF0406, &place, format!("`{other}` is not a range operator"), suggest(other, RANGE));
                     return None;
                 }
             };
             if taken || (bounds.begins_with.is_some() && operators.len() > 1) {
                 let message = format!("`{operator}` contradicts another bound of `{}`", self.field.value);
-                findings.error("KF0406", &place, message, Some("a range has one lower and one upper bound, or one `beginsWith`".into()));
+                findings.error(
+                    rules::KF0406,
+                    &place,
+                    message,
+                    Some("a range has one lower and one upper bound, or one `beginsWith`".into()),
+                );
                 return None;
             }
         }
         if operators.is_empty() {
-            findings.error("KF0406", &self.field.span, format!("the range of `{}` has no bound", self.field.value), suggest("", RANGE));
+            findings.error(
+                rules::KF0406,
+                &self.field.span,
+                format!("the range of `{}` has no bound", self.field.value),
+                suggest("", RANGE),
+            );
             return None;
         }
         Some(bounds)
@@ -129,7 +140,7 @@ impl Entry<'_> {
         let literal = written.as_enum().map(|name| At { value: name.to_string(), span: place.clone() });
         let Some(text) = literal.or_else(|| string(written)) else {
             let help = "write a template: `\"{argument}\"`, `\"{parentField}\"` or a text; write null to leave the field unbound";
-            findings.error("KF0404", &place, format!("the value of `{}` must be a text", self.field.value), Some(help.into()));
+            findings.error(rules::KF0404, &place, format!("the value of `{}` must be a text", self.field.value), Some(help.into()));
             return None;
         };
         if written.as_str().is_some() {
@@ -172,7 +183,7 @@ impl Entry<'_> {
             }
             let Some(close) = value[open..].find('}').map(|found| open + found) else {
                 let place = span::within(self.wanted.draft.text, &text.span, &(open..value.len()));
-                findings.error("KF0404", &place, "this brace is not closed", Some("a placeholder is `{name}`".into()));
+                findings.error(rules::KF0404, &place, "this brace is not closed", Some("a placeholder is `{name}`".into()));
                 return None;
             };
             let place = span::within(self.wanted.draft.text, &text.span, &(open..close + 1));
@@ -201,7 +212,7 @@ impl Entry<'_> {
         let fields = self.wanted.parent_record.into_iter().flat_map(|record| record.keys().map(String::as_str));
         let message =
             format!("`{name}` is neither an argument of `{}` nor a stored field of `{}`", self.wanted.coordinate(), self.wanted.parent);
-        findings.error("KF0407", place, message, suggest(name, arguments.chain(fields)));
+        findings.error(rules::KF0407, place, message, suggest(name, arguments.chain(fields)));
         None
     }
 
@@ -226,7 +237,7 @@ impl Entry<'_> {
             true => format!("a list cannot bind `{}` here", self.field.value),
         };
         let help = fits.then(|| "only an argument may be a list, and only for equality".to_owned());
-        findings.error("KF0408", place, message, help);
+        findings.error(rules::KF0408, place, message, help);
         None
     }
 
@@ -254,7 +265,7 @@ impl Entry<'_> {
             V::Enum(values) => suggest(&text.value, values.stored.keys().map(String::as_str)),
             _ => None,
         };
-        findings.error("KF0408", &text.span, message, help);
+        findings.error(rules::KF0408, &text.span, message, help);
         None
     }
 

@@ -9,6 +9,7 @@
 //! older than the constraint stays what it is.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::keys::claims;
 use crate::schema::model::keys::{ItemKeys, NarrowerType};
 use crate::schema::syntax::directives::named;
@@ -53,7 +54,7 @@ pub fn check(draft: &mut SchemaDraft, findings: &mut Findings) {
                 let message =
                     format!("an item of `{other_name}` could have a key of `{name}`, but not with the same {claims} in the same place");
                 let help = "begin both keys alike up to the claim, or put different texts into the sort keys";
-                findings.error("KF0601", &named(directive), message, Some(help.into()));
+                findings.error(rules::KF0601, &named(directive), message, Some(help.into()));
                 continue;
             }
             if let (false, Some(directive)) = (constants_differ(keys, other), directive) {
@@ -65,7 +66,7 @@ pub fn check(draft: &mut SchemaDraft, findings: &mut Findings) {
                 let help = format!(
                     "put different texts into the sort keys, or add constants: `attributes: {{ entity: \"{name}\" }}`, and another for `{other_name}`{excluded}"
                 );
-                findings.error("KF0216", &named(directive), message, Some(help));
+                findings.error(rules::KF0216, &named(directive), message, Some(help));
             }
         }
     }

@@ -4,6 +4,7 @@
 //! to these keys: no other template of the type, no index key of another caller's item, and no type that spells them differently.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::model::keys::ItemKeys;
@@ -37,7 +38,7 @@ pub fn check(table: &Table, (name, directive): (&str, &Node<Directive>), keys: &
             ),
             None => continue,
         };
-        findings.error("KF0601", &named(directive), message, Some(help.into()));
+        findings.error(rules::KF0601, &named(directive), message, Some(help.into()));
         return false;
     }
     true

@@ -1,6 +1,7 @@
 //! `@item` directives in, key templates and constants out. Must not know finds.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::{list, suggest};
@@ -66,7 +67,7 @@ fn check_spread(item: &ItemType, keys: &ItemKeys, findings: &mut Findings) -> bo
     if let Some(other) = keys.keys.values().flatten().flat_map(Template::spreads).find(|other| *other != spread) {
         let message = format!("`{name}` is spread by `{{{}}}` and by `{{{}}}`", spread.placeholder(), other.placeholder());
         let help = "a type has one number of shards or one number of replicas, and it is the same in all keys";
-        findings.error("KF0218", &place, message, Some(help.into()));
+        findings.error(rules::KF0218, &place, message, Some(help.into()));
         return false;
     }
     if spread.kind == SpreadKind::Shard {
@@ -80,7 +81,7 @@ fn check_spread(item: &ItemType, keys: &ItemKeys, findings: &mut Findings) -> bo
     let Some(key) = std::iter::once(&item.table.0.partition).chain(indexes).find(without) else { return true };
     let message = format!("`{}` has no `{{{}}}`, so a read by it would find every replica of `{name}`", key.name, spread.placeholder());
     let help = format!("put `{{{}}}` into the partition key of the table and of every index that `{name}` is in", spread.placeholder());
-    findings.error("KF0219", &place, message, Some(help));
+    findings.error(rules::KF0219, &place, message, Some(help));
     false
 }
 
@@ -100,7 +101,12 @@ fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
     };
     let malformed = |findings: &mut Findings, place: &Span| {
         let help = "write `{ PK: \"{id}\", SK: \"User\" }` or `[{ attribute: \"PK\", template: \"{id}\" }]`; a template may be a list";
-        findings.error("KF0204", place, format!("the keys of `{}` must be attributes with templates", item.object.name), Some(help.into()));
+        findings.error(
+            rules::KF0204,
+            place,
+            format!("the keys of `{}` must be attributes with templates", item.object.name),
+            Some(help.into()),
+        );
     };
     let Some(pairs) = pairs else {
         malformed(findings, &span::of(written.location()));
@@ -116,7 +122,7 @@ fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
                 return None;
             }
             Some(_) if entries.iter().any(|(known, _)| known.value == attribute.value) => {
-                findings.error("KF0204", &attribute.span, format!("the key `{}` occurs twice", attribute.value), None);
+                findings.error(rules::KF0204, &attribute.span, format!("the key `{}` occurs twice", attribute.value), None);
                 return None;
             }
             Some(templates) => entries.push((attribute, templates)),
@@ -134,7 +140,7 @@ fn check_words(written: &Node<Value>, findings: &mut Findings) -> Option<()> {
     let unknown: Vec<_> = members.map(|(name, _)| name).filter(|name| !WORDS.contains(&name.as_str())).collect();
     for name in &unknown {
         let help = suggest(name, WORDS).unwrap_or_else(|| "an entry has `attribute` and `template`".into());
-        findings.error("KF0204", &span::of(name.location()), format!("an entry of `keys:` has no `{name}`"), Some(help));
+        findings.error(rules::KF0204, &span::of(name.location()), format!("an entry of `keys:` has no `{name}`"), Some(help));
     }
     unknown.is_empty().then_some(())
 }
@@ -149,7 +155,7 @@ fn key_attribute<'a>(item: &ItemType<'a>, attribute: &At<String>, findings: &mut
             let declared = format!("the table has no sort key; to add one, write `sortKey: \"{}\"` in its `@table`", attribute.value);
             help = Some(help.map_or(declared.clone(), |help| format!("{help} Otherwise: {declared}")));
         }
-        findings.error("KF0205", &attribute.span, message, help);
+        findings.error(rules::KF0205, &attribute.span, message, help);
     }
     found
 }
@@ -164,7 +170,7 @@ fn templates(item: &ItemType, key: &KeyAttribute, written: &[At<String>], findin
                 check_kind(item, key, &template, text, findings).then_some(())?;
                 if let Some(position) = parsed.iter().position(|other| other.overlaps(&template)) {
                     let message = format!("this template and \"{}\" could give the same key", written[position].value);
-                    findings.error("KF0209", &text.span, message, Some("begin each alternative with a different text".into()));
+                    findings.error(rules::KF0209, &text.span, message, Some("begin each alternative with a different text".into()));
                     return None;
                 }
                 parsed.push(template);
@@ -199,7 +205,7 @@ fn check_alternatives(
         let message =
             format!("no write and no read uses this alternative: \"{}\" comes first whenever its fields have values", written[first].value);
         let help = "leave it out, or put it first if it has a field that may be null";
-        findings.error("KF0224", &text.span, message, Some(help.into()));
+        findings.error(rules::KF0224, &text.span, message, Some(help.into()));
         sound = false;
     }
     sound
@@ -218,17 +224,17 @@ fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, finding
     let type_name = &item.object.name;
     match &mistake.kind {
         TemplateMistakeKind::Spread(why) => {
-            findings.error("KF0217", &place, why.clone(), Some("write `{shard:10}` or `{replica:5}`".into()));
+            findings.error(rules::KF0217, &place, why.clone(), Some("write `{shard:10}` or `{replica:5}`".into()));
         }
         TemplateMistakeKind::Malformed(why) => {
-            findings.error("KF0206", &place, why.clone(), Some("a placeholder is `{field}` or `{field:08}`".into()))
+            findings.error(rules::KF0206, &place, why.clone(), Some("a placeholder is `{field}` or `{field:08}`".into()))
         }
         TemplateMistakeKind::UnknownField(field) if item.is_node && field == GLOBAL_ID => {
             let mut own = format!("{type_name}Id");
             own.get_mut(..1).into_iter().for_each(str::make_ascii_lowercase);
             let message = format!("`{type_name}.id` is a global id, which is made of the key and no part of it");
             let help = format!("give the key a field of its own: `{own}: ID!` and `{{{own}}}`");
-            findings.error("KF0220", &place, message, Some(help));
+            findings.error(rules::KF0220, &place, message, Some(help));
         }
         TemplateMistakeKind::UnknownField(field) => {
             let help = match item.object.fields.contains_key(field.as_str()) {
@@ -236,16 +242,21 @@ fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, finding
                 true => Some(format!("`{field}` is a relation; a key holds stored fields")),
                 false => suggest(field, item.record.keys().map(String::as_str)),
             };
-            findings.error("KF0207", &place, format!("`{field}` is not a stored field of `{type_name}`"), help);
+            findings.error(rules::KF0207, &place, format!("`{field}` is not a stored field of `{type_name}`"), help);
         }
         TemplateMistakeKind::NotAKeyType(field) => {
             let ty = item.record.get(field).map(|declared| declared.ty.to_string()).unwrap_or_default();
             let help = "a key holds IDs, texts, numbers, booleans, enums, dates and times";
-            findings.error("KF0208", &place, format!("`{type_name}.{field}` of type `{ty}` cannot be part of a key"), Some(help.into()));
+            findings.error(
+                rules::KF0208,
+                &place,
+                format!("`{type_name}.{field}` of type `{ty}` cannot be part of a key"),
+                Some(help.into()),
+            );
         }
         TemplateMistakeKind::NotInvertible(why) => {
             let help = "put a text between the placeholders to separate them: `{a}#{b}`";
-            findings.error("KF0209", &place, why.clone(), Some(help.into()));
+            findings.error(rules::KF0209, &place, why.clone(), Some(help.into()));
         }
     }
 }
@@ -265,7 +276,7 @@ fn check_kind(item: &ItemType, key: &KeyAttribute, template: &Template, text: &A
                 ),
                 _ => ("binary", "write one field of type Binary: `\"{digest}\"`"),
             };
-            findings.error("KF0210", &text.span, format!("the key attribute `{}` is {what}", key.name), Some(help.into()));
+            findings.error(rules::KF0210, &text.span, format!("the key attribute `{}` is {what}", key.name), Some(help.into()));
         }
         return fits;
     }
@@ -276,7 +287,7 @@ fn check_kind(item: &ItemType, key: &KeyAttribute, template: &Template, text: &A
         let placeholder = format!("{{{field}}}");
         let place = text.value.find(&placeholder).map(|at| span::within(item.text, &text.span, &(at..at + placeholder.len())));
         let message = format!("the number `{field}` is not padded in a sort key, so 350 sorts before 87");
-        findings.warning("KF0213", &place.unwrap_or(text.span.clone()), message, Some(format!("pad it: `{{{field}:08}}`")));
+        findings.warning(rules::KF0213, &place.unwrap_or(text.span.clone()), message, Some(format!("pad it: `{{{field}:08}}`")));
     }
     true
 }
@@ -289,7 +300,7 @@ fn check_complete(item: &ItemType, keys: &IndexMap<String, Vec<Template>>, findi
     for key in table.primary_key() {
         let Some(templates) = keys.get(&key.name) else {
             let message = format!("`{}` has no template for `{}`, a key of the table `{}`", item.object.name, key.name, table.name);
-            findings.error("KF0211", &place, message, Some(format!("add `{}: \"…\"` to its keys", key.name)));
+            findings.error(rules::KF0211, &place, message, Some(format!("add `{}: \"…\"` to its keys", key.name)));
             complete = false;
             continue;
         };
@@ -297,7 +308,7 @@ fn check_complete(item: &ItemType, keys: &IndexMap<String, Vec<Template>>, findi
         if templates.iter().all(|template| template.fields().iter().any(nullable)) {
             let fields: Vec<&str> = templates.iter().flat_map(Template::fields).filter(nullable).collect();
             let message = format!("`{}` may be null, but every item needs its key `{}`", fields.join("`, `"), key.name);
-            findings.error("KF0212", &place, message, Some(format!("make {} non-null", list(&fields))));
+            findings.error(rules::KF0212, &place, message, Some(format!("make {} non-null", list(&fields))));
             complete = false;
         }
     }
@@ -318,7 +329,7 @@ fn check_complete(item: &ItemType, keys: &IndexMap<String, Vec<Template>>, findi
                 first.name,
                 missing(first).unwrap_or_default()
             );
-            findings.error("KF0214", &place, message, Some("add both, or neither".into()));
+            findings.error(rules::KF0214, &place, message, Some("add both, or neither".into()));
             complete = false;
         }
     }
@@ -332,7 +343,7 @@ fn constants(item: &ItemType, findings: &mut Findings) -> Option<Vec<(String, St
         written.as_object().and_then(|pairs| pairs.iter().map(|(name, value)| Some((name, value.as_str()?))).collect::<Option<Vec<_>>>());
     let Some(pairs) = read else {
         let help = Some("write `{ entity: \"Order\" }`".to_owned());
-        findings.error("KF0215", &span::of(written.location()), "constants are attributes with texts", help);
+        findings.error(rules::KF0215, &span::of(written.location()), "constants are attributes with texts", help);
         return None;
     };
     let mut found: Vec<(String, String)> = Vec::new();
@@ -340,11 +351,11 @@ fn constants(item: &ItemType, findings: &mut Findings) -> Option<Vec<(String, St
         let place = span::of(name.location());
         if item.table.0.key_attributes().iter().any(|key| key.name == name.as_str()) {
             let help = Some(format!("write it as a template in `keys:`: `{name}: \"{text}\"`"));
-            findings.error("KF0215", &place, format!("the constant `{name}` is a key attribute"), help);
+            findings.error(rules::KF0215, &place, format!("the constant `{name}` is a key attribute"), help);
             return None;
         }
         if found.iter().any(|(known, _)| known == name.as_str()) {
-            findings.error("KF0215", &place, format!("the constant `{name}` occurs twice"), None);
+            findings.error(rules::KF0215, &place, format!("the constant `{name}` occurs twice"), None);
             return None;
         }
         found.push((name.to_string(), text.to_owned()));

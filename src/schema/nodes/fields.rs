@@ -2,6 +2,7 @@
 
 use super::types::global_id;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::model::find::{Access, AccessPath, Find, Returns, Via};
 use crate::schema::model::node::{NodeFind, NodeType};
@@ -28,7 +29,7 @@ pub fn read_field(draft: &SchemaDraft, parent: &str, field: &FieldDefinition, fi
         _ => {
             let message = format!("`{parent}.{}` finds items by their ids, but not in one of the two ways", field.name);
             let help = format!("write `node(id: ID!): {node}` or `nodes(ids: [ID!]!): [{node}]!`, or add `@find`");
-            findings.error("KF0435", &span::of(field.name.location()), message, Some(help));
+            findings.error(rules::KF0435, &span::of(field.name.location()), message, Some(help));
             return None;
         }
     };

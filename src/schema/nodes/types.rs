@@ -2,6 +2,7 @@
 //! know the fields that take ids.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::model::ObjectType;
@@ -45,7 +46,7 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
         let place = span::of(object.name.location());
         if draft.kind(&object.name) != Some(&Kind::Item) {
             let message = format!("`{}` is no item type, so it has no key that an id could name", object.name);
-            findings.error("KF0221", &place, message, Some("add `@item`, or do not implement the interface".into()));
+            findings.error(rules::KF0221, &place, message, Some("add `@item`, or do not implement the interface".into()));
             continue;
         }
         check_bare(object, findings);
@@ -54,7 +55,7 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
         if templates(keys, table).is_none() {
             let message = format!("the primary key of `{}` has alternatives, so an id cannot name it", object.name);
             let help = "give each of its key attributes one template, or do not implement the interface";
-            findings.error("KF0221", &place, message, Some(help.into()));
+            findings.error(rules::KF0221, &place, message, Some(help.into()));
         }
         let Some(ty) = types.get(object.name.as_str()).filter(|_| !object.directives.has("inaccessible")) else { continue };
         let Some(id) = global_id(draft, &object.name) else { continue };
@@ -67,7 +68,7 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
             let place = object.fields.get(GLOBAL_ID).map_or(place, |field| span::of(field.name.location()));
             let message = format!("`{}.id` shows {}, which not everybody may see", object.name, list(&hidden));
             let help = "an id is no secret: make the key of other fields, show these, or do not implement the interface";
-            findings.error("KF0222", &place, message, Some(help.into()));
+            findings.error(rules::KF0222, &place, message, Some(help.into()));
         }
     }
 }
@@ -77,7 +78,7 @@ fn check_bare(object: &schema::ObjectType, findings: &mut Findings) {
     let Some(field) = object.fields.get(GLOBAL_ID) else { return };
     let report = |place, what: String, findings: &mut Findings| {
         let message = format!("`{}.id` is a global id, which Keyfold makes of the key, so {what} has no effect", object.name);
-        findings.error("KF0220", &place, message, Some("leave it out".into()));
+        findings.error(rules::KF0220, &place, message, Some("leave it out".into()));
     };
     for directive in field.directives.iter().filter(|directive| ["attribute", "find"].contains(&directive.name.as_str())) {
         report(named(directive), format!("`@{}`", directive.name), findings);

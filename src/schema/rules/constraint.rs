@@ -1,6 +1,7 @@
 //! `@constraint` in, the checked constraint out, or what is wrong with it. Must not know values.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::model::rules::{Constraint, Format};
 use crate::schema::scalar::value_type::ValueType;
@@ -49,7 +50,7 @@ pub fn read_constraint(
     let empty = min_length.is_none() && max_length.is_none() && pattern.is_none() && format.is_none() && min.is_none() && max.is_none();
     if empty {
         let help = "add `minLength`, `maxLength`, `pattern`, `format`, `min` or `max`";
-        findings.error("KF0805", &named(directive), format!("the `@constraint` of `{}` is empty", what.coordinate), Some(help.into()));
+        findings.error(rules::KF0805, &named(directive), format!("the `@constraint` of `{}` is empty", what.coordinate), Some(help.into()));
         return None;
     }
     let sound = fits == [true, true] && lengths && bounds;
@@ -75,7 +76,7 @@ fn check_type(
         false => ("numbers", "use it on Int, Long, Float and Decimal"),
     };
     let message = format!("`{first}` is for {of}, but `{}` is `{}`", what.coordinate, what.ty);
-    findings.error("KF0805", &place(directive, first), message, Some(help.into()));
+    findings.error(rules::KF0805, &place(directive, first), message, Some(help.into()));
     false
 }
 
@@ -85,7 +86,7 @@ fn length(what: &Constrained, directive: &Node<Directive>, name: &str, findings:
     let length = u64::try_from(written).ok();
     if length.is_none() {
         let message = format!("a text of `{}` cannot have {written} characters", what.coordinate);
-        findings.error("KF0806", &place(directive, name), message, Some("a length is 0 or more".into()));
+        findings.error(rules::KF0806, &place(directive, name), message, Some("a length is 0 or more".into()));
     }
     length.map(Some)
 }
@@ -103,7 +104,7 @@ fn ordered(
         return true;
     }
     let message = format!("no value of `{}` can satisfy {lower} {least} and {upper} {greatest}", what.coordinate);
-    findings.error("KF0806", &place(directive, lower), message, Some("change one of the bounds".into()));
+    findings.error(rules::KF0806, &place(directive, lower), message, Some("change one of the bounds".into()));
     false
 }
 
@@ -116,7 +117,7 @@ fn pattern(directive: &Node<Directive>, findings: &mut Findings) -> Option<Optio
             let told = error.to_string();
             let why = told.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             let help = "a pattern is a regular expression without look-around and back-references; it matches the whole text";
-            findings.error("KF0807", &written.span, format!("this pattern is not a regular expression: {why}"), Some(help.into()));
+            findings.error(rules::KF0807, &written.span, format!("this pattern is not a regular expression: {why}"), Some(help.into()));
             None
         }
     }
@@ -127,7 +128,7 @@ fn format(directive: &Node<Directive>, findings: &mut Findings) -> Option<Option
     let known = FORMATS.iter().find(|(name, _)| *name == written.value).map(|(_, format)| *format);
     if known.is_none() {
         let help = suggest(&written.value, FORMATS.iter().map(|(name, _)| *name));
-        findings.error("KF0808", &written.span, format!("the format `{}` does not exist", written.value), help);
+        findings.error(rules::KF0808, &written.span, format!("the format `{}` does not exist", written.value), help);
     }
     known.map(Some)
 }

@@ -1,6 +1,7 @@
 //! `@default` in, the parts of its value out, checked against the field's type. Must not know when the value is written.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::{list, suggest};
@@ -57,7 +58,7 @@ pub fn read_default(of: &Defaulted, directive: &Node<Directive>, findings: &mut 
             ValueType::Enum(values) if !of.field.ty.is_list() => suggest(&written.value, values.stored.keys().map(String::as_str)),
             _ => None,
         };
-        findings.error("KF0803", &written.span, message, help);
+        findings.error(rules::KF0803, &written.span, message, help);
         return None;
     }
     let table = |keys: &crate::schema::model::keys::ItemKeys| of.draft.tables.get(keys.table);
@@ -67,12 +68,12 @@ pub fn read_default(of: &Defaulted, directive: &Node<Directive>, findings: &mut 
     });
     if every_write && in_primary_key {
         let message = format!("`{}.{}` is part of the table's key, which a later write cannot change", of.object.name, of.field.name);
-        findings.error("KF0804", &place_of(directive, "on"), message, Some("leave `on:` out".into()));
+        findings.error(rules::KF0804, &place_of(directive, "on"), message, Some("leave `on:` out".into()));
         return None;
     }
     if of.field.directives.has("version") {
         let message = format!("`{}.{}` is a `@version` field: it starts with 1, and Keyfold counts it", of.object.name, of.field.name);
-        findings.error("KF0804", &named(directive), message, Some("leave `@default` out".into()));
+        findings.error(rules::KF0804, &named(directive), message, Some("leave `@default` out".into()));
         return None;
     }
     Some(DefaultValue { parts, hash, every_write })
@@ -107,7 +108,7 @@ fn parts(of: &Defaulted, written: &At<String>, findings: &mut Findings) -> Optio
             (None, _) => {
                 let place = span::within(of.draft.text, &written.span, &(at..at + length));
                 let help = "write a placeholder as `{name}`, and a brace itself twice";
-                findings.error("KF0802", &place, "this brace is not closed, or closes nothing", Some(help.into()));
+                findings.error(rules::KF0802, &place, "this brace is not closed, or closes nothing", Some(help.into()));
                 sound = false;
             }
         }
@@ -133,7 +134,7 @@ fn placeholder(of: &Defaulted, inner: &str, place: &Span, findings: &mut Finding
         let read = seconds(offset);
         if read.is_none() {
             let help = "write a number and a unit, s, m, h, d or w: `{now+24h}`, `{now-1d12h}`";
-            findings.error("KF0802", place, format!("`{offset}` is not a duration"), Some(help.into()));
+            findings.error(rules::KF0802, place, format!("`{offset}` is not a duration"), Some(help.into()));
         }
         return read.map(|offset| DefaultPart::Now { offset });
     }
@@ -147,7 +148,7 @@ fn placeholder(of: &Defaulted, inner: &str, place: &Span, findings: &mut Finding
         };
         let fields = of.record.into_iter().flatten().filter(|(name, declared)| **name != of.field.name.as_str() && has_text(declared));
         let choices = ["uuid", "uuid7", "now"].into_iter().chain(fields.map(|(name, _)| name.as_str()));
-        findings.error("KF0802", place, message, suggest(inner, choices));
+        findings.error(rules::KF0802, place, message, suggest(inner, choices));
         return None;
     }
     Some(DefaultPart::Field(inner.to_owned()))
@@ -247,7 +248,7 @@ pub fn check_circles(object: &ObjectType, record: &StoredFields, findings: &mut 
         {
             let message = format!("the defaults of {} depend on each other", list(&path));
             findings.error(
-                "KF0804",
+                rules::KF0804,
                 &place_of(directive, "value"),
                 message,
                 Some("give one of them a default that does not use the others".into()),

@@ -6,6 +6,7 @@ mod default;
 mod unique;
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::model::rules::{Constraint, Rules};
 pub use crate::schema::rules::default::in_order;
 use crate::schema::scalar::value_type::ValueType;
@@ -70,7 +71,7 @@ fn of_field(draft: &SchemaDraft, (object, field): (&ObjectType, &FieldDefinition
                 () => format!("`{}.{}` changes with every write, so it cannot be part of a key", object.name, field.name),
             };
             findings.error(
-                "KF0811",
+                rules::KF0811,
                 &named(directive),
                 message,
                 Some("make it an `Int!` of an item type, and do not use it in keys".into()),
@@ -86,7 +87,7 @@ fn misplaced(object: &ObjectType, field: &FieldDefinition, findings: &mut Findin
     for directive in field.directives.iter().filter(|directive| RULES.contains(&directive.name.as_str())) {
         let message = format!("`{}.{}` is not stored, so `@{}` has no meaning", object.name, field.name, directive.name);
         let help = "put it on the stored field, or, for `@constraint`, on the argument or input field that gives the value";
-        findings.error("KF0801", &named(directive), message, Some(help.into()));
+        findings.error(rules::KF0801, &named(directive), message, Some(help.into()));
     }
 }
 
@@ -98,7 +99,7 @@ fn check_versions(object: &ObjectType, record: &StoredFields, findings: &mut Fin
         let field = object.fields.get(second.as_str());
         if let (Some(first), Some(directive)) = (first, field.and_then(|field| field.directives.get("version"))) {
             let message = format!("`{}` has two `@version` fields, `{first}` and `{second}`", object.name);
-            findings.error("KF0811", &named(directive), message, Some("remove one of them".into()));
+            findings.error(rules::KF0811, &named(directive), message, Some("remove one of them".into()));
         }
     }
 }
@@ -110,7 +111,7 @@ pub fn constraints(draft: &SchemaDraft, findings: &mut Findings) -> IndexMap<Str
         if let Some(directive) = input.directives.get("default") {
             let message = format!("`{coordinate}` is not stored, so `@default` has no meaning");
             let help = "put it on the stored field, or use a default value of GraphQL: `unit: String = \"g\"`";
-            findings.error("KF0801", &named(directive), message, Some(help.into()));
+            findings.error(rules::KF0801, &named(directive), message, Some(help.into()));
         }
         if let Some(directive) = input.directives.get("constraint") {
             let value = crate::schema::types::values::of_named(draft.schema, input.ty.inner_named_type());

@@ -4,6 +4,7 @@
 //! `Unique#Type.field`.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::named;
 use crate::schema::table::KeyType;
@@ -39,7 +40,7 @@ pub fn check(
         }
         () => return true,
     };
-    findings.error("KF0809", &named(directive), message, Some(help.into()));
+    findings.error(rules::KF0809, &named(directive), message, Some(help.into()));
     false
 }
 
@@ -64,7 +65,7 @@ pub fn check_guards(draft: &SchemaDraft, findings: &mut Findings) {
             if let (Some((other, _)), Some(directive)) = (confused, directive.and_then(|field| field.directives.get("unique"))) {
                 let message = format!("the guards of `{type_name}.{field_name}` could have the same keys as items of `{other}`");
                 let help = format!("begin a key of `{other}` with a different text: `{other}#{{…}}`");
-                findings.error("KF0810", &named(directive), message, Some(help));
+                findings.error(rules::KF0810, &named(directive), message, Some(help));
             }
         }
     }

@@ -2,6 +2,7 @@
 //! (non-null without a default) arguments or input object field definitions").
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::syntax::directives::named;
 use apollo_compiler::Schema;
 use apollo_compiler::ast::InputValueDefinition;
@@ -34,6 +35,6 @@ fn check_all<'a>(inputs: impl Iterator<Item = &'a InputValueDefinition>, of: &st
         let Some(directive) = input.directives.get("deprecated") else { continue };
         let message = format!("`{}` of `{of}` is required, so clients cannot stop giving it", input.name);
         let help = format!("make it nullable, or give it a default: `{}: {}`", input.name, input.ty.as_ref().clone().nullable());
-        findings.error("KF0002", &named(directive), message, Some(help));
+        findings.error(rules::KF0002, &named(directive), message, Some(help));
     }
 }

@@ -2,6 +2,7 @@
 //! request (GraphQL specification of September 2025, sections 3.6.1 and 3.10, "Type Validation").
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::scalar::coerce::{coerce, json_of};
 use apollo_compiler::Schema;
@@ -38,7 +39,7 @@ fn one(schema: &Schema, coordinate: &str, definition: &InputValueDefinition, fin
         let at = if misfit.path.is_empty() { String::new() } else { format!(" at `{}`", misfit.path) };
         let why = misfit.why.trim_end_matches('.');
         findings.error(
-            "KF0002",
+            rules::KF0002,
             &span::of(default.location()),
             format!("the default of `{coordinate}` is not acceptable{at}: {why}"),
             None,

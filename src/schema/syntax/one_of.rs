@@ -2,6 +2,7 @@
 //! out, the same schema with `@oneOf` and `__Type.isOneOf` as if they were built in, or the mistakes in its OneOf input objects.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::scalar::coerce::{ONE_OF, is_one_of};
 use apollo_compiler::ast::{DirectiveLocation, Type};
@@ -41,11 +42,11 @@ pub fn check(schema: &Schema, findings: &mut Findings) {
         let place = span::of(field.name.location());
         if field.ty.is_non_null() {
             let message = format!("`{}.{}` is non-null, but clients give exactly one field of a `@oneOf` input", input.name, field.name);
-            findings.error("KF0002", &place, message, Some(format!("make it `{}`", (*field.ty).clone().nullable())));
+            findings.error(rules::KF0002, &place, message, Some(format!("make it `{}`", (*field.ty).clone().nullable())));
         }
         if field.default_value.is_some() {
             let message = format!("`{}.{}` has a default, but clients give exactly one field of a `@oneOf` input", input.name, field.name);
-            findings.error("KF0002", &place, message, Some("leave the default out".into()));
+            findings.error(rules::KF0002, &place, message, Some("leave the default out".into()));
         }
     }
 }

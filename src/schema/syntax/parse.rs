@@ -5,6 +5,8 @@
 //! `keyfold__…` types replace the author's, so that a file with a copy of Keyfold's definitions loads as well.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rule::Rule;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::syntax::definitions::{RESERVED, defined_name, definitions, directive_name};
 use crate::schema::syntax::tokens::in_plain_tokens;
@@ -22,7 +24,7 @@ pub fn parse(file: &str, text: &str, findings: &mut Findings) -> Option<Schema> 
     let mut authors = match Document::parse(text, file) {
         Ok(document) => document,
         Err(WithErrors { partial, errors }) => {
-            report("KF0001", &errors, partial.sources.keys().next().copied(), findings);
+            report(rules::KF0001, &errors, partial.sources.keys().next().copied(), findings);
             return None;
         }
     };
@@ -39,7 +41,7 @@ pub fn parse(file: &str, text: &str, findings: &mut Findings) -> Option<Schema> 
     let mut schema = match Schema::builder().add_ast(&ours).add_ast(&authors).build() {
         Ok(schema) => schema,
         Err(WithErrors { partial, errors }) => {
-            report("KF0002", &errors, file_id, findings);
+            report(rules::KF0002, &errors, file_id, findings);
             partial
         }
     };
@@ -51,19 +53,19 @@ pub fn parse(file: &str, text: &str, findings: &mut Findings) -> Option<Schema> 
             Some(valid.into_inner())
         }
         Err(WithErrors { partial, errors }) => {
-            report("KF0002", &errors, file_id, findings);
+            report(rules::KF0002, &errors, file_id, findings);
             Some(partial)
         }
     }
 }
 
 /// Adds the compiler's findings. A finding in another file than the author's is placed at the start of the text.
-fn report(code: &'static str, errors: &DiagnosticList, file: Option<FileId>, findings: &mut Findings) {
+fn report(rule: &'static Rule, errors: &DiagnosticList, file: Option<FileId>, findings: &mut Findings) {
     for diagnostic in errors.iter() {
         let location = diagnostic.error.location().filter(|location| Some(location.file_id()) == file);
         let said = diagnostic.error.to_string();
         let message = if said.starts_with("syntax error") { in_plain_tokens(&said) } else { said };
         let help = misspelt::meant(&message);
-        findings.error(code, &span::of(location), message, help);
+        findings.error(rule, &span::of(location), message, help);
     }
 }

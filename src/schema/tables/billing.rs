@@ -1,6 +1,7 @@
 //! `billing:` and the capacities of a `@table` and its indexes in; out: how they are billed. Must not know keys or names.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::syntax::directives::{argument, member};
 use crate::schema::table::{Billing, Capacity};
@@ -19,7 +20,7 @@ pub fn of_table(directive: &Node<Directive>, findings: &mut Findings) -> Billing
         let written = argument(directive, name)?;
         if !provisioned {
             let message = format!("`{name}` has no effect: the table is billed by request");
-            findings.error("KF0108", &span::of(written.location()), message, Some(ONLY_PROVISIONED.to_owned()));
+            findings.error(rules::KF0108, &span::of(written.location()), message, Some(ONLY_PROVISIONED.to_owned()));
         }
         units(name, written, findings)
     };
@@ -35,10 +36,10 @@ pub fn of_index(billing: Billing, local: bool, written: &Node<Value>, findings: 
         let place = span::of(written.location());
         if local {
             let help = "leave it out: a local index uses the table's capacity".to_owned();
-            findings.error("KF0108", &place, "a local index does not have its own capacity", Some(help));
+            findings.error(rules::KF0108, &place, "a local index does not have its own capacity", Some(help));
         } else if billing == Billing::PayPerRequest {
             let message = format!("`{name}` has no effect: the table is billed by request");
-            findings.error("KF0108", &place, message, Some(ONLY_PROVISIONED.to_owned()));
+            findings.error(rules::KF0108, &place, message, Some(ONLY_PROVISIONED.to_owned()));
         }
         units(name, written, findings)
     };
@@ -54,7 +55,7 @@ fn units(name: &str, written: &Node<Value>, findings: &mut Findings) -> Option<u
     let number = written.to_i32()?;
     let units = u32::try_from(number).ok().filter(|units| *units > 0);
     if units.is_none() {
-        findings.error("KF0108", &span::of(written.location()), format!("`{name}` is {number}, but the minimum is 1"), None);
+        findings.error(rules::KF0108, &span::of(written.location()), format!("`{name}` is {number}, but the minimum is 1"), None);
     }
     units
 }

@@ -4,6 +4,7 @@ mod billing;
 
 use super::table::{Index, KeyAttribute, KeyType, Projection, StreamView, Table};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::At;
 use crate::schema::diagnostics::suggestion::list;
@@ -42,7 +43,7 @@ pub fn read_tables(
             Err(unset) => {
                 let place = span::within(text, &written.span, &unset.span);
                 let help = Some("set it, or give a default: `${NAME:-default}`".to_owned());
-                findings.error("KF0103", &place, unset.message, help);
+                findings.error(rules::KF0103, &place, unset.message, help);
                 written.value.clone()
             }
         };
@@ -53,7 +54,7 @@ pub fn read_tables(
             same.into_iter().find(|(known, this)| known == this).map(|(_, this)| this.clone())
         });
         if let Some(twice) = twice {
-            findings.error("KF0101", &written.span, format!("the schema declares the table `{twice}` twice"), None);
+            findings.error(rules::KF0101, &written.span, format!("the schema declares the table `{twice}` twice"), None);
             continue;
         }
         tables.push(DeclaredTable { name, table: table(directive, table_name, findings) });
@@ -76,7 +77,7 @@ fn table(directive: &Node<Directive>, name: String, findings: &mut Findings) -> 
     };
     if table.sort.as_ref().is_some_and(|sort| sort.name == table.partition.name) {
         let place = text(directive, "sortKey").map(|at| at.span).unwrap_or_default();
-        findings.error("KF0105", &place, format!("`{}` is already the partition key", table.partition.name), None);
+        findings.error(rules::KF0105, &place, format!("`{}` is already the partition key", table.partition.name), None);
     }
     for written in argument(directive, "indexes").map(items).unwrap_or_default() {
         if let Some(index) = index(&table, written, findings) {
@@ -86,7 +87,7 @@ fn table(directive: &Node<Directive>, name: String, findings: &mut Findings) -> 
     }
     if table.indexes.iter().filter(|index| index.local).count() > LOCAL_INDEXES {
         let message = format!("`{}` has more than {LOCAL_INDEXES} local indexes", table.name);
-        findings.error("KF0104", &crate::schema::syntax::directives::named(directive), message, None);
+        findings.error(rules::KF0104, &crate::schema::syntax::directives::named(directive), message, None);
     }
     table
 }
@@ -95,7 +96,7 @@ fn index(table: &Table, written: &Node<Value>, findings: &mut Findings) -> Optio
     let name = member(written, "name").and_then(string)?;
     check_name("index", &name, findings);
     if table.indexes.iter().any(|index| index.name == name.value) {
-        findings.error("KF0102", &name.span, format!("the table declares the index `{}` twice", name.value), None);
+        findings.error(rules::KF0102, &name.span, format!("the table declares the index `{}` twice", name.value), None);
         return None;
     }
     let key = |attribute: &str, kind: &str| {
@@ -111,7 +112,7 @@ fn index(table: &Table, written: &Node<Value>, findings: &mut Findings) -> Optio
             Some(_) => format!("the index `{}` is local, and `{}` has no sort key", name.value, table.name),
         };
         findings.error(
-            "KF0104",
+            rules::KF0104,
             &name.span,
             message,
             Some("a local index needs a `sortKey`, and a global index needs a `partitionKey`".into()),
@@ -120,7 +121,7 @@ fn index(table: &Table, written: &Node<Value>, findings: &mut Findings) -> Optio
     }
     let used = partition.as_ref().map_or(&table.partition.name, |partition| &partition.value.name);
     if let Some(sort) = sort.as_ref().filter(|sort| sort.value.name == *used) {
-        findings.error("KF0105", &sort.span, format!("`{}` is already the partition key", sort.value.name), None);
+        findings.error(rules::KF0105, &sort.span, format!("`{}` is already the partition key", sort.value.name), None);
     }
     Some(Index {
         local,
@@ -139,12 +140,12 @@ fn projection(name: &At<String>, written: &Node<Value>, findings: &mut Findings)
     match (kind, included.is_empty()) {
         (Some("INCLUDE"), true) => {
             let message = format!("the index `{}` has the projection INCLUDE, but names no attributes", name.value);
-            findings.error("KF0106", &name.span, message, Some("list them: `include: [\"title\"]`".into()));
+            findings.error(rules::KF0106, &name.span, message, Some("list them: `include: [\"title\"]`".into()));
         }
         (Some("INCLUDE"), false) | (_, true) => {}
         (_, false) => {
             let message = format!("the index `{}` has an `include` list, but its projection is not INCLUDE", name.value);
-            findings.error("KF0106", &name.span, message, Some("write `projection: INCLUDE`, or leave `include` out".into()));
+            findings.error(rules::KF0106, &name.span, message, Some("write `projection: INCLUDE`, or leave `include` out".into()));
         }
     }
     match kind {
@@ -163,7 +164,7 @@ fn check_types(table: &Table, index: &Index, written: &Node<Value>, findings: &m
             let place = member(written, member_name).map(|value| span::of(value.location())).unwrap_or_default();
             let message =
                 format!("`{}` has the type {:?} here, but {:?} in another key of `{}`", key.name, key.kind, other.kind, table.name);
-            findings.error("KF0107", &place, message, Some(format!("write `{member_name}Type: {:?}`", other.kind)));
+            findings.error(rules::KF0107, &place, message, Some(format!("write `{member_name}Type: {:?}`", other.kind)));
         }
     }
 }
@@ -173,7 +174,7 @@ fn check_name(what: &str, name: &At<String>, findings: &mut Findings) {
     let fits = (3..=255).contains(&name.value.len()) && name.value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
     if !fits {
         let message = format!("`{}` is not a valid {what} name in DynamoDB", name.value);
-        findings.error("KF0103", &name.span, message, Some("use 3 to 255 characters: letters, digits, `_`, `-` and `.`".into()));
+        findings.error(rules::KF0103, &name.span, message, Some("use 3 to 255 characters: letters, digits, `_`, `-` and `.`".into()));
     }
 }
 
@@ -203,19 +204,24 @@ pub fn of_item(tables: &[DeclaredTable], type_name: &str, directive: &Node<Direc
             let found = in_file.or_else(|| tables.iter().position(|declared| declared.table.name == written.value));
             if found.is_none() {
                 let message = format!("the table `{}` does not exist", written.value);
-                findings.error("KF0202", &written.span, message, crate::schema::diagnostics::suggestion::suggest(&written.value, names));
+                findings.error(
+                    rules::KF0202,
+                    &written.span,
+                    message,
+                    crate::schema::diagnostics::suggestion::suggest(&written.value, names),
+                );
             }
             found
         }
         (None, 1) => Some(0),
         (_, 0) => {
             let help = "declare it: `extend schema @table(name: \"data\", partitionKey: \"PK\", sortKey: \"SK\")`";
-            findings.error("KF0201", &place, format!("`{type_name}` is an item type, but the schema has no table"), Some(help.into()));
+            findings.error(rules::KF0201, &place, format!("`{type_name}` is an item type, but the schema has no table"), Some(help.into()));
             None
         }
         (None, _) => {
             let message = format!("`{type_name}` does not name its table");
-            findings.error("KF0202", &place, message, Some(format!("add `table:` with one of {}", list(&names))));
+            findings.error(rules::KF0202, &place, message, Some(format!("add `table:` with one of {}", list(&names))));
             None
         }
     }

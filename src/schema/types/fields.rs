@@ -8,6 +8,7 @@
 //!   whenever the field has a value.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::model::Stored;
@@ -40,11 +41,11 @@ pub fn declare(draft: &SchemaDraft, object: &ObjectType, table: Option<&Table>, 
 fn check_bare(object: &ObjectType, field: &FieldDefinition, findings: &mut Findings) {
     if let Some(argument) = field.arguments.first() {
         let message = format!("`{}.{}` is stored, so its argument `{}` has no effect", object.name, field.name, argument.name);
-        findings.error("KF0305", &span::of(argument.name.location()), message, Some("add `@find` if it is a relation".into()));
+        findings.error(rules::KF0305, &span::of(argument.name.location()), message, Some("add `@find` if it is a relation".into()));
     }
     if let Some(write) = crate::schema::syntax::directives::write_of(&field.directives) {
         let message = format!("`@{}` is on `{}.{}`, but only fields of the Mutation type write", write.name, object.name, field.name);
-        findings.error("KF0505", &named(write), message, None);
+        findings.error(rules::KF0505, &named(write), message, None);
     }
 }
 
@@ -71,7 +72,7 @@ fn declared(
         _ => None,
     };
     if let Some((message, relation)) = not_stored {
-        findings.error("KF0304", &place, message, relation.then(|| "add `@find` to make it a relation".into()));
+        findings.error(rules::KF0304, &place, message, relation.then(|| "add `@find` to make it a relation".into()));
         return None;
     }
     let attribute = field.directives.get("attribute");
@@ -91,7 +92,7 @@ fn declared(
         time_to_live(&mut declared, &coordinate, findings);
     }
     if declared.attribute.is_empty() {
-        findings.error("KF0301", &declared.span, format!("the attribute of `{coordinate}` has no name"), None);
+        findings.error(rules::KF0301, &declared.span, format!("the attribute of `{coordinate}` has no name"), None);
     }
     Some(declared)
 }
@@ -111,7 +112,7 @@ fn keep(declared: &mut Declared, stored: &span::At<String>, coordinate: &str, fi
                 _ => "only a DateTime can be stored as an epoch",
             };
             let message = format!("`{coordinate}` of type `{}` cannot be stored as {other}", declared.ty);
-            findings.error("KF0303", &stored.span, message, Some(help.into()));
+            findings.error(rules::KF0303, &stored.span, message, Some(help.into()));
         }
     }
 }
@@ -123,7 +124,7 @@ fn time_to_live(declared: &mut Declared, coordinate: &str, findings: &mut Findin
         ValueType::Int | ValueType::Long if !declared.ty.is_list() => {}
         _ => {
             let message = format!("`{coordinate}` is the table's time to live, which cannot be a `{}`", declared.ty);
-            findings.error("KF0307", &declared.span, message, Some("make it a DateTime".into()));
+            findings.error(rules::KF0307, &declared.span, message, Some("make it a DateTime".into()));
         }
     }
 }
@@ -133,7 +134,7 @@ fn check_attributes(object: &ObjectType, record: &StoredFields, findings: &mut F
     for (position, (name, field)) in record.iter().enumerate() {
         if let Some((other, _)) = record.iter().take(position).find(|(_, known)| known.attribute == field.attribute) {
             let message = format!("`{}.{name}` and `{other}` are both stored in the attribute `{}`", object.name, field.attribute);
-            findings.error("KF0301", &field.span, message, Some("give one of them another `@attribute(name:)`".into()));
+            findings.error(rules::KF0301, &field.span, message, Some("give one of them another `@attribute(name:)`".into()));
         }
     }
 }
@@ -197,7 +198,7 @@ fn check_epoch(type_name: &str, (name, declared): (&str, &Declared), findings: &
     };
     let message = format!("`stored: {word}` has no effect: `{type_name}.{name}` is part of a key's text, which holds the time as text");
     let help = "leave `stored:` out, make the key a number (`sortKeyType: N`), or store the field in its own attribute as well";
-    findings.error("KF0303", &declared.span, message, Some(help.into()));
+    findings.error(rules::KF0303, &declared.span, message, Some(help.into()));
 }
 
 /// A stored attribute must not be a key attribute with other content, nor a constant.
@@ -224,11 +225,11 @@ pub fn check_conflicts(type_name: &str, record: &StoredFields, keys: &ItemKeys, 
                 true => format!("make the key `{{{name}}}`, or choose an attribute other than {}", list(&names)),
                 false => format!("choose an attribute other than {}", list(&names)),
             };
-            findings.error("KF0302", &declared.span, message, Some(help));
+            findings.error(rules::KF0302, &declared.span, message, Some(help));
         }
         if keys.constants.iter().any(|(constant, _)| *constant == attribute) {
             let message = format!("`{type_name}.{name}` is stored in `{attribute}`, a constant of the type");
-            findings.error("KF0302", &declared.span, message, Some("choose another attribute for one of them".into()));
+            findings.error(rules::KF0302, &declared.span, message, Some("choose another attribute for one of them".into()));
         }
     }
 }

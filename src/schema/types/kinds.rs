@@ -6,6 +6,7 @@
 //! recognised by its field `change: ChangeKind!`.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::syntax::directives::named;
@@ -71,7 +72,7 @@ fn first_kind(schema: &Schema, object: &Node<ObjectType>, findings: &mut Finding
         .find(|operation| schema.root_operation(*operation) == Some(&object.name));
     if let (Some(operation), Some(item)) = (root, item) {
         let message = format!("`{}` is the root type of every {operation}, not an item type", object.name);
-        findings.error("KF0203", &named(item), message, None);
+        findings.error(rules::KF0203, &named(item), message, None);
     }
     match (root, item) {
         (Some(operation), _) => Kind::Root(operation),
@@ -108,7 +109,7 @@ fn report_no_page_info(object: &ObjectType, findings: &mut Findings) {
                 "it has `hasNextPage: Boolean!`, `hasPreviousPage: Boolean!`, `startCursor: String` and `endCursor: String`".to_owned(),
             ),
         };
-        findings.error("KF0506", &span::of(name.location()), message, Some(help));
+        findings.error(rules::KF0506, &span::of(name.location()), message, Some(help));
     }
 }
 
@@ -168,13 +169,13 @@ fn change(kinds: &IndexMap<String, Kind>, object: &ObjectType, findings: &mut Fi
         if !fits {
             let message = format!("`{}` is a change of an item, but `{name}: {}` is not part of a change", object.name, field.ty);
             let help = "a change has `change: ChangeKind!`, `node` and `previous` of one item type, which may be null, and `id: ID!`";
-            findings.error("KF0903", &span::of(name.location()), message, Some(help.into()));
+            findings.error(rules::KF0903, &span::of(name.location()), message, Some(help.into()));
             return None;
         }
     }
     let Some(item) = item else {
         let message = format!("`{}` is a change of an item, but it has neither `node` nor `previous`", object.name);
-        findings.error("KF0903", &span::of(object.name.location()), message, None);
+        findings.error(rules::KF0903, &span::of(object.name.location()), message, None);
         return None;
     };
     Some(item.to_owned())
@@ -184,7 +185,12 @@ fn check_edge(edge: &ObjectType, node: &str, findings: &mut Findings) {
     for (name, field) in &edge.fields {
         if !(name == "node" || name == "cursor" && is_cursor(field)) {
             let message = format!("`{}` is an edge of `{node}`, but `{name}` is not part of an edge", edge.name);
-            findings.error("KF0502", &span::of(name.location()), message, Some("an edge has only `node` and `cursor: String!`".into()));
+            findings.error(
+                rules::KF0502,
+                &span::of(name.location()),
+                message,
+                Some("an edge has only `node` and `cursor: String!`".into()),
+            );
         }
     }
 }
@@ -203,7 +209,7 @@ fn report_no_connection(object: &ObjectType, page_info: &FieldDefinition, findin
     let help =
         "a connection has `nodes: [Item!]!`, `edges: [ItemEdge!]!` (with `node` and `cursor`) and `pageInfo: PageInfo!`, and nothing more";
     findings.error(
-        "KF0501",
+        rules::KF0501,
         &span::of(page_info.name.location()),
         format!("`{}` is not a connection: {why}", object.name),
         Some(help.into()),

@@ -2,6 +2,7 @@
 //! which. Must not know items or keys.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::scalar::spread::{Spread, SpreadKind};
 use crate::schema::scalar::value_type::{EnumValues, Moment, ValueType};
@@ -45,16 +46,16 @@ pub fn check_enums(schema: &Schema, findings: &mut Findings) {
             let place =
                 place.unwrap_or_else(|| span::of(definition.values.get_key_value(name.as_str()).and_then(|(key, _)| key.location())));
             if stored.is_empty() {
-                findings.error("KF0306", &place, format!("`{}.{name}` is stored as an empty text", values.name), None);
+                findings.error(rules::KF0306, &place, format!("`{}.{name}` is stored as an empty text", values.name), None);
             }
             if let Some((other, _)) = values.stored.iter().take(position).find(|(_, known)| *known == stored) {
                 let message = format!("`{}.{name}` and `{other}` are both stored as \"{stored}\"", values.name);
-                findings.error("KF0306", &place, message, Some("each value needs a different stored text".into()));
+                findings.error(rules::KF0306, &place, message, Some("each value needs a different stored text".into()));
             }
             if let Some(place) = named.filter(|directive| directive.specified_argument_by_name("stored").is_some()) {
                 let message = format!("`stored:` has no effect on the enum value `{}.{name}`", values.name);
                 findings.error(
-                    "KF0303",
+                    rules::KF0303,
                     &crate::schema::syntax::directives::named(place),
                     message,
                     Some("set its stored text with `@attribute(name:)`".into()),

@@ -4,6 +4,7 @@
 //! can be bound, and no access path is needed.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::Condition;
@@ -32,14 +33,14 @@ pub fn read_watch(
     if table.stream != Some(StreamView::NewAndOldImages) {
         let message = format!("`{parent}.{}` watches `{item}`, but the table `{}` has no stream with both images", field.name, table.name);
         let help = "give the table one: `@table(…, stream: NEW_AND_OLD_IMAGES)`";
-        findings.error("KF0902", &named(directive), message, Some(help.into()));
+        findings.error(rules::KF0902, &named(directive), message, Some(help.into()));
     }
     let kinds = kinds(directive);
     let is_plain = draft.kind(field.ty.inner_named_type()) == Some(&Kind::Item);
     if is_plain && field.ty.is_non_null() && kinds.contains(&ChangeKind::Remove) {
         let message = format!("`{parent}.{}` is never null, but an item that is removed is null", field.name);
         let help = "make it nullable, or leave removals out: `on: [INSERT, MODIFY]`";
-        findings.error("KF0901", &span::of(field.name.location()), message, Some(help.into()));
+        findings.error(rules::KF0901, &span::of(field.name.location()), message, Some(help.into()));
         return None;
     }
     // `after` is for changes, and no field of the item.
@@ -87,13 +88,13 @@ fn watched_item(
         _ => {
             let message = format!("`{coordinate}` of type `{}` cannot return a change of an item", field.ty);
             let help = "return an item type, or a type with `change: ChangeKind!`, `node` and `previous`";
-            findings.error("KF0901", &span::of(field.name.location()), message, Some(help.into()));
+            findings.error(rules::KF0901, &span::of(field.name.location()), message, Some(help.into()));
             return None;
         }
     };
     if let Some(written) = name(directive, "item").filter(|written| written.value != item) {
         let message = format!("`item:` names `{}`, but `{coordinate}` returns changes of `{item}`", written.value);
-        findings.error("KF0901", &written.span, message, Some("leave `item:` out".into()));
+        findings.error(rules::KF0901, &written.span, message, Some("leave `item:` out".into()));
         return None;
     }
     Some(item.to_owned())
@@ -111,13 +112,13 @@ fn check_bindings(wanted: &FindContext, bindings: &Bindings, findings: &mut Find
     let mut sound = true;
     for (field, bounds) in &bindings.ranges {
         let message = format!("a subscription compares `{field}` with one value, so it takes no range");
-        findings.error("KF0904", &bounds.span, message, Some("use `filter:`".into()));
+        findings.error(rules::KF0904, &bounds.span, message, Some("use `filter:`".into()));
         sound = false;
     }
     let spread = wanted.keys.spread().map(|spread| (spread.placeholder(), spread.kind.word()));
     if let Some((_, word)) = spread.filter(|(placeholder, _)| bindings.equal.contains_key(placeholder)) {
         let message = format!("`{}` watches items whatever their {word} is", wanted.coordinate());
-        findings.error("KF0904", &wanted.directive.span, message, Some(format!("leave the {word} out")));
+        findings.error(rules::KF0904, &wanted.directive.span, message, Some(format!("leave the {word} out")));
         sound = false;
     }
     sound
@@ -145,7 +146,7 @@ fn check_arguments(
             ),
         };
         let help = if name == AFTER { Some("make it `ID`".to_owned()) } else { suggest(name, wanted.record.keys().map(String::as_str)) };
-        findings.error("KF0904", &span::of(argument.name.location()), message, help);
+        findings.error(rules::KF0904, &span::of(argument.name.location()), message, help);
         sound = false;
     }
     sound

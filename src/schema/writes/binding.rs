@@ -19,6 +19,7 @@
 
 use super::acting::{Acting, FieldBinding, InScope, Writing};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span::Span;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::scope::prefixed;
@@ -74,7 +75,7 @@ pub fn by_argument(writing: &Writing, wish: &Wish, findings: &mut Findings) -> R
         [first, ..] => {
             let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
             let message = format!("`{}.{}` could come from any of {}", wish.owner, wish.name, list(&names));
-            findings.error("KF0713", &first.span, message, Some("choose one in `set:` or `where:`, or rename the others".into()));
+            findings.error(rules::KF0713, &first.span, message, Some("choose one in `set:` or `where:`, or rename the others".into()));
             Err(())
         }
     }
@@ -106,7 +107,7 @@ pub fn report_other_id(writing: &Writing, (owner, clause, less): (&str, &str, bo
         id.name,
         prefixed(owner, "id")
     );
-    findings.error("KF0721", span, message, Some(help));
+    findings.error(rules::KF0721, span, message, Some(help));
 }
 
 /// Binds the argument if the field can hold its values; `Err` if not.
@@ -124,7 +125,7 @@ fn checked(writing: &Writing, wish: &Wish, declared: &Declared, input: &Input, f
         let coordinate = format!("{}.{}", wish.owner, wish.name);
         let message =
             format!("the argument `{}` of type `{}` does not fit `{coordinate}` of type `{}`: {why}", input.name, input.ty, declared.ty);
-        findings.error("KF0704", &input.span, message, None);
+        findings.error(rules::KF0704, &input.span, message, None);
         return Err(());
     }
     let source = Source::Argument(input.name.clone());
@@ -172,7 +173,7 @@ fn one_of(acting: &Acting, wish: &Wish, found: &[(&InScope, &str)], findings: &m
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let message = format!("`{}.{}` could come from any of {}", wish.owner, wish.name, list(&names));
             let help = format!("choose one in `{}:`", acting.directive.clause());
-            findings.error("KF0713", span, message, Some(help));
+            findings.error(rules::KF0713, span, message, Some(help));
             Err(())
         }
     }

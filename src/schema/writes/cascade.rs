@@ -2,6 +2,7 @@
 
 use super::acting::Acting;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::At;
 use crate::schema::diagnostics::suggestion::suggest;
@@ -26,7 +27,7 @@ fn path(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Optio
         let fields = draft.schema.get_object(&reached).map(|object| &object.fields)?;
         let Some(field) = fields.get(name).filter(|field| is_find(field)) else {
             let relations = fields.values().filter(|field| is_find(field)).map(|field| field.name.as_str());
-            findings.error("KF0715", &place, format!("`{name}` is not a relation of `{reached}`"), suggest(name, relations));
+            findings.error(rules::KF0715, &place, format!("`{name}` is not a relation of `{reached}`"), suggest(name, relations));
             return None;
         };
         // A mistake in the relation itself is reported at its own field.
@@ -51,7 +52,7 @@ fn path(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Optio
             }),
         };
         if let Some((message, help)) = refusal {
-            findings.error("KF0715", &place, message, help);
+            findings.error(rules::KF0715, &place, message, help);
             return None;
         }
         reached.clone_from(&target.item);

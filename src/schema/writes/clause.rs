@@ -2,6 +2,7 @@
 
 use super::acting::{Acting, FieldBinding};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::suggest;
@@ -30,13 +31,13 @@ pub fn read_clause(acting: &Acting, (owner, record): (&str, &StoredFields), find
     let clause = acting.directive.clause();
     if let Some(place) = &acting.directive.malformed {
         let help = format!("write `{clause}: {{ userId: \"{{id}}\" }}`");
-        findings.error("KF0702", place, format!("`{clause}:` is an object that binds fields"), Some(help));
+        findings.error(rules::KF0702, place, format!("`{clause}:` is an object that binds fields"), Some(help));
         sound = false;
     }
     for (field, written) in &acting.directive.bindings {
         let Some(declared) = record.get(&field.value) else {
             let message = format!("`{}` is not a stored field of `{owner}`", field.value);
-            findings.error("KF0702", &field.span, message, suggest(&field.value, record.keys().map(String::as_str)));
+            findings.error(rules::KF0702, &field.span, message, suggest(&field.value, record.keys().map(String::as_str)));
             sound = false;
             continue;
         };
@@ -47,7 +48,7 @@ pub fn read_clause(acting: &Acting, (owner, record): (&str, &StoredFields), find
         match (Entry { acting, owner, field, declared }).read_binding(written, findings) {
             Some(value) if !bound.contains_key(&field.value) => _ = bound.insert(field.value.clone(), value),
             Some(_) => {
-                findings.error("KF0702", &field.span, format!("`{clause}:` binds `{}` twice", field.value), None);
+                findings.error(rules::KF0702, &field.span, format!("`{clause}:` binds `{}` twice", field.value), None);
                 sound = false;
             }
             None => sound = false,
@@ -70,7 +71,7 @@ impl Entry<'_> {
         let Some(text) = literal.or_else(|| string(written)) else {
             let help =
                 "write a template: `\"{argument}\"`, `\"{groupId}\"` of an item in scope, or a text; write null to leave the field unbound";
-            findings.error("KF0702", &place, format!("the value of `{}` must be a text", self.field.value), Some(help.into()));
+            findings.error(rules::KF0702, &place, format!("the value of `{}` must be a text", self.field.value), Some(help.into()));
             return None;
         };
         if written.as_str().is_some() && !matches!(self.declared.value, ValueType::Enum(_)) {
@@ -101,7 +102,7 @@ impl Entry<'_> {
             }
             let place = |end: usize| span::within(self.acting.writing.draft.text, &text.span, &(open..end));
             let Some(close) = value[open..].find('}').map(|found| open + found) else {
-                findings.error("KF0702", &place(value.len()), "this brace is not closed", Some("a placeholder is `{name}`".into()));
+                findings.error(rules::KF0702, &place(value.len()), "this brace is not closed", Some("a placeholder is `{name}`".into()));
                 return None;
             };
             parts.push(TextPart::Value(self.name(&value[open + 1..close], &place(close + 1), findings)?));
@@ -132,7 +133,7 @@ impl Entry<'_> {
         });
         let fields = self.fields_in_scope().map(|(item, field)| format!("{item}.{field}"));
         let choices: Vec<String> = arguments.chain(fields).collect();
-        findings.error("KF0703", place, message, suggest(name, choices.iter().map(String::as_str)));
+        findings.error(rules::KF0703, place, message, suggest(name, choices.iter().map(String::as_str)));
         None
     }
 
@@ -171,7 +172,7 @@ impl Entry<'_> {
             Err(why) => {
                 let message =
                     format!("this value does not fit `{}.{}` of type `{}`: {why}", self.owner, self.field.value, self.declared.ty);
-                findings.error("KF0704", place, message, None);
+                findings.error(rules::KF0704, place, message, None);
                 None
             }
         }
@@ -202,7 +203,7 @@ impl Entry<'_> {
             _ if constant => Some("write a constant as its `@default` or in an `expression:`".to_owned()),
             _ => None,
         };
-        findings.error("KF0704", &text.span, message, help);
+        findings.error(rules::KF0704, &text.span, message, help);
         None
     }
 

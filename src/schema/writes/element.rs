@@ -4,6 +4,7 @@
 use super::acting::Acting;
 use super::directive::Verb;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::suggest;
@@ -23,7 +24,7 @@ pub fn read_element(acting: &Acting, written: &At<String>, findings: &mut Findin
     let words: Vec<(&Token, Span)> = words.iter().map(|word| (&word.token, place(&word.span))).collect();
     let malformed = |findings: &mut Findings, span: &Span| {
         let help = "write the list, `foods`, or one of its elements, `foods[id = :foodId]`";
-        findings.error("KF0714", span, "`at:` must name a list or one of its elements", Some(help.into()));
+        findings.error(rules::KF0714, span, "`at:` must name a list or one of its elements", Some(help.into()));
     };
     if let Some(mistake) = mistakes.first() {
         malformed(findings, &place(&mistake.span));
@@ -62,7 +63,7 @@ fn list_of(acting: &Acting, (name, span): (&str, &Span), findings: &mut Findings
     let declared = acting.record.get(name).filter(|_| lists().any(|list| list == name));
     let Some((attribute, ValueType::Embedded(element))) = declared.map(|declared| (&declared.attribute, &declared.value)) else {
         let message = format!("`{name}` is not a stored list of embedded objects in `{}`", acting.item);
-        findings.error("KF0714", span, message, suggest(name, lists()));
+        findings.error(rules::KF0714, span, message, suggest(name, lists()));
         return None;
     };
     Some((attribute.clone(), element.clone()))
@@ -84,7 +85,7 @@ fn named_by(
     let Some(declared) = single(field) else {
         let message = format!("`{field}` is not a field of `{element}` that can identify an element");
         findings.error(
-            "KF0714",
+            rules::KF0714,
             field_span,
             message,
             suggest(field, record.keys().map(String::as_str).filter(|name| single(name).is_some())),
@@ -96,14 +97,14 @@ fn named_by(
             let Some(input) = inputs::input(writing.draft.schema, writing.field, name) else {
                 let choices: Vec<String> = inputs::arguments(writing.field).map(|input| input.name).collect();
                 let message = format!("the argument `{name}` does not exist");
-                findings.error("KF0714", span, message, suggest(name, choices.iter().map(String::as_str)));
+                findings.error(rules::KF0714, span, message, suggest(name, choices.iter().map(String::as_str)));
                 return None;
             };
             let fits = input.value(writing.draft.schema).is_some_and(|value| values::fits(&value, &declared.value));
             if !fits || depth_of(input.ty) > 0 || input.nullable {
                 let message = format!("`:{name}` of type `{}` cannot identify a `{element}` by its `{field}`", input.ty);
                 let help = format!("make it `{}!`", declared.ty.inner_named_type());
-                findings.error("KF0714", span, message, Some(help));
+                findings.error(rules::KF0714, span, message, Some(help));
                 return None;
             }
             Source::Argument(input.name)
@@ -113,7 +114,7 @@ fn named_by(
         }
         _ => {
             let help = "write an argument such as `:foodId`, or, for text, a literal such as `'milk'`";
-            findings.error("KF0714", span, format!("this is not a value of `{element}.{field}`"), Some(help.into()));
+            findings.error(rules::KF0714, span, format!("this is not a value of `{element}.{field}`"), Some(help.into()));
             return None;
         }
     };
@@ -135,6 +136,6 @@ fn check_use(acting: &Acting, ((list, _), names_one): (&Named, bool), span: &Spa
         ),
         _ => return Some(()),
     };
-    findings.error("KF0714", span, message, Some(help));
+    findings.error(rules::KF0714, span, message, Some(help));
     None
 }

@@ -4,6 +4,8 @@
 use super::acting::Acting;
 use super::directive::Verb;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rule::Rule;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::At;
 use crate::schema::diagnostics::suggestion::list;
@@ -33,7 +35,7 @@ pub fn condition(acting: &Acting, findings: &mut Findings) -> Option<Option<Cond
             Some(Some(condition))
         }
         Err(mistakes) => {
-            report(acting, ("KF0711", written), mistakes, findings);
+            report(acting, (rules::KF0711, written), mistakes, findings);
             None
         }
     }
@@ -55,7 +57,7 @@ pub fn expression(acting: &Acting, findings: &mut Findings) -> Option<Option<Upd
             sound.iter().all(|sound| *sound).then_some(Some(parsed.update))
         }
         Err(mistakes) => {
-            report(acting, ("KF0712", written), mistakes, findings);
+            report(acting, (rules::KF0712, written), mistakes, findings);
             None
         }
     }
@@ -64,18 +66,18 @@ pub fn expression(acting: &Acting, findings: &mut Findings) -> Option<Option<Upd
 /// DynamoDB refuses longer expressions.
 fn check_size(excess: Option<String>, what: &str, written: &At<String>, findings: &mut Findings) -> Option<()> {
     let Some(excess) = excess else { return Some(()) };
-    findings.error("KF0439", &written.span, format!("this {what} is too long: {excess}"), Some("make it shorter".into()));
+    findings.error(rules::KF0439, &written.span, format!("this {what} is too long: {excess}"), Some("make it shorter".into()));
     None
 }
 
-fn report(acting: &Acting, (code, written): (&'static str, &At<String>), mistakes: Vec<ConditionMistake>, findings: &mut Findings) {
+fn report(acting: &Acting, (rule, written): (&'static Rule, &At<String>), mistakes: Vec<ConditionMistake>, findings: &mut Findings) {
     for mut mistake in mistakes {
         let name = written.value.get(mistake.span.clone()).unwrap_or_default();
         if acting.record.contains_key(name) && acting.names().attribute(name).is_none() {
             mistake.message = format!("`{name}` is only part of a key's text, so conditions and expressions cannot use it");
             mistake.help = Some(format!("store it in its own attribute as well: `@attribute(name: \"{name}\")`"));
         }
-        findings.error(code, &span::within(acting.writing.draft.text, &written.span, &mistake.span), mistake.message, mistake.help);
+        findings.error(rule, &span::within(acting.writing.draft.text, &written.span, &mistake.span), mistake.message, mistake.help);
     }
 }
 
@@ -95,12 +97,12 @@ fn check_change(
     if acting.primary_fields().contains(&field) {
         let help = moved::advice(acting.record);
         let message = format!("`{coordinate}` is part of the table's key, which an update cannot change");
-        findings.error("KF0709", &place, message, Some(help));
+        findings.error(rules::KF0709, &place, message, Some(help));
         return false;
     }
     if declared.rules.version {
         findings.error(
-            "KF0709",
+            rules::KF0709,
             &place,
             format!("`{coordinate}` is a `@version` field, which only Keyfold changes"),
             Some("leave it out".into()),
@@ -115,7 +117,7 @@ fn check_change(
     if let (false, Some((name, _))) = (known, renewed) {
         let message =
             format!("only DynamoDB knows the new value of `{coordinate}`, so Keyfold cannot compute `{name}`, whose default uses it");
-        findings.error("KF0813", &place, message, Some("set it to an argument, a literal or `:now`, or remove it".into()));
+        findings.error(rules::KF0813, &place, message, Some("set it to an argument, a literal or `:now`, or remove it".into()));
         return false;
     }
     let attribute = names.place(field).and_then(|stored| stored.attribute);
@@ -134,7 +136,7 @@ fn check_change(
         () if stale.is_empty() => format!("only DynamoDB knows the new value of `{coordinate}`, so Keyfold cannot keep it unique"),
         () => format!("only DynamoDB knows the new value of `{coordinate}`, so Keyfold cannot rewrite the key {keys}, which contains it"),
     };
-    findings.error("KF0710", &place, message, Some("set it to an argument, a literal or `:now`, or remove it".into()));
+    findings.error(rules::KF0710, &place, message, Some("set it to an argument, a literal or `:now`, or remove it".into()));
     false
 }
 
@@ -195,7 +197,7 @@ pub fn check_options(acting: &Acting, findings: &mut Findings) -> Option<()> {
     };
     if let Some((option, why)) = clash {
         let message = format!("`{option}` does not go with this `{}`: {why}", directive.name());
-        findings.error("KF0720", &directive.span, message, Some(format!("leave `{option}` out")));
+        findings.error(rules::KF0720, &directive.span, message, Some(format!("leave `{option}` out")));
         return None;
     }
     Some(())

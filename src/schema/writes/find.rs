@@ -6,6 +6,7 @@ use super::binding::{Purpose, Wish, by_argument, report_other_id};
 use super::directive::{ActionDirective, Verb};
 use super::target::{idle_id, is_one};
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::expression::condition::Condition;
 use crate::schema::finds::candidates::Candidate;
@@ -42,7 +43,7 @@ pub fn read_write_find(
         .find_map(|(option, given)| given.then_some(option))
     {
         let message = format!("`{option}` does not go with the `@find` of a mutation, which reads one item by its keys");
-        findings.error("KF0720", &directive.span, message, Some(format!("leave `{option}` out")));
+        findings.error(rules::KF0720, &directive.span, message, Some(format!("leave `{option}` out")));
         return None;
     }
     let (keys, record) = writing.draft.item(&item)?;
@@ -63,13 +64,13 @@ fn item(writing: &Writing, directive: &FindDirective, actions: &[ActionDirective
     match &directive.item {
         Some(named) if is_item(&named.value) => Some(named.value.clone()),
         Some(named) => {
-            findings.error("KF0701", &named.span, format!("`{}` is not an item type", named.value), suggest(&named.value, items()));
+            findings.error(rules::KF0701, &named.span, format!("`{}` is not an item type", named.value), suggest(&named.value, items()));
             None
         }
         None if is_item(own) && !put => Some(own.to_owned()),
         None => {
             let message = format!("`{}` does not name the item type of its `@find`", writing.coordinate());
-            findings.error("KF0701", &directive.span, message, Some("name it: `@find(item: …)`".into()));
+            findings.error(rules::KF0701, &directive.span, message, Some("name it: `@find(item: …)`".into()));
             None
         }
     }
@@ -113,8 +114,8 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
     let Some(path) = serving.first().cloned() else {
         let item = &wanted.target.item;
         let (code, message) = match paths(false).first() {
-            Some(_) => ("KF0707", format!("`@find` finds several items of `{item}`, but a mutation needs exactly one")),
-            None => ("KF0706", format!("no key or index of `{item}` can be read by the arguments of `{}`", writing.coordinate())),
+            Some(_) => (rules::KF0707, format!("`@find` finds several items of `{item}`, but a mutation needs exactly one")),
+            None => (rules::KF0706, format!("no key or index of `{item}` can be read by the arguments of `{}`", writing.coordinate())),
         };
         findings.error(code, &wanted.directive.span, message, Some(finds::keys_of(wanted)));
         return None;
@@ -158,7 +159,7 @@ fn check_decided(
     let used: Vec<&str> = best.bindings.keys().map(String::as_str).collect();
     let message = format!("it is ambiguous whether `{field}` or {1} finds the `{0}`", wanted.target.item, list(&used));
     let help = format!("write `where: {{ {field}: \"{{{argument}}}\" }}` if `{field}` finds it, `where: {{ {field}: null }}` if not");
-    findings.error("KF0434", &span, message, Some(help));
+    findings.error(rules::KF0434, &span, message, Some(help));
     None
 }
 
@@ -169,7 +170,7 @@ fn check_there(writing: &Writing, arguments: &[String], findings: &mut Findings)
     let Some(first) = nullable.first().map(|input| input.span.clone()) else { return Some(()) };
     let names: Vec<&str> = nullable.iter().map(|input| input.name.as_str()).collect();
     findings.error(
-        "KF0719",
+        rules::KF0719,
         &first,
         format!("{} may be null, but it finds the item to write", list(&names)),
         Some("make it non-null".into()),

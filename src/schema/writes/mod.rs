@@ -19,6 +19,7 @@ mod target;
 mod values;
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::update::Update;
 use crate::schema::model::write::{Action, ActionKind, Write, WriteTarget};
@@ -40,7 +41,7 @@ pub fn read_write(draft: &SchemaDraft, parent: &str, field: &FieldDefinition, fi
     if directives.len() > MOST_ACTIONS {
         let message =
             format!("`{}` has {} actions, but a transaction takes at most {MOST_ACTIONS}", writing.coordinate(), directives.len());
-        findings.error("KF0716", &whole::place(&writing), message, None);
+        findings.error(rules::KF0716, &whole::place(&writing), message, None);
         return None;
     }
     let mut used: Vec<String> = Vec::new();
@@ -97,7 +98,7 @@ fn item_of(writing: &Writing, directive: &ActionDirective, findings: &mut Findin
             (message, Some(format!("name the item type: `{}(item: …)`", directive.name())))
         }
     };
-    findings.error("KF0701", place, message, help);
+    findings.error(rules::KF0701, place, message, help);
     None
 }
 
@@ -178,6 +179,6 @@ fn check_upsert(acting: &Acting, values: &values::WrittenValues, expression: Opt
     let Some((name, declared)) = missing else { return Some(()) };
     let message = format!("`upsert:` may create a `{}` without `{name}`, which is never null", acting.item);
     let help = format!("add an argument `{name}: {}`, or give the field a `@default`", declared.ty);
-    findings.error("KF0705", &acting.directive.span, message, Some(help));
+    findings.error(rules::KF0705, &acting.directive.span, message, Some(help));
     None
 }

@@ -4,6 +4,7 @@ use super::acting::{Acting, FieldBinding, Writing};
 use super::binding::{Purpose, Wish, by_argument, by_item, by_long_name, other_id, report_other_id};
 use super::directive::Verb;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds;
 use crate::schema::finds::candidates::Candidate;
@@ -105,7 +106,7 @@ fn check_clause(acting: &Acting, used: &[&str], findings: &mut Findings) -> Opti
     let idle = acting.clause.iter().find(|(field, _)| where_of(acting, field).is_some() && !used.contains(&field.as_str()));
     let Some((field, bound)) = idle else { return Some(()) };
     let message = format!("`{field}` is not needed to find the `{}`: the access path uses only {}", acting.item, list(used));
-    findings.error("KF0702", &bound.span, message, Some("`where:` finds the item; put conditions on it into `if:`".into()));
+    findings.error(rules::KF0702, &bound.span, message, Some("`where:` finds the item; put conditions on it into `if:`".into()));
     None
 }
 
@@ -118,7 +119,7 @@ fn check_there<'b>(acting: &Acting, bound: impl Iterator<Item = (&'b str, &'b Fi
             Some(argument) => format!("make `{argument}` non-null"),
             None => "bind it to a field that is never null".to_owned(),
         };
-        findings.error("KF0719", &bound.span, message, Some(help));
+        findings.error(rules::KF0719, &bound.span, message, Some(help));
         sound = false;
     }
     sound.then_some(())
@@ -170,7 +171,7 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, findings: &mut
     if acting.directive.upsert {
         let message = format!("`upsert:` may create a `{}`, so it needs the whole key", acting.item);
         let help = format!("the key consists of {}", list(&acting.primary_fields()));
-        findings.error("KF0720", &acting.directive.span, message, Some(help));
+        findings.error(rules::KF0720, &acting.directive.span, message, Some(help));
         return None;
     }
     let arguments = used.iter().flat_map(|(_, bound)| bound.arguments.clone()).collect();
@@ -206,7 +207,7 @@ fn check_decided(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, paths: &
     let message = format!("it is ambiguous whether `{field}` finds the `{}`{or}", acting.item);
     let argument = bound.arguments.first().map_or(*field, String::as_str);
     let help = format!("write `where: {{ {field}: \"{{{argument}}}\" }}` if it finds it, `where: {{ {field}: null }}` if not");
-    findings.error("KF0434", &bound.span, message, Some(help));
+    findings.error(rules::KF0434, &bound.span, message, Some(help));
     None
 }
 
@@ -264,7 +265,7 @@ fn says_parts(acting: &Acting, (wanted, bindings): (&FindContext, &Bindings), pa
                     "add `{part}: \"{{{}.{part}}}\"` to `where:` to find those of the `{}`, or `{part}: null` to find all of them",
                     item.item, item.item
                 );
-                findings.error("KF0436", &acting.directive.span, message, Some(help));
+                findings.error(rules::KF0436, &acting.directive.span, message, Some(help));
                 return false;
             }
         }
@@ -303,7 +304,7 @@ fn refuse(
             Verb::Update | Verb::Delete if acting.directive.at.is_none() => ", or add `many: true` to write them all",
             _ => "",
         };
-        findings.error("KF0707", span, message, Some(format!("bind the rest of the key{many}")));
+        findings.error(rules::KF0707, span, message, Some(format!("bind the rest of the key{many}")));
         return None;
     }
     let unbound: Vec<&str> = acting.primary_fields().into_iter().filter(|field| !bound.contains_key(field)).collect();
@@ -311,6 +312,6 @@ fn refuse(
         true => format!("no key or index of `{item}` can be read by what `where:` binds"),
         false => format!("nothing binds {} of `{item}` for `{name}`", list(&unbound)),
     };
-    findings.error("KF0706", span, message, Some(finds::keys_of(wanted)));
+    findings.error(rules::KF0706, span, message, Some(finds::keys_of(wanted)));
     None
 }

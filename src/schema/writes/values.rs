@@ -4,6 +4,7 @@ use super::acting::{Acting, FieldBinding};
 use super::binding::{Purpose, Wish, by_argument, by_item, other_id, report_other_id};
 use super::directive::Verb;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::model::rules::{DefaultPart, DefaultValue};
 use crate::schema::model::write::WrittenValue;
 use crate::schema::scalar::value_type::ValueType;
@@ -50,7 +51,7 @@ pub fn of_put(acting: &Acting, written: &Written, findings: &mut Findings) -> Op
                     Some(argument) => format!("make `{argument}` non-null, or give the field a `@default`"),
                     None => "give the field a `@default`".to_owned(),
                 };
-                findings.error("KF0719", &bound.span, message, Some(help));
+                findings.error(rules::KF0719, &bound.span, message, Some(help));
                 sound = false;
             }
             _ => {}
@@ -77,7 +78,7 @@ pub fn of_update(acting: &Acting, written: &Written, findings: &mut Findings) ->
         if let Some(bound) = bound.as_ref().filter(|_| primary.contains(&name.as_str())) {
             let message = format!("`{}.{name}` is part of the table's key, which an update cannot change", written.owner);
             findings.error(
-                "KF0709",
+                rules::KF0709,
                 &bound.span,
                 message,
                 Some(format!("use the argument to find the item, or {}", moved::advice(written.record))),
@@ -92,7 +93,7 @@ pub fn of_update(acting: &Acting, written: &Written, findings: &mut Findings) ->
     if sound && brings && values.is_empty() {
         let message = format!("`@update` of `{}` changes nothing: no argument gives a value for a field", written.owner);
         let help = "add an argument or an input field named after a stored field, or an `expression:`";
-        findings.error("KF0718", &acting.directive.span, message, Some(help.into()));
+        findings.error(rules::KF0718, &acting.directive.span, message, Some(help.into()));
         return None;
     }
     sound.then_some(values)
@@ -144,5 +145,5 @@ fn missing(acting: &Acting, written: &Written, (name, declared): (&str, &Declare
     }
     let message = format!("no value for `{}.{name}` of type `{}`", written.owner, declared.ty);
     let help = format!("add an argument `{name}: {}`, bind it in `set:`, or give the field a `@default`", declared.ty);
-    findings.error("KF0705", &acting.directive.span, message, Some(help));
+    findings.error(rules::KF0705, &acting.directive.span, message, Some(help));
 }

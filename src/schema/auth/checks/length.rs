@@ -4,6 +4,7 @@
 //! Reads evaluate rules here, so a rule for reads alone has no limit, and neither has the `filter:` of a subscription.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::size::ExpressionSize;
@@ -28,7 +29,7 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
                 let coordinate = format!("{}.{name}", object.name);
                 let message = format!("the rules that `{coordinate}` needs make its condition too long: {excess}");
                 let help = "make the rules shorter, or give those for writes fewer parts";
-                findings.error("KF0439", &span::of(definition.name.location()), message, Some(help.into()));
+                findings.error(rules::KF0439, &span::of(definition.name.location()), message, Some(help.into()));
             }
         }
     }

@@ -3,6 +3,7 @@
 
 use super::contradiction::needs_sign_in;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::model::auth::{AuthAction, AuthRule, AuthRules, LetsIn, RuleLookup};
 use crate::schema::model::find::{AccessPath, Find, Returns, Via};
@@ -27,7 +28,7 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
             if let Some((of, instead)) = refuses(types, ty, field) {
                 let message = format!("`{}.{name}` is never null, but {of} may refuse it to callers who see the rest", object.name);
                 let help = format!("write `{name}: {instead}`; a refusal makes all of the `{}` null otherwise", object.name);
-                findings.warning("KF0617", &span::of(definition.name.location()), message, Some(help));
+                findings.warning(rules::KF0617, &span::of(definition.name.location()), message, Some(help));
             }
         }
     }

@@ -3,6 +3,7 @@
 
 use super::contradiction::needs_sign_in;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::model::auth::{AuthAction, AuthRule, AuthRules, LetsIn};
 use crate::schema::model::find::{Find, Via};
@@ -34,7 +35,7 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
 fn report(of: &str, place: &span::Span, findings: &mut Findings) {
     let message = format!("a rule of `{of}` names no claim, so callers who are not signed in meet it, too");
     let help = "compare a claim, such as `auth.sub`; or add `public: true` to the rule, if they are meant";
-    findings.warning("KF0618", place, message, Some(help.into()));
+    findings.warning(rules::KF0618, place, message, Some(help.into()));
 }
 
 /// Whether one of the rules names no claim, and its author does not say that this is meant. Beside a rule for everybody, it decides nothing.

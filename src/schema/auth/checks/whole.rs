@@ -5,6 +5,7 @@ use super::contradiction::{needs_sign_in, never_holds};
 use super::disclosure::{disclosed_by_default, disclosed_by_find, disclosed_by_watch, disclosed_by_write};
 use crate::schema::auth::place::RulePlace;
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::model::auth::{AuthAction, AuthRule, LetsIn};
 use crate::schema::model::find::{Find, Returns, Via};
@@ -22,26 +23,26 @@ pub fn check_together(place: &RulePlace, rules: &[(&Node<Directive>, AuthRule)],
     let of_reads = || rules.iter().filter(|(_, rule)| rule.reads);
     if let Some((directive, _)) = of_reads().find(|(_, rule)| !rule.hides).filter(|_| of_reads().any(|(_, rule)| rule.hides)) {
         let message = format!("other rules of `{}` hide what they refuse, but this one does not", place.of);
-        findings.error("KF0606", &named(directive), message, Some("add `hide: true` here, or leave it out of the others".into()));
+        findings.error(rules::KF0606, &named(directive), message, Some("add `hide: true` here, or leave it out of the others".into()));
     }
     for (directive, rule) in rules {
         let same = |other: &AuthRule| (other.reads && rule.reads) || (other.writes && rule.writes);
         let others = rules.iter().filter(|(other, _)| !std::ptr::eq(*other, *directive)).any(|(_, other)| same(other));
         if matches!(rule.lets_in, LetsIn::Everybody) && others {
             let message = format!("`{}` is public, so its other rules decide nothing", place.of);
-            findings.error("KF0609", &named(directive), message, Some("leave out `public: true`, or the other rules".into()));
+            findings.error(rules::KF0609, &named(directive), message, Some("leave out `public: true`, or the other rules".into()));
         }
         let is_of_all =
             |other: &AuthRule| matches!(other.lets_in, LetsIn::SignedIn) && (other.reads || !rule.reads) && (other.writes || !rule.writes);
         let mut others = rules.iter().filter(|(other, _)| !std::ptr::eq(*other, *directive));
         if needs_sign_in(rule) && others.any(|(_, other)| is_of_all(other)) {
             let message = format!("`{}` is for every caller who is signed in, so this rule decides nothing", place.of);
-            findings.warning("KF0609", &named(directive), message, Some("leave out `signedIn: true`, or this rule".into()));
+            findings.warning(rules::KF0609, &named(directive), message, Some("leave out `signedIn: true`, or this rule".into()));
         }
         if rule.condition().is_some_and(never_holds) {
             let message = format!("no caller meets this rule of `{}`", place.of);
             let help = "join alternatives by OR; in a rule, no claim equals null";
-            findings.error("KF0609", &named(directive), message, Some(help.into()));
+            findings.error(rules::KF0609, &named(directive), message, Some(help.into()));
         }
     }
 }
@@ -58,7 +59,7 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
                 let message =
                     format!("a rule for reads of `{coordinate}` reads the field itself, so a refusal tells something of its value");
                 let help = format!("let it read another field, or guard all of `{}` by it", object.name);
-                findings.error("KF0615", &place, message, Some(help));
+                findings.error(rules::KF0615, &place, message, Some(help));
             }
             if let FieldKind::Find(find) = &field.kind
                 && let Some(item) = unasked(types, ty, find)
@@ -68,7 +69,7 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
                     Via::Through(_) => "leave `through:` out, so that clients select the fields of the path one by one",
                     Via::Keys(_) | Via::AbstractType(_) => "return the items themselves",
                 };
-                findings.error("KF0605", &place, message, Some(format!("give the rules of `{item}` `hide: true`, or {instead}")));
+                findings.error(rules::KF0605, &place, message, Some(format!("give the rules of `{item}` `hide: true`, or {instead}")));
             }
             if let FieldKind::Write(write) = &field.kind {
                 for action in &write.actions {
@@ -77,7 +78,7 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
                         let message =
                             format!("what `{coordinate}` makes of `{unknown}` is known to DynamoDB only, but a rule for writes reads it");
                         let help = "set it to an argument or a literal, or keep it out of the rule".to_owned();
-                        findings.error("KF0613", &place, message, Some(help));
+                        findings.error(rules::KF0613, &place, message, Some(help));
                     }
                 }
             }
@@ -91,7 +92,7 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
                     if let Some(item) = unguarded(types, write) {
                         let message = format!("`{coordinate}` writes `{item}`, which has rules, but none says who may write it");
                         let help = format!("put `@auth` on `{coordinate}`, or a rule with `on: [WRITE]` on `{item}`");
-                        findings.error("KF0610", &place, message, Some(help));
+                        findings.error(rules::KF0610, &place, message, Some(help));
                     }
                     disclosed_by_write((draft.tables.as_slice(), types), ty, write)
                 }
@@ -101,7 +102,12 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
             };
             if let Some(disclosed) = disclosed {
                 let message = format!("the result of `{coordinate}` depends on `{disclosed}`, which not everybody may read");
-                findings.error("KF0611", &place, message, Some(format!("put `@auth` on `{coordinate}`: who may search by `{disclosed}`?")));
+                findings.error(
+                    rules::KF0611,
+                    &place,
+                    message,
+                    Some(format!("put `@auth` on `{coordinate}`: who may search by `{disclosed}`?")),
+                );
             }
         }
     }

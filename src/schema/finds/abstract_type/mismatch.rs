@@ -1,6 +1,7 @@
 //! A mismatch between the item types of a find in, a finding with the reason and their keys out. Must not look for reads.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::abstract_type::member::{Asked, Member};
@@ -30,28 +31,28 @@ pub fn report(asked: &Asked, members: &[Member], (why, order): (&Mismatch, &Orde
         Mismatch::Partitions if members.iter().any(|member| member.wanted.keys.spread().is_some()) => {
             let place = members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default();
             let message = format!("one find reads {names} together, but a find reads only one type with shards or replicas");
-            findings.error("KF0428", &place, message, Some("find each type by its own field".into()));
+            findings.error(rules::KF0428, &place, message, Some("find each type by its own field".into()));
             return;
         }
         Mismatch::Partitions => {
             let message = format!("no table or index holds {names} in one partition that `{}.{}` can read", asked.parent, asked.field.name);
-            ("KF0428", members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default(), message)
+            (rules::KF0428, members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default(), message)
         }
         Mismatch::Bound(field) => {
             let message = format!("the find binds `{field}`, but the keys of {names} do not all begin with it in the same way");
-            ("KF0429", argument_of(members, field), message)
+            (rules::KF0429, argument_of(members, field), message)
         }
         Mismatch::Ranged(field) => {
             let message = format!("a range of `{field}` is not the same range of keys in {names}");
-            ("KF0429", argument_of(members, field), message)
+            (rules::KF0429, argument_of(members, field), message)
         }
         Mismatch::Untold(index) => {
             let message = format!("the index `{index}` does not hold the constants that distinguish items of {names} from others");
-            ("KF0429", members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default(), message)
+            (rules::KF0429, members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default(), message)
         }
         Mismatch::Unsorted => {
             let field = order.field.as_deref().unwrap_or_default();
-            ("KF0429", order.span.clone(), format!("the keys of {names} do not all continue with `{field}` after the same prefix"))
+            (rules::KF0429, order.span.clone(), format!("the keys of {names} do not all continue with `{field}` after the same prefix"))
         }
     };
     let keys: Vec<String> = members.iter().map(keys_of).collect();

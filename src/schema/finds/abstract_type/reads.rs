@@ -5,6 +5,7 @@
 //! member.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::expression::condition::Condition;
@@ -34,7 +35,7 @@ pub fn read_abstract_type(asked: &Asked, findings: &mut Findings) -> Option<Find
     let names = members(asked, findings)?;
     if let Some(through) = &directive.through {
         let message = format!("a relation cannot lead to items of several types (`{}`)", asked.target.item);
-        findings.error("KF0421", &through.span, message, Some("name one of the types: `@find(item: …)`".into()));
+        findings.error(rules::KF0421, &through.span, message, Some("name one of the types: `@find(item: …)`".into()));
         return None;
     }
     let max = max(&directive, findings)?;
@@ -89,7 +90,7 @@ fn members(asked: &Asked, findings: &mut Findings) -> Option<Vec<String>> {
         )),
     };
     if let Some(message) = refusal {
-        findings.error("KF0427", &place, message, Some("add `@item` to every type, or find only one: `@find(item: …)`".into()));
+        findings.error(rules::KF0427, &place, message, Some("add `@item` to every type, or find only one: `@find(item: …)`".into()));
         return None;
     }
     Some(items.into_iter().map(str::to_owned).collect())
@@ -102,7 +103,7 @@ fn check_where(asked: &Asked, directive: &FindDirective, names: &[String], findi
     for (field, _) in &unknown {
         let message = format!("no item type of `{1}` has a field `{0}`", field.value, asked.target.item);
         let fields = names.iter().filter_map(|name| asked.draft.records.get(name)).flat_map(|record| record.keys().map(String::as_str));
-        findings.error("KF0405", &field.span, message, suggest(&field.value, fields.collect::<IndexSet<_>>()));
+        findings.error(rules::KF0405, &field.span, message, suggest(&field.value, fields.collect::<IndexSet<_>>()));
     }
     unknown.is_empty().then_some(())
 }
@@ -131,7 +132,7 @@ fn check_table(asked: &Asked, wanted: &[FindContext], findings: &mut Findings) -
         "`{}` is in the table `{}` and `{}` in `{}`, but one find reads all items of `{}`",
         first.target.item, first.table.name, other.target.item, other.table.name, asked.target.item
     );
-    findings.error("KF0428", &span::of(asked.field.name.location()), message, Some("find each type by its own field".into()));
+    findings.error(rules::KF0428, &span::of(asked.field.name.location()), message, Some("find each type by its own field".into()));
     None
 }
 
@@ -175,7 +176,7 @@ fn check_filter(asked: &Asked, members: &[Member], findings: &mut Findings) -> O
         attributes(first),
         attributes(other)
     );
-    findings.error("KF0429", &place, message, Some("store the field in the same attribute, in the same way, in every type".into()));
+    findings.error(rules::KF0429, &place, message, Some("store the field in the same attribute, in the same way, in every type".into()));
     None
 }
 

@@ -1,6 +1,7 @@
 //! An unserved combination in, a finding out that lists the paths which serve it only by leaving out a binding. Must not choose paths.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::best::{Given, Miss};
 use crate::schema::finds::candidates::{Ask, BareNames, Candidate, candidates, is_there, is_told, may_stay};
@@ -37,7 +38,7 @@ pub fn report(given: &Given, miss: &Miss, findings: &mut Findings) -> Option<()>
         Some(field) => format!("add an index that has them all, or write `where: {{ {field}: null }}` if `{field}` should not be bound"),
         None => "add an index that has them all, or use `filter:`".to_owned(),
     };
-    findings.error("KF0431", &wanted.directive.span, message, Some(format!("{}; {advice}", paths.join("; "))));
+    findings.error(rules::KF0431, &wanted.directive.span, message, Some(format!("{}; {advice}", paths.join("; "))));
     Some(())
 }
 

@@ -1,6 +1,7 @@
 //! Combinations that no key or index serves in, findings out that say why and list the candidates. Must not choose paths.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::best::{Given, Miss, best};
@@ -48,7 +49,7 @@ fn no_order(given: &Given, miss: &Miss, findings: &mut Findings) {
     let field = miss.order.field.as_deref().unwrap_or_default();
     let when = if miss.when.is_empty() { String::new() } else { format!(" with {}", named(&miss.when)) };
     let message = format!("no key or index of `{}` that `{}` can read{when} sorts by `{field}`", wanted.target.item, wanted.coordinate());
-    findings.error("KF0413", &miss.order.span, message, Some(keys_of(given.wanted)));
+    findings.error(rules::KF0413, &miss.order.span, message, Some(keys_of(given.wanted)));
 }
 
 /// Reports that an index holds too little to tell the type's items from others.
@@ -57,7 +58,7 @@ pub fn undiscriminated(wanted: &FindContext, index: Option<usize>, findings: &mu
     let message = format!("the index `{name}` does not hold the constants that distinguish items of `{item}` from others");
     let constants: Vec<&str> = wanted.keys.constants.iter().map(|(attribute, _)| attribute.as_str()).collect();
     let help = format!("include {} in the index's projection, or return a list: a list leaves out items of other types", list(&constants));
-    findings.error("KF0430", &wanted.directive.span, message, Some(help));
+    findings.error(rules::KF0430, &wanted.directive.span, message, Some(help));
 }
 
 fn not_projected(given: &Given, unfiltered: &Given, miss: &Miss, findings: &mut Findings) {
@@ -79,7 +80,7 @@ fn not_projected(given: &Given, unfiltered: &Given, miss: &Miss, findings: &mut 
         false => "include it in the index's projection, or filter by attributes that the index holds",
     };
     let place = wanted.directive.filter.as_ref().map_or_else(|| wanted.directive.span.clone(), |filter| filter.span.clone());
-    findings.error("KF0426", &place, message, Some(help.into()));
+    findings.error(rules::KF0426, &place, message, Some(help.into()));
 }
 
 /// No combination is served at all.
@@ -107,7 +108,7 @@ fn no_key(given: &Given, findings: &mut Findings) {
         })
     });
     let place = argument.map_or_else(|| wanted.directive.span.clone(), |argument| span::of(argument.name.location()));
-    findings.error("KF0414", &place, message, Some(format!("{}{}", of_id(given), keys_of(given.wanted))));
+    findings.error(rules::KF0414, &place, message, Some(format!("{}{}", of_id(given), keys_of(given.wanted))));
 }
 
 /// How to bind the target's `id` to the parent's, if two types share one id.
@@ -139,7 +140,7 @@ fn no_combination(given: &Given, optional: &[String], whens: &[&Vec<String>], fi
             (wanted.directive.span.clone(), message, keys_of(given.wanted))
         }
     };
-    findings.error("KF0415", &place, message, Some(help));
+    findings.error(rules::KF0415, &place, message, Some(help));
 }
 
 /// The table and each index that the item is in, with the fields that it is read by.

@@ -5,6 +5,7 @@
 //! that narrow a list to one item.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::finds::diagnosis::left_out::said;
 use crate::schema::finds::paging::is_paging;
@@ -38,7 +39,7 @@ pub fn check_order(wanted: &FindContext, bindings: &Bindings, paths: &[AccessPat
     }
     let item = &wanted.target.item;
     let message = format!("`{}` finds one `{item}` by its whole key, so an order has no effect", wanted.coordinate());
-    findings.error("KF0410", place, message, Some("leave it out; a relation that reaches several items has an order".into()));
+    findings.error(rules::KF0410, place, message, Some("leave it out; a relation that reaches several items has an order".into()));
     false
 }
 
@@ -51,7 +52,7 @@ pub fn refuse(wanted: &FindContext, bindings: &Bindings, in_key: &dyn Fn(&str) -
     let by_name = bound.iter().find(|(_, bound)| bound.need != Need::Always);
     let less = by_name.map(|(field, _)| format!(", or bind less: `where: {{ {field}: null }}` if `{field}` should not be bound"));
     let help = format!("return one `{item}`, or take a list as an argument{}", less.unwrap_or_default());
-    findings.error("KF0432", &wanted.directive.span, message, Some(help));
+    findings.error(rules::KF0432, &wanted.directive.span, message, Some(help));
 }
 
 /// Whether a list or a page is wanted.

@@ -6,6 +6,7 @@
 //! none below `-` and a `String` none below the space, unless a `@constraint` says more.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::finds::paging::Order;
 use crate::schema::finds::wanted::FindContext;
 use crate::schema::model::find::{Access, AccessPath, SortAccess};
@@ -32,7 +33,7 @@ pub fn check(wanted: &FindContext, path: &AccessPath, order: &Order, findings: &
     if !matches!(declared.value, ValueType::Enum(_)) {
         help.push_str(&format!("; or exclude such characters with `@constraint(pattern: …)` on `{field}`"));
     }
-    findings.warning("KF0433", &order.span, message, Some(help));
+    findings.warning(rules::KF0433, &order.span, message, Some(help));
 }
 
 /// The first character of the literal that follows the field, if items come sorted by the field.

@@ -7,6 +7,7 @@
 //! - Another way uses other names, or leaves out other items, and is no worse. Nobody should have to know which of them is preferred.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::best::{Given, Rank, rank, serving};
 use crate::schema::finds::candidates::{BareNames, Candidate};
@@ -140,7 +141,7 @@ impl Ignored {
             false => format!("write {bound} to find those of the `{parent}`, or {open} to find all of them"),
             true => format!("write {open} to find all of them; {bound} finds at most one `{item}`, so return one with it"),
         };
-        findings.error("KF0436", &wanted.directive.span, message, Some(help));
+        findings.error(rules::KF0436, &wanted.directive.span, message, Some(help));
     }
 }
 
@@ -170,5 +171,5 @@ pub fn report_tie<'w>((wanted, bindings): (&FindContext, &Bindings), (one, other
         None => index,
         Some(field) => format!("leave a name out, as `where: {{ {field}: null }}` does, or {index}"),
     };
-    findings.error("KF0437", &wanted.directive.span, message, Some(help));
+    findings.error(rules::KF0437, &wanted.directive.span, message, Some(help));
 }

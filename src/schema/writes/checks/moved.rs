@@ -4,6 +4,7 @@
 //! everything else of the old item is gone, although the caller only wanted another key. Without the delete, the field copies an item.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::model::find::Find;
 use crate::schema::model::source::Source;
@@ -27,7 +28,7 @@ pub fn check(writing: &Writing, find: Option<&Find>, actions: &[(Action, &Action
         let message =
             format!("this copies `{item}.{field}`, which is `@unique` and reserved for the copied `{item}`: it is always CONFLICT");
         let help = format!("give the new `{item}` another value of `{field}`; Keyfold cannot move an item and keep such a value");
-        findings.error("KF0723", &directive.span, message, Some(help));
+        findings.error(rules::KF0723, &directive.span, message, Some(help));
         return false;
     }
     if is_deleted {
@@ -84,5 +85,5 @@ fn warn(item: &str, record: &StoredFields, (action, directive): (&Action, &Actio
         true => "declare as a field what other programs store and the move has to keep".to_owned(),
         false => format!("copy what it has to keep: `set: {{ {} }}`, and say null for the rest", copied.join(", ")),
     };
-    findings.warning("KF0722", &directive.span, message, Some(help));
+    findings.warning(rules::KF0722, &directive.span, message, Some(help));
 }

@@ -5,6 +5,7 @@
 //! that an argument brings as a whole.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::At;
 use crate::schema::expression::condition::Condition;
@@ -46,11 +47,11 @@ pub fn warn_of_expression(acting: &Acting, update: &Update, (written, changes): 
         if let Some(source) = copied.first() {
             let message = format!("nothing checks the `@constraint` of `{coordinate}` when `{source}` is copied to it");
             let help = format!("give `{source}` the same `@constraint`, or add a condition on it to `if:`");
-            findings.warning("KF0814", &place, message, Some(help));
+            findings.warning(rules::KF0814, &place, message, Some(help));
         } else if !checked.sum(value) {
             let message = format!("nothing checks the `@constraint` of `{coordinate}` for this sum");
             let help = "add one attribute and one argument or literal, which Keyfold can check, or add a condition to `if:`";
-            findings.warning("KF0814", &place, message, Some(help.into()));
+            findings.warning(rules::KF0814, &place, message, Some(help.into()));
         }
     }
 }
@@ -105,7 +106,7 @@ fn of_object(acting: &Acting, (input, embedded): (&str, &str), depth: usize, fin
         let place = field.directives.get("constraint").map_or_else(|| span::of(field.name.location()), named);
         let message = format!("nothing checks the `@constraint` of `{embedded}.{name}` when a mutation writes a whole `{input}`");
         let help = format!("put the same `@constraint` on `{input}.{name}`");
-        findings.warning("KF0814", &place, message, Some(help));
+        findings.warning(rules::KF0814, &place, message, Some(help));
     }
 }
 

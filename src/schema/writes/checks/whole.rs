@@ -2,6 +2,7 @@
 //! twice. Must not change the actions.
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::find::Find;
@@ -27,7 +28,7 @@ pub fn returns(writing: &Writing, find: Option<&Find>, actions: &[Action], findi
     let is_many = |action: &Action| matches!(action.target, WriteTarget::Read { many: true, .. });
     let of_type = || actions.iter().enumerate().filter(|(_, action)| action.item == inner && !matches!(action.kind, ActionKind::Check));
     let refuse = |findings: &mut Findings, message: String, help: String| {
-        findings.error("KF0717", &place, message, Some(help));
+        findings.error(rules::KF0717, &place, message, Some(help));
         None
     };
     if inner == "Boolean" && ty.is_named() {
@@ -65,7 +66,7 @@ pub fn check_arguments(writing: &Writing, used: &[String], findings: &mut Findin
             let message =
                 format!("nothing uses `{}`: it finds nothing, it is not written, and no condition or expression uses it", idle.name);
             let help = "name it after its stored field, or use it in `set:`, `where:`, `if:` or `expression:`";
-            findings.error("KF0708", &idle.span, message, Some(help.into()));
+            findings.error(rules::KF0708, &idle.span, message, Some(help.into()));
             sound = false;
         }
     }
@@ -138,7 +139,7 @@ pub fn check_once(writing: &Writing, actions: &[(Action, &ActionDirective)], fin
                 before.item
             );
             let help = format!("one item is not both a `{}` and a `{}`: leave one out, or use two fields", before.item, action.item);
-            findings.error("KF0716", &directive.span, message, Some(help));
+            findings.error(rules::KF0716, &directive.span, message, Some(help));
             sound = false;
         } else {
             let message = format!(
@@ -151,7 +152,7 @@ pub fn check_once(writing: &Writing, actions: &[(Action, &ActionDirective)], fin
                 (Verb::Check, _) | (_, Verb::Check) => "move the check's `if:` to the other one",
                 _ => "combine the two",
             };
-            findings.error("KF0716", &directive.span, message, Some(help.into()));
+            findings.error(rules::KF0716, &directive.span, message, Some(help.into()));
             sound = false;
         }
     }
