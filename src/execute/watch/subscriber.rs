@@ -59,7 +59,7 @@ struct SubscriberState {
     behind: Option<(Instant, usize)>,
     bounds: Arc<DeliveryBounds>,
     gate: Gate,
-    /// The last event that the client has taken, or the id from which one without an event goes on.
+    /// The id to resume from.
     last: Option<Arc<str>>,
     end: Option<SubscriptionEnd>,
     /// Who waits for the next response.

@@ -25,7 +25,7 @@ pub fn disclosed_by_find(parts: SchemaParts<'_>, parent: &ObjectType, find: &Fin
     };
     let of_parent = || paths.iter().flat_map(AccessPath::parent_fields).find_map(|field| guarded(parent, field));
     let of_member = |member: &ObjectType| {
-        // To search all items by more than their key tells of those that a rule refuses.
+        // Searching by non-key fields reveals hidden items.
         let is_asked = member.auth.need_item(AuthAction::Read) && !member.auth.hide();
         if is_asked && (find.filter.is_some() || paths.iter().any(|path| path.index.is_some())) {
             return Some(member.name.clone());
