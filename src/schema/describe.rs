@@ -202,34 +202,9 @@ fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow>
     let defaults = action.values.iter().filter(|(_, value)| value.source.is_none()).map(|(name, _)| format!("{name} by default"));
     let mut notes: Vec<String> = at(&said).into_iter().chain(defaults).collect();
     let told = bindings.len();
-    match &action.kind {
-        ActionKind::Update { expression: Some(expression), .. } => {
-            // A field that is stored only in an index key appears in no clause of the expression.
-            let in_keys = |name: &str| match object.fields.get(name).map(|field| &field.kind) {
-                Some(FieldKind::Stored(stored)) => stored.attribute.is_none(),
-                _ => false,
-            };
-            let changes = expression.changes.iter().filter(|(name, _)| in_keys(name));
-            bindings.extend(changes.filter_map(|(name, value)| Some(format!("{name} = {}", value.as_ref()?))));
-            bindings.extend(Some(expression.to_string()).filter(|text| !text.is_empty()));
-        }
-        ActionKind::Delete { cascade } if !cascade.is_empty() => {
-            let paths: Vec<String> = cascade.iter().map(|path| path.join(".")).collect();
-            bindings.push(format!("with its {}", paths.join(", ")));
-            bindings.extend(
-                late(model, object, cascade).into_iter().map(|(field, index)| format!("{field} by {index}, eventually consistent")),
-            );
-        }
-        _ => {}
-    }
+    bindings.extend(changes_of(model, object, action));
     bindings.extend(action.condition.iter().map(|condition| format!("if {condition}")));
     notes.extend(bindings.iter().skip(told).cloned());
-    let operation = match (&action.kind, &action.at) {
-        (ActionKind::Check, _) => "ConditionCheck",
-        (ActionKind::Put { .. }, None) => "PutItem",
-        (ActionKind::Delete { .. }, None) => "DeleteItem",
-        _ => "UpdateItem",
-    };
     let key = |key: &KeyAttribute| {
         let templates = keys.keys.get(&key.name).into_iter().flatten();
         let texts: Vec<String> = templates.map(|template| parts(template, template.parts.len())).collect();
@@ -240,7 +215,7 @@ fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow>
         field: field.to_owned(),
         when: String::new(),
         place: table.name.clone(),
-        operation,
+        operation: operation_of(action),
         condition,
         bindings: bindings.join(", "),
         bound,
@@ -248,6 +223,42 @@ fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow>
         table: table.name.clone(),
         index: None,
     })
+}
+
+/// What an action changes besides what binds its fields: by its expression, or by its cascade.
+fn changes_of(model: &Model, object: &ObjectType, action: &Action) -> Vec<String> {
+    let mut changed = Vec::new();
+    match &action.kind {
+        ActionKind::Update { expression: Some(expression), .. } => {
+            // A field that is stored only in an index key appears in no clause of the expression.
+            let in_keys = |name: &str| match object.fields.get(name).map(|field| &field.kind) {
+                Some(FieldKind::Stored(stored)) => stored.attribute.is_none(),
+                _ => false,
+            };
+            let changes = expression.changes.iter().filter(|(name, _)| in_keys(name));
+            changed.extend(changes.filter_map(|(name, value)| Some(format!("{name} = {}", value.as_ref()?))));
+            changed.extend(Some(expression.to_string()).filter(|text| !text.is_empty()));
+        }
+        ActionKind::Delete { cascade } if !cascade.is_empty() => {
+            let paths: Vec<String> = cascade.iter().map(|path| path.join(".")).collect();
+            changed.push(format!("with its {}", paths.join(", ")));
+            changed.extend(
+                late(model, object, cascade).into_iter().map(|(field, index)| format!("{field} by {index}, eventually consistent")),
+            );
+        }
+        _ => {}
+    }
+    changed
+}
+
+/// The call of DynamoDB that an action is.
+fn operation_of(action: &Action) -> &'static str {
+    match (&action.kind, &action.at) {
+        (ActionKind::Check, _) => "ConditionCheck",
+        (ActionKind::Put { .. }, None) => "PutItem",
+        (ActionKind::Delete { .. }, None) => "DeleteItem",
+        _ => "UpdateItem",
+    }
 }
 
 /// The number of the rule that binds a field in a write, inferred from the names (docs/language.md, "What binds to what").

@@ -56,61 +56,15 @@ fn field_kind(
     findings: &mut Findings,
 ) -> Option<FieldKind> {
     let find = field.directives.get("find");
-    let place = span::of(field.name.location());
     let coordinate = format!("{type_name}.{}", field.name);
     match kind {
-        Kind::Root(OperationType::Subscription) => {
-            if let Some(other) = find.or(write_of(&field.directives)) {
-                let message = format!("`@{}` is on `{coordinate}`, but fields of the Subscription type only watch", other.name);
-                findings.error(rules::KF0901, &named(other), message, Some("use `@watch` alone".into()));
-                return None;
-            }
-            match field.directives.get("watch") {
-                Some(directive) => {
-                    watches::read_watch(draft, type_name, field, directive, findings).map(|watch| FieldKind::Watch(Box::new(watch)))
-                }
-                None => {
-                    let message = format!("`{coordinate}` does not say what it watches");
-                    findings.error(rules::KF0901, &place, message, Some("add `@watch`".into()));
-                    None
-                }
-            }
-        }
+        Kind::Root(OperationType::Subscription) => watching(draft, type_name, field, findings),
         _ if let Some(watch) = field.directives.get("watch") => {
             let message = format!("`@watch` is on `{coordinate}`, but only fields of the Subscription type watch");
             findings.error(rules::KF0901, &named(watch), message, None);
             None
         }
-        Kind::Root(operation) => {
-            let write = write_of(&field.directives);
-            match (operation, write, find) {
-                (OperationType::Mutation, Some(_), _) => {
-                    writes::read_write(draft, type_name, field, findings).map(|write| FieldKind::Write(Box::new(write)))
-                }
-                (OperationType::Mutation, None, Some(find)) => {
-                    let help = "add `@put`, `@update` or `@delete`, or move the field to `Query`";
-                    findings.error(rules::KF0505, &named(find), format!("`{coordinate}` reads but does not write"), Some(help.into()));
-                    None
-                }
-                (_, Some(write), _) => {
-                    let message = format!("`@{}` is on `{coordinate}`, but only fields of the Mutation type write", write.name);
-                    findings.error(rules::KF0505, &named(write), message, None);
-                    None
-                }
-                (OperationType::Query, None, None) if nodes::fields::gives_nodes(draft, field) => {
-                    nodes::fields::read_field(draft, type_name, field, findings).map(FieldKind::Nodes)
-                }
-                (_, None, Some(find)) => finds::read_find(draft, type_name, field, find, findings).map(FieldKind::Find),
-                (_, None, None) => {
-                    let help = match operation {
-                        OperationType::Mutation => "add `@put`, `@update` or `@delete`",
-                        _ => "add `@find`",
-                    };
-                    findings.error(rules::KF0401, &place, format!("`{coordinate}` neither reads nor writes"), Some(help.into()));
-                    None
-                }
-            }
-        }
+        Kind::Root(operation) => reading_or_writing(draft, (type_name, *operation), field, findings),
         Kind::Item | Kind::Embedded => match find {
             _ if draft.schema.get_object(type_name).is_some_and(|object| draft.is_global_id(object, field)) => {
                 nodes::types::global_id(draft, type_name).map(|id| FieldKind::GlobalId(Arc::new(id)))
@@ -134,6 +88,58 @@ fn field_kind(
         }
         Kind::Misshapen => None,
     }
+}
+
+/// What a field of the Subscription type is.
+fn watching(draft: &SchemaDraft, type_name: &str, field: &FieldDefinition, findings: &mut Findings) -> Option<FieldKind> {
+    let coordinate = format!("{type_name}.{}", field.name);
+    if let Some(other) = field.directives.get("find").or(write_of(&field.directives)) {
+        let message = format!("`@{}` is on `{coordinate}`, but fields of the Subscription type only watch", other.name);
+        findings.error(rules::KF0901, &named(other), message, Some("use `@watch` alone".into()));
+        return None;
+    }
+    let Some(directive) = field.directives.get("watch") else {
+        let message = format!("`{coordinate}` does not say what it watches");
+        findings.error(rules::KF0901, &span::of(field.name.location()), message, Some("add `@watch`".into()));
+        return None;
+    };
+    watches::read_watch(draft, type_name, field, directive, findings).map(|watch| FieldKind::Watch(Box::new(watch)))
+}
+
+/// What a field of the Query or the Mutation type is.
+fn reading_or_writing(
+    draft: &SchemaDraft,
+    (type_name, operation): (&str, OperationType),
+    field: &FieldDefinition,
+    findings: &mut Findings,
+) -> Option<FieldKind> {
+    let coordinate = format!("{type_name}.{}", field.name);
+    match (operation, write_of(&field.directives), field.directives.get("find")) {
+        (OperationType::Mutation, Some(_), _) => {
+            return writes::read_write(draft, type_name, field, findings).map(|write| FieldKind::Write(Box::new(write)));
+        }
+        (OperationType::Mutation, None, Some(find)) => {
+            let help = "add `@put`, `@update` or `@delete`, or move the field to `Query`";
+            findings.error(rules::KF0505, &named(find), format!("`{coordinate}` reads but does not write"), Some(help.into()));
+        }
+        (_, Some(write), _) => {
+            let message = format!("`@{}` is on `{coordinate}`, but only fields of the Mutation type write", write.name);
+            findings.error(rules::KF0505, &named(write), message, None);
+        }
+        (OperationType::Query, None, None) if nodes::fields::gives_nodes(draft, field) => {
+            return nodes::fields::read_field(draft, type_name, field, findings).map(FieldKind::Nodes);
+        }
+        (_, None, Some(find)) => return finds::read_find(draft, type_name, field, find, findings).map(FieldKind::Find),
+        (_, None, None) => {
+            let help = match operation {
+                OperationType::Mutation => "add `@put`, `@update` or `@delete`",
+                _ => "add `@find`",
+            };
+            let place = span::of(field.name.location());
+            findings.error(rules::KF0401, &place, format!("`{coordinate}` neither reads nor writes"), Some(help.into()));
+        }
+    }
+    None
 }
 
 fn stored(draft: &SchemaDraft, type_name: &str, field_name: &str) -> Option<crate::schema::model::Stored> {

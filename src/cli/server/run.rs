@@ -120,18 +120,7 @@ impl Server {
         development: Option<Development>,
     ) -> Result<ExitCode> {
         let explain = self.features.explain == Some(true);
-        let has_samples = development.as_ref().is_some_and(|development| development.sample_callers.is_some());
-        let callers = match (authenticator.is_on(), has_samples) {
-            (false, _) => CallerChoice::None,
-            (true, false) => CallerChoice::Token,
-            (true, true) => CallerChoice::Samples,
-        };
-        let parts = PageParts { plan: explain, development: development.is_some(), callers };
-        let starting_texts: Arc<dyn StartingTexts> = match &development {
-            Some(development) => development.starting_texts.clone(),
-            None => current.clone(),
-        };
-        let console = self.has_playground().then(|| Console::new(starting_texts, parts));
+        let console = self.has_playground().then(|| self.console(&current, &authenticator, development.as_ref()));
         let routes = router(Parts {
             backend: current,
             authenticator,
@@ -181,6 +170,22 @@ impl Server {
             Some(Stopped::CutOff) => bail!("some requests did not finish within --shutdown-timeout"),
             None => bail!("stopped without waiting for running requests"),
         }
+    }
+
+    /// The page for browsers.
+    fn console(&self, current: &Arc<CurrentGateway>, authenticator: &Authenticator, development: Option<&Development>) -> Console {
+        let has_samples = development.is_some_and(|development| development.sample_callers.is_some());
+        let callers = match (authenticator.is_on(), has_samples) {
+            (false, _) => CallerChoice::None,
+            (true, false) => CallerChoice::Token,
+            (true, true) => CallerChoice::Samples,
+        };
+        let parts = PageParts { plan: self.features.explain == Some(true), development: development.is_some(), callers };
+        let starting_texts: Arc<dyn StartingTexts> = match development {
+            Some(development) => development.starting_texts.clone(),
+            None => current.clone(),
+        };
+        Console::new(starting_texts, parts)
     }
 
     /// The gateway's settings.

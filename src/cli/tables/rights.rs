@@ -206,6 +206,11 @@ impl<'m> Rights<'m> {
             // Replicas that do not fit into the transaction are made equal afterwards.
             table.batches |= replicated && !matches!(action.kind, ActionKind::Check);
         });
+        self.cascade(write, ty, cascade, looks_up);
+    }
+
+    /// What a cascade needs: its dependents are deleted, in batches if they do not fit into the transaction.
+    fn cascade(&mut self, write: &Write, ty: &'m ObjectType, cascade: &[Vec<String>], looks_up: bool) {
         for path in cascade {
             if let Some(dependent) = self.end_of(ty, path) {
                 self.change(&dependent.name, |table| (table.deletes, table.batches) = (true, true));

@@ -8,7 +8,7 @@ use crate::table::call_scope::CallTally;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::retry::backoff::Backoff;
 use crate::table::retry::budget::RetryBudget;
-use crate::table::retry::table_health::{Silence, TableHealth, Verdict};
+use crate::table::retry::table_health::{Sent, Silence, TableHealth, Verdict};
 use std::future::Future;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
@@ -106,15 +106,7 @@ impl Attempts<'_> {
                     break;
                 }
             };
-            let limit = self.deadline.min(Instant::now() + ATTEMPT_LIMIT);
-            self.tally.inspect(|tally| tally.attempt());
-            let outcome = timeout_at(limit, attempt()).await;
-            let cut_short = outcome.is_err() && limit == self.deadline;
-            let outcome = outcome.map_or_else(|_| Err(AttemptFailure::unanswered()), |answer| answer.map_err(Into::into));
-            // An attempt that the deadline interrupts counts as given up.
-            if let Some(sent) = sent.filter(|_| !cut_short) {
-                sent.end(outcome.as_ref().map_or_else(|failure| failure.verdict, |_| Verdict::Answered));
-            }
+            let (outcome, cut_short) = self.once(attempt(), sent).await;
             let failure = match outcome {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
@@ -147,6 +139,24 @@ impl Attempts<'_> {
         }
         let passed = || TableError { kind: TableErrorKind::Timeout, detail: "the deadline has passed".to_owned() };
         Err(Ended::Deadline(self.named(last.unwrap_or_else(passed))))
+    }
+
+    /// Makes one attempt. Gives its outcome, and whether the deadline has cut it short.
+    async fn once<T, E: Into<AttemptFailure>>(
+        &self,
+        attempt: impl Future<Output = Result<T, E>>,
+        sent: Option<Sent<'_>>,
+    ) -> (Result<T, AttemptFailure>, bool) {
+        let limit = self.deadline.min(Instant::now() + ATTEMPT_LIMIT);
+        self.tally.inspect(|tally| tally.attempt());
+        let outcome = timeout_at(limit, attempt).await;
+        let cut_short = outcome.is_err() && limit == self.deadline;
+        let outcome = outcome.map_or_else(|_| Err(AttemptFailure::unanswered()), |answer| answer.map_err(Into::into));
+        // An attempt that the deadline interrupts counts as given up.
+        if let Some(sent) = sent.filter(|_| !cut_short) {
+            sent.end(outcome.as_ref().map_or_else(|failure| failure.verdict, |_| Verdict::Answered));
+        }
+        (outcome, cut_short)
     }
 
     /// The error with the call's name in its detail.

@@ -111,15 +111,8 @@ impl StreamReader {
                 }
                 away_since = if is_waiting { away_since.or(Some(Instant::now())) } else { None };
             }
-            if last.is_some() && open == 0 && reading.is_empty() {
-                match away_since {
-                    None => return is_current,
-                    Some(since) if since.elapsed() >= AWAY_LIMIT => {
-                        self.sink.lost();
-                        return is_current;
-                    }
-                    Some(_) => {}
-                }
+            if last.is_some() && open == 0 && reading.is_empty() && self.has_caught_up(away_since) {
+                return is_current;
             }
             tokio::select! {
                 Some(step) = reading.next(), if !reading.is_empty() => match step {
@@ -143,6 +136,15 @@ impl StreamReader {
                 () = tokio::time::sleep_until(list_at) => {}
             }
         }
+    }
+
+    /// Whether nothing is left to catch up with. A shard that is away for too long is lost.
+    fn has_caught_up(&self, away_since: Option<Instant>) -> bool {
+        let is_lost = away_since.is_some_and(|since| since.elapsed() >= AWAY_LIMIT);
+        if is_lost {
+            self.sink.lost();
+        }
+        is_lost || away_since.is_none()
     }
 
     /// Begins the shards that are to be read now, of those that are listed. Says what is lost.

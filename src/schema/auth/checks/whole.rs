@@ -53,11 +53,9 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
         let Some(ty) = types.get(object.name.as_str()) else { continue };
         for (name, definition) in &object.fields {
             let Some(field) = ty.fields.get(name.as_str()) else { continue };
-            let place = span::of(definition.name.location());
-            let coordinate = format!("{}.{name}", object.name);
+            let (place, coordinate) = (span::of(definition.name.location()), format!("{}.{name}", object.name));
             if field.auth.each(AuthAction::Read).any(|rule| reads(rule, field)) {
-                let message =
-                    format!("a rule for reads of `{coordinate}` reads the field itself, so a refusal tells something of its value");
+                let message = format!("a rule for reads of `{coordinate}` reads the field itself, so a refusal reveals its value");
                 let help = format!("let it read another field, or guard all of `{}` by it", object.name);
                 findings.error(rules::KF0615, &place, message, Some(help));
             }
@@ -72,14 +70,12 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
                 findings.error(rules::KF0605, &place, message, Some(format!("give the rules of `{item}` `hide: true`, or {instead}")));
             }
             if let FieldKind::Write(write) = &field.kind {
-                for action in &write.actions {
-                    let Some(item) = types.get(&action.item) else { continue };
-                    if let Some(unknown) = unknown_after(item, write, action) {
-                        let message =
-                            format!("what `{coordinate}` makes of `{unknown}` is known to DynamoDB only, but a rule for writes reads it");
-                        let help = "set it to an argument or a literal, or keep it out of the rule".to_owned();
-                        findings.error(rules::KF0613, &place, message, Some(help));
-                    }
+                let unknown = |action: &Action| unknown_after(types.get(&action.item)?, write, action);
+                for unknown in write.actions.iter().filter_map(unknown) {
+                    let message =
+                        format!("what `{coordinate}` makes of `{unknown}` is known to DynamoDB only, but a rule for writes reads it");
+                    let help = "set it to an argument or a literal, or keep it out of the rule".to_owned();
+                    findings.error(rules::KF0613, &place, message, Some(help));
                 }
             }
             let asked = if matches!(field.kind, FieldKind::Write(_)) { AuthAction::Write } else { AuthAction::Read };
