@@ -1,5 +1,6 @@
 //! A planned Query, its ranges and its arguments in; the query to run, and what the field wants of its items, out. Must not know rows.
 
+use crate::execute::arguments::ReadArguments;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::Failure;
 use crate::execute::key::range::KeyRange;
@@ -8,7 +9,6 @@ use crate::execute::page::cursor::{Cursors, Position};
 use crate::execute::page::list_identity::List;
 use crate::execute::page::result::PageRequest;
 use crate::execute::read::admit::ItemGate;
-use crate::execute::read::arguments::ReadArguments;
 use crate::execute::read::range_query::RangeQuery;
 use crate::plan::tree::{QueryBinding, Read, Want};
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 //! other reads request.
 
 use super::query::range_query;
+use crate::execute::arguments::{FieldArguments, ReadArguments};
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::Failure;
 use crate::execute::expression::filter::ItemFilter;
@@ -12,7 +13,6 @@ use crate::execute::key::values::{key_of, primary_key};
 use crate::execute::page::bound::PageBound;
 use crate::execute::page::result::PageRequest;
 use crate::execute::read::admit::ItemGate;
-use crate::execute::read::arguments::{FieldArguments, ReadArguments};
 use crate::execute::read::range_query::RangeQuery;
 use crate::execute::read::state::{ItemState, RowInput};
 use crate::plan::tree::{KeyBinding, Read, ReadAction, ReadId};

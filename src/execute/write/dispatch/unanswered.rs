@@ -4,9 +4,9 @@
 //! Nothing else tells. An equal item may be another's. A missing one may never have been put, may be deleted since, or may be on its way.
 
 use crate::execute::error::ErrorCode;
+use crate::execute::item::{assemble, stored_values};
 use crate::execute::write::draft::call::{Generated, WriteDraft, key_of};
 use crate::execute::write::draft::element;
-use crate::execute::write::item::{assemble, stored_values};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::FieldErrors;
 use crate::schema::model::write::Action;

@@ -6,8 +6,8 @@ use crate::execute::expression::evaluate::{self, equal};
 use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::Settled;
 use crate::execute::expression::stored_form::relies_on_null;
-use crate::execute::write::item::conditions::Conditions;
-use crate::execute::write::item::identity;
+use crate::execute::item::conditions::Conditions;
+use crate::execute::item::identity;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::found_item::FoundItem;
 use crate::execute::write::messages::{FieldErrors, bad_input};
@@ -281,7 +281,18 @@ impl ItemCondition {
             Self::VisiblePart(condition, rule) => {
                 let seen = if let Settled::Open(rule) = rule { Some(lettered(rule, 'r')?) } else { None };
                 let written = filter::whole(condition, scope).map_err(bad_input)?;
-                identity::demand_of(((ty, key), seen), (condition, written), scope, conditions);
+                let is_certain = seen.is_none() && identity::is_certain(ty, key);
+                let premise = |premise: &mut Conditions| {
+                    identity::demand((ty, key), premise);
+                    seen.into_iter().for_each(|seen| premise.and(seen));
+                };
+                // An item of another type under the key, and one that the caller does not see, count as missing.
+                if !is_certain && evaluate::holds(condition, None, scope).unwrap_or(false) {
+                    conditions.implies(premise, written);
+                } else {
+                    premise(conditions);
+                    conditions.and(written);
+                }
             }
             Self::Bounds(bounds) => {
                 let mut all: Vec<Condition> = bounds.iter().map(|bound| bound.condition.clone()).collect();

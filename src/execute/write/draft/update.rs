@@ -5,13 +5,13 @@ use crate::execute::expression::settle::Settled;
 use crate::execute::expression::stored_form::StoredForm;
 use crate::execute::expression::update::Changes;
 use crate::execute::expression::update::attribute as path;
+use crate::execute::item::conditions::Conditions;
+use crate::execute::item::invalid_value::InvalidValue;
+use crate::execute::item::{assemble, identity, replicas};
 use crate::execute::write::draft::call::{DraftCall, ResultItem};
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, if_absent, internal};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::draft::update_values::{UpdateValues, copied};
-use crate::execute::write::item::conditions::Conditions;
-use crate::execute::write::item::invalid_value::InvalidValue;
-use crate::execute::write::item::{assemble, identity, replicas};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
@@ -41,7 +41,7 @@ impl ItemChanges {
     /// The changes of the replica with this number. Only index keys differ.
     pub fn of_replica(&self, job: &WriteJob<'_>, ty: &ObjectType, number: u8) -> Changes {
         let mut changes = self.changes.clone();
-        for (attribute, value) in replicas::replica(job, ty, &self.keys, number) {
+        for (attribute, value) in replicas::replica(job.context.model, ty, &self.keys, number) {
             changes.set(&path(&attribute), value);
         }
         for attribute in &self.removed {
