@@ -90,19 +90,7 @@ impl<'a> Drafting<'a, '_> {
             self.hold_values(ty, &values, item.as_ref(), &mut requires);
         }
         let (rule, may_make) = self.rule_of_update(ty, (&rules, key), (&values, *upsert))?;
-        let gone = match (*upsert, may_make) {
-            (false, _) => if_absent(action, Reason::NotFound),
-            (true, false) => Reason::Forbidden,
-            (true, true) => Reason::Race,
-        };
-        // An upsert that has read an existing item must not create it: the new item would lack the defaults of fields that the item had.
-        if !upsert || item.is_some() {
-            requires.add(ItemCondition::Exists, gone);
-        }
-        requires.add(ItemCondition::OfType, if may_make { Reason::AlreadyExists } else { gone });
-        if !may_make {
-            requires.add(ItemCondition::Exists, gone);
-        }
+        require_item(action, *upsert, may_make, item.is_some(), &mut requires);
         requires.ruled(rule, *upsert);
         self.hold_found(ty, key, &mut requires);
         self.expected_version(ty, action, &mut requires);
@@ -268,6 +256,23 @@ impl<'a> Drafting<'a, '_> {
         }
         self.delete_guards(ty, key, gone);
         Ok(())
+    }
+}
+
+/// Adds what an update demands of the existence of its item, which `was_read`.
+fn require_item(action: &Action, upsert: bool, may_make: bool, was_read: bool, requires: &mut Requirements) {
+    let gone = match (upsert, may_make) {
+        (false, _) => if_absent(action, Reason::NotFound),
+        (true, false) => Reason::Forbidden,
+        (true, true) => Reason::Race,
+    };
+    // An upsert that has read an existing item must not create it: the new item would lack the defaults of fields that the item had.
+    if !upsert || was_read {
+        requires.add(ItemCondition::Exists, gone);
+    }
+    requires.add(ItemCondition::OfType, if may_make { Reason::AlreadyExists } else { gone });
+    if !may_make {
+        requires.add(ItemCondition::Exists, gone);
     }
 }
 
