@@ -14,6 +14,7 @@ mod server;
 
 use keyfold::execute::context::ExecutionContext;
 use keyfold::execute::gateway::Gateway;
+use keyfold::execute::keyed_locks::KeyedLocks;
 use keyfold::execute::operation_cache::{OperationCache, plan_once};
 use keyfold::execute::page::cursor::CursorKey;
 use keyfold::execute::read::executor::run_waves;
@@ -22,7 +23,6 @@ use keyfold::execute::report::Preparation;
 use keyfold::execute::request::{Request, Settings};
 use keyfold::execute::response::body::{ResponseBody, ResponseLimits};
 use keyfold::execute::response::writer::Writer;
-use keyfold::execute::write::lanes::Lanes;
 use keyfold::plan::tree::PlanStep;
 use keyfold::schema::{self, model::Model};
 use keyfold::table::request::loaders::Loaders;
@@ -153,7 +153,7 @@ impl Bench {
                         cursor_key: &CursorKey::of_secret(b""),
                         single_writes: Default::default(),
                         misses: &Default::default(),
-                        lanes: &Lanes::default(),
+                        keyed_locks: &KeyedLocks::default(),
                     };
                     run_waves(&context, state.insert(ReadState::new(plan, &context)), false).await;
                 });

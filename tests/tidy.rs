@@ -17,7 +17,7 @@ mod golden_file;
 mod modules;
 
 use code::{Code, Function};
-use exceptions::{ARROWS_OF_CIRCLES, MANY_PARAMETERS};
+use exceptions::MANY_PARAMETERS;
 use golden_file::{GoldenFile, Section};
 use modules::{Uses, from_root, module_of};
 use std::borrow::Borrow;
@@ -175,20 +175,13 @@ fn circles(files: &[impl Borrow<File>]) -> Vec<String> {
 /// Siblings, the files and folders of one folder, form no circle: a folder is all that is in it, and a `use` of a file in one by a file in
 /// another is an arrow between the two. It proves more than [`circles`], as the files of each arrow may be others. A call of a method names no
 /// file, and so makes no arrow.
-fn folder_circles(files: &[impl Borrow<File>], known: &[(&str, &str)]) -> Vec<String> {
+fn folder_circles(files: &[impl Borrow<File>]) -> Vec<String> {
     let uses = Uses::new(files.iter().map(Borrow::<File>::borrow).map(|file| (file.path.as_str(), &file.code)));
-    let siblings = uses.between_siblings();
     let mut found = Vec::new();
-    for circle in siblings.without(known).circles() {
+    for circle in uses.between_siblings().circles() {
         let arrows = circle.iter().zip(circle.iter().cycle().skip(1));
         let steps: Vec<String> = arrows.filter_map(|(from, to)| uses.first_between(from, to)).map(|(a, b)| format!("{a} → {b}")).collect();
         found.push(format!("{}: a circle of siblings: {} → {0} by {}", circle[0], circle.join(" → "), steps.join(", ")));
-    }
-    for arrow in known {
-        let others: Vec<(&str, &str)> = known.iter().copied().filter(|other| other != arrow).collect();
-        if siblings.without(&others).circles().is_empty() {
-            found.push(format!("tests/tidy/exceptions.rs: {} → {} makes no circle: take it out of the list", arrow.0, arrow.1));
-        }
     }
     found
 }
@@ -371,7 +364,7 @@ fn files_make_no_circle() {
 
 #[test]
 fn folders_make_no_circle() {
-    none(folder_circles(&product_sources(), &ARROWS_OF_CIRCLES));
+    none(folder_circles(&product_sources()));
 }
 
 #[test]
@@ -574,17 +567,16 @@ mod rules {
         none(circles(&two));
         let circle = "src/x/a: a circle of siblings: src/x/a → src/x/b → src/x/a by src/x/a/one.rs → src/x/b/one.rs, \
                       src/x/b/two.rs → src/x/a/two.rs";
-        assert_eq!(folder_circles(&two, &[]), [circle]);
-        none(folder_circles(&two, &[("src/x/b", "src/x/a")]));
+        assert_eq!(folder_circles(&two), [circle]);
         let file = files(&[("src/x/a/one.rs", "use crate::x::b;"), ("src/x/a/two.rs", ""), ("src/x/b.rs", "use super::a::two;")]);
-        assert_eq!(folder_circles(&file, &[]).len(), 1);
+        assert_eq!(folder_circles(&file).len(), 1);
         let root = files(&[
             ("src/x/mod.rs", "mod a;\nuse a::two::A;"),
             ("src/x/a/mod.rs", "mod one;\nmod two;"),
             ("src/x/a/one.rs", "use crate::x::X;"),
             ("src/x/a/two.rs", ""),
         ]);
-        assert_eq!(folder_circles(&root, &[]).len(), 1, "a folder's own file is one of its children");
+        assert_eq!(folder_circles(&root).len(), 1, "a folder's own file is one of its children");
     }
 
     #[test]
@@ -595,9 +587,7 @@ mod rules {
             ("src/x/a/two.rs", "use crate::x::b::two::B;"),
             ("src/x/b/one.rs", "use super::two;"),
         ]);
-        none(folder_circles(&down, &[]));
-        let found = folder_circles(&down, &[("src/x/a", "src/x/b")]);
-        assert_eq!(found, ["tests/tidy/exceptions.rs: src/x/a → src/x/b makes no circle: take it out of the list"]);
+        none(folder_circles(&down));
     }
 
     #[test]

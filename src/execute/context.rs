@@ -4,8 +4,8 @@
 use super::caller::Caller;
 use super::expression::request_time::RequestTime;
 use super::heavy_work::WorkDone;
+use super::keyed_locks::KeyedLocks;
 use super::page::cursor::CursorKey;
-use super::write::lanes::Lanes;
 use crate::plan::tree::SingleWrites;
 use crate::schema::model::Model;
 use crate::table::request::loaders::Loaders;
@@ -42,5 +42,5 @@ pub struct ExecutionContext<'a> {
     /// How a write of one item is sent.
     pub single_writes: SingleWrites,
     /// Where the writers of this process wait for each other.
-    pub lanes: &'a Lanes,
+    pub keyed_locks: &'a KeyedLocks,
 }

@@ -3,16 +3,16 @@
 use super::caller::Caller;
 use super::context::ExecutionContext;
 use super::error::{ErrorCode, GraphqlError};
-use super::explain;
 use super::expression::request_time::RequestTime;
 use super::heavy_work::{HeavyFuture, HeavyWork, WorkDone};
+use super::keyed_locks::KeyedLocks;
 use super::operation_cache::{OperationCache, PlannedOperation, plan_once};
 use super::page::cursor::CursorKey;
 use super::report::{GatewayLoad, OperationReport, Phases, Preparation, RunObserver, RunOutcome, TraceContext, counted, waited};
 use super::request::{Request, Settings};
 use super::response::body::{ResponseBody, ResponseLimits};
+use super::response::explain;
 use super::steps::run_steps;
-use super::write::lanes::Lanes;
 use crate::plan::cost::operation::{OperationCost, cost_of_operation};
 use crate::plan::tree::{CachePolicy, OperationPlan, SingleWrites};
 use crate::schema::model::Model;
@@ -50,7 +50,7 @@ struct Inner {
     max_read_bytes: u64,
     cursor_key: CursorKey,
     single_writes: SingleWrites,
-    lanes: Lanes,
+    keyed_locks: KeyedLocks,
     calls: Arc<CallGate>,
     observer: Option<Arc<dyn RunObserver>>,
 }
@@ -131,7 +131,7 @@ impl Gateway {
         let heavy_work = Arc::<HeavyWork>::default();
         let operations = OperationCache::new(&settings, heavy_work.clone());
         let cursor_key = CursorKey::of_secret(&settings.cursor_key);
-        let lanes = Lanes::default();
+        let keyed_locks = KeyedLocks::default();
         let calls = CallGate::new(settings.max_calls_in_flight.unwrap_or_else(|| store.usual_calls_in_flight()));
         let limits = ResponseLimits { bytes: settings.max_response_bytes, objects: settings.max_nodes };
         let Settings { max_read_bytes, cache_bytes, single_writes, observer, .. } = settings;
@@ -149,7 +149,7 @@ impl Gateway {
                 max_read_bytes,
                 cursor_key,
                 single_writes,
-                lanes,
+                keyed_locks,
                 calls,
                 observer,
             }),
@@ -210,7 +210,7 @@ impl Gateway {
 
     /// The context of a run of an operation.
     pub(super) fn context<'a>(&'a self, run: &'a OperationRun, prepared: &'a PreparedOperation) -> ExecutionContext<'a> {
-        let Inner { model, limits, max_read_bytes, cursor_key, single_writes, lanes, .. } = &*self.inner;
+        let Inner { model, limits, max_read_bytes, cursor_key, single_writes, keyed_locks, .. } = &*self.inner;
         ExecutionContext {
             model,
             loaders: &run.loaders,
@@ -225,7 +225,7 @@ impl Gateway {
             lost_races: &run.lost_races,
             cursor_key,
             single_writes: *single_writes,
-            lanes,
+            keyed_locks,
         }
     }
 

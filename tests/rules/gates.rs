@@ -90,6 +90,17 @@ fn by_claims() -> Vec<Row> {
     ]
 }
 
+/// A transaction leaves out the old guard of a value that another item gets. What the rules look up is found among its calls all the same.
+fn left_out_guards() -> Vec<Row> {
+    let put = r#"mutation { a: putDesk(ringId: "r", id: "a", label: "A") { id } b: putDesk(ringId: "r", id: "b", label: "B") { id } }"#;
+    let swap = r#"mutation { labelDesks(ringId: "r", a: "a", ofA: "B", b: "b", ofB: "A") }"#;
+    vec![
+        (root(), put, json!({ "a": { "id": "a" }, "b": { "id": "b" } }), &[], 4),
+        (root(), swap, json!({ "labelDesks": null }), &["CONFLICT labelDesks"], 2),
+        (ben(), swap, json!({ "labelDesks": null }), &["FORBIDDEN labelDesks"], 2),
+    ]
+}
+
 /// What another rule decides of a new item needs no look-up, and one look-up that is left is not read before the write.
 fn new_items() -> Vec<Row> {
     let put = r#"mutation { putRing(id: "new", name: "N", open: true) { name } }"#;
@@ -207,6 +218,11 @@ async fn what_a_look_up_hides_is_as_if_it_were_not_there() {
 #[tokio::test]
 async fn a_new_item_that_another_rule_decides_needs_no_look_up() {
     check_rows(&open().await, new_items()).await;
+}
+
+#[tokio::test]
+async fn a_rule_is_asked_first_where_a_guard_is_left_out() {
+    check_rows(&open().await, left_out_guards()).await;
 }
 
 #[tokio::test]

@@ -70,15 +70,6 @@ impl<'a> Uses<'a> {
         Self { uses }
     }
 
-    /// The same without some arrows.
-    pub fn without(&self, arrows: &[(&str, &str)]) -> Self {
-        let mut uses = self.uses.clone();
-        for (from, all) in &mut uses {
-            all.retain(|to| !arrows.contains(&(*from, *to)));
-        }
-        Self { uses }
-    }
-
     /// The first arrow that is one between these siblings.
     pub fn first_between(&self, from: &str, to: &str) -> Option<(&'a str, &'a str)> {
         self.arrows().find(|(a, b)| siblings(a, b) == (from, to))

@@ -1,7 +1,7 @@
 //! Items in, how many of their unique values have no guard out. Another program that writes items writes no guards, and then nothing keeps a
 //! second item from the same value.
 
-use crate::execute::write::item::{assemble, unique};
+use crate::execute::item::{assemble, unique};
 use crate::schema::model::{Model, ObjectType};
 use crate::table::data::attribute::{Attribute, Item};
 use indexmap::IndexSet;

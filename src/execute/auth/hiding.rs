@@ -7,7 +7,7 @@ use crate::execute::context::ExecutionContext;
 use crate::execute::expression::request_time::RequestTime;
 use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::{Settled, settle_rule};
-use crate::execute::write::item::assemble;
+use crate::execute::item::assemble;
 use crate::schema::model::auth::{AuthAction, AuthRule};
 use crate::schema::model::{Model, ObjectType};
 use crate::table::data::attribute::{AttributeName, Item};

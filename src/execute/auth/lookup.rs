@@ -3,7 +3,7 @@
 
 use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::{Settled, settle_lookup};
-use crate::execute::write::item::{assemble, identity};
+use crate::execute::item::{assemble, identity};
 use crate::schema::model::auth::RuleLookup;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::source::{Source, TextPart};

@@ -2,12 +2,12 @@
 //! left to be decided for each row by items that are read. Must not know items.
 
 use super::log_text::shortened;
+use crate::execute::arguments::FieldArguments;
 use crate::execute::caller::Caller;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::{Settled, settle_lookup, settle_rule};
-use crate::execute::read::arguments::FieldArguments;
 use crate::plan::tree::{DecidedBy, Demand, GuardId, Holder, Plan, Read, ReadId};
 use crate::schema::model::auth::AuthRule;
 use serde_json::Map;

@@ -61,6 +61,18 @@ impl Term<'_> {
     }
 }
 
+/// A comparator as DynamoDB spells it.
+fn sign(comparator: Comparator) -> &'static str {
+    match comparator {
+        Comparator::Equal => "=",
+        Comparator::NotEqual => "<>",
+        Comparator::Less => "<",
+        Comparator::LessOrEqual => "<=",
+        Comparator::Greater => ">",
+        Comparator::GreaterOrEqual => ">=",
+    }
+}
+
 struct Writer<'a> {
     scope: &'a Scope<'a>,
     placeholders: Placeholders,
@@ -73,20 +85,12 @@ impl Writer<'_> {
             Condition::Or(any) => self.joined(any, " OR ")?,
             Condition::Not(inner) => format!("NOT ({})", self.condition(inner)?),
             Condition::Compare(left, comparator, right) => {
-                let sign = match comparator {
-                    Comparator::Equal => "=",
-                    Comparator::NotEqual => "<>",
-                    Comparator::Less => "<",
-                    Comparator::LessOrEqual => "<=",
-                    Comparator::Greater => ">",
-                    Comparator::GreaterOrEqual => ">=",
-                };
                 let (left, right) = (self.term(left)?, self.term(right)?);
                 let ordering = !matches!(comparator, Comparator::Equal | Comparator::NotEqual);
                 if ordering && !(left.has_order() && right.has_order()) {
                     return Ok(self.never());
                 }
-                format!("{} {sign} {}", self.write(left), self.write(right))
+                format!("{} {} {}", self.write(left), sign(*comparator), self.write(right))
             }
             Condition::Between(value, low, high) => {
                 let (value, low, high) = (self.term(value)?, self.term(low)?, self.term(high)?);

@@ -19,7 +19,7 @@
 use super::placeholders::Placeholders;
 use super::scope::Scope;
 use super::stored_form::StoredForm;
-use crate::execute::write::item::stored_values;
+use crate::execute::item::stored_values;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{ArgumentType, Operand, Path, Segment};
 use crate::schema::expression::update::{SetValue, Update};

@@ -68,44 +68,10 @@ fn key_range(query: &QueryBinding, values: &FieldValues<'_>, bounds: Option<&Ran
             if text.len() > SORT_KEY_BYTES {
                 return None;
             }
-            (!text.is_empty()).then_some(SortCondition::BeginsWith(KeyValue::S(text)))
+            begins(text)
         }
         SortAccess::Range { parts, .. } => {
-            let Ok(Some(prefix)) = template.render_parts(*parts, &lookup) else { return None };
-            range.prefix = prefix.len();
-            match bounds {
-                Some(RangeValues::Between(lower, upper)) => {
-                    let end = |end: &Option<(Value, bool)>, beyond: Ordering| {
-                        let Some((value, inclusive)) = end else { return Some(None) };
-                        match beyond_width(template, *parts, value) {
-                            Some(side) if side == beyond => None,
-                            Some(_) => Some(None),
-                            None => ranged_text(sort.kind, template, *parts, value).map(|text| Some((text, *inclusive))),
-                        }
-                    };
-                    // A bound that is wider than the padding lets in every padded number, or none.
-                    let (lower, upper) = (end(lower, Ordering::Greater)?, end(upper, Ordering::Less)?);
-                    let ends = RangeBounds { lower, upper, after: literal_after(template, *parts) };
-                    match sort.kind {
-                        KeyType::N => ends.of_values(&mut range.excluded, &KeyValue::N),
-                        KeyType::B => ends.of_values(&mut range.excluded, &|text| KeyValue::B(STANDARD.decode(text).unwrap_or_default())),
-                        KeyType::S => ends.of_text(&prefix, &mut range.excluded),
-                    }
-                }
-                Some(RangeValues::BeginsWith(Some(value))) => {
-                    let start = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                    match template.render_begins_with(*parts, &start, &lookup) {
-                        Ok(Some((text, exact))) => {
-                            if let (false, Some(Part::Placeholder { field, .. })) = (exact, template.parts.get(*parts)) {
-                                range.begins_with = Some((field.clone(), start));
-                            }
-                            begins(text)
-                        }
-                        _ => return None,
-                    }
-                }
-                Some(RangeValues::BeginsWith(None)) | None => begins(prefix),
-            }
+            RangedPart { key: sort.kind, template, position: *parts }.condition(bounds, values, &mut range)?
         }
     };
     if let Some(SortCondition::Between(low, high)) = &condition {
@@ -122,30 +88,78 @@ fn begins(text: String) -> Option<SortCondition> {
     (!text.is_empty()).then_some(SortCondition::BeginsWith(KeyValue::S(text)))
 }
 
-/// Whether a value is below or above all numbers that the placeholder can pad; `None` if it is one of them.
-fn beyond_width(template: &Template, position: usize, value: &Value) -> Option<Ordering> {
-    let Some(Part::Placeholder { value: kind, width: Some(width), .. }) = template.parts.get(position) else { return None };
-    match kind.to_text(value)? {
-        text if text.starts_with('-') => Some(Ordering::Less),
-        text => (text.len() > usize::from(*width)).then_some(Ordering::Greater),
-    }
+/// The part of a sort key on which a range lies: the placeholder at this position of the template.
+struct RangedPart<'t> {
+    key: KeyType,
+    template: &'t Template,
+    position: usize,
 }
 
-/// The text that the placeholder at a position writes for a value.
-fn ranged_text(key: KeyType, template: &Template, position: usize, value: &Value) -> Option<String> {
-    let Some(Part::Placeholder { value: kind, width, .. }) = template.parts.get(position) else { return None };
-    let text = kind.to_text(value)?;
-    match (key, width) {
-        (KeyType::N, _) => number(kind, text),
-        (_, Some(width)) => Some(format!("{text:0>width$}", width = usize::from(*width))),
-        _ => Some(text),
+impl<'t> RangedPart<'t> {
+    /// The condition on the sort key, none for all keys. `None` if no item can meet it.
+    fn condition(&self, bounds: Option<&RangeValues>, values: &FieldValues<'_>, range: &mut KeyRange) -> Option<Option<SortCondition>> {
+        let lookup = |field: &str| values.get(field);
+        let Ok(Some(prefix)) = self.template.render_parts(self.position, &lookup) else { return None };
+        range.prefix = prefix.len();
+        Some(match bounds {
+            Some(RangeValues::Between(lower, upper)) => {
+                // A bound that is wider than the padding lets in every padded number, or none.
+                let (lower, upper) = (self.end(lower.as_ref(), Ordering::Greater)?, self.end(upper.as_ref(), Ordering::Less)?);
+                let ends = RangeBounds { lower, upper, after: self.literal_after() };
+                match self.key {
+                    KeyType::N => ends.of_values(&mut range.excluded, &KeyValue::N),
+                    KeyType::B => ends.of_values(&mut range.excluded, &|text| KeyValue::B(STANDARD.decode(text).unwrap_or_default())),
+                    KeyType::S => ends.of_text(&prefix, &mut range.excluded),
+                }
+            }
+            Some(RangeValues::BeginsWith(Some(value))) => {
+                let start = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let Ok(Some((text, exact))) = self.template.render_begins_with(self.position, &start, &lookup) else { return None };
+                if let (false, Some(Part::Placeholder { field, .. })) = (exact, self.template.parts.get(self.position)) {
+                    range.begins_with = Some((field.clone(), start));
+                }
+                begins(text)
+            }
+            Some(RangeValues::BeginsWith(None)) | None => begins(prefix),
+        })
     }
-}
 
-fn literal_after(template: &Template, position: usize) -> Option<&str> {
-    match template.parts.get(position + 1) {
-        Some(Part::Literal(literal)) => Some(literal),
-        _ => None,
+    /// An end of the range, with whether it belongs to it; no end if it lets in all values. `None` if it lets in none, because it is
+    /// `beyond` them.
+    fn end(&self, end: Option<&(Value, bool)>, beyond: Ordering) -> Option<Option<(String, bool)>> {
+        let Some((value, inclusive)) = end else { return Some(None) };
+        match self.beyond_width(value) {
+            Some(side) if side == beyond => None,
+            Some(_) => Some(None),
+            None => self.text(value).map(|text| Some((text, *inclusive))),
+        }
+    }
+
+    /// Whether a value is below or above all numbers that the placeholder can pad; `None` if it is one of them.
+    fn beyond_width(&self, value: &Value) -> Option<Ordering> {
+        let Some(Part::Placeholder { value: kind, width: Some(width), .. }) = self.template.parts.get(self.position) else { return None };
+        match kind.to_text(value)? {
+            text if text.starts_with('-') => Some(Ordering::Less),
+            text => (text.len() > usize::from(*width)).then_some(Ordering::Greater),
+        }
+    }
+
+    /// The text that the placeholder writes for a value.
+    fn text(&self, value: &Value) -> Option<String> {
+        let Some(Part::Placeholder { value: kind, width, .. }) = self.template.parts.get(self.position) else { return None };
+        let text = kind.to_text(value)?;
+        match (self.key, width) {
+            (KeyType::N, _) => number(kind, text),
+            (_, Some(width)) => Some(format!("{text:0>width$}", width = usize::from(*width))),
+            _ => Some(text),
+        }
+    }
+
+    fn literal_after(&self) -> Option<&'t str> {
+        match self.template.parts.get(self.position + 1) {
+            Some(Part::Literal(literal)) => Some(literal),
+            _ => None,
+        }
     }
 }
 

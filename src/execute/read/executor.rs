@@ -36,10 +36,10 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
         let mut sources = Sources { context, cache: &mut cache, filler: &filler };
         let reads: Vec<ReadRequests<'_>> = bound.into_iter().map(|bound| requests.add(&mut sources, bound)).collect();
         let offers = offers(plan, &requests, &reads[..planned.len()], &cache);
-        requests.shared = shared_queries(context.model, offers, requests.gets.len());
+        let shared = shared_queries(context.model, offers, requests.gets.len());
         let mut results = WaveResults::new(requests, &mut cache, joins);
         // Boxed, so that the type of a request's future stays shallow.
-        results.call(context, &reads).boxed().await;
+        results.call(context, &reads, &shared).boxed().await;
         waiting = reads.iter().filter(|requests| results.needs_more(requests)).map(|requests| requests.id).collect();
         let known = reads.into_iter().filter(|requests| !waiting.contains(&requests.id));
         let found = known.map(|requests| (requests.id, row_results(context, requests, &results, &filler)));

@@ -2,7 +2,6 @@
 
 pub mod admit;
 pub mod apply;
-pub mod arguments;
 pub mod bind;
 pub mod executor;
 pub mod query_cache;

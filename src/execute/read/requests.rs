@@ -1,11 +1,10 @@
-//! What the reads of a wave ask for in, the calls of the wave out: its Gets, its distinct queries and the Queries that they share. Must not
-//! know results or the response.
+//! What the reads of a wave ask for in, the calls of the wave out: its Gets and its distinct queries. Must not know which of them share a
+//! Query, nor results.
 
 use super::admit::ItemGate;
 use super::bind::read::{BoundRead, BoundRow};
 use super::query_cache::{QueryCache, QueryId};
 use super::range_query::RangeQuery;
-use super::shared::collection::SharedQuery;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::Failure;
 use crate::execute::expression::filter::ItemFilter;
@@ -77,8 +76,6 @@ pub struct WaveRequests {
     pub gets: Vec<Arc<Get>>,
     /// The distinct queries.
     pub queries: Vec<PendingQuery>,
-    /// The Queries that some of these share.
-    pub shared: Vec<SharedQuery>,
     positions: BTreeMap<QueryId, usize>,
 }
 

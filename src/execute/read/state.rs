@@ -1,8 +1,8 @@
 //! The state of a running plan: the rows of each space and the items of each read. Only [`super::apply`] changes it.
 
 use super::admit::{self, VisibleItem};
-use super::arguments::FieldArguments;
 use super::rows::Rows;
+use crate::execute::arguments::FieldArguments;
 use crate::execute::auth::refusals::{Alternative, Decision, Refusals};
 use crate::execute::caller::Caller;
 use crate::execute::context::ExecutionContext;

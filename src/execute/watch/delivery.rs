@@ -36,6 +36,15 @@ pub struct Images<'a> {
     pub is_initial: bool,
 }
 
+/// A change for the subscribers of an operation.
+struct WatchedChange<'a> {
+    prepared: &'a PreparedOperation,
+    interest: &'a Interest,
+    images: Images<'a>,
+    /// The id of its event.
+    id: &'a str,
+}
+
 /// The subscription's step and what it watches.
 pub fn watched(prepared: &PreparedOperation) -> Option<(&PlanStep, &PlannedWatch)> {
     let step = prepared.plan().steps.first()?;
@@ -57,7 +66,7 @@ pub async fn deliver(
     let context = gateway.context(&run, prepared);
     let mut body = ResponseBody::new(gateway.limits());
     let extensions = || Some(json!({ "keyfold": { "id": id } }));
-    let work = respond(&context, prepared, (interest, images, id), &mut body);
+    let work = respond(&context, WatchedChange { prepared, interest, images, id }, &mut body);
     let written = timeout_at(deadline + GRACE, gateway.share(prepared, &run, work)).await;
     gateway.end(prepared, run, &body, &arrived);
     let Ok(written) = written else {
@@ -69,8 +78,7 @@ pub async fn deliver(
 /// Writes the response. `None` if there is none, and false if `data` is null.
 async fn respond(
     context: &ExecutionContext<'_>,
-    prepared: &PreparedOperation,
-    (interest, images, id): (&Interest, Images<'_>, &str),
+    WatchedChange { prepared, interest, images, id }: WatchedChange<'_>,
     body: &mut ResponseBody,
 ) -> Result<Option<bool>, Arc<Failure>> {
     let Some((step, watch)) = watched(prepared) else { return Ok(None) };

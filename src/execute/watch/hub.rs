@@ -1,7 +1,7 @@
 //! The subscriptions that clients ask for in, their responses out. It puts each subscriber into its group, and keeps the subscriptions when
 //! the schema is replaced.
 
-use super::beginning;
+use super::beginning::begin::begin;
 use super::delivery::watched;
 use super::feeds::{Feeds, now};
 use super::group::{Group, key_of_group};
@@ -207,7 +207,7 @@ impl Responses {
         let (hub, group, subscriber) = (membership.hub.clone(), membership.group.clone(), membership.subscriber.clone());
         let beginning = async move {
             let HubInner { feeds, catching_up, .. } = &*hub.inner;
-            match beginning::begin((feeds, catching_up), &group.operation(), &subscriber, after).await {
+            match begin((feeds, catching_up), &group.operation(), &subscriber, after).await {
                 Ok(seen) => subscriber.open(seen),
                 Err(end) => subscriber.end(end),
             }

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! `hub` puts each subscriber into its group. `operation` checks what it asks for, and `interest` says which images it wants. `beginning`
-//! gives it what comes before the changes of its group: the item as it is, or what it has missed, by `history`. `seen` knows which of the
+//! gives it what comes before the changes of its group: the item as it is, or what it has missed, from `history`. `seen` knows which of the
 //! group's changes it has had then. An `event` is one response for all subscribers of a group, and `bounds` counts what waits for clients.
 
 pub mod beginning;

@@ -6,6 +6,7 @@
 
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, FieldError};
+use crate::execute::keyed_locks::{ItemPlace, Turn};
 use crate::execute::read::admit::of_write;
 use crate::execute::write::dispatch::cascade::{self, CascadeError};
 use crate::execute::write::dispatch::classify::{Following, classify, unfit, unmet};
@@ -14,7 +15,6 @@ use crate::execute::write::dispatch::{replicas, unanswered};
 use crate::execute::write::draft::actions::{UnfinishedDraft, draft};
 use crate::execute::write::draft::call::{Earlier, Generated, WriteDraft};
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::lanes::{ItemPlace, Turn};
 use crate::execute::write::messages::{FieldErrors, contention, field_error, half_way, made, of_table, open_end};
 use crate::execute::write::rules::arguments::check_arguments;
 use crate::execute::write::rules::claims::check_claims;
@@ -114,10 +114,10 @@ impl<'a, 'j> Attempts<'a, 'j> {
         if let Some(field_errors) = self.unfit.take().filter(|_| !draft.relies_on_null()) {
             return Err(field_errors);
         }
-        lookups::place(self.job, &mut draft).await?;
+        draft.check_rules(self.job).await?;
         draft.check_distinct(self.job.context.model).map_err(|field_error| vec![field_error])?;
         if self.turn.is_none()
-            && let Some(place) = self.job.context.lanes.busy(&draft.relied_on())
+            && let Some(place) = self.job.context.keyed_locks.busy(&draft.relied_on())
         {
             return Ok(Outcome::Queue(place.clone()));
         }
@@ -200,7 +200,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
     /// Waits for the turn at an item. False if it does not come before the deadline.
     async fn queue(&mut self, place: ItemPlace) -> bool {
         let context = self.job.context;
-        self.turn = context.lanes.turn(place, context.deadline).await;
+        self.turn = context.keyed_locks.turn(place, context.deadline).await;
         self.turn.is_some()
     }
 

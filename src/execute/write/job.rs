@@ -3,7 +3,7 @@
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::Scope;
-use crate::execute::write::item::identity;
+use crate::execute::item::identity;
 use crate::execute::write::messages::{FieldErrors, of_table};
 use crate::plan::tree::PlannedWrite;
 use crate::schema::model::auth::AuthAction;

@@ -1,7 +1,7 @@
 //! Errors of writes → messages for the caller. Where it is known whether something was written, the message says so.
 
 use crate::execute::error::{ErrorCode, Failure, FieldError};
-use crate::execute::write::item::invalid_value::InvalidValue;
+use crate::execute::item::invalid_value::InvalidValue;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
 use crate::table::data::error::{TableError, TableErrorKind};

@@ -7,15 +7,12 @@
 //! ```
 //!
 //! `executor` runs it. `rules` check values against constraints. `draft` makes the calls of the actions, from what `lookup` reads and
-//! `item` makes of values. `dispatch` cascades, classifies failures and keeps replicas equal. `lanes` let writers of one item take turns.
-//! `messages` are the errors that a caller gets.
+//! [`super::item`] makes of values. `dispatch` cascades, classifies failures and keeps replicas equal. `messages` are the errors that a caller gets.
 
 mod dispatch;
 mod draft;
 pub mod executor;
-pub mod item;
 mod job;
-pub mod lanes;
 mod lookup;
 mod messages;
 pub mod rules;

@@ -102,7 +102,14 @@ pub async fn handle(
     let operations = RequestOperations { endpoint, client, identity, may_write, explain, last_event, ends, trace, summary };
     let mut response = match body {
         RequestBody::One(parameters) => {
-            answer((&http, transport), &form, &operations, parameters, memory).await.unwrap_or_else(|refusal| refuse(media, &refusal))
+            let answered = match media {
+                // Boxed, as most requests have one response.
+                MediaType::EventStream => Box::pin(operations.stream(*parameters, memory))
+                    .await
+                    .map(|responses| sse::respond(http.endpoint.clone(), client, responses, transport.closes)),
+                _ => answer(&http, &form, &operations, parameters, memory).await,
+            };
+            answered.unwrap_or_else(|refusal| refuse(media, &refusal))
         }
         RequestBody::List(_) if media == MediaType::EventStream => {
             refuse(media, &HttpRefusal::Malformed("A stream of events answers one operation.".into()))
@@ -121,17 +128,12 @@ pub async fn handle(
 
 /// Runs an operation, and answers in the form that the client accepts.
 async fn answer(
-    (http, transport): (&HttpEndpoint, Transport),
+    http: &HttpEndpoint,
     form: &Form,
     operations: &RequestOperations<'_>,
     parameters: Box<RequestParameters>,
     memory: Share,
 ) -> Result<axum::response::Response, HttpRefusal> {
-    if form.media == MediaType::EventStream {
-        // Boxed, as most requests have one response.
-        let responses = Box::pin(operations.stream(*parameters, memory)).await?;
-        return Ok(sse::respond(http.endpoint.clone(), operations.client, responses, transport.closes));
-    }
     let response = operations.run(*parameters, memory).await?;
     Ok(send(http, operations.client, form, response).await)
 }

@@ -20,9 +20,11 @@ use crate::serve::sign_in::credentials::Credentials;
 use crate::serve::sign_in::origin::{RequestId, RequestOrigin};
 use async_graphql_axum::GraphQLProtocol;
 use axum::Extension;
+use axum::extract::rejection::ExtensionRejection;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
-use axum::extract::{State, WebSocketUpgrade};
+use axum::extract::{FromRequestParts, State, WebSocketUpgrade};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use futures_util::future::FutureExt;
@@ -50,15 +52,42 @@ pub struct Sockets {
     pub open: OpenConnections,
 }
 
+/// What is known of the request that opens a WebSocket, besides what it offers.
+pub struct SocketRequest {
+    client: ClientAddress,
+    received: Option<Received>,
+    request_id: Option<RequestId>,
+    headers: HeaderMap,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for SocketRequest {
+    type Rejection = ExtensionRejection;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Self::Rejection> {
+        let Extension(client) = Extension::from_request_parts(parts, state).await?;
+        let Parts { headers, extensions, .. } = parts;
+        Ok(Self { client, received: extensions.get().cloned(), request_id: extensions.get().cloned(), headers: headers.clone() })
+    }
+}
+
+/// A WebSocket that is open.
+struct OpenSocket {
+    sink: SplitSink<WebSocket, Message>,
+    messages: Messages<SplitStream<WebSocket>>,
+    executor: SocketExecutor,
+    identity: SocketIdentity,
+    /// Its place among those that may be open.
+    place: Share,
+}
+
 /// Opens a WebSocket.
 pub async fn handle(
     State(sockets): State<Sockets>,
-    (Extension(client), received, request_id): (Extension<ClientAddress>, Option<Extension<Received>>, Option<Extension<RequestId>>),
-    headers: HeaderMap,
+    SocketRequest { client, received, request_id, headers }: SocketRequest,
     offered: Result<GraphQLProtocol, StatusCode>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
-    let Some(Extension(received)) = received else { return refuse(MediaType::Json, &HttpRefusal::NoWebSockets) };
+    let Some(received) = received else { return refuse(MediaType::Json, &HttpRefusal::NoWebSockets) };
     let Ok(upgrade) = upgrade else { return refuse(MediaType::Json, &HttpRefusal::NoWebSocket) };
     let Ok(offered) = offered else {
         let sentence = format!("Name the subprotocol {} in the header Sec-WebSocket-Protocol.", protocol::NAME);
@@ -67,7 +96,7 @@ pub async fn handle(
     if !may_open(&headers, &sockets.allow_origins) {
         return refuse(MediaType::Json, &HttpRefusal::ForeignOrigin);
     }
-    let origin = RequestOrigin { client, request_id: request_id.map(|Extension(id)| id) };
+    let origin = RequestOrigin { client, request_id };
     let authenticator = sockets.endpoint.authenticator.clone();
     let identity = match authenticator.identify(Credentials::of_headers(&headers), &origin).await {
         Ok(identity) => SocketIdentity::new(authenticator, origin, identity),
@@ -89,23 +118,21 @@ pub async fn handle(
         let (sink, messages) = socket.split();
         let messages = Messages::new(messages, executor.clone(), Unfinished::new(received, memory, body_timeout), open);
         // Sockets are many, and most of them wait: what is not needed then is apart, here and below.
-        serve((sink, messages), predecessor, executor, identity, place).boxed()
+        OpenSocket { sink, messages, executor, identity, place }.serve(predecessor).boxed()
     })
 }
 
-/// Serves a WebSocket until its client leaves, or until the server ends it. Then its place is free.
-async fn serve(
-    (mut sink, mut messages): (SplitSink<WebSocket, Message>, Messages<SplitStream<WebSocket>>),
-    predecessor: Option<GraphQLProtocol>,
-    executor: SocketExecutor,
-    identity: SocketIdentity,
-    _place: Share,
-) {
-    let over = match predecessor {
-        None => SocketSession::new(&mut sink, &mut messages, executor, identity).serve().await,
-        Some(protocol) => legacy::serve(&mut sink, &mut messages, protocol, executor, identity).boxed().await,
-    };
-    close(sink, messages, over).boxed().await;
+impl OpenSocket {
+    /// Serves the WebSocket until its client leaves, or until the server ends it. Then its place is free.
+    async fn serve(mut self, predecessor: Option<GraphQLProtocol>) {
+        let (sink, messages) = (&mut self.sink, &mut self.messages);
+        let over = match predecessor {
+            None => SocketSession::new(sink, messages, self.executor, self.identity).serve().await,
+            Some(protocol) => legacy::serve(sink, messages, protocol, self.executor, self.identity).boxed().await,
+        };
+        close(self.sink, self.messages, over).boxed().await;
+        drop(self.place);
+    }
 }
 
 /// Closes a WebSocket with a frame, or after its client or its messages have ended.

@@ -28,6 +28,17 @@ pub(super) struct Wanted<'a> {
     pub(super) max_age: Option<u32>,
 }
 
+/// A page to read, which the cache may answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WantedPage<'a> {
+    /// The query.
+    pub(super) query: &'a Query,
+    /// The greatest age of the answer, in seconds.
+    pub(super) max_age: u32,
+    /// The place of its record.
+    pub(super) slot: usize,
+}
+
 /// An item that a call must read.
 struct ToRead<'a> {
     position: usize,
@@ -165,11 +176,11 @@ async fn wait(session: &Session, cache: &Arc<TableCache>, wanted: &Wanted<'_>, j
     }
 }
 
-/// Reads a page that the cache may answer, of up to this age. `read` makes the call.
+/// Reads a page that the cache may answer. `read` makes the call.
 pub(super) async fn read_page(
     session: &Session,
-    (cache, slot): (&Arc<TableCache>, usize),
-    (query, max_age): (&Query, u32),
+    cache: &Arc<TableCache>,
+    WantedPage { query, max_age, slot }: WantedPage<'_>,
     read: impl AsyncFnOnce(&Query) -> Result<Metered<Page>, TableError>,
 ) -> Result<Page, TableError> {
     let begun = Instant::now();

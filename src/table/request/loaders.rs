@@ -2,7 +2,7 @@
 //! deadline. Must not know plans or the AWS SDK.
 
 use super::batches::{self, FoundGets, JoinedGets};
-use super::cached_reads;
+use super::cached_reads::{self, WantedPage};
 use super::gate::CallGate;
 use super::interner::GetId;
 use super::session::{CALLS_IN_FLIGHT, CallRecord, Session, lost};
@@ -133,10 +133,10 @@ impl Loaders {
         let session = &self.session;
         let slot = session.reserve_after(pages);
         match (query.max_age, &session.cache) {
-            (Some(age), Some(cache)) => {
+            (Some(max_age), Some(cache)) => {
                 let read = async |query: &Query| self.read_page(query, slot).await;
                 // Its future is large, and most reads need none.
-                Box::pin(cached_reads::read_page(session, (cache, slot), (query, age), read)).await
+                Box::pin(cached_reads::read_page(session, cache, WantedPage { query, max_age, slot }, read)).await
             }
             _ => self.read_page(query, slot).await.map(|(page, _)| page),
         }

@@ -32,6 +32,14 @@ pub struct ItemUse {
     pub operation: String,
 }
 
+/// A field that finds items.
+#[derive(Clone, Copy)]
+struct FindField<'m> {
+    parent: &'m ObjectType,
+    field: &'m Field,
+    find: &'m Find,
+}
+
 /// The uses of an item, root fields first. An item without a type has none.
 pub fn uses(model: &Model, item: &SampleItem) -> Vec<ItemUse> {
     let Some(ty) = item.ty.as_deref() else { return Vec::new() };
@@ -42,13 +50,16 @@ pub fn uses(model: &Model, item: &SampleItem) -> Vec<ItemUse> {
         let coordinate = format!("{}.{}", parent.name, field.name);
         let (row, operation) = match &field.kind {
             FieldKind::Find(find) if model.read_by(parent, find).iter().any(|read| read.name == ty) => {
-                (rows.iter().find(|row| row.field == coordinate).cloned(), reading(model, &ways, item, (parent, field, find)))
+                (rows.iter().find(|row| row.field == coordinate).cloned(), reading(model, &ways, item, FindField { parent, field, find }))
             }
             FieldKind::Write(write) => {
                 let is_of_type = |action: &&Action| action.item == ty && !matches!(action.kind, ActionKind::Check);
                 let Some(action) = write.actions.iter().find(is_of_type) else { continue };
                 // The first choice would be a key that no item has.
-                (rows_of_action(model, &coordinate, action).pop(), writing(model, &ways, (&own, 1), (parent, field, write)))
+                (
+                    rows_of_action(model, &coordinate, action).pop(),
+                    writing(&Examples { model, records: &own, ways: &ways }, 1, parent, field, write),
+                )
             }
             _ => continue,
         };
@@ -62,16 +73,18 @@ pub fn uses(model: &Model, item: &SampleItem) -> Vec<ItemUse> {
 /// Queries that read the items, for each field from several of them: lists within an item first, because they show most.
 pub fn readings<'m>(model: &'m Model, records: &'m Records) -> impl Iterator<Item = String> + 'm {
     let returns_objects = |find: &Find| !matches!(find.returns, Returns::Exists | Returns::Count);
-    let of_field =
-        |(parent, field): (&'m ObjectType, &'m Field)| Some((parent, field, of_find(&field.kind).filter(|find| returns_objects(find))?));
-    let mut fields: Vec<_> = ways::fields(model).into_iter().filter_map(of_field).collect();
-    fields.sort_by_key(|(parent, _, find)| !is_item(parent) || matches!(find.returns, Returns::One));
+    let of_field = |(parent, field): (&'m ObjectType, &'m Field)| {
+        let find = of_find(&field.kind).filter(|find| returns_objects(find))?;
+        Some(FindField { parent, field, find })
+    };
+    let mut fields: Vec<FindField<'m>> = ways::fields(model).into_iter().filter_map(of_field).collect();
+    fields.sort_by_key(|of| !is_item(of.parent) || matches!(of.find.returns, Returns::One));
     let ways = Ways::of(model);
-    fields.into_iter().flat_map(move |(parent, field, find)| {
-        let read = model.read_by(parent, find);
+    fields.into_iter().flat_map(move |of| {
+        let read = model.read_by(of.parent, of.find);
         let is_read = |record: &&SampleItem| record.ty.as_deref().is_some_and(|ty| read.iter().any(|object| object.name == ty));
         let items = records.list.iter().filter(is_read).take(SAMPLES);
-        let mut queries: Vec<String> = items.filter_map(|item| reading(model, &ways, item, (parent, field, find))).collect();
+        let mut queries: Vec<String> = items.filter_map(|item| reading(model, &ways, item, of)).collect();
         queries.dedup();
         queries
     })
@@ -81,7 +94,7 @@ pub fn readings<'m>(model: &'m Model, records: &'m Records) -> impl Iterator<Ite
 pub fn first_write(model: &Model, records: &Records) -> Option<String> {
     let ways = Ways::of(model);
     ways::fields(model).into_iter().find_map(|(root, field)| match &field.kind {
-        FieldKind::Write(write) => writing(model, &ways, (records, 0), (root, field, write)),
+        FieldKind::Write(write) => writing(&Examples { model, records, ways: &ways }, 0, root, field, write),
         _ => None,
     })
 }
@@ -112,7 +125,8 @@ pub fn first_watch(model: &Model, records: &Records) -> Option<String> {
 }
 
 /// An operation that reads an item by a field; `None` if no path leads to the field.
-fn reading(model: &Model, ways: &Ways, item: &SampleItem, (parent, field, find): (&ObjectType, &Field, &Find)) -> Option<String> {
+fn reading(model: &Model, ways: &Ways, item: &SampleItem, of: FindField<'_>) -> Option<String> {
+    let FindField { parent, field, find } = of;
     let lines = ways.to(&parent.name).into_iter().take(WAYS).map(|hops| (hops, ancestors(model, item, (parent, find), hops)));
     let (hops, (ancestors, _)) = lines.min_by_key(|(_, (_, unknown))| *unknown)?;
     let records = Records { list: std::iter::once(item.clone()).chain(ancestors).collect() };
@@ -176,16 +190,11 @@ fn of_find(kind: &FieldKind) -> Option<&Find> {
     if let FieldKind::Find(find) = kind { Some(find) } else { None }
 }
 
-/// An operation that writes, with values of the items.
-fn writing(
-    model: &Model,
-    ways: &Ways,
-    (records, attempt): (&Records, usize),
-    (root, field, write): (&ObjectType, &Field, &Write),
-) -> Option<String> {
-    let mut choice = Choice::new(records, attempt);
+/// An operation that writes, with values of the items; each attempt chooses others.
+fn writing(examples: &Examples<'_>, attempt: usize, root: &ObjectType, field: &Field, write: &Write) -> Option<String> {
+    let model = examples.model;
+    let mut choice = Choice::new(examples.records, attempt);
     choice.choose(&roles::of_write(model, root, write));
-    let examples = Examples { model, records, ways };
     let given = examples.given(field, &choice, None);
     operation::text(model, "mutation", &[examples.call(root, field, &given)], true)
 }

@@ -1,5 +1,6 @@
 //! A planned Query, its ranges and its arguments in; the query to run, and what the field wants of its items, out. Must not know rows.
 
+use crate::execute::arguments::ReadArguments;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::Failure;
 use crate::execute::key::range::KeyRange;
@@ -8,16 +9,26 @@ use crate::execute::page::cursor::{Cursors, Position};
 use crate::execute::page::list_identity::List;
 use crate::execute::page::result::PageRequest;
 use crate::execute::read::admit::ItemGate;
-use crate::execute::read::arguments::ReadArguments;
 use crate::execute::read::range_query::RangeQuery;
 use crate::plan::tree::{QueryBinding, Read, Want};
 use std::sync::Arc;
 
+/// What the rows of a read have in common.
+pub struct RowBinder<'a> {
+    /// The context of the request.
+    pub context: &'a ExecutionContext<'a>,
+    /// What the arguments ask for.
+    pub arguments: &'a ReadArguments<'a>,
+    /// The read.
+    pub read: &'a Read,
+    /// What the caller may see of its items.
+    pub gate: &'a ItemGate,
+}
+
 /// The query of these ranges, and what the field wants of its items. `None` if nothing can be found.
 pub fn range_query(
-    context: &ExecutionContext<'_>,
-    arguments: &ReadArguments<'_>,
-    (read, query, gate): (&Read, &QueryBinding, &ItemGate),
+    RowBinder { context, arguments, read, gate }: &RowBinder<'_>,
+    query: &QueryBinding,
     ranges: Vec<KeyRange>,
 ) -> Result<Option<(RangeQuery, PageRequest)>, Arc<Failure>> {
     let table = &context.model.tables[read.table];
@@ -68,7 +79,7 @@ pub fn range_query(
         wanted,
         start,
         others: query.others,
-        gate: gate.clone(),
+        gate: (*gate).clone(),
     };
     let filled = wanted.filter(|_| !read.elements.is_empty()).map(|wanted| wanted as usize);
     Ok(Some((range_query, PageRequest { want: query.want, page, cursors, filled })))

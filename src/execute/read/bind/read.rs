@@ -1,7 +1,8 @@
 //! A planned read and the values of its rows in; what each row asks for out: nothing, keys to get, or a query to run. Must not know what
 //! other reads request.
 
-use super::query::range_query;
+use super::query::{RowBinder, range_query};
+use crate::execute::arguments::FieldArguments;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::Failure;
 use crate::execute::expression::filter::ItemFilter;
@@ -12,7 +13,6 @@ use crate::execute::key::values::{key_of, primary_key};
 use crate::execute::page::bound::PageBound;
 use crate::execute::page::result::PageRequest;
 use crate::execute::read::admit::ItemGate;
-use crate::execute::read::arguments::{FieldArguments, ReadArguments};
 use crate::execute::read::range_query::RangeQuery;
 use crate::execute::read::state::{ItemState, RowInput};
 use crate::plan::tree::{KeyBinding, Read, ReadAction, ReadId};
@@ -78,19 +78,17 @@ pub fn bind<'a>(
             Some(key) => BoundRow::Keys(smallvec![Some(key)]),
             None => BoundRow::Absent,
         },
-        (RowInput::Key(key), Ok(arguments)) => bind_key(context, (read, &gate), arguments, key).unwrap_or_else(BoundRow::Failed),
+        (RowInput::Key(key), Ok(arguments)) => {
+            bind_key(&RowBinder { context, arguments, read, gate: &gate }, key).unwrap_or_else(BoundRow::Failed)
+        }
     });
     let rows = rows.collect();
     BoundRead { id, read, gate, filter: arguments.ok().and_then(|arguments| arguments.item_filter), rows }
 }
 
 /// The keys or the query for the values of a row's key.
-fn bind_key(
-    context: &ExecutionContext<'_>,
-    (read, gate): (&Read, &ItemGate),
-    arguments: &ReadArguments<'_>,
-    key: BoundKey<'_>,
-) -> Result<BoundRow, Arc<Failure>> {
+fn bind_key(binder: &RowBinder<'_>, key: BoundKey<'_>) -> Result<BoundRow, Arc<Failure>> {
+    let read = binder.read;
     let binding: &KeyBinding = match &read.action {
         ReadAction::Get(binding) => binding,
         ReadAction::Query(query) => &query.key,
@@ -99,7 +97,7 @@ fn bind_key(
     let values = combinations(binding, key.fields)?;
     if let ReadAction::Query(query) = &read.action {
         let ranges = key_ranges(query, &values, key.range.as_deref());
-        let found = range_query(context, arguments, (read, query, gate), ranges)?;
+        let found = range_query(binder, query, ranges)?;
         return Ok(found.map_or(BoundRow::Absent, |(query, page)| BoundRow::Query(Box::new(query), Box::new(page))));
     }
     if let [values] = values.as_slice() {

@@ -1,9 +1,6 @@
-//! The changes of a table that have been read in; those that a subscriber has missed out, for one that comes back. Must not know who else
-//! subscribes.
+//! The changes of a table that have been read in; the last of them out, for subscribers that come back. Must not know subscribers.
 //!
-//! `event_id` names a change for clients, `log` keeps the last ones, and `resume` sends those after an event: from the log, or by reading
-//! the stream again.
+//! `event_id` names a change for clients, and `log` keeps the last ones.
 
 pub mod event_id;
 pub mod log;
-pub mod resume;

@@ -2,9 +2,9 @@
 //! crash leaves an item that can be deleted again, and never dependents without their item.
 
 use crate::execute::error::ErrorCode;
+use crate::execute::keyed_locks::ItemPlace;
 use crate::execute::write::draft::call::{CascadedItem, DraftCall, MOST_IN_TRANSACTION, WriteDraft};
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::lanes::ItemPlace;
 use crate::execute::write::lookup::dependents::{self, Dependents, DependentsToRead, ItemToDelete, ToDelete};
 use crate::execute::write::messages::{FieldErrors, field_error, of_table};
 use crate::table::data::attribute::{Item, Key};

@@ -5,12 +5,12 @@
 use crate::execute::auth::{hiding, refusals};
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::evaluate;
+use crate::execute::item::identity;
+use crate::execute::keyed_locks::ItemPlace;
 use crate::execute::values::decode;
 use crate::execute::write::draft::call::{CallRole, DraftCall, WriteDraft};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Returned};
-use crate::execute::write::item::identity;
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::lanes::ItemPlace;
 use crate::execute::write::messages::{FieldErrors, absent, of_table, unfit_item};
 use crate::execute::write::rules::item_rules::ItemRules;
 use crate::execute::write::rules::lookups;
@@ -32,8 +32,9 @@ pub enum Following {
 
 /// What follows from the failed conditions of a write. `Err`: an error for the caller.
 pub async fn classify(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure]) -> Result<Following, FieldErrors> {
-    for check in &draft.rules {
-        let failed = failures.iter().find(|failure| check.position == Some(failure.position));
+    for (position, check) in draft.rules.iter().enumerate() {
+        let has_check = |failure: &&ConditionFailure| draft.calls.get(failure.position).is_some_and(|call| call.rules.contains(&position));
+        let failed = failures.iter().find(has_check);
         if failed.is_some_and(|failure| !lookups::is_met(job, check, failure.item.as_ref())) {
             // What was found to hold before is found anew.
             return if check.was_read { Ok(Following::Race(None)) } else { Err(vec![lookups::refusal(job, check)]) };

@@ -8,10 +8,10 @@
 //! write of the item completes an interrupted one.
 
 use crate::execute::expression::evaluate::same_item;
+use crate::execute::item::identity;
+use crate::execute::item::replicas::{others, place};
 use crate::execute::key::sharding::as_replica;
 use crate::execute::write::draft::call::{CallRole, WriteDraft};
-use crate::execute::write::item::identity;
-use crate::execute::write::item::replicas::{others, place};
 use crate::execute::write::job::WriteJob;
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::call::Get;
@@ -40,8 +40,8 @@ pub async fn sync(job: &WriteJob<'_>, items: &[(String, Key)]) -> Result<(), Tab
         let mut puts: BTreeMap<Arc<str>, Vec<Item>> = BTreeMap::new();
         let mut deletes: BTreeMap<Arc<str>, Vec<Key>> = BTreeMap::new();
         for (name, key) in items {
-            let (Ok(ty), Some((table, keys))) = (job.type_named(name), place(job, name)) else { continue };
-            let (of_table, others) = (job.table_of(ty), others(job, ty, key));
+            let (Ok(ty), Some((table, keys))) = (job.type_named(name), place(job.context.model, name)) else { continue };
+            let (of_table, others) = (job.table_of(ty), others(job.context.model, ty, key));
             let wanted = std::iter::once(key).chain(others.iter().map(|(_, key)| key));
             // Read every attribute, because a put writes a whole replica.
             let (consistent, max_age) = (true, None);

@@ -4,9 +4,9 @@
 //! Nothing else tells. An equal item may be another's. A missing one may never have been put, may be deleted since, or may be on its way.
 
 use crate::execute::error::ErrorCode;
+use crate::execute::item::{assemble, stored_values};
 use crate::execute::write::draft::call::{Generated, WriteDraft, key_of};
 use crate::execute::write::draft::element;
-use crate::execute::write::item::{assemble, stored_values};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::FieldErrors;
 use crate::schema::model::write::Action;
@@ -19,9 +19,8 @@ use std::sync::Arc;
 /// comes.
 pub async fn made(job: &WriteJob<'_>, draft: &WriteDraft, generated: &Generated) -> Option<Arc<Item>> {
     let call = draft.as_call(job.context.single_writes)?;
-    let signs: Vec<(&Action, &str, &Value)> =
-        generated.iter().filter_map(|((position, field), value)| sign(job, *position, field, value)).collect();
-    let ty = job.type_named(&signs.first()?.0.item).ok()?;
+    let signs: Vec<Sign<'_>> = generated.iter().filter_map(|((position, field), value)| sign(job, *position, field, value)).collect();
+    let ty = job.type_named(&signs.first()?.action.item).ok()?;
     let key = key_of(job.context.model, call)?;
     let mut waits = job.context.loaders.backoff();
     let item = loop {
@@ -31,26 +30,35 @@ pub async fn made(job: &WriteJob<'_>, draft: &WriteDraft, generated: &Generated)
             Err(_) => return None,
         }
     };
-    signs.into_iter().any(|(action, field, value)| holds(job, (ty, &item), action, (field, value))).then_some(item)
+    signs.iter().any(|sign| sign.is_in(job.context.model, ty, &item)).then_some(item)
 }
 
-/// A generated value that no other request can have generated, with the action that writes it.
-fn sign<'a>(job: &WriteJob<'a>, position: usize, field: &'a str, value: &'a Value) -> Option<(&'a Action, &'a str, &'a Value)> {
+/// A generated value that no other request can have generated, with the action that writes it to a field.
+struct Sign<'a> {
+    action: &'a Action,
+    field: &'a str,
+    value: &'a Value,
+}
+
+/// The sign that a generated value is; `None` if others can have it.
+fn sign<'a>(job: &WriteJob<'a>, position: usize, field: &'a str, value: &'a Value) -> Option<Sign<'a>> {
     let action = job.write.actions.get(position)?;
     let written = action.at.as_ref().map_or(&action.item, |element| &element.element);
     let default = job.context.model.types.get(written)?.fields.get(field)?.rules.default.as_ref()?;
-    default.is_random().then_some((action, field, value))
+    default.is_random().then_some(Sign { action, field, value })
 }
 
-/// Whether the item, or an element that the action appends to it, has the value.
-fn holds(job: &WriteJob<'_>, (ty, item): (&ObjectType, &Item), action: &Action, (field, value): (&str, &Value)) -> bool {
-    let model = job.context.model;
-    match &action.at {
-        None => assemble::values_of(model, ty, item).known.get(field) == Some(value),
-        Some(list) => match (item.get(&list.attribute), in_element(model, &list.element, field, value)) {
-            (Some(Attribute::L(elements)), Some((name, value))) => elements.iter().any(|one| element::has(one, name, &value)),
-            _ => false,
-        },
+impl Sign<'_> {
+    /// Whether the item, or an element that the action appends to it, has the value.
+    fn is_in(&self, model: &Model, ty: &ObjectType, item: &Item) -> bool {
+        let Self { action, field, value } = *self;
+        match &action.at {
+            None => assemble::values_of(model, ty, item).known.get(field) == Some(value),
+            Some(list) => match (item.get(&list.attribute), in_element(model, &list.element, field, value)) {
+                (Some(Attribute::L(elements)), Some((name, value))) => elements.iter().any(|one| element::has(one, name, &value)),
+                _ => false,
+            },
+        }
     }
 }
 

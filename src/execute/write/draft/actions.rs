@@ -2,10 +2,10 @@
 
 use crate::execute::expression::evaluate;
 use crate::execute::expression::settle::Settled;
+use crate::execute::item::assemble;
 use crate::execute::write::draft::call::{Earlier, Generated, MOST_IN_TRANSACTION, WriteDraft};
 use crate::execute::write::draft::drafting::{Drafting, if_absent, is_many};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
-use crate::execute::write::item::assemble;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::ItemsInScope;
 use crate::execute::write::messages::{FieldErrors, absent, invalid};

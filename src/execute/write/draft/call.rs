@@ -2,17 +2,17 @@
 
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::Scope;
-use crate::execute::expression::settle::Settled;
+use crate::execute::item::conditions::Conditions;
 use crate::execute::key::values;
+use crate::execute::keyed_locks::ItemPlace;
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
-use crate::execute::write::item::conditions::Conditions;
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::lanes::ItemPlace;
 use crate::execute::write::lookup::dependents::{Dependents, ToDelete};
 use crate::execute::write::lookup::found_item::FoundItem;
+use crate::execute::write::messages::FieldErrors;
+use crate::execute::write::rules::lookups::{self, RuleCheck};
 use crate::plan::tree::SingleWrites;
 use crate::schema::model::Model;
-use crate::schema::model::auth::AuthAction;
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::call::Expression;
 use crate::table::data::write::{ConditionFailure, WriteAction, WriteCall};
@@ -22,6 +22,9 @@ use std::sync::Arc;
 
 /// The most calls of a transaction (DynamoDB developer guide, "Amazon DynamoDB transactions: how it works").
 pub const MOST_IN_TRANSACTION: usize = 100;
+
+/// The letters of the placeholders of checks that join the condition of another call.
+const LETTERS: [char; 8] = ['i', 'j', 'k', 'l', 'm', 'n', 'o', 'p'];
 
 /// What one attempt writes.
 #[derive(Default)]
@@ -46,26 +49,6 @@ pub struct WriteDraft {
     pub rules: Vec<RuleCheck>,
     /// Items deleted with their dependents. Dependents are looked for again after the write.
     pub cascades: Vec<CascadedItem>,
-}
-
-/// An item that must exist for a write, by an `exists:` rule.
-pub struct RuleCheck {
-    /// The type or the field that has the rule.
-    pub of: String,
-    /// For what the rule is asked.
-    pub asked: AuthAction,
-    /// The item type.
-    pub item: String,
-    /// The table.
-    pub table: Arc<str>,
-    /// The item's key.
-    pub key: Key,
-    /// What the item must meet.
-    pub condition: Settled,
-    /// Whether it was read and found to hold.
-    pub was_read: bool,
-    /// The position of the call that checks it.
-    pub position: Option<usize>,
 }
 
 /// An item that is deleted with its dependents.
@@ -114,6 +97,8 @@ pub struct DraftCall {
     pub requires: Requirements,
     /// Whether DynamoDB may refuse to make of a null what it makes of a missing value.
     pub takes_null: bool,
+    /// What rules look up that its text demands besides, by the positions among the draft's rules.
+    pub rules: Vec<usize>,
 }
 
 /// The purpose of a call.
@@ -149,11 +134,16 @@ pub struct Earlier {
 }
 
 impl DraftCall {
+    /// A call with the text of what it demands.
+    pub fn new(write: WriteCall, role: CallRole, requires: Requirements) -> Self {
+        Self { write, role, requires, takes_null: false, rules: Vec::new() }
+    }
+
     /// A call whose condition, if it has one, only DynamoDB evaluates.
     pub fn of_text((table, action, condition): (Arc<str>, WriteAction, Option<Expression>), role: CallRole) -> Self {
         let mut requires = Requirements::default();
         condition.iter().for_each(|text| requires.add(ItemCondition::Text(text.clone()), Reason::Race));
-        Self { write: WriteCall { table, action, condition }, role, requires, takes_null: false }
+        Self::new(WriteCall { table, action, condition }, role, requires)
     }
 
     /// Adds what another text demands. It has placeholders of its own.
@@ -225,6 +215,34 @@ impl WriteDraft {
     /// Whether a call relies on a null, which DynamoDB itself would not take for a missing value.
     pub fn relies_on_null(&self) -> bool {
         self.calls.iter().any(|call| call.requires.rely_on_null())
+    }
+
+    /// Adds what rules look up: to the call that writes the item, or as a call of its own.
+    pub async fn check_rules(&mut self, job: &WriteJob<'_>) -> Result<(), FieldErrors> {
+        for (position, check) in self.rules.iter().enumerate() {
+            // What is deleted before the transaction is asked before that.
+            if self.first.iter().any(|(table, items)| *table == check.table && items.contains_key(&check.key)) {
+                if !lookups::holds(job, check).await? {
+                    return Err(vec![lookups::refusal(job, check)]);
+                }
+                continue;
+            }
+            let text = lookups::text(job, check, LETTERS[position % LETTERS.len()])?;
+            let is_own =
+                |call: &&mut DraftCall| call.write.table == check.table && call.key(job.context.model).as_ref() == Some(&check.key);
+            match self.calls.iter_mut().find(is_own) {
+                Some(call) => {
+                    call.also(text);
+                    call.rules.push(position);
+                }
+                None => {
+                    let action = WriteAction::Check(check.key.clone());
+                    let call = DraftCall::of_text((check.table.clone(), action, text), CallRole::Rule);
+                    self.calls.push(DraftCall { rules: vec![position], ..call });
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The number of items that the draft writes, replicas included.

@@ -2,9 +2,9 @@
 //! attempts of a request.
 
 use crate::execute::context::ExecutionContext;
+use crate::execute::item::assemble::ItemValues;
+use crate::execute::item::default_value;
 use crate::execute::write::draft::drafting::Drafting;
-use crate::execute::write::item::assemble::ItemValues;
-use crate::execute::write::item::default_value;
 use crate::execute::write::messages::{FieldErrors, bad_input, unreadable};
 use crate::schema::model::rules::{DefaultPart, DefaultValue};
 use crate::schema::model::{Field, FieldKind, ObjectType};

@@ -72,12 +72,7 @@ impl<'a> Drafting<'a, '_> {
         requires.ruled(rule, false);
         self.hold_found(ty, &target.key, &mut requires);
         if let Some(item) = &item {
-            // The returned item must be the deleted one, so its fields must be unchanged. A version does not prove that: an item that is
-            // put again starts at version 1. If no item is returned, only the unique fields must be unchanged, so that its guards are the
-            // deleted ones.
-            let returns = matches!(job.write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
-            let held = ty.fields.values().filter(|field| field.rules.unique || returns).map(|field| &field.name);
-            self.hold(ty, item, held, &mut requires);
+            self.hold_deleted(position, ty, item, &mut requires);
         }
         self.author(action, &mut requires);
         let call = self.main(position, (ty, &target.key), WriteAction::Delete(target.key.clone()), requires)?;
@@ -94,6 +89,15 @@ impl<'a> Drafting<'a, '_> {
         }
         self.draft.results[position].push(ResultItem::Known(item));
         Ok(())
+    }
+
+    /// Adds that an item that was read is unchanged. The returned item must be the deleted one, so its fields must be unchanged. A version
+    /// does not prove that: an item that is put again starts at version 1. If no item is returned, only the unique fields must be unchanged,
+    /// so that its guards are the deleted ones.
+    fn hold_deleted(&self, position: usize, ty: &ObjectType, item: &Arc<Item>, requires: &mut Requirements) {
+        let returns = matches!(self.job.write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
+        let held = ty.fields.values().filter(|field| field.rules.unique || returns).map(|field| &field.name);
+        self.hold(ty, item, held, requires);
     }
 
     /// Whether other items are deleted with those of an action.

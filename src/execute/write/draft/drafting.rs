@@ -5,15 +5,15 @@ use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::narrow::KnownAttributes;
 use crate::execute::expression::settle::Settled;
 use crate::execute::expression::stored_form::StoredForm;
-use crate::execute::write::draft::call::{CallRole, DraftCall, Earlier, Generated, ReplicaWrites, RuleCheck, WriteDraft};
+use crate::execute::item::replicas::others;
+use crate::execute::item::{assemble, unique};
+use crate::execute::write::draft::call::{CallRole, DraftCall, Earlier, Generated, ReplicaWrites, WriteDraft};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, RequiredItem, Requirements};
-use crate::execute::write::item::replicas::others;
-use crate::execute::write::item::{assemble, unique};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::ItemsInScope;
 use crate::execute::write::messages::{FieldErrors, invalid};
 use crate::execute::write::rules::item_rules::{self, ItemRules};
-use crate::execute::write::rules::lookups;
+use crate::execute::write::rules::lookups::{self, RuleCheck};
 use crate::schema::model::ObjectType;
 use crate::schema::model::auth::AuthAction;
 use crate::schema::model::demanded;
@@ -59,7 +59,7 @@ impl<'a> Drafting<'a, '_> {
         let condition = self.text(&requires, (ty, key))?;
         let role = CallRole::Main { action, item: ty.name.clone() };
         let write = WriteCall { table: self.job.table_of(ty), action: write, condition };
-        Ok(DraftCall { write, role, requires, takes_null: false })
+        Ok(DraftCall::new(write, role, requires))
     }
 
     /// The text of what is demanded of the item with this key.
@@ -183,7 +183,7 @@ impl<'a> Drafting<'a, '_> {
         let condition = self.text(&requires, (ty, owner))?;
         let write = WriteCall { table: self.job.table_of(ty), action: WriteAction::Put(guard), condition };
         let role = CallRole::Guard(ty.name.clone(), field.to_owned());
-        self.draft.calls.push(DraftCall { write, role, requires, takes_null: false });
+        self.draft.calls.push(DraftCall::new(write, role, requires));
         Ok(())
     }
 
@@ -201,7 +201,7 @@ impl<'a> Drafting<'a, '_> {
     /// Writes the other replicas of a replicated item. `key` is the key of the first replica. `write` gets a replica's number and key.
     pub fn replicas(&mut self, ty: &ObjectType, key: &Key, mut write: impl FnMut(u8, Key) -> ReplicaWrite) {
         let job = self.job;
-        let keys = others(job, ty, key);
+        let keys = others(job.context.model, ty, key);
         if keys.is_empty() {
             return;
         }

@@ -7,18 +7,27 @@
 use crate::execute::expression::evaluate::equal;
 use crate::execute::expression::update::Changes;
 use crate::execute::expression::update::attribute as path;
+use crate::execute::item::invalid_value::InvalidValue;
+use crate::execute::item::{assemble, stored_values};
 use crate::execute::write::draft::call::{DraftCall, ResultItem};
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, if_absent};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::draft::update::count_versions;
-use crate::execute::write::item::invalid_value::InvalidValue;
-use crate::execute::write::item::{assemble, stored_values};
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
 use crate::schema::expression::operand::Segment;
 use crate::schema::model::ObjectType;
 use crate::schema::model::write::{Action, Element};
 use crate::table::data::attribute::Attribute;
 use crate::table::data::write::WriteAction;
+
+/// A change of a list in an item.
+struct ListChange<'a> {
+    ty: &'a ObjectType,
+    target: TargetItem,
+    /// What must hold of the list.
+    requires: Requirements,
+    changes: Changes,
+}
 
 impl<'a> Drafting<'a, '_> {
     pub async fn append(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), FieldErrors> {
@@ -32,7 +41,7 @@ impl<'a> Drafting<'a, '_> {
             requires.add(ItemCondition::Lacks(element.attribute.clone(), map.clone()), Reason::HasElement);
             let mut changes = Changes::over(self.stored_form(ty, &target.key, target.item.as_ref()).await?);
             changes.append(&path(&element.attribute), vec![map.clone()]);
-            self.element_call((position, action), (ty, target), (requires, changes)).await?;
+            self.change_list(position, action, ListChange { ty, target, requires, changes }).await?;
         }
         Ok(())
     }
@@ -61,7 +70,7 @@ impl<'a> Drafting<'a, '_> {
                     None => _ = changes.remove(&inside(element, at, Some(&attribute))),
                 };
             }
-            self.element_call((position, action), (ty, target), (requires, changes)).await?;
+            self.change_list(position, action, ListChange { ty, target, requires, changes }).await?;
         }
         Ok(())
     }
@@ -75,7 +84,7 @@ impl<'a> Drafting<'a, '_> {
             };
             let mut changes = Changes::over(self.stored_form(ty, &target.key, target.item.as_ref()).await?);
             changes.remove(&inside(element, at, None));
-            self.element_call((position, action), (ty, target), (requires, changes)).await?;
+            self.change_list(position, action, ListChange { ty, target, requires, changes }).await?;
         }
         Ok(())
     }
@@ -108,12 +117,8 @@ impl<'a> Drafting<'a, '_> {
     }
 
     /// The call that changes the list of an item.
-    async fn element_call(
-        &mut self,
-        (position, action): (usize, &Action),
-        (ty, target): (&'a ObjectType, TargetItem),
-        (mut requires, mut changes): (Requirements, Changes),
-    ) -> Result<(), FieldErrors> {
+    async fn change_list(&mut self, position: usize, action: &Action, change: ListChange<'a>) -> Result<(), FieldErrors> {
+        let ListChange { ty, target, mut requires, mut changes } = change;
         let key = &target.key;
         let gone = if_absent(action, Reason::NotFound);
         requires.add(ItemCondition::Exists, gone);

@@ -3,10 +3,10 @@
 
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::evaluate;
+use crate::execute::item::assemble;
 use crate::execute::write::draft::call::{CallRole, DraftCall, WriteDraft};
 use crate::execute::write::draft::drafting::Drafting;
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, RequiredItem, Requirements};
-use crate::execute::write::item::assemble;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::found_item::FoundItem;
 use crate::execute::write::lookup::items;
@@ -109,7 +109,7 @@ impl<'a> Drafting<'a, '_> {
         };
         let action = WriteAction::Check(held.key.clone());
         let write = WriteCall { table: held.table.clone(), action, condition };
-        let mut check = DraftCall { write, role: CallRole::Found, requires, takes_null: false };
+        let mut check = DraftCall::new(write, CallRole::Found, requires);
         // A call that deletes the found item as a dependent takes over the conditions.
         if let Some(known) = calls.iter_mut().find(is_it) {
             check.write.action = known.write.action.clone();

@@ -1,10 +1,10 @@
 //! `@put` of an item → its call, and the guards of its unique values.
 
 use crate::execute::error::{ErrorCode, FieldError};
+use crate::execute::item::{assemble, replicas};
 use crate::execute::write::draft::call::ResultItem;
 use crate::execute::write::draft::drafting::{Drafting, internal};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
-use crate::execute::write::item::{assemble, replicas};
 use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::{FieldErrors, invalid};
 use crate::schema::model::write::Action;
@@ -54,7 +54,7 @@ impl Drafting<'_, '_> {
         let call = self.main(position, (ty, &key), WriteAction::Put(item.clone()), requires)?;
         self.draft.calls.push(call);
         // The replicas are put without a condition: they must equal the new item, whatever has their keys now.
-        self.replicas(ty, &key, |number, _| (WriteAction::Put(replicas::replica(job, ty, &item, number)), None));
+        self.replicas(ty, &key, |number, _| (WriteAction::Put(replicas::replica(job.context.model, ty, &item, number)), None));
         for field in ty.fields.values().filter(|field| field.rules.unique) {
             let value = values.get(&field.name).unwrap_or(&Value::Null);
             self.guard(ty, &field.name, value, &key, replace.then_some(&mut gone))?;

@@ -6,8 +6,8 @@ use crate::execute::expression::evaluate::{self, equal};
 use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::Settled;
 use crate::execute::expression::stored_form::relies_on_null;
-use crate::execute::write::item::conditions::Conditions;
-use crate::execute::write::item::identity;
+use crate::execute::item::conditions::Conditions;
+use crate::execute::item::identity;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::found_item::FoundItem;
 use crate::execute::write::messages::{FieldErrors, bad_input};
@@ -136,6 +136,14 @@ impl Requirements {
     pub fn unchanged<'n>(&mut self, attributes: impl IntoIterator<Item = &'n String>, item: &Arc<Item>) {
         let unchanged = attributes.into_iter().map(|name| ItemCondition::Unchanged(name.clone(), item.clone()));
         self.0.extend(unchanged.map(|holds| Requirement { holds, otherwise: Reason::Race }));
+    }
+
+    /// Adds that an attribute is there, as it was read, unless it must be unchanged anyway.
+    pub fn has(&mut self, attribute: &str) {
+        let is_held = |one: &Requirement| matches!(&one.holds, ItemCondition::Unchanged(held, _) if held == attribute);
+        if !self.0.iter().any(is_held) {
+            self.add(ItemCondition::Has(attribute.to_owned()), Reason::Race);
+        }
     }
 
     /// Adds what the rules demand of the item.
@@ -274,7 +282,19 @@ impl ItemCondition {
             Self::Meets(condition, letter) => conditions.and(lettered(condition, *letter)?),
             Self::VisiblePart(condition, rule) => {
                 let seen = if let Settled::Open(rule) = rule { Some(lettered(rule, 'r')?) } else { None };
-                identity::demand_of(((ty, key), seen), (condition, lettered(condition, AUTHOR)?), scope, conditions);
+                let written = lettered(condition, AUTHOR)?;
+                let is_certain = seen.is_none() && identity::is_certain(ty, key);
+                let premise = |premise: &mut Conditions| {
+                    identity::demand((ty, key), premise);
+                    seen.into_iter().for_each(|seen| premise.and(seen));
+                };
+                // An item of another type under the key, and one that the caller does not see, count as missing.
+                if !is_certain && evaluate::holds(condition, None, scope).unwrap_or(false) {
+                    conditions.implies(premise, written);
+                } else {
+                    premise(conditions);
+                    conditions.and(written);
+                }
             }
             Self::Bounds(bounds) => {
                 let mut all: Vec<Condition> = bounds.iter().map(|bound| bound.condition.clone()).collect();

@@ -5,13 +5,13 @@ use crate::execute::expression::settle::Settled;
 use crate::execute::expression::stored_form::StoredForm;
 use crate::execute::expression::update::Changes;
 use crate::execute::expression::update::attribute as path;
+use crate::execute::item::conditions::Conditions;
+use crate::execute::item::invalid_value::InvalidValue;
+use crate::execute::item::{assemble, identity, replicas};
 use crate::execute::write::draft::call::{DraftCall, ResultItem};
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, if_absent, internal};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::draft::update_values::{UpdateValues, copied};
-use crate::execute::write::item::conditions::Conditions;
-use crate::execute::write::item::invalid_value::InvalidValue;
-use crate::execute::write::item::{assemble, identity, replicas};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
@@ -41,7 +41,7 @@ impl ItemChanges {
     /// The changes of the replica with this number. Only index keys differ.
     pub fn of_replica(&self, job: &WriteJob<'_>, ty: &ObjectType, number: u8) -> Changes {
         let mut changes = self.changes.clone();
-        for (attribute, value) in replicas::replica(job, ty, &self.keys, number) {
+        for (attribute, value) in replicas::replica(job.context.model, ty, &self.keys, number) {
             changes.set(&path(&attribute), value);
         }
         for attribute in &self.removed {
@@ -90,19 +90,7 @@ impl<'a> Drafting<'a, '_> {
             self.hold_values(ty, &values, item.as_ref(), &mut requires);
         }
         let (rule, may_make) = self.rule_of_update(ty, (&rules, key), (&values, *upsert))?;
-        let gone = match (*upsert, may_make) {
-            (false, _) => if_absent(action, Reason::NotFound),
-            (true, false) => Reason::Forbidden,
-            (true, true) => Reason::Race,
-        };
-        // An upsert that has read an existing item must not create it: the new item would lack the defaults of fields that the item had.
-        if !upsert || item.is_some() {
-            requires.add(ItemCondition::Exists, gone);
-        }
-        requires.add(ItemCondition::OfType, if may_make { Reason::AlreadyExists } else { gone });
-        if !may_make {
-            requires.add(ItemCondition::Exists, gone);
-        }
+        require_item(action, *upsert, may_make, item.is_some(), &mut requires);
         requires.ruled(rule, *upsert);
         self.hold_found(ty, key, &mut requires);
         self.expected_version(ty, action, &mut requires);
@@ -149,7 +137,7 @@ impl<'a> Drafting<'a, '_> {
     fn hold_values(&self, ty: &ObjectType, values: &UpdateValues, item: Option<&Arc<Item>>, requires: &mut Requirements) {
         let Some(old) = item else { return requires.add(ItemCondition::Absent, Reason::Race) };
         self.hold(ty, old, values.taken(ty), requires);
-        values.left(ty, old).for_each(|attribute| requires.add(ItemCondition::Has(attribute.clone()), Reason::Race));
+        values.left(ty, old).for_each(|attribute| requires.has(attribute));
     }
 
     /// Updates the other replicas of an item. `is_new`: none of them exists.
@@ -268,6 +256,23 @@ impl<'a> Drafting<'a, '_> {
         }
         self.delete_guards(ty, key, gone);
         Ok(())
+    }
+}
+
+/// Adds what an update demands of the existence of its item, which `was_read`.
+fn require_item(action: &Action, upsert: bool, may_make: bool, was_read: bool, requires: &mut Requirements) {
+    let gone = match (upsert, may_make) {
+        (false, _) => if_absent(action, Reason::NotFound),
+        (true, false) => Reason::Forbidden,
+        (true, true) => Reason::Race,
+    };
+    // An upsert that has read an existing item must not create it: the new item would lack the defaults of fields that the item had.
+    if !upsert || was_read {
+        requires.add(ItemCondition::Exists, gone);
+    }
+    requires.add(ItemCondition::OfType, if may_make { Reason::AlreadyExists } else { gone });
+    if !may_make {
+        requires.add(ItemCondition::Exists, gone);
     }
 }
 

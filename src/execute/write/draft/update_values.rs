@@ -2,10 +2,10 @@
 //! the item must be read first. Must not know conditions or calls.
 
 use crate::execute::expression::scope::operand_value;
+use crate::execute::item::assemble::{self, ItemValues};
+use crate::execute::item::index_keys::{self, IndexChanges};
 use crate::execute::write::draft::defaults::unmade;
 use crate::execute::write::draft::drafting::{Drafting, internal};
-use crate::execute::write::item::assemble::{self, ItemValues};
-use crate::execute::write::item::index_keys::{self, IndexChanges};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::{FieldErrors, bad_input, invalid, unreadable};
 use crate::schema::expression::operand::Operand;

@@ -1,9 +1,9 @@
 //! The dependents of a cascade: finds them from the deleted item and from other dependents, and orders their deletion.
 
-use crate::execute::write::item::conditions::Conditions;
-use crate::execute::write::item::{assemble, identity, replicas, unique};
+use crate::execute::item::conditions::Conditions;
+use crate::execute::item::{assemble, identity, replicas, unique};
+use crate::execute::keyed_locks::ItemPlace;
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::lanes::ItemPlace;
 use crate::execute::write::lookup::items::{keys_of, seeded};
 use crate::execute::write::messages::FieldErrors;
 use crate::plan::tree::{Cascade, WriteLookup};
@@ -70,7 +70,7 @@ pub fn to_delete(job: &WriteJob<'_>, ty: &ObjectType, item: &Item) -> Option<(Ke
     let mut keys = keys_of(job, ty, item).into_iter();
     let own = keys.next()?;
     let guards: Vec<Key> = keys.collect();
-    let replicas = replicas::others(job, ty, &own).into_iter().map(|(_, key)| key).collect();
+    let replicas = replicas::others(job.context.model, ty, &own).into_iter().map(|(_, key)| key).collect();
     let owned = unique::is_owned(job.context.model, ty, &own).filter(|_| !guards.is_empty());
     let condition = guarded((ty, &own), item);
     Some((own, ItemToDelete { condition, replicas, guards, owned }))

@@ -3,8 +3,8 @@
 use crate::execute::expression::condition as filter;
 use crate::execute::expression::evaluate::{self, equal};
 use crate::execute::expression::scope::Scope;
-use crate::execute::write::item::conditions::Conditions;
-use crate::execute::write::item::identity;
+use crate::execute::item::conditions::Conditions;
+use crate::execute::item::identity;
 use crate::execute::write::messages::{FieldErrors, bad_input};
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;

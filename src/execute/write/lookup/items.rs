@@ -1,10 +1,10 @@
 //! Lookups of a write → the items that they find. Also gives the keys that belong to an item: its own and those of its guards.
 
 use crate::execute::error::FieldError;
+use crate::execute::item::{assemble, replicas, unique};
 use crate::execute::read::apply::seed;
 use crate::execute::read::executor::run_waves;
 use crate::execute::read::state::{Present, ReadResult, ReadState};
-use crate::execute::write::item::{assemble, replicas, unique};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::FieldErrors;
 use crate::plan::tree::WriteLookup;
@@ -50,7 +50,9 @@ fn found(job: &WriteJob<'_>, state: &ReadState<'_>, lookup: &WriteLookup) -> Res
         match state.present(&lookup.target, space, row) {
             Present::No => {}
             Present::Failed(failure) => return Err(refuse(&failure)),
-            Present::Yes => items.extend(state.item(&lookup.target, space, row).map(|item| replicas::first(job, &lookup.item, item))),
+            Present::Yes => {
+                items.extend(state.item(&lookup.target, space, row).map(|item| replicas::first(job.context.model, &lookup.item, item)))
+            }
         }
     }
     Ok(items)

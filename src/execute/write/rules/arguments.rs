@@ -10,26 +10,27 @@ use crate::schema::expression::operand::Operand;
 use crate::schema::model::ObjectType;
 use crate::schema::model::source::Source;
 use crate::schema::model::write::{ActionKind, WriteTarget};
+use apollo_compiler::ast::OperationType;
 use apollo_compiler::schema::ExtendedType;
 use serde_json::{Value, json};
 
 /// Checks all constraints. Gives one error for each broken one, with its argument.
 pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
-    let mut field_errors = FieldErrors::new();
-    of_arguments(job, &mut field_errors);
+    let mut check = ArgumentCheck { job, field_errors: FieldErrors::new() };
+    check.inputs();
     for action in &job.write.actions {
         let owner = action.at.as_ref().map_or(&action.item, |element| &element.element);
         let Some(ty) = job.context.model.types.get(owner) else { continue };
         for (field, written) in &action.values {
             if let Some(Source::Argument(name)) = &written.source {
-                of_field(job, (ty, &action.kind), field, name, &mut field_errors);
+                check.field((ty, &action.kind), field, name);
             }
         }
         // An upsert may create the item, with the fields of its key.
         if let (ActionKind::Update { upsert: true, .. }, WriteTarget::Key(key), None) = (&action.kind, &action.target, &action.at) {
             for (field, source) in key.iter().filter(|(field, _)| !action.values.contains_key(*field)) {
                 if let Source::Argument(name) = source {
-                    of_field(job, (ty, &action.kind), field, name, &mut field_errors);
+                    check.field((ty, &action.kind), field, name);
                 }
             }
         }
@@ -40,63 +41,75 @@ pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
         for (field, operand) in expression::known(job.context.model, ty, update) {
             let Operand::Argument(name, _) = operand else { continue };
             let (Some(constraint), Some(value)) = (&field.rules.constraint, argument(job.arguments, name)) else { continue };
-            broken(constraint, value).into_iter().for_each(|sentence| tell(name, sentence, &mut field_errors));
+            broken(constraint, value).into_iter().for_each(|sentence| check.tell(name, &sentence));
         }
     }
-    if field_errors.is_empty() { Ok(()) } else { Err(field_errors) }
+    if check.field_errors.is_empty() { Ok(()) } else { Err(check.field_errors) }
 }
 
-fn of_field(job: &WriteJob<'_>, (ty, kind): (&ObjectType, &ActionKind), field: &str, name: &str, field_errors: &mut FieldErrors) {
-    let (Some(field), Some(value)) = (ty.fields.get(field), argument(job.arguments, name)) else { return };
-    // A put replaces null with the default. An update writes the argument as it is.
-    let has_substitute = field.rules.default.is_some() && (field.ty.is_list() || !matches!(kind, ActionKind::Update { .. }));
-    if value.is_null() && field.ty.is_non_null() && !field.rules.version && !has_substitute {
-        tell(name, format!("must not be null, because {}.{} is never null", ty.name, field.name), field_errors);
-    }
-    for sentence in field.rules.constraint.iter().flat_map(|constraint| broken(constraint, value)) {
-        tell(name, sentence, field_errors);
-    }
+/// The check of a field's arguments.
+struct ArgumentCheck<'j> {
+    job: &'j WriteJob<'j>,
+    /// What is wrong so far.
+    field_errors: FieldErrors,
 }
 
-/// Checks constraints on arguments and on fields of input objects at any depth.
-fn of_arguments(job: &WriteJob<'_>, field_errors: &mut FieldErrors) {
-    let model = job.context.model;
-    let Some(root) = model.api.root_operation(apollo_compiler::ast::OperationType::Mutation) else { return };
-    let Some(field) = model.types.get(root.as_str()).and_then(|root| root.fields.get(&job.planned.field)) else { return };
-    for argument in &field.arguments {
-        let Some(value) = job.arguments.get(&argument.name) else { continue };
-        let coordinate = format!("{root}.{}.{}", field.name, argument.name);
-        walk(job, (&coordinate, argument.ty.inner_named_type().as_str()), &argument.name, value, field_errors);
+impl ArgumentCheck<'_> {
+    /// Checks an argument that an action of this kind writes to a field of the type.
+    fn field(&mut self, (ty, kind): (&ObjectType, &ActionKind), field: &str, name: &str) {
+        let (Some(field), Some(value)) = (ty.fields.get(field), argument(self.job.arguments, name)) else { return };
+        // A put replaces null with the default. An update writes the argument as it is.
+        let has_substitute = field.rules.default.is_some() && (field.ty.is_list() || !matches!(kind, ActionKind::Update { .. }));
+        if value.is_null() && field.ty.is_non_null() && !field.rules.version && !has_substitute {
+            self.tell(name, &format!("must not be null, because {}.{} is never null", ty.name, field.name));
+        }
+        for sentence in field.rules.constraint.iter().flat_map(|constraint| broken(constraint, value)) {
+            self.tell(name, &sentence);
+        }
     }
-}
 
-fn walk(job: &WriteJob<'_>, (coordinate, type_name): (&str, &str), name: &str, value: &Value, field_errors: &mut FieldErrors) {
-    let model = job.context.model;
-    for sentence in model.constraints.get(coordinate).iter().flat_map(|constraint| broken(constraint, value)) {
-        tell(name, sentence, field_errors);
+    /// Checks constraints on arguments and on fields of input objects at any depth.
+    fn inputs(&mut self) {
+        let job = self.job;
+        let Some(field) = job.field() else { return };
+        let Some(root) = job.context.model.api.root_operation(OperationType::Mutation) else { return };
+        for argument in &field.arguments {
+            let Some(value) = job.arguments.get(&argument.name) else { continue };
+            let coordinate = format!("{root}.{}.{}", field.name, argument.name);
+            self.input(&coordinate, argument.ty.inner_named_type().as_str(), &argument.name, value);
+        }
     }
-    let Some(ExtendedType::InputObject(input)) = model.api.types.get(type_name) else { return };
-    match value {
-        Value::Array(values) => {
-            for (position, value) in values.iter().enumerate() {
-                walk(job, ("", type_name), &format!("{name}.{position}"), value, field_errors);
+
+    /// Checks the value of an argument or of a field of an input object, which has this coordinate, type and path.
+    fn input(&mut self, coordinate: &str, type_name: &str, path: &str, value: &Value) {
+        let model = self.job.context.model;
+        for sentence in model.constraints.get(coordinate).iter().flat_map(|constraint| broken(constraint, value)) {
+            self.tell(path, &sentence);
+        }
+        let Some(ExtendedType::InputObject(input)) = model.api.types.get(type_name) else { return };
+        match value {
+            Value::Array(values) => {
+                for (position, value) in values.iter().enumerate() {
+                    self.input("", type_name, &format!("{path}.{position}"), value);
+                }
             }
-        }
-        Value::Object(fields) => {
-            for (field, value) in fields {
-                let Some(definition) = input.fields.get(field.as_str()) else { continue };
-                let inner = definition.ty.inner_named_type();
-                walk(job, (&format!("{type_name}.{field}"), inner), &format!("{name}.{field}"), value, field_errors);
+            Value::Object(fields) => {
+                for (field, value) in fields {
+                    let Some(definition) = input.fields.get(field.as_str()) else { continue };
+                    let inner = definition.ty.inner_named_type();
+                    self.input(&format!("{type_name}.{field}"), inner, &format!("{path}.{field}"), value);
+                }
             }
+            _ => {}
         }
-        _ => {}
     }
-}
 
-fn tell(name: &str, sentence: String, field_errors: &mut FieldErrors) {
-    let message = format!("\"{name}\" {}.", sentence.trim_end_matches('.'));
-    if !field_errors.iter().any(|known| known.message == message) {
-        let details = vec![("argument", json!(name.split('.').collect::<Vec<_>>()))];
-        field_errors.push(FieldError { code: ErrorCode::BadUserInput, message, details });
+    /// Adds an error of an argument, or of what is inside it.
+    fn tell(&mut self, path: &str, sentence: &str) {
+        let message = format!("\"{path}\" {}.", sentence.trim_end_matches('.'));
+        if !self.field_errors.iter().any(|known| known.message == message) {
+            let details = vec![("argument", json!(path.split('.').collect::<Vec<_>>()))];
+            self.field_errors.push(FieldError { code: ErrorCode::BadUserInput, message, details });
+        }
     }
 }

@@ -1,5 +1,5 @@
 //! The `exists:` rules of a write in; out: which items must exist for it. Each becomes a ConditionCheck in the write's transaction, so that
-//! who loses a membership a moment before loses the write. Must not know actions.
+//! who loses a membership a moment before loses the write. Must not know actions nor drafts.
 //!
 //! If one look-up alone can let the caller in, nothing is read for it. Of several, the first that is found to hold is checked.
 
@@ -7,21 +7,34 @@ use crate::execute::auth::lookup::{WantedItem, wanted_item};
 use crate::execute::error::FieldError;
 use crate::execute::expression::condition::lettered;
 use crate::execute::expression::settle::{Settled, one_of, settle_rule};
-use crate::execute::write::draft::call::{CallRole, DraftCall, RuleCheck, WriteDraft};
-use crate::execute::write::item::conditions::Conditions;
-use crate::execute::write::item::identity;
+use crate::execute::item::conditions::Conditions;
+use crate::execute::item::identity;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::{FieldErrors, bad_input, of_table};
 use crate::execute::write::rules::item_rules::refused;
 use crate::schema::model::auth::{AuthAction, AuthRules, RuleLookup};
-use crate::table::data::attribute::Item;
+use crate::table::data::attribute::{Item, Key};
 use crate::table::data::call::{Expression, Get};
-use crate::table::data::write::WriteAction;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// The letters of the placeholders of checks that join the condition of another call.
-const LETTERS: [char; 8] = ['i', 'j', 'k', 'l', 'm', 'n', 'o', 'p'];
+/// An item that must exist for a write, by an `exists:` rule.
+pub struct RuleCheck {
+    /// The type or the field that has the rule.
+    pub of: String,
+    /// For what the rule is asked.
+    pub asked: AuthAction,
+    /// The item type.
+    pub item: String,
+    /// The table.
+    pub table: Arc<str>,
+    /// The item's key.
+    pub key: Key,
+    /// What the item must meet.
+    pub condition: Settled,
+    /// Whether it was read and found to hold.
+    pub was_read: bool,
+}
 
 /// What rules demand without their look-ups, and the look-ups that may let the caller in instead. `own`: the values of the guarded item's
 /// key.
@@ -37,7 +50,7 @@ pub fn alternatives(
     let check = |lookup: &RuleLookup| {
         let WantedItem { ty, key, condition, .. } = wanted_item(job.context.model, lookup, &scope, own)?;
         let (of, item, table) = (of.to_owned(), ty.name.clone(), job.table_of(ty));
-        Some(RuleCheck { of, asked: action, item, table, key, condition, was_read: false, position: None })
+        Some(RuleCheck { of, asked: action, item, table, key, condition, was_read: false })
     };
     let checks = match others {
         Settled::Always => Vec::new(),
@@ -101,35 +114,8 @@ pub fn is_met(job: &WriteJob<'_>, check: &RuleCheck, item: Option<&Item>) -> boo
     item.is_some_and(|item| is_of(item) && check.condition.is_met(item, &job.scope()))
 }
 
-/// Adds the checks to a draft: each to the call that writes its item, or as a call of its own.
-pub async fn place(job: &WriteJob<'_>, draft: &mut WriteDraft) -> Result<(), FieldErrors> {
-    let mut checks = std::mem::take(&mut draft.rules);
-    for (position, check) in checks.iter_mut().enumerate() {
-        // What is deleted before the transaction is asked before that.
-        if draft.first.iter().any(|(table, items)| *table == check.table && items.contains_key(&check.key)) {
-            if !holds(job, check).await? {
-                return Err(vec![refusal(job, check)]);
-            }
-            continue;
-        }
-        let text = text(job, check, LETTERS[position % LETTERS.len()])?;
-        let is_own = |call: &DraftCall| call.write.table == check.table && call.key(job.context.model).as_ref() == Some(&check.key);
-        let own = draft.calls.iter().position(is_own);
-        check.position = Some(own.unwrap_or(draft.calls.len()));
-        match own.and_then(|own| draft.calls.get_mut(own)) {
-            Some(call) => call.also(text),
-            None => {
-                let action = WriteAction::Check(check.key.clone());
-                draft.calls.push(DraftCall::of_text((check.table.clone(), action, text), CallRole::Rule));
-            }
-        }
-    }
-    draft.rules = checks;
-    Ok(())
-}
-
 /// What a check demands of its item, with placeholders of this letter.
-fn text(job: &WriteJob<'_>, check: &RuleCheck, letter: char) -> Result<Option<Expression>, FieldErrors> {
+pub fn text(job: &WriteJob<'_>, check: &RuleCheck, letter: char) -> Result<Option<Expression>, FieldErrors> {
     let mut conditions = Conditions::lettered(letter);
     conditions.exists(&check.key.partition.0);
     identity::demand((job.type_named(&check.item)?, &check.key), &mut conditions);
@@ -145,7 +131,8 @@ pub fn get(job: &WriteJob<'_>, check: &RuleCheck) -> Result<Get, FieldErrors> {
     Ok(job.get(job.type_named(&check.item)?, &check.key))
 }
 
-async fn holds(job: &WriteJob<'_>, check: &RuleCheck) -> Result<bool, FieldErrors> {
+/// Whether the item that a check demands is there now.
+pub async fn holds(job: &WriteJob<'_>, check: &RuleCheck) -> Result<bool, FieldErrors> {
     let found = job.context.loaders.get(&[get(job, check)?]).await.into_iter().next().unwrap_or(Ok(None));
     let item: Option<Arc<Item>> = found.map_err(|error| vec![of_table(&error)])?;
     Ok(is_met(job, check, item.as_deref()))

@@ -46,11 +46,25 @@ struct JsonRecord {
     new: Option<JsonItem>,
 }
 
-impl Message {
-    /// Messages of at most about this many bytes for the records that follow a cursor. A record with more has a message of its own.
-    pub fn split((shard, fence): (&str, u64), after: &Cursor, records: &[ChangeRecord], is_end: bool, bytes: usize) -> Vec<Bytes> {
+/// What a copy has read of a shard.
+pub struct ShardRead<'r> {
+    /// The shard.
+    pub shard: &'r str,
+    /// The number of the lease under which it was read.
+    pub fence: u64,
+    /// What the records follow.
+    pub after: &'r Cursor,
+    /// The records.
+    pub records: &'r [ChangeRecord],
+    /// Whether the shard has no more.
+    pub is_end: bool,
+}
+
+impl ShardRead<'_> {
+    /// Messages of at most about this many bytes. A record with more has a message of its own.
+    pub fn messages(&self, bytes: usize) -> Vec<Bytes> {
         let mut messages = Vec::new();
-        let (mut rest, mut after) = (records, after.after.as_deref().map(Box::from));
+        let (mut rest, mut after) = (self.records, self.after.after.as_deref().map(Box::from));
         loop {
             let mut size = 0;
             let fits = |record: &&ChangeRecord| {
@@ -60,7 +74,8 @@ impl Message {
             let count = rest.iter().take_while(fits).count().max(1).min(rest.len());
             let (part, later) = rest.split_at(count);
             let last = part.last().map(|record| Box::from(&*record.position.sequence)).or_else(|| after.clone());
-            let head = MessageHead { shard: shard.into(), fence, after, last: last.clone(), is_end: is_end && later.is_empty() };
+            let is_end = self.is_end && later.is_empty();
+            let head = MessageHead { shard: self.shard.into(), fence: self.fence, after, last: last.clone(), is_end };
             messages.push(write(&head, part));
             if later.is_empty() {
                 return messages;
@@ -68,7 +83,9 @@ impl Message {
             (rest, after) = (later, last);
         }
     }
+}
 
+impl Message {
     /// Reads what it is about. `None` if this is no message.
     pub fn parse(bytes: Bytes) -> Option<Self> {
         let line = bytes.iter().position(|byte| *byte == b'\n')?;
@@ -143,7 +160,7 @@ mod tests {
         let records: Vec<ChangeRecord> = (1..20).map(|sequence| record(sequence, "line\n\"quote\" ü")).collect();
         let cursor = Cursor { after: Some("00000".into()), iterator: None };
         for bytes in [1, 1_000, 3_000, 1 << 20] {
-            let messages = Message::split(("s 1", 7), &cursor, &records, true, bytes);
+            let messages = ShardRead { shard: "s 1", fence: 7, after: &cursor, records: &records, is_end: true }.messages(bytes);
             let messages: Vec<Message> = messages.into_iter().map(|bytes| Message::parse(bytes).unwrap()).collect();
             let mut after: Box<str> = "00000".into();
             let mut all = Vec::new();
@@ -161,7 +178,7 @@ mod tests {
     fn what_a_reader_has_had_is_left_out() {
         let records: Vec<ChangeRecord> = (1..6).map(|sequence| record(sequence, "a")).collect();
         let cursor = Cursor { after: None, iterator: None };
-        let messages = Message::split(("s 1", 7), &cursor, &records, false, 1 << 20);
+        let messages = ShardRead { shard: "s 1", fence: 7, after: &cursor, records: &records, is_end: false }.messages(1 << 20);
         let message = Message::parse(messages[0].clone()).unwrap();
         assert_eq!(read(&message, "00003"), records[3..]);
         assert!(!message.is_empty() && message.head.after.is_none());
@@ -170,7 +187,7 @@ mod tests {
     #[test]
     fn a_message_may_have_no_record() {
         let cursor = Cursor { after: Some("3".into()), iterator: None };
-        let messages = Message::split(("s", 1), &cursor, &[], true, 1);
+        let messages = ShardRead { shard: "s", fence: 1, after: &cursor, records: &[], is_end: true }.messages(1);
         let message = Message::parse(messages[0].clone()).unwrap();
         assert!(message.is_empty() && message.head.is_end && messages.len() == 1);
         assert!(read(&message, "3").is_empty());

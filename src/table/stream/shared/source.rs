@@ -6,7 +6,7 @@ use super::cursor::Cursor;
 use super::lease::{LeaseTable, ShardName};
 use super::lease_keeper::LeaseKeeper;
 use super::mailbox::{Heard, Mailbox};
-use super::message::Message;
+use super::message::{Message, ShardRead};
 use crate::table::change_source::{ChangeSource, RecordPage, Shard, ShardStart, StreamError};
 use crate::table::stream::reader::EMPTY_ANSWERS;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -129,7 +129,8 @@ impl Shared {
             return;
         }
         let (topic, longest) = (topic(&shard.table), self.bus.longest());
-        for message in Message::split((&shard.shard, fence), after, records, is_end, MESSAGE_BYTES.min(longest)) {
+        let read = ShardRead { shard: &shard.shard, fence, after, records, is_end };
+        for message in read.messages(MESSAGE_BYTES.min(longest)) {
             // The others find out that it is missing.
             if message.len() > longest || !self.bus.publish(&topic, message).await {
                 return;

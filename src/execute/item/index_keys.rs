@@ -1,10 +1,10 @@
 //! Changes of an item's fields → changes of its index keys. Must not know how they are written.
 
 use crate::execute::caller::Caller;
+use crate::execute::item::assemble::place;
+use crate::execute::item::invalid_value::InvalidValue;
+use crate::execute::item::key_values::key_value;
 use crate::execute::key::sharding;
-use crate::execute::write::item::assemble::place;
-use crate::execute::write::item::invalid_value::InvalidValue;
-use crate::execute::write::item::key_values::key_value;
 use crate::schema::model::{Model, ObjectType};
 use crate::schema::template::Template;
 use crate::table::data::attribute::Attribute;

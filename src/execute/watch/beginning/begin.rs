@@ -1,16 +1,16 @@
 //! A subscriber in; what it gets before the changes of its group out: the changes that it has missed, or the item as it is.
 
-use super::delivery::{Images, deliver};
-use super::event::Event;
-use super::feeds::{Feeds, now};
-use super::history::event_id::EventPosition;
-use super::history::resume;
-use super::operation::WatchedOperation;
-use super::seen::{Seen, SeenItem};
-use super::subscriber::{Subscriber, SubscriptionEnd};
+use super::resume::resume;
 use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::read::executor::run_waves;
 use crate::execute::read::state::{Present, ReadState};
+use crate::execute::watch::delivery::{Images, deliver};
+use crate::execute::watch::event::Event;
+use crate::execute::watch::feeds::{Feeds, now};
+use crate::execute::watch::history::event_id::EventPosition;
+use crate::execute::watch::operation::WatchedOperation;
+use crate::execute::watch::seen::{Seen, SeenItem};
+use crate::execute::watch::subscriber::{Subscriber, SubscriptionEnd};
 use crate::plan::tree::WriteLookup;
 use crate::table::data::attribute::Item;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub async fn begin(
     }
     if let Some(from) = after {
         subscriber.go_on_from(from.id().into());
-        return resume::resume((feeds, catching_up), operation, subscriber, from).await;
+        return resume((feeds, catching_up), operation, subscriber, from).await;
     }
     let end = feeds.state().feeds.get(&table).map(|feed| feed.log.end(now()));
     let id: Arc<str> = end.map(|position| position.id()).unwrap_or_default().into();

@@ -1,8 +1,8 @@
 //! API values → attributes in the stored form of their types, embedded objects as maps; and back. Must not know keys or tables.
 
+use crate::execute::item::invalid_value::InvalidValue;
 use crate::execute::values::decode::{self, UnreadValue};
 use crate::execute::values::encode;
-use crate::execute::write::item::invalid_value::InvalidValue;
 use crate::schema::model::{Field, Model};
 use crate::schema::scalar::value_type::ValueType;
 use crate::table::data::attribute::{Attribute, Item};

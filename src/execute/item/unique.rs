@@ -1,10 +1,10 @@
 //! A unique value → its guard: a separate item whose key contains the value.
 
+use crate::execute::item::assemble::{place, unknown};
+use crate::execute::item::conditions::Conditions;
+use crate::execute::item::default_value::hexadecimal;
+use crate::execute::item::invalid_value::InvalidValue;
 use crate::execute::values::encode;
-use crate::execute::write::item::assemble::{place, unknown};
-use crate::execute::write::item::conditions::Conditions;
-use crate::execute::write::item::default_value::hexadecimal;
-use crate::execute::write::item::invalid_value::InvalidValue;
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::{Model, ObjectType};

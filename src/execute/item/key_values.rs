@@ -1,7 +1,7 @@
 //! The values of an item's fields → the values of its key attributes, within DynamoDB's limits. Must not know what is done with the item.
 
+use crate::execute::item::invalid_value::InvalidValue;
 use crate::execute::values::encode;
-use crate::execute::write::item::invalid_value::InvalidValue;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::{Part, RenderMistake};

@@ -1,8 +1,8 @@
 //! A subscriber that comes back in, the changes that it has missed out: from the log, or from the stream until the log has the rest.
 
-use super::event_id::EventPosition;
-use super::log::is_after;
 use crate::execute::watch::feeds::Feeds;
+use crate::execute::watch::history::event_id::EventPosition;
+use crate::execute::watch::history::log::is_after;
 use crate::execute::watch::operation::WatchedOperation;
 use crate::execute::watch::seen::Seen;
 use crate::execute::watch::subscriber::{Subscriber, SubscriptionEnd};

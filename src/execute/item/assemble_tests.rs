@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::*;
-use crate::execute::write::item::index_keys::{IndexChanges, index_changes};
-use crate::execute::write::item::invalid_value::InvalidValue;
-use crate::execute::write::item::unique::guard;
+use crate::execute::item::index_keys::{IndexChanges, index_changes};
+use crate::execute::item::invalid_value::InvalidValue;
+use crate::execute::item::unique::guard;
 use crate::schema::model::Model;
 use crate::schema::scalar::date_time::instant_text;
 use crate::schema::scalar::value_type::{Moment, ValueType};
@@ -19,11 +19,11 @@ fn load(text: &str) -> Model {
 }
 
 fn workshop() -> Model {
-    load(include_str!("../../../../tests/systems/workshop/schema.graphql"))
+    load(include_str!("../../../tests/systems/workshop/schema.graphql"))
 }
 
 fn pantry() -> Model {
-    load(include_str!("../../../../schema.graphql"))
+    load(include_str!("../../../schema.graphql"))
 }
 
 /// A caller whose claims the pantry's keys may hold.

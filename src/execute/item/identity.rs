@@ -5,16 +5,12 @@
 //! declared can still be read and written. Only if the key is one of a more specific type, the item is of that type. An item with another
 //! value is of another type.
 
-use crate::execute::expression::evaluate;
-use crate::execute::expression::scope::Scope;
+use crate::execute::item::conditions::Conditions;
 use crate::execute::key::marks::{has_key, have_constants, is_of_narrower};
-use crate::execute::write::item::conditions::Conditions;
 use crate::plan::attributes::keys;
-use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
 use crate::schema::model::keys::ItemKeys;
 use crate::table::data::attribute::{Attribute, Item, Key};
-use crate::table::data::call::Expression;
 
 /// The constants that distinguish the type's items from those of other types. None if the keys do.
 fn constants(ty: &ObjectType) -> &[(String, String)] {
@@ -26,6 +22,11 @@ pub fn is_of(ty: &ObjectType, item: &Item) -> bool {
     let of_key =
         |keys: &ItemKeys| keys.limited.as_ref().is_none_or(|limited| has_key(limited, item)) && !is_of_narrower(&keys.narrower, item);
     have_constants(constants(ty), item) && keys(ty).is_none_or(of_key)
+}
+
+/// Whether whatever is under a key of values is of the type, since the key alone tells it.
+pub fn is_certain(ty: &ObjectType, key: &Key) -> bool {
+    constants(ty).is_empty() && is_key_of(ty, key)
 }
 
 /// Whether a key of values is one of the type. It is not if constraints tell the type's keys from others, and the values break them.
@@ -51,26 +52,4 @@ pub fn demand((ty, key): (&ObjectType, &Key), conditions: &mut Conditions) {
     for narrower in narrower.iter().filter(|narrower| has_key(&narrower.key, &item_of(key))) {
         conditions.absent_or_differs(&key.partition.0, &narrower.constants);
     }
-}
-
-/// Adds a condition on the type's item, if the caller sees it: if `seen` holds. An item of another type under the key, and one that the
-/// caller does not see, count as missing.
-pub fn demand_of(
-    ((ty, key), seen): ((&ObjectType, &Key), Option<Expression>),
-    (condition, sent): (&Condition, Expression),
-    scope: &Scope<'_>,
-    conditions: &mut Conditions,
-) {
-    let is_certain = constants(ty).is_empty() && is_key_of(ty, key) && seen.is_none();
-    let premise = |premise: &mut Conditions| {
-        demand((ty, key), premise);
-        if let Some(seen) = seen {
-            premise.and(seen);
-        }
-    };
-    if !is_certain && evaluate::holds(condition, None, scope).unwrap_or(false) {
-        return conditions.implies(premise, sent);
-    }
-    premise(conditions);
-    conditions.and(sent);
 }

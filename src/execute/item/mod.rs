@@ -1,4 +1,4 @@
-//! Field values ↔ items: attributes, key attributes, guards, replicas, defaults; and conditions on them. Must not know drafts.
+//! Field values ↔ items: attributes, key attributes, guards, replicas, defaults; and conditions on them. Must not know who writes, nor expressions.
 
 pub mod assemble;
 pub mod conditions;
