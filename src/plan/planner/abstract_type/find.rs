@@ -1,10 +1,10 @@
 //! A find of an interface or a union → one read of all its item types, and one planned object for each type. Must not know
 //! how the types share their keys.
 
-use crate::plan::build::builder::{Builder, internal};
-use crate::plan::build::entity::{Entity, Variants};
-use crate::plan::build::relation::{ReadTarget, RelationRequest};
 use crate::plan::error::PlanError;
+use crate::plan::planner::builder::{Builder, internal};
+use crate::plan::planner::entity::{Entity, Variants};
+use crate::plan::planner::relation::{ReadTarget, RelationRequest};
 use crate::plan::tree::{Origin, Presence, ReadId};
 use crate::schema::model::ObjectType;
 use crate::schema::model::find::{Returns, SharedKeys};
