@@ -1,7 +1,7 @@
 //! A change and a subscription in; the response to its subscribers out, if the change concerns them and they may see it.
 
 use super::interest::{ImageMatcher, Interest};
-use crate::execute::context::ExecutionContext;
+use crate::execute::context::{ExecutionContext, GRACE};
 use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::gateway::{Gateway, PreparedOperation};
 use crate::execute::read::admit;
@@ -22,8 +22,6 @@ use tokio::time::{Instant, timeout_at};
 
 /// How long the reads for a change may take.
 const READ_LIMIT: Duration = Duration::from_secs(10);
-/// How much longer its response may take.
-const GRACE: Duration = Duration::from_millis(500);
 
 /// An item before and after a change.
 #[derive(Debug, Clone, Copy)]
