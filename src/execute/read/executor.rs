@@ -18,7 +18,7 @@ use futures_util::FutureExt;
 /// Runs every wave of a plan into its state. `joins` says whether other tasks of the request read at the same time, so that their Gets and
 /// those of the waves share calls.
 pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>, joins: bool) {
-    let plan = state.plan;
+    let plan = state.plan();
     let (mut cache, mut filler) = (QueryCache::default(), PageFiller::default());
     // Reads of the previous wave that a shared Query did not reach.
     let mut waiting: Vec<ReadId> = Vec::new();
@@ -30,7 +30,7 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
         context.loaders.begin_wave();
         let reads = planned.iter().chain(&waiting);
         let mut room = PageBound::new(context.max_nodes, row_count(state));
-        let bound = reads.map(|read| bind(context, &state.arguments, (*read, &plan.reads[*read]), state.inputs(*read)).within(&mut room));
+        let bound = reads.map(|read| bind(context, state.arguments(), (*read, &plan.reads[*read]), state.inputs(*read)).within(&mut room));
         let bound: Vec<BoundRead<'_>> = bound.collect();
         let mut requests = WaveRequests::default();
         let mut sources = Sources { context, cache: &mut cache, filler: &filler };

@@ -1,4 +1,5 @@
-//! The state of a running plan: the rows of each space and the items of each read. Only [`super::apply`] changes it.
+//! The state of a running plan: the rows of each space and the items of each read. Only [`super::apply`] changes it, by the methods at the
+//! end of this file.
 
 use super::admit::{self, VisibleItem};
 use super::arguments::FieldArguments;
@@ -83,23 +84,23 @@ pub enum RowInput<'s> {
 /// The state of a running plan.
 pub struct ReadState<'p> {
     /// The plan.
-    pub plan: &'p Plan,
+    plan: &'p Plan,
     /// The arguments of its fields.
-    pub arguments: FieldArguments<'p>,
+    arguments: FieldArguments<'p>,
     /// Who sent the request.
     caller: Caller,
     /// The time of the request, as a canonical DateTime.
     now: RequestTime,
     /// What the caller is refused.
-    pub refusals: Refusals,
+    refusals: Refusals,
     /// The rows of each space; `None` until they are known.
-    pub rows: Vec<Option<Rows>>,
+    rows: Vec<Option<Rows>>,
     /// The result of each read.
-    pub results: Vec<ReadResult>,
+    results: Vec<ReadResult>,
     /// The elements of each space of embedded elements or of seeds.
-    pub elements: Vec<Vec<Arc<Item>>>,
+    elements: Vec<Vec<Arc<Item>>>,
     /// The reads whose pages skip dangling links and are filled up.
-    pub filled: Vec<ReadId>,
+    filled: Vec<ReadId>,
 }
 
 impl<'p> ReadState<'p> {
@@ -115,6 +116,47 @@ impl<'p> ReadState<'p> {
         let arguments = FieldArguments::new(plan, context);
         let refusals = Refusals::new(plan, context, &arguments);
         Self { plan, arguments, caller: context.caller.clone(), now: context.now.clone(), refusals, rows, results, elements, filled }
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &'p Plan {
+        self.plan
+    }
+
+    /// The arguments of the plan's fields.
+    pub fn arguments(&self) -> &FieldArguments<'p> {
+        &self.arguments
+    }
+
+    /// Why the caller is refused what stands behind a guard, whatever the rows; `None` if the caller is not, or if rows decide it.
+    pub fn refusal(&self, guard: Option<GuardId>) -> Option<ErrorCode> {
+        self.refusals.of(guard)
+    }
+
+    /// The reads whose pages skip dangling links and are filled up.
+    pub fn filled(&self) -> &[ReadId] {
+        &self.filled
+    }
+
+    /// The rows of a space; `None` while they are unknown.
+    pub fn rows(&self, space: SpaceId) -> Option<&Rows> {
+        self.rows[space].as_ref()
+    }
+
+    /// The page of a read for a row of the read's space; `None` while it is unknown, and if the read opens no space.
+    pub fn page(&self, read: ReadId, row: usize) -> Option<&PageResult> {
+        match &self.results[read] {
+            ReadResult::Many(_, pages) => pages.get(row),
+            ReadResult::Pending | ReadResult::One(_) => None,
+        }
+    }
+
+    /// The first failure of a page or a list.
+    pub fn page_failure(&self) -> Option<&Arc<Failure>> {
+        self.results.iter().find_map(|result| match result {
+            ReadResult::Many(_, pages) => pages.iter().find_map(|page| page.failure.as_ref()),
+            ReadResult::Pending | ReadResult::One(_) => None,
+        })
     }
 
     /// The number of rows of a space; 0 while they are unknown.
@@ -420,5 +462,47 @@ impl<'p> ReadState<'p> {
             None => None,
         };
         Ok(Some(BoundKey { fields, range: range.map(Box::new) }))
+    }
+
+    /// Hands in the items of a seed, as rows of the operation's only row.
+    pub(super) fn set_seed(&mut self, space: SpaceId, items: Vec<Arc<Item>>) {
+        self.rows[space] = Some(Rows { parents: vec![0; items.len()], starts: vec![0, items.len()] });
+        self.elements[space] = items;
+    }
+
+    /// Sets the rows of a space: how many each row of its parent has.
+    pub(super) fn set_rows(&mut self, space: SpaceId, sizes: impl Iterator<Item = usize>) {
+        self.rows[space] = Some(Rows::of_sizes(sizes));
+    }
+
+    /// Sets the rows of a space, with the element of each row.
+    pub(super) fn set_elements(&mut self, space: SpaceId, sizes: impl Iterator<Item = usize>, elements: Vec<Arc<Item>>) {
+        self.set_rows(space, sizes);
+        self.elements[space] = elements;
+    }
+
+    /// Sets the result of a read.
+    pub(super) fn set_result(&mut self, read: ReadId, result: ReadResult) {
+        self.results[read] = result;
+    }
+
+    /// Forgets the results of a wave (from 1) and of all waves after it, with the rows that they made.
+    pub(super) fn forget_from(&mut self, wave: usize) {
+        let plan = self.plan;
+        for (id, _) in plan.reads.iter().enumerate().filter(|(_, read)| read.wave >= wave) {
+            self.results[id] = ReadResult::Pending;
+        }
+        for (id, space) in plan.spaces.iter().enumerate() {
+            let is_forgotten = match space.origin {
+                Origin::Operation | Origin::Seed | Origin::Ids(_) | Origin::OfId(..) => false,
+                Origin::Read(read) | Origin::Variant(read, _) => plan.reads[read].wave >= wave,
+                // The items that hold them may be forgotten. The other rows are made again unchanged.
+                Origin::Elements(..) => true,
+            };
+            if is_forgotten {
+                self.rows[id] = None;
+                self.elements[id].clear();
+            }
+        }
     }
 }

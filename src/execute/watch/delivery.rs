@@ -106,7 +106,7 @@ async fn respond(
     hide(&mut state, watch.node.space, after);
     if let Some(space) = watch.change {
         let text = |part: &str, value: &str| (part.to_owned(), Attribute::S(value.into()));
-        state.elements[space] = vec![Arc::new([text("change", kind.name()), text("id", id)].into_iter().collect())];
+        seed(&mut state, space, vec![Arc::new([text("change", kind.name()), text("id", id)].into_iter().collect())]);
     }
     Ok(Some(Writer::new(&state, &Map::new(), body).write().is_ok()))
 }
