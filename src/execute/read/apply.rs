@@ -27,7 +27,7 @@ pub fn seed(state: &mut ReadState<'_>, space: SpaceId, items: Vec<Arc<Item>>) {
 
 /// Stores what each row of a read found, and makes the rows of the space that it opens. The response may have `max_nodes` objects.
 pub fn apply_results(state: &mut ReadState<'_>, id: ReadId, rows: Vec<RowResult>, max_nodes: usize) {
-    let Some(space) = state.plan().reads[id].yields else {
+    let Some(space) = state.plan().reads[id].opens() else {
         let one = |row: RowResult| match row.page.failure {
             Some(why) => ItemState::Failed(why),
             None => first_present(row.items),
@@ -136,7 +136,7 @@ fn record_dangling(filler: &mut PageFiller, state: &ReadState<'_>, tables: &[Tab
     let mut again: Option<usize> = None;
     for &page in state.filled() {
         let of = &plan.reads[page];
-        let (Some(space), Some(&last)) = (of.yields, of.elements.last()) else { continue };
+        let (Some(space), Some(&last)) = (of.opens(), of.elements().last()) else { continue };
         if plan.reads[last].wave != wave {
             continue;
         }

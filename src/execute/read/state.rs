@@ -112,7 +112,7 @@ impl<'p> ReadState<'p> {
         }
         let results = plan.reads.iter().map(|_| ReadResult::Pending).collect();
         let elements = plan.spaces.iter().map(|_| Vec::new()).collect();
-        let filled = (0..plan.reads.len()).filter(|read| !plan.reads[*read].elements.is_empty()).collect();
+        let filled = (0..plan.reads.len()).filter(|read| !plan.reads[*read].elements().is_empty()).collect();
         let arguments = FieldArguments::new(plan, context);
         let refusals = Refusals::new(plan, context, &arguments);
         Self { plan, arguments, caller: context.caller.clone(), now: context.now.clone(), refusals, rows, results, elements, filled }
@@ -201,8 +201,8 @@ impl<'p> ReadState<'p> {
 
     /// Whether a row comes after the shown rows of a page. Only reads that check whether its link is dangling need such a row.
     pub fn is_behind(&self, read: ReadId, space: SpaceId, row: usize) -> bool {
-        self.filled.iter().filter(|page| !self.plan.reads[**page].elements.contains(&read)).any(|page| {
-            let (Some(yields), ReadResult::Many(_, pages)) = (self.plan.reads[*page].yields, &self.results[*page]) else { return false };
+        self.filled.iter().filter(|page| !self.plan.reads[**page].elements().contains(&read)).any(|page| {
+            let (Some(yields), ReadResult::Many(_, pages)) = (self.plan.reads[*page].opens(), &self.results[*page]) else { return false };
             let (Some(row), Some(rows)) = (self.climb(space, row, yields), &self.rows[yields]) else { return false };
             let shown = rows.parents.get(row).and_then(|parent| pages.get(*parent)?.shown);
             shown.zip(rows.position(row)).is_some_and(|(shown, position)| position >= shown)
@@ -213,7 +213,7 @@ impl<'p> ReadState<'p> {
     #[inline]
     pub fn found(&self, read: ReadId, space: SpaceId, row: usize) -> &ItemState {
         let of = &self.plan.reads[read];
-        let row = self.climb(space, row, of.yields.unwrap_or(of.space));
+        let row = self.climb(space, row, of.opens().unwrap_or(of.space));
         match (&self.results[read], row) {
             (ReadResult::One(items) | ReadResult::Many(items, _), Some(row)) => items.get(row).unwrap_or(&ItemState::Absent),
             _ => &ItemState::Absent,
@@ -393,7 +393,7 @@ impl<'p> ReadState<'p> {
             return RowInput::Known(known);
         }
         let bound = match &read.action {
-            ReadAction::Get(key) => self.bound(key, None, (read.space, row)),
+            ReadAction::Get(get) => self.bound(&get.key, None, (read.space, row)),
             ReadAction::Query(query) => self.bound(&query.key, query.range.as_ref(), (read.space, row)),
             ReadAction::FetchMissing(of) => {
                 return match self.found(*of, read.space, row) {

@@ -203,7 +203,7 @@ impl<'a> Writer<'a> {
     fn cursor_of(&self, context: &PageContext<'a>, row: usize) -> Option<String> {
         let (page, read) = (context.page?, context.target.pages?);
         let cursors = page.cursors.as_ref()?;
-        let space = self.state.plan().reads[read].yields?;
+        let space = self.state.plan().reads[read].opens()?;
         let row = self.state.climb(context.target.space, row, space)?;
         let ItemState::Item(item) = self.state.found(read, space, row) else { return None };
         let position = self.state.rows(space)?.position(row)?;

@@ -53,7 +53,7 @@ impl PlanCost {
         let shared: HashSet<ReadId> = plan.collections.iter().flat_map(|collection| collection.reads.iter().copied()).collect();
         // Links of a page may lead nowhere. The page is then read on, with its elements.
         let filled = |id: ReadId| {
-            plan.reads.iter().enumerate().any(|(page, read)| read.elements.contains(&id) || page == id && !read.elements.is_empty())
+            plan.reads.iter().enumerate().any(|(page, read)| read.elements().contains(&id) || page == id && !read.elements().is_empty())
         };
         for (id, ((read, size), path)) in plan.reads.iter().zip(&sizes).zip(paths).enumerate() {
             let times = rows[read.space];
@@ -93,10 +93,9 @@ impl PlanCost {
             // What a shared Query does not reach is read again.
             let reached = if shared.contains(&id) { 2.0 } else { 1.0 };
             let units = units(size.read, read.consistent) * ranges as f64 * reached + units(asked, read.consistent);
-            let coordinate = if read.page_of.is_empty() { &read.coordinate } else { &read.page_of };
             let (items, is_page) = (size.found, size.is_page);
             reads.push(FieldCost {
-                coordinate: coordinate.clone(),
+                coordinate: read.list_of().to_owned(),
                 path,
                 location,
                 times,

@@ -80,13 +80,13 @@ impl<'a> Builder<'a> {
             Type::List(item) | Type::NonNullList(item) => !item.is_non_null() && !discriminated_later,
             _ => false,
         };
-        if let Some(page) = pages {
-            self.reads[page].page_of = format!("{}.{}", of.ty.name, field.name);
-        }
-        if let (Returns::Connection, Some(page), Presence::Read(tells)) = (find.returns, pages, &presence)
-            && self.reads[page].yields == Some(entity.space)
-        {
-            self.reads[page].elements = (page + 1..=*tells).collect();
+        if let Some((page, rows)) = pages.and_then(|page| Some((page, self.reads[page].yields.as_mut()?))) {
+            rows.list_of = format!("{}.{}", of.ty.name, field.name);
+            if let (Returns::Connection, Presence::Read(tells)) = (find.returns, &presence)
+                && rows.space == entity.space
+            {
+                rows.elements = (page + 1..=*tells).collect();
+            }
         }
         let target = ObjectSource { pages, space: entity.space, presence, keeps_place };
         Ok(match find.returns {

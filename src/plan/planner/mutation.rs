@@ -51,6 +51,7 @@ fn write_step<'a>(
     write: &'a Write,
     (key, collected): (&Name, &CollectedField<'a>),
 ) -> Result<PlanStep, PlanError> {
+    builder.for_write = true;
     let arguments = argument::of_field(&builder.context, field, collected);
     let lookups = Lookups { model: builder.model, context: builder.context, field, write, arguments: &arguments };
     let found = match &write.find {
@@ -77,19 +78,8 @@ fn write_step<'a>(
     };
     let object =
         Object { type_name: root.name.clone(), guard: None, fields: vec![output(key, collected, (guard, value))], variants: Vec::new() };
-    let plan = strong(builder.model, builder.finish(object));
+    let plan = builder.finish(object);
     Ok(PlanStep { write: Some(PlannedWrite { field: field.name.clone(), arguments, result, found, actions }), watch: None, plan })
-}
-
-/// Makes every read strong, except on global indexes, which have no strong reads. The cache answers none.
-fn strong(model: &Model, mut plan: Plan) -> Plan {
-    for read in &mut plan.reads {
-        let local = read.index.is_none_or(|index| model.tables[read.table].indexes[index].local);
-        read.consistent |= local;
-        read.max_age = None;
-    }
-    plan.collections.iter_mut().for_each(|collection| collection.max_age = None);
-    plan
 }
 
 /// Plans what a write reads beforehand.
@@ -151,7 +141,7 @@ impl<'a> Lookups<'a, '_> {
     /// The items of a find that is bound to arguments and to the items in scope before an action.
     fn of_find(&self, find: &'a Find, want: Want, before: usize) -> Result<WriteLookup, PlanError> {
         let mut builder = Builder::new(self.model, self.context);
-        (builder.as_stored, builder.unhidden) = (true, true);
+        (builder.as_stored, builder.unhidden, builder.for_write) = (true, true, true);
         let seeds = self.seed_scope(&mut builder, before, find)?;
         let arguments = builder.push_arguments(self.arguments.clone());
         let root = Entity::root(builder.type_named("Mutation").or_else(|_| builder.type_named(&find.item))?);
@@ -177,7 +167,7 @@ impl<'a> Lookups<'a, '_> {
     /// The items that a path of relations leads to from a deleted item. `next` are the relations that other paths follow from there.
     fn cascade_lookup(&self, item: &str, path: &'a [String], next: &[&'a String]) -> Result<WriteLookup, PlanError> {
         let mut builder = Builder::new(self.model, self.context);
-        builder.unhidden = true;
+        (builder.unhidden, builder.for_write) = (true, true);
         let owner = builder.seed(builder.type_named(item)?);
         let seeds = vec![(item.to_owned(), owner.space)];
         let nothing = Arguments { values: IndexMap::new(), given: Vec::new(), location: self.arguments.location };
@@ -213,7 +203,7 @@ impl<'a> Lookups<'a, '_> {
         let presence = entity.presence.clone().ok_or_else(|| internal("a lookup without an item"))?;
         let target = ObjectSource { pages, space: entity.space, presence, keeps_place: false };
         let root = Object { type_name: item.to_owned(), guard: None, fields: Vec::new(), variants: Vec::new() };
-        Ok(WriteLookup { item: item.to_owned(), plan: strong(self.model, builder.finish(root)), target, seeds })
+        Ok(WriteLookup { item: item.to_owned(), plan: builder.finish(root), target, seeds })
     }
 
     /// Seeds for the found item and for the items that earlier actions put.

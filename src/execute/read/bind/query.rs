@@ -24,7 +24,7 @@ pub fn range_query(
     let index = read.index.map(|index| table.indexes[index].name.as_str());
     let page = arguments.page.clone();
     let cursors = page.as_ref().map(|_| {
-        let list = List { coordinate: &read.page_of, table: &table.name, index, ranges: &ranges, descending: query.descending };
+        let list = List { coordinate: read.list_of(), table: &table.name, index, ranges: &ranges, descending: query.descending };
         Arc::new(Cursors::new(context.cursor_key.clone(), &list, query.position_attributes.clone()))
     });
     let start: Option<Position> = match (&cursors, page.as_ref().and_then(|page| page.from.as_ref())) {
@@ -70,6 +70,6 @@ pub fn range_query(
         others: query.others,
         gate: gate.clone(),
     };
-    let filled = wanted.filter(|_| !read.elements.is_empty()).map(|wanted| wanted as usize);
+    let filled = wanted.filter(|_| !read.elements().is_empty()).map(|wanted| wanted as usize);
     Ok(Some((range_query, PageRequest { want: query.want, page, cursors, filled })))
 }

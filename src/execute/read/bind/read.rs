@@ -15,7 +15,7 @@ use crate::execute::read::admit::ItemGate;
 use crate::execute::read::arguments::{FieldArguments, ReadArguments};
 use crate::execute::read::range_query::RangeQuery;
 use crate::execute::read::state::{ItemState, RowInput};
-use crate::plan::tree::{KeyBinding, Read, ReadAction, ReadId};
+use crate::plan::tree::{Read, ReadAction, ReadId};
 use crate::table::data::attribute::Key;
 use indexmap::IndexSet;
 use smallvec::{SmallVec, smallvec};
@@ -53,7 +53,7 @@ impl BoundRead<'_> {
         let size = |row: &BoundRow| if let BoundRow::Query(_, request) = row { request.page.as_ref().map(|page| page.size) } else { None };
         let sizes = self.rows.iter().filter_map(size);
         let (pages, largest) = sizes.fold((0, 0), |(pages, largest), size| (pages + 1, size.max(largest)));
-        if let Err(why) = room.admit(&self.read.page_of, pages, largest) {
+        if let Err(why) = room.admit(self.read.list_of(), pages, largest) {
             self.rows.iter_mut().filter(|row| size(row).is_some()).for_each(|row| *row = BoundRow::Failed(why.clone()));
         }
         self
@@ -91,22 +91,22 @@ fn bind_key(
     arguments: &ReadArguments<'_>,
     key: BoundKey<'_>,
 ) -> Result<BoundRow, Arc<Failure>> {
-    let binding: &KeyBinding = match &read.action {
-        ReadAction::Get(binding) => binding,
-        ReadAction::Query(query) => &query.key,
+    let get = match &read.action {
+        ReadAction::Get(get) => get,
+        ReadAction::Query(query) => {
+            let values = combinations(&query.key, key.fields)?;
+            let ranges = key_ranges(query, &values, key.range.as_deref());
+            let found = range_query(context, arguments, (read, query, gate), ranges)?;
+            return Ok(found.map_or(BoundRow::Absent, |(query, page)| BoundRow::Query(Box::new(query), Box::new(page))));
+        }
         ReadAction::FetchMissing(_) => return Ok(BoundRow::Absent),
     };
-    let values = combinations(binding, key.fields)?;
-    if let ReadAction::Query(query) = &read.action {
-        let ranges = key_ranges(query, &values, key.range.as_deref());
-        let found = range_query(context, arguments, (read, query, gate), ranges)?;
-        return Ok(found.map_or(BoundRow::Absent, |(query, page)| BoundRow::Query(Box::new(query), Box::new(page))));
-    }
+    let values = combinations(&get.key, key.fields)?;
     if let [values] = values.as_slice() {
-        return Ok(BoundRow::Keys(smallvec![primary_key(binding, values)]));
+        return Ok(BoundRow::Keys(smallvec![primary_key(&get.key, values)]));
     }
-    let keys = values.iter().map(|values| primary_key(binding, values));
-    Ok(BoundRow::Keys(match read.answers_each_value {
+    let keys = values.iter().map(|values| primary_key(&get.key, values));
+    Ok(BoundRow::Keys(match get.answers_each_value {
         true => keys.collect(),
         // A list has each item once, where its value comes first.
         false => keys.collect::<IndexSet<_>>().into_iter().collect(),
