@@ -1,7 +1,6 @@
 //! The results of a wave in; the state with these results, and with the rows that follow from them, out. Only this file changes a state.
 //! Must not know how a result was found.
 
-use super::admit::VisibleItem;
 use super::row_results::RowResult;
 use super::state::{ItemState, ReadResult, ReadState};
 use crate::execute::error::{ErrorCode, Failure};
@@ -18,9 +17,8 @@ use serde_json::Value;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Adds the items of a seed: those of a write.
+/// Adds the items of a seed: those of a write or of a change.
 pub fn seed(state: &mut ReadState<'_>, space: SpaceId, items: Vec<Arc<Item>>) {
-    let items: Vec<Arc<Item>> = items.into_iter().filter_map(VisibleItem::written).map(VisibleItem::into_shared).collect();
     state.set_seed(space, items);
     expand_rows(state);
 }

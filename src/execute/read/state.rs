@@ -1,7 +1,7 @@
 //! The state of a running plan: the rows of each space and the items of each read. Only [`super::apply`] changes it, by the methods at the
 //! end of this file.
 
-use super::admit::{self, VisibleItem};
+use super::admit::VisibleItem;
 use super::arguments::FieldArguments;
 use super::rows::Rows;
 use crate::execute::auth::refusals::{Alternative, Decision, Refusals};
@@ -318,10 +318,7 @@ impl<'p> ReadState<'p> {
                         Err(failure) => return Present::Failed(failure),
                     }
                 }
-                match admit::is_visible_unread() {
-                    true => Present::Yes,
-                    false => Present::No,
-                }
+                Present::Yes
             }
         }
     }
