@@ -1,9 +1,9 @@
 //! Runs a plan wave by wave: what its reads ask for → one batch of Gets and the distinct queries side by side → results → rows.
 
 use super::apply::{apply_results, end_wave, expand_rows, row_count};
-use super::bind::read::{BoundRead, bind};
+use super::bind::read::Binder;
 use super::query_cache::QueryCache;
-use super::requests::{ReadRequests, Sources, WaveRequests};
+use super::requests::{KnownQueries, ReadRequests, WaveRequests};
 use super::results::WaveResults;
 use super::row_results::{RowResult, row_results};
 use super::shared::collection::shared_queries;
@@ -28,18 +28,21 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
         let planned = plan.waves.get(wave).map(Vec::as_slice).unwrap_or_default();
         wave += 1;
         context.loaders.begin_wave();
-        let reads = planned.iter().chain(&waiting);
-        let mut room = PageBound::new(context.max_nodes, row_count(state));
-        let bound = reads.map(|read| bind(context, state.arguments(), (*read, &plan.reads[*read]), state.inputs(*read)).within(&mut room));
-        let bound: Vec<BoundRead<'_>> = bound.collect();
-        let mut requests = WaveRequests::default();
-        let mut sources = Sources { context, cache: &mut cache, filler: &filler };
-        let reads: Vec<ReadRequests<'_>> = bound.into_iter().map(|bound| requests.add(&mut sources, bound)).collect();
+        let mut binder = Binder {
+            context,
+            arguments: state.arguments(),
+            known: KnownQueries { cache: &mut cache, filler: &filler },
+            room: PageBound::new(context.max_nodes, row_count(state)),
+            wave: WaveRequests::default(),
+        };
+        let reads = planned.iter().chain(&waiting).map(|read| binder.bind((*read, &plan.reads[*read]), state.inputs(*read)));
+        let reads: Vec<ReadRequests<'_>> = reads.collect();
+        let requests = binder.wave;
         let offers = offers(plan, &requests, &reads[..planned.len()], &cache);
-        requests.shared = shared_queries(context.model, offers, requests.gets.len());
+        let shared = shared_queries(context.model, offers, requests.gets.len());
         let mut results = WaveResults::new(requests, &mut cache, joins);
         // Boxed, so that the type of a request's future stays shallow.
-        results.call(context, &reads).boxed().await;
+        results.call(context, &reads, &shared).boxed().await;
         waiting = reads.iter().filter(|requests| results.needs_more(requests)).map(|requests| requests.id).collect();
         let known = reads.into_iter().filter(|requests| !waiting.contains(&requests.id));
         let found = known.map(|requests| (requests.id, row_results(context, requests, &results, &filler)));

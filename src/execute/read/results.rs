@@ -60,13 +60,12 @@ impl<'a> WaveResults<'a> {
 
     /// Makes the calls of a wave. First come the shared Queries and all requests that share none. Then come the requests that the shared
     /// Queries did not reach, if something waits for them. The rest is left to the next wave.
-    pub async fn call(&mut self, context: &ExecutionContext<'_>, reads: &[ReadRequests<'_>]) {
-        let shared = std::mem::take(&mut self.requests.shared);
+    pub async fn call(&mut self, context: &ExecutionContext<'_>, reads: &[ReadRequests<'_>], shared: &[SharedQuery]) {
         let parts: HashSet<SharedPart, RandomState> = shared.iter().flat_map(SharedQuery::parts).collect();
         let gets = (0..self.requests.gets.len()).filter(|get| !parts.contains(&SharedPart::Get(*get))).collect();
         let queries = (0..self.requests.queries.len()).filter(|query| !parts.contains(&SharedPart::Query(*query))).collect();
         let foreseen = self.foreseen(context, reads);
-        self.round(Round { gets, queries, shared: &shared, foreseen }, context).await;
+        self.round(Round { gets, queries, shared, foreseen }, context).await;
         // What few waves need is boxed, so that the futures of all stay small.
         if !parts.is_empty() {
             Box::pin(self.call_rest(context, reads)).await;
