@@ -13,18 +13,15 @@ pub const ARROWS_OF_CIRCLES: [(&str, &str); 8] = [
 ];
 
 /// Functions with more parameters than five: the file, and the function with its type or trait.
-pub const MANY_PARAMETERS: [(&str, &str); 26] = [
+pub const MANY_PARAMETERS: [(&str, &str); 23] = [
     ("src/cli/docs/recording/uses.rs", "reading"),
     ("src/cli/docs/recording/uses.rs", "writing"),
-    ("src/execute/read/bind/query.rs", "range_query"),
     ("src/execute/watch/delivery.rs", "respond"),
     ("src/execute/write/dispatch/unanswered.rs", "holds"),
     ("src/execute/write/draft/element.rs", "Drafting::element_call"),
     ("src/execute/write/item/identity.rs", "demand_of"),
     ("src/execute/write/rules/arguments.rs", "of_field"),
     ("src/execute/write/rules/arguments.rs", "walk"),
-    ("src/plan/planner/key_condition.rs", "admits_other_types"),
-    ("src/plan/planner/mutation.rs", "write_step"),
     ("src/schema/auth/exists.rs", "path"),
     ("src/schema/finds/abstract_type/shared_access.rs", "same_form"),
     ("src/schema/finds/abstract_type/shared_access.rs", "same_part"),

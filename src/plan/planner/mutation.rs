@@ -31,7 +31,9 @@ pub fn steps<'a>(model: &'a Model, context: SelectionContext<'a>, operation: &'a
         let mut builder = Builder::new(model, context);
         let root = builder.type_named(operation.object_type())?;
         let step = match root.fields.get(collected.field.name.as_str()) {
-            Some(field) if let FieldKind::Write(write) = &field.kind => write_step(builder, root, field, write, (&key, &collected))?,
+            Some(field) if let FieldKind::Write(write) = &field.kind => {
+                WriteField { root, field, write, key: &key, collected: &collected }.step(builder)?
+            }
             // `__typename` and fields that only read.
             _ => {
                 let object = builder.collected(&Entity::root(root), IndexMap::from([(key, collected)]), false)?;
@@ -44,42 +46,53 @@ pub fn steps<'a>(model: &'a Model, context: SelectionContext<'a>, operation: &'a
     Ok(OperationPlan { steps, introspects, policy: CachePolicy::NONE })
 }
 
-fn write_step<'a>(
-    mut builder: Builder<'a>,
+/// A field of a mutation that writes.
+struct WriteField<'a, 'c> {
     root: &'a ObjectType,
     field: &'a Field,
     write: &'a Write,
-    (key, collected): (&Name, &CollectedField<'a>),
-) -> Result<PlanStep, PlanError> {
-    builder.for_write = true;
-    let arguments = argument::of_field(&builder.context, field, collected);
-    let lookups = Lookups { model: builder.model, context: builder.context, field, write, arguments: &arguments };
-    let found = match &write.find {
-        Some(find) => Some(lookups.of_find(find, Want::First, 0)?),
-        None => None,
-    };
-    let actions = (0..write.actions.len()).map(|position| lookups.of_action(position)).collect::<Result<_, _>>()?;
-    let arguments = builder.push_arguments(arguments);
-    let guard = builder.enter(&Entity::root(root), field, collected)?;
-    let result_type = match write.returns {
-        WriteReturns::Done => None,
-        WriteReturns::Item(action) | WriteReturns::Items(action) => write.actions.get(action).map(|action| action.item.as_str()),
-        WriteReturns::Found => write.find.as_ref().map(|find| find.item.as_str()),
-    };
-    let (result, value) = match result_type {
-        None => (None, OutputValue::Done),
-        Some(name) => {
-            let entity = builder.seed(builder.type_named(name)?);
-            let target = ObjectSource { pages: None, space: entity.space, presence: Presence::Seed(entity.space), keeps_place: false };
-            let object = builder.object(&entity, &collected.sets, false)?;
-            let many = matches!(write.returns, WriteReturns::Items(_));
-            (Some(entity.space), if many { OutputValue::List(target, object) } else { OutputValue::One(target, object) })
-        }
-    };
-    let object =
-        Object { type_name: root.name.clone(), guard: None, fields: vec![output(key, collected, (guard, value))], variants: Vec::new() };
-    let plan = builder.finish(object);
-    Ok(PlanStep { write: Some(PlannedWrite { field: field.name.clone(), arguments, result, found, actions }), watch: None, plan })
+    /// The response key.
+    key: &'c Name,
+    collected: &'c CollectedField<'a>,
+}
+
+impl<'a> WriteField<'a, '_> {
+    fn step(&self, mut builder: Builder<'a>) -> Result<PlanStep, PlanError> {
+        builder.for_write = true;
+        let arguments = argument::of_field(&builder.context, self.field, self.collected);
+        let lookups =
+            Lookups { model: builder.model, context: builder.context, field: self.field, write: self.write, arguments: &arguments };
+        let found = match &self.write.find {
+            Some(find) => Some(lookups.of_find(find, Want::First, 0)?),
+            None => None,
+        };
+        let actions = (0..self.write.actions.len()).map(|position| lookups.of_action(position)).collect::<Result<_, _>>()?;
+        let arguments = builder.push_arguments(arguments);
+        let guard = builder.enter(&Entity::root(self.root), self.field, self.collected)?;
+        let result_type = match self.write.returns {
+            WriteReturns::Done => None,
+            WriteReturns::Item(action) | WriteReturns::Items(action) => self.write.actions.get(action).map(|action| action.item.as_str()),
+            WriteReturns::Found => self.write.find.as_ref().map(|find| find.item.as_str()),
+        };
+        let (result, value) = match result_type {
+            None => (None, OutputValue::Done),
+            Some(name) => {
+                let entity = builder.seed(builder.type_named(name)?);
+                let target = ObjectSource { pages: None, space: entity.space, presence: Presence::Seed(entity.space), keeps_place: false };
+                let object = builder.object(&entity, &self.collected.sets, false)?;
+                let many = matches!(self.write.returns, WriteReturns::Items(_));
+                (Some(entity.space), if many { OutputValue::List(target, object) } else { OutputValue::One(target, object) })
+            }
+        };
+        let object = Object {
+            type_name: self.root.name.clone(),
+            guard: None,
+            fields: vec![output(self.key, self.collected, (guard, value))],
+            variants: Vec::new(),
+        };
+        let plan = builder.finish(object);
+        Ok(PlanStep { write: Some(PlannedWrite { field: self.field.name.clone(), arguments, result, found, actions }), watch: None, plan })
+    }
 }
 
 /// Plans what a write reads beforehand.

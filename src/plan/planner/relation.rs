@@ -4,7 +4,7 @@
 
 use super::builder::{Builder, internal};
 use super::entity::Entity;
-use super::key_condition::{admits_only_own_type, admits_other_types};
+use super::key_condition::{KeyCondition, admits_only_own_type, admits_other_types};
 use crate::plan::attributes;
 use crate::plan::error::PlanError;
 use crate::plan::passes::draft::DraftRead;
@@ -131,8 +131,10 @@ impl<'a> Builder<'a> {
                     want => want,
                 },
                 filter: self.filter(relation.find, relation.arguments),
-                others: target.discriminator.hides()
-                    || admits_other_types(self.model, (target.table, path.index), (&key, access), &target.discriminator),
+                others: target.discriminator.hides() || {
+                    let condition = KeyCondition { table: target.table, index: path.index, key: &key, access };
+                    admits_other_types(self.model, &condition, &target.discriminator)
+                },
                 position_attributes: attributes::key_attributes(&self.model.tables[target.table], path.index)
                     .into_iter()
                     .map(|key| key.name.clone())

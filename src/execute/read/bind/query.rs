@@ -13,13 +13,25 @@ use crate::execute::read::range_query::RangeQuery;
 use crate::plan::tree::{QueryBinding, Read, Want};
 use std::sync::Arc;
 
+/// A read whose rows are queries.
+pub struct QueryRead<'r> {
+    /// The read.
+    pub read: &'r Read,
+    /// What it queries.
+    pub query: &'r QueryBinding,
+    /// What the caller may see of its items.
+    pub gate: &'r ItemGate,
+    /// What its arguments ask for.
+    pub arguments: &'r ReadArguments<'r>,
+}
+
 /// The query of these ranges, and what the field wants of its items. `None` if nothing can be found.
 pub fn range_query(
     context: &ExecutionContext<'_>,
-    arguments: &ReadArguments<'_>,
-    (read, query, gate): (&Read, &QueryBinding, &ItemGate),
+    of: &QueryRead<'_>,
     ranges: Vec<KeyRange>,
 ) -> Result<Option<(RangeQuery, PageRequest)>, Arc<Failure>> {
+    let QueryRead { read, query, gate, arguments } = *of;
     let table = &context.model.tables[read.table];
     let index = read.index.map(|index| table.indexes[index].name.as_str());
     let page = arguments.page.clone();

@@ -1,7 +1,7 @@
 //! A planned read and the values of its rows in; what each row requests of the wave out: nothing, Gets, or a query. Must not know what the
 //! calls find.
 
-use super::query::range_query;
+use super::query::{QueryRead, range_query};
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::Failure;
 use crate::execute::key::bind_range::key_ranges;
@@ -11,11 +11,11 @@ use crate::execute::key::values::{key_of, primary_key};
 use crate::execute::page::bound::PageBound;
 use crate::execute::page::result::PageRequest;
 use crate::execute::read::admit::ItemGate;
-use crate::execute::read::arguments::{FieldArguments, ReadArguments};
+use crate::execute::read::arguments::FieldArguments;
 use crate::execute::read::range_query::RangeQuery;
 use crate::execute::read::requests::{KnownQueries, ReadRequests, RowRequest, WaveRequests};
 use crate::execute::read::state::{ItemState, RowInput};
-use crate::plan::tree::{GetBinding, QueryBinding, Read, ReadAction, ReadId};
+use crate::plan::tree::{GetBinding, Read, ReadAction, ReadId};
 use crate::table::data::attribute::Key;
 use indexmap::IndexSet;
 use smallvec::{SmallVec, smallvec};
@@ -53,8 +53,8 @@ impl<'a> Binder<'a, '_> {
             ReadAction::Get(get) => self.gets(read, Some(get), inputs),
             ReadAction::FetchMissing(_) => self.gets(read, None, inputs),
             ReadAction::Query(query) => {
-                let asked = QueryRead { id, read, query, gate: &gate, arguments: &arguments };
-                self.queries(&asked, inputs)
+                let asked = QueryRead { read, query, gate: &gate, arguments: &arguments };
+                self.queries(id, &asked, inputs)
             }
         };
         ReadRequests { id, read, gate, filter: arguments.item_filter, rows }
@@ -89,11 +89,11 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// The query of each row. If the pages of all rows might have more objects than fit, none is made.
-    fn queries(&mut self, asked: &QueryRead<'_>, inputs: impl Iterator<Item = RowInput<'a>>) -> Vec<RowRequest> {
+    fn queries(&mut self, id: ReadId, asked: &QueryRead<'_>, inputs: impl Iterator<Item = RowInput<'a>>) -> Vec<RowRequest> {
         let bound = inputs.map(|input| match input {
             RowInput::Known(ItemState::Failed(why)) | RowInput::Failed(why) => Err(why),
             RowInput::Known(_) | RowInput::Rest(_) => Ok(None),
-            RowInput::Key(key) => asked.bound(self.context, key),
+            RowInput::Key(key) => query(asked, key, self.context),
         });
         let bound: Vec<Result<Option<(RangeQuery, PageRequest)>, Arc<Failure>>> = bound.collect();
         let has_room = match &asked.arguments.page {
@@ -104,29 +104,18 @@ impl<'a> Binder<'a, '_> {
         let mut request = |row: Result<Option<(RangeQuery, PageRequest)>, Arc<Failure>>| {
             let Some((query, page)) = row? else { return Ok(RowRequest::Absent) };
             has_room.clone()?;
-            let position = self.wave.query(context, &mut self.known, (asked.id, asked.read), query)?;
+            let position = self.wave.query(context, &mut self.known, (id, asked.read), query)?;
             Ok(RowRequest::Query(position, Box::new(page)))
         };
         bound.into_iter().map(|row| request(row).unwrap_or_else(RowRequest::Failed)).collect()
     }
 }
 
-/// A read whose rows are queries.
-struct QueryRead<'r> {
-    id: ReadId,
-    read: &'r Read,
-    query: &'r QueryBinding,
-    gate: &'r ItemGate,
-    arguments: &'r ReadArguments<'r>,
-}
-
-impl QueryRead<'_> {
-    /// The query for the values of a row's key, and what the field wants of its items. `None` if nothing can be found.
-    fn bound(&self, context: &ExecutionContext<'_>, key: BoundKey<'_>) -> Result<Option<(RangeQuery, PageRequest)>, Arc<Failure>> {
-        let values = combinations(&self.query.key, key.fields)?;
-        let ranges = key_ranges(self.query, &values, key.range.as_deref());
-        range_query(context, self.arguments, (self.read, self.query, self.gate), ranges)
-    }
+/// The query for the values of a row's key, and what the field wants of its items. `None` if nothing can be found.
+fn query(of: &QueryRead<'_>, key: BoundKey<'_>, context: &ExecutionContext<'_>) -> Result<Option<(RangeQuery, PageRequest)>, Arc<Failure>> {
+    let values = combinations(&of.query.key, key.fields)?;
+    let ranges = key_ranges(of.query, &values, key.range.as_deref());
+    range_query(context, of, ranges)
 }
 
 /// The keys for the values of a row's key, mostly one. A key is `None` if no item can have it.
