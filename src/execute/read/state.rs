@@ -1,5 +1,4 @@
-//! The state of a running plan: the rows of each space and the items of each read. Only [`super::apply`] changes it, by the methods at the
-//! end of this file.
+//! The state of a running plan: the rows of each space and the items of each read. Only [`super::apply`] changes it.
 
 use super::admit::VisibleItem;
 use super::arguments::FieldArguments;
@@ -145,18 +144,14 @@ impl<'p> ReadState<'p> {
 
     /// The page of a read for a row of the read's space; `None` while it is unknown, and if the read opens no space.
     pub fn page(&self, read: ReadId, row: usize) -> Option<&PageResult> {
-        match &self.results[read] {
-            ReadResult::Many(_, pages) => pages.get(row),
-            ReadResult::Pending | ReadResult::One(_) => None,
-        }
+        let ReadResult::Many(_, pages) = &self.results[read] else { return None };
+        pages.get(row)
     }
 
     /// The first failure of a page or a list.
     pub fn page_failure(&self) -> Option<&Arc<Failure>> {
-        self.results.iter().find_map(|result| match result {
-            ReadResult::Many(_, pages) => pages.iter().find_map(|page| page.failure.as_ref()),
-            ReadResult::Pending | ReadResult::One(_) => None,
-        })
+        let pages = self.results.iter().filter_map(|result| if let ReadResult::Many(_, pages) = result { Some(pages) } else { None });
+        pages.flatten().find_map(|page| page.failure.as_ref())
     }
 
     /// The number of rows of a space; 0 while they are unknown.

@@ -14,7 +14,7 @@ use super::tree::{Collection, Plan, Read, ReadId};
 use crate::schema::model::Model;
 use collections::ReadGroup;
 use draft::{DraftPlan, DraftRead};
-use projection::Projection;
+use projection::AskedAttributes;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use waves::ReadTime;
@@ -64,7 +64,7 @@ pub fn finish(model: &Model, passes: Passes, draft: DraftPlan<'_>) -> Plan {
 
 /// The read of a draft. Those of a write are strong, so that they see it, except on global indexes, which have no strong reads; and the cache
 /// answers none.
-fn finish_read(model: &Model, draft: DraftRead<'_>, time: ReadTime, projection: Projection, for_write: bool) -> Read {
+fn finish_read(model: &Model, draft: DraftRead<'_>, time: ReadTime, projection: AskedAttributes, for_write: bool) -> Read {
     let has_strong = draft.index.is_none_or(|index| model.tables[draft.table].indexes[index].local);
     Read {
         coordinate: draft.coordinate,

@@ -12,11 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The attributes that a read asks for, sorted.
-pub type Projection = Arc<[Arc<str>]>;
+pub type AskedAttributes = Arc<[Arc<str>]>;
 
 /// The projection of every read. Unless `only_wanted`, a read asks for all fields of its items. With `as_stored`, a field's own attribute is
 /// asked for even if a key holds its value too.
-pub fn projections(model: &Model, reads: &[DraftRead<'_>], only_wanted: bool, as_stored: bool) -> Vec<Projection> {
+pub fn projections(model: &Model, reads: &[DraftRead<'_>], only_wanted: bool, as_stored: bool) -> Vec<AskedAttributes> {
     let mut of_table: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
     let own: Vec<BTreeSet<String>> = reads.iter().map(|read| attributes(model, read, only_wanted, as_stored)).collect();
     for (read, attributes) in reads.iter().zip(&own) {
@@ -24,7 +24,7 @@ pub fn projections(model: &Model, reads: &[DraftRead<'_>], only_wanted: bool, as
             of_table.entry(read.table).or_default().extend(attributes.iter().map(String::as_str));
         }
     }
-    let of_table: BTreeMap<usize, Projection> =
+    let of_table: BTreeMap<usize, AskedAttributes> =
         of_table.into_iter().map(|(table, attributes)| (table, attributes.into_iter().map(Arc::from).collect())).collect();
     let projection = |(read, own): (&DraftRead<'_>, &BTreeSet<String>)| match (&read.action, of_table.get(&read.table)) {
         (ReadAction::Get(_) | ReadAction::FetchMissing(_), Some(shared)) => shared.clone(),
