@@ -52,7 +52,7 @@ impl<'p> FieldArguments<'p> {
         let refuse = |message: String| Failure::new(ErrorCode::BadUserInput, message);
         let scope =
             |id: ArgumentsId| Ok::<_, Arc<Failure>>(Scope { arguments: self.values(id)?, now: context.now, caller: context.caller });
-        let item_filter = match &read.filter {
+        let item_filter = match read.action.item_filter() {
             Some(filter) => Some(ItemFilter::new(filter, scope(filter.arguments)?).map_err(refuse)?),
             None => None,
         };

@@ -11,7 +11,12 @@ use crate::schema::model::Model;
 use crate::table::request::loaders::Loaders;
 use serde_json::{Map, Value};
 use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::time::Duration;
 use tokio::time::Instant;
+
+/// How long after its deadline a request may still give its own response. The calls end at the deadline, and each reports that at its own
+/// path; to write that takes a moment. What waits for the response, at whatever layer, waits this much longer.
+pub const GRACE: Duration = Duration::from_millis(500);
 
 /// The context of one request.
 pub struct ExecutionContext<'a> {

@@ -1,7 +1,7 @@
 //! A gateway for one schema on one store: operation text in, response bytes out. Must not know HTTP.
 
 use super::caller::Caller;
-use super::context::ExecutionContext;
+use super::context::{ExecutionContext, GRACE};
 use super::error::{ErrorCode, GraphqlError};
 use super::expression::request_time::RequestTime;
 use super::heavy_work::{HeavyFuture, HeavyWork, WorkDone};
@@ -29,9 +29,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
-
-/// How long a request may last beyond its deadline. The calls end at the deadline, and each reports that at its own path.
-const GRACE: Duration = Duration::from_millis(500);
 
 /// A schema on a store.
 #[derive(Clone)]

@@ -38,11 +38,11 @@ async fn run_step(
     context.loaders.bound_reads(None);
     if let Some(write) = &step.write {
         let guard = step.plan.root.fields.first().and_then(|output| output.guard);
-        if let Some(code) = state.refusals.of(guard) {
+        if let Some(code) = state.refusal(guard) {
             let refused = vec![FieldError::new(code, refusals::message(code))];
             return Writer::new(&state, introspection, body).refuse(refused);
         }
-        let arguments = match state.arguments.values(write.arguments) {
+        let arguments = match state.arguments().values(write.arguments) {
             Ok(arguments) => arguments.clone(),
             Err(failure) => {
                 let field_error = FieldError::new(ErrorCode::BadUserInput, failure.message.clone());

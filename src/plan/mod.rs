@@ -3,7 +3,7 @@
 //! | folder | in → out |
 //! |---|---|
 //! | [`operation`] | the operation's text and variables → a valid document within its budgets, coerced values, merged selections |
-//! | `build` | selections → reads and the shape of the response |
+//! | `planner` | selections → reads and the shape of the response |
 //! | [`passes`] | reads → their waves, the reads that share a Query, and the attributes that each asks for |
 //! | [`cost`] | a plan and variables → what the operation costs at most |
 //! | [`tree`] | the plan itself, as plain data |
@@ -20,11 +20,11 @@
 //! [`mod@print`] shows the result. A mutation's root fields are planned one by one, each with its write.
 
 pub mod attributes;
-mod build;
 pub mod cost;
 pub mod error;
 pub mod operation;
 pub mod passes;
+mod planner;
 pub mod print;
 pub mod tree;
 
@@ -49,8 +49,8 @@ pub fn plan(
 ) -> Result<OperationPlan, PlanError> {
     let context = SelectionContext { api: &model.api, document: &document.parsed, variables, passes };
     match operation.operation_type {
-        OperationType::Query => build::query::steps(model, context, operation),
-        OperationType::Mutation => build::mutation::steps(model, context, operation),
-        OperationType::Subscription => build::subscription::steps(model, context, operation),
+        OperationType::Query => planner::query::steps(model, context, operation),
+        OperationType::Mutation => planner::mutation::steps(model, context, operation),
+        OperationType::Subscription => planner::subscription::steps(model, context, operation),
     }
 }

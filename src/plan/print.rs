@@ -1,6 +1,5 @@
 //! A plan as text for people and as JSON for tools: one line, or one object, a read.
 
-use super::passes::waves::dependencies;
 use super::tree::*;
 use crate::schema::model::find::{Access, SortAccess};
 use crate::schema::model::sharding::Reading;
@@ -92,7 +91,7 @@ impl Plan {
                 if let Some(age) = read.max_age {
                     let _ = writeln!(text, "     cache maxAge {age}");
                 }
-                if read.filter.is_some() {
+                if read.action.item_filter().is_some() {
                     let _ = writeln!(text, "     wants items that match the filter");
                 }
                 if let ReadAction::Query(query) = &read.action {
@@ -121,7 +120,7 @@ impl Plan {
                 "table": table.name,
                 "key": key_condition(read),
                 "projection": &read.projection[..],
-                "after": dependencies(read, &self.spaces),
+                "after": read.after,
             });
             let rules: Vec<String> = self.demands(read.guard).map(ToString::to_string).collect();
             if let (false, Value::Object(step)) = (rules.is_empty(), &mut step) {
@@ -136,7 +135,7 @@ impl Plan {
             if let (Some(over), Value::Object(step)) = (over(read), &mut step) {
                 step.insert("over".into(), json!(over.to_string()));
             }
-            if let (Some(_), Value::Object(step)) = (&read.filter, &mut step) {
+            if let (Some(_), Value::Object(step)) = (read.action.item_filter(), &mut step) {
                 step.insert("wants".into(), json!("items that match the filter"));
             }
             if let (ReadAction::Query(query), Value::Object(step)) = (&read.action, &mut step) {
@@ -260,11 +259,7 @@ fn each(plan: &Plan, read: &Read) -> String {
 
 /// The shards or the replica that a read takes.
 fn over(read: &Read) -> Option<Reading> {
-    match &read.action {
-        ReadAction::Get(key) => key.spread,
-        ReadAction::Query(query) => query.key.spread,
-        ReadAction::FetchMissing(_) => None,
-    }
+    read.action.key().and_then(|key| key.spread)
 }
 
 fn asks(read: &Read) -> String {
@@ -290,7 +285,7 @@ fn want(query: &QueryBinding) -> String {
 pub fn key_condition(read: &Read) -> String {
     let (key, sort) = match &read.action {
         ReadAction::FetchMissing(of) => return format!("the key of #{of}"),
-        ReadAction::Get(key) => (&**key, None),
+        ReadAction::Get(get) => (&get.key, None),
         ReadAction::Query(query) => match &query.access {
             Access::Query { sort, .. } => (&query.key, Some((sort, query.range.as_ref()))),
             _ => return "everything".to_owned(),

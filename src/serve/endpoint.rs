@@ -9,17 +9,14 @@ use super::settings::RequestLimits;
 use super::sign_in::authenticator::{Authenticator, Identity};
 use super::sign_in::rate_limit::{RateLimit, TooFast};
 use super::telemetry::observer::Telemetry;
+use crate::execute::context::GRACE;
 use crate::execute::error::{ErrorCode, GraphqlError};
 use crate::execute::gateway::Response;
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{BoxStream, StreamExt};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::task::JoinError;
 use tokio::time::{Instant, timeout_at};
-
-/// How long after its deadline an operation may still give its own response.
-const GRACE: Duration = Duration::from_millis(500);
 
 /// Runs the operations of all requests.
 pub struct Endpoint {

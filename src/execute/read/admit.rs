@@ -1,17 +1,17 @@
 //! The gate. Items that a request found in, those that its caller may see out.
 //!
-//! `admit` holds the rule, and every way to an item leads through it:
+//! Every way by which a response comes to an item leads through a door here:
 //!
 //! | way | door |
 //! |---|---|
 //! | a Get, the missing attributes of an index's item, a Get that a collection read answers | [`VisibleItem::by_key`] |
 //! | a Query, a Query that a collection read answers, a count that looks at items | [`VisibleItem::in_range`] |
-//! | a count that DynamoDB makes | [`visible_count`] |
-//! | an object whose selected fields its parent's item holds | [`is_visible_unread`] |
-//! | an item that a write gives back | [`of_write`], then [`VisibleItem::written`] |
-//! | an item that a lookup of a write starts from | [`VisibleItem::written`] |
+//! | an item that a write gives back, or a change that a subscription shows | [`of_write`] |
 //!
-//! Nothing else can make a [`VisibleItem`], and rows and responses hold no other items. Must not know rows or calls.
+//! Nothing else can make a [`VisibleItem`], and reads give no other items. Two ways need no door, because nothing is read on them: a count that
+//! DynamoDB makes, which the plan leaves to it only if the range holds no items of other types and no rule hides items; and an object whose
+//! selected fields its parent's item holds, on which the plan relies only if the schema promises that the item exists and no rule hides it.
+//! What a write reads for itself may be hidden from its caller. Must not know rows or calls.
 
 use crate::execute::auth::hiding::{HidingRules, is_hidden};
 use crate::execute::context::ExecutionContext;
@@ -34,21 +34,6 @@ const MOST_TOLD: usize = 1_000;
 /// An item that the caller may see.
 #[derive(Debug, Clone)]
 pub struct VisibleItem(Arc<Item>);
-
-/// How a request comes to an item.
-enum Way<'i> {
-    /// It asked for the item's key.
-    Key(&'i ItemGate, &'i Arc<Item>),
-    /// It queried a range of keys that holds the item.
-    Range(&'i ItemGate, &'i Arc<Item>),
-    /// DynamoDB counted the item. The plan counts so only if the range holds no items of other types, and no rule hides items.
-    Count,
-    /// The parent's item holds the item's fields. The plan relies on this only if the schema promises that the item exists, and no rule
-    /// hides it.
-    Parent,
-    /// The request found the item for a write, or wrote it and may see it.
-    Write,
-}
 
 /// What a caller may see of the items that a read finds.
 #[derive(Debug, Clone)]
@@ -112,33 +97,19 @@ pub async fn of_write(context: &ExecutionContext<'_>, ty: &ObjectType, items: Ve
     Ok(seen)
 }
 
-/// Whether the caller may see an item: it has a type that the field returns, and no rule hides it.
-fn admit(way: Way<'_>) -> bool {
-    match way {
-        Way::Key(gate, item) => gate.types.is_of_key(item) && gate.shows(item),
-        Way::Range(gate, item) if gate.types.recognises(item) => gate.shows(item),
-        Way::Range(gate, item) => {
-            tell_left_out(&gate.types, item);
-            false
-        }
-        Way::Count | Way::Parent | Way::Write => true,
-    }
-}
-
 impl VisibleItem {
     /// An item that the request asked for by its key; `None` if the key belongs to another type, or a rule hides it.
     pub fn by_key(gate: &ItemGate, item: &Arc<Item>) -> Option<Self> {
-        admit(Way::Key(gate, item)).then(|| Self(item.clone()))
+        (gate.types.is_of_key(item) && gate.shows(item)).then(|| Self(item.clone()))
     }
 
     /// An item of a queried range; `None` if it is of another type, or a rule hides it.
     pub fn in_range(gate: &ItemGate, item: &Arc<Item>) -> Option<Self> {
-        admit(Way::Range(gate, item)).then(|| Self(item.clone()))
-    }
-
-    /// An item of the request's own write.
-    pub fn written(item: Arc<Item>) -> Option<Self> {
-        admit(Way::Write).then_some(Self(item))
+        if !gate.types.recognises(item) {
+            tell_left_out(&gate.types, item);
+            return None;
+        }
+        gate.shows(item).then(|| Self(item.clone()))
     }
 
     /// The item, to be shared with a write.
@@ -153,16 +124,6 @@ impl Deref for VisibleItem {
     fn deref(&self) -> &Item {
         &self.0
     }
-}
-
-/// The number of counted items that the caller may know of. The gateway has not read them.
-pub fn visible_count(counted: u64) -> u64 {
-    if admit(Way::Count) { counted } else { 0 }
-}
-
-/// Whether the caller may see an object that is not read, because its parent's item holds its fields.
-pub fn is_visible_unread() -> bool {
-    admit(Way::Parent)
 }
 
 impl TypeDiscriminator {

@@ -1,16 +1,14 @@
 //! The results of a wave in; the state with these results, and with the rows that follow from them, out. Only this file changes a state.
 //! Must not know how a result was found.
 
-use super::admit::VisibleItem;
 use super::row_results::RowResult;
-use super::rows::Rows;
 use super::state::{ItemState, ReadResult, ReadState};
 use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::key::values::key_of;
 use crate::execute::page::filler::PageFiller;
 use crate::execute::page::result::PageResult;
 use crate::execute::values::{decode, encode};
-use crate::plan::tree::{Holder, Origin, ReadId, SpaceId};
+use crate::plan::tree::{Holder, Origin, ReadId, Space, SpaceId};
 use crate::schema::scalar::global_id::GlobalId;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::Table;
@@ -19,22 +17,20 @@ use serde_json::Value;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Adds the items of a seed: those of a write.
+/// Adds the items of a seed: those of a write or of a change.
 pub fn seed(state: &mut ReadState<'_>, space: SpaceId, items: Vec<Arc<Item>>) {
-    let items: Vec<Arc<Item>> = items.into_iter().filter_map(VisibleItem::written).map(VisibleItem::into_shared).collect();
-    state.rows[space] = Some(Rows { parents: vec![0; items.len()], starts: vec![0, items.len()] });
-    state.elements[space] = items;
+    state.set_seed(space, items);
     expand_rows(state);
 }
 
 /// Stores what each row of a read found, and makes the rows of the space that it opens. The response may have `max_nodes` objects.
 pub fn apply_results(state: &mut ReadState<'_>, id: ReadId, rows: Vec<RowResult>, max_nodes: usize) {
-    let Some(space) = state.plan.reads[id].yields else {
+    let Some(space) = state.plan().reads[id].opens() else {
         let one = |row: RowResult| match row.page.failure {
             Some(why) => ItemState::Failed(why),
             None => first_present(row.items),
         };
-        state.results[id] = ReadResult::One(rows.into_iter().map(one).collect());
+        state.set_result(id, ReadResult::One(rows.into_iter().map(one).collect()));
         return;
     };
     let (mut items, mut pages): (Vec<SmallVec<[ItemState; 1]>>, Vec<PageResult>) =
@@ -46,15 +42,15 @@ pub fn apply_results(state: &mut ReadState<'_>, id: ReadId, rows: Vec<RowResult>
         items.iter_mut().for_each(SmallVec::clear);
         pages.iter_mut().for_each(|page| *page = PageResult::failed(why.clone()));
     }
-    state.rows[space] = Some(Rows::of_sizes(items.iter().map(SmallVec::len)));
-    state.results[id] = ReadResult::Many(items.into_iter().flatten().collect(), pages);
+    state.set_rows(space, items.iter().map(SmallVec::len));
+    state.set_result(id, ReadResult::Many(items.into_iter().flatten().collect(), pages));
 }
 
 /// The rows of all spaces together. The rows of a variant, and those of one type of an id, are rows of their parent.
 pub fn row_count(state: &ReadState<'_>) -> usize {
-    let own =
-        state.rows.iter().zip(&state.plan.spaces).filter(|(_, space)| !matches!(space.origin, Origin::Variant(..) | Origin::OfId(..)));
-    own.filter_map(|(rows, _)| rows.as_ref()).map(|rows| rows.parents.len()).sum()
+    let is_own = |space: &Space| !matches!(space.origin, Origin::Variant(..) | Origin::OfId(..));
+    let spaces = state.plan().spaces.iter().enumerate();
+    spaces.filter(|(_, space)| is_own(space)).map(|(id, _)| state.len(id)).sum()
 }
 
 /// The first present item of several keys; one that could not be read may have been present.
@@ -72,7 +68,7 @@ fn first_present(items: SmallVec<[ItemState; 1]>) -> ItemState {
 pub fn end_wave(state: &mut ReadState<'_>, filler: &mut PageFiller, tables: &[Table], wave: usize) -> Option<usize> {
     let again = record_dangling(filler, state, tables, wave);
     if let Some(again) = again {
-        reset_to_wave(state, again);
+        state.forget_from(again);
     }
     expand_rows(state);
     again
@@ -80,9 +76,9 @@ pub fn end_wave(state: &mut ReadState<'_>, filler: &mut PageFiller, tables: &[Ta
 
 /// Makes the rows of embedded lists whose items are there, those of the types that items turned out to be of, and those of ids.
 pub fn expand_rows(state: &mut ReadState<'_>) {
-    let plan = state.plan;
+    let plan = state.plan();
     for (id, space) in plan.spaces.iter().enumerate() {
-        let is_next = |parent: &SpaceId| state.rows[id].is_none() && state.rows[*parent].is_some();
+        let is_next = |parent: &SpaceId| state.rows(id).is_none() && state.rows(*parent).is_some();
         let Some(parent) = space.parent.filter(is_next) else { continue };
         let rows = 0..state.len(parent);
         match &space.origin {
@@ -92,20 +88,20 @@ pub fn expand_rows(state: &mut ReadState<'_>) {
                     _ => Vec::new(),
                 });
                 let elements: Vec<Vec<Arc<Item>>> = elements.collect();
-                state.rows[id] = Some(Rows::of_sizes(elements.iter().map(Vec::len)));
-                state.elements[id] = elements.into_iter().flatten().collect();
+                let sizes: Vec<usize> = elements.iter().map(Vec::len).collect();
+                state.set_elements(id, sizes.into_iter(), elements.into_iter().flatten().collect());
             }
             Origin::Ids(argument) => {
                 // Ids that are refused make no rows: the response says why.
                 let ids = state.ids(argument).map_or(0, |ids| ids.len());
-                state.rows[id] = Some(Rows::of_sizes(rows.map(|_| ids)));
+                state.set_rows(id, rows.map(|_| ids));
             }
             Origin::OfId(argument, named) => {
                 let ids = state.ids(argument).unwrap_or_default();
-                let of_row = |row| state.rows[parent].as_ref().and_then(|rows| rows.position(row)).and_then(|position| ids.get(position));
+                let of_row = |row| state.rows(parent).and_then(|rows| rows.position(row)).and_then(|position| ids.get(position));
                 let keys: Vec<Option<Arc<Item>>> = rows.map(|row| key_of_id(named, of_row(row)?).map(Arc::new)).collect();
-                state.rows[id] = Some(Rows::of_sizes(keys.iter().map(|key| usize::from(key.is_some()))));
-                state.elements[id] = keys.into_iter().flatten().collect();
+                let sizes: Vec<usize> = keys.iter().map(|key| usize::from(key.is_some())).collect();
+                state.set_elements(id, sizes.into_iter(), keys.into_iter().flatten().collect());
             }
             Origin::Variant(read, member) if state.is_known(Holder::Read(*read)) => {
                 let types = &plan.reads[*read].discriminator;
@@ -113,7 +109,8 @@ pub fn expand_rows(state: &mut ReadState<'_>) {
                     ItemState::Item(item) => types.type_of(item) == Some(*member),
                     ItemState::Absent | ItemState::Failed(_) => false,
                 };
-                state.rows[id] = Some(Rows::of_sizes(rows.map(|row| usize::from(is_of_type(row)))));
+                let sizes: Vec<usize> = rows.map(|row| usize::from(is_of_type(row))).collect();
+                state.set_rows(id, sizes.into_iter());
             }
             _ => {}
         }
@@ -133,11 +130,11 @@ fn key_of_id(named: &GlobalId, id: &str) -> Option<Item> {
 
 /// Records the links of pages that a wave (from 1) found to be dangling. If there are new ones, gives the wave from which to run again.
 fn record_dangling(filler: &mut PageFiller, state: &ReadState<'_>, tables: &[Table], wave: usize) -> Option<usize> {
-    let plan = state.plan;
+    let plan = state.plan();
     let mut again: Option<usize> = None;
-    for &page in &state.filled {
+    for &page in state.filled() {
         let of = &plan.reads[page];
-        let (Some(space), Some(&last)) = (of.yields, of.elements.last()) else { continue };
+        let (Some(space), Some(&last)) = (of.opens(), of.elements().last()) else { continue };
         if plan.reads[last].wave != wave {
             continue;
         }
@@ -151,24 +148,4 @@ fn record_dangling(filler: &mut PageFiller, state: &ReadState<'_>, tables: &[Tab
         }
     }
     again
-}
-
-/// Forgets the results of a wave (from 1) and of all waves after it.
-fn reset_to_wave(state: &mut ReadState<'_>, wave: usize) {
-    let plan = state.plan;
-    for (id, _) in plan.reads.iter().enumerate().filter(|(_, read)| read.wave >= wave) {
-        state.results[id] = ReadResult::Pending;
-    }
-    for (id, space) in plan.spaces.iter().enumerate() {
-        let is_forgotten = match space.origin {
-            Origin::Operation | Origin::Seed | Origin::Ids(_) | Origin::OfId(..) => false,
-            Origin::Read(read) | Origin::Variant(read, _) => plan.reads[read].wave >= wave,
-            // The items that hold them may be forgotten. The other rows are made again unchanged.
-            Origin::Elements(..) => true,
-        };
-        if is_forgotten {
-            state.rows[id] = None;
-            state.elements[id].clear();
-        }
-    }
 }

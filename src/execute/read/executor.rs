@@ -1,9 +1,9 @@
 //! Runs a plan wave by wave: what its reads ask for → one batch of Gets and the distinct queries side by side → results → rows.
 
 use super::apply::{apply_results, end_wave, expand_rows, row_count};
-use super::bind::read::{BoundRead, bind};
+use super::bind::read::Binder;
 use super::query_cache::QueryCache;
-use super::requests::{ReadRequests, Sources, WaveRequests};
+use super::requests::{KnownQueries, ReadRequests, WaveRequests};
 use super::results::WaveResults;
 use super::row_results::{RowResult, row_results};
 use super::shared::collection::shared_queries;
@@ -18,7 +18,7 @@ use futures_util::FutureExt;
 /// Runs every wave of a plan into its state. `joins` says whether other tasks of the request read at the same time, so that their Gets and
 /// those of the waves share calls.
 pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>, joins: bool) {
-    let plan = state.plan;
+    let plan = state.plan();
     let (mut cache, mut filler) = (QueryCache::default(), PageFiller::default());
     // Reads of the previous wave that a shared Query did not reach.
     let mut waiting: Vec<ReadId> = Vec::new();
@@ -28,13 +28,16 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
         let planned = plan.waves.get(wave).map(Vec::as_slice).unwrap_or_default();
         wave += 1;
         context.loaders.begin_wave();
-        let reads = planned.iter().chain(&waiting);
-        let mut room = PageBound::new(context.max_nodes, row_count(state));
-        let bound = reads.map(|read| bind(context, &state.arguments, (*read, &plan.reads[*read]), state.inputs(*read)).within(&mut room));
-        let bound: Vec<BoundRead<'_>> = bound.collect();
-        let mut requests = WaveRequests::default();
-        let mut sources = Sources { context, cache: &mut cache, filler: &filler };
-        let reads: Vec<ReadRequests<'_>> = bound.into_iter().map(|bound| requests.add(&mut sources, bound)).collect();
+        let mut binder = Binder {
+            context,
+            arguments: state.arguments(),
+            known: KnownQueries { cache: &mut cache, filler: &filler },
+            room: PageBound::new(context.max_nodes, row_count(state)),
+            wave: WaveRequests::default(),
+        };
+        let reads = planned.iter().chain(&waiting).map(|read| binder.bind((*read, &plan.reads[*read]), state.inputs(*read)));
+        let reads: Vec<ReadRequests<'_>> = reads.collect();
+        let requests = binder.wave;
         let offers = offers(plan, &requests, &reads[..planned.len()], &cache);
         let shared = shared_queries(context.model, offers, requests.gets.len());
         let mut results = WaveResults::new(requests, &mut cache, joins);

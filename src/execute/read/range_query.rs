@@ -1,7 +1,7 @@
 //! A distinct query of a request: reads its ranges page by page until it has enough items, and merges them in order. It can fetch more
 //! later without reading anything twice.
 
-use super::admit::{ItemGate, VisibleItem, visible_count};
+use super::admit::{ItemGate, VisibleItem};
 use crate::execute::context::ExecutionContext;
 use crate::execute::key::encoding::Encoding;
 use crate::execute::key::range::KeyRange;
@@ -185,7 +185,7 @@ impl RangeQuery {
             let found: Vec<VisibleItem> = page.items.iter().filter_map(|item| self.visible(range, item)).collect();
             strangers |= found.len() < read;
             match missing {
-                None if self.projection.is_none() => count += visible_count(u64::from(page.count)),
+                None if self.projection.is_none() => count += u64::from(page.count),
                 None => count += found.len() as u64,
                 Some(_) => progress.read.extend(found),
             }

@@ -1,8 +1,7 @@
-//! What the reads of a wave ask for in, the calls of the wave out: its Gets and its distinct queries. Must not know which of them share a
-//! Query, nor results.
+//! What the rows of a wave's reads request in, the calls of the wave out: its Gets and its distinct queries. Must not know results or the
+//! response.
 
 use super::admit::ItemGate;
-use super::bind::read::{BoundRead, BoundRow};
 use super::query_cache::{QueryCache, QueryId};
 use super::range_query::RangeQuery;
 use crate::execute::context::ExecutionContext;
@@ -59,14 +58,12 @@ pub struct PendingQuery {
     pub may_wait: bool,
 }
 
-/// The inputs of requests, in addition to what their rows ask for.
-pub struct Sources<'a> {
-    /// The request's context.
-    pub context: &'a ExecutionContext<'a>,
-    /// What the request has queried before.
-    pub cache: &'a mut QueryCache,
-    /// The dangling links of the request's pages.
-    pub filler: &'a PageFiller,
+/// What a request knows of its queries before a wave.
+pub struct KnownQueries<'w> {
+    /// What it has queried before.
+    pub cache: &'w mut QueryCache,
+    /// The dangling links of its pages.
+    pub filler: &'w PageFiller,
 }
 
 /// What a wave calls for.
@@ -80,52 +77,29 @@ pub struct WaveRequests {
 }
 
 impl WaveRequests {
-    /// Adds what the rows of a read ask for.
-    pub fn add<'a>(&mut self, sources: &mut Sources<'_>, bound: BoundRead<'a>) -> ReadRequests<'a> {
-        let BoundRead { id, read, gate, filter, rows } = bound;
-        let table: Arc<str> = sources.context.model.tables[read.table].name.as_str().into();
-        let rows = rows.into_iter().map(|row| match row {
-            BoundRow::Absent => RowRequest::Absent,
-            BoundRow::Failed(why) => RowRequest::Failed(why),
-            BoundRow::Keys(keys) => {
-                let Read { consistent, max_age, projection, .. } = read;
-                let get = |key: Key| Get {
-                    table: table.clone(),
-                    key,
-                    projection: projection.clone(),
-                    consistent: *consistent,
-                    max_age: *max_age,
-                };
-                // To collect them would take longer, as most rows have one.
-                let mut gets = SmallVec::with_capacity(keys.len());
-                for key in keys {
-                    gets.push(key.map_or(NOTHING, |key| self.get(get(key))));
-                }
-                RowRequest::Gets(gets)
-            }
-            BoundRow::Query(query, page) => match self.query(sources, (id, read), *query) {
-                Ok(position) => RowRequest::Query(position, page),
-                Err(why) => RowRequest::Failed(why),
-            },
-        });
-        let rows = rows.collect();
-        ReadRequests { id, read, gate, filter, rows }
-    }
-
-    /// Adds a Get, and gives its position.
-    fn get(&mut self, get: Get) -> usize {
+    /// Adds a Get of a read's table, and gives its position. There is no Get for a key that no item can have.
+    pub fn get(&mut self, read: &Read, table: &Arc<str>, key: Option<Key>) -> usize {
+        let Some(key) = key else { return NOTHING };
+        let Read { consistent, max_age, projection, .. } = read;
+        let get = Get { table: table.clone(), key, projection: projection.clone(), consistent: *consistent, max_age: *max_age };
         self.gets.push(Arc::new(get));
         self.gets.len() - 1
     }
 
     /// Adds a query unless it is there already, and gives its position.
-    fn query(&mut self, sources: &mut Sources<'_>, (read_id, read): (ReadId, &Read), query: RangeQuery) -> Result<usize, Arc<Failure>> {
-        let id = sources.cache.id(&query);
-        let needed = match (query.wanted, sources.cache.get(id)) {
+    pub fn query(
+        &mut self,
+        context: &ExecutionContext<'_>,
+        queried: &mut KnownQueries<'_>,
+        (read_id, read): (ReadId, &Read),
+        query: RangeQuery,
+    ) -> Result<usize, Arc<Failure>> {
+        let id = queried.cache.id(&query);
+        let needed = match (query.wanted, queried.cache.get(id)) {
             (Some(wanted), Some(Ok(known))) => {
-                let table = &sources.context.model.tables[read.table];
+                let table = &context.model.tables[read.table];
                 let links = known.items.iter().map(|item| key_of(table, item));
-                Some(sources.filler.needed(read_id, wanted, links, sources.context.max_nodes)?)
+                Some(queried.filler.needed(read_id, wanted, links, context.max_nodes)?)
             }
             (wanted, _) => wanted,
         };

@@ -10,7 +10,7 @@ use crate::execute::expression::filter::ItemFilter;
 use crate::execute::key::values::key_of;
 use crate::execute::page::filler::PageFiller;
 use crate::execute::page::result::{PageResult, list_too_long};
-use crate::plan::tree::Read;
+use crate::plan::tree::{Read, ReadAction};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -89,7 +89,8 @@ fn item(
 /// The items of a row's Gets, unless there are more than a list may have.
 fn within_maximum(read: &Read, items: SmallVec<[ItemState; 1]>) -> RowResult {
     let present = items.iter().filter(|item| matches!(item, ItemState::Item(_))).count();
-    match read.max.filter(|max| present > *max as usize) {
+    let max = if let ReadAction::Get(get) = &read.action { get.max } else { None };
+    match max.filter(|max| present > *max as usize) {
         Some(max) => RowResult::failed(list_too_long(max)),
         None => RowResult { items, page: PageResult::default() },
     }

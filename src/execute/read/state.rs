@@ -1,6 +1,6 @@
 //! The state of a running plan: the rows of each space and the items of each read. Only [`super::apply`] changes it.
 
-use super::admit::{self, VisibleItem};
+use super::admit::VisibleItem;
 use super::rows::Rows;
 use crate::execute::arguments::FieldArguments;
 use crate::execute::auth::refusals::{Alternative, Decision, Refusals};
@@ -83,23 +83,23 @@ pub enum RowInput<'s> {
 /// The state of a running plan.
 pub struct ReadState<'p> {
     /// The plan.
-    pub plan: &'p Plan,
+    plan: &'p Plan,
     /// The arguments of its fields.
-    pub arguments: FieldArguments<'p>,
+    arguments: FieldArguments<'p>,
     /// Who sent the request.
     caller: Caller,
     /// The time of the request, as a canonical DateTime.
     now: RequestTime,
     /// What the caller is refused.
-    pub refusals: Refusals,
+    refusals: Refusals,
     /// The rows of each space; `None` until they are known.
-    pub rows: Vec<Option<Rows>>,
+    rows: Vec<Option<Rows>>,
     /// The result of each read.
-    pub results: Vec<ReadResult>,
+    results: Vec<ReadResult>,
     /// The elements of each space of embedded elements or of seeds.
-    pub elements: Vec<Vec<Arc<Item>>>,
+    elements: Vec<Vec<Arc<Item>>>,
     /// The reads whose pages skip dangling links and are filled up.
-    pub filled: Vec<ReadId>,
+    filled: Vec<ReadId>,
 }
 
 impl<'p> ReadState<'p> {
@@ -111,10 +111,47 @@ impl<'p> ReadState<'p> {
         }
         let results = plan.reads.iter().map(|_| ReadResult::Pending).collect();
         let elements = plan.spaces.iter().map(|_| Vec::new()).collect();
-        let filled = (0..plan.reads.len()).filter(|read| !plan.reads[*read].elements.is_empty()).collect();
+        let filled = (0..plan.reads.len()).filter(|read| !plan.reads[*read].elements().is_empty()).collect();
         let arguments = FieldArguments::new(plan, context);
         let refusals = Refusals::new(plan, context, &arguments);
         Self { plan, arguments, caller: context.caller.clone(), now: context.now.clone(), refusals, rows, results, elements, filled }
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &'p Plan {
+        self.plan
+    }
+
+    /// The arguments of the plan's fields.
+    pub fn arguments(&self) -> &FieldArguments<'p> {
+        &self.arguments
+    }
+
+    /// Why the caller is refused what stands behind a guard, whatever the rows; `None` if the caller is not, or if rows decide it.
+    pub fn refusal(&self, guard: Option<GuardId>) -> Option<ErrorCode> {
+        self.refusals.of(guard)
+    }
+
+    /// The reads whose pages skip dangling links and are filled up.
+    pub fn filled(&self) -> &[ReadId] {
+        &self.filled
+    }
+
+    /// The rows of a space; `None` while they are unknown.
+    pub fn rows(&self, space: SpaceId) -> Option<&Rows> {
+        self.rows[space].as_ref()
+    }
+
+    /// The page of a read for a row of the read's space; `None` while it is unknown, and if the read opens no space.
+    pub fn page(&self, read: ReadId, row: usize) -> Option<&PageResult> {
+        let ReadResult::Many(_, pages) = &self.results[read] else { return None };
+        pages.get(row)
+    }
+
+    /// The first failure of a page or a list.
+    pub fn page_failure(&self) -> Option<&Arc<Failure>> {
+        let pages = self.results.iter().filter_map(|result| if let ReadResult::Many(_, pages) = result { Some(pages) } else { None });
+        pages.flatten().find_map(|page| page.failure.as_ref())
     }
 
     /// The number of rows of a space; 0 while they are unknown.
@@ -159,8 +196,8 @@ impl<'p> ReadState<'p> {
 
     /// Whether a row comes after the shown rows of a page. Only reads that check whether its link is dangling need such a row.
     pub fn is_behind(&self, read: ReadId, space: SpaceId, row: usize) -> bool {
-        self.filled.iter().filter(|page| !self.plan.reads[**page].elements.contains(&read)).any(|page| {
-            let (Some(yields), ReadResult::Many(_, pages)) = (self.plan.reads[*page].yields, &self.results[*page]) else { return false };
+        self.filled.iter().filter(|page| !self.plan.reads[**page].elements().contains(&read)).any(|page| {
+            let (Some(yields), ReadResult::Many(_, pages)) = (self.plan.reads[*page].opens(), &self.results[*page]) else { return false };
             let (Some(row), Some(rows)) = (self.climb(space, row, yields), &self.rows[yields]) else { return false };
             let shown = rows.parents.get(row).and_then(|parent| pages.get(*parent)?.shown);
             shown.zip(rows.position(row)).is_some_and(|(shown, position)| position >= shown)
@@ -171,7 +208,7 @@ impl<'p> ReadState<'p> {
     #[inline]
     pub fn found(&self, read: ReadId, space: SpaceId, row: usize) -> &ItemState {
         let of = &self.plan.reads[read];
-        let row = self.climb(space, row, of.yields.unwrap_or(of.space));
+        let row = self.climb(space, row, of.opens().unwrap_or(of.space));
         match (&self.results[read], row) {
             (ReadResult::One(items) | ReadResult::Many(items, _), Some(row)) => items.get(row).unwrap_or(&ItemState::Absent),
             _ => &ItemState::Absent,
@@ -276,10 +313,7 @@ impl<'p> ReadState<'p> {
                         Err(failure) => return Present::Failed(failure),
                     }
                 }
-                match admit::is_visible_unread() {
-                    true => Present::Yes,
-                    false => Present::No,
-                }
+                Present::Yes
             }
         }
     }
@@ -351,7 +385,7 @@ impl<'p> ReadState<'p> {
             return RowInput::Known(known);
         }
         let bound = match &read.action {
-            ReadAction::Get(key) => self.bound(key, None, (read.space, row)),
+            ReadAction::Get(get) => self.bound(&get.key, None, (read.space, row)),
             ReadAction::Query(query) => self.bound(&query.key, query.range.as_ref(), (read.space, row)),
             ReadAction::FetchMissing(of) => {
                 return match self.found(*of, read.space, row) {
@@ -420,5 +454,47 @@ impl<'p> ReadState<'p> {
             None => None,
         };
         Ok(Some(BoundKey { fields, range: range.map(Box::new) }))
+    }
+
+    /// Hands in the items of a seed, as rows of the operation's only row.
+    pub(super) fn set_seed(&mut self, space: SpaceId, items: Vec<Arc<Item>>) {
+        self.rows[space] = Some(Rows { parents: vec![0; items.len()], starts: vec![0, items.len()] });
+        self.elements[space] = items;
+    }
+
+    /// Sets the rows of a space: how many each row of its parent has.
+    pub(super) fn set_rows(&mut self, space: SpaceId, sizes: impl Iterator<Item = usize>) {
+        self.rows[space] = Some(Rows::of_sizes(sizes));
+    }
+
+    /// Sets the rows of a space, with the element of each row.
+    pub(super) fn set_elements(&mut self, space: SpaceId, sizes: impl Iterator<Item = usize>, elements: Vec<Arc<Item>>) {
+        self.set_rows(space, sizes);
+        self.elements[space] = elements;
+    }
+
+    /// Sets the result of a read.
+    pub(super) fn set_result(&mut self, read: ReadId, result: ReadResult) {
+        self.results[read] = result;
+    }
+
+    /// Forgets the results of a wave (from 1) and of all waves after it, with the rows that they made.
+    pub(super) fn forget_from(&mut self, wave: usize) {
+        let plan = self.plan;
+        for (id, _) in plan.reads.iter().enumerate().filter(|(_, read)| read.wave >= wave) {
+            self.results[id] = ReadResult::Pending;
+        }
+        for (id, space) in plan.spaces.iter().enumerate() {
+            let is_forgotten = match space.origin {
+                Origin::Operation | Origin::Seed | Origin::Ids(_) | Origin::OfId(..) => false,
+                Origin::Read(read) | Origin::Variant(read, _) => plan.reads[read].wave >= wave,
+                // The items that hold them may be forgotten. The other rows are made again unchanged.
+                Origin::Elements(..) => true,
+            };
+            if is_forgotten {
+                self.rows[id] = None;
+                self.elements[id].clear();
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::writer::{PathStep, Place, Unwritten, Writer, json};
 use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::page::result::PageResult;
-use crate::execute::read::state::{ItemState, Present, ReadResult};
+use crate::execute::read::state::{ItemState, Present};
 use crate::plan::tree::*;
 use crate::table::json::string::push_json_text;
 use apollo_compiler::ast::Type;
@@ -61,7 +61,7 @@ impl<'a> Writer<'a> {
 
     fn own_page(&self, target: &ObjectSource, at: Place<'_>) -> Option<&'a PageResult> {
         let read = target.pages?;
-        self.page_of(read, self.state.climb(at.space, at.row, self.state.plan.reads[read].space)?)
+        self.state.page(read, self.state.climb(at.space, at.row, self.state.plan().reads[read].space)?)
     }
 
     /// The rows of a list, without those whose object is not there, unless they keep their place.
@@ -74,11 +74,11 @@ impl<'a> Writer<'a> {
     fn list_failure(&self, target: &ObjectSource, at: Place<'_>) -> Option<Arc<Failure>> {
         let mut space = target.space;
         while space != at.space {
-            let parent = self.state.plan.spaces[space].parent?;
-            if let Origin::Read(read) = &self.state.plan.spaces[space].origin {
+            let parent = self.state.plan().spaces[space].parent?;
+            if let Origin::Read(read) = &self.state.plan().spaces[space].origin {
                 let rows = if parent == at.space { at.row..at.row + 1 } else { self.state.under(at.space, at.row, parent) };
                 for row in rows {
-                    if let Some(failure) = self.page_of(*read, row).and_then(|page| page.failure.clone()) {
+                    if let Some(failure) = self.state.page(*read, row).and_then(|page| page.failure.clone()) {
                         return Some(failure);
                     }
                 }
@@ -94,18 +94,11 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn page_of(&self, read: ReadId, row: usize) -> Option<&'a PageResult> {
-        match &self.state.results[read] {
-            ReadResult::Many(_, pages) => pages.get(row),
-            _ => None,
-        }
-    }
-
     pub(super) fn count(&mut self, target: &ObjectSource, at: Place<'_>) -> Result<(), Unwritten> {
         if let Some(failure) = self.list_failure(target, at) {
             return Err(self.failed(&failure));
         }
-        let counted = target.pages.and_then(|read| self.page_of(read, at.row)).map(|page| page.count);
+        let counted = target.pages.and_then(|read| self.state.page(read, at.row)).map(|page| page.count);
         let count = counted.unwrap_or_else(|| u64::from(matches!(self.state.present(target, at.space, at.row), Present::Yes)));
         if i32::try_from(count).is_err() {
             return Err(self.error(ErrorCode::Internal, format!("{count} does not fit the type Int.")));
@@ -210,10 +203,10 @@ impl<'a> Writer<'a> {
     fn cursor_of(&self, context: &PageContext<'a>, row: usize) -> Option<String> {
         let (page, read) = (context.page?, context.target.pages?);
         let cursors = page.cursors.as_ref()?;
-        let space = self.state.plan.reads[read].yields?;
+        let space = self.state.plan().reads[read].opens()?;
         let row = self.state.climb(context.target.space, row, space)?;
         let ItemState::Item(item) = self.state.found(read, space, row) else { return None };
-        let position = self.state.rows[space].as_ref()?.position(row)?;
+        let position = self.state.rows(space)?.position(row)?;
         let range = page.of_range.get(position).copied().unwrap_or_default();
         Some(cursors.of_item(range, item))
     }

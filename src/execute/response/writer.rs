@@ -55,12 +55,12 @@ impl<'a> Writer<'a> {
     /// Writes the fields of the step. If it fails, `data` is null.
     pub fn write(mut self) -> Result<(), Unwritten> {
         self.body.separate();
-        self.fields(&self.state.plan.root, Place { space: 0, row: 0, map: None })
+        self.fields(&self.state.plan().root, Place { space: 0, row: 0, map: None })
     }
 
     /// Writes errors in place of the step's only field.
     pub fn refuse(mut self, field_errors: Vec<FieldError>) -> Result<(), Unwritten> {
-        let Some(output) = self.state.plan.root.fields.first() else { return Ok(()) };
+        let Some(output) = self.state.plan().root.fields.first() else { return Ok(()) };
         self.body.separate();
         self.body.data.extend_from_slice(&output.label);
         self.field(&output.key, output.location, |writer| {

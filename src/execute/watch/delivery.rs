@@ -1,7 +1,7 @@
 //! A change and a subscription in; the response to its subscribers out, if the change concerns them and they may see it.
 
 use super::interest::{ImageMatcher, Interest};
-use crate::execute::context::ExecutionContext;
+use crate::execute::context::{ExecutionContext, GRACE};
 use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::gateway::{Gateway, PreparedOperation};
 use crate::execute::read::admit;
@@ -22,8 +22,6 @@ use tokio::time::{Instant, timeout_at};
 
 /// How long the reads for a change may take.
 const READ_LIMIT: Duration = Duration::from_secs(10);
-/// How much longer its response may take.
-const GRACE: Duration = Duration::from_millis(500);
 
 /// An item before and after a change.
 #[derive(Debug, Clone, Copy)]
@@ -116,7 +114,7 @@ async fn respond(
     hide(&mut state, watch.node.space, after);
     if let Some(space) = watch.change {
         let text = |part: &str, value: &str| (part.to_owned(), Attribute::S(value.into()));
-        state.elements[space] = vec![Arc::new([text("change", kind.name()), text("id", id)].into_iter().collect())];
+        seed(&mut state, space, vec![Arc::new([text("change", kind.name()), text("id", id)].into_iter().collect())]);
     }
     Ok(Some(Writer::new(&state, &Map::new(), body).write().is_ok()))
 }

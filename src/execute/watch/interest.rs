@@ -112,7 +112,7 @@ impl<'a> ImageMatcher<'a> {
         let filter = match &watch.filter {
             None => None,
             Some(filter) => {
-                let scope = Scope { arguments: state.arguments.values(filter.arguments)?, now: context.now, caller: context.caller };
+                let scope = Scope { arguments: state.arguments().values(filter.arguments)?, now: context.now, caller: context.caller };
                 Some(ItemFilter::new(filter, scope).map_err(|message| Failure::new(ErrorCode::BadUserInput, message))?)
             }
         };

@@ -47,12 +47,12 @@ impl WatchedOperation {
             let (step, watch) = watched(&prepared).ok_or_else(missing)?;
             let state = ReadState::new(&step.plan, &context);
             let of_failure = |failure: Arc<Failure>| error(watch, &prepared, failure.code, failure.message.clone());
-            if let Some(code) = state.refusals.of(watch.node.guard) {
+            if let Some(code) = state.refusal(watch.node.guard) {
                 return Err(error(watch, &prepared, code, refusals::message(code).to_owned()));
             }
             let interest = Interest::of(&state, watch).map_err(of_failure)?;
             ImageMatcher::new(&context, &state, watch, &interest).map_err(of_failure)?;
-            let argument = state.arguments.values(watch.arguments).map_err(of_failure)?.get(AFTER).and_then(|id| id.as_str());
+            let argument = state.arguments().values(watch.arguments).map_err(of_failure)?.get(AFTER).and_then(|id| id.as_str());
             let parse = |id: &str| {
                 let what = if after.is_some() { "last event" } else { "argument \"after\"" };
                 let message = format!("The {what} is not the id of an event.");

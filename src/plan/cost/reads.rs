@@ -44,80 +44,101 @@ impl PlanCost {
         let rows = values.rows(&sizes, seeds);
         let mut paths = vec![Vec::new(); plan.reads.len()];
         let objects = Walk { plan, rows: &rows, paths: &mut paths }.object(&plan.root, 1, &mut Vec::new());
-        let (mut reads, mut calls) = (Vec::new(), 0u64);
-        let mut batches: BTreeMap<(usize, Batch), u64> = BTreeMap::new();
-        let mut join = |wave: usize, batch: Batch, gets: u64| {
-            let of_batch = batches.entry((wave, batch)).or_default();
-            *of_batch = of_batch.saturating_add(gets);
-        };
-        let shared: HashSet<ReadId> = plan.collections.iter().flat_map(|collection| collection.reads.iter().copied()).collect();
-        // Links of a page may lead nowhere. The page is then read on, with its elements.
-        let filled = |id: ReadId| {
-            plan.reads.iter().enumerate().any(|(page, read)| read.elements.contains(&id) || page == id && !read.elements.is_empty())
-        };
-        for (id, ((read, size), path)) in plan.reads.iter().zip(&sizes).zip(paths).enumerate() {
-            let times = rows[read.space];
-            let (rounds, links) = if filled(id) { (FILLING_ROUNDS, FILLING_LINKS) } else { (1, 1) };
-            let ranges = times.saturating_mul(size.ranges).saturating_mul(links);
-            // Rules may look other items up for each item.
-            let lookups = read.discriminator.lookups() as u64;
-            let asked = ranges.saturating_mul(size.read).saturating_mul(lookups);
-            let own_calls = match &read.action {
-                ReadAction::Get(_) | ReadAction::FetchMissing(_) => {
-                    let batch = match shared.contains(&id) {
-                        true if read.may_wait => Batch::Late,
-                        true => Batch::Awaited,
-                        false => Batch::Plain,
-                    };
-                    join(read.wave, batch, ranges);
-                    join(read.wave, Batch::LookedUp, asked);
-                    calls = calls.saturating_add(rounds - 1);
-                    ranges.div_ceil(KEYS_PER_BATCH).saturating_add(rounds - 1)
-                }
-                ReadAction::Query(_) => {
-                    // What the partition tells is looked up beside the Query, the rest for each page.
-                    join(read.wave, Batch::Plain, ranges.saturating_mul(lookups));
-                    let of_pages = if lookups > 0 { ranges.saturating_mul(size.pages + asked.div_ceil(KEYS_PER_BATCH)) } else { 0 };
-                    let own = (ranges / links).saturating_mul(size.pages).saturating_mul(rounds);
-                    calls = calls.saturating_add(own).saturating_add(of_pages);
-                    own
-                }
-            };
-            let location = match &read.action {
-                ReadAction::Query(query) => match query.want {
-                    Want::Page { arguments, .. } => plan.arguments[arguments].location,
-                    _ => (0, 0),
-                },
-                _ => (0, 0),
-            };
-            // What a shared Query does not reach is read again.
-            let reached = if shared.contains(&id) { 2.0 } else { 1.0 };
-            let units = units(size.read, read.consistent) * ranges as f64 * reached + units(asked, read.consistent);
-            let coordinate = if read.page_of.is_empty() { &read.coordinate } else { &read.page_of };
-            let (items, is_page) = (size.found, size.is_page);
-            reads.push(FieldCost {
-                coordinate: coordinate.clone(),
-                path,
-                location,
-                times,
-                items,
-                is_page,
-                calls: own_calls.saturating_add(asked.div_ceil(KEYS_PER_BATCH)),
-                units,
-                writes: false,
-            });
-        }
+        let shared = plan.collections.iter().flat_map(|collection| collection.reads.iter().copied()).collect();
+        let mut calls = WaveCalls { plan, rows: &rows, shared, batches: BTreeMap::new(), others: 0 };
+        let sized = sizes.iter().zip(paths).enumerate();
+        let mut reads: Vec<FieldCost> = sized.map(|(id, (size, path))| calls.add_read(id, size, path)).collect();
         for collection in &plan.collections {
             let Some(first) = collection.reads.first().and_then(|first| plan.reads.get(*first)) else { continue };
             let (times, between) = (rows[first.space], collection.occupants.iter().filter(|occupant| occupant.is_single).count() as u64);
             // The Query reads one page. Items that the schema does not know may keep it from its members, which are then read by themselves.
-            calls = calls.saturating_add(times);
+            calls.others = calls.others.saturating_add(times);
             if let Some(read) = collection.reads.first().and_then(|first| reads.get_mut(*first)) {
                 read.units += units(between, first.consistent) * times as f64;
             }
         }
-        let batches = batches.values().map(|gets| gets.div_ceil(KEYS_PER_BATCH)).fold(0, u64::saturating_add);
-        Self { reads, calls: calls.saturating_add(batches), objects, rows }
+        Self { reads, calls: calls.all(), objects, rows }
+    }
+}
+
+/// The calls of a plan's waves, as they are counted read by read.
+struct WaveCalls<'p> {
+    plan: &'p Plan,
+    /// The most rows of each space.
+    rows: &'p [u64],
+    /// The reads that may share a Query.
+    shared: HashSet<ReadId>,
+    /// The Gets of each batch.
+    batches: BTreeMap<(usize, Batch), u64>,
+    /// The calls that are no batches.
+    others: u64,
+}
+
+impl WaveCalls<'_> {
+    /// Counts a read, and gives its cost.
+    fn add_read(&mut self, id: ReadId, size: &ReadSize, path: Vec<String>) -> FieldCost {
+        let read = &self.plan.reads[id];
+        let times = self.rows[read.space];
+        let (rounds, links) = if self.is_filled(id) { (FILLING_ROUNDS, FILLING_LINKS) } else { (1, 1) };
+        let ranges = times.saturating_mul(size.ranges).saturating_mul(links);
+        // Rules may look other items up for each item.
+        let lookups = read.discriminator.lookups() as u64;
+        let asked = ranges.saturating_mul(size.read).saturating_mul(lookups);
+        let is_shared = self.shared.contains(&id);
+        let own_calls = match &read.action {
+            ReadAction::Get(_) | ReadAction::FetchMissing(_) => {
+                let batch = match is_shared {
+                    true if read.may_wait => Batch::Late,
+                    true => Batch::Awaited,
+                    false => Batch::Plain,
+                };
+                self.join(read.wave, batch, ranges);
+                self.join(read.wave, Batch::LookedUp, asked);
+                self.others = self.others.saturating_add(rounds - 1);
+                ranges.div_ceil(KEYS_PER_BATCH).saturating_add(rounds - 1)
+            }
+            ReadAction::Query(_) => {
+                // What the partition tells is looked up beside the Query, the rest for each page.
+                self.join(read.wave, Batch::Plain, ranges.saturating_mul(lookups));
+                let of_pages = if lookups > 0 { ranges.saturating_mul(size.pages + asked.div_ceil(KEYS_PER_BATCH)) } else { 0 };
+                let own = (ranges / links).saturating_mul(size.pages).saturating_mul(rounds);
+                self.others = self.others.saturating_add(own).saturating_add(of_pages);
+                own
+            }
+        };
+        let location = match &read.action {
+            ReadAction::Query(query) if let Want::Page { arguments, .. } = query.want => self.plan.arguments[arguments].location,
+            _ => (0, 0),
+        };
+        // What a shared Query does not reach is read again.
+        let reached = if is_shared { 2.0 } else { 1.0 };
+        FieldCost {
+            coordinate: read.list_of().to_owned(),
+            path,
+            location,
+            times,
+            items: size.found,
+            is_page: size.is_page,
+            calls: own_calls.saturating_add(asked.div_ceil(KEYS_PER_BATCH)),
+            units: units(size.read, read.consistent) * ranges as f64 * reached + units(asked, read.consistent),
+            writes: false,
+        }
+    }
+
+    /// Whether a page is filled up by a read, or is itself: links of it may lead nowhere. The page is then read on, with its elements.
+    fn is_filled(&self, id: ReadId) -> bool {
+        let mut reads = self.plan.reads.iter().enumerate();
+        reads.any(|(page, read)| read.elements().contains(&id) || page == id && !read.elements().is_empty())
+    }
+
+    fn join(&mut self, wave: usize, batch: Batch, gets: u64) {
+        let of_batch = self.batches.entry((wave, batch)).or_default();
+        *of_batch = of_batch.saturating_add(gets);
+    }
+
+    fn all(&self) -> u64 {
+        let batches = self.batches.values().map(|gets| gets.div_ceil(KEYS_PER_BATCH)).fold(0, u64::saturating_add);
+        self.others.saturating_add(batches)
     }
 }
 

@@ -44,9 +44,9 @@ impl<'p> ArgumentValues<'p> {
         let one = ReadSize { ranges: 1, read: 1, pages: 1, found: 1, is_page: false };
         match &read.action {
             ReadAction::FetchMissing(_) => one,
-            ReadAction::Get(key) => {
-                let keys = self.keys(key);
-                let found = if read.yields.is_none() { 1 } else { read.max.map_or(keys, |max| keys.min(max.into())) };
+            ReadAction::Get(get) => {
+                let keys = self.keys(&get.key);
+                let found = if read.yields.is_none() { 1 } else { get.max.map_or(keys, |max| keys.min(max.into())) };
                 ReadSize { ranges: keys, found, ..one }
             }
             ReadAction::Query(query) => {

@@ -99,10 +99,16 @@ impl OperationCost {
             self.add_batches(most.saturating_mul(lookups(&ty.auth, AuthAction::Read)));
         }
         sum.reads = sum.reads.saturating_add(results);
+        let cascades = write.actions.iter().any(|action| !action.cascade.is_empty());
+        let is_call = sum.parts <= 1 && !cascades && single_writes == SingleWrites::Call;
+        self.add_sum(&write.field, &sum, is_call, stages);
+        most
+    }
+
+    /// Adds the calls of a field's write and of the reads for it. `is_call` is whether it is one call and no transaction.
+    fn add_sum(&mut self, field: &str, sum: &WriteSum, is_call: bool, stages: u64) {
         self.calls = self.calls.saturating_add(sum.reads);
         self.read_units += sum.reads as f64 * STRONG_READ;
-        let cascades = write.actions.iter().any(|action| !action.cascade.is_empty());
-        let is_one = sum.parts <= 1 && !cascades && single_writes == SingleWrites::Call;
         let mut calls = 1;
         let mut units = sum.units;
         // Beyond the size of a transaction, replicas follow it, and dependents come before it: their conditions are checked first.
@@ -112,13 +118,12 @@ impl OperationCost {
             self.add_batches(sum.parts.saturating_mul(2));
         }
         // A transaction costs twice (DynamoDB developer guide, "DynamoDB transactions").
-        let units = if is_one { units } else { units * 2.0 };
+        let units = if is_call { units } else { units * 2.0 };
         self.calls = self.calls.saturating_add(calls);
         self.write_units += units;
-        let coordinate = format!("Mutation.{}", write.field);
+        let coordinate = format!("Mutation.{field}");
         let (location, path, items) = ((0, 0), Vec::new(), sum.items);
         self.fields.push(FieldCost { coordinate, path, location, times: 1, items, is_page: false, calls, units, writes: true });
-        most
     }
 
     /// Adds the reads and the deletes of the dependents of this many items, and gives the number of its paths. They are found before the

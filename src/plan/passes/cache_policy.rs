@@ -1,6 +1,6 @@
 //! The ages of an operation's fields in; out: how long its response may be kept, and by whom. Must not know HTTP.
 
-use crate::plan::tree::{BoundRange, CachePolicy, Guard, KeyBinding, Plan, Read, ReadAction, ValueSource};
+use crate::plan::tree::{BoundRange, CachePolicy, Filter, Guard, KeyBinding, Plan, Read, ReadAction, ValueSource};
 use crate::schema::model::Model;
 use crate::schema::model::auth::LetsIn;
 
@@ -41,9 +41,11 @@ fn depends_on_caller(model: &Model, plan: &Plan) -> bool {
 }
 
 fn reads_by_caller(read: &Read) -> bool {
+    let has_claims =
+        |filter: Option<&Filter>| filter.is_some_and(|filter| filter.conjuncts.iter().any(|conjunct| conjunct.condition.has_claims()));
     let of_key = |key: &KeyBinding| key.fields.values().any(ValueSource::has_claim);
     let of_action = match &read.action {
-        ReadAction::Get(key) => of_key(key),
+        ReadAction::Get(get) => of_key(&get.key) || has_claims(get.filter.as_ref()),
         ReadAction::FetchMissing(_) => false,
         ReadAction::Query(query) => {
             let of_range = match &query.range {
@@ -51,10 +53,8 @@ fn reads_by_caller(read: &Read) -> bool {
                 Some(BoundRange::BeginsWith(source)) => source.has_claim(),
                 None => false,
             };
-            let filtered = query.filter.iter().flat_map(|filter| &filter.conjuncts).any(|conjunct| conjunct.condition.has_claims());
-            of_key(&query.key) || of_range || filtered
+            of_key(&query.key) || of_range || has_claims(query.filter.as_ref())
         }
     };
-    let filtered = read.filter.iter().flat_map(|filter| &filter.conjuncts).any(|conjunct| conjunct.condition.has_claims());
-    of_action || filtered || read.discriminator.hides()
+    of_action || read.discriminator.hides()
 }

@@ -2,8 +2,9 @@
 //! reads of a group are of one wave, for the same rows, in one partition of a table or an index. Must not know values: the rule of
 //! [`super::shared_query`] is applied again when the plan runs and the ranges are known.
 
+use super::draft::DraftRead;
 use super::shared_query::{self, GroupMember, Reaches};
-use super::waves::dependencies;
+use super::waves::ReadTime;
 use crate::plan::tree::*;
 use crate::schema::model::find::{Access, SortAccess};
 use crate::schema::model::{Model, TypeKind};
@@ -11,24 +12,25 @@ use crate::schema::table::KeyType;
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
 use indexmap::IndexMap;
-use std::collections::HashSet;
 
 /// The most reads of one group.
 const MAX_READS: usize = 100;
 
-/// Marks the reads that may wait, and gives the plan's collections.
-pub fn assign(model: &Model, reads: &mut [Read], spaces: &[Space], arguments: &[Arguments]) -> Vec<Collection> {
-    let awaited: HashSet<ReadId> =
-        reads.iter().flat_map(|read| dependencies(read, spaces).into_iter().chain(read.elements.iter().copied())).collect();
-    for (id, read) in reads.iter_mut().enumerate() {
-        read.may_wait = !awaited.contains(&id);
-    }
-    let reads = &*reads;
+/// Reads that one Query can make together.
+pub struct ReadGroup {
+    /// The reads.
+    pub reads: Vec<ReadId>,
+    /// Where the schema's items are in the partition.
+    pub occupants: Vec<Occupant>,
+}
+
+/// The groups of reads that share a Query.
+pub fn groups(model: &Model, reads: &[DraftRead<'_>], times: &[ReadTime], arguments: &[Arguments]) -> Vec<ReadGroup> {
     let mut places: IndexMap<_, Vec<Vec<ReadId>>> = IndexMap::new();
-    for (id, read) in reads.iter().enumerate() {
+    for (id, (read, time)) in reads.iter().zip(times).enumerate() {
         let Some(key) = shared_key(read) else { continue };
         // Reads of the same rows, table or index, wave and consistency.
-        let partitions = places.entry((read.space, read.table, read.index, read.wave, read.consistent)).or_default();
+        let partitions = places.entry((read.space, read.table, read.index, time.wave, read.consistent)).or_default();
         let is_same = |others: &&mut Vec<ReadId>| {
             let first = others.first().and_then(|first| shared_key(&reads[*first]));
             others.len() < MAX_READS && first.is_some_and(|other| same_partition(other, key))
@@ -39,15 +41,15 @@ pub fn assign(model: &Model, reads: &mut [Read], spaces: &[Space], arguments: &[
         }
     }
     let shared = places.values().flatten().filter(|ids| ids.len() > 1);
-    shared.flat_map(|ids| of_partition(model, reads, ids, arguments)).collect()
+    shared.flat_map(|ids| of_partition(model, (reads, times), ids, arguments)).collect()
 }
 
 /// The key of a read that may share a Query. A read with a filter may not: the filter would drop the items of the others. Nor may a read
 /// whose items are looked up page by page.
-fn shared_key(read: &Read) -> Option<&KeyBinding> {
+fn shared_key<'r>(read: &'r DraftRead<'_>) -> Option<&'r KeyBinding> {
     match &read.action {
         _ if read.discriminator.lookups() > 0 => None,
-        ReadAction::Get(key) if read.yields.is_none() && key.sort.is_some() => Some(key),
+        ReadAction::Get(get) if read.is_single() && get.key.sort.is_some() => Some(&get.key),
         ReadAction::Query(query) if query.filter.is_none() && query.key.partition.is_some() => Some(&query.key),
         _ => None,
     }
@@ -84,9 +86,9 @@ fn same_source(left: &ValueSource, right: &ValueSource) -> bool {
 }
 
 /// Groups the reads of one partition by the literals of their templates.
-fn of_partition(model: &Model, reads: &[Read], ids: &[ReadId], arguments: &[Arguments]) -> Vec<Collection> {
+fn of_partition(model: &Model, (reads, times): (&[DraftRead<'_>], &[ReadTime]), ids: &[ReadId], arguments: &[Arguments]) -> Vec<ReadGroup> {
     let occupants = occupants(model, &reads[ids[0]]);
-    let known: Vec<(Extent, GroupMember)> = ids.iter().map(|id| member(&reads[*id], &occupants, arguments)).collect();
+    let known: Vec<(Extent, GroupMember)> = ids.iter().map(|id| member(&reads[*id], times[*id].may_wait, &occupants, arguments)).collect();
     let (extents, mut members): (Vec<Extent>, Vec<GroupMember>) = known.into_iter().unzip();
     let rank = |texts: Vec<String>| {
         let mut sorted = texts.clone();
@@ -103,13 +105,13 @@ fn of_partition(model: &Model, reads: &[Read], ids: &[ReadId], arguments: &[Argu
     let collection = |group: shared_query::QueryGroup| {
         let mut reads: Vec<ReadId> = group.members.iter().map(|(member, _)| ids[*member]).collect();
         reads.sort_unstable();
-        Collection { reads, occupants: occupants.clone(), projection: [].into(), max_age: None }
+        ReadGroup { reads, occupants: occupants.clone() }
     };
     shared_query::groups(&members, &between).into_iter().map(collection).collect()
 }
 
 /// Where the schema's items are in the partition of a read, by sort key.
-fn occupants(model: &Model, read: &Read) -> Vec<Occupant> {
+fn occupants(model: &Model, read: &DraftRead<'_>) -> Vec<Occupant> {
     let table = &model.tables[read.table];
     let (partition_key, sort_key) = table.keys_of(read.index);
     let (Some(partition), Some(sort_key)) = (shared_key(read).and_then(|key| key.partition.as_ref()), sort_key) else { return Vec::new() };
@@ -153,8 +155,8 @@ impl Extent {
 }
 
 /// A read as a member of its partition. Where variables decide, the case that allows sharing is assumed.
-fn member(read: &Read, occupants: &[Occupant], arguments: &[Arguments]) -> (Extent, GroupMember) {
-    let mut member = GroupMember::item(read.may_wait);
+fn member(read: &DraftRead<'_>, may_wait: bool, occupants: &[Occupant], arguments: &[Arguments]) -> (Extent, GroupMember) {
+    let mut member = GroupMember::item(may_wait);
     let ReadAction::Query(query) = &read.action else { return (whole_key(shared_key(read).and_then(|key| key.sort.as_ref())), member) };
     let mut extent = extent(query);
     let of_range = |occupant: &&Occupant| occupant.start.starts_with(&extent.start) || extent.start.starts_with(&occupant.start);

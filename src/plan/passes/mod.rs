@@ -1,14 +1,23 @@
-//! The reads of a plan in; their waves, the reads that may share a Query, and their projections out. Must not know the operation.
+//! A draft of a plan in; out: the plan, with the time and the projection of each read, and the reads that share a Query. Must not know the
+//! operation.
 //!
-//! The passes run in this order: `waves` puts each read into the wave after the last read that it depends on; `collections` groups the
-//! reads of one wave that one Query can make together, by the cost rule of [`shared_query`]; `projection` says which attributes each read
-//! asks for. `cache_policy` says how long the response may be kept.
+//! [`finish`] lists the passes in their order. `cache_policy` then says how long the response may be kept.
 
 pub mod cache_policy;
 pub mod collections;
+pub mod draft;
 pub mod projection;
 pub mod shared_query;
 pub mod waves;
+
+use super::tree::{Collection, Plan, Read, ReadId};
+use crate::schema::model::Model;
+use collections::ReadGroup;
+use draft::{DraftPlan, DraftRead};
+use projection::AskedAttributes;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use waves::ReadTime;
 
 /// What the passes save. A plan without one of the savings takes more waves, calls or bytes, and gives the same response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,4 +35,63 @@ impl Default for Passes {
     fn default() -> Self {
         Self { early_waves: true, shared_queries: true, projection: true }
     }
+}
+
+/// Makes the plan of a draft.
+pub fn finish(model: &Model, passes: Passes, draft: DraftPlan<'_>) -> Plan {
+    let DraftPlan { reads, spaces, arguments, guards, root, as_stored, for_write } = draft;
+
+    // First, because the passes that follow ask which reads are made at the same time, and which of them nothing waits for.
+    let times = waves::times(&reads, &spaces, passes.early_waves);
+    let waves = waves::waves(&times);
+
+    // After the waves, because only reads of one wave can share a Query. Before the reads become strong, so that those of a write are grouped
+    // as those of a query are.
+    let groups = if passes.shared_queries { collections::groups(model, &reads, &times, &arguments) } else { Vec::new() };
+
+    // While the drafts are there, because what a read must provide is known of them only.
+    let projections = projection::projections(model, &reads, passes.projection, as_stored);
+
+    // Now every read has its time and its projection, and a draft becomes a read.
+    let found = reads.into_iter().zip(times).zip(projections);
+    let reads: Vec<Read> = found.map(|((read, time), projection)| finish_read(model, read, time, projection, for_write)).collect();
+
+    // Last, because a shared Query asks for what its reads ask for, and is as fresh as the freshest of them must be.
+    let collections = groups.into_iter().map(|group| collection(&reads, group)).collect();
+
+    Plan { reads, spaces, arguments, guards, waves, collections, root }
+}
+
+/// The read of a draft. Those of a write are strong, so that they see it, except on global indexes, which have no strong reads; and the cache
+/// answers none.
+fn finish_read(model: &Model, draft: DraftRead<'_>, time: ReadTime, projection: AskedAttributes, for_write: bool) -> Read {
+    let has_strong = draft.index.is_none_or(|index| model.tables[draft.table].indexes[index].local);
+    Read {
+        coordinate: draft.coordinate,
+        item: draft.item,
+        discriminator: draft.discriminator,
+        table: draft.table,
+        index: draft.index,
+        space: draft.space,
+        yields: draft.yields,
+        action: draft.action,
+        parent: draft.parent,
+        after: time.after,
+        consistent: draft.consistent || (for_write && has_strong),
+        max_age: draft.max_age.filter(|_| !for_write),
+        projection,
+        may_wait: time.may_wait,
+        guard: draft.guard,
+        wave: time.wave,
+    }
+}
+
+/// A group of reads with the attributes that they ask for together, and the age that all of them allow.
+fn collection(reads: &[Read], group: ReadGroup) -> Collection {
+    let of = |id: &ReadId| &reads[*id];
+    let all: BTreeSet<&Arc<str>> = group.reads.iter().map(of).flat_map(|read| read.projection.iter()).collect();
+    let projection = all.into_iter().cloned().collect();
+    let ages: Option<Vec<u32>> = group.reads.iter().map(of).map(|read| read.max_age).collect();
+    let max_age = ages.and_then(|ages| ages.into_iter().min());
+    Collection { reads: group.reads, occupants: group.occupants, projection, max_age }
 }

@@ -45,7 +45,7 @@ pub use filter::{Conjunct, Filter};
 pub use guard::{DecidedBy, Demand, Guard};
 pub use ids::{ArgumentsId, GuardId, ReadId, SpaceId};
 pub use plan::{Collection, Occupant, Origin, Plan, Space};
-pub use read::{BoundRange, KeyBinding, PageSizes, QueryBinding, Read, ReadAction, Want};
+pub use read::{BoundRange, GetBinding, ItemRows, KeyBinding, PageSizes, QueryBinding, Read, ReadAction, Want};
 pub use response::{NodeOutput, NodesOutput, Object, ObjectSource, Output, OutputValue, PageOutput, PagePart, Presence, ValueLocation};
 pub use steps::{
     ActionLookups, Cascade, OperationPlan, PlanStep, PlannedWatch, PlannedWrite, SingleWrites, WatchBinding, WatchedImage, WriteLookup,

@@ -17,8 +17,6 @@ use std::sync::Arc;
 pub struct Read {
     /// The coordinate of the field that needs it (`Container.group`), or of the relation on a `through` path.
     pub coordinate: String,
-    /// For a page: the coordinate of the field whose page it is. Its cursors belong to that field.
-    pub page_of: String,
     /// The item types that it reads: `Favorite`, or `Favorite | Tagging`.
     pub item: String,
     /// How to tell items of these types from others.
@@ -29,31 +27,20 @@ pub struct Read {
     pub index: Option<usize>,
     /// It is made once for each row of this space.
     pub space: SpaceId,
-    /// The space whose rows are its items; `None` if it gives one item at most.
-    pub yields: Option<SpaceId>,
+    /// The rows that its items make; `None` if it gives one item at most.
+    pub yields: Option<ItemRows>,
     /// What is read.
     pub action: ReadAction,
     /// The read that tells whether the parent object exists, if there is one.
     pub parent: Option<ReadId>,
-    /// Whether it waits for its parent and is made only if that exists. Otherwise the response hides what it found for a missing parent.
-    pub awaits_parent: bool,
-    /// For a page through relations: the reads from the page's items to its elements. The last one tells whether an element exists.
-    pub elements: Vec<ReadId>,
-    /// The attributes that rules need of its items.
-    pub ruled: Vec<String>,
+    /// The reads that it waits for, in order: those that give it a value, a row or a parent.
+    pub after: Vec<ReadId>,
     /// Whether to read strongly.
     pub consistent: bool,
     /// The greatest age in seconds of what the cache may answer; `None` if it is not cached, as no strong read is.
     pub max_age: Option<u32>,
     /// The attributes that it asks for, sorted, including keys.
     pub projection: Arc<[Arc<str>]>,
-    /// For a list that is read by Gets: its most items.
-    pub max: Option<u32>,
-    /// For a list that is read by Gets: whether it has one element for each value (`[User]`), null if that has no item. Otherwise the list
-    /// has each item once.
-    pub answers_each_value: bool,
-    /// For a Get: the filter that its item must meet. DynamoDB filters Queries only.
-    pub filter: Option<Filter>,
     /// Whether it may be made a wave later, because only the response uses it.
     pub may_wait: bool,
     /// The guard of the field that it is made for. If that refuses the caller, nothing is read.
@@ -62,15 +49,75 @@ pub struct Read {
     pub wave: usize,
 }
 
+impl Read {
+    /// The space that it opens.
+    pub fn opens(&self) -> Option<SpaceId> {
+        self.yields.as_ref().map(|rows| rows.space)
+    }
+
+    /// The reads from the items of its page to the page's elements; none if its items are the elements.
+    pub fn elements(&self) -> &[ReadId] {
+        self.yields.as_ref().map_or(&[], |rows| &rows.elements)
+    }
+
+    /// The coordinate of the field whose list or page it is; of another read, that of the field that needs it.
+    pub fn list_of(&self) -> &str {
+        self.yields.as_ref().map_or(&self.coordinate, |rows| &rows.list_of)
+    }
+}
+
+/// The rows that the items of a read make: those of a list or of a page.
+#[derive(Debug)]
+pub struct ItemRows {
+    /// The space whose rows are the items.
+    pub space: SpaceId,
+    /// The coordinate of the field whose list or page it is. The page's cursors belong to that field.
+    pub list_of: String,
+    /// For a page through relations: the reads from the page's items to its elements. The last one tells whether an element exists.
+    pub elements: Vec<ReadId>,
+}
+
 /// What a read does.
 #[derive(Debug)]
 pub enum ReadAction {
-    /// The item with a primary key.
-    Get(Box<KeyBinding>),
+    /// The item with a primary key, or those of a list of keys.
+    Get(Box<GetBinding>),
     /// A Get of each item that an earlier read found in an index, for the attributes that the index lacks.
     FetchMissing(ReadId),
     /// The items of a partition.
     Query(Box<QueryBinding>),
+}
+
+impl ReadAction {
+    /// The key that it binds; `None` if it takes the keys of items that were read.
+    pub fn key(&self) -> Option<&KeyBinding> {
+        match self {
+            Self::Get(get) => Some(&get.key),
+            Self::FetchMissing(_) => None,
+            Self::Query(query) => Some(&query.key),
+        }
+    }
+
+    /// The filter that the gateway applies to the items of a Get. DynamoDB filters Queries only.
+    pub fn item_filter(&self) -> Option<&Filter> {
+        match self {
+            Self::Get(get) => get.filter.as_ref(),
+            Self::FetchMissing(_) | Self::Query(_) => None,
+        }
+    }
+}
+
+/// A Get, or one for each value of a list.
+#[derive(Debug)]
+pub struct GetBinding {
+    /// The key.
+    pub key: KeyBinding,
+    /// The filter that its items must meet.
+    pub filter: Option<Filter>,
+    /// Of a list: its most items.
+    pub max: Option<u32>,
+    /// Whether its field has one element for each value (`[User]`), null if that has no item. Otherwise a list has each item once.
+    pub answers_each_value: bool,
 }
 
 /// The key templates of an access path, and the sources of their fields.

@@ -13,29 +13,29 @@ use crate::execute::read::range_query::RangeQuery;
 use crate::plan::tree::{QueryBinding, Read, Want};
 use std::sync::Arc;
 
-/// What the rows of a read have in common.
-pub struct RowBinder<'a> {
-    /// The context of the request.
-    pub context: &'a ExecutionContext<'a>,
-    /// What the arguments ask for.
-    pub arguments: &'a ReadArguments<'a>,
+/// A read whose rows are queries.
+pub struct QueryRead<'r> {
     /// The read.
-    pub read: &'a Read,
+    pub read: &'r Read,
+    /// What it queries.
+    pub query: &'r QueryBinding,
     /// What the caller may see of its items.
-    pub gate: &'a ItemGate,
+    pub gate: &'r ItemGate,
+    /// What its arguments ask for.
+    pub arguments: &'r ReadArguments<'r>,
 }
 
+/// The query of a row and what the field wants of its items. `None` if nothing can be found.
+pub type RowQuery = Result<Option<(RangeQuery, PageRequest)>, Arc<Failure>>;
+
 /// The query of these ranges, and what the field wants of its items. `None` if nothing can be found.
-pub fn range_query(
-    RowBinder { context, arguments, read, gate }: &RowBinder<'_>,
-    query: &QueryBinding,
-    ranges: Vec<KeyRange>,
-) -> Result<Option<(RangeQuery, PageRequest)>, Arc<Failure>> {
+pub fn range_query(context: &ExecutionContext<'_>, of: &QueryRead<'_>, ranges: Vec<KeyRange>) -> RowQuery {
+    let QueryRead { read, query, gate, arguments } = *of;
     let table = &context.model.tables[read.table];
     let index = read.index.map(|index| table.indexes[index].name.as_str());
     let page = arguments.page.clone();
     let cursors = page.as_ref().map(|_| {
-        let list = List { coordinate: &read.page_of, table: &table.name, index, ranges: &ranges, descending: query.descending };
+        let list = List { coordinate: read.list_of(), table: &table.name, index, ranges: &ranges, descending: query.descending };
         Arc::new(Cursors::new(context.cursor_key.clone(), &list, query.position_attributes.clone()))
     });
     let start: Option<Position> = match (&cursors, page.as_ref().and_then(|page| page.from.as_ref())) {
@@ -79,8 +79,8 @@ pub fn range_query(
         wanted,
         start,
         others: query.others,
-        gate: (*gate).clone(),
+        gate: gate.clone(),
     };
-    let filled = wanted.filter(|_| !read.elements.is_empty()).map(|wanted| wanted as usize);
+    let filled = wanted.filter(|_| !read.elements().is_empty()).map(|wanted| wanted as usize);
     Ok(Some((range_query, PageRequest { want: query.want, page, cursors, filled })))
 }

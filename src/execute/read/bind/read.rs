@@ -1,112 +1,131 @@
-//! A planned read and the values of its rows in; what each row asks for out: nothing, keys to get, or a query to run. Must not know what
-//! other reads request.
+//! A planned read and the values of its rows in; what each row requests of the wave out: nothing, Gets, or a query. Must not know what the
+//! calls find.
 
-use super::query::{RowBinder, range_query};
+use super::query::{QueryRead, RowQuery, range_query};
 use crate::execute::arguments::FieldArguments;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::Failure;
-use crate::execute::expression::filter::ItemFilter;
 use crate::execute::key::bind_range::key_ranges;
 use crate::execute::key::bound::BoundKey;
 use crate::execute::key::combinations::combinations;
 use crate::execute::key::values::{key_of, primary_key};
 use crate::execute::page::bound::PageBound;
-use crate::execute::page::result::PageRequest;
 use crate::execute::read::admit::ItemGate;
-use crate::execute::read::range_query::RangeQuery;
+use crate::execute::read::requests::{KnownQueries, ReadRequests, RowRequest, WaveRequests};
 use crate::execute::read::state::{ItemState, RowInput};
-use crate::plan::tree::{KeyBinding, Read, ReadAction, ReadId};
+use crate::plan::tree::{GetBinding, Read, ReadAction, ReadId};
 use crate::table::data::attribute::Key;
 use indexmap::IndexSet;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// A read and what its rows ask for.
-pub struct BoundRead<'a> {
-    /// Its position in the plan.
-    pub id: ReadId,
-    /// The read.
-    pub read: &'a Read,
-    /// What the caller may see of its items.
-    pub gate: ItemGate,
-    /// The filter that the gateway applies to its items.
-    pub filter: Option<ItemFilter<'a>>,
-    /// What each row of its space asks for.
-    pub rows: Vec<BoundRow>,
+/// Binds the reads of a wave, one after the other.
+pub struct Binder<'a, 'w> {
+    /// The request's context.
+    pub context: &'a ExecutionContext<'a>,
+    /// The arguments of the plan's fields.
+    pub arguments: &'a FieldArguments<'a>,
+    /// What the request has queried before.
+    pub known: KnownQueries<'w>,
+    /// How many objects the pages of the wave may have.
+    pub room: PageBound,
+    /// What the reads request together.
+    pub wave: WaveRequests,
 }
 
-/// What a row of a read asks for.
-pub enum BoundRow {
-    /// Nothing: it is not there.
-    Absent,
-    /// Nothing: it cannot be read.
-    Failed(Arc<Failure>),
-    /// The items with these keys, mostly one. A key is `None` if no item can have it.
-    Keys(SmallVec<[Option<Key>; 1]>),
-    /// The items of a query, and what the field wants of them.
-    Query(Box<RangeQuery>, Box<PageRequest>),
-}
+impl<'a> Binder<'a, '_> {
+    /// What the rows of a read request. Arguments that do not fit fail every row, even where nothing is there to be read.
+    pub fn bind(&mut self, (id, read): (ReadId, &'a Read), inputs: impl Iterator<Item = RowInput<'a>>) -> ReadRequests<'a> {
+        let gate = ItemGate::new(read, self.context);
+        let arguments = match self.arguments.of_read(self.context, read) {
+            Ok(arguments) => arguments,
+            Err(why) => {
+                let failed = |input| match input {
+                    RowInput::Known(ItemState::Failed(own)) => RowRequest::Failed(own),
+                    _ => RowRequest::Failed(why.clone()),
+                };
+                return ReadRequests { id, read, gate, filter: None, rows: inputs.map(failed).collect() };
+            }
+        };
+        let rows = match &read.action {
+            ReadAction::Get(get) => self.gets(read, Some(get), inputs),
+            ReadAction::FetchMissing(_) => self.gets(read, None, inputs),
+            ReadAction::Query(query) => {
+                let asked = QueryRead { read, query, gate: &gate, arguments: &arguments };
+                self.queries(id, &asked, inputs)
+            }
+        };
+        ReadRequests { id, read, gate, filter: arguments.item_filter, rows }
+    }
 
-impl BoundRead<'_> {
-    /// The read, without its pages if these might have more objects than fit.
-    pub fn within(mut self, room: &mut PageBound) -> Self {
-        let size = |row: &BoundRow| if let BoundRow::Query(_, request) = row { request.page.as_ref().map(|page| page.size) } else { None };
-        let sizes = self.rows.iter().filter_map(size);
-        let (pages, largest) = sizes.fold((0, 0), |(pages, largest), size| (pages + 1, size.max(largest)));
-        if let Err(why) = room.admit(&self.read.page_of, pages, largest) {
-            self.rows.iter_mut().filter(|row| size(row).is_some()).for_each(|row| *row = BoundRow::Failed(why.clone()));
-        }
-        self
+    /// The Gets of each row.
+    fn gets(&mut self, read: &Read, binding: Option<&GetBinding>, inputs: impl Iterator<Item = RowInput<'a>>) -> Vec<RowRequest> {
+        let table = &self.context.model.tables[read.table];
+        let name: Arc<str> = table.name.as_str().into();
+        let wave = &mut self.wave;
+        let rows = inputs.map(|input| match input {
+            RowInput::Known(ItemState::Failed(why)) | RowInput::Failed(why) => RowRequest::Failed(why),
+            RowInput::Known(_) => RowRequest::Absent,
+            RowInput::Rest(item) => match key_of(table, &item) {
+                Some(key) => RowRequest::Gets(smallvec![wave.get(read, &name, Some(key))]),
+                None => RowRequest::Absent,
+            },
+            RowInput::Key(key) => match binding.map(|binding| keys(binding, key)) {
+                None => RowRequest::Absent,
+                Some(Err(why)) => RowRequest::Failed(why),
+                Some(Ok(keys)) => {
+                    // To collect them would take longer, as most rows have one.
+                    let mut gets = SmallVec::with_capacity(keys.len());
+                    for key in keys {
+                        gets.push(wave.get(read, &name, key));
+                    }
+                    RowRequest::Gets(gets)
+                }
+            },
+        });
+        rows.collect()
+    }
+
+    /// The query of each row. If the pages of all rows might have more objects than fit, none is made.
+    fn queries(&mut self, id: ReadId, asked: &QueryRead<'_>, inputs: impl Iterator<Item = RowInput<'a>>) -> Vec<RowRequest> {
+        let bound = inputs.map(|input| match input {
+            RowInput::Known(ItemState::Failed(why)) | RowInput::Failed(why) => Err(why),
+            RowInput::Known(_) | RowInput::Rest(_) => Ok(None),
+            RowInput::Key(key) => query(asked, key, self.context),
+        });
+        let bound: Vec<RowQuery> = bound.collect();
+        let has_room = match &asked.arguments.page {
+            Some(page) => self.room.admit(asked.read.list_of(), bound.iter().flatten().flatten().count(), page.size),
+            None => Ok(()),
+        };
+        let context = self.context;
+        let mut request = |row: RowQuery| {
+            let Some((query, page)) = row? else { return Ok(RowRequest::Absent) };
+            has_room.clone()?;
+            let position = self.wave.query(context, &mut self.known, (id, asked.read), query)?;
+            Ok(RowRequest::Query(position, Box::new(page)))
+        };
+        bound.into_iter().map(|row| request(row).unwrap_or_else(RowRequest::Failed)).collect()
     }
 }
 
-/// Binds a read to the values of its rows. Arguments that do not fit fail every row, even where nothing is there to be read.
-pub fn bind<'a>(
-    context: &'a ExecutionContext<'_>,
-    arguments: &'a FieldArguments<'_>,
-    (id, read): (ReadId, &'a Read),
-    inputs: impl Iterator<Item = RowInput<'a>>,
-) -> BoundRead<'a> {
-    let arguments = arguments.of_read(context, read);
-    let gate = ItemGate::new(read, context);
-    let rows = inputs.map(|input| match (input, &arguments) {
-        (RowInput::Known(ItemState::Failed(why)), _) => BoundRow::Failed(why),
-        (_, Err(why)) => BoundRow::Failed(why.clone()),
-        (RowInput::Known(_), Ok(_)) => BoundRow::Absent,
-        (RowInput::Failed(why), Ok(_)) => BoundRow::Failed(why),
-        (RowInput::Rest(item), Ok(_)) => match key_of(&context.model.tables[read.table], &item) {
-            Some(key) => BoundRow::Keys(smallvec![Some(key)]),
-            None => BoundRow::Absent,
-        },
-        (RowInput::Key(key), Ok(arguments)) => {
-            bind_key(&RowBinder { context, arguments, read, gate: &gate }, key).unwrap_or_else(BoundRow::Failed)
-        }
-    });
-    let rows = rows.collect();
-    BoundRead { id, read, gate, filter: arguments.ok().and_then(|arguments| arguments.item_filter), rows }
+/// The query for the values of a row's key, and what the field wants of its items. `None` if nothing can be found.
+fn query(of: &QueryRead<'_>, key: BoundKey<'_>, context: &ExecutionContext<'_>) -> RowQuery {
+    let values = combinations(&of.query.key, key.fields)?;
+    let ranges = key_ranges(of.query, &values, key.range.as_deref());
+    range_query(context, of, ranges)
 }
 
-/// The keys or the query for the values of a row's key.
-fn bind_key(binder: &RowBinder<'_>, key: BoundKey<'_>) -> Result<BoundRow, Arc<Failure>> {
-    let read = binder.read;
-    let binding: &KeyBinding = match &read.action {
-        ReadAction::Get(binding) => binding,
-        ReadAction::Query(query) => &query.key,
-        ReadAction::FetchMissing(_) => return Ok(BoundRow::Absent),
-    };
-    let values = combinations(binding, key.fields)?;
-    if let ReadAction::Query(query) = &read.action {
-        let ranges = key_ranges(query, &values, key.range.as_deref());
-        let found = range_query(binder, query, ranges)?;
-        return Ok(found.map_or(BoundRow::Absent, |(query, page)| BoundRow::Query(Box::new(query), Box::new(page))));
-    }
+/// The keys for the values of a row's key, mostly one. A key is `None` if no item can have it.
+fn keys(binding: &GetBinding, key: BoundKey<'_>) -> Result<SmallVec<[Option<Key>; 1]>, Arc<Failure>> {
+    let values = combinations(&binding.key, key.fields)?;
     if let [values] = values.as_slice() {
-        return Ok(BoundRow::Keys(smallvec![primary_key(binding, values)]));
+        return Ok(smallvec![primary_key(&binding.key, values)]);
     }
-    let keys = values.iter().map(|values| primary_key(binding, values));
-    Ok(BoundRow::Keys(match read.answers_each_value {
+    let keys = values.iter().map(|values| primary_key(&binding.key, values));
+    Ok(match binding.answers_each_value {
         true => keys.collect(),
         // A list has each item once, where its value comes first.
         false => keys.collect::<IndexSet<_>>().into_iter().collect(),
-    }))
+    })
 }

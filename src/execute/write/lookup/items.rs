@@ -4,7 +4,7 @@ use crate::execute::error::FieldError;
 use crate::execute::item::{assemble, replicas, unique};
 use crate::execute::read::apply::seed;
 use crate::execute::read::executor::run_waves;
-use crate::execute::read::state::{Present, ReadResult, ReadState};
+use crate::execute::read::state::{Present, ReadState};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::FieldErrors;
 use crate::plan::tree::WriteLookup;
@@ -37,12 +37,8 @@ pub async fn seeded(
 
 fn found(job: &WriteJob<'_>, state: &ReadState<'_>, lookup: &WriteLookup) -> Result<Vec<Arc<Item>>, FieldErrors> {
     let refuse = |failure: &crate::execute::error::Failure| vec![FieldError::new(failure.code, failure.message.clone())];
-    for outcome in &state.results {
-        if let ReadResult::Many(_, pages) = outcome
-            && let Some(failure) = pages.iter().find_map(|page| page.failure.as_ref())
-        {
-            return Err(refuse(failure));
-        }
+    if let Some(failure) = state.page_failure() {
+        return Err(refuse(failure));
     }
     let space = lookup.target.space;
     let mut items = Vec::new();

@@ -4,9 +4,10 @@
 
 use super::builder::{Builder, internal};
 use super::entity::Entity;
-use super::key_condition::{admits_only_own_type, admits_other_types};
+use super::key_condition::{KeyCondition, admits_only_own_type, admits_other_types};
 use crate::plan::attributes;
 use crate::plan::error::PlanError;
+use crate::plan::passes::draft::DraftRead;
 use crate::plan::tree::*;
 use crate::schema::model::auth::AuthAction;
 use crate::schema::model::find::{Access, AccessPath, Find};
@@ -94,14 +95,14 @@ impl<'a> Builder<'a> {
         entity.known = known;
         let (held, rest): (Vec<String>, Vec<String>) = relation.needs.iter().cloned().partition(|field| self.holds(ty, path.index, field));
         let of_type = |fields: Vec<String>| fields.into_iter().map(|field| (ty, field)).collect::<Vec<_>>();
-        self.wanted[read] = of_type(held);
+        self.reads[read].wanted = of_type(held);
         let lacks = |attribute: &&str| !self.model.tables[target.table].holds(path.index, attribute);
         let unasked = !self.unhidden && ty.asked_attributes().iter().any(lacks);
         if !rest.is_empty() || unasked || !self.can_discriminate(ty, path.index) {
             let whole = self.fetch_missing(&mut entity, &relation, &target, read);
-            self.wanted[whole] = of_type(relation.needs);
+            self.reads[whole].wanted = of_type(relation.needs);
         }
-        Ok((entity, self.reads[read].yields.map(|_| read)))
+        Ok((entity, self.reads[read].yields.as_ref().map(|_| read)))
     }
 
     /// Adds the read of an access path.
@@ -115,7 +116,12 @@ impl<'a> Builder<'a> {
         let several = path.bindings.values().any(|source| self.is_list(source, relation.field));
         let many = matches!(relation.want, Want::Whole { .. } | Want::Page { .. } | Want::Count { .. });
         let action = match &path.access {
-            Access::Get { .. } => ReadAction::Get(Box::new(key)),
+            Access::Get { .. } => ReadAction::Get(Box::new(GetBinding {
+                key,
+                filter: self.filter(relation.find, relation.arguments),
+                max: if let Want::Whole { max } = relation.want { Some(max) } else { None },
+                answers_each_value: relation.field.ty.is_list() && !relation.field.ty.item_type().is_non_null(),
+            })),
             access => ReadAction::Query(Box::new(QueryBinding {
                 range: self.range(access, from, relation.arguments)?,
                 access: access.clone(),
@@ -125,8 +131,10 @@ impl<'a> Builder<'a> {
                     want => want,
                 },
                 filter: self.filter(relation.find, relation.arguments),
-                others: target.discriminator.hides()
-                    || admits_other_types(self.model, (target.table, path.index), (&key, access), &target.discriminator),
+                others: target.discriminator.hides() || {
+                    let condition = KeyCondition { table: target.table, index: path.index, key: &key, access };
+                    admits_other_types(self.model, &condition, &target.discriminator)
+                },
                 position_attributes: attributes::key_attributes(&self.model.tables[target.table], path.index)
                     .into_iter()
                     .map(|key| key.name.clone())
@@ -134,25 +142,17 @@ impl<'a> Builder<'a> {
                 key,
             })),
         };
-        let yields = match &action {
+        let opens = match &action {
             ReadAction::Get(_) => several && many,
             _ => many,
         };
-        let read = self.read(from, target, relation, action);
-        self.reads[read].index = path.index;
-        if matches!(path.access, Access::Get { .. }) {
-            self.reads[read].filter = self.filter(relation.find, relation.arguments);
-        }
-        self.reads[read].answers_each_value = relation.field.ty.is_list() && !relation.field.ty.item_type().is_non_null();
-        self.reads[read].max = if let Want::Whole { max } = relation.want { Some(max) } else { None };
+        let read = self.reads.len();
+        let space = if opens { self.space(from.space, Origin::Read(read)) } else { from.space };
+        let yields = opens.then(|| ItemRows { space, list_of: relation.coordinate.clone(), elements: Vec::new() });
+        self.reads.push(DraftRead { index: path.index, yields, ..self.of_table(from, target, relation, action) });
         let held = vec![(Holder::Read(read), path.index)];
         let presence = Some(Presence::Read(read));
-        let mut entity = Entity { ty: target.first, space: from.space, known: HashMap::new(), held, presence, variants: None };
-        if yields {
-            entity.space = self.space(from.space, Origin::Read(read));
-            self.reads[read].yields = Some(entity.space);
-        }
-        Ok((entity, read))
+        Ok((Entity { ty: target.first, space, known: HashMap::new(), held, presence, variants: None }, read))
     }
 
     /// Adds a Get of each item that a read found in an index.
@@ -163,24 +163,26 @@ impl<'a> Builder<'a> {
         target: &ReadTarget<'a>,
         read: ReadId,
     ) -> ReadId {
-        let whole = self.read(entity, target, relation, ReadAction::FetchMissing(read));
-        if !target.discriminator.sees_constants {
-            // The whole item has the constants that the index lacks.
-            self.reads[whole].discriminator = Arc::new(TypeDiscriminator { sees_constants: true, ..(*target.discriminator).clone() });
-        }
+        // The whole item has the constants that the index may lack.
+        let discriminator = match target.discriminator.sees_constants {
+            true => target.discriminator.clone(),
+            false => Arc::new(TypeDiscriminator { sees_constants: true, ..(*target.discriminator).clone() }),
+        };
+        let whole = self.reads.len();
+        self.reads.push(DraftRead { discriminator, ..self.of_table(entity, target, relation, ReadAction::FetchMissing(read)) });
         entity.held.push((Holder::Read(whole), None));
         entity.presence = Some(Presence::Read(whole));
         whole
     }
 
-    fn read(&mut self, from: &Entity<'a>, target: &ReadTarget<'a>, relation: &RelationRequest<'a>, action: ReadAction) -> ReadId {
+    /// A read of a table that gives one item at most.
+    fn of_table(&self, from: &Entity<'a>, target: &ReadTarget<'a>, relation: &RelationRequest<'a>, action: ReadAction) -> DraftRead<'a> {
         let parent = match &from.presence {
             Some(Presence::Read(read)) => Some(*read),
             _ => None,
         };
-        self.reads.push(Read {
+        DraftRead {
             coordinate: relation.coordinate.clone(),
-            page_of: String::new(),
             item: target.name.clone(),
             discriminator: target.discriminator.clone(),
             table: target.table,
@@ -189,21 +191,13 @@ impl<'a> Builder<'a> {
             yields: None,
             action,
             parent,
-            awaits_parent: relation.waits_for_parent,
-            elements: Vec::new(),
-            ruled: Vec::new(),
             consistent: relation.find.consistent,
             max_age: self.max_age(relation.find.consistent),
-            projection: [].into(),
-            max: None,
-            answers_each_value: false,
-            filter: None,
-            may_wait: false,
             guard: self.guard,
-            wave: 0,
-        });
-        self.wanted.push(Vec::new());
-        self.reads.len() - 1
+            awaits_parent: relation.waits_for_parent,
+            wanted: Vec::new(),
+            ruled: Vec::new(),
+        }
     }
 
     pub fn holds(&self, ty: &ObjectType, index: Option<usize>, field: &str) -> bool {

@@ -1,12 +1,12 @@
 //! A field that takes global ids in; out: a Get of each type that an id can name, and the shape of its item. The ids are rows, so one batch
 //! reads the items of all ids, whatever their types. Must not know how an id is written.
 
-use crate::plan::build::builder::{Builder, internal};
-use crate::plan::build::entity::Entity;
-use crate::plan::build::relation::RelationRequest;
 use crate::plan::error::PlanError;
 use crate::plan::operation::argument;
 use crate::plan::operation::collect::CollectedField;
+use crate::plan::planner::builder::{Builder, internal};
+use crate::plan::planner::entity::Entity;
+use crate::plan::planner::relation::RelationRequest;
 use crate::plan::tree::*;
 use crate::schema::model::node::{NodeFind, NodeType};
 use crate::schema::model::{Field, ObjectType, Stored};

@@ -10,6 +10,7 @@ use crate::plan::tree::*;
 use crate::schema::model::find::{Find, Returns, Via};
 use crate::schema::model::{Field, FieldKind};
 use apollo_compiler::ast::Type;
+use apollo_compiler::executable::SelectionSet;
 
 impl<'a> Builder<'a> {
     /// Plans a find field.
@@ -32,61 +33,32 @@ impl<'a> Builder<'a> {
             (Returns::Exists | Returns::Count, _) => self.needs(self.type_named(&find.item)?, &[])?,
             _ => self.needs(self.type_named(&find.item)?, &sets)?,
         };
-        let want = match find.returns {
-            Returns::One | Returns::Exists => Want::First,
-            Returns::List => Want::Whole { max: find.max },
-            Returns::Count => Want::Count { looked_at: true },
-            Returns::Connection => {
-                let probe = self.asks_for_more(connection, &collected.sets);
-                Want::Page { arguments, sizes: page_sizes(field, find), probe }
-            }
-        };
         let wants_existence = matches!(find.returns, Returns::Exists | Returns::Count) || of.presence.is_none();
+        let coordinate = format!("{}.{}", of.ty.name, field.name);
+        let relation = RelationRequest {
+            coordinate: coordinate.clone(),
+            field,
+            find,
+            arguments,
+            needs,
+            must_exist: !matches!(find.via, Via::Keys(_)) || wants_existence || !field.ty.is_non_null(),
+            waits_for_parent: matches!(find.via, Via::Through(_)),
+            want: self.want(field, find, arguments, &collected.sets),
+        };
         let (entity, pages) = match &find.via {
-            Via::Keys(_) => {
-                let must_exist = wants_existence || !field.ty.is_non_null();
-                let coordinate = format!("{}.{}", of.ty.name, field.name);
-                self.follow(of, RelationRequest { coordinate, field, find, arguments, needs, must_exist, waits_for_parent: false, want })?
-            }
-            Via::AbstractType(shared) => {
-                let coordinate = format!("{}.{}", of.ty.name, field.name);
-                self.follow_abstract_type(
-                    of,
-                    RelationRequest { coordinate, field, find, arguments, needs, must_exist: true, waits_for_parent: false, want },
-                    (shared, &sets),
-                )?
-            }
-            Via::Through(path) => self.through(
-                of,
-                path,
-                arguments,
-                RelationRequest {
-                    coordinate: format!("{}.{}", of.ty.name, field.name),
-                    field,
-                    find,
-                    arguments,
-                    needs,
-                    must_exist: true,
-                    waits_for_parent: true,
-                    want,
-                },
-            )?,
+            Via::Keys(_) => self.follow(of, relation)?,
+            Via::AbstractType(shared) => self.follow_abstract_type(of, relation, (shared, &sets))?,
+            Via::Through(path) => self.through(of, path, arguments, relation)?,
         };
         let presence = entity.presence.clone().ok_or_else(|| internal("a find without an item"))?;
-        // If the index cannot tell types apart, its items may turn out to be of another type. These never were in the list.
-        let discriminated_later = matches!((&presence, pages), (Presence::Read(tells), Some(page))
-            if matches!(self.reads[*tells].action, ReadAction::FetchMissing(of) if of == page));
-        let keeps_place = match &field.ty {
-            Type::List(item) | Type::NonNullList(item) => !item.is_non_null() && !discriminated_later,
-            _ => false,
-        };
-        if let Some(page) = pages {
-            self.reads[page].page_of = format!("{}.{}", of.ty.name, field.name);
-        }
-        if let (Returns::Connection, Some(page), Presence::Read(tells)) = (find.returns, pages, &presence)
-            && self.reads[page].yields == Some(entity.space)
-        {
-            self.reads[page].elements = (page + 1..=*tells).collect();
+        let keeps_place = self.keeps_place(field, pages, &presence);
+        if let Some((page, rows)) = pages.and_then(|page| Some((page, self.reads[page].yields.as_mut()?))) {
+            rows.list_of = coordinate;
+            if let (Returns::Connection, Presence::Read(tells)) = (find.returns, &presence)
+                && rows.space == entity.space
+            {
+                rows.elements = (page + 1..=*tells).collect();
+            }
         }
         let target = ObjectSource { pages, space: entity.space, presence, keeps_place };
         Ok(match find.returns {
@@ -101,6 +73,30 @@ impl<'a> Builder<'a> {
             }
             Returns::Count => OutputValue::Count(target),
         })
+    }
+
+    /// How much a find field wants.
+    fn want(&self, field: &Field, find: &Find, arguments: ArgumentsId, sets: &[&'a SelectionSet]) -> Want {
+        match find.returns {
+            Returns::One | Returns::Exists => Want::First,
+            Returns::List => Want::Whole { max: find.max },
+            Returns::Count => Want::Count { looked_at: true },
+            Returns::Connection => {
+                let probe = self.asks_for_more(field.ty.inner_named_type(), sets);
+                Want::Page { arguments, sizes: page_sizes(field, find), probe }
+            }
+        }
+    }
+
+    /// Whether missing elements of a list are null (`[User]`) or left out.
+    fn keeps_place(&self, field: &Field, pages: Option<ReadId>, presence: &Presence) -> bool {
+        // If the index cannot tell types apart, its items may turn out to be of another type. These never were in the list.
+        let discriminated_later = matches!((presence, pages), (Presence::Read(tells), Some(page))
+            if matches!(self.reads[*tells].action, ReadAction::FetchMissing(of) if of == page));
+        match &field.ty {
+            Type::List(item) | Type::NonNullList(item) => !item.is_non_null() && !discriminated_later,
+            _ => false,
+        }
     }
 
     /// Follows the relations of a `through` path. The first that can find several items is the one that pages.

@@ -68,13 +68,21 @@ fn is_exact(template: &Template, (position, range): (usize, &Range), kind: KeyTy
     }
 }
 
-/// Whether the model has items of other types whose keys a condition on a table or an index admits.
-pub fn admits_other_types(
-    model: &Model,
-    (table, index): (usize, Option<usize>),
-    (key, access): (&KeyBinding, &Access),
-    discriminator: &TypeDiscriminator,
-) -> bool {
+/// A condition on the keys of a table or an index.
+pub struct KeyCondition<'c> {
+    /// The table, by position in the model.
+    pub table: usize,
+    /// The index, by position in the table.
+    pub index: Option<usize>,
+    /// The key's templates.
+    pub key: &'c KeyBinding,
+    /// How it is used.
+    pub access: &'c Access,
+}
+
+/// Whether the model has items of other types whose keys a condition admits.
+pub fn admits_other_types(model: &Model, condition: &KeyCondition<'_>, discriminator: &TypeDiscriminator) -> bool {
+    let KeyCondition { table, index, key, access } = *condition;
     let (partition_key, sort_key) = model.tables[table].keys_of(index);
     let (Access::Query { sort, .. }, Some(partition)) = (access, &key.partition) else { return true };
     let any_text = || Part::Placeholder { field: String::new(), value: ValueType::String, width: None, limits: None };

@@ -4,8 +4,8 @@
 //! something else has the age 0, as every field of a root type has, and a field of the object itself has the age of the object. Keyfold
 //! counts embedded objects and the parts of a page among the latter, because nothing is read for them.
 
-use crate::plan::build::builder::Builder;
-use crate::plan::build::entity::Entity;
+use crate::plan::planner::builder::Builder;
+use crate::plan::planner::entity::Entity;
 use crate::plan::tree::{Holder, Origin};
 use crate::schema::model::cache::CacheHint;
 use crate::schema::model::find::{Find, Returns};

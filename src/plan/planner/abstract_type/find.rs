@@ -1,10 +1,10 @@
 //! A find of an interface or a union → one read of all its item types, and one planned object for each type. Must not know
 //! how the types share their keys.
 
-use crate::plan::build::builder::{Builder, internal};
-use crate::plan::build::entity::{Entity, Variants};
-use crate::plan::build::relation::{ReadTarget, RelationRequest};
 use crate::plan::error::PlanError;
+use crate::plan::planner::builder::{Builder, internal};
+use crate::plan::planner::entity::{Entity, Variants};
+use crate::plan::planner::relation::{ReadTarget, RelationRequest};
 use crate::plan::tree::{Origin, Presence, ReadId};
 use crate::schema::model::ObjectType;
 use crate::schema::model::find::{Returns, SharedKeys};
@@ -30,7 +30,7 @@ impl<'a> Builder<'a> {
             needs.extend(self.needs(ty, sets)?.into_iter().map(|field| (*ty, field)));
         }
         let (held, rest): (Vec<_>, Vec<_>) = needs.iter().cloned().partition(|(ty, field)| self.holds(ty, path.index, field));
-        self.wanted[read] = held;
+        self.reads[read].wanted = held;
         // The index may hold too little to tell an item's type.
         let lacks =
             |ty: &&ObjectType| ty.asked_attributes().iter().any(|name| !self.model.tables[self.reads[read].table].holds(path.index, name));
@@ -39,7 +39,7 @@ impl<'a> Builder<'a> {
         let mut tells = read;
         if !rest.is_empty() || unasked || !index_discriminates {
             let whole = self.fetch_missing(&mut entity, &relation, &target, read);
-            self.wanted[whole] = needs;
+            self.reads[whole].wanted = needs;
             tells = if index_discriminates { read } else { whole };
         }
         if selects {
@@ -54,6 +54,6 @@ impl<'a> Builder<'a> {
             let entities = types.iter().enumerate().map(variant).collect();
             entity.variants = Some(Variants { name: &relation.find.item, entities });
         }
-        Ok((entity, self.reads[read].yields.map(|_| read)))
+        Ok((entity, self.reads[read].yields.as_ref().map(|_| read)))
     }
 }

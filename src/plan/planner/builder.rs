@@ -4,8 +4,9 @@ use super::entity::{Entity, Variants};
 use crate::plan::attributes;
 use crate::plan::error::{PlanError, PlanErrorKind};
 use crate::plan::operation::collect::{CollectedField, SelectionContext};
+use crate::plan::passes;
 use crate::plan::passes::cache_policy::Caching;
-use crate::plan::passes::{Passes, collections, projection, waves};
+use crate::plan::passes::draft::{DraftPlan, DraftRead};
 use crate::plan::tree::*;
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::schema::scalar::value_type::ValueType;
@@ -22,9 +23,7 @@ const MAX_VARIANT_FIELDS: usize = 20_000;
 pub struct Builder<'a> {
     pub model: &'a Model,
     pub context: SelectionContext<'a>,
-    pub reads: Vec<Read>,
-    /// The stored fields that each read must provide, with the types they belong to.
-    pub wanted: Vec<Vec<(&'a ObjectType, String)>>,
+    pub reads: Vec<DraftRead<'a>>,
     pub spaces: Vec<Space>,
     pub arguments: Vec<Arguments>,
     pub guards: Vec<Guard>,
@@ -40,6 +39,8 @@ pub struct Builder<'a> {
     /// Whether a read must include each field's own attribute even where a key holds the value too: conditions of a write compare that
     /// attribute.
     pub as_stored: bool,
+    /// Whether the reads belong to a write, so that they must see what was written before.
+    pub for_write: bool,
     /// Whether a write reads for itself: then its reads see what rules hide from the caller.
     pub unhidden: bool,
     /// In a mutation, the items that sources may name, by item type.
@@ -54,7 +55,6 @@ impl<'a> Builder<'a> {
             model,
             context,
             reads: vec![],
-            wanted: vec![],
             spaces: vec![operation],
             arguments: vec![],
             guards: vec![],
@@ -64,6 +64,7 @@ impl<'a> Builder<'a> {
             variant_depth: 0,
             variant_fields: 0,
             as_stored: false,
+            for_write: false,
             unhidden: false,
             scope: HashMap::new(),
         }
@@ -219,14 +220,8 @@ impl<'a> Builder<'a> {
 
     /// Runs the passes over the reads and gives the plan.
     pub fn finish(self, root: Object) -> Plan {
-        let Self { model, context, mut reads, wanted, spaces, arguments, guards, as_stored, .. } = self;
-        let Passes { early_waves, shared_queries, projection } = context.passes;
-        let waves = waves::assign(&mut reads, &spaces, early_waves);
-        let mut collections = if shared_queries { collections::assign(model, &mut reads, &spaces, &arguments) } else { Vec::new() };
-        let wanted = if projection { wanted } else { projection::of_whole_items(model, &reads) };
-        projection::assign(model, &mut reads, &wanted, as_stored);
-        projection::share(&reads, &mut collections);
-        Plan { reads, spaces, arguments, guards, waves, collections, root }
+        let Self { model, context, reads, spaces, arguments, guards, as_stored, for_write, .. } = self;
+        passes::finish(model, context.passes, DraftPlan { reads, spaces, arguments, guards, root, as_stored, for_write })
     }
 
     /// Adds a row space.

@@ -31,7 +31,9 @@ pub fn steps<'a>(model: &'a Model, context: SelectionContext<'a>, operation: &'a
         let mut builder = Builder::new(model, context);
         let root = builder.type_named(operation.object_type())?;
         let step = match root.fields.get(collected.field.name.as_str()) {
-            Some(field) if let FieldKind::Write(write) = &field.kind => write_step(builder, root, field, write, (&key, &collected))?,
+            Some(field) if let FieldKind::Write(write) = &field.kind => {
+                WriteField { root, field, write, key: &key, collected: &collected }.step(builder)?
+            }
             // `__typename` and fields that only read.
             _ => {
                 let object = builder.collected(&Entity::root(root), IndexMap::from([(key, collected)]), false)?;
@@ -44,52 +46,53 @@ pub fn steps<'a>(model: &'a Model, context: SelectionContext<'a>, operation: &'a
     Ok(OperationPlan { steps, introspects, policy: CachePolicy::NONE })
 }
 
-fn write_step<'a>(
-    mut builder: Builder<'a>,
+/// A field of a mutation that writes.
+struct WriteField<'a, 'c> {
     root: &'a ObjectType,
     field: &'a Field,
     write: &'a Write,
-    (key, collected): (&Name, &CollectedField<'a>),
-) -> Result<PlanStep, PlanError> {
-    let arguments = argument::of_field(&builder.context, field, collected);
-    let lookups = Lookups { model: builder.model, context: builder.context, field, write, arguments: &arguments };
-    let found = match &write.find {
-        Some(find) => Some(lookups.of_find(find, Want::First, 0)?),
-        None => None,
-    };
-    let actions = (0..write.actions.len()).map(|position| lookups.of_action(position)).collect::<Result<_, _>>()?;
-    let arguments = builder.push_arguments(arguments);
-    let guard = builder.enter(&Entity::root(root), field, collected)?;
-    let result_type = match write.returns {
-        WriteReturns::Done => None,
-        WriteReturns::Item(action) | WriteReturns::Items(action) => write.actions.get(action).map(|action| action.item.as_str()),
-        WriteReturns::Found => write.find.as_ref().map(|find| find.item.as_str()),
-    };
-    let (result, value) = match result_type {
-        None => (None, OutputValue::Done),
-        Some(name) => {
-            let entity = builder.seed(builder.type_named(name)?);
-            let target = ObjectSource { pages: None, space: entity.space, presence: Presence::Seed(entity.space), keeps_place: false };
-            let object = builder.object(&entity, &collected.sets, false)?;
-            let many = matches!(write.returns, WriteReturns::Items(_));
-            (Some(entity.space), if many { OutputValue::List(target, object) } else { OutputValue::One(target, object) })
-        }
-    };
-    let object =
-        Object { type_name: root.name.clone(), guard: None, fields: vec![output(key, collected, (guard, value))], variants: Vec::new() };
-    let plan = strong(builder.model, builder.finish(object));
-    Ok(PlanStep { write: Some(PlannedWrite { field: field.name.clone(), arguments, result, found, actions }), watch: None, plan })
+    /// The response key.
+    key: &'c Name,
+    collected: &'c CollectedField<'a>,
 }
 
-/// Makes every read strong, except on global indexes, which have no strong reads. The cache answers none.
-fn strong(model: &Model, mut plan: Plan) -> Plan {
-    for read in &mut plan.reads {
-        let local = read.index.is_none_or(|index| model.tables[read.table].indexes[index].local);
-        read.consistent |= local;
-        read.max_age = None;
+impl<'a> WriteField<'a, '_> {
+    fn step(&self, mut builder: Builder<'a>) -> Result<PlanStep, PlanError> {
+        builder.for_write = true;
+        let arguments = argument::of_field(&builder.context, self.field, self.collected);
+        let lookups =
+            Lookups { model: builder.model, context: builder.context, field: self.field, write: self.write, arguments: &arguments };
+        let found = match &self.write.find {
+            Some(find) => Some(lookups.of_find(find, Want::First, 0)?),
+            None => None,
+        };
+        let actions = (0..self.write.actions.len()).map(|position| lookups.of_action(position)).collect::<Result<_, _>>()?;
+        let arguments = builder.push_arguments(arguments);
+        let guard = builder.enter(&Entity::root(self.root), self.field, self.collected)?;
+        let result_type = match self.write.returns {
+            WriteReturns::Done => None,
+            WriteReturns::Item(action) | WriteReturns::Items(action) => self.write.actions.get(action).map(|action| action.item.as_str()),
+            WriteReturns::Found => self.write.find.as_ref().map(|find| find.item.as_str()),
+        };
+        let (result, value) = match result_type {
+            None => (None, OutputValue::Done),
+            Some(name) => {
+                let entity = builder.seed(builder.type_named(name)?);
+                let target = ObjectSource { pages: None, space: entity.space, presence: Presence::Seed(entity.space), keeps_place: false };
+                let object = builder.object(&entity, &self.collected.sets, false)?;
+                let many = matches!(self.write.returns, WriteReturns::Items(_));
+                (Some(entity.space), if many { OutputValue::List(target, object) } else { OutputValue::One(target, object) })
+            }
+        };
+        let object = Object {
+            type_name: self.root.name.clone(),
+            guard: None,
+            fields: vec![output(self.key, self.collected, (guard, value))],
+            variants: Vec::new(),
+        };
+        let plan = builder.finish(object);
+        Ok(PlanStep { write: Some(PlannedWrite { field: self.field.name.clone(), arguments, result, found, actions }), watch: None, plan })
     }
-    plan.collections.iter_mut().for_each(|collection| collection.max_age = None);
-    plan
 }
 
 /// Plans what a write reads beforehand.
@@ -151,7 +154,7 @@ impl<'a> Lookups<'a, '_> {
     /// The items of a find that is bound to arguments and to the items in scope before an action.
     fn of_find(&self, find: &'a Find, want: Want, before: usize) -> Result<WriteLookup, PlanError> {
         let mut builder = Builder::new(self.model, self.context);
-        (builder.as_stored, builder.unhidden) = (true, true);
+        (builder.as_stored, builder.unhidden, builder.for_write) = (true, true, true);
         let seeds = self.seed_scope(&mut builder, before, find)?;
         let arguments = builder.push_arguments(self.arguments.clone());
         let root = Entity::root(builder.type_named("Mutation").or_else(|_| builder.type_named(&find.item))?);
@@ -177,7 +180,7 @@ impl<'a> Lookups<'a, '_> {
     /// The items that a path of relations leads to from a deleted item. `next` are the relations that other paths follow from there.
     fn cascade_lookup(&self, item: &str, path: &'a [String], next: &[&'a String]) -> Result<WriteLookup, PlanError> {
         let mut builder = Builder::new(self.model, self.context);
-        builder.unhidden = true;
+        (builder.unhidden, builder.for_write) = (true, true);
         let owner = builder.seed(builder.type_named(item)?);
         let seeds = vec![(item.to_owned(), owner.space)];
         let nothing = Arguments { values: IndexMap::new(), given: Vec::new(), location: self.arguments.location };
@@ -213,7 +216,7 @@ impl<'a> Lookups<'a, '_> {
         let presence = entity.presence.clone().ok_or_else(|| internal("a lookup without an item"))?;
         let target = ObjectSource { pages, space: entity.space, presence, keeps_place: false };
         let root = Object { type_name: item.to_owned(), guard: None, fields: Vec::new(), variants: Vec::new() };
-        Ok(WriteLookup { item: item.to_owned(), plan: strong(self.model, builder.finish(root)), target, seeds })
+        Ok(WriteLookup { item: item.to_owned(), plan: builder.finish(root), target, seeds })
     }
 
     /// Seeds for the found item and for the items that earlier actions put.
