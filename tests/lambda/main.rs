@@ -4,11 +4,11 @@
 
 mod callers;
 mod cold_start;
-#[path = "../telemetry/collector.rs"]
+#[path = "../support/collector.rs"]
 mod collector;
 mod events;
 mod goldens;
-#[path = "../served/process.rs"]
+#[path = "../support/process.rs"]
 mod process;
 mod runtime;
 mod starts;
