@@ -167,20 +167,6 @@ fn tables_in_another_format_are_the_same_tables() {
 }
 
 #[test]
-fn shards_tells_how_many_and_why() {
-    let load = ["shards", "--items", "100000", "--item-size", "205", "--reads", "10", "--writes", "3000"];
-    let told = in_pantry(&load).well();
-    assert!(told.contains("Write {shard:17} in the key's template."), "{told}");
-    let json: Value =
-        serde_json::from_str(&in_pantry(&[&load[..], &["--format", "json", "--eventually-consistent"]].concat()).well()).unwrap();
-    assert_eq!(
-        (&json["shards"], &json["template"], &json["shardsByWrites"]),
-        (&Value::from(9), &Value::from("{shard:9}"), &Value::from(3))
-    );
-    assert!(in_pantry(&["shards", "--items", "-1", "--item-size", "1", "--reads", "1", "--writes", "1"]).badly(2).contains("-1"));
-}
-
-#[test]
 fn items_go_out_and_in_again_unchanged() {
     let directory = pantry();
     let samples = repository("samples").join(format!("{TABLE}.jsonl"));
@@ -266,7 +252,7 @@ fn a_bad_line_is_named_and_nothing_is_loaded() {
 fn usage_is_explained() {
     assert_eq!(in_pantry(&["--version"]).well().trim(), format!("keyfold {}", env!("CARGO_PKG_VERSION")));
     let help = in_pantry(&["--help"]).well();
-    for command in ["dev", "serve", "check", "explain", "schema", "tables", "docs", "import", "export", "shards", "config"] {
+    for command in ["dev", "serve", "check", "explain", "schema", "tables", "docs", "import", "export", "config"] {
         assert!(help.lines().any(|line| line.trim_start().starts_with(command)), "{command}: {help}");
         assert!(in_pantry(&[command, "--help"]).well().contains("Usage: keyfold"));
     }
