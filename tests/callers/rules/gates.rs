@@ -210,7 +210,7 @@ async fn a_new_item_that_another_rule_decides_needs_no_look_up() {
 }
 
 #[tokio::test]
-async fn who_is_refused_is_told_of_no_other_condition() {
+async fn refused_caller_is_told_of_no_other_condition() {
     check_rows(&open().await, order_of_errors()).await;
 }
 

@@ -23,7 +23,7 @@ async fn told(listener: &mut Listener) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_has_lost_changes_goes_on_after_the_id_of_the_error() {
+async fn subscriber_that_lost_changes_goes_on_after_the_id_of_the_error() {
     for code in ["TrimmedDataAccessException", "ExpiredIteratorException"] {
         // An iterator that expires before the first record loses the place, another one does not.
         let with_records = code.starts_with("Trimmed");

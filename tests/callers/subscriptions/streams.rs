@@ -75,7 +75,7 @@ async fn what_follows_a_position_is_read_until_it_is_current() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_catches_up_reads_no_further_than_it_wants() {
+async fn reader_that_catches_up_reads_no_further_than_it_wants() {
     let stream = Stream::new(1, 0);
     (1..=9).for_each(|version| stream.write(0, version));
     let position = stream.state.lock().unwrap().shards[0].records[0].position.clone();
@@ -218,7 +218,7 @@ async fn a_stream_that_is_switched_off_or_replaced_is_told_as_lost_and_the_next_
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_catches_up_does_not_wait_for_a_stream() {
+async fn reader_that_catches_up_does_not_wait_for_a_stream() {
     let stream = Stream::new(1, 0);
     stream.write(0, 1);
     let position = stream.state.lock().unwrap().shards[0].records[0].position.clone();

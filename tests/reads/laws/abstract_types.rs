@@ -155,7 +155,7 @@ proptest! {
     }
 
     #[test]
-    fn of_several_partitions_of_an_index(count in 0usize..50, mut choices in Choices::any(200)) {
+    fn pages_of_several_partitions_of_an_index(count in 0usize..50, mut choices in Choices::any(200)) {
         let items = events(count, &mut choices).iter().map(Event::item).collect();
         block_on(async {
             let (gateway, _) = world::gateway(&TIMELINE, vec![items]).await;

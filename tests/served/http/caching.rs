@@ -94,7 +94,7 @@ async fn a_response_has_the_least_age_of_its_fields() {
 }
 
 #[tokio::test]
-async fn who_has_a_response_does_not_get_it_again() {
+async fn response_that_the_client_has_is_not_sent_again() {
     let server = running().await;
     let path = path("{ user(id: 1) { name } }");
     let first = server.get(&path).send().await.unwrap();

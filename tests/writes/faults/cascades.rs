@@ -152,7 +152,7 @@ async fn nothing_goes_along_with_what_may_not_be_deleted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_many_those_that_meet_the_condition_are_deleted_together_or_not_at_all() {
+async fn delete_of_many_deletes_what_meets_the_condition_together_or_not_at_all() {
     for entries in [5, 150] {
         let backend = account(0, entries).await;
         let before = backend.items();
@@ -239,7 +239,7 @@ async fn what_is_put_in_between_goes_along() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_a_delete_that_is_done_it_is_told_that_it_is() {
+async fn error_after_a_delete_that_is_done_says_that_it_is() {
     let backend = Backend::new("pantry").await;
     // The group is deleted, but items put meanwhile cannot be read.
     backend.script(|call| (!is_write(call.operation) && call.before > 0).then(|| Reply::error(400, "ThrottlingException")));

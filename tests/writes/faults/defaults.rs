@@ -128,7 +128,7 @@ async fn a_delete_of_nothing_says_so_and_one_in_a_transaction_gives_what_it_dele
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_many_an_item_that_is_gone_meanwhile_is_not_meant() {
+async fn write_of_many_leaves_out_an_item_that_is_gone_meanwhile() {
     for field in ["refitChairs(owner: \"o\", legs: 3) { id }", "dropThickChairs(owner: \"o\", legs: 4) { id }"] {
         let backend = Backend::new("depot").await;
         for id in ["a", "b"] {

@@ -126,7 +126,7 @@ async fn what_somebody_else_wrote_after_a_lost_answer_stays() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_two_who_put_equal_items_one_wins() {
+async fn concurrent_puts_of_equal_items_one_wins() {
     let backend = prepared(&[]).await;
     backend.script(lost(false, |table| account(table, "10"), || Reply::Reset));
     let answer = backend.run("mutation { open(id: \"a\", coins: 10) { coins } }", json!({})).await;

@@ -249,7 +249,7 @@ const CAST_OFF: [&str; 2] = [
 
 /// Of two concurrent deletes of an item with a guard, the loser finds nothing to delete, whatever it demands of the item.
 #[tokio::test(start_paused = true)]
-async fn of_two_deletes_of_an_item_with_a_guard_the_loser_gives_null() {
+async fn concurrent_deletes_of_a_guarded_item_loser_returns_null() {
     for delete in CAST_OFF {
         let backend = Backend::new("ledger").await;
         backend.ok("mutation { moor(id: \"a\", ship: \"Argo\", pier: \"east\") { id } }", json!({})).await;
