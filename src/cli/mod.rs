@@ -13,7 +13,6 @@ mod rules_table;
 mod schema;
 mod schema_file;
 mod server;
-mod shards;
 mod store_choice;
 mod tables;
 mod token;
@@ -46,7 +45,6 @@ enum Command {
     Docs(docs::Docs),
     Import(items::import::Import),
     Export(items::export::Export),
-    Shards(shards::Shards),
     Health(health::Health),
     Token(token::PrintToken),
     Config(config::ShowConfig),
@@ -99,7 +97,6 @@ impl Cli {
             Command::Docs(command) => command.run().await,
             Command::Import(command) => command.run().await,
             Command::Export(command) => command.run().await,
-            Command::Shards(command) => command.run(),
             Command::Health(command) => command.run().await,
             Command::Token(command) => command.run(),
             Command::Config(shown) => shown.run(&command(), |name| file.of_command(name)),

@@ -18,11 +18,11 @@ mod unfinished_headers;
 mod unfinished_messages;
 mod unread;
 
-#[path = "../served/dynamo.rs"]
+#[path = "../support/dynamo.rs"]
 mod dynamo;
-#[path = "../http/machine.rs"]
+#[path = "../support/machine.rs"]
 mod machine;
-#[path = "../served/process.rs"]
+#[path = "../support/process.rs"]
 mod process;
-#[path = "../served/server.rs"]
+#[path = "../support/server.rs"]
 mod server;

@@ -17,7 +17,7 @@ pub struct GatewayCopy {
 impl GatewayCopy {
     /// A copy that serves.
     pub fn start(store: &Store, bus: &str) -> Self {
-        let schema = repository("tests/copies/feed.graphql");
+        let schema = repository("tests/schemas/copies/feed.graphql");
         let arguments = ["serve", "--listen", "127.0.0.1:0", "--schema", schema.to_str().unwrap(), "--endpoint-url"];
         let options = [&store.url(), "--bus", bus, "--log-format", "json", "--cache-size", "1000000"];
         Self::serve(store.directory.path(), &[&arguments[..], &options[..]].concat())

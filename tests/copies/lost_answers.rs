@@ -107,7 +107,7 @@ fn any(rng: &mut fastrand::Rng) -> Operation {
 /// Runs all callers, and gives what they were told, by cell.
 async fn histories(losses: Losses, form: &str, kills: bool) -> BTreeMap<String, Vec<Event>> {
     let store = Store::start();
-    let schema = repository("tests/copies/cells.graphql");
+    let schema = repository("tests/schemas/copies/cells.graphql");
     let schema = schema.to_str().unwrap();
     run(store.directory.path(), &["tables", "--create", "--schema", schema, "--endpoint-url", &store.url()]).well();
     let lossy = format!("http://{}", in_front_of(store.url(), losses).await);

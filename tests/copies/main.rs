@@ -10,7 +10,7 @@ mod gateway_copy;
 mod history;
 mod lossy;
 mod lost_answers;
-#[path = "../served/process.rs"]
+#[path = "../support/process.rs"]
 mod process;
 mod store;
 
@@ -209,7 +209,7 @@ async fn what_another_copy_has_written_leaves_the_cache() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_bus_needs_is_said_at_the_start() {
     let store = Store::start();
-    let schema = repository("tests/copies/feed.graphql");
+    let schema = repository("tests/schemas/copies/feed.graphql");
     let serve = |options: &[&str]| {
         let arguments = ["serve", "--listen", "127.0.0.1:0", "--schema", schema.to_str().unwrap(), "--endpoint-url", &store.url()];
         run(store.directory.path(), &[&arguments[..], options].concat()).badly(1)

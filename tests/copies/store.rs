@@ -34,7 +34,7 @@ impl Store {
         listener.set_nonblocking(true).unwrap();
         tokio::spawn(async move { dynoxide::server::serve_on(tokio::net::TcpListener::from_std(listener).unwrap(), database).await });
         let store = Self { address, directory };
-        let schema = repository("tests/copies/feed.graphql");
+        let schema = repository("tests/schemas/copies/feed.graphql");
         let options = ["--lease-table", "--create", "--schema", schema.to_str().unwrap(), "--endpoint-url", &store.url()];
         let made = run(store.directory.path(), &[&["tables"], &options[..]].concat()).well();
         assert!(made.contains("feed: created") && made.contains("keyfold-leases: created"), "{made}");

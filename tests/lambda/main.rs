@@ -4,11 +4,11 @@
 
 mod callers;
 mod cold_start;
-#[path = "../telemetry/collector.rs"]
+#[path = "../support/collector.rs"]
 mod collector;
 mod events;
 mod goldens;
-#[path = "../served/process.rs"]
+#[path = "../support/process.rs"]
 mod process;
 mod runtime;
 mod starts;
@@ -39,7 +39,7 @@ scenarios! {
     transport::a_compressed_answer_reaches_the_client_in_every_form,
     transport::other_paths_have_their_own_answers,
     transport::a_route_or_a_stage_is_not_part_of_the_path,
-    transport::who_asks_too_often_is_told_by_the_address_that_the_sender_saw,
+    transport::rate_limit_counts_by_the_address_that_the_sender_saw,
     transport::headers_keep_all_their_values,
     transport::what_is_no_request_is_refused,
     transport::an_operation_ends_before_lambda_ends_it,

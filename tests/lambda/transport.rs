@@ -128,7 +128,7 @@ pub async fn a_route_or_a_stage_is_not_part_of_the_path() {
     assert_eq!(lambda.invoke(&event).await.got(Form::HttpApi).status, 404);
 }
 
-pub async fn who_asks_too_often_is_told_by_the_address_that_the_sender_saw() {
+pub async fn rate_limit_counts_by_the_address_that_the_sender_saw() {
     for (proxies, addresses) in [("0", ["198.51.100.1, 203.0.113.9", "198.51.100.2, 203.0.113.9"]), ("1", ["203.0.113.7", "203.0.113.8"])] {
         let (lambda, store) = (Lambda::start().await, Store::start());
         let (_function, _directory) = lambda.function(&store.url(), &["--rate-limit", "1/h", "--trusted-proxies", proxies]);

@@ -14,6 +14,7 @@
 //! | `bounds` | an operation that exceeds a bound is refused, and reads no more |
 //! | `cached` | how old an answer may be follows from the hints of the schema, and rules are decided after the cache |
 //! | `shared_queries` | which reads of a partition share a Query follows from the keys of the schema |
+//! | `laws` | pages, items of several types, replicas, shared Queries and conditions keep their laws on random data |
 //!
 //! `random` makes the operations and the finds, tries them, and reduces a failing operation to the smallest.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -24,6 +25,7 @@ mod costs;
 mod decided;
 mod edge_cases;
 mod goldens;
+mod laws;
 mod naive;
 mod random;
 mod random_operations;

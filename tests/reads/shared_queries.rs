@@ -1,5 +1,5 @@
 //! Which reads of a partition may share a Query, as the keys of the schema decide: they must be neighbours, without a type with many items
-//! in between. `tests/laws/collection_reads.rs` and the goldens test what happens when a plan runs.
+//! in between. `tests/reads/laws/collection_reads.rs` and the goldens test what happens when a plan runs.
 use crate::support;
 use keyfold::execute::gateway::plan;
 use keyfold::plan::passes::shared_query::{GroupMember, Reaches, groups};

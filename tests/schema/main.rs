@@ -8,17 +8,22 @@
 //! | `files` | the schema files of the project load, and the examples' sample items are what their schemas say |
 //! | `samples` | each of the project's sample items is of exactly one type, and what it refers to is there |
 //! | `language` | every example of docs/language.md loads, and every test that it names is there |
+//! | `design` | what `keyfold docs` writes about a schema |
 //! | `broken_text` | loading never panics, whatever the text |
 //!
-//! Mistakes of schemas are goldens: `tests/diagnostics.rs`.
+//! Mistakes of schemas are goldens: `tests/goldens/diagnostics.rs`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod broken_text;
+mod design;
 mod files;
 mod finds;
 mod ids;
 mod language;
 mod model;
+#[allow(dead_code)]
+#[path = "../support/process.rs"]
+mod process;
 mod samples;
 #[path = "../support/mod.rs"]
 mod support;

@@ -581,7 +581,7 @@ pub fn left() -> Value {
 }
 
 async fn club() -> Store {
-    let store = Store::open("club.graphql", include_str!("club.graphql")).await;
+    let store = Store::open("club.graphql", include_str!("../schemas/security/club.graphql")).await;
     for fill in FILLS {
         let filled = store.run(&staff(), fill).await;
         assert_eq!(filled["errors"], Value::Null, "{filled}");

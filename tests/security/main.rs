@@ -2,7 +2,7 @@
 //! this process. docs/security.md has the table.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "../http/machine.rs"]
+#[path = "../support/machine.rs"]
 #[allow(dead_code)]
 mod machine;
 
@@ -10,7 +10,7 @@ mod by_pass;
 mod key_server;
 mod keys;
 mod outages;
-#[path = "../served/process.rs"]
+#[path = "../support/process.rs"]
 #[allow(dead_code)]
 mod process;
 mod rates;

@@ -110,7 +110,7 @@ fn cursor(page: &Value) -> &str {
 
 #[tokio::test]
 async fn no_operation_gets_around_a_rule_over_the_wire() {
-    let served = Served::start("tests/security/club.graphql");
+    let served = Served::start("tests/schemas/security/club.graphql");
     for fill in by_pass::FILLS {
         served.fill(&by_pass::staff(), fill).await;
     }
@@ -121,7 +121,7 @@ async fn no_operation_gets_around_a_rule_over_the_wire() {
 
 #[tokio::test]
 async fn no_request_names_a_key_of_another_tenant_over_the_wire() {
-    let served = Served::start("tests/security/offices.graphql");
+    let served = Served::start("tests/schemas/security/offices.graphql");
     served.fill(&tenants::one(), tenants::FILL).await;
     let page = served.fill(&tenants::one(), tenants::PAGE).await;
     served.attacked(tenants::attacks(), cursor(&page)).await;

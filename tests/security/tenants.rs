@@ -204,7 +204,7 @@ pub fn left() -> Value {
 
 #[tokio::test]
 async fn no_request_names_a_key_of_another_tenant() {
-    let offices = Store::open("offices.graphql", include_str!("offices.graphql")).await;
+    let offices = Store::open("offices.graphql", include_str!("../schemas/security/offices.graphql")).await;
     let filled = offices.run(&one(), FILL).await;
     assert_eq!(filled["errors"], Value::Null, "{filled}");
     let page = offices.run(&one(), PAGE).await;

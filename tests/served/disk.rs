@@ -59,7 +59,7 @@ async fn a_disk_that_takes_no_more_is_told_at_once() {
     assert_eq!(refused.error().1, "UNAVAILABLE", "{:#}", refused.body);
     let ready = server.client.get(format!("{}/health/ready", server.url)).send().await.unwrap();
     assert_eq!(ready.status().as_u16(), 503);
-    assert!(ready.text().await.unwrap().contains("Storage"));
+    assert!(ready.text().await.unwrap().contains("storage"));
     let line = server.process.wait_for("the embedded store failed");
     assert!(line.contains("the disk"), "{line}");
     let read = server.ask("query ($g: ID!) { group(id: $g) { name } }", json!({ "g": GROUP })).await;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
 
-/// A case proves several rows of docs/systems.md and is then checked several times at once: nobody reads a file that is being written.
+/// Several tests read the golden of one case at once: nobody reads a file that is being written.
 static FILES: RwLock<()> = RwLock::new(());
 
 /// A case: the system it runs on, its name, and the file of its operation.

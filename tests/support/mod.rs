@@ -31,7 +31,7 @@ pub fn places(system: &str) -> (PathBuf, PathBuf) {
     let example = |name: &str| (root.join("examples").join(name).join("schema.graphql"), root.join("examples").join(name).join("samples"));
     match system {
         "pantry" | "favorites" | "posts" => (root.join("schema.graphql"), root.join("samples")),
-        "ledger" | "orders" => (root.join(format!("tests/faults/{system}.graphql")), root.join("tests/faults")),
+        "ledger" | "orders" => (root.join(format!("tests/schemas/faults/{system}.graphql")), root.join("tests/schemas/faults")),
         "cycles" => example("cycle-items"),
         "patterns" => example("patterns"),
         "audiobooks" => example("audiobook-sync"),

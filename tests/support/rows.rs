@@ -2,6 +2,7 @@
 
 use futures_util::StreamExt;
 use keyfold::execute::watch::hub::Hub;
+use keyfold::schema::scalar::spread::{FEWEST, MOST};
 use libtest_mimic::Failed;
 use serde_json::Value;
 
@@ -42,7 +43,7 @@ pub fn read(page: &str) -> Vec<Row> {
 /// A check: its row, its name, and its function.
 type Check = (&'static str, &'static str, fn() -> Result<(), Failed>);
 
-/// Checks of rows about the cache, subscriptions, a command or costs.
+/// Checks of rows about the cache, subscriptions, numbers of shards or costs.
 pub const CHECKS: [Check; 4] = [
     ("D9", "a_popular_product_is_read_once", d09),
     ("D10", "a_price_that_is_set_reaches_those_who_listen", d10),
@@ -116,28 +117,39 @@ fn d10() -> Result<(), Failed> {
     }
 }
 
-/// The deck's two numbers: 17 partitions for its reads and 100 for its writes.
+/// The loads of docs/operations.md need as many shards as it says. Among them are the deck's: 17 partitions for its reads, and 100 for its
+/// writes.
 fn d11() -> Result<(), Failed> {
-    let shards = |load: [&str; 4]| -> Result<Value, Failed> {
-        let options = ["--items", "--item-size", "--reads", "--writes"];
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_keyfold"));
-        let ended = command
-            .arg("shards")
-            .args(options.iter().zip(load).flat_map(|(option, value)| [*option, value]))
-            .arg("--format=json")
-            .output()?;
-        if !ended.status.success() {
-            return Err(String::from_utf8_lossy(&ended.stderr).into_owned().into());
-        }
-        Ok(serde_json::from_slice(&ended.stdout)?)
-    };
-    for (load, expected) in [(["100000", "200", "10", "0"], 17), (["1", "200", "0", "100000"], 100)] {
-        let answer = shards(load)?;
-        if answer["shards"] != expected {
-            return Err(format!("{load:?} need {expected} shards, not as in {answer}").into());
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/operations.md"))?;
+    let section = page.split("\n## ").find(|section| section.starts_with("Shards\n")).ok_or("the page has no section about shards")?;
+    let loads: Vec<Vec<&str>> = section.lines().filter_map(columns).collect();
+    for load in &loads {
+        let [items, size, reads, consistency, writes, by_reads, by_writes, shards] = load.as_slice() else {
+            return Err(format!("{load:?} is no load").into());
+        };
+        let number = |text: &str| text.replace(',', "").parse::<u64>();
+        let (items, size, reads, writes) = (number(items)?, number(size)?, number(reads)?, number(writes)?);
+        let served: u64 = if *consistency == "eventual" { 6000 } else { 3000 };
+        let held = served.checked_div(reads).map(|units| units * 4096 / size);
+        let reading = held.map_or(Some(0), |held| (held > 0).then(|| items.div_ceil(held)));
+        let writing = (size.div_ceil(1024) * writes).div_ceil(1000);
+        let text = |number: Option<u64>| number.map_or_else(|| "none".to_owned(), |number| number.to_string());
+        let reckoned = [text(reading), text(Some(writing)), text(reading.map(|reading| reading.max(writing)))];
+        if reckoned != [*by_reads, *by_writes, *shards] {
+            return Err(format!("{load:?} needs {reckoned:?}").into());
         }
     }
-    Ok(())
+    let is_there = |load: &[&str]| loads.iter().any(|row| row == load);
+    let reads = is_there(&["100,000", "200", "10", "strong", "0", "17", "0", "17"]);
+    let writes = is_there(&["1", "200", "0", "strong", "100,000", "0", "100", "100"]);
+    let bounds = [FEWEST, MOST] == [2, 100] && section.contains("more than 100");
+    if reads && writes && bounds { Ok(()) } else { Err("the page lacks a load of the deck, or the bounds of `{shard:n}`".into()) }
+}
+
+/// The columns of a table's row that begins with a number.
+fn columns(line: &str) -> Option<Vec<&str>> {
+    let row = line.strip_prefix("| ")?.strip_suffix(" |")?;
+    row.starts_with(|first: char| first.is_ascii_digit()).then(|| row.split(" | ").collect())
 }
 
 /// Summaries of three reports are one Query of 0.5 units. With the bodies of two, it is 1.5 units, because DynamoDB rounds each body up

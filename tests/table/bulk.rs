@@ -42,7 +42,7 @@ async fn items_go_in_and_come_out_by_either_way() {
 }
 
 #[tokio::test]
-async fn of_items_with_one_key_the_last_stays_and_indexes_follow() {
+async fn items_with_one_key_last_stays_and_indexes_follow() {
     for bulk in [true, false] {
         let store = TableStore::in_memory().unwrap();
         fill(&store, 3).await;

@@ -16,6 +16,7 @@ mod makers;
 mod own_store;
 mod reads;
 #[allow(dead_code)]
+#[path = "../support/scripted.rs"]
 mod scripted;
 mod sockets;
 mod write_faults;

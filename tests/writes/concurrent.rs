@@ -76,7 +76,7 @@ async fn writers_of_one_containers_foods_lose_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_rivals_for_one_food_no_change_is_half_made() {
+async fn concurrent_changes_of_one_food_none_is_half_made() {
     let (gateway, _) = support::system("pantry").await;
     let add =
         "mutation ($g: ID!, $c: ID!, $input: FoodInput!) { addFood(groupId: $g, containerId: $c, input: $input) { foods { id name } } }";
@@ -106,7 +106,7 @@ async fn of_rivals_for_one_food_no_change_is_half_made() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_sign_ups_with_one_address_one_wins() {
+async fn concurrent_sign_ups_with_one_address_one_wins() {
     let (gateway, _) = support::system("pantry").await;
     let sign_up = "mutation ($name: String!, $email: String!) { createUser(name: $name, email: $email) { id } }";
     let answers = together(|number| {
@@ -145,7 +145,7 @@ async fn sign(gateway: Gateway, mark: String) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_writers_of_one_versioned_item_none_is_lost() {
+async fn concurrent_writes_of_a_versioned_item_none_is_lost() {
     let (gateway, _) = support::system("ledger").await;
     run(&gateway, "mutation { createPage(id: \"p\", title: \"\") { version } }", json!({})).await;
     let attempts = together(|number| sign(gateway.clone(), format!("<{number}>"))).await;
@@ -157,7 +157,7 @@ async fn of_writers_of_one_versioned_item_none_is_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_writers_that_count_none_is_lost_and_none_goes_too_far() {
+async fn concurrent_counts_none_is_lost_and_none_goes_too_far() {
     let (gateway, _) = support::system("ledger").await;
     run(&gateway, "mutation { open(id: \"a\", coins: 100) { coins } b: open(id: \"b\", coins: 0) { coins } }", json!({})).await;
     let answers = together(|number| {

@@ -1,0 +1,82 @@
+//! The messages about wrong schemas: `tests/diagnostics/<case>.graphql` gives `<case>.txt`; `UPDATE_EXPECT=1` refreshes it. A case named
+//! after a code must report that code, every rule must have its case, and docs/errors.md must match the rules.
+
+use keyfold::schema::diagnostics::rules;
+use keyfold::schema::load;
+use libtest_mimic::{Failed, Trial};
+use std::path::{Path, PathBuf};
+
+/// A test a schema, and those that hold schemas, rules and the page together.
+pub fn trials() -> Vec<Trial> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut cases: Vec<PathBuf> = std::fs::read_dir(root.join("tests/diagnostics"))
+        .expect("the cases")
+        .map(|entry| entry.expect("a case").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "graphql"))
+        .collect();
+    cases.sort();
+    let names: Vec<String> = cases.iter().map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned()).collect();
+    let trial = |(path, name): (PathBuf, String)| Trial::test(format!("diagnostics::{name}"), move || golden(&path, &name));
+    let mut trials: Vec<Trial> = cases.into_iter().zip(names.clone()).map(trial).collect();
+    trials.push(Trial::test("diagnostics::every_rule_has_a_case", move || every_rule_has_a_case(&names)));
+    trials.push(Trial::test("diagnostics::every_code_in_the_sources_is_a_rule", || every_code_is_a_rule(&root.join("src/schema"))));
+    trials.push(Trial::test("diagnostics::docs_errors_page", || expect(&root.join("docs/errors.md"), &rules::page())));
+    trials
+}
+
+/// The environment of every case.
+fn environment(name: &str) -> Option<String> {
+    (name == "STAGE").then(|| "dev".to_owned())
+}
+
+fn golden(path: &Path, name: &str) -> Result<(), Failed> {
+    let text = std::fs::read_to_string(path)?;
+    let file = path.file_name().expect("a name").to_string_lossy();
+    let diagnostics = match load(&file, &text, &environment) {
+        Ok((_, warnings)) => warnings,
+        Err(mistakes) => mistakes,
+    };
+    if name.starts_with("KF") && !diagnostics.list.iter().any(|found| name.starts_with(found.code)) {
+        return Err(format!("{name} is not found:\n{}", diagnostics.render(false)).into());
+    }
+    if name == "ten_mistakes" && diagnostics.list.len() != 10 {
+        return Err(format!("{} findings instead of ten:\n{}", diagnostics.list.len(), diagnostics.render(false)).into());
+    }
+    expect(&path.with_extension("txt"), &diagnostics.render(false))
+}
+
+/// Compares with the file, or writes it.
+fn expect(path: &Path, actual: &str) -> Result<(), Failed> {
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        return Ok(std::fs::write(path, actual)?);
+    }
+    let expected = std::fs::read_to_string(path).unwrap_or_default();
+    if expected == actual {
+        return Ok(());
+    }
+    let difference = similar::TextDiff::from_lines(expected.as_str(), actual).unified_diff().header("expected", "actual").to_string();
+    Err(format!("{} differs (UPDATE_EXPECT=1 refreshes it):\n{difference}", path.display()).into())
+}
+
+fn every_rule_has_a_case(names: &[String]) -> Result<(), Failed> {
+    let missing: Vec<&str> = rules::rules().map(|rule| rule.code).filter(|code| !names.iter().any(|name| name.starts_with(code))).collect();
+    if missing.is_empty() { Ok(()) } else { Err(format!("no case for {missing:?}").into()) }
+}
+
+fn every_code_is_a_rule(folder: &Path) -> Result<(), Failed> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            every_code_is_a_rule(&path)?;
+            continue;
+        }
+        let text = std::fs::read_to_string(&path)?;
+        for (at, _) in text.match_indices("\"KF0") {
+            let code = &text[at + 1..at + 7];
+            if code != "KF0000" && rules::rule_of(code).is_none() && code.ends_with(|c: char| c.is_ascii_digit()) {
+                return Err(format!("{code} in {} is no rule", path.display()).into());
+            }
+        }
+    }
+    Ok(())
+}
