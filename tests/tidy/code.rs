@@ -29,6 +29,8 @@ pub struct Function {
     pub name: String,
     /// How many values it is given besides `self`: a tuple counts by its members.
     pub parameters: usize,
+    /// Its lines, from its signature to the end of its body.
+    pub lines: usize,
 }
 
 /// A path, and the modules written within the file around it.
@@ -62,14 +64,15 @@ impl Code {
         }
     }
 
-    fn add_function(&mut self, signature: &syn::Signature) {
+    fn add_function(&mut self, signature: &syn::Signature, end: proc_macro2::LineColumn) {
         let parameters = signature.inputs.iter().map(|input| match input {
             syn::FnArg::Receiver(_) => 0,
             syn::FnArg::Typed(input) => values_of(&input.ty),
         });
         let owner = self.owner.iter().map(|owner| format!("{owner}::")).collect::<String>();
         let (line, name) = (signature.ident.span().start().line, format!("{owner}{}", signature.ident));
-        self.functions.push(Function { line, name, parameters: parameters.sum() });
+        let lines = end.line + 1 - signature.span().start().line;
+        self.functions.push(Function { line, name, parameters: parameters.sum(), lines });
     }
 
     /// Visits what is inside a type's implementation or a trait.
@@ -137,7 +140,7 @@ impl<'ast> Visit<'ast> for Code {
                 self.inline_modules.pop();
                 return;
             }
-            syn::Item::Fn(function) => self.add_function(&function.sig),
+            syn::Item::Fn(function) => self.add_function(&function.sig, function.span().end()),
             _ => {}
         }
         match item {
@@ -148,7 +151,7 @@ impl<'ast> Visit<'ast> for Code {
     }
 
     fn visit_trait_item_fn(&mut self, method: &'ast syn::TraitItemFn) {
-        self.add_function(&method.sig);
+        self.add_function(&method.sig, method.span().end());
         visit::visit_trait_item_fn(self, method);
     }
 
@@ -159,7 +162,7 @@ impl<'ast> Visit<'ast> for Code {
         if method.attrs.iter().any(is_for_tests) {
             self.test_lines += method.span().end().line + 1 - method.span().start().line;
         } else {
-            self.add_function(&method.sig);
+            self.add_function(&method.sig, method.span().end());
             visit::visit_impl_item_fn(self, method);
         }
     }

@@ -69,6 +69,7 @@ const DEEPEST: usize = 3;
 /// The most files in a folder; its `mod.rs` and test files are not counted.
 const MOST_FILES: usize = 12;
 const MOST_PARAMETERS: usize = 5;
+const MOST_FUNCTION_LINES: usize = 60;
 const VAGUE_NAMES: [&str; 6] = ["utils", "util", "helpers", "helper", "common", "core"];
 const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
 /// The examples, and the folder of `tests/golden/` with the goldens of their operations.
@@ -192,7 +193,7 @@ fn parameters(files: &[impl Borrow<File>], known: &[(&str, &str)]) -> Vec<String
             if known.contains(&place) {
                 needed.insert(place);
             } else {
-                let (path, Function { line, name, parameters }) = (&file.path, function);
+                let (path, Function { line, name, parameters, .. }) = (&file.path, function);
                 found.push(format!("{path}:{line}: `{name}` has {parameters} parameters, {MOST_PARAMETERS} is the most"));
             }
         }
@@ -202,6 +203,18 @@ fn parameters(files: &[impl Borrow<File>], known: &[(&str, &str)]) -> Vec<String
         stale.map(|(path, name)| format!("tests/tidy/exceptions.rs: `{name}` of {path} has few parameters: take it out of the list")),
     );
     found
+}
+
+/// A function has at most [`MOST_FUNCTION_LINES`] lines, its signature included.
+fn function_lengths(files: &[impl Borrow<File>]) -> Vec<String> {
+    let long = |file: &File| -> Vec<String> {
+        let long = file.code.functions.iter().filter(|function| function.lines > MOST_FUNCTION_LINES);
+        long.map(|Function { line, name, lines, .. }| {
+            format!("{}:{line}: `{name}` has {lines} lines, {MOST_FUNCTION_LINES} is the most", file.path)
+        })
+        .collect()
+    };
+    files.iter().flat_map(|file| long(file.borrow())).collect()
 }
 
 fn type_names(files: &[impl Borrow<File>]) -> Vec<String> {
@@ -366,6 +379,11 @@ fn folders_make_no_circle() {
 #[test]
 fn functions_have_few_parameters() {
     none(parameters(&product_sources(), &MANY_PARAMETERS));
+}
+
+#[test]
+fn functions_are_short() {
+    none(function_lengths(&product_sources()));
 }
 
 #[test]
@@ -584,6 +602,13 @@ mod rules {
             ("src/x/b/one.rs", "use super::two;"),
         ]);
         none(folder_circles(&down));
+    }
+
+    #[test]
+    fn long_functions_are_found() {
+        let of_lines = |lines: usize| format!("fn f() {{\n{}}}\n", "    g();\n".repeat(lines - 2));
+        none(function_lengths(&file("src/a.rs", &of_lines(60))));
+        assert_eq!(function_lengths(&file("src/a.rs", &of_lines(61))), ["src/a.rs:1: `f` has 61 lines, 60 is the most"]);
     }
 
     #[test]

@@ -66,20 +66,12 @@ pub async fn handle(
 ) -> axum::response::Response {
     let (request, body) = request.into_parts();
     let may_write = request.method == Method::POST;
-    if !may_write && !is_read(&request.method) {
-        return refuse(MediaType::Json, &HttpRefusal::Method);
-    }
-    let Some(media) = negotiate(&request.headers) else { return refuse(MediaType::Json, &HttpRefusal::NotAcceptable) };
-    let Some(accepted) = Accepted::of(&request.headers) else { return refuse(media, &HttpRefusal::CodingNotAcceptable) };
-    if media == MediaType::EventStream && !accepted.plain() {
-        return refuse(media, &HttpRefusal::CodingNotAcceptable);
-    }
     let transport: Transport = request.extensions.get().copied().unwrap_or_default();
-    if media == MediaType::EventStream && !transport.streams {
-        return refuse(media, &HttpRefusal::NoEvents);
-    }
-    let known = KnownResponses::of(&request.method, &request.headers);
-    let (form, endpoint) = (Form { media, accepted, known }, &http.endpoint);
+    let (form, endpoint) = match form(&request, transport.streams) {
+        Ok(form) => (form, &http.endpoint),
+        Err((media, refusal)) => return refuse(media, &refusal),
+    };
+    let media = form.media;
     let origin = RequestOrigin::new(client, &request.extensions);
     let identity = match endpoint.authenticator.identify(Credentials::of_headers(&request.headers), &origin).await {
         Ok(identity) => identity,
@@ -124,6 +116,22 @@ pub async fn handle(
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
     }
     response
+}
+
+/// The form of the response that a client accepts, or why there is none.
+fn form(request: &Parts, streams: bool) -> Result<Form, (MediaType, HttpRefusal)> {
+    if request.method != Method::POST && !is_read(&request.method) {
+        return Err((MediaType::Json, HttpRefusal::Method));
+    }
+    let media = negotiate(&request.headers).ok_or((MediaType::Json, HttpRefusal::NotAcceptable))?;
+    let accepted = Accepted::of(&request.headers).ok_or((media, HttpRefusal::CodingNotAcceptable))?;
+    if media == MediaType::EventStream && !accepted.plain() {
+        return Err((media, HttpRefusal::CodingNotAcceptable));
+    }
+    if media == MediaType::EventStream && !streams {
+        return Err((media, HttpRefusal::NoEvents));
+    }
+    Ok(Form { media, accepted, known: KnownResponses::of(&request.method, &request.headers) })
 }
 
 /// Runs an operation, and answers in the form that the client accepts.
