@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// The longest message, in bytes. It may quote what the caller sent, which may be as long as a request.
-const LONGEST_MESSAGE: usize = 400;
+const MAX_MESSAGE_LENGTH: usize = 400;
 
 /// `extensions.code` of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -177,10 +177,10 @@ impl GraphqlError {
 }
 
 fn shortened(message: &str) -> String {
-    if message.len() <= LONGEST_MESSAGE {
+    if message.len() <= MAX_MESSAGE_LENGTH {
         return message.to_owned();
     }
-    format!("{}…", &message[..message.floor_char_boundary(LONGEST_MESSAGE)])
+    format!("{}…", &message[..message.floor_char_boundary(MAX_MESSAGE_LENGTH)])
 }
 
 #[cfg(test)]

@@ -21,12 +21,12 @@ pub const SLOWEST: u64 = 8 << 10;
 
 /// The most bytes that a connection keeps before it has a whole header, or ends because the header is too long: the header itself, and what
 /// was read with its end.
-const MOST_KEPT: usize = 64 << 10;
+const MAX_KEPT: usize = 64 << 10;
 
 /// How long a closed connection discards what its peer still sends.
 const LINGER: Duration = Duration::from_secs(5);
 /// The most bytes that a closed connection discards.
-const MOST_DISCARDED: usize = 8 << 20;
+const MAX_DISCARDED: usize = 8 << 20;
 
 /// The received bytes that use up a unit of a task's turn. A turn has 128 units (tokio, `task::coop`), and so 8 KiB.
 const TURN_BYTES: usize = 64;
@@ -160,7 +160,7 @@ impl Received {
         let all = self.0.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         let Header { begins, memory, .. } = &mut *self.header();
         let length = begins.map_or(0, |begins| usize::try_from(all - begins).unwrap_or(usize::MAX));
-        memory.resize(length.min(MOST_KEPT)).map_err(|_| Error::new(ErrorKind::OutOfMemory, "there is no memory for the header"))
+        memory.resize(length.min(MAX_KEPT)).map_err(|_| Error::new(ErrorKind::OutOfMemory, "there is no memory for the header"))
     }
 
     fn header(&self) -> MutexGuard<'_, Header> {
@@ -244,7 +244,7 @@ impl Lingering {
     /// Discards what arrives, until the peer closes or has had its time.
     fn poll_end(&mut self, stream: &mut TcpStream, context: &mut Context<'_>) -> Poll<()> {
         let mut space = [0; 8 << 10];
-        while self.discarded < MOST_DISCARDED && self.end.as_mut().poll(context).is_pending() {
+        while self.discarded < MAX_DISCARDED && self.end.as_mut().poll(context).is_pending() {
             let mut buffer = ReadBuf::new(&mut space);
             let read = ready!(Pin::new(&mut *stream).poll_read(context, &mut buffer));
             if read.is_err() || buffer.filled().is_empty() {

@@ -23,7 +23,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Mutex, MutexGuard};
 
 /// The most memory that an attack may cost, in bytes.
-const MOST_MEMORY: u64 = 50 << 20;
+const MAX_MEMORY: u64 = 50 << 20;
 /// The longest that a client waits for anything, on a machine that does other things too.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 /// How long the innocent client rests between two requests.
@@ -176,7 +176,7 @@ impl Harm {
     pub fn is_small(&self) {
         println!("{self:?}");
         assert!(self.requests > 0 && self.failed.is_empty(), "{self:?}");
-        assert!(self.memory < MOST_MEMORY, "{} MB more memory: {self:?}", self.memory >> 20);
+        assert!(self.memory < MAX_MEMORY, "{} MB more memory: {self:?}", self.memory >> 20);
         if let Ok(added) = std::env::var("KEYFOLD_ATTACK_LATENCY") {
             let added = Duration::from_millis(added.trim_end_matches("ms").parse().unwrap());
             assert!(self.attacked <= self.quiet + added, "{self:?}");

@@ -3,7 +3,7 @@
 use fastrand::Rng;
 
 /// The longest input, in bytes.
-pub const LONGEST: usize = 64 * 1024;
+pub const MAX_LENGTH: usize = 64 * 1024;
 
 /// Bytes and characters that have a meaning somewhere.
 const ODD: [&str; 24] = [
@@ -23,7 +23,7 @@ pub fn changed(input: &[u8], others: &[Vec<u8>], random: &mut Rng) -> Vec<u8> {
             4 => splice(&mut bytes, random.choice(others).map_or(&[][..], Vec::as_slice), random),
             kind => by_tokens(&mut bytes, random.choice(others).map_or(&[][..], Vec::as_slice), (kind, random)),
         }
-        bytes.truncate(LONGEST);
+        bytes.truncate(MAX_LENGTH);
     }
     bytes
 }
@@ -57,7 +57,7 @@ fn remove(bytes: &mut Vec<u8>, random: &mut Rng) {
 
 fn repeat(bytes: &mut Vec<u8>, random: &mut Rng) {
     let part = bytes[part(bytes.len(), random)].to_vec();
-    let times = (1 << random.u32(..10)).min(LONGEST / part.len().max(1));
+    let times = (1 << random.u32(..10)).min(MAX_LENGTH / part.len().max(1));
     insert(bytes, part.repeat(times), random);
 }
 
@@ -109,7 +109,7 @@ fn changes_stay_in_bounds_and_differ() {
     let mut seen = std::collections::HashSet::new();
     for _ in 0..2_000 {
         let input = changed(b"query { user(id: \"1\") { name } }", &others, &mut random);
-        assert!(input.len() <= LONGEST);
+        assert!(input.len() <= MAX_LENGTH);
         seen.insert(input);
     }
     assert!(seen.len() > 1_500, "{}", seen.len());

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 /// The attributes of a position.
 const ATTRIBUTES: [&str; 4] = ["PK", "SK", "GSI1PK", "GSI1SK"];
 /// The longest key of DynamoDB, in bytes.
-const LONGEST_KEY: usize = 2048;
+const MAX_KEY_BYTES: usize = 2048;
 
 static CURSORS: LazyLock<Cursors> = LazyLock::new(|| {
     let range = KeyRange { partition: None, sort: None, excluded: vec![], prefix: 0, begins_with: None, values: vec![] };
@@ -22,7 +22,7 @@ static CURSORS: LazyLock<Cursors> = LazyLock::new(|| {
 fn keys(input: &[u8]) -> Item {
     let mut parts = input.split(|byte| *byte == b',');
     let value = |part: &[u8]| {
-        let part = &part[..part.len().min(LONGEST_KEY / 4)];
+        let part = &part[..part.len().min(MAX_KEY_BYTES / 4)];
         match part.first() {
             Some(b'0'..=b'9') => {
                 Attribute::N(part.iter().filter(|byte| byte.is_ascii_digit()).map(|byte| char::from(*byte)).collect::<String>().into())

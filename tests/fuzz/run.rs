@@ -1,6 +1,6 @@
 //! A target and its corpus in; a failed test out if an input breaks it, with the input.
 
-use crate::change::{LONGEST, changed};
+use crate::change::{MAX_LENGTH, changed};
 use fastrand::Rng;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// The longest time of an input, in an unoptimised build, on a machine that does other things, too.
 const LONGEST_TIME: Duration = Duration::from_secs(20);
 /// Most inputs to keep for more changes.
-const MOST_KEPT: usize = 4_000;
+const MAX_KEPT: usize = 4_000;
 
 /// What a target does with an input. It returns the outcome in a word or two; a broken law is a panic.
 pub type Target = fn(&[u8]) -> String;
@@ -38,12 +38,12 @@ pub fn run(name: &'static str, target: Target, more: Vec<Vec<u8>>) {
         };
         let mut kept = corpus(name);
         kept.extend(more);
-        kept.iter_mut().for_each(|input| input.truncate(LONGEST));
+        kept.iter_mut().for_each(|input| input.truncate(MAX_LENGTH));
         let mut outcomes: HashSet<String> = kept.iter().map(|input| attempt(input)).collect();
         let (mut random, end) = (Rng::with_seed(seed), Instant::now() + time);
         while Instant::now() < end {
             let input = changed(random.choice(&kept).unwrap(), &kept, &mut random);
-            if outcomes.insert(attempt(&input)) && kept.len() < MOST_KEPT {
+            if outcomes.insert(attempt(&input)) && kept.len() < MAX_KEPT {
                 kept.push(input);
             }
         }

@@ -2,7 +2,7 @@
 
 use futures_util::StreamExt;
 use keyfold::execute::watch::hub::Hub;
-use keyfold::schema::scalar::spread::{FEWEST, MOST};
+use keyfold::schema::scalar::spread::{MAX_SPREAD, MIN_SPREAD};
 use libtest_mimic::Failed;
 use serde_json::Value;
 
@@ -142,7 +142,7 @@ fn d11() -> Result<(), Failed> {
     let is_there = |load: &[&str]| loads.iter().any(|row| row == load);
     let reads = is_there(&["100,000", "200", "10", "strong", "0", "17", "0", "17"]);
     let writes = is_there(&["1", "200", "0", "strong", "100,000", "0", "100", "100"]);
-    let bounds = [FEWEST, MOST] == [2, 100] && section.contains("more than 100");
+    let bounds = [MIN_SPREAD, MAX_SPREAD] == [2, 100] && section.contains("more than 100");
     if reads && writes && bounds { Ok(()) } else { Err("the page lacks a load of the deck, or the bounds of `{shard:n}`".into()) }
 }
 

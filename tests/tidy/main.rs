@@ -63,13 +63,13 @@ const CRATES: [(&str, &[&str]); 14] = [
     ("anyhow", &["cli"]),
 ];
 
-const MOST_LINES: usize = 500;
+const MAX_LINES: usize = 500;
 const USUAL_LINES: usize = 350;
-const DEEPEST: usize = 3;
+const MAX_DEPTH: usize = 3;
 /// The most files in a folder; its `mod.rs` and test files are not counted.
-const MOST_FILES: usize = 12;
-const MOST_PARAMETERS: usize = 5;
-const MOST_FUNCTION_LINES: usize = 60;
+const MAX_FILES: usize = 12;
+const MAX_PARAMETERS: usize = 5;
+const MAX_FUNCTION_LINES: usize = 60;
 const VAGUE_NAMES: [&str; 6] = ["utils", "util", "helpers", "helper", "common", "core"];
 const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
 /// The examples, and the folder of `tests/golden/` with the goldens of their operations.
@@ -97,8 +97,8 @@ fn file_sizes(files: &[impl Borrow<File>]) -> Vec<String> {
         .collect();
     let (large, _): (Vec<_>, Vec<_>) = sizes.iter().partition(|(lines, _)| *lines > USUAL_LINES);
     let mut found: Vec<String> = Vec::new();
-    for (lines, path) in large.iter().filter(|(lines, _)| *lines > MOST_LINES) {
-        found.push(format!("{path}:{}: {lines} lines, {MOST_LINES} is the most", MOST_LINES + 1));
+    for (lines, path) in large.iter().filter(|(lines, _)| *lines > MAX_LINES) {
+        found.push(format!("{path}:{}: {lines} lines, {MAX_LINES} is the most", MAX_LINES + 1));
     }
     if large.len() * 10 > sizes.len() {
         let list: Vec<&str> = large.iter().map(|(_, path)| *path).collect();
@@ -112,8 +112,8 @@ fn folders(files: &[impl Borrow<File>]) -> Vec<String> {
     let mut beside: BTreeMap<&str, usize> = BTreeMap::new();
     for File { path, .. } in files.iter().map(Borrow::borrow) {
         let names: Vec<&str> = path.trim_start_matches("src/").trim_end_matches(".rs").split('/').collect();
-        if names.len() - 1 > DEEPEST {
-            found.push(format!("{path}:1: folders are at most {DEEPEST} deep"));
+        if names.len() - 1 > MAX_DEPTH {
+            found.push(format!("{path}:1: folders are at most {MAX_DEPTH} deep"));
         }
         if let Some(name) = names.iter().find(|name| VAGUE_NAMES.contains(name)) {
             found.push(format!("{path}:1: `{name}` says nothing; name the file after what it holds or does"));
@@ -125,8 +125,8 @@ fn folders(files: &[impl Borrow<File>]) -> Vec<String> {
             *beside.entry(folder).or_default() += 1;
         }
     }
-    let crowded = beside.into_iter().filter(|(_, files)| *files > MOST_FILES);
-    found.extend(crowded.map(|(folder, files)| format!("{folder}: {files} files beside each other, {MOST_FILES} is the most")));
+    let crowded = beside.into_iter().filter(|(_, files)| *files > MAX_FILES);
+    found.extend(crowded.map(|(folder, files)| format!("{folder}: {files} files beside each other, {MAX_FILES} is the most")));
     found
 }
 
@@ -183,18 +183,18 @@ fn folder_circles(files: &[impl Borrow<File>]) -> Vec<String> {
     found
 }
 
-/// A function has at most [`MOST_PARAMETERS`] parameters besides `self`. A tuple counts by its members, since it only hides them.
+/// A function has at most [`MAX_PARAMETERS`] parameters besides `self`. A tuple counts by its members, since it only hides them.
 fn parameters(files: &[impl Borrow<File>], known: &[(&str, &str)]) -> Vec<String> {
     let mut found = Vec::new();
     let mut needed: BTreeSet<(&str, &str)> = BTreeSet::new();
     for file in files.iter().map(Borrow::borrow) {
-        for function in file.code.functions.iter().filter(|function| function.parameters > MOST_PARAMETERS) {
+        for function in file.code.functions.iter().filter(|function| function.parameters > MAX_PARAMETERS) {
             let place = (file.path.as_str(), function.name.as_str());
             if known.contains(&place) {
                 needed.insert(place);
             } else {
                 let (path, Function { line, name, parameters, .. }) = (&file.path, function);
-                found.push(format!("{path}:{line}: `{name}` has {parameters} parameters, {MOST_PARAMETERS} is the most"));
+                found.push(format!("{path}:{line}: `{name}` has {parameters} parameters, {MAX_PARAMETERS} is the most"));
             }
         }
     }
@@ -205,12 +205,12 @@ fn parameters(files: &[impl Borrow<File>], known: &[(&str, &str)]) -> Vec<String
     found
 }
 
-/// A function has at most [`MOST_FUNCTION_LINES`] lines, its signature included.
+/// A function has at most [`MAX_FUNCTION_LINES`] lines, its signature included.
 fn function_lengths(files: &[impl Borrow<File>]) -> Vec<String> {
     let long = |file: &File| -> Vec<String> {
-        let long = file.code.functions.iter().filter(|function| function.lines > MOST_FUNCTION_LINES);
+        let long = file.code.functions.iter().filter(|function| function.lines > MAX_FUNCTION_LINES);
         long.map(|Function { line, name, lines, .. }| {
-            format!("{}:{line}: `{name}` has {lines} lines, {MOST_FUNCTION_LINES} is the most", file.path)
+            format!("{}:{line}: `{name}` has {lines} lines, {MAX_FUNCTION_LINES} is the most", file.path)
         })
         .collect()
     };

@@ -17,7 +17,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 /// The file that is read if no other is named.
 pub const USUAL: &str = "keyfold.toml";
 /// The most bytes of a file.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 /// How many mistakes are told.
 const MISTAKES_TOLD: usize = 20;
 
@@ -71,10 +71,10 @@ impl ConfigFile {
     pub fn read(path: &Path, is_named: bool, command: &Command) -> Result<Self> {
         let name = path.display().to_string();
         let mut text = String::new();
-        let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_string(&mut text));
+        let read = File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text));
         match read.map(u64::try_from) {
-            Ok(Ok(0..=MOST_BYTES)) => {}
-            Ok(_) => bail!("{name} is longer than {} MiB", MOST_BYTES >> 20),
+            Ok(Ok(0..=MAX_BYTES)) => {}
+            Ok(_) => bail!("{name} is longer than {} MiB", MAX_BYTES >> 20),
             Err(error) if error.kind() == ErrorKind::NotFound && !is_named => return Ok(Self::default()),
             Err(error) if error.kind() == ErrorKind::InvalidData => bail!("{name} is not UTF-8 text"),
             Err(error) => return Err(error).with_context(|| format!("cannot read {name}")),

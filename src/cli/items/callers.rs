@@ -11,7 +11,7 @@ use std::path::Path;
 /// The name of the file.
 const FILE: &str = "callers.json";
 /// Most callers: more than anybody chooses from.
-const MOST: usize = 1_000;
+const MAX_CALLERS: usize = 1_000;
 
 /// Somebody whose items are among the samples.
 #[derive(Debug, Clone, Deserialize)]
@@ -40,7 +40,7 @@ pub fn read(directory: &Path) -> Result<Vec<SampleCaller>> {
     let callers: Vec<SampleCaller> = serde_json::from_slice(&text).with_context(|| {
         format!("{} is no list of callers: [{{ \"name\": \"Ann\", \"claims\": {{ \"sub\": \"u1\" }} }}]", path.display())
     })?;
-    ensure!(callers.len() <= MOST, "{} has more than {MOST} callers", path.display());
+    ensure!(callers.len() <= MAX_CALLERS, "{} has more than {MAX_CALLERS} callers", path.display());
     for (position, caller) in callers.iter().enumerate() {
         let (file, name) = (path.display(), &caller.name);
         ensure!(!callers[..position].iter().any(|other| other.name == *name), "{file} has two callers of the name \"{name}\"");

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The most values and guards that are kept, about 64 MiB.
-const MOST: usize = 2 << 20;
+const MAX_GUARDS: usize = 2 << 20;
 
 /// The unique values and the guards of a table so far, as hashes of the guards.
 #[derive(Debug, Default)]
@@ -56,7 +56,7 @@ impl Guards {
     }
 
     fn keep(&mut self, keep: impl FnOnce(&mut Self)) {
-        self.is_over |= self.needed.len() + self.there.len() >= MOST;
+        self.is_over |= self.needed.len() + self.there.len() >= MAX_GUARDS;
         if !self.is_over {
             keep(self);
         }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 /// The longest line, in bytes: ten times the largest item, since JSON and base64 add to it.
-const LONGEST_LINE: u64 = 4 * 1024 * 1024;
+const MAX_LINE_LENGTH: u64 = 4 * 1024 * 1024;
 
 /// Most bad lines that are listed.
 const MISTAKES_SHOWN: usize = 10;
@@ -178,9 +178,9 @@ impl CheckedItems {
 
 fn next_line(reader: &mut impl BufRead) -> Result<Option<String>> {
     let mut line = Vec::new();
-    let read = reader.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut line)?;
-    if line.len() as u64 > LONGEST_LINE {
-        bail!("the line is longer than {LONGEST_LINE} bytes, more than any item");
+    let read = reader.by_ref().take(MAX_LINE_LENGTH + 1).read_until(b'\n', &mut line)?;
+    if line.len() as u64 > MAX_LINE_LENGTH {
+        bail!("the line is longer than {MAX_LINE_LENGTH} bytes, more than any item");
     }
     if read == 0 {
         return Ok(None);
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_line_without_end_and_a_file_that_is_not_text_are_refused() {
-        let (_keep, endless) = file(&vec![b'x'; LONGEST_LINE as usize + 10]);
+        let (_keep, endless) = file(&vec![b'x'; MAX_LINE_LENGTH as usize + 10]);
         assert!(format!("{:#}", endless.check(&table(), &mut |_| {}).unwrap_err()).contains("line 1: the line is longer"));
         let (_keep, binary) = file(b"\xff\n");
         assert!(format!("{:#}", binary.check(&table(), &mut |_| {}).unwrap_err()).contains("not UTF-8"));

@@ -18,10 +18,10 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The deepest embedded objects that are looked at: as deep as DynamoDB nests attributes.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// The most items of a table that are looked at in a store.
-const MOST: usize = 100_000;
+const MAX_KEYS: usize = 100_000;
 /// Items read at once.
 const PAGE: u32 = 1_000;
 /// How long reading them may take.
@@ -46,7 +46,7 @@ pub async fn warn_of_store(store: TableStore, model: Arc<Model>) {
     for table in &model.tables {
         let mut survey = Survey::new(&model, table);
         let (mut seen, mut start) = (0, None);
-        while seen < MOST {
+        while seen < MAX_KEYS {
             // A table that cannot be read is told by the first request.
             let Ok(page) = store.scan_page(&table.name, start.take(), PAGE, Instant::now() + PAGE_BOUND).await else {
                 survey.is_partial = true;
@@ -143,7 +143,7 @@ impl<'m> Survey<'m> {
             let misspelling = item.get(name).and_then(|value| templates.iter().find_map(|template| misspelling(template, value)));
             found.extend(misspelling.map(|misspelling| (format!("{}.{}", ty.name, misspelling.field), misspelling)));
         }
-        self.instants(ty, item, DEEPEST, &mut found);
+        self.instants(ty, item, MAX_DEPTH, &mut found);
         for (place, misspelling) in found {
             self.count(Surprise::Value(place), misspelling);
         }

@@ -25,7 +25,7 @@ const OFTEN: Duration = Duration::from_millis(300);
 /// How often `keyfold serve` reads the file.
 const EVERY: Duration = Duration::from_secs(1);
 /// The most bytes of a file that is loaded again.
-const MOST_BYTES: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 /// How many mistakes a line of the log tells, and the most characters of each.
 const MISTAKES_TOLD: usize = 5;
 const MISTAKE_LETTERS: usize = 400;
@@ -282,10 +282,10 @@ async fn read(path: &Path) -> Result<String, String> {
         return Err("the schema is not in a file that can be read again".to_owned());
     }
     let mut bytes = Vec::new();
-    let mut file = tokio::fs::File::open(path).await.map_err(trouble)?.take(MOST_BYTES + 1);
+    let mut file = tokio::fs::File::open(path).await.map_err(trouble)?.take(MAX_BYTES + 1);
     let length = file.read_to_end(&mut bytes).await.map_err(trouble)?;
-    if u64::try_from(length).is_ok_and(|length| length > MOST_BYTES) {
-        return Err(format!("the file is longer than {} MiB", MOST_BYTES >> 20));
+    if u64::try_from(length).is_ok_and(|length| length > MAX_BYTES) {
+        return Err(format!("the file is longer than {} MiB", MAX_BYTES >> 20));
     }
     String::from_utf8(bytes).map_err(|_| "the file is not UTF-8 text".to_owned())
 }

@@ -2,7 +2,7 @@
 
 use super::evaluate;
 use super::placeholders::Placeholders;
-use super::scope::{MOST_VALUES, Scope};
+use super::scope::{MAX_VALUES, Scope};
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{Comparator, Operand, Path};
 use crate::table::data::attribute::Attribute;
@@ -110,12 +110,12 @@ impl Writer<'_> {
                 }
                 match among.len() {
                     0 => self.never(),
-                    1..=MOST_VALUES => {
+                    1..=MAX_VALUES => {
                         let value = self.write(value);
                         let among: Vec<String> = among.into_iter().map(|term| self.write(term)).collect();
                         format!("{value} IN ({})", among.join(", "))
                     }
-                    many => return Err(format!("The condition has an IN of {many} values; at most {MOST_VALUES} are allowed.")),
+                    many => return Err(format!("The condition has an IN of {many} values; at most {MAX_VALUES} are allowed.")),
                 }
             }
             Condition::Exists(path) => format!("attribute_exists({})", self.placeholders.path(&path.segments)),

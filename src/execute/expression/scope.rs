@@ -10,7 +10,7 @@ use crate::table::data::attribute::Attribute;
 use serde_json::{Map, Value};
 
 /// Most values of an IN (DynamoDB developer guide, "Constraints in Amazon DynamoDB", expression parameters).
-pub(super) const MOST_VALUES: usize = 100;
+pub(super) const MAX_VALUES: usize = 100;
 
 /// Values of the request that a condition may use.
 pub struct Scope<'a> {
@@ -51,8 +51,8 @@ impl Scope<'_> {
         if let Operand::Argument(name, kind) = operand
             && let Some(Value::Array(values)) = self.argument(name)
         {
-            if values.len() > MOST_VALUES {
-                return Err(format!("Argument \"{name}\" has {} values; a condition takes at most {MOST_VALUES}.", values.len()));
+            if values.len() > MAX_VALUES {
+                return Err(format!("Argument \"{name}\" has {} values; a condition takes at most {MAX_VALUES}.", values.len()));
             }
             let misfit = || format!("Argument \"{name}\" does not fit its use in the condition.");
             return values.iter().map(|value| encode::attribute(&kind.0, value).ok_or_else(misfit)).collect::<Result<_, _>>().map(Some);
@@ -62,8 +62,8 @@ impl Scope<'_> {
         {
             let fitting = values.iter().filter(|value| !value.is_null()).filter_map(|value| claim_value(value, &kind.0));
             let among: Vec<Attribute> = fitting.filter_map(|value| encode::attribute(&kind.0, &value)).collect();
-            if among.len() > MOST_VALUES {
-                return Err(format!("A claim has {} values; a condition takes at most {MOST_VALUES}.", among.len()));
+            if among.len() > MAX_VALUES {
+                return Err(format!("A claim has {} values; a condition takes at most {MAX_VALUES}.", among.len()));
             }
             return Ok(Some(among));
         }

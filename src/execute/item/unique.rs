@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 pub const MARK: &str = "Unique#";
 
 /// The longest value, in bytes, that a guard's key contains unchanged. A partition key has at most 2,048 bytes.
-const LONGEST_IN_GUARD: usize = 1024;
+const MAX_IN_GUARD: usize = 1024;
 
 /// The guard of a `@unique` field's value: a separate item in the same table. Its key contains type, field and value, and its attributes
 /// hold the owner's key. `None` for null. In a schema that the checker accepts, no item type can have its key.
@@ -46,10 +46,10 @@ pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: 
     };
     let mark = format!("{MARK}{}.{field}", ty.name);
     let partition = match text.len() {
-        0..=LONGEST_IN_GUARD => text,
+        0..=MAX_IN_GUARD => text,
         _ => {
             let digest = hexadecimal(&Sha256::digest(text.as_bytes()));
-            format!("{}#{digest}", &text[..text.floor_char_boundary(LONGEST_IN_GUARD)]).into()
+            format!("{}#{digest}", &text[..text.floor_char_boundary(MAX_IN_GUARD)]).into()
         }
     };
     let partition = format!("{mark}#{}{partition}", claims(keys, owner)?);

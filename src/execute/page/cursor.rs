@@ -24,11 +24,11 @@ const PURPOSE: &[u8] = b"keyfold cursor 2";
 const NONCE_LENGTH: usize = 12;
 const TAG_LENGTH: usize = 16;
 /// The most attributes of a position: the keys of a table and those of an index.
-const MOST_ATTRIBUTES: usize = 4;
+const MAX_ATTRIBUTES: usize = 4;
 /// The longest encrypted position. The keys of a table and an index have 6,144 bytes at most (DynamoDB developer guide, "Quotas").
-const MOST_BYTES: usize = TAG_LENGTH + 2 + MOST_ATTRIBUTES * 3 + 2 * (2048 + 1024);
+const MAX_BYTES: usize = TAG_LENGTH + 2 + MAX_ATTRIBUTES * 3 + 2 * (2048 + 1024);
 /// A longer cursor is refused without being decoded.
-const MAX_LENGTH: usize = MOST_BYTES.div_ceil(3) * 4;
+const MAX_LENGTH: usize = MAX_BYTES.div_ceil(3) * 4;
 
 /// The key of a gateway's cursors.
 #[derive(Clone)]

@@ -29,7 +29,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The fields of types whose other spellings the log has told of.
 static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 /// The most fields that the log tells of, also when schemas are reloaded.
-const MOST_TOLD: usize = 1_000;
+const MAX_TOLD: usize = 1_000;
 
 /// An item that the caller may see.
 #[derive(Debug, Clone)]
@@ -179,7 +179,7 @@ fn tell_left_out(types: &TypeDiscriminator, item: &Item) {
         let Some(Misspelling { field, found, own }) = misspelt(&marks.key, item) else { continue };
         let place = format!("{}.{field}", marks.item);
         let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.len() < MOST_TOLD && told.insert(place.clone()) {
+        if told.len() < MAX_TOLD && told.insert(place.clone()) {
             let written = own.unwrap_or_default();
             tracing::warn!(
                 field = place,

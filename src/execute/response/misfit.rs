@@ -7,7 +7,7 @@ use crate::schema::model::Model;
 use crate::table::data::attribute::{Attribute, Item};
 
 /// The longest key in a line, in bytes.
-const LONGEST: usize = 200;
+const MAX_LENGTH: usize = 200;
 
 /// The first value of a response's step that does not fit.
 #[derive(Debug)]
@@ -70,5 +70,5 @@ fn text(value: &Attribute) -> String {
 /// A text that is no longer than a line may be, and stays one line.
 fn shortened(text: &str) -> String {
     let plain: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    if plain.len() <= LONGEST { plain } else { format!("{}…", &plain[..plain.floor_char_boundary(LONGEST)]) }
+    if plain.len() <= MAX_LENGTH { plain } else { format!("{}…", &plain[..plain.floor_char_boundary(MAX_LENGTH)]) }
 }

@@ -8,7 +8,7 @@ use base64::Engine;
 use serde_json::Value;
 
 /// The deepest nesting of an item's lists and maps (DynamoDB developer guide, "Constraints in Amazon DynamoDB", nested attribute depth).
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// The attribute of a value; `None` if the value does not fit the type, and for an embedded object, whose type the schema knows. Null is
 /// DynamoDB's null. For a set type, a single value is an element.
@@ -18,7 +18,7 @@ pub fn attribute(kind: &ValueType, value: &Value) -> Option<Attribute> {
     }
     if let (Value::Array(values), kind) = (value, kind) {
         return match kind {
-            ValueType::Json => json(value, DEEPEST),
+            ValueType::Json => json(value, MAX_DEPTH),
             ValueType::Set(element) => set(element, values),
             _ => values.iter().map(|value| attribute(kind, value)).collect::<Option<_>>().map(Attribute::L),
         };
@@ -34,7 +34,7 @@ pub fn attribute(kind: &ValueType, value: &Value) -> Option<Attribute> {
             Some(Attribute::N(number.to_string().into()))
         }
         ValueType::Binary => base64::engine::general_purpose::STANDARD.decode(value.as_str()?).ok().map(Attribute::B),
-        ValueType::Json => json(value, DEEPEST),
+        ValueType::Json => json(value, MAX_DEPTH),
         ValueType::Set(element) => attribute(element, value),
         ValueType::Embedded(_) => None,
         _ => kind.to_text(value).map(|text| Attribute::S(text.into())),

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 /// The bytes of events that may wait for a subscriber for as long as it likes, and what it must take in each [`PATIENCE`] while more wait.
 const QUEUE_BYTES: usize = 256 << 10;
 /// The most bytes of events that wait for a subscriber, unless it is one event alone. A stream is read in bursts of a megabyte.
-const MOST_QUEUE_BYTES: usize = 4 << 20;
+const MAX_QUEUE_BYTES: usize = 4 << 20;
 /// The time over which a subscriber must take its events while many wait.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The memory of an event's place in a queue, in bytes.
@@ -210,7 +210,7 @@ impl SubscriberState {
             Gate::Holding(held) => {
                 self.held += offer.size();
                 held.push(offer);
-                let is_full = held.len() > 1 && self.held > MOST_QUEUE_BYTES;
+                let is_full = held.len() > 1 && self.held > MAX_QUEUE_BYTES;
                 self.take();
                 if is_full {
                     self.drop_held(Gate::Missing);
@@ -253,7 +253,7 @@ impl SubscriberState {
     fn take(&mut self) {
         self.count += 1;
         self.bounds.add(PLACE_BYTES);
-        let is_full = self.queue.len() > 1 && (self.queued > MOST_QUEUE_BYTES || self.is_too_slow());
+        let is_full = self.queue.len() > 1 && (self.queued > MAX_QUEUE_BYTES || self.is_too_slow());
         if is_full || (self.count > 1 && self.bounds.are_exceeded()) {
             self.end_too_slow();
         }
@@ -440,10 +440,10 @@ mod tests {
         }
         assert!(take(&patient, 12));
         let flooded = subscriber(&bounds);
-        offer(&flooded, &bounds, MOST_QUEUE_BYTES / SMALL + 1, SMALL);
+        offer(&flooded, &bounds, MAX_QUEUE_BYTES / SMALL + 1, SMALL);
         assert!(!take(&flooded, 1));
         let large = subscriber(&bounds);
-        offer(&large, &bounds, 1, MOST_QUEUE_BYTES * 2);
+        offer(&large, &bounds, 1, MAX_QUEUE_BYTES * 2);
         assert!(take(&large, 1), "one event is always sent");
     }
 }

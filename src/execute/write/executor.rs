@@ -31,7 +31,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 /// The number of lost races after which a write gives up. Of 64 writers of one item, each wins much earlier.
-const MOST_RACES: u32 = 200;
+const MAX_RACES: u32 = 200;
 
 /// The waits after lost races, in which the writers that were faster finish.
 const LOST_RACE: Pace = Pace { first: Duration::from_millis(4), longest: Duration::from_millis(200) };
@@ -225,6 +225,6 @@ impl<'a, 'j> Attempts<'a, 'j> {
     }
 
     async fn pause(&mut self) -> bool {
-        self.races < MOST_RACES && self.waits.wait(self.job.context.deadline).await
+        self.races < MAX_RACES && self.waits.wait(self.job.context.deadline).await
     }
 }

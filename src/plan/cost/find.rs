@@ -3,7 +3,7 @@
 use super::assumed::{ITEM_BYTES, PAGE_BYTES};
 use super::range::{Contents, RangeCost};
 use super::reads::{KEYS_PER_BATCH, units};
-use super::rows::MOST_KEYS;
+use super::rows::MAX_KEYS;
 use crate::schema::model::find::{Find, Returns};
 use crate::schema::model::node::NodeFind;
 
@@ -35,6 +35,6 @@ pub fn cost_of_find(find: &Find, gets: bool) -> FindCost {
 
 /// The greatest cost of a field that finds items by their ids, whatever their types.
 pub fn cost_of_nodes(nodes: &NodeFind) -> FindCost {
-    let items = if nodes.many { MOST_KEYS } else { 1 };
+    let items = if nodes.many { MAX_KEYS } else { 1 };
     FindCost { items, calls: items.div_ceil(KEYS_PER_BATCH), units: units(items, false) }
 }

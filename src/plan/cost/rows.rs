@@ -9,7 +9,7 @@ use crate::schema::model::sharding::{KeyChoice, Reading};
 use serde_json::{Map, Value};
 
 /// The most keys or ranges that the values of a field give.
-pub const MOST_KEYS: u64 = 100;
+pub const MAX_KEYS: u64 = 100;
 
 /// The keys, ranges and items of a read, each time it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl<'p> ArgumentValues<'p> {
             ValueSource::Field(_, reader) if reader.ty.is_list() => ELEMENTS,
             ValueSource::Claim(_) | ValueSource::Field(..) | ValueSource::Text(_) => 1,
         };
-        let values = key.fields.values().map(of_source).fold(1, u64::saturating_mul).min(MOST_KEYS);
+        let values = key.fields.values().map(of_source).fold(1, u64::saturating_mul).min(MAX_KEYS);
         match key.spread {
             Some(Reading { spread, which: KeyChoice::Every }) => values * u64::from(spread.count),
             _ => values,
@@ -116,7 +116,7 @@ impl<'p> ArgumentValues<'p> {
                 Origin::Seed => seeds,
                 Origin::Read(read) => parent.saturating_mul(sizes[*read].found),
                 Origin::Variant(..) => parent,
-                Origin::Ids(argument) => self.ids(argument).map_or(1, |ids| ids.len() as u64).min(MOST_KEYS),
+                Origin::Ids(argument) => self.ids(argument).map_or(1, |ids| ids.len() as u64).min(MAX_KEYS),
                 Origin::OfId(argument, id) => match self.ids(argument) {
                     Some(ids) => ids.iter().filter(|text| id.decode(text).is_some()).count() as u64,
                     None => parent,

@@ -11,27 +11,27 @@ const PLAIN: &str = "\x1b[0m";
 const TAB: usize = 4;
 
 /// The most findings that are shown. The last line counts all of them.
-const MOST_SHOWN: usize = 100;
+const MAX_SHOWN: usize = 100;
 
 /// The longest line that is shown whole, and the longest place that is underlined whole, in characters.
-const LONGEST_LINE: usize = 200;
+const MAX_LINE_LENGTH: usize = 200;
 
 /// In a longer line, the number of characters that are shown on each side of a place.
 const AROUND: usize = 60;
 
 /// The longest message or help, in characters. They may contain names of any length.
-const LONGEST_SENTENCE: usize = 2_000;
+const MAX_SENTENCE_LENGTH: usize = 2_000;
 
 impl Diagnostics {
     /// The findings with their places underlined, at most 100 of them, and a last line that counts all; empty if there are none. Of a long
     /// line, only the part around the place is shown, so the output is bounded for any schema.
     pub fn render(&self, color: bool) -> String {
         let mut out = String::new();
-        for finding in self.list.iter().take(MOST_SHOWN) {
+        for finding in self.list.iter().take(MAX_SHOWN) {
             render_one(&mut out, self, finding, color);
         }
-        if self.list.len() > MOST_SHOWN {
-            let _ = writeln!(out, "and {} more", self.list.len() - MOST_SHOWN);
+        if self.list.len() > MAX_SHOWN {
+            let _ = writeln!(out, "and {} more", self.list.len() - MAX_SHOWN);
         }
         let count = |severity| self.list.iter().filter(|finding| finding.severity == severity).count();
         let counts = [(count(Severity::Error), "error"), (count(Severity::Warning), "warning")];
@@ -82,14 +82,14 @@ fn render_one(out: &mut String, diagnostics: &Diagnostics, finding: &Diagnostic,
 /// The shown parts of a line: before the place, the place, and after it.
 fn excerpt(line: &str, place: std::ops::Range<usize>) -> (String, String, String) {
     let (before, marked, after) = (&line[..place.start], &line[place.clone()], line[place.end..].trim_end());
-    if line.chars().nth(LONGEST_LINE).is_none() {
+    if line.chars().nth(MAX_LINE_LENGTH).is_none() {
         return (shown(before), shown(marked), shown(after));
     }
     let before = match before.char_indices().rev().nth(AROUND - 1) {
         Some((at, _)) if at > 0 => format!("…{}", shown(&before[at..])),
         _ => shown(before),
     };
-    match marked.char_indices().nth(LONGEST_LINE) {
+    match marked.char_indices().nth(MAX_LINE_LENGTH) {
         Some((at, _)) => (before, format!("{}…", shown(&marked[..at])), String::new()),
         None => (before, shown(marked), shown(&cut(after, AROUND))),
     }
@@ -114,7 +114,7 @@ fn boundary(text: &str, offset: usize) -> usize {
 
 /// Text on one line, without control characters.
 fn sentence(text: &str) -> String {
-    cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), LONGEST_SENTENCE).chars().map(visible).collect()
+    cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_SENTENCE_LENGTH).chars().map(visible).collect()
 }
 
 /// Source text as it is printed: tabs become spaces, and control characters (such as escape sequences) are replaced.

@@ -3,10 +3,10 @@
 use strsim::osa_distance;
 
 /// The most names in a list.
-const MOST_LISTED: usize = 12;
+const MAX_LISTED: usize = 12;
 
 /// The longest word that is compared with the names, in bytes. The time of a comparison grows with both lengths.
-const LONGEST_WORD: usize = 200;
+const MAX_WORD_LENGTH: usize = 200;
 
 /// "did you mean `x`?" if a choice is near the word, otherwise the list of choices; `None` if there are none.
 pub fn suggest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Option<String> {
@@ -22,16 +22,16 @@ pub fn suggest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Op
 fn nearest<'a>(word: &str, choices: &[&'a str]) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let few = 1 + word.chars().count() / 4;
-    let short = choices.iter().filter(|choice| word.len().max(choice.len()) <= LONGEST_WORD);
+    let short = choices.iter().filter(|choice| word.len().max(choice.len()) <= MAX_WORD_LENGTH);
     let distances = short.map(|choice| (osa_distance(&lower, &choice.to_lowercase()), *choice));
     distances.filter(|(distance, _)| *distance <= few).min_by_key(|(distance, _)| *distance).map(|(_, choice)| choice)
 }
 
 /// The names in backticks, at most a dozen of them: "`a`, `b` and `c`".
 pub fn list(names: &[&str]) -> String {
-    let mut quoted: Vec<String> = names.iter().take(MOST_LISTED).map(|name| format!("`{name}`")).collect();
-    if names.len() > MOST_LISTED {
-        quoted.push(format!("{} more", names.len() - MOST_LISTED));
+    let mut quoted: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
+    if names.len() > MAX_LISTED {
+        quoted.push(format!("{} more", names.len() - MAX_LISTED));
     }
     match quoted.pop() {
         None => String::new(),

@@ -7,9 +7,9 @@ use super::update::{SetValue, Update};
 use std::ops::Add;
 
 /// The most operators and functions of an expression.
-const MOST_OPERATORS: usize = 300;
+const MAX_OPERATORS: usize = 300;
 /// The most bytes of its text.
-const MOST_BYTES: usize = 4096;
+const MAX_BYTES: usize = 4096;
 /// The bytes of a placeholder of a name or a value, such as `#n12` and `:v12`.
 const PLACEHOLDER: usize = 4;
 /// The bytes of an operator with its spaces, or of a function's name with its parentheses.
@@ -48,10 +48,10 @@ impl ExpressionSize {
     /// How it exceeds DynamoDB's limits, if it does.
     pub fn excess(self) -> Option<String> {
         match self {
-            Self { operators, .. } if operators > MOST_OPERATORS => {
-                Some(format!("it has {operators} operators, and DynamoDB takes {MOST_OPERATORS}"))
+            Self { operators, .. } if operators > MAX_OPERATORS => {
+                Some(format!("it has {operators} operators, and DynamoDB takes {MAX_OPERATORS}"))
             }
-            Self { bytes, .. } if bytes > MOST_BYTES => Some(format!("it is about {bytes} bytes long, and DynamoDB takes {MOST_BYTES}")),
+            Self { bytes, .. } if bytes > MAX_BYTES => Some(format!("it is about {bytes} bytes long, and DynamoDB takes {MAX_BYTES}")),
             _ => None,
         }
     }

@@ -22,7 +22,7 @@ use serde_json::Value;
 use std::collections::HashSet;
 
 /// The longest offset of `{now+…}`, in seconds: a hundred years of 366 days.
-const LONGEST: i64 = 100 * 366 * 86_400;
+const MAX_LENGTH: i64 = 100 * 366 * 86_400;
 
 /// A field with a default.
 pub struct Defaulted<'a> {
@@ -177,7 +177,7 @@ fn seconds(written: &str) -> Option<i64> {
             'w' => 604_800,
             _ => return None,
         };
-        total = number.checked_mul(unit).and_then(|more| total.checked_add(more)).filter(|total| *total <= LONGEST)?;
+        total = number.checked_mul(unit).and_then(|more| total.checked_add(more)).filter(|total| *total <= MAX_LENGTH)?;
         rest = &rest[digits + 1..];
     }
     (written.len() > 1).then_some(sign * total)

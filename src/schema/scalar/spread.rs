@@ -10,7 +10,7 @@ use serde_json::Value;
 pub struct Spread {
     /// Whether the keys are shards or replicas.
     pub kind: SpreadKind,
-    /// The number of keys, from [`FEWEST`] to [`MOST`].
+    /// The number of keys, from [`MIN_SPREAD`] to [`MAX_SPREAD`].
     pub count: u8,
 }
 
@@ -25,10 +25,10 @@ pub enum SpreadKind {
 }
 
 /// The smallest count: one key would not spread anything.
-pub const FEWEST: u8 = 2;
+pub const MIN_SPREAD: u8 = 2;
 
 /// The largest count: a transaction writes at most 100 items, and one field reads at most 100 ranges.
-pub const MOST: u8 = 100;
+pub const MAX_SPREAD: u8 = 100;
 
 impl SpreadKind {
     /// The word in the braces. An argument or `where:` binds the number by this word.

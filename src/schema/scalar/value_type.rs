@@ -276,15 +276,15 @@ fn set(element: &ValueType, values: &[Value]) -> Result<Value, String> {
 
 /// A value for an error message: short, whatever was sent.
 pub fn excerpt(value: &Value) -> String {
-    const LONGEST: usize = 60;
+    const MAX_LENGTH: usize = 60;
     match value {
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "an object".to_owned(),
-        Value::String(text) if text.chars().nth(LONGEST).is_some() => {
-            format!("{}…", Value::from(text.chars().take(LONGEST).collect::<String>()))
+        Value::String(text) if text.chars().nth(MAX_LENGTH).is_some() => {
+            format!("{}…", Value::from(text.chars().take(MAX_LENGTH).collect::<String>()))
         }
-        Value::Number(number) if number.to_string().len() > LONGEST => {
-            format!("{}…", number.to_string().chars().take(LONGEST).collect::<String>())
+        Value::Number(number) if number.to_string().len() > MAX_LENGTH => {
+            format!("{}…", number.to_string().chars().take(MAX_LENGTH).collect::<String>())
         }
         _ => value.to_string(),
     }

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The most pairs of states to visit: more than two templates with keys of full length and a few enums have.
-const MOST_PAIRS: usize = 1 << 24;
+const MAX_PAIRS: usize = 1 << 24;
 
 /// The most sets of states to visit when one language is looked for in another.
-const MOST_SETS: usize = 1 << 14;
+const MAX_SETS: usize = 1 << 14;
 
 /// The most bytes of a free text that are counted.
-const MOST_COUNTED: usize = 256;
+const MAX_COUNTED: usize = 256;
 
 /// A set of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -97,8 +97,8 @@ impl Automaton {
 
     /// These bytes, so many times. A large number counts as any.
     pub fn times(&mut self, bytes: ByteSet, least: usize, most: Option<usize>) {
-        (0..least.min(MOST_COUNTED)).for_each(|_| self.then(bytes));
-        let Some(most) = most.filter(|most| *most <= MOST_COUNTED) else { return self.many(bytes) };
+        (0..least.min(MAX_COUNTED)).for_each(|_| self.then(bytes));
+        let Some(most) = most.filter(|most| *most <= MAX_COUNTED) else { return self.many(bytes) };
         let mut ends = self.ends.clone();
         for _ in least..most {
             self.then(bytes);
@@ -162,7 +162,7 @@ impl Automaton {
     /// Whether some text is of both. If that takes too long to say, it is.
     pub fn meets(&self, other: &Automaton) -> bool {
         let pairs = self.steps.len().saturating_mul(other.steps.len());
-        if pairs > MOST_PAIRS {
+        if pairs > MAX_PAIRS {
             return true;
         }
         let mut seen = vec![false; pairs];
@@ -192,7 +192,7 @@ impl Automaton {
             if self.ends.contains(&at) && !set.iter().any(|(other, state)| others[*other].ends.contains(state)) {
                 return false;
             }
-            if seen.len() > MOST_SETS {
+            if seen.len() > MAX_SETS {
                 return false;
             }
             for (bytes, to) in &self.steps[at] {

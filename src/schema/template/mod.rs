@@ -28,7 +28,7 @@ use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::form::Spelling;
 use crate::schema::template::limits::Limits;
 use crate::schema::template::part::{
-    AsPartValue, Fields, LONGEST_KEY, Misspelling, Part, PartValue, RenderMistake, TemplateMistake, claim_of, spread_of,
+    AsPartValue, Fields, MAX_KEY_BYTES, Misspelling, Part, PartValue, RenderMistake, TemplateMistake, claim_of, spread_of,
 };
 use serde_json::Value;
 use std::borrow::Cow;
@@ -137,12 +137,12 @@ impl Template {
             longest = longest.max((text.len(), field));
             match self.literal(position + 1).filter(|_| form::is_free_text(kind)) {
                 // A value that is too long for a key is refused below, so escaping it would be wasted work.
-                Some(literal) if text.len() <= LONGEST_KEY => key.push_str(&escape::write(&text, literal)),
+                Some(literal) if text.len() <= MAX_KEY_BYTES => key.push_str(&escape::write(&text, literal)),
                 _ => key.push_str(&text),
             }
         }
-        if key.len() > LONGEST_KEY && !self.is_binary() {
-            let sentence = format!("It gives a key of {} bytes, but a key has at most {LONGEST_KEY}.", key.len());
+        if key.len() > MAX_KEY_BYTES && !self.is_binary() {
+            let sentence = format!("It gives a key of {} bytes, but a key has at most {MAX_KEY_BYTES}.", key.len());
             return Err(RenderMistake::Unfit(longest.1.to_owned(), sentence));
         }
         Ok(Some(key))
@@ -259,7 +259,7 @@ impl Template {
     /// The values of the placeholders in order. Those of one field are equal.
     fn read_values(&self, spelling: Spelling, text: &str) -> Option<Vec<ReadValue<'_>>> {
         // A longer text is not a key. This check also bounds the work.
-        if text.len() > LONGEST_KEY && !self.is_binary() {
+        if text.len() > MAX_KEY_BYTES && !self.is_binary() {
             return None;
         }
         let mut values = self.read_from((0, text), spelling, &mut HashSet::new())?;

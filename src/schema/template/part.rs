@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// The longest text that a key attribute may hold, in bytes (DynamoDB developer guide, "Constraints in Amazon DynamoDB": 2,048 for a
 /// partition key). The table checks the limit of a sort key, 1,024.
-pub const LONGEST_KEY: usize = 2048;
+pub const MAX_KEY_BYTES: usize = 2048;
 
 /// A part of a template.
 #[derive(Debug, Clone)]

@@ -5,11 +5,11 @@ use crate::schema::scalar::spread;
 use crate::schema::scalar::spread::{Spread, SpreadKind};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::form;
-use crate::schema::template::part::{LONGEST_KEY, Part, TemplateMistake, TemplateMistakeKind};
+use crate::schema::template::part::{MAX_KEY_BYTES, Part, TemplateMistake, TemplateMistakeKind};
 use std::ops::Range;
 
 /// The most literals and placeholders in a template: more than any key design has. This bounds the recursion of reading.
-const MOST_PARTS: usize = 64;
+const MAX_PARTS: usize = 64;
 
 /// A part with its byte range, or only the range if the part is a mistake.
 pub struct SpannedPart {
@@ -47,10 +47,10 @@ pub fn parse(text: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> (Vec<Sp
     }
     let whole = if text.is_empty() {
         Some("A template cannot be empty: DynamoDB has no empty keys.".to_owned())
-    } else if text.len() > LONGEST_KEY {
-        Some(format!("A template cannot be longer than a key, which has at most {LONGEST_KEY} bytes."))
-    } else if parts.len() > MOST_PARTS {
-        Some(format!("A template has at most {MOST_PARTS} parts."))
+    } else if text.len() > MAX_KEY_BYTES {
+        Some(format!("A template cannot be longer than a key, which has at most {MAX_KEY_BYTES} bytes."))
+    } else if parts.len() > MAX_PARTS {
+        Some(format!("A template has at most {MAX_PARTS} parts."))
     } else {
         None
     };
@@ -114,15 +114,15 @@ fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Res
 fn spread(kind: SpreadKind, count: &str) -> Result<Part, TemplateMistakeKind> {
     let word = kind.word();
     let digits = !count.starts_with('0') && count.bytes().all(|byte| byte.is_ascii_digit());
-    match count.parse().ok().filter(|count| digits && (spread::FEWEST..=spread::MOST).contains(count)) {
+    match count.parse().ok().filter(|count| digits && (spread::MIN_SPREAD..=spread::MAX_SPREAD).contains(count)) {
         Some(count) => {
             let spread = Spread { kind, count };
             Ok(Part::Placeholder { field: spread.placeholder(), value: ValueType::Spread(spread), width: None, limits: None })
         }
         None => Err(TemplateMistakeKind::Spread(format!(
             "The number of {word}s in `{{{word}:{count}}}` must be from {} to {}.",
-            spread::FEWEST,
-            spread::MOST
+            spread::MIN_SPREAD,
+            spread::MAX_SPREAD
         ))),
     }
 }

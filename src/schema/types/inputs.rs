@@ -11,7 +11,7 @@ use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, Type};
 use apollo_compiler::schema::{ExtendedType, InputObjectType};
 
 /// How many levels of nested input objects are checked.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// An argument, or a field of an argument's input object.
 #[derive(Debug, Clone)]
@@ -84,7 +84,7 @@ pub fn writable(draft: &SchemaDraft, from: &ValueType, to: &ValueType) -> Result
         (ValueType::Embedded(from), ValueType::Embedded(to)) => {
             let unlike = || format!("`{from}` is not `{to}`");
             let object = object_of(draft.schema, from).ok_or_else(unlike)?;
-            object_fits(draft, object, draft.records.get(to).ok_or_else(unlike)?, DEEPEST)
+            object_fits(draft, object, draft.records.get(to).ok_or_else(unlike)?, MAX_DEPTH)
         }
         (_, ValueType::Json) => Ok(()),
         (from, ValueType::Set(to)) if values::fits(from, to) => Ok(()),

@@ -32,15 +32,14 @@ use indexmap::IndexMap;
 use std::collections::HashSet;
 
 /// The most actions of a field: the items of a transaction (DynamoDB developer guide, "Amazon DynamoDB transactions: how it works").
-const MOST_ACTIONS: usize = 100;
+const MAX_ACTIONS: usize = 100;
 
 /// Checks the write; `None` if it, or what it builds on, has a mistake.
 pub fn read_write(draft: &SchemaDraft, parent: &str, field: &FieldDefinition, findings: &mut Findings) -> Option<Write> {
     let writing = Writing { draft, parent, field };
     let directives = ActionDirective::all(field);
-    if directives.len() > MOST_ACTIONS {
-        let message =
-            format!("`{}` has {} actions, but a transaction takes at most {MOST_ACTIONS}", writing.coordinate(), directives.len());
+    if directives.len() > MAX_ACTIONS {
+        let message = format!("`{}` has {} actions, but a transaction takes at most {MAX_ACTIONS}", writing.coordinate(), directives.len());
         findings.error(rules::KF0716, &whole::place(&writing), message, None);
         return None;
     }

@@ -6,9 +6,9 @@ use crate::execute::report::OperationReport;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most operations of a list that a log line names.
-const MOST_NAMES: usize = 8;
+const MAX_NAMES: usize = 8;
 /// The longest name of an operation in a log line, in bytes.
-const LONGEST_NAME: usize = 128;
+const MAX_NAME_LENGTH: usize = 128;
 
 /// Collects what the log line of a request says; copies collect together.
 #[derive(Debug, Clone, Default)]
@@ -36,7 +36,7 @@ impl RequestSummary {
     /// Adds an operation that begins.
     pub fn begins(&self, name: Option<&Arc<str>>, kind: &'static str) {
         let mut operations = self.operations();
-        if let Some(name) = name.filter(|name| operations.names.len() < MOST_NAMES && !operations.names.contains(name)) {
+        if let Some(name) = name.filter(|name| operations.names.len() < MAX_NAMES && !operations.names.contains(name)) {
             // Subscriptions are many and long, and have one name.
             operations.names.reserve_exact(1);
             operations.names.push(name.clone());
@@ -91,7 +91,7 @@ impl Operations {
 
     /// The names of the operations, with commas between them.
     pub fn names(&self) -> Option<String> {
-        let shortened = |name: &Arc<str>| name[..name.floor_char_boundary(LONGEST_NAME)].to_owned();
+        let shortened = |name: &Arc<str>| name[..name.floor_char_boundary(MAX_NAME_LENGTH)].to_owned();
         (!self.names.is_empty()).then(|| self.names.iter().map(shortened).collect::<Vec<_>>().join(","))
     }
 

@@ -12,7 +12,7 @@ const NAMED: usize = 30;
 /// Most fields that its first operation selects.
 const SELECTED: usize = 5;
 /// How deep input objects nest in its first mutation.
-const DEEPEST: usize = 3;
+const MAX_DEPTH: usize = 3;
 
 /// Knows with what the editor starts.
 pub trait StartingTexts: Send + Sync + 'static {
@@ -100,7 +100,7 @@ fn empty_value(api: &Schema, ty: &Type, depth: usize) -> String {
     }
     match api.types.get(ty.inner_named_type()) {
         Some(ExtendedType::Enum(values)) => values.values.keys().next().map_or_else(|| "null".to_owned(), ToString::to_string),
-        Some(ExtendedType::InputObject(object)) if depth < DEEPEST => {
+        Some(ExtendedType::InputObject(object)) if depth < MAX_DEPTH => {
             let fields: Vec<_> = object.fields.values().map(|field| field.node.clone()).collect();
             format!("{{ {} }}", object_fields(api, &fields, depth + 1).join(", "))
         }

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Longest host that a refusal repeats, in bytes.
-const LONGEST: usize = 100;
+const MAX_LENGTH: usize = 100;
 
 /// The hosts that a server serves.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ impl Hosts {
             Err(refusal) => Some(refusal),
             Ok(Some(host)) if !request.uri().path().starts_with("/health/") && !self.has(host.host()) => {
                 let shown = host.host();
-                Some(HttpRefusal::ForeignHost(shown[..shown.floor_char_boundary(LONGEST)].to_owned()))
+                Some(HttpRefusal::ForeignHost(shown[..shown.floor_char_boundary(MAX_LENGTH)].to_owned()))
             }
             Ok(_) => None,
         }

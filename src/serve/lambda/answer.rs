@@ -16,9 +16,9 @@ use serde_json::value::{RawValue, to_raw_value};
 use std::io::{Error, ErrorKind, Result};
 
 /// The most bytes of an answer as one object (Lambda developer guide, "Lambda quotas": 6 MB).
-const MOST: usize = 6 << 20;
+const MAX_BYTES: usize = 6 << 20;
 /// The same for a load balancer (Application Load Balancer user guide, "Lambda functions as targets": 1 MB).
-const MOST_OF_LOAD_BALANCER: usize = 1_000_000;
+const MAX_OF_LOAD_BALANCER: usize = 1_000_000;
 
 /// The headers of a response that do not hold for the refusal in its place.
 const OF_BODY: [HeaderName; 3] = [header::CONTENT_ENCODING, header::CONTENT_LENGTH, header::ETAG];
@@ -37,7 +37,7 @@ pub fn streamed(response: Response) -> LambdaAnswer {
 /// The response as one object. If it is larger than Lambda takes, a refusal takes its place. An error is a header or a body that cannot be
 /// written.
 pub async fn whole(form: EventForm, response: Response) -> Result<LambdaAnswer> {
-    let most = if matches!(form, EventForm::LoadBalancer { .. }) { MOST_OF_LOAD_BALANCER } else { MOST };
+    let most = if matches!(form, EventForm::LoadBalancer { .. }) { MAX_OF_LOAD_BALANCER } else { MAX_BYTES };
     let (parts, body) = response.into_parts();
     // All of it is in memory already.
     let body = to_bytes(body, usize::MAX).await.map_err(Error::other)?;

@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Longest header of a request, in bytes. A longer operation comes by POST.
-pub const LONGEST_HEADER: usize = 32 << 10;
+pub const MAX_HEADER_BYTES: usize = 32 << 10;
 
 /// Why a connection ended early.
 pub type EndedEarly = Box<dyn Error + Send + Sync>;

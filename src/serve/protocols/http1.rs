@@ -1,6 +1,6 @@
 //! A connection that speaks HTTP/1.1 in, its requests answered one after the other. It may become a WebSocket.
 
-use super::accepted::{AcceptedConnection, EndedEarly, LONGEST_HEADER};
+use super::accepted::{AcceptedConnection, EndedEarly, MAX_HEADER_BYTES};
 use super::workers::Workers;
 use crate::serve::client::ClientAddress;
 use crate::serve::http::graphql::refuse;
@@ -51,7 +51,7 @@ pub async fn serve(accepted: AcceptedConnection) -> Result<(), EndedEarly> {
         }
     });
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(LONGEST_HEADER);
+    builder.timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(MAX_HEADER_BYTES);
     let mut served = pin!(builder.serve_connection(TokioIo::new(connection), service).with_upgrades());
     tokio::select! {
         ended = served.as_mut() => return Ok(ended?),

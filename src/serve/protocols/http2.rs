@@ -4,7 +4,7 @@
 //! the time over which the client must take its response. The connection has memory of its own while streams run, and ends when nothing
 //! is asked for some time.
 
-use super::accepted::{AcceptedConnection, EndedEarly, LONGEST_HEADER};
+use super::accepted::{AcceptedConnection, EndedEarly, MAX_HEADER_BYTES};
 use super::pieces::{PIECE, Pieces};
 use super::stream_memory::ConnectionMemory;
 use super::streams::Streams;
@@ -27,16 +27,16 @@ use tower::ServiceExt;
 const WINDOW: u32 = (1 << 16) - 1;
 /// The memory of a connection while streams run, in bytes: the window, a header that arrives, the tables of header compression, and the
 /// buffers.
-const CONNECTION: usize = (WINDOW as usize) + 2 * LONGEST_HEADER;
+const CONNECTION: usize = (WINDOW as usize) + 2 * MAX_HEADER_BYTES;
 /// The memory of a stream besides its header and its body, in bytes: its handler, and two pieces of its response.
 const STREAM: usize = (8 << 10) + 2 * PIECE;
 /// What a field of a header takes besides its name and value (RFC 9113 section 10.5.1).
 const FIELD: usize = 32;
 
 /// The most streams of a connection at once. Their memory bounds them, too.
-const MOST_STREAMS: u32 = 256;
+const MAX_STREAMS: u32 = 256;
 /// The most streams that a client may open and reset before they are looked at, and by mistakes. Then the connection ends.
-const MOST_RESET: usize = 32;
+const MAX_RESET: usize = 32;
 /// How often the client is asked whether it is still there, and how long it may take to answer.
 const PING: Duration = Duration::from_secs(30);
 
@@ -72,10 +72,10 @@ pub async fn serve(accepted: AcceptedConnection) -> Result<(), EndedEarly> {
         .timer(TokioTimer::new())
         .initial_stream_window_size(WINDOW)
         .initial_connection_window_size(WINDOW)
-        .max_concurrent_streams(MOST_STREAMS)
-        .max_header_list_size(LONGEST_HEADER as u32)
-        .max_pending_accept_reset_streams(MOST_RESET)
-        .max_local_error_reset_streams(MOST_RESET)
+        .max_concurrent_streams(MAX_STREAMS)
+        .max_header_list_size(MAX_HEADER_BYTES as u32)
+        .max_pending_accept_reset_streams(MAX_RESET)
+        .max_local_error_reset_streams(MAX_RESET)
         .max_send_buf_size(PIECE)
         .keep_alive_interval(PING)
         .keep_alive_timeout(PING);

@@ -4,7 +4,7 @@
 use thiserror::Error;
 
 /// Longest text of a client in a reason, in bytes.
-const LONGEST: usize = 200;
+const MAX_LENGTH: usize = 200;
 
 /// Why a caller is not let in.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -73,7 +73,7 @@ impl SignInFault {
 
 /// A text of a client for a reason: short, and without characters that could forge a log line.
 pub fn quoted(text: &str) -> String {
-    let end = text.floor_char_boundary(LONGEST);
+    let end = text.floor_char_boundary(MAX_LENGTH);
     text[..end].chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_reason_is_short_and_on_one_line() {
         assert_eq!(quoted("a\nb"), "a\u{fffd}b");
-        assert_eq!(quoted(&"é".repeat(300)).len(), LONGEST);
+        assert_eq!(quoted(&"é".repeat(300)).len(), MAX_LENGTH);
     }
 
     #[test]

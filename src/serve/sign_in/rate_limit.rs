@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The most buckets that are kept, with about 150 bytes each. Beyond that, the least used ones are forgotten, and so are full again.
-const MOST_BUCKETS: usize = 100_000;
+const MAX_BUCKETS: usize = 100_000;
 
 /// How many operations a caller may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ enum Holder {
 impl RateLimit {
     /// Buckets of this rate.
     pub fn new(rate: Rate) -> Self {
-        Self { rate, buckets: Arc::new(Cache::new(MOST_BUCKETS)), refusals: Arc::default() }
+        Self { rate, buckets: Arc::new(Cache::new(MAX_BUCKETS)), refusals: Arc::default() }
     }
 
     /// How many operations were refused so far.

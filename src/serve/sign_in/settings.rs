@@ -7,7 +7,7 @@ use super::keys::download::Download;
 use super::keys::fetched_keys::{FetchedKeys, RefreshPace};
 use super::keys::key_address::{KeyAddress, NoKeyAddress};
 use super::keys::key_set::{KeySet, KeySetError};
-use super::watched_file::{MOST_BYTES, WatchedFile};
+use super::watched_file::{MAX_BYTES, WatchedFile};
 use clap::Args;
 use serde::Deserialize;
 use std::fs::File;
@@ -176,9 +176,9 @@ fn watched<T: Send + Sync + 'static>(
 
 fn read(path: &Path) -> Result<Vec<u8>, SignInSettingsError> {
     let mut text = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut text));
+    let read = File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut text));
     match read.map(u64::try_from) {
-        Ok(Ok(0..=MOST_BYTES)) => Ok(text),
+        Ok(Ok(0..=MAX_BYTES)) => Ok(text),
         Ok(_) => Err(SignInSettingsError::TooLong(path.to_owned())),
         Err(error) => Err(SignInSettingsError::File(path.to_owned(), error)),
     }

@@ -13,7 +13,7 @@ use tokio::time::{MissedTickBehavior, interval};
 /// How often a file is read. Files of keys have a few kilobytes: reading them is cheap, and more reliable than the times of file systems.
 const EVERY: Duration = Duration::from_secs(5);
 /// The most bytes of a file of keys.
-pub const MOST_BYTES: u64 = 1 << 20;
+pub const MAX_BYTES: u64 = 1 << 20;
 
 /// What is made of a file. Copies share it. The file is read until the last copy is dropped.
 #[derive(Debug)]
@@ -91,9 +91,9 @@ async fn bounded(path: &Path) -> Option<Vec<u8>> {
         return None;
     }
     let mut text = Vec::new();
-    let mut file = tokio::fs::File::open(path).await.ok()?.take(MOST_BYTES + 1);
+    let mut file = tokio::fs::File::open(path).await.ok()?.take(MAX_BYTES + 1);
     let length = file.read_to_end(&mut text).await.ok()?;
-    u64::try_from(length).is_ok_and(|length| length <= MOST_BYTES).then_some(text)
+    u64::try_from(length).is_ok_and(|length| length <= MAX_BYTES).then_some(text)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ pub const OTHER: &str = "(other)";
 /// The name of operations without one.
 pub const ANONYMOUS: &str = "(anonymous)";
 /// The longest name, in bytes. What is longer counts as another.
-const LONGEST: usize = 128;
+const MAX_LENGTH: usize = 128;
 
 /// The most frequent names.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl OperationNames {
             *uses += 1;
             return NameUse::Tracked;
         }
-        if name.len() > LONGEST {
+        if name.len() > MAX_LENGTH {
             return NameUse::Other;
         }
         if self.tracked.len() < self.most {
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_long_name_is_another() {
         let mut names = OperationNames::new(10);
-        assert_eq!(names.count(&name(&"x".repeat(LONGEST + 1))), NameUse::Other);
-        assert_eq!(names.count(&name(&"x".repeat(LONGEST))), NameUse::Tracked);
+        assert_eq!(names.count(&name(&"x".repeat(MAX_LENGTH + 1))), NameUse::Other);
+        assert_eq!(names.count(&name(&"x".repeat(MAX_LENGTH))), NameUse::Tracked);
     }
 }

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
 
 /// The most bytes that an error tells of a place, and of what is wrong there.
-const LONGEST_QUOTE: usize = 300;
+const MAX_QUOTE_LENGTH: usize = 300;
 
 /// Why a line is no item. The caller adds the line's number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -140,10 +140,10 @@ fn problem(path: &[String], problem: &str) -> LineError {
 }
 
 fn shortened(text: &str) -> String {
-    if text.len() <= LONGEST_QUOTE {
+    if text.len() <= MAX_QUOTE_LENGTH {
         return text.to_owned();
     }
-    format!("{}…", &text[..text.floor_char_boundary(LONGEST_QUOTE)])
+    format!("{}…", &text[..text.floor_char_boundary(MAX_QUOTE_LENGTH)])
 }
 
 #[cfg(test)]

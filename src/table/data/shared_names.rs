@@ -6,7 +6,7 @@ use crate::table::data::text::is_plain;
 use std::sync::Arc;
 
 /// Most names that are kept to be shared, one for each bit of a set. Maps with free keys have any number of names.
-const MOST: usize = u64::BITS as usize;
+const MAX_NAMES: usize = u64::BITS as usize;
 
 /// The names that the items of a list have had so far. The items of a list mostly have the same attributes.
 #[derive(Debug, Default)]
@@ -29,8 +29,8 @@ impl SharedNames {
     /// Shares these names from now on. No two of them are equal.
     pub(in crate::table) fn learn(&mut self, names: &[AttributeName]) {
         let before = self.known.len();
-        self.known.reserve(names.len().min(MOST - before));
-        for name in names.iter().take(MOST - before) {
+        self.known.reserve(names.len().min(MAX_NAMES - before));
+        for name in names.iter().take(MAX_NAMES - before) {
             // A name has one place, so that an item which has it twice is noticed.
             if !self.known[..before].contains(name) {
                 self.plain |= u64::from(is_plain(name)) << self.known.len();
@@ -46,7 +46,7 @@ impl SharedNames {
         }
         let name: AttributeName = text.into();
         let place = self.known.len();
-        if place == MOST {
+        if place == MAX_NAMES {
             return SharedName { name, place: None };
         }
         self.plain |= u64::from(is_plain(text)) << place;

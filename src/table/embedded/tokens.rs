@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// How long a token is kept.
 const KEPT: Duration = Duration::from_secs(60);
 /// The most memory of all tokens and their answers, in bytes.
-const MOST_BYTES: usize = 8 * 1024 * 1024;
+const MAX_BYTES: usize = 8 * 1024 * 1024;
 /// The approximate memory of a token besides its text and its answer.
 const OVERHEAD: usize = 160;
 
@@ -71,7 +71,7 @@ impl Made {
     /// Forgets old tokens, and the oldest ones beyond the bound.
     fn forget(&mut self, now: Instant) {
         while let Some((at, token)) = self.order.front()
-            && (now.duration_since(*at) >= KEPT || self.bytes > MOST_BYTES)
+            && (now.duration_since(*at) >= KEPT || self.bytes > MAX_BYTES)
         {
             if let Some(answer) = self.answers.remove(token) {
                 self.bytes -= weight(token, &answer);
@@ -116,7 +116,7 @@ mod tests {
             tokens.once(&format!("token {n}"), 0, || Ok(answer(&"t".repeat(1000)))).unwrap();
         }
         let mut made = tokens.made.lock().unwrap();
-        assert!(made.bytes <= MOST_BYTES + 2000 && made.bytes > MOST_BYTES / 2, "{}", made.bytes);
+        assert!(made.bytes <= MAX_BYTES + 2000 && made.bytes > MAX_BYTES / 2, "{}", made.bytes);
         assert_eq!(made.answers.len(), made.order.len());
         made.forget(Instant::now() + KEPT);
         assert_eq!((made.bytes, made.answers.len(), made.order.len()), (0, 0, 0));

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// An extra call, in the unit of [`ExtraCalls::saved`].
 const ONE: u64 = 1_000_000;
 /// Most extra calls that are saved for later. All of them may run at once, when the whole server is slow.
-const MOST: u64 = 20;
+const MAX_CALLS: u64 = 20;
 
 /// The extra calls that may still be made.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl ExtraCalls {
 
     /// Counts a call.
     pub(super) fn count(&self) {
-        let add = |saved: u64| Some((saved + self.added).min(MOST * ONE));
+        let add = |saved: u64| Some((saved + self.added).min(MAX_CALLS * ONE));
         let _ = self.saved.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
     }
 

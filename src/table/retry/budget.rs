@@ -12,7 +12,7 @@ const SHARE: f64 = 0.2;
 /// Retries that each second adds, so that a store with little traffic can retry, too.
 const A_SECOND: f64 = 10.0;
 /// Most retries that can be saved.
-const MOST: f64 = 100.0;
+const MAX_TOKENS: f64 = 100.0;
 
 /// The retries that a store's requests may still send.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ struct Saved {
 impl Default for RetryBudget {
     /// A full budget.
     fn default() -> Self {
-        Self { saved: Mutex::new(Saved { retries: MOST, counted: Instant::now() }) }
+        Self { saved: Mutex::new(Saved { retries: MAX_TOKENS, counted: Instant::now() }) }
     }
 }
 
@@ -38,7 +38,7 @@ impl RetryBudget {
     /// Counts the first attempt of a call.
     pub(in crate::table) fn first_attempt(&self) {
         let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
-        saved.retries = (saved.retries + SHARE).min(MOST);
+        saved.retries = (saved.retries + SHARE).min(MAX_TOKENS);
     }
 
     /// Takes one retry; `false` if there is none left.
@@ -47,7 +47,7 @@ impl RetryBudget {
         let now = Instant::now();
         let seconds = now.saturating_duration_since(saved.counted).as_secs_f64();
         saved.counted = now;
-        saved.retries = (saved.retries + seconds * A_SECOND).min(MOST);
+        saved.retries = (saved.retries + seconds * A_SECOND).min(MAX_TOKENS);
         let enough = saved.retries >= 1.0;
         if enough {
             saved.retries -= 1.0;

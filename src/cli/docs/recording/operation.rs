@@ -6,7 +6,7 @@ use apollo_compiler::schema::ExtendedType;
 use serde_json::{Map, Value, json};
 
 /// How deep embedded objects are selected. Deeper ones do not change the requests.
-const DEEPEST: usize = 3;
+const MAX_DEPTH: usize = 3;
 
 /// One field of an operation.
 #[derive(Clone)]
@@ -117,7 +117,7 @@ fn stored(model: &Model, object: &ObjectType, depth: usize) -> Vec<String> {
         let Ok(definition) = model.api.type_field(&object.name, &field.name) else { continue };
         let inner = definition.ty.inner_named_type().as_str();
         match model.api.types.get(inner) {
-            Some(ExtendedType::Object(_)) if depth >= DEEPEST => {}
+            Some(ExtendedType::Object(_)) if depth >= MAX_DEPTH => {}
             Some(ExtendedType::Object(_)) => {
                 lines.push(format!("{} {{", field.name));
                 lines.extend(leafs(model, inner, depth + 1).into_iter().map(|line| format!("  {line}")));
@@ -203,7 +203,7 @@ pub fn value(model: &Model, path: &str, ty: &Type, chosen: &dyn Fn(&str) -> Opti
     }
     let required = ty.is_non_null();
     match model.api.types.get(ty.inner_named_type()) {
-        Some(ExtendedType::InputObject(input)) if depth < DEEPEST => {
+        Some(ExtendedType::InputObject(input)) if depth < MAX_DEPTH => {
             let mut members = Map::new();
             for field in input.fields.values() {
                 let inner = value(model, &format!("{path}.{}", field.name), &field.ty, chosen, depth + 1);

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Most sample items, so that they fit in memory: more than anybody reads in a document.
-const MOST_RECORDS: usize = 10_000;
+const MAX_RECORDS: usize = 10_000;
 
 /// A sample item.
 #[derive(Clone)]
@@ -49,8 +49,8 @@ impl Records {
             let types = TypesOfTable::of(model, position, None);
             for batch in items.batches(table)? {
                 list.extend(batch?.into_iter().map(|item| types.sample(item)));
-                if list.len() > MOST_RECORDS {
-                    bail!("{} has more than {MOST_RECORDS} sample items, too many for a document", path.display());
+                if list.len() > MAX_RECORDS {
+                    bail!("{} has more than {MAX_RECORDS} sample items, too many for a document", path.display());
                 }
             }
         }

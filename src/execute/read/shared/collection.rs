@@ -20,9 +20,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The most items that a shared Query reads for members that it may fail to reach.
-const MOST_AT_RISK: u32 = 100;
+const MAX_AT_RISK: u32 = 100;
 /// The most Gets and queries that share a Query.
-const MOST_SHARING: usize = 100;
+const MAX_SHARING: usize = 100;
 
 /// What can share a Query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -132,7 +132,7 @@ fn of_collection(
         let sharing = partitions.entry(offer.partition.1.clone()).or_default();
         match sharing.iter().position(|known| known.as_ref().is_some_and(|known| known.is_same(&offer))) {
             Some(known) => sharing[known].iter_mut().for_each(|known| known.add(&offer)),
-            None if sharing.len() < MOST_SHARING => sharing.push(Some(SharedMember { parts: vec![offer.part], offer, at_risk: false })),
+            None if sharing.len() < MAX_SHARING => sharing.push(Some(SharedMember { parts: vec![offer.part], offer, at_risk: false })),
             None => {}
         }
     }
@@ -223,7 +223,7 @@ impl SharedQuery {
         };
         // BETWEEN includes its bounds, so the item of a cursor is read again.
         let cursors = self.sharing.iter().filter(|one| one.offer.member.resumes).count() as u32;
-        let limit = need(false).saturating_add(need(true).min(MOST_AT_RISK)).saturating_add(self.between).saturating_add(cursors);
+        let limit = need(false).saturating_add(need(true).min(MAX_AT_RISK)).saturating_add(self.between).saturating_add(cursors);
         let sort = self.sort_attribute.clone().zip(condition);
         Query { sort, limit: limit.clamp(1, MAX_LIMIT), ..self.call.clone() }
     }

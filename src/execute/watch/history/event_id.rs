@@ -4,7 +4,7 @@ use crate::table::change_source::{ChangeRecord, StreamPosition};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 
 /// The longest id, in bytes. A shard's id has up to 65 characters, a sequence number up to 40.
-const LONGEST: usize = 256;
+const MAX_LENGTH: usize = 256;
 
 /// The position that an id names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl EventPosition {
 
     /// The position of an id; `None` if the text is no id.
     pub fn parse(id: &str) -> Option<Self> {
-        let bytes = URL_SAFE_NO_PAD.decode(Some(id).filter(|id| id.len() <= LONGEST)?).ok()?;
+        let bytes = URL_SAFE_NO_PAD.decode(Some(id).filter(|id| id.len() <= MAX_LENGTH)?).ok()?;
         let text = String::from_utf8(bytes).ok()?;
         let (created, rest) = text.split_once(' ')?;
         let (sequence, shard) = rest.split_once(' ')?;
@@ -82,7 +82,7 @@ mod tests {
             let position = EventPosition { created, place };
             assert_eq!(EventPosition::parse(&position.id()), Some(position));
         }
-        let longest = "A".repeat(LONGEST + 1);
+        let longest = "A".repeat(MAX_LENGTH + 1);
         for wrong in [
             "",
             "?",

@@ -3,7 +3,7 @@
 
 use crate::execute::error::ErrorCode;
 use crate::execute::keyed_locks::ItemPlace;
-use crate::execute::write::draft::call::{CascadedItem, DraftCall, MOST_IN_TRANSACTION, WriteDraft};
+use crate::execute::write::draft::call::{CascadedItem, DraftCall, MAX_IN_TRANSACTION, WriteDraft};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::dependents::{self, Dependents, DependentsToRead, ItemToDelete, ToDelete};
 use crate::execute::write::messages::{FieldErrors, field_error, of_table};
@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 /// How often to look for dependents after their item is deleted.
-const MOST_SWEEPS: usize = 10;
+const MAX_SWEEPS: usize = 10;
 /// About how long a global index lags behind its table. (DynamoDB developer guide, "Using Global Secondary Indexes in DynamoDB", data
 /// synchronization: "a fraction of a second, under normal conditions".)
 const INDEX_WAIT: Duration = Duration::from_millis(500);
@@ -66,7 +66,7 @@ async fn delete(job: &WriteJob<'_>, table: &Arc<str>, items: ToDelete) -> Result
         // The calls of one transaction, and the item of each call.
         let (mut calls, mut of): (Vec<WriteCall>, Vec<Key>) = (Vec::new(), Vec::new());
         for (key, item) in &conditional {
-            if !calls.is_empty() && calls.len() + item.count() > MOST_IN_TRANSACTION {
+            if !calls.is_empty() && calls.len() + item.count() > MAX_IN_TRANSACTION {
                 break;
             }
             calls.extend(item.clone().calls(table, key.clone()).map(|(call, _)| call));
@@ -136,7 +136,7 @@ pub async fn sweep(job: &WriteJob<'_>, gone: impl Iterator<Item = &CascadedItem>
         if !dependents::may_be_behind(job, *action) {
             continue;
         }
-        for _ in 0..MOST_SWEEPS {
+        for _ in 0..MAX_SWEEPS {
             if !moment(job).await {
                 break;
             }
@@ -171,7 +171,7 @@ impl Swept {
     async fn delete_all(&mut self, job: &WriteJob<'_>, item: Option<&Arc<Item>>, found: Dependents) -> Result<bool, FieldErrors> {
         let action = self.action;
         let (mut found, mut any) = (found, false);
-        for _ in 0..MOST_SWEEPS {
+        for _ in 0..MAX_SWEEPS {
             found = found.without(job, action, &self.places);
             if found.is_empty() {
                 break;

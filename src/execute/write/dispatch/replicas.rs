@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How often to compare replicas while others keep changing them.
-const MOST_ROUNDS: usize = 50;
+const MAX_ROUNDS: usize = 50;
 
 /// Repairs missing replicas after a condition on one of them failed. The write is then tried again.
 pub async fn repair(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure]) -> Result<(), WriteError> {
@@ -36,7 +36,7 @@ pub async fn repair(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[Conditio
 
 /// Makes the other replicas of items equal to the first. `items` holds types and keys of the first replicas.
 pub async fn sync(job: &WriteJob<'_>, items: &[(String, Key)]) -> Result<(), TableError> {
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let mut puts: BTreeMap<Arc<str>, Vec<Item>> = BTreeMap::new();
         let mut deletes: BTreeMap<Arc<str>, Vec<Key>> = BTreeMap::new();
         for (name, key) in items {

@@ -3,7 +3,7 @@
 use crate::execute::expression::evaluate;
 use crate::execute::expression::settle::Settled;
 use crate::execute::item::assemble;
-use crate::execute::write::draft::call::{Earlier, Generated, MOST_IN_TRANSACTION, WriteDraft};
+use crate::execute::write::draft::call::{Earlier, Generated, MAX_IN_TRANSACTION, WriteDraft};
 use crate::execute::write::draft::drafting::{Drafting, if_absent, is_many};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::job::WriteJob;
@@ -41,7 +41,7 @@ impl Drafting<'_, '_> {
             self.action(position).await?;
         }
         self.check_found()?;
-        self.draft.take_replicas(MOST_IN_TRANSACTION);
+        self.draft.take_replicas(MAX_IN_TRANSACTION);
         Ok(())
     }
 

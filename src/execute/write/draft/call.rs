@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The most calls of a transaction (DynamoDB developer guide, "Amazon DynamoDB transactions: how it works").
-pub const MOST_IN_TRANSACTION: usize = 100;
+pub const MAX_IN_TRANSACTION: usize = 100;
 
 /// The letters of the placeholders of checks that join the condition of another call.
 const LETTERS: [char; 8] = ['i', 'j', 'k', 'l', 'm', 'n', 'o', 'p'];

@@ -1,6 +1,6 @@
 //! `@delete` of items → their calls, and the calls that delete their dependents.
 
-use crate::execute::write::draft::call::{CallRole, CascadedItem, DraftCall, MOST_IN_TRANSACTION, ResultItem};
+use crate::execute::write::draft::call::{CallRole, CascadedItem, DraftCall, MAX_IN_TRANSACTION, ResultItem};
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, if_absent, is_many};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::job::WriteJob;
@@ -24,7 +24,7 @@ impl<'a> Drafting<'a, '_> {
             self.delete_one((position, action), ty, target).await?;
         }
         let demands = self.draft.calls.iter().any(DraftCall::demands) || !self.draft.rules.is_empty();
-        if is_many(action) && alone && !demands && self.draft.size() > MOST_IN_TRANSACTION {
+        if is_many(action) && alone && !demands && self.draft.size() > MAX_IN_TRANSACTION {
             self.delete_in_batches(position, ty);
         }
         Ok(())
@@ -126,7 +126,7 @@ impl<'a> Drafting<'a, '_> {
         let related = dependents::of_item(self.job, position, item, DependentsToRead::All).await?;
         let stages = related.to_delete(self.job, position);
         let count: usize = stages.iter().flat_map(|(_, items)| items.values()).map(ItemToDelete::count).sum();
-        let fits = self.draft.size() + count <= MOST_IN_TRANSACTION;
+        let fits = self.draft.size() + count <= MAX_IN_TRANSACTION;
         let places = stages.iter().filter(|_| fits).flat_map(|(table, items)| items.keys().map(|key| (table.clone(), key.clone())));
         let (places, sources) = (places.collect(), related.sources(self.job, position));
         self.draft.cascades.push(CascadedItem { action: position, item: item.clone(), sources, places, dependents_first: !fits });

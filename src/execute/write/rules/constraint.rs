@@ -100,8 +100,8 @@ fn compare(text: &str, bound: f64) -> Option<Ordering> {
 }
 
 /// Compiled patterns; there are as many as the schema has.
-static PATTERNS: LazyLock<Cache<String, Regex>> = LazyLock::new(|| Cache::new(MOST_PATTERNS));
-const MOST_PATTERNS: usize = 256;
+static PATTERNS: LazyLock<Cache<String, Regex>> = LazyLock::new(|| Cache::new(MAX_PATTERNS));
+const MAX_PATTERNS: usize = 256;
 
 /// Whether the whole text matches. An invalid pattern, which the checker refuses, matches nothing.
 fn matches(pattern: &str, text: &str) -> bool {

@@ -11,7 +11,7 @@ use crate::schema::scalar::value_type::ValueType;
 use serde_json::Value;
 
 /// The most alternatives that are looked at. A condition with more is taken to hold.
-const MOST_ALTERNATIVES: usize = 64;
+const MAX_ALTERNATIVES: usize = 64;
 
 /// A demand that a condition makes, with `true`, or forbids.
 type Demand<'c> = (&'c Condition, bool);
@@ -61,12 +61,12 @@ fn alternatives(condition: &Condition, holds: bool) -> Option<Vec<Vec<Demand<'_>
         let part = alternatives(part, holds)?;
         if !all {
             whole.extend(part);
-        } else if whole.len() * part.len() <= MOST_ALTERNATIVES {
+        } else if whole.len() * part.len() <= MAX_ALTERNATIVES {
             whole = whole.iter().flat_map(|left| part.iter().map(move |right| [left.as_slice(), right].concat())).collect();
         } else {
             return None;
         }
-        if whole.len() > MOST_ALTERNATIVES {
+        if whole.len() > MAX_ALTERNATIVES {
             return None;
         }
     }

@@ -12,7 +12,7 @@ use crate::schema::expression::term::{Term, TermKind};
 use std::ops::Range;
 
 /// How deep parentheses and NOTs may be nested: deeper than anybody writes, and shallow enough for the stack.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 const KEYWORDS: [&str; 5] = ["AND", "OR", "NOT", "BETWEEN", "IN"];
 
@@ -166,8 +166,8 @@ impl<'a> Parser<'a> {
 
     /// Parses one level deeper. If that is too deep, reports it and skips the rest of the text.
     fn nested(&mut self, inner: fn(&mut Self) -> Option<Condition>) -> Option<Condition> {
-        if self.depth == DEEPEST {
-            let message = format!("This is nested more than {DEEPEST} levels deep.");
+        if self.depth == MAX_DEPTH {
+            let message = format!("This is nested more than {MAX_DEPTH} levels deep.");
             self.typing.mistake(self.place(), message, None);
             self.at = self.tokens.len();
             return None;

@@ -12,7 +12,7 @@ use crate::schema::scalar::value_type::{Moment, ValueType};
 use std::ops::Range;
 
 /// The most values of an IN (DynamoDB developer guide, "Constraints in Amazon DynamoDB", expression parameters).
-const MOST_OPERANDS: usize = 100;
+const MAX_OPERANDS: usize = 100;
 
 /// The types that `attribute_type` accepts (DynamoDB developer guide, "Naming rules and data types", data type descriptors).
 const DESCRIPTORS: [&str; 10] = ["S", "SS", "N", "NS", "B", "BS", "BOOL", "NULL", "L", "M"];
@@ -60,8 +60,8 @@ impl Typing<'_> {
     pub fn in_list(&mut self, value: Term, list: Vec<Term>) -> Option<Condition> {
         let list: Vec<Term> = list.into_iter().map(one_of_many).collect();
         let terms: Vec<&Term> = std::iter::once(&value).chain(&list).collect();
-        if list.len() > MOST_OPERANDS {
-            let message = format!("IN takes at most {MOST_OPERANDS} values, but here are {}.", list.len());
+        if list.len() > MAX_OPERANDS {
+            let message = format!("IN takes at most {MAX_OPERANDS} values, but here are {}.", list.len());
             self.mistake(span_of(&terms), message, None);
             return None;
         }

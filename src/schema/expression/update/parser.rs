@@ -17,7 +17,7 @@ const CLAUSES: [&str; 4] = ["SET", "REMOVE", "ADD", "DELETE"];
 const FUNCTIONS: [&str; 2] = ["if_not_exists", "list_append"];
 
 /// How deep functions may be nested: deeper than anybody writes, and shallow enough for the stack.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// Parses an update and checks its names and types.
 pub fn parse<'a>(text: &'a str, names: &'a dyn UpdateNames) -> Result<Parsed, Vec<ConditionMistake>> {
@@ -271,8 +271,8 @@ impl<'a> Reader<'a> {
             self.parser.typing.mistake(span, message, suggest(name, FUNCTIONS));
             return None;
         }
-        if self.depth == DEEPEST {
-            self.parser.typing.mistake(span, format!("This is nested more than {DEEPEST} levels deep."), None);
+        if self.depth == MAX_DEPTH {
+            self.parser.typing.mistake(span, format!("This is nested more than {MAX_DEPTH} levels deep."), None);
             return None;
         }
         self.depth += 1;

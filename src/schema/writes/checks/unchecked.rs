@@ -26,7 +26,7 @@ use crate::schema::writes::acting::Acting;
 use apollo_compiler::schema::ExtendedType;
 
 /// How many levels of nested embedded objects are checked.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// Warns of fields that the expression sets to a value that nothing checks.
 pub fn warn_of_expression(acting: &Acting, update: &Update, (written, changes): (&At<String>, &[Change]), findings: &mut Findings) {
@@ -79,7 +79,7 @@ pub fn warn_of_objects(acting: &Acting, action: &Action, record: &StoredFields, 
         let draft = acting.writing.draft;
         let Some(input) = inputs::input(draft.schema, acting.writing.field, argument) else { continue };
         if let ValueType::Embedded(embedded) = &declared.value {
-            of_object(acting, (input.ty.inner_named_type(), embedded), DEEPEST, findings);
+            of_object(acting, (input.ty.inner_named_type(), embedded), MAX_DEPTH, findings);
         }
     }
 }

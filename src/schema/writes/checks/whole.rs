@@ -18,7 +18,7 @@ use crate::schema::writes::acting::Writing;
 use crate::schema::writes::directive::{ActionDirective, Verb};
 
 /// How many levels of nested input objects are checked for unused fields.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// What the field gives back; `None` on a mistake.
 pub fn returns(writing: &Writing, find: Option<&Find>, actions: &[Action], findings: &mut Findings) -> Option<WriteReturns> {
@@ -62,7 +62,7 @@ pub fn returns(writing: &Writing, find: Option<&Find>, actions: &[Action], findi
 pub fn check_arguments(writing: &Writing, used: &[String], findings: &mut Findings) -> bool {
     let mut sound = true;
     for argument in inputs::arguments(writing.field) {
-        for idle in idle(writing, &argument, used, DEEPEST) {
+        for idle in idle(writing, &argument, used, MAX_DEPTH) {
             let message =
                 format!("nothing uses `{}`: it finds nothing, it is not written, and no condition or expression uses it", idle.name);
             let help = "name it after its stored field, or use it in `set:`, `where:`, `if:` or `expression:`";

@@ -7,7 +7,7 @@ use thiserror::Error;
 use url::Url;
 
 /// The most bytes of an answer. Key sets have a few kilobytes.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// Reads what is at an address.
 #[derive(Debug, Clone)]
@@ -46,6 +46,6 @@ impl Download {
         if answer.status() != StatusCode::OK {
             return Err(DownloadError::Status(url.clone(), answer.status()));
         }
-        to_bytes(Body::new(answer.into_body()), MOST_BYTES).await.map_err(|error| DownloadError::Body(url.clone(), error))
+        to_bytes(Body::new(answer.into_body()), MAX_BYTES).await.map_err(|error| DownloadError::Body(url.clone(), error))
     }
 }

@@ -15,7 +15,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 /// The most keys of a set that are kept: a token without a key's id is compared with each. Issuers have two to ten.
-const MOST_KEYS: usize = 1_000;
+const MAX_KEYS: usize = 1_000;
 /// The bytes of an RSA modulus: 2048 to 8192 bits.
 const RSA_BYTES: std::ops::RangeInclusive<usize> = 256..=1024;
 
@@ -88,9 +88,9 @@ impl KeySet {
         }
         let set: Set = serde_json::from_slice(text).map_err(|_| KeySetError::NoSet)?;
         let mut keys: Vec<Key> = set.keys.into_iter().filter_map(|key| usable(serde_json::from_value(key).ok()?)).collect();
-        if let Some(left_out) = keys.len().checked_sub(MOST_KEYS).filter(|more| *more > 0) {
-            tracing::warn!(kept = MOST_KEYS, left_out, "a key set has too many keys: tokens of its last ones are refused");
-            keys.truncate(MOST_KEYS);
+        if let Some(left_out) = keys.len().checked_sub(MAX_KEYS).filter(|more| *more > 0) {
+            tracing::warn!(kept = MAX_KEYS, left_out, "a key set has too many keys: tokens of its last ones are refused");
+            keys.truncate(MAX_KEYS);
         }
         if keys.is_empty() { Err(KeySetError::NoKey) } else { Ok(Self { keys }) }
     }
@@ -244,9 +244,9 @@ mod tests {
             (kept, String::from_utf8(log.0.lock().unwrap().clone()).unwrap())
         };
         assert_eq!(logged(101), (101, String::new()));
-        assert_eq!(logged(MOST_KEYS), (MOST_KEYS, String::new()));
-        let (kept, log) = logged(MOST_KEYS + 2);
-        assert!(kept == MOST_KEYS && log.contains("left_out=2"), "{kept} {log}");
+        assert_eq!(logged(MAX_KEYS), (MAX_KEYS, String::new()));
+        let (kept, log) = logged(MAX_KEYS + 2);
+        assert!(kept == MAX_KEYS && log.contains("left_out=2"), "{kept} {log}");
     }
 
     /// What is logged.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// Longest token, in bytes. The header of a request may have 32 KiB.
-pub const LONGEST: usize = 16 << 10;
+pub const MAX_LENGTH: usize = 16 << 10;
 
 /// The algorithms of signatures (RFC 7518 section 3.1, RFC 8037 section 3.1). `none` is not one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,8 +73,8 @@ impl Algorithm {
 impl<'t> UncheckedToken<'t> {
     /// Reads a token. The text is refused if it is too long, if it is no signed token, or if its header wants what this server does not do.
     pub fn read(text: &'t str) -> Result<Self, SignInFault> {
-        if text.len() > LONGEST {
-            return Err(SignInFault::TooLong(LONGEST));
+        if text.len() > MAX_LENGTH {
+            return Err(SignInFault::TooLong(MAX_LENGTH));
         }
         let parts = text.rsplit_once('.').and_then(|(message, signature)| Some((message, message.split_once('.')?, signature)));
         let (message, (header, claims), signature) = parts.ok_or(SignInFault::Unreadable("it has fewer than three parts"))?;
@@ -136,7 +136,7 @@ mod tests {
         for claims in ["", "[]", "1", "{", "{} {}"] {
             assert!(matches!(UncheckedToken::read(&token(&json!({"alg": "RS256"}), claims)), Err(SignInFault::Unreadable(_))), "{claims}");
         }
-        assert_eq!(UncheckedToken::read(&"a".repeat(LONGEST + 1)).unwrap_err(), SignInFault::TooLong(LONGEST));
+        assert_eq!(UncheckedToken::read(&"a".repeat(MAX_LENGTH + 1)).unwrap_err(), SignInFault::TooLong(MAX_LENGTH));
     }
 
     #[test]
