@@ -19,7 +19,7 @@ pub struct SchemaChoice {
 }
 
 /// A schema that was loaded.
-pub struct Loaded {
+pub struct LoadedSchema {
     /// The text it was loaded from.
     pub text: String,
     /// The model.
@@ -27,12 +27,12 @@ pub struct Loaded {
 }
 
 /// Loads a schema and shows its warnings on standard error. Its mistakes are the error.
-pub fn load(path: &Path) -> Result<Loaded> {
+pub fn load(path: &Path) -> Result<LoadedSchema> {
     Ok(load_with(path, |_| ())?.0)
 }
 
 /// Loads a schema as [`load`] does. `begin` is called as soon as its tables are known, and begins what needs nothing else.
-pub fn load_with<T>(path: &Path, begin: impl FnOnce(&ParsedSchema<'_>) -> T) -> Result<(Loaded, T)> {
+pub fn load_with<T>(path: &Path, begin: impl FnOnce(&ParsedSchema<'_>) -> T) -> Result<(LoadedSchema, T)> {
     let text = read(path)?;
     let file = path.display().to_string();
     let checked = ParsedSchema::parse(&file, &text, &environment).and_then(|parsed| {
@@ -42,7 +42,7 @@ pub fn load_with<T>(path: &Path, begin: impl FnOnce(&ParsedSchema<'_>) -> T) -> 
     match checked {
         Ok(((model, warnings), begun)) => {
             show(&warnings);
-            Ok((Loaded { text, model }, begun))
+            Ok((LoadedSchema { text, model }, begun))
         }
         Err(mistakes) => bail!("{} has mistakes\n\n{}", path.display(), mistakes.render(output::color()).trim_end()),
     }

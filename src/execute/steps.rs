@@ -7,7 +7,7 @@ use super::read::apply::seed;
 use super::read::executor::run_waves;
 use super::read::state::ReadState;
 use super::response::body::ResponseBody;
-use super::response::writer::{Unwritten, Writer};
+use super::response::writer::{ValueFault, Writer};
 use super::write::executor;
 use crate::plan::tree::{OperationPlan, PlanStep};
 use serde_json::{Map, Value};
@@ -20,7 +20,7 @@ pub async fn run_steps(
     steps: &OperationPlan,
     introspection: &Map<String, Value>,
     body: &mut ResponseBody,
-) -> Result<(), Unwritten> {
+) -> Result<(), ValueFault> {
     for step in &steps.steps {
         run_step(context, step, introspection, body).await?;
     }
@@ -32,7 +32,7 @@ async fn run_step(
     step: &PlanStep,
     introspection: &Map<String, Value>,
     body: &mut ResponseBody,
-) -> Result<(), Unwritten> {
+) -> Result<(), ValueFault> {
     let mut state = ReadState::new(&step.plan, context);
     // The reads of a write have no bound: a cascade that stops half-way would leave items behind.
     context.loaders.bound_reads(None);

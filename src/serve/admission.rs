@@ -2,7 +2,7 @@
 //! sent, nor what an operation does.
 
 use super::client::ClientAddress;
-use super::quota::{Exhausted, Quota, Share};
+use super::quota::{Quota, QuotaExceeded, Share};
 use super::settings::SharedLimits;
 use axum::body::Bytes;
 use serde_json::Value;
@@ -54,25 +54,25 @@ impl Quotas {
     }
 
     /// Admits an operation whose request has arrived.
-    pub fn admit(&self, client: ClientAddress, request: Share) -> Result<Admission, Exhausted> {
+    pub fn admit(&self, client: ClientAddress, request: Share) -> Result<Admission, QuotaExceeded> {
         Ok(Admission { client, _operation: self.operations.take(client, 1)?, request })
     }
 
     /// The share of a response of this length, until its client has taken it.
-    pub fn hold_response(&self, client: ClientAddress, length: usize) -> Result<Share, Exhausted> {
+    pub fn hold_response(&self, client: ClientAddress, length: usize) -> Result<Share, QuotaExceeded> {
         self.responses.take(client, held(length))
     }
 }
 
 impl Admission {
     /// The share of a subscription that has begun. What it held as an operation returns.
-    pub fn into_subscription(self, quotas: &Quotas) -> Result<Share, Exhausted> {
+    pub fn into_subscription(self, quotas: &Quotas) -> Result<Share, QuotaExceeded> {
         quotas.subscriptions.take(self.client, SUBSCRIPTION + self.request.amount())
     }
 }
 
 /// Adapts the share of a response that has become shorter, or a little longer.
-pub fn resize_response(share: &mut Share, length: usize) -> Result<(), Exhausted> {
+pub fn resize_response(share: &mut Share, length: usize) -> Result<(), QuotaExceeded> {
     share.resize(held(length))
 }
 
@@ -121,7 +121,7 @@ mod tests {
         let mut bytes = unsent(vec![0; 90_000].into(), share);
         let first = bytes.split_to(1);
         drop(bytes);
-        assert_eq!(quotas.hold_response(client, 20_000).unwrap_err(), Exhausted::Total);
+        assert_eq!(quotas.hold_response(client, 20_000).unwrap_err(), QuotaExceeded::Total);
         assert!(quotas.hold_response(client, 100).is_ok(), "a small one is not counted");
         drop(first);
         assert!(quotas.hold_response(client, 20_000).is_ok());
@@ -134,6 +134,6 @@ mod tests {
         let mut share = quotas.hold_response(client, 90_000).unwrap();
         resize_response(&mut share, 100).unwrap();
         let _other = quotas.hold_response(client, 90_000).unwrap();
-        assert_eq!(resize_response(&mut share, 90_000).unwrap_err(), Exhausted::Total);
+        assert_eq!(resize_response(&mut share, 90_000).unwrap_err(), QuotaExceeded::Total);
     }
 }

@@ -35,9 +35,9 @@ const TURN_BYTES: usize = 64;
 pub struct Connection {
     stream: TcpStream,
     write_timeout: Duration,
-    stalled: Option<Stalled>,
+    stalled: Option<BlockedWrite>,
     lingering: Option<Lingering>,
-    received: Received,
+    received: ReceivedBytes,
     headers: Option<HeaderWait>,
     open: OpenConnection,
     /// Bytes that are received and not read yet.
@@ -45,7 +45,7 @@ pub struct Connection {
 }
 
 /// A write that the peer does not take at once.
-struct Stalled {
+struct BlockedWrite {
     /// The time by which the peer must have taken enough.
     end: Pin<Box<Sleep>>,
     /// The bytes that it has taken meanwhile.
@@ -93,7 +93,7 @@ struct Lingering {
 
 /// What a connection has received so far, shared by the connection and the handlers of its requests.
 #[derive(Debug, Clone)]
-pub struct Received(Arc<Inner>);
+pub struct ReceivedBytes(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -112,7 +112,7 @@ struct Header {
 }
 
 /// A response of HTTP/1.1 that is on its way, until it is dropped.
-pub struct Answering(Received);
+pub struct Answering(ReceivedBytes);
 
 impl Drop for Answering {
     fn drop(&mut self) {
@@ -120,7 +120,7 @@ impl Drop for Answering {
     }
 }
 
-impl Received {
+impl ReceivedBytes {
     /// Nothing yet, and the memory of the headers that will arrive.
     pub fn new(memory: Share) -> Self {
         Self(Arc::new(Inner { bytes: AtomicU64::new(0), header: Mutex::new(Header { begins: Some(0), is_answering: false, memory }) }))
@@ -171,7 +171,7 @@ impl Received {
 impl Connection {
     /// A connection whose peer must take at least 8 KiB a second of the sent bytes, measured over this time. Its headers have this memory.
     pub fn new(stream: TcpStream, write_timeout: Duration, memory: Share, open: OpenConnection) -> Self {
-        let received = Received::new(memory);
+        let received = ReceivedBytes::new(memory);
         Self { stream, write_timeout, stalled: None, lingering: None, received, headers: None, open, ahead: Vec::new() }
     }
 
@@ -181,7 +181,7 @@ impl Connection {
     }
 
     /// What it receives.
-    pub fn received(&self) -> Received {
+    pub fn received(&self) -> ReceivedBytes {
         self.received.clone()
     }
 
@@ -211,12 +211,12 @@ impl Connection {
             }
             Poll::Ready(Err(_)) => written,
             Poll::Pending => {
-                let stall = stalled.get_or_insert_with(|| Stalled { end: Box::pin(sleep(*write_timeout)), taken: 0 });
+                let stall = stalled.get_or_insert_with(|| BlockedWrite { end: Box::pin(sleep(*write_timeout)), taken: 0 });
                 while stall.end.as_mut().poll(context).is_ready() {
                     if u128::from(stall.taken) * 1000 < u128::from(SLOWEST) * write_timeout.as_millis() {
                         return Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the client takes its response too slowly")));
                     }
-                    *stall = Stalled { end: Box::pin(sleep(*write_timeout)), taken: 0 };
+                    *stall = BlockedWrite { end: Box::pin(sleep(*write_timeout)), taken: 0 };
                 }
                 Poll::Pending
             }

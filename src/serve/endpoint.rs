@@ -4,7 +4,7 @@ use super::admission::{Admission, Quotas};
 use super::backend::{Backend, Execution, Invocation, MayNotWrite, OperationAnswer};
 use super::client::ClientAddress;
 use super::documents::lookup::Documents;
-use super::quota::Exhausted;
+use super::quota::QuotaExceeded;
 use super::settings::RequestLimits;
 use super::sign_in::authenticator::{Authenticator, Identity};
 use super::sign_in::rate_limit::{RateLimit, TooFast};
@@ -78,10 +78,12 @@ pub fn keeping<T: 'static>(answers: BoxStream<'static, T>, kept: impl Send + 'st
 }
 
 /// The response to a subscription for which there is no memory.
-fn too_many(exhausted: Exhausted) -> Response {
+fn too_many(exhausted: QuotaExceeded) -> Response {
     let (code, message) = match exhausted {
-        Exhausted::Part => (ErrorCode::LimitExceeded, "This client has too many subscriptions. End one of them first."),
-        Exhausted::Total | Exhausted::TooLarge => (ErrorCode::Unavailable, "The server has too many subscriptions. Try again later."),
+        QuotaExceeded::Part => (ErrorCode::LimitExceeded, "This client has too many subscriptions. End one of them first."),
+        QuotaExceeded::Total | QuotaExceeded::TooLarge => {
+            (ErrorCode::Unavailable, "The server has too many subscriptions. Try again later.")
+        }
     };
     Response::refused(&[GraphqlError::new(code, message)])
 }

@@ -35,7 +35,7 @@ pub struct Share {
 
 /// Why an amount cannot be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exhausted {
+pub enum QuotaExceeded {
     /// All clients together have too much.
     Total,
     /// This client already has its part.
@@ -71,7 +71,7 @@ impl Quota {
     }
 
     /// Takes an amount for a client.
-    pub fn take(self: &Arc<Self>, client: ClientAddress, amount: usize) -> Result<Share, Exhausted> {
+    pub fn take(self: &Arc<Self>, client: ClientAddress, amount: usize) -> Result<Share, QuotaExceeded> {
         let mut share = Share { quota: self.clone(), client, amount: 0 };
         share.resize(amount)?;
         Ok(share)
@@ -94,20 +94,20 @@ impl Quota {
 
     /// Replaces an amount of a client by another. A client that has nothing else may have more than its part: otherwise an amount larger
     /// than the part could never be taken.
-    fn replace(&self, client: ClientAddress, old: usize, new: usize) -> Result<(), Exhausted> {
+    fn replace(&self, client: ClientAddress, old: usize, new: usize) -> Result<(), QuotaExceeded> {
         let mut shares = self.shares();
         let Shares { taken, by_client } = &mut *shares;
         let entry = by_client.entry(client);
         let others = if let Entry::Occupied(taken) = &entry { taken.get().saturating_sub(old) } else { 0 };
         if new > old {
             if new > self.total {
-                return Err(Exhausted::TooLarge);
+                return Err(QuotaExceeded::TooLarge);
             }
             if (*taken - old).saturating_add(new) > self.total {
-                return Err(Exhausted::Total);
+                return Err(QuotaExceeded::Total);
             }
             if others > 0 && others.saturating_add(new) > self.part {
-                return Err(Exhausted::Part);
+                return Err(QuotaExceeded::Part);
             }
         }
         *taken = *taken - old + new;
@@ -125,7 +125,7 @@ impl Quota {
 
 impl Share {
     /// Makes the share larger or smaller. If it cannot grow, it stays unchanged; it can always shrink.
-    pub fn resize(&mut self, amount: usize) -> Result<(), Exhausted> {
+    pub fn resize(&mut self, amount: usize) -> Result<(), QuotaExceeded> {
         if amount == self.amount {
             return Ok(());
         }
@@ -167,10 +167,10 @@ mod tests {
     fn a_client_has_its_part_at_most_and_others_the_rest() {
         let quota = Quota::new(10, 4);
         let mut mine = quota.take(client(1), 3).unwrap();
-        assert_eq!(quota.take(client(1), 2).unwrap_err(), Exhausted::Part);
-        assert_eq!(mine.resize(11), Err(Exhausted::TooLarge));
+        assert_eq!(quota.take(client(1), 2).unwrap_err(), QuotaExceeded::Part);
+        assert_eq!(mine.resize(11), Err(QuotaExceeded::TooLarge));
         let yours = (quota.take(client(2), 4).unwrap(), quota.take(client(3), 3).unwrap());
-        assert_eq!(quota.take(client(4), 1).unwrap_err(), Exhausted::Total);
+        assert_eq!(quota.take(client(4), 1).unwrap_err(), QuotaExceeded::Total);
         drop(yours);
         assert!(mine.resize(1).is_ok() && quota.take(client(1), 3).is_ok());
     }
@@ -180,7 +180,7 @@ mod tests {
         let quota = Quota::new(10, 4);
         let mut large = quota.take(client(1), 2).unwrap();
         large.resize(8).unwrap();
-        assert_eq!(quota.take(client(1), 1).unwrap_err(), Exhausted::Part);
+        assert_eq!(quota.take(client(1), 1).unwrap_err(), QuotaExceeded::Part);
     }
 
     #[test]

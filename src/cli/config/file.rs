@@ -89,7 +89,7 @@ impl ConfigFile {
             Ok(table) => table.into_inner(),
             Err(error) => bail!("{name}, line {}: {}", line(error.span().map_or(0, |span| span.start)), error.message()),
         };
-        let mut found = Found { command, line: &line, entries: Vec::new(), mistakes: Vec::new() };
+        let mut found = FileReader { command, line: &line, entries: Vec::new(), mistakes: Vec::new() };
         for (key, value) in &table {
             match value.get_ref() {
                 DeValue::Table(inner) if command.find_subcommand(&**key.get_ref()).is_some() => {
@@ -98,7 +98,7 @@ impl ConfigFile {
                 _ => found.add(None, key, value),
             }
         }
-        let Found { entries, mut mistakes, .. } = found;
+        let FileReader { entries, mut mistakes, .. } = found;
         if mistakes.is_empty() {
             return Ok(Self { name: name.to_owned(), entries });
         }
@@ -135,14 +135,14 @@ pub fn in_place_of(variable: &str) -> Option<String> {
 }
 
 /// What is found in a file.
-struct Found<'a> {
+struct FileReader<'a> {
     command: &'a Command,
     line: &'a dyn Fn(usize) -> usize,
     entries: Vec<ConfigEntry>,
     mistakes: Vec<(usize, String)>,
 }
 
-impl Found<'_> {
+impl FileReader<'_> {
     fn add(&mut self, of: Option<&str>, key: &Spanned<impl AsRef<str>>, value: &Spanned<DeValue<'_>>) {
         let line = (self.line)(key.span().start);
         match self.entry(of, key.get_ref().as_ref(), value.get_ref()) {

@@ -13,7 +13,7 @@ use std::ffi::{OsStr, OsString};
 
 /// Arguments with the settings of a file among them.
 #[derive(Debug)]
-pub struct Leveled {
+pub struct LayeredArguments {
     arguments: Vec<OsString>,
     /// The same without the file's settings.
     own: Vec<OsString>,
@@ -49,10 +49,10 @@ pub fn given<'a>(arguments: &'a [OsString], option: &str) -> Option<&'a OsStr> {
 }
 
 /// Puts the settings of a file behind the name of the command.
-pub fn leveled(command: &Command, name: &str, settings: &CommandSettings, own: Vec<OsString>) -> Leveled {
+pub fn leveled(command: &Command, name: &str, settings: &CommandSettings, own: Vec<OsString>) -> LayeredArguments {
     let (mut arguments, mut lines) = (own.clone(), BTreeMap::new());
     let (Some(this), Some((place, _))) = (command.find_subcommand(name), command_of(&own)) else {
-        return Leveled { arguments, own, lines };
+        return LayeredArguments { arguments, own, lines };
     };
     let is_set = |option: &Arg| {
         let Some(long) = option.get_long() else { return false };
@@ -73,10 +73,10 @@ pub fn leveled(command: &Command, name: &str, settings: &CommandSettings, own: V
         }
     }
     arguments.splice(place + 1..place + 1, added);
-    Leveled { arguments, own, lines }
+    LayeredArguments { arguments, own, lines }
 }
 
-impl Leveled {
+impl LayeredArguments {
     /// Reads the arguments. A mistake of the file is an error; another one is told as the parser of arguments tells it, and ends the process.
     pub fn matches(&self, command: &Command, settings: &CommandSettings) -> Result<ArgMatches> {
         let error = match command.clone().try_get_matches_from(&self.arguments) {

@@ -10,7 +10,7 @@ use anyhow::{Result, anyhow};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, ValueEnum};
 use file::{CommandSettings, has_variable};
-use levels::{Leveled, leveled};
+use levels::{LayeredArguments, leveled};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -48,7 +48,7 @@ enum ConfigFormat {
 }
 
 /// A setting as it is now.
-struct Shown {
+struct SettingRow {
     name: String,
     /// Its values; none if it is not set.
     values: Vec<String>,
@@ -74,10 +74,10 @@ impl ShowConfig {
         let (Some(server), Some(matches)) = (command.find_subcommand(name), matches.subcommand_matches(name)) else {
             return Err(anyhow!("there is no command {name}"));
         };
-        let shown: Vec<Shown> = options(server).map(|option| shown(option, matches, (&leveled, &settings))).collect();
+        let shown: Vec<SettingRow> = options(server).map(|option| shown(option, matches, (&leveled, &settings))).collect();
         output::print(&match self.format {
             ConfigFormat::Text => text(&shown),
-            ConfigFormat::Json => format!("{:#}\n", Value::Array(shown.iter().map(Shown::json).collect())),
+            ConfigFormat::Json => format!("{:#}\n", Value::Array(shown.iter().map(SettingRow::json).collect())),
         })?;
         Ok(ExitCode::SUCCESS)
     }
@@ -89,7 +89,7 @@ fn options(command: &Command) -> impl Iterator<Item = &Arg> {
 }
 
 /// A setting with its source.
-fn shown(option: &Arg, matches: &ArgMatches, (leveled, settings): (&Leveled, &CommandSettings)) -> Shown {
+fn shown(option: &Arg, matches: &ArgMatches, (leveled, settings): (&LayeredArguments, &CommandSettings)) -> SettingRow {
     let name = option.get_long().unwrap_or_default().to_owned();
     let id = option.get_id().as_str();
     let from_file = |line: usize| format!("{}, line {line}", settings.file);
@@ -118,10 +118,10 @@ fn shown(option: &Arg, matches: &ArgMatches, (leveled, settings): (&Leveled, &Co
     let help = option.get_help().map(ToString::to_string).unwrap_or_default();
     let otherwise = help.split_once("[default: ").and_then(|(_, rest)| rest.split_once(']')).map(|(words, _)| words.to_owned());
     let is_list = option.get_value_delimiter().is_some();
-    Shown { name, values, is_secret: option.is_hide_env_values_set(), is_list, otherwise, source }
+    SettingRow { name, values, is_secret: option.is_hide_env_values_set(), is_list, otherwise, source }
 }
 
-impl Shown {
+impl SettingRow {
     fn json(&self) -> Value {
         let value = match self.values.as_slice() {
             [] => Value::Null,
@@ -133,8 +133,8 @@ impl Shown {
     }
 }
 
-fn text(shown: &[Shown]) -> String {
-    let row = |setting: &Shown| {
+fn text(shown: &[SettingRow]) -> String {
+    let row = |setting: &SettingRow| {
         let value = match (setting.values.as_slice(), &setting.otherwise) {
             ([], Some(otherwise)) => format!("({otherwise})"),
             ([], None) => "(none)".to_owned(),

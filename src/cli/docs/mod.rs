@@ -12,7 +12,7 @@ mod views;
 use super::items::callers::{self, SampleCaller};
 use super::items::samples::Samples;
 use super::output;
-use super::schema_file::{self, Loaded, SchemaChoice};
+use super::schema_file::{self, LoadedSchema, SchemaChoice};
 use crate::execute::caller::Caller;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -61,7 +61,7 @@ impl Docs {
 }
 
 /// The document of a schema and of the samples in a directory.
-pub async fn of_samples(loaded: Loaded, directory: Option<&Path>) -> Result<String> {
+pub async fn of_samples(loaded: LoadedSchema, directory: Option<&Path>) -> Result<String> {
     let Some(directory) = directory else { return document(loaded, &Records::default(), Caller::nobody()).await };
     let records = Records::read(&loaded.model, directory)?;
     let caller = callers::read(directory)?.first().map(SampleCaller::caller).unwrap_or_default();
@@ -69,7 +69,7 @@ pub async fn of_samples(loaded: Loaded, directory: Option<&Path>) -> Result<Stri
 }
 
 /// The document.
-async fn document(loaded: Loaded, records: &Records, caller: Caller) -> Result<String> {
+async fn document(loaded: LoadedSchema, records: &Records, caller: Caller) -> Result<String> {
     let descriptions = Descriptions::of(&loaded.text);
     // The requests are those of the first caller of the samples, whom all rules let in.
     let model = Arc::new(loaded.model.without_rules());

@@ -3,7 +3,7 @@
 
 use crate::cli::docs;
 use crate::cli::schema_file;
-use crate::cli::schema_file::Loaded;
+use crate::cli::schema_file::LoadedSchema;
 use crate::serve::console::design::DesignDocument;
 use anyhow::{Result, anyhow};
 use futures_util::future::{BoxFuture, FutureExt};
@@ -39,7 +39,7 @@ impl SchemaDesign {
             return Ok(document.clone());
         }
         let (model, _) = schema_file::parse(&self.schema, &text).map_err(|mistakes| anyhow!(mistakes.render(false)))?;
-        let loaded = Loaded { text: text.clone(), model };
+        let loaded = LoadedSchema { text: text.clone(), model };
         let document: Arc<str> = timeout(BOUND, docs::of_samples(loaded, self.samples.as_deref())).await??.into();
         *last = Some((text, document.clone()));
         Ok(document)

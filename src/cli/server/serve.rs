@@ -4,7 +4,7 @@ use super::bus::BusSettings;
 use super::reload::{Reload, StoreOfTables, Watching};
 use super::run::Server;
 use super::signals::Hangups;
-use crate::cli::schema_file::{self, Loaded, SchemaChoice};
+use crate::cli::schema_file::{self, LoadedSchema, SchemaChoice};
 use crate::cli::store_choice::{Remote, explained, reachable};
 use crate::execute::gateway::Gateway;
 use crate::execute::watch::hub::Hub;
@@ -101,7 +101,7 @@ impl Serve {
             async move { remote.store().await }
         });
         let authenticator = self.settings.sign_in.authenticator(None)?;
-        let Loaded { text, model } = schema_file::load(&self.choice.schema)?;
+        let LoadedSchema { text, model } = schema_file::load(&self.choice.schema)?;
         schema_file::check_sign_in(&self.choice.schema, &model, authenticator.is_on())?;
         let store = store.await.context("the task that connects has ended")??.with_client(self.client);
         let needed: Vec<_> = model.tables.iter().cloned().chain(self.bus.table()).collect();

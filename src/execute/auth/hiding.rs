@@ -6,7 +6,7 @@ use crate::execute::caller::Caller;
 use crate::execute::context::ExecutionContext;
 use crate::execute::expression::request_time::RequestTime;
 use crate::execute::expression::scope::Scope;
-use crate::execute::expression::settle::{Settled, settle_rule};
+use crate::execute::expression::settle::{Residual, settle_rule};
 use crate::execute::item::assemble;
 use crate::schema::model::auth::{AuthAction, AuthRule};
 use crate::schema::model::{Model, ObjectType};
@@ -33,7 +33,7 @@ pub struct HidingRules {
 #[derive(Debug)]
 struct TypeRules {
     ty: String,
-    settled: Vec<Settled>,
+    settled: Vec<Residual>,
     lookups: Vec<Arc<AuthRule>>,
 }
 
@@ -44,7 +44,7 @@ impl TypeRules {
 
     /// What the rules look up for an item, by the attributes of it that are known. The caller may see the item if one look-up finds an item.
     fn wanted<'m>(&self, model: &'m Model, known: &Item, scope: &Scope<'_>) -> Vec<WantedItem<'m>> {
-        let Some(ty) = model.types.get(&self.ty).filter(|_| !self.settled.contains(&Settled::Always)) else { return Vec::new() };
+        let Some(ty) = model.types.get(&self.ty).filter(|_| !self.settled.contains(&Residual::Always)) else { return Vec::new() };
         let lookups = self.lookups.iter().filter_map(|rule| rule.lookup());
         let own = assemble::values_of(model, ty, known).known;
         lookups.filter_map(|lookup| wanted_item(model, lookup, scope, &own)).collect()
@@ -139,7 +139,7 @@ fn get(model: &Model, wanted: &WantedItem<'_>, consistent: bool) -> Get {
     let WantedItem { keys, key, condition, .. } = wanted;
     let of_key = std::iter::once(&key.partition).chain(&key.sort).map(|(name, _)| &**name);
     let of_type = keys.telling();
-    let of_condition = if let Settled::Open(condition) = condition { condition.attributes() } else { Vec::new() };
+    let of_condition = if let Residual::Open(condition) = condition { condition.attributes() } else { Vec::new() };
     let names: BTreeSet<&str> = of_key.chain(of_type).chain(of_condition).collect();
     let table = model.tables[keys.table].name.as_str().into();
     Get { table, key: key.clone(), projection: names.into_iter().map(AttributeName::from).collect(), consistent, max_age: None }

@@ -2,7 +2,7 @@
 //! Must not know how it is read or checked.
 
 use crate::execute::expression::scope::Scope;
-use crate::execute::expression::settle::{Settled, settle_lookup};
+use crate::execute::expression::settle::{Residual, settle_lookup};
 use crate::execute::item::{assemble, identity};
 use crate::schema::model::auth::RuleLookup;
 use crate::schema::model::keys::ItemKeys;
@@ -20,13 +20,13 @@ pub struct WantedItem<'m> {
     /// Its key.
     pub key: Key,
     /// What it must meet.
-    pub condition: Settled,
+    pub condition: Residual,
 }
 
 /// The item that a look-up demands. `own` has the known values of the guarded item. `None` if no item can let the caller in: a value of the
 /// key is missing, or the condition holds for no item.
 pub fn wanted_item<'m>(model: &'m Model, lookup: &RuleLookup, scope: &Scope<'_>, own: &Map<String, Value>) -> Option<WantedItem<'m>> {
-    let condition = Some(settle_lookup(lookup, scope)).filter(|condition| *condition != Settled::Never)?;
+    let condition = Some(settle_lookup(lookup, scope)).filter(|condition| *condition != Residual::Never)?;
     let (ty, keys) = model.item(&lookup.find.item)?;
     let mut values = Map::new();
     for (field, source) in &lookup.path()?.bindings {

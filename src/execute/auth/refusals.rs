@@ -7,7 +7,7 @@ use crate::execute::caller::Caller;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::Scope;
-use crate::execute::expression::settle::{Settled, settle_lookup, settle_rule};
+use crate::execute::expression::settle::{Residual, settle_lookup, settle_rule};
 use crate::plan::tree::{DecidedBy, Demand, GuardId, Holder, Plan, Read, ReadId};
 use crate::schema::model::auth::AuthRule;
 use serde_json::Map;
@@ -38,9 +38,9 @@ pub enum Decision {
 /// A rule that lets the caller in if an item meets a condition.
 pub enum Alternative {
     /// The guarded object itself.
-    Object(Holder, Settled),
+    Object(Holder, Residual),
     /// The item of a look-up, which must be there.
-    Lookup(ReadId, Settled),
+    Lookup(ReadId, Residual),
 }
 
 impl Refusals {
@@ -128,12 +128,12 @@ impl Demand {
 fn hides_all(read: &Read, context: &ExecutionContext<'_>) -> bool {
     let nothing = Map::new();
     let scope = Scope { arguments: &nothing, now: context.now, caller: context.caller };
-    let hides = |rules: &[Arc<AuthRule>]| !rules.is_empty() && rules.iter().all(|rule| settled(rule, &scope) == Settled::Never);
+    let hides = |rules: &[Arc<AuthRule>]| !rules.is_empty() && rules.iter().all(|rule| settled(rule, &scope) == Residual::Never);
     read.discriminator.types.iter().all(|marks| hides(&marks.rules))
 }
 
 /// What the caller and the arguments decide of a rule. Of a look-up: what its item must meet.
-fn settled(rule: &AuthRule, scope: &Scope<'_>) -> Settled {
+fn settled(rule: &AuthRule, scope: &Scope<'_>) -> Residual {
     rule.lookup().map_or_else(|| settle_rule(rule, scope), |lookup| settle_lookup(lookup, scope))
 }
 
@@ -173,8 +173,8 @@ fn alternatives(demand: &Demand, scope: &Scope<'_>) -> Option<Vec<Alternative>> 
     let mut alternatives = Vec::new();
     for (position, rule) in demand.rules.iter().enumerate() {
         match (&demand.decided, rule.lookup(), settled(rule, scope)) {
-            (_, _, Settled::Never) => {}
-            (_, None, Settled::Always) | (DecidedBy::Later, ..) => return None,
+            (_, _, Residual::Never) => {}
+            (_, None, Residual::Always) | (DecidedBy::Later, ..) => return None,
             // A rule that needs an item lets nobody in where none is read for it.
             (DecidedBy::Caller, ..) => {}
             (DecidedBy::Rows { lookups, .. }, Some(_), settled) => {

@@ -6,7 +6,7 @@
 
 use super::evaluate;
 use super::scope::Scope;
-use super::settle::{Settled, by_leaves};
+use super::settle::{Residual, by_leaves};
 use crate::execute::values::decode;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{ArgumentType, Comparator, Operand, Path};
@@ -47,9 +47,9 @@ impl KnownAttributes {
 }
 
 /// What remains of a condition.
-pub fn narrow(condition: &Condition, known: &KnownAttributes, scope: &Scope<'_>) -> Settled {
+pub fn narrow(condition: &Condition, known: &KnownAttributes, scope: &Scope<'_>) -> Residual {
     let narrower = Narrower { known, scope };
-    by_leaves(condition, true, &|leaf, wanted| narrower.leaf(leaf).unwrap_or_else(|| Settled::known(!wanted)))
+    by_leaves(condition, true, &|leaf, wanted| narrower.leaf(leaf).unwrap_or_else(|| Residual::known(!wanted)))
 }
 
 struct Narrower<'a> {
@@ -58,7 +58,7 @@ struct Narrower<'a> {
 }
 
 /// An operand of which some attributes are known.
-enum Narrowed {
+enum NarrowedOperand {
     Operand(Operand),
     /// It is an attribute that the item lacks.
     Missing,
@@ -66,44 +66,46 @@ enum Narrowed {
 
 impl Narrower<'_> {
     /// A comparison or a function. `None` if there is no form for what remains.
-    fn leaf(&self, leaf: &Condition) -> Option<Settled> {
+    fn leaf(&self, leaf: &Condition) -> Option<Residual> {
         let attributes = leaf.attributes();
         let is_known = |name: &&str| self.known.names.contains(*name);
         if !attributes.iter().any(is_known) {
-            return Some(Settled::Open(Box::new(leaf.clone())));
+            return Some(Residual::Open(Box::new(leaf.clone())));
         }
         if attributes.iter().all(is_known) {
-            return evaluate::holds(leaf, Some(&self.known.values), self.scope).ok().map(Settled::known);
+            return evaluate::holds(leaf, Some(&self.known.values), self.scope).ok().map(Residual::known);
         }
         let narrowed = match leaf {
             Condition::Compare(left, comparator, right) => match (self.operand(left)?, self.operand(right)?) {
-                (Narrowed::Operand(left), Narrowed::Operand(right)) => Condition::Compare(left, *comparator, right),
-                _ => return Some(Settled::known(*comparator == Comparator::NotEqual)),
+                (NarrowedOperand::Operand(left), NarrowedOperand::Operand(right)) => Condition::Compare(left, *comparator, right),
+                _ => return Some(Residual::known(*comparator == Comparator::NotEqual)),
             },
             Condition::Between(value, low, high) => match (self.operand(value)?, self.operand(low)?, self.operand(high)?) {
-                (Narrowed::Operand(value), Narrowed::Operand(low), Narrowed::Operand(high)) => Condition::Between(value, low, high),
-                _ => return Some(Settled::Never),
+                (NarrowedOperand::Operand(value), NarrowedOperand::Operand(low), NarrowedOperand::Operand(high)) => {
+                    Condition::Between(value, low, high)
+                }
+                _ => return Some(Residual::Never),
             },
             Condition::In(value, list) => {
-                let Narrowed::Operand(value) = self.operand(value)? else { return Some(Settled::Never) };
-                let list: Vec<Narrowed> = list.iter().map(|operand| self.operand(operand)).collect::<Option<_>>()?;
-                let there = |operand| if let Narrowed::Operand(operand) = operand { Some(operand) } else { None };
+                let NarrowedOperand::Operand(value) = self.operand(value)? else { return Some(Residual::Never) };
+                let list: Vec<NarrowedOperand> = list.iter().map(|operand| self.operand(operand)).collect::<Option<_>>()?;
+                let there = |operand| if let NarrowedOperand::Operand(operand) = operand { Some(operand) } else { None };
                 match list.into_iter().filter_map(there).collect::<Vec<_>>() {
-                    none if none.is_empty() => return Some(Settled::Never),
+                    none if none.is_empty() => return Some(Residual::Never),
                     list => Condition::In(value, list),
                 }
             }
             Condition::BeginsWith(path, operand) if !self.knows(path) => match self.operand(operand)? {
-                Narrowed::Operand(operand) => Condition::BeginsWith(path.clone(), operand),
-                Narrowed::Missing => return Some(Settled::Never),
+                NarrowedOperand::Operand(operand) => Condition::BeginsWith(path.clone(), operand),
+                NarrowedOperand::Missing => return Some(Residual::Never),
             },
             Condition::Contains(path, operand) if !self.knows(path) => match self.operand(operand)? {
-                Narrowed::Operand(operand) => Condition::Contains(path.clone(), operand),
-                Narrowed::Missing => return Some(Settled::Never),
+                NarrowedOperand::Operand(operand) => Condition::Contains(path.clone(), operand),
+                NarrowedOperand::Missing => return Some(Residual::Never),
             },
             _ => return None,
         };
-        Some(Settled::Open(Box::new(narrowed)))
+        Some(Residual::Open(Box::new(narrowed)))
     }
 
     fn knows(&self, path: &Path) -> bool {
@@ -111,12 +113,12 @@ impl Narrower<'_> {
     }
 
     /// The operand, with its value in place of a known attribute.
-    fn operand(&self, operand: &Operand) -> Option<Narrowed> {
-        let (Operand::Path(path) | Operand::Size(path)) = operand else { return Some(Narrowed::Operand(operand.clone())) };
+    fn operand(&self, operand: &Operand) -> Option<NarrowedOperand> {
+        let (Operand::Path(path) | Operand::Size(path)) = operand else { return Some(NarrowedOperand::Operand(operand.clone())) };
         if !self.knows(path) {
-            return Some(Narrowed::Operand(operand.clone()));
+            return Some(NarrowedOperand::Operand(operand.clone()));
         }
-        let Some(value) = evaluate::value(operand, &self.known.values, self.scope) else { return Some(Narrowed::Missing) };
+        let Some(value) = evaluate::value(operand, &self.known.values, self.scope) else { return Some(NarrowedOperand::Missing) };
         let kind = match value {
             Attribute::S(_) => ValueType::String,
             Attribute::N(_) => ValueType::Decimal,
@@ -124,7 +126,7 @@ impl Narrower<'_> {
             Attribute::Bool(_) => ValueType::Boolean,
             _ => return None,
         };
-        Some(Narrowed::Operand(Operand::Literal(decode::scalar(&kind, &value)?, ArgumentType(kind))))
+        Some(NarrowedOperand::Operand(Operand::Literal(decode::scalar(&kind, &value)?, ArgumentType(kind))))
     }
 }
 
@@ -147,9 +149,9 @@ mod tests {
         let (arguments, caller) = (Map::new(), Caller::nobody());
         let scope = Scope { arguments: &arguments, now: &RequestTime::at(1_795_305_600_000), caller: &caller };
         match narrow(condition, &attributes, &scope) {
-            Settled::Always => "always".to_owned(),
-            Settled::Never => "never".to_owned(),
-            Settled::Open(open) => open.to_string(),
+            Residual::Always => "always".to_owned(),
+            Residual::Never => "never".to_owned(),
+            Residual::Open(open) => open.to_string(),
         }
     }
 

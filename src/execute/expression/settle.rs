@@ -14,7 +14,7 @@ use serde_json::Value;
 
 /// What is known of a condition before an item is read.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Settled {
+pub enum Residual {
     /// It holds for every item.
     Always,
     /// It holds for none.
@@ -24,36 +24,36 @@ pub enum Settled {
 }
 
 /// Settles a rule for the caller of a request.
-pub fn settle_rule(rule: &AuthRule, scope: &Scope<'_>) -> Settled {
+pub fn settle_rule(rule: &AuthRule, scope: &Scope<'_>) -> Residual {
     match &rule.lets_in {
-        LetsIn::Everybody => Settled::Always,
-        LetsIn::SignedIn if scope.caller.is_signed_in() => Settled::Always,
-        LetsIn::SignedIn => Settled::Never,
+        LetsIn::Everybody => Residual::Always,
+        LetsIn::SignedIn if scope.caller.is_signed_in() => Residual::Always,
+        LetsIn::SignedIn => Residual::Never,
         LetsIn::If(condition) => settle(condition, scope),
         // Its look-up decides.
-        LetsIn::Exists(_) => Settled::Never,
+        LetsIn::Exists(_) => Residual::Never,
     }
 }
 
 /// Settles a condition.
-pub fn settle(condition: &Condition, scope: &Scope<'_>) -> Settled {
+pub fn settle(condition: &Condition, scope: &Scope<'_>) -> Residual {
     let settler = Settler { scope };
-    by_leaves(condition, true, &|leaf, wanted| settler.leaf(leaf, wanted).unwrap_or_else(|| Settled::known(!wanted)))
+    by_leaves(condition, true, &|leaf, wanted| settler.leaf(leaf, wanted).unwrap_or_else(|| Residual::known(!wanted)))
 }
 
 /// Settles what the item of a look-up must meet. No item has a key of a claim that the caller lacks.
-pub fn settle_lookup(lookup: &RuleLookup, scope: &Scope<'_>) -> Settled {
+pub fn settle_lookup(lookup: &RuleLookup, scope: &Scope<'_>) -> Residual {
     if lookup.claims().into_iter().any(|claim| scope.caller.text(claim).is_none()) {
-        return Settled::Never;
+        return Residual::Never;
     }
-    lookup.condition.as_ref().map_or(Settled::Always, |condition| settle(condition, scope))
+    lookup.condition.as_ref().map_or(Residual::Always, |condition| settle(condition, scope))
 }
 
 struct Settler<'a> {
     scope: &'a Scope<'a>,
 }
 
-impl Settled {
+impl Residual {
     /// What is known to hold for every item, or for none.
     pub fn known(holds: bool) -> Self {
         if holds { Self::Always } else { Self::Never }
@@ -70,55 +70,55 @@ impl Settled {
 }
 
 /// Settles a condition by its comparisons and functions. `leaf` gets each with whether it must hold, or its negation.
-pub(super) fn by_leaves(condition: &Condition, wanted: bool, leaf: &dyn Fn(&Condition, bool) -> Settled) -> Settled {
+pub(super) fn by_leaves(condition: &Condition, wanted: bool, leaf: &dyn Fn(&Condition, bool) -> Residual) -> Residual {
     let each = |conditions: &[Condition]| conditions.iter().map(|condition| by_leaves(condition, wanted, leaf)).collect();
     match condition {
         Condition::And(all) => all_of(each(all)),
         Condition::Or(any) => one_of(each(any)),
         Condition::Not(inner) => match by_leaves(inner, !wanted, leaf) {
-            Settled::Always => Settled::Never,
-            Settled::Never => Settled::Always,
-            Settled::Open(open) => Settled::Open(Box::new(Condition::Not(open))),
+            Residual::Always => Residual::Never,
+            Residual::Never => Residual::Always,
+            Residual::Open(open) => Residual::Open(Box::new(Condition::Not(open))),
         },
         other => leaf(other, wanted),
     }
 }
 
 /// What holds if all of these hold.
-pub fn all_of(all: Vec<Settled>) -> Settled {
-    join(all, (Settled::Never, Settled::Always), Condition::And)
+pub fn all_of(all: Vec<Residual>) -> Residual {
+    join(all, (Residual::Never, Residual::Always), Condition::And)
 }
 
 /// What holds if one of these holds.
-pub fn one_of(any: Vec<Settled>) -> Settled {
-    join(any, (Settled::Always, Settled::Never), Condition::Or)
+pub fn one_of(any: Vec<Residual>) -> Residual {
+    join(any, (Residual::Always, Residual::Never), Condition::Or)
 }
 
 /// Joins conditions, each once: one that is `decisive` decides, those that are `neutral` are left out.
-fn join(all: Vec<Settled>, (decisive, neutral): (Settled, Settled), joined: fn(Vec<Condition>) -> Condition) -> Settled {
+fn join(all: Vec<Residual>, (decisive, neutral): (Residual, Residual), joined: fn(Vec<Condition>) -> Condition) -> Residual {
     let mut open: Vec<Condition> = Vec::new();
     for settled in all {
         match settled {
-            Settled::Open(condition) if open.contains(&condition) => {}
-            Settled::Open(condition) => open.push(*condition),
+            Residual::Open(condition) if open.contains(&condition) => {}
+            Residual::Open(condition) => open.push(*condition),
             settled if settled == decisive => return decisive,
             _ => {}
         }
     }
     match open.len() {
         0 => neutral,
-        1 => open.pop().map_or(neutral, |only| Settled::Open(Box::new(only))),
-        _ => Settled::Open(Box::new(joined(open))),
+        1 => open.pop().map_or(neutral, |only| Residual::Open(Box::new(only))),
+        _ => Residual::Open(Box::new(joined(open))),
     }
 }
 
 impl Settler<'_> {
     /// A comparison or a function that must hold or, with `false`, its negation. `None` if a value of it is not known.
-    fn leaf(&self, leaf: &Condition, wanted: bool) -> Option<Settled> {
+    fn leaf(&self, leaf: &Condition, wanted: bool) -> Option<Residual> {
         if let Condition::Compare(left, comparator, right) = leaf
             && let (Some(left), Some(right)) = (self.text(left), self.text(right))
         {
-            return Some(Settled::known(evaluate::compare_texts(left, *comparator, right)));
+            return Some(Residual::known(evaluate::compare_texts(left, *comparator, right)));
         }
         let known = match leaf {
             Condition::Compare(left, comparator, right) => Condition::Compare(self.operand(left)?, *comparator, self.operand(right)?),
@@ -135,7 +135,7 @@ impl Settler<'_> {
                 }
                 // An empty list holds no value.
                 if among.is_empty() {
-                    return Some(Settled::Never);
+                    return Some(Residual::Never);
                 }
                 Condition::In(value, among)
             }
@@ -144,9 +144,9 @@ impl Settler<'_> {
             other => other.clone(),
         };
         if !known.attributes().is_empty() {
-            return Some(Settled::Open(Box::new(known)));
+            return Some(Residual::Open(Box::new(known)));
         }
-        evaluate::holds(&known, None, self.scope).ok().map(Settled::known)
+        evaluate::holds(&known, None, self.scope).ok().map(Residual::known)
     }
 
     /// The text of an operand of the type ID or String. Most rules compare such texts, and this copies none.

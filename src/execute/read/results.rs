@@ -47,7 +47,7 @@ enum Call {
 }
 
 /// What a call of a round found.
-enum Called {
+enum CallResult {
     Query(usize, Result<QueryResult, TableError>),
     Shared(usize, Result<Page, TableError>),
 }
@@ -133,9 +133,9 @@ impl<'a> WaveResults<'a> {
         let calling = calls.into_iter().map(async |call| match call {
             Call::Query(position, known) => {
                 let PendingQuery { query, needed, .. } = &queries[position];
-                Called::Query(position, query.fetch_more(known, *needed, context).await)
+                CallResult::Query(position, query.fetch_more(known, *needed, context).await)
             }
-            Call::Shared(position) => Called::Shared(position, context.loaders.query(&round.shared[position].query()).await),
+            Call::Shared(position) => CallResult::Shared(position, context.loaders.query(&round.shared[position].query()).await),
         });
         let calling = concurrently(calling);
         // What a query looks up may be among the foreseen Gets that are under way. Then it joins them.
@@ -151,9 +151,9 @@ impl<'a> WaveResults<'a> {
         let mut known: Vec<(Arc<Get>, Option<Arc<Item>>)> = Vec::new();
         for called in called {
             match called {
-                Called::Query(position, result) => self.keep(position, result.map_err(|error| Failure::of_table(&error))),
-                Called::Shared(position, Ok(page)) => known.extend(self.take(&round.shared[position], &page)),
-                Called::Shared(position, Err(error)) => self.fail(&round.shared[position], &error),
+                CallResult::Query(position, result) => self.keep(position, result.map_err(|error| Failure::of_table(&error))),
+                CallResult::Shared(position, Ok(page)) => known.extend(self.take(&round.shared[position], &page)),
+                CallResult::Shared(position, Err(error)) => self.fail(&round.shared[position], &error),
             }
         }
         // Later waves need no call for items that a shared Query has read.

@@ -1,6 +1,6 @@
 //! Lists, connections and counts of a response: writes the rows of a find for an object, without those that are not there.
 
-use super::writer::{PathStep, Place, Unwritten, Writer, json};
+use super::writer::{PathStep, Place, ValueFault, Writer, json};
 use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::page::result::PageResult;
 use crate::execute::read::state::{ItemState, Present};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 type Element = (usize, Present);
 
 impl<'a> Writer<'a> {
-    pub(super) fn list(&mut self, target: &'a ObjectSource, object: &'a Object, ty: &'a Type, at: Place<'_>) -> Result<(), Unwritten> {
+    pub(super) fn list(&mut self, target: &'a ObjectSource, object: &'a Object, ty: &'a Type, at: Place<'_>) -> Result<(), ValueFault> {
         if let Some(failure) = self.list_failure(target, at) {
             return Err(self.failed(&failure));
         }
@@ -24,7 +24,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the objects of a list's elements.
-    fn objects(&mut self, space: SpaceId, elements: Vec<Element>, object: &'a Object, ty: &'a Type) -> Result<(), Unwritten> {
+    fn objects(&mut self, space: SpaceId, elements: Vec<Element>, object: &'a Object, ty: &'a Type) -> Result<(), ValueFault> {
         let item = ty.item_type();
         self.body.data.push(b'[');
         for (position, (row, present)) in elements.into_iter().enumerate() {
@@ -39,7 +39,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn element(&mut self, space: SpaceId, (row, present): Element, object: &'a Object, ty: &Type) -> Result<(), Unwritten> {
+    fn element(&mut self, space: SpaceId, (row, present): Element, object: &'a Object, ty: &Type) -> Result<(), ValueFault> {
         match present {
             Present::Yes => self.object(object, Place { space, row, map: None }),
             Present::No => self.missing(ty, || format!("A {} of the list does not exist.", object.type_name)),
@@ -94,7 +94,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    pub(super) fn count(&mut self, target: &ObjectSource, at: Place<'_>) -> Result<(), Unwritten> {
+    pub(super) fn count(&mut self, target: &ObjectSource, at: Place<'_>) -> Result<(), ValueFault> {
         if let Some(failure) = self.list_failure(target, at) {
             return Err(self.failed(&failure));
         }
@@ -107,7 +107,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    pub(super) fn page(&mut self, target: &'a ObjectSource, parts: &'a [PageOutput], at: Place<'_>) -> Result<(), Unwritten> {
+    pub(super) fn page(&mut self, target: &'a ObjectSource, parts: &'a [PageOutput], at: Place<'_>) -> Result<(), ValueFault> {
         if let Some(failure) = self.list_failure(target, at) {
             return Err(self.failed(&failure));
         }
@@ -119,8 +119,8 @@ impl<'a> Writer<'a> {
     fn parts(
         &mut self,
         parts: &'a [PageOutput],
-        mut write: impl FnMut(&mut Self, &'a PagePart) -> Result<(), Unwritten>,
-    ) -> Result<(), Unwritten> {
+        mut write: impl FnMut(&mut Self, &'a PagePart) -> Result<(), ValueFault>,
+    ) -> Result<(), ValueFault> {
         self.body.data.push(b'{');
         for (position, output) in parts.iter().enumerate() {
             if position > 0 {
@@ -133,7 +133,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn page_part(&mut self, part: &'a PagePart, context: &PageContext<'a>, at: Place<'_>) -> Result<(), Unwritten> {
+    fn page_part(&mut self, part: &'a PagePart, context: &PageContext<'a>, at: Place<'_>) -> Result<(), ValueFault> {
         match part {
             PagePart::Nodes(ty, object) => {
                 let elements = self.elements(context.target, at);
@@ -156,7 +156,13 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn edges(&mut self, elements: Vec<Element>, parts: &'a [PageOutput], context: &PageContext<'a>, ty: &'a Type) -> Result<(), Unwritten> {
+    fn edges(
+        &mut self,
+        elements: Vec<Element>,
+        parts: &'a [PageOutput],
+        context: &PageContext<'a>,
+        ty: &'a Type,
+    ) -> Result<(), ValueFault> {
         let item = ty.item_type();
         self.body.data.push(b'[');
         for (position, (row, present)) in elements.into_iter().enumerate() {
@@ -185,13 +191,13 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn flag(&mut self, flag: bool) -> Result<(), Unwritten> {
+    fn flag(&mut self, flag: bool) -> Result<(), ValueFault> {
         json(&mut self.body.data, &Value::from(flag));
         Ok(())
     }
 
     /// The cursor of a row of the target's space; null if the page has no rows.
-    fn cursor(&mut self, context: &PageContext<'a>, row: Option<usize>) -> Result<(), Unwritten> {
+    fn cursor(&mut self, context: &PageContext<'a>, row: Option<usize>) -> Result<(), ValueFault> {
         let cursor = row.and_then(|row| self.cursor_of(context, row));
         match cursor {
             Some(cursor) => push_json_text(&mut self.body.data, &cursor),

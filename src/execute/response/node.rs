@@ -1,7 +1,7 @@
 //! Global ids in a response: the items that ids name, and the id of an item.
 
 use super::object::null_message;
-use super::writer::{PathStep, Place, Unwritten, Writer};
+use super::writer::{PathStep, Place, ValueFault, Writer};
 use crate::execute::read::state::Present;
 use crate::plan::tree::{NodesOutput, Output, ValueSource};
 use crate::schema::scalar::global_id::GlobalId;
@@ -10,7 +10,7 @@ use apollo_compiler::ast::Type;
 
 impl<'a> Writer<'a> {
     /// The item of an id, or a list with one element for each id.
-    pub(super) fn nodes(&mut self, nodes: &'a NodesOutput, ty: &'a Type, at: Place<'_>) -> Result<(), Unwritten> {
+    pub(super) fn nodes(&mut self, nodes: &'a NodesOutput, ty: &'a Type, at: Place<'_>) -> Result<(), ValueFault> {
         if let Err(failure) = self.state.ids(&nodes.ids) {
             return Err(self.failed(&failure));
         }
@@ -31,7 +31,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The item of one id; null if the id names none that is there.
-    fn node(&mut self, nodes: &'a NodesOutput, id: usize, ty: &Type) -> Result<(), Unwritten> {
+    fn node(&mut self, nodes: &'a NodesOutput, id: usize, ty: &Type) -> Result<(), ValueFault> {
         let state = self.state;
         let row_of = |space| state.under(nodes.space, id, space).next();
         let named = nodes.types.iter().find_map(|node| Some((node, row_of(node.target.space)?)));
@@ -51,7 +51,7 @@ impl<'a> Writer<'a> {
         (id, sources): (&GlobalId, &[ValueSource]),
         (type_name, output): (&str, &Output),
         at: Place<'_>,
-    ) -> Result<(), Unwritten> {
+    ) -> Result<(), ValueFault> {
         let mut values = Vec::with_capacity(sources.len());
         for source in sources {
             match self.state.value(source, at.space, at.row) {

@@ -1,7 +1,7 @@
 //! Objects of a response: the fields of a selection for a row, in their order, and embedded objects.
 
 use super::misfit::Misfit;
-use super::writer::{PathStep, Place, Unwritten, Writer, json};
+use super::writer::{PathStep, Place, ValueFault, Writer, json};
 use crate::execute::auth::refusals;
 use crate::execute::error::ErrorCode;
 use crate::execute::read::state::{GuardOutcome, Present};
@@ -13,7 +13,7 @@ use apollo_compiler::ast::Type;
 use serde_json::Value;
 
 impl<'a> Writer<'a> {
-    pub(super) fn object(&mut self, object: &'a Object, at: Place<'_>) -> Result<(), Unwritten> {
+    pub(super) fn object(&mut self, object: &'a Object, at: Place<'_>) -> Result<(), ValueFault> {
         if !object.variants.is_empty() {
             return self.variant(object, at);
         }
@@ -26,7 +26,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the fields of an object of one type, without the braces.
-    pub(super) fn fields(&mut self, object: &'a Object, at: Place<'_>) -> Result<(), Unwritten> {
+    pub(super) fn fields(&mut self, object: &'a Object, at: Place<'_>) -> Result<(), ValueFault> {
         for (position, output) in object.fields.iter().enumerate() {
             if position > 0 {
                 self.body.data.push(b',');
@@ -40,7 +40,7 @@ impl<'a> Writer<'a> {
     }
 
     /// An object of an interface or a union, written as the type of its item.
-    fn variant(&mut self, object: &'a Object, at: Place<'_>) -> Result<(), Unwritten> {
+    fn variant(&mut self, object: &'a Object, at: Place<'_>) -> Result<(), ValueFault> {
         let row = |space: SpaceId| self.state.under(at.space, at.row, space).next();
         match object.variants.iter().find_map(|(space, variant)| Some((*space, row(*space)?, variant))) {
             Some((space, row, variant)) => self.object(variant, Place { space, row, map: None }),
@@ -48,7 +48,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn value(&mut self, type_name: &'a str, output: &'a Output, at: Place<'_>) -> Result<(), Unwritten> {
+    fn value(&mut self, type_name: &'a str, output: &'a Output, at: Place<'_>) -> Result<(), ValueFault> {
         self.pass(output.guard, at)?;
         match &output.value {
             OutputValue::Typename => {
@@ -101,11 +101,11 @@ impl<'a> Writer<'a> {
 
     /// Fails with the refusal of a guard, unless it lets the caller in.
     #[inline]
-    pub(super) fn pass(&mut self, guard: Option<GuardId>, at: Place<'_>) -> Result<(), Unwritten> {
+    pub(super) fn pass(&mut self, guard: Option<GuardId>, at: Place<'_>) -> Result<(), ValueFault> {
         if guard.is_none() { Ok(()) } else { self.pass_guard(guard, at) }
     }
 
-    fn pass_guard(&mut self, guard: Option<GuardId>, at: Place<'_>) -> Result<(), Unwritten> {
+    fn pass_guard(&mut self, guard: Option<GuardId>, at: Place<'_>) -> Result<(), ValueFault> {
         match self.state.access(guard, (at.space, at.row)) {
             GuardOutcome::Granted => Ok(()),
             GuardOutcome::Refused(code) => Err(self.error(code, refusals::message(code))),
@@ -121,7 +121,7 @@ impl<'a> Writer<'a> {
         object: &'a Object,
         (type_name, output): (&'a str, &'a Output),
         at: Place<'_>,
-    ) -> Result<(), Unwritten> {
+    ) -> Result<(), ValueFault> {
         let row = self.rows(target, at).next();
         let present = row.map_or(Present::No, |row| self.state.present(target, target.space, row));
         match (present, row) {
@@ -146,7 +146,7 @@ impl<'a> Writer<'a> {
         self.body.misfit.iter_mut().for_each(|misfit| misfit.locate(reader, type_name, item));
     }
 
-    fn leaf(&mut self, held: &'a ValueLocation, output: &Output, type_name: &str, at: Place<'_>) -> Result<(), Unwritten> {
+    fn leaf(&mut self, held: &'a ValueLocation, output: &Output, type_name: &str, at: Place<'_>) -> Result<(), ValueFault> {
         let state = self.state;
         let (reader, item) = match held {
             ValueLocation::In(holder, reader) => match state.held(*holder, at.space, at.row) {
@@ -183,7 +183,7 @@ impl<'a> Writer<'a> {
 
     /// A missing value or a stored NULL, which is the same. A non-null list is then empty: DynamoDB has no empty sets, and writers often
     /// leave empty lists out.
-    fn absent(&mut self, ty: &Type, type_name: &str, field: &str) -> Result<(), Unwritten> {
+    fn absent(&mut self, ty: &Type, type_name: &str, field: &str) -> Result<(), ValueFault> {
         if ty.is_list() && ty.is_non_null() {
             self.body.data.extend_from_slice(b"[]");
             return Ok(());
@@ -200,7 +200,7 @@ impl<'a> Writer<'a> {
         object: &'a Object,
         rows: Option<SpaceId>,
         (output, at): (&'a Output, Place<'_>),
-    ) -> Result<(), Unwritten> {
+    ) -> Result<(), ValueFault> {
         let state = self.state;
         let (reader, item) = match held {
             ValueLocation::In(holder, reader) => match state.held(*holder, at.space, at.row) {
@@ -230,7 +230,7 @@ impl<'a> Writer<'a> {
         attribute: &Attribute,
         object: &'a Object,
         place: &mut dyn FnMut() -> (SpaceId, usize),
-    ) -> Result<(), Unwritten> {
+    ) -> Result<(), ValueFault> {
         match (ty, attribute) {
             (Type::List(item) | Type::NonNullList(item), Attribute::L(values)) => {
                 self.body.data.push(b'[');

@@ -1,7 +1,7 @@
 //! Attributes and values → JSON bytes, straight into the response.
 
 use super::misfit::Misfit;
-use super::writer::{PathStep, Unwritten, Writer, json};
+use super::writer::{PathStep, ValueFault, Writer, json};
 use crate::execute::error::ErrorCode;
 use crate::execute::expression::evaluate::type_of;
 use crate::execute::values::decode;
@@ -67,7 +67,7 @@ fn digits(text: &[u8]) -> usize {
 
 impl Writer<'_> {
     /// Writes a stored scalar, enum or list of them.
-    pub(super) fn attribute(&mut self, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<(), Unwritten> {
+    pub(super) fn attribute(&mut self, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<(), ValueFault> {
         if matches!(attribute, Attribute::Null) {
             if ty.is_non_null() {
                 Misfit::note(&mut self.body.misfit, "NULL");
@@ -100,7 +100,7 @@ impl Writer<'_> {
         }
     }
 
-    fn scalar(&mut self, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<(), Unwritten> {
+    fn scalar(&mut self, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<(), ValueFault> {
         match (kind, attribute) {
             (ValueType::Id | ValueType::String, Attribute::S(value)) => push_text(&mut self.body.data, value),
             (ValueType::Boolean, Attribute::Bool(value)) => self.body.data.extend_from_slice(if *value { b"true" } else { b"false" }),
@@ -122,7 +122,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    pub(super) fn misfit(&mut self, ty: &Type, attribute: &Attribute) -> Unwritten {
+    pub(super) fn misfit(&mut self, ty: &Type, attribute: &Attribute) -> ValueFault {
         Misfit::note(&mut self.body.misfit, type_of(attribute));
         self.error(ErrorCode::Internal, format!("The stored value does not fit the type {ty}."))
     }

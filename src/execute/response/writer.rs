@@ -12,7 +12,7 @@ use apollo_compiler::ast::Type;
 use serde_json::{Map, Value};
 
 /// Why a value is not written.
-pub enum Unwritten {
+pub enum ValueFault {
     /// It is null and its type is non-null: its parent is null, too.
     Null,
     /// The response exceeded its bounds: nothing more is written, and `data` is null.
@@ -53,13 +53,13 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the fields of the step. If it fails, `data` is null.
-    pub fn write(mut self) -> Result<(), Unwritten> {
+    pub fn write(mut self) -> Result<(), ValueFault> {
         self.body.separate();
         self.fields(&self.state.plan().root, Place { space: 0, row: 0, map: None })
     }
 
     /// Writes errors in place of the step's only field.
-    pub fn refuse(mut self, field_errors: Vec<FieldError>) -> Result<(), Unwritten> {
+    pub fn refuse(mut self, field_errors: Vec<FieldError>) -> Result<(), ValueFault> {
         let Some(output) = self.state.plan().root.fields.first() else { return Ok(()) };
         self.body.separate();
         self.body.data.extend_from_slice(&output.label);
@@ -69,7 +69,7 @@ impl<'a> Writer<'a> {
                     let error = writer.error_here(field_error.code, field_error.message);
                     writer.body.error(&GraphqlError { details: field_error.details, ..error });
                 }
-                Err(Unwritten::Null)
+                Err(ValueFault::Null)
             })
         })
     }
@@ -84,18 +84,18 @@ impl<'a> Writer<'a> {
     }
 
     /// Adds an error at the current path.
-    pub(super) fn error(&mut self, code: ErrorCode, message: impl Into<String>) -> Unwritten {
+    pub(super) fn error(&mut self, code: ErrorCode, message: impl Into<String>) -> ValueFault {
         let error = self.error_here(code, message.into());
         self.body.error(&error);
         match self.check_bytes() {
-            Ok(()) => Unwritten::Null,
+            Ok(()) => ValueFault::Null,
             Err(too_large) => too_large,
         }
     }
 
     /// Ends the response if it has too many bytes.
     #[inline]
-    fn check_bytes(&mut self) -> Result<(), Unwritten> {
+    fn check_bytes(&mut self) -> Result<(), ValueFault> {
         match self.body.fits() {
             true => Ok(()),
             false => Err(self.too_large(&format!("{} bytes", self.body.limits().bytes))),
@@ -103,7 +103,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Counts an object, and ends the response if it has too many.
-    pub(super) fn check_objects(&mut self) -> Result<(), Unwritten> {
+    pub(super) fn check_objects(&mut self) -> Result<(), ValueFault> {
         match self.body.has_room_for_object() {
             true => Ok(()),
             false => Err(self.too_large(&format!("{} objects", self.body.limits().objects))),
@@ -111,24 +111,24 @@ impl<'a> Writer<'a> {
     }
 
     /// Puts one error in place of all errors of the step.
-    fn too_large(&mut self, bound: &str) -> Unwritten {
+    fn too_large(&mut self, bound: &str) -> ValueFault {
         let message = format!("The response would have more than {bound}. Ask for smaller pages.");
         let error = self.error_here(ErrorCode::LimitExceeded, message);
         self.body.drop_errors(self.first_error);
         self.body.error(&error);
-        Unwritten::TooLarge
+        ValueFault::TooLarge
     }
 
-    pub(super) fn failed(&mut self, failure: &Failure) -> Unwritten {
+    pub(super) fn failed(&mut self, failure: &Failure) -> ValueFault {
         self.error(failure.code, failure.message.clone())
     }
 
     /// Writes a value, or null if the value fails and its type is nullable.
     #[inline]
-    pub(super) fn nullable(&mut self, ty: &Type, write: impl FnOnce(&mut Self) -> Result<(), Unwritten>) -> Result<(), Unwritten> {
+    pub(super) fn nullable(&mut self, ty: &Type, write: impl FnOnce(&mut Self) -> Result<(), ValueFault>) -> Result<(), ValueFault> {
         let mark = self.body.data.len();
         match write(self) {
-            Err(Unwritten::Null) if !ty.is_non_null() => {
+            Err(ValueFault::Null) if !ty.is_non_null() => {
                 self.body.data.truncate(mark);
                 self.body.data.extend_from_slice(b"null");
                 Ok(())
@@ -138,7 +138,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes null for a missing value, or an error if its type is non-null.
-    pub(super) fn missing(&mut self, ty: &Type, message: impl FnOnce() -> String) -> Result<(), Unwritten> {
+    pub(super) fn missing(&mut self, ty: &Type, message: impl FnOnce() -> String) -> Result<(), ValueFault> {
         if ty.is_non_null() {
             return Err(self.error(ErrorCode::Internal, message()));
         }
@@ -152,8 +152,8 @@ impl<'a> Writer<'a> {
         &mut self,
         key: &'a str,
         location: (usize, usize),
-        write: impl FnOnce(&mut Self) -> Result<(), Unwritten>,
-    ) -> Result<(), Unwritten> {
+        write: impl FnOnce(&mut Self) -> Result<(), ValueFault>,
+    ) -> Result<(), ValueFault> {
         let outer = std::mem::replace(&mut self.location, location);
         let written = self.within(PathStep::Key(key), write);
         self.location = outer;
@@ -162,7 +162,7 @@ impl<'a> Writer<'a> {
 
     /// Writes within a step of the path, and ends the response if it has too many bytes.
     #[inline]
-    pub(super) fn within(&mut self, step: PathStep<'a>, write: impl FnOnce(&mut Self) -> Result<(), Unwritten>) -> Result<(), Unwritten> {
+    pub(super) fn within(&mut self, step: PathStep<'a>, write: impl FnOnce(&mut Self) -> Result<(), ValueFault>) -> Result<(), ValueFault> {
         self.path.push(step);
         let written = write(self).and_then(|()| self.check_bytes());
         self.path.pop();

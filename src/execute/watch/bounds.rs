@@ -48,13 +48,13 @@ impl DeliveryBounds {
 
 /// A value whose bytes count as waiting until it is dropped. Whoever shares it counts its own place in a queue alone.
 #[derive(Debug)]
-pub struct Held<T> {
+pub struct HeldChange<T> {
     value: T,
     bounds: Arc<DeliveryBounds>,
     bytes: usize,
 }
 
-impl<T> Held<T> {
+impl<T> HeldChange<T> {
     /// Counts this number of bytes.
     pub fn new(value: T, bytes: usize, bounds: &Arc<DeliveryBounds>) -> Arc<Self> {
         bounds.add(bytes);
@@ -62,7 +62,7 @@ impl<T> Held<T> {
     }
 }
 
-impl<T> Deref for Held<T> {
+impl<T> Deref for HeldChange<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -70,7 +70,7 @@ impl<T> Deref for Held<T> {
     }
 }
 
-impl<T> Drop for Held<T> {
+impl<T> Drop for HeldChange<T> {
     fn drop(&mut self) {
         self.bounds.remove(self.bytes);
     }
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn what_is_shared_counts_once_until_the_last_lets_it_go() {
         let bounds = Arc::<DeliveryBounds>::default();
-        let held = Held::new("an event", ALL_BYTES + 1, &bounds);
+        let held = HeldChange::new("an event", ALL_BYTES + 1, &bounds);
         let shared = held.clone();
         drop(held);
         assert!(bounds.are_exceeded());

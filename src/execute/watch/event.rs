@@ -1,12 +1,12 @@
 //! The response to a change in; the same out for all subscribers of a group, who share its bytes.
 
-use super::bounds::{DeliveryBounds, Held};
+use super::bounds::{DeliveryBounds, HeldChange};
 use crate::table::change_source::ChangeRecord;
 use bytes::Bytes;
 use std::sync::Arc;
 
 /// A change that waits for groups to deliver it.
-pub type WaitingChange = Arc<Held<Arc<ChangeRecord>>>;
+pub type WaitingChange = Arc<HeldChange<Arc<ChangeRecord>>>;
 
 /// A response to a change.
 #[derive(Debug)]
@@ -21,8 +21,8 @@ pub struct Event {
 
 impl Event {
     /// Counts the event as waiting until the last subscriber has taken it.
-    pub fn held(self, bounds: &Arc<DeliveryBounds>) -> Arc<Held<Self>> {
+    pub fn held(self, bounds: &Arc<DeliveryBounds>) -> Arc<HeldChange<Self>> {
         let bytes = self.body.len() + self.record.as_ref().map_or(0, |record| record.bytes());
-        Held::new(self, bytes, bounds)
+        HeldChange::new(self, bytes, bounds)
     }
 }

@@ -1,7 +1,7 @@
 //! The tables of a gateway in; the changes of each that somebody follows out, to the groups that they concern and to what is cached. Must not
 //! know how subscribers begin.
 
-use super::bounds::{DeliveryBounds, Held};
+use super::bounds::{DeliveryBounds, HeldChange};
 use super::history::log::ChangeLog;
 use super::registry::Registry;
 use super::subscriber::SubscriptionEnd;
@@ -130,7 +130,7 @@ impl ChangeSink for FeedSink {
                 let groups = state.registry.concerned(&record);
                 if !groups.is_empty() {
                     let bytes = record.bytes();
-                    let change = Held::new(record, bytes, &feeds.bounds);
+                    let change = HeldChange::new(record, bytes, &feeds.bounds);
                     groups.iter().for_each(|group| group.push(change.clone()));
                 }
             }

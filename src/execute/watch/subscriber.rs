@@ -1,6 +1,6 @@
 //! Events in, the responses of one subscriber out, in order. What its client has not taken is bounded in bytes.
 
-use super::bounds::{DeliveryBounds, Held};
+use super::bounds::{DeliveryBounds, HeldChange};
 use super::event::{Event, WaitingChange};
 use super::seen::Seen;
 use crate::execute::error::{ErrorCode, Failure, GraphqlError};
@@ -50,7 +50,7 @@ pub struct Subscriber {
 
 #[derive(Debug)]
 struct SubscriberState {
-    queue: VecDeque<Arc<Held<Event>>>,
+    queue: VecDeque<Arc<HeldChange<Event>>>,
     /// The bytes of the events in the queue, those that the gate holds, and how many events both are.
     queued: usize,
     held: usize,
@@ -72,7 +72,7 @@ struct SubscriberState {
 #[derive(Debug, Clone)]
 pub enum GroupOffer {
     /// An event.
-    Event(Arc<Held<Event>>),
+    Event(Arc<HeldChange<Event>>),
     /// A change that makes no event.
     Silent(WaitingChange),
 }
@@ -133,7 +133,7 @@ impl Subscriber {
     }
 
     /// Hands over an event of its own, while those of the group wait.
-    pub fn send(&self, event: Arc<Held<Event>>) {
+    pub fn send(&self, event: Arc<HeldChange<Event>>) {
         self.change(|state| state.push(event));
     }
 
@@ -233,7 +233,7 @@ impl SubscriberState {
         }
     }
 
-    fn push(&mut self, event: Arc<Held<Event>>) {
+    fn push(&mut self, event: Arc<HeldChange<Event>>) {
         if self.end.is_none() {
             self.queued += size_of_event(&event);
             self.queue.push_back(event);

@@ -17,7 +17,7 @@ use indexmap::IndexMap;
 use std::sync::Arc;
 
 /// What rules guard.
-struct Guarded<'e, 'a> {
+struct GuardTarget<'e, 'a> {
     /// The object.
     of: &'e Entity<'a>,
     /// Its field; any, if all of the object is guarded.
@@ -46,7 +46,7 @@ impl<'a> Builder<'a> {
             let arguments = argument::of_field(&self.context, field, collected);
             let arguments = self.push_arguments(arguments);
             own.arguments = Some(arguments);
-            own.decided = self.decided_by(&Guarded { of, field, arguments }, &field.auth)?;
+            own.decided = self.decided_by(&GuardTarget { of, field, arguments }, &field.auth)?;
         }
         Ok(self.guarded(of, demands))
     }
@@ -72,7 +72,7 @@ impl<'a> Builder<'a> {
             return Ok(None);
         };
         let arguments = self.push_arguments(Arguments { values: IndexMap::new(), given: Vec::new(), location: (0, 0) });
-        let decided = self.decided_by(&Guarded { of, field, arguments }, rules)?;
+        let decided = self.decided_by(&GuardTarget { of, field, arguments }, rules)?;
         Ok(self.guarded(of, vec![Demand { decided, ..demand }]))
     }
 
@@ -86,7 +86,7 @@ impl<'a> Builder<'a> {
     }
 
     /// What decides the rules for reads of a field, or of an object.
-    fn decided_by(&mut self, guarded: &Guarded<'_, 'a>, rules: &'a AuthRules) -> Result<DecidedBy, PlanError> {
+    fn decided_by(&mut self, guarded: &GuardTarget<'_, 'a>, rules: &'a AuthRules) -> Result<DecidedBy, PlanError> {
         if matches!(guarded.field.kind, FieldKind::Write(_)) {
             return Ok(DecidedBy::Later);
         }
@@ -101,7 +101,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds the read of a rule's look-up.
-    fn look_up_rule(&mut self, guarded: &Guarded<'_, 'a>, lookup: &'a RuleLookup) -> Result<ReadId, PlanError> {
+    fn look_up_rule(&mut self, guarded: &GuardTarget<'_, 'a>, lookup: &'a RuleLookup) -> Result<ReadId, PlanError> {
         let of = guarded.of;
         let mut sources = self.arguments[guarded.arguments].clone();
         // It has one path, whatever order the field asks for.

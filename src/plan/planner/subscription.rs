@@ -26,19 +26,19 @@ pub fn steps<'a>(model: &'a Model, context: SelectionContext<'a>, operation: &'a
     let root = builder.type_named(operation.object_type())?;
     let field = builder.field_of(root, &collected.field.name)?;
     let FieldKind::Watch(watch) = &field.kind else { return Err(internal(&field.name)) };
-    let step = Subscribed { root, field, watch, collected }.step(builder, key)?;
+    let step = SubscriptionField { root, field, watch, collected }.step(builder, key)?;
     Ok(OperationPlan { steps: vec![step], introspects: false, policy: CachePolicy::NONE })
 }
 
 /// A field of a subscription.
-struct Subscribed<'a, 'c> {
+struct SubscriptionField<'a, 'c> {
     root: &'a ObjectType,
     field: &'a Field,
     watch: &'a Watch,
     collected: &'c CollectedField<'a>,
 }
 
-impl<'a> Subscribed<'a, '_> {
+impl<'a> SubscriptionField<'a, '_> {
     fn step(&self, mut builder: Builder<'a>, key: &str) -> Result<PlanStep, PlanError> {
         let (model, from) = (builder.model, Entity::root(self.root));
         let ty = builder.type_named(&self.watch.item)?;

@@ -8,7 +8,7 @@ use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::keys::claims;
 use crate::schema::keys::text_limits::text_limits;
 use crate::schema::model::keys::ItemKeys;
-use crate::schema::rules::constraint::{Constrained, read_constraint};
+use crate::schema::rules::constraint::{ConstraintTarget, read_constraint};
 use crate::schema::scalar::spread::SpreadKind;
 use crate::schema::syntax::directives::{argument, items, member, named, string};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
@@ -214,7 +214,7 @@ fn check_alternatives(
 /// Which texts the values of a field can be. A mistake in its constraint is reported with the field's rules.
 fn limits(item: &ItemType, field: &str) -> Option<Limits> {
     let (definition, declared) = (item.object.fields.get(field)?, item.record.get(field)?);
-    let what = Constrained { coordinate: format!("{}.{field}", item.object.name), ty: &definition.ty };
+    let what = ConstraintTarget { coordinate: format!("{}.{field}", item.object.name), ty: &definition.ty };
     let directive = definition.directives.get("constraint")?;
     text_limits(&read_constraint(&what, Some(&declared.value), directive, &mut Findings::default())?)
 }

@@ -12,7 +12,7 @@ use apollo_compiler::ast::{Directive, Type};
 const FORMATS: [(&str, Format); 3] = [("email", Format::Email), ("url", Format::Url), ("uuid", Format::Uuid)];
 
 /// The field or argument that a constraint is on.
-pub struct Constrained<'a> {
+pub struct ConstraintTarget<'a> {
     /// `Type.field` or `Type.field.argument`.
     pub coordinate: String,
     /// Its type as declared.
@@ -21,7 +21,7 @@ pub struct Constrained<'a> {
 
 /// The constraint; `None` if there is a mistake in it. `value` is the innermost type, `None` for an input object.
 pub fn read_constraint(
-    what: &Constrained,
+    what: &ConstraintTarget,
     value: Option<&ValueType>,
     directive: &Node<Directive>,
     findings: &mut Findings,
@@ -59,7 +59,7 @@ pub fn read_constraint(
 
 /// Lengths, patterns and formats need text; bounds need numbers. On a list, they apply to its elements.
 fn check_type(
-    what: &Constrained,
+    what: &ConstraintTarget,
     value: Option<&ValueType>,
     (directive, names): (&Node<Directive>, &[&str]),
     findings: &mut Findings,
@@ -81,7 +81,7 @@ fn check_type(
 }
 
 /// A length; the outer `None` is a mistake.
-fn length(what: &Constrained, directive: &Node<Directive>, name: &str, findings: &mut Findings) -> Option<Option<u64>> {
+fn length(what: &ConstraintTarget, directive: &Node<Directive>, name: &str, findings: &mut Findings) -> Option<Option<u64>> {
     let Some(written) = argument(directive, name).and_then(|value| value.to_i32()) else { return Some(None) };
     let length = u64::try_from(written).ok();
     if length.is_none() {
@@ -93,7 +93,7 @@ fn length(what: &Constrained, directive: &Node<Directive>, name: &str, findings:
 
 /// The lower limit must not be more than the upper one.
 fn ordered(
-    what: &Constrained,
+    what: &ConstraintTarget,
     directive: &Node<Directive>,
     (lower, least): (&str, Option<f64>),
     (upper, greatest): (&str, Option<f64>),

@@ -25,7 +25,7 @@ use std::collections::HashSet;
 const MAX_LENGTH: i64 = 100 * 366 * 86_400;
 
 /// A field with a default.
-pub struct Defaulted<'a> {
+pub struct FieldWithDefault<'a> {
     /// The schema being checked.
     pub draft: &'a SchemaDraft<'a>,
     /// The type.
@@ -39,7 +39,7 @@ pub struct Defaulted<'a> {
 }
 
 /// The default; `None` if there is a mistake in it.
-pub fn read_default(of: &Defaulted, directive: &Node<Directive>, findings: &mut Findings) -> Option<DefaultValue> {
+pub fn read_default(of: &FieldWithDefault, directive: &Node<Directive>, findings: &mut Findings) -> Option<DefaultValue> {
     let written = text(directive, "value")?;
     let hash = name(directive, "hash").and_then(|hash| match hash.value.as_str() {
         "MD5" => Some(HashFunction::Md5),
@@ -80,7 +80,7 @@ pub fn read_default(of: &Defaulted, directive: &Node<Directive>, findings: &mut 
 }
 
 /// Splits the value into literals and placeholders, in order.
-fn parts(of: &Defaulted, written: &At<String>, findings: &mut Findings) -> Option<Vec<DefaultPart>> {
+fn parts(of: &FieldWithDefault, written: &At<String>, findings: &mut Findings) -> Option<Vec<DefaultPart>> {
     let mut parts: Vec<DefaultPart> = Vec::new();
     let mut sound = true;
     let mut at = 0;
@@ -120,7 +120,7 @@ fn parts(of: &Defaulted, written: &At<String>, findings: &mut Findings) -> Optio
     sound.then_some(parts)
 }
 
-fn placeholder(of: &Defaulted, inner: &str, place: &Span, findings: &mut Findings) -> Option<DefaultPart> {
+fn placeholder(of: &FieldWithDefault, inner: &str, place: &Span, findings: &mut Findings) -> Option<DefaultPart> {
     match inner {
         "uuid" => return Some(DefaultPart::Uuid),
         "uuid7" => return Some(DefaultPart::Uuid7),
@@ -184,7 +184,7 @@ fn seconds(written: &str) -> Option<i64> {
 }
 
 /// Describes the default if the field's type cannot hold it, to complete "cannot be …".
-fn misfit(of: &Defaulted, parts: &[DefaultPart], hashed: bool) -> Option<String> {
+fn misfit(of: &FieldWithDefault, parts: &[DefaultPart], hashed: bool) -> Option<String> {
     use ValueType as V;
     let kind = &of.declared.value;
     let free = matches!(kind, V::Id | V::String) && !of.field.ty.is_list();

@@ -49,10 +49,10 @@ pub fn read_rules(draft: &mut SchemaDraft, findings: &mut Findings) {
 
 fn of_field(draft: &SchemaDraft, (object, field): (&ObjectType, &FieldDefinition), declared: &Declared, findings: &mut Findings) -> Rules {
     let record = draft.records.get(object.name.as_str());
-    let of = default::Defaulted { draft, object, field, declared, record };
+    let of = default::FieldWithDefault { draft, object, field, declared, record };
     let default = field.directives.get("default").and_then(|directive| default::read_default(&of, directive, findings));
     let constraint = field.directives.get("constraint").and_then(|directive| {
-        let what = constraint::Constrained { coordinate: format!("{}.{}", object.name, field.name), ty: &field.ty };
+        let what = constraint::ConstraintTarget { coordinate: format!("{}.{}", object.name, field.name), ty: &field.ty };
         constraint::read_constraint(&what, Some(&declared.value), directive, findings)
     });
     let unique =
@@ -115,7 +115,7 @@ pub fn constraints(draft: &SchemaDraft, findings: &mut Findings) -> IndexMap<Str
         }
         if let Some(directive) = input.directives.get("constraint") {
             let value = crate::schema::types::values::of_named(draft.schema, input.ty.inner_named_type());
-            let what = constraint::Constrained { coordinate: coordinate.clone(), ty: &input.ty };
+            let what = constraint::ConstraintTarget { coordinate: coordinate.clone(), ty: &input.ty };
             all.extend(constraint::read_constraint(&what, value.as_ref(), directive, findings).map(|read| (coordinate, read)));
         }
     };

@@ -26,7 +26,7 @@ pub trait TableData: Send + Sync + 'static {
     fn tables(&self) -> Value;
 
     /// A page of items in the order of their keys.
-    fn items(&self, wanted: ItemsWanted) -> BoxFuture<'_, Result<Value, DataTrouble>>;
+    fn items(&self, wanted: ItemsQuery) -> BoxFuture<'_, Result<Value, DataTrouble>>;
 
     /// The fields of the API that read and write an item; null if there is no such item.
     fn uses(&self, wanted: ItemKey) -> BoxFuture<'_, Result<Value, DataTrouble>>;
@@ -34,7 +34,7 @@ pub trait TableData: Send + Sync + 'static {
 
 /// The items of a table or an index to show: all, those of a partition, or those that a type's fields lead to.
 #[derive(Debug, Default, Deserialize)]
-pub struct ItemsWanted {
+pub struct ItemsQuery {
     /// The table's name.
     pub table: String,
     /// The index's name.
@@ -86,7 +86,7 @@ async fn tables(State(data): State<Arc<dyn TableData>>) -> Response {
     json(Ok(data.tables()))
 }
 
-async fn items(State(data): State<Arc<dyn TableData>>, Query(wanted): Query<ItemsWanted>) -> Response {
+async fn items(State(data): State<Arc<dyn TableData>>, Query(wanted): Query<ItemsQuery>) -> Response {
     json(data.items(wanted).await)
 }
 

@@ -1,6 +1,6 @@
 //! The path of a file of the page in, the file out: the page's own modules, and GraphiQL where the binary holds it.
 
-use crate::serve::http::body::accepted::{Accepted, ContentCoding};
+use crate::serve::http::body::accepted::{AcceptedCodings, ContentCoding};
 use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -56,7 +56,7 @@ pub async fn file(Path((version, name)): Path<(String, String)>, headers: Header
         return (StatusCode::NOT_FOUND, "The page has no such file. Load the page again.\n").into_response();
     };
     let vary = [(header::VARY, HeaderValue::from_static("accept-encoding"))];
-    if Accepted::of(&headers).is_some_and(Accepted::gzip) {
+    if AcceptedCodings::of(&headers).is_some_and(AcceptedCodings::gzip) {
         let coding = [(header::CONTENT_ENCODING, ContentCoding::Gzip.header_value())];
         return (of_file(name), vary, coding, compressed).into_response();
     }

@@ -1,6 +1,6 @@
 //! `/graphql`: an HTTP request in, a GraphQL response out, by the rules of GraphQL over HTTP. Must not know what runs the operation.
 
-use super::body::accepted::Accepted;
+use super::body::accepted::AcceptedCodings;
 use super::body::arriving::BodyCoding;
 use super::body::compressor::Compressor;
 use super::body::read;
@@ -53,7 +53,7 @@ pub struct HttpEndpoint {
 #[derive(Debug, Clone)]
 struct Form {
     media: MediaType,
-    accepted: Accepted,
+    accepted: AcceptedCodings,
     /// The responses that it has already.
     known: KnownResponses,
 }
@@ -124,7 +124,7 @@ fn form(request: &Parts, streams: bool) -> Result<Form, (MediaType, HttpRefusal)
         return Err((MediaType::Json, HttpRefusal::Method));
     }
     let media = negotiate(&request.headers).ok_or((MediaType::Json, HttpRefusal::NotAcceptable))?;
-    let accepted = Accepted::of(&request.headers).ok_or((media, HttpRefusal::CodingNotAcceptable))?;
+    let accepted = AcceptedCodings::of(&request.headers).ok_or((media, HttpRefusal::CodingNotAcceptable))?;
     if media == MediaType::EventStream && !accepted.plain() {
         return Err((media, HttpRefusal::CodingNotAcceptable));
     }

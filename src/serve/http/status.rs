@@ -2,7 +2,7 @@
 
 use super::media_type::MediaType;
 use crate::execute::error::{ErrorCode, GraphqlError};
-use crate::serve::quota::Exhausted;
+use crate::serve::quota::QuotaExceeded;
 use crate::serve::sign_in::fault::SignInFault;
 use crate::serve::sign_in::rate_limit::TooFast;
 use axum::http::StatusCode;
@@ -65,7 +65,7 @@ pub enum HttpRefusal {
     /// The operation ran, but its response is larger than this many bytes, which is what the transport takes.
     ResponseTooLarge(usize),
     /// The operation ran, but there is no memory to keep its response until the client takes it.
-    ResponseDropped(Exhausted),
+    ResponseDropped(QuotaExceeded),
     /// The handler failed because of a bug.
     Failed,
 }
@@ -121,8 +121,8 @@ impl HttpRefusal {
             | Self::TooFast(_)
             | Self::SocketBusy
             | Self::TooManySubscriptions
-            | Self::ResponseDropped(Exhausted::Part) => StatusCode::TOO_MANY_REQUESTS,
-            Self::SignInUnavailable | Self::Busy | Self::ResponseDropped(Exhausted::Total | Exhausted::TooLarge) => {
+            | Self::ResponseDropped(QuotaExceeded::Part) => StatusCode::TOO_MANY_REQUESTS,
+            Self::SignInUnavailable | Self::Busy | Self::ResponseDropped(QuotaExceeded::Total | QuotaExceeded::TooLarge) => {
                 StatusCode::SERVICE_UNAVAILABLE
             }
             Self::OutOfTime => StatusCode::GATEWAY_TIMEOUT,
@@ -211,10 +211,10 @@ impl HttpRefusal {
                     format!("The operation ran, but its response is larger than the {most} bytes that Lambda takes. Ask for less at once.");
                 (ErrorCode::LimitExceeded, message)
             }
-            Self::ResponseDropped(Exhausted::Part) => {
+            Self::ResponseDropped(QuotaExceeded::Part) => {
                 (ErrorCode::LimitExceeded, "The operation ran, but its response is dropped: the client has not taken earlier ones.".into())
             }
-            Self::ResponseDropped(Exhausted::Total | Exhausted::TooLarge) => {
+            Self::ResponseDropped(QuotaExceeded::Total | QuotaExceeded::TooLarge) => {
                 (ErrorCode::Unavailable, "The operation ran, but its response is dropped: too many wait for their clients.".into())
             }
             Self::Failed => (ErrorCode::Internal, "Something went wrong on the server.".into()),
@@ -223,12 +223,12 @@ impl HttpRefusal {
     }
 }
 
-impl From<Exhausted> for HttpRefusal {
-    fn from(exhausted: Exhausted) -> Self {
+impl From<QuotaExceeded> for HttpRefusal {
+    fn from(exhausted: QuotaExceeded) -> Self {
         match exhausted {
-            Exhausted::Total => Self::Busy,
-            Exhausted::Part => Self::ClientBusy,
-            Exhausted::TooLarge => Self::TooMuchMemory,
+            QuotaExceeded::Total => Self::Busy,
+            QuotaExceeded::Part => Self::ClientBusy,
+            QuotaExceeded::TooLarge => Self::TooMuchMemory,
         }
     }
 }

@@ -95,7 +95,7 @@ mod tests {
     use super::super::stream_memory::ConnectionMemory;
     use super::*;
     use crate::serve::client::ClientAddress;
-    use crate::serve::connection::Received;
+    use crate::serve::connection::ReceivedBytes;
     use crate::serve::quota::Quota;
     use futures_util::future::poll_fn;
 
@@ -103,7 +103,7 @@ mod tests {
     async fn the_pieces_are_the_body_and_the_last_has_the_memory() {
         let quota = Quota::new(10, 10);
         let client = ClientAddress::of([127, 0, 0, 1].into());
-        let received = Received::new(quota.take(client, 0).unwrap());
+        let received = ReceivedBytes::new(quota.take(client, 0).unwrap());
         let memory = ConnectionMemory::new(quota.clone(), 4, received).begin(client, 6).unwrap();
         let body: Vec<u8> = (0..3 * PIECE + 5).map(|n| (n % 251) as u8).collect();
         let mut pieces = Pieces::new(Body::from(body.clone()), Some(memory));

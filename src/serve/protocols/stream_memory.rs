@@ -4,8 +4,8 @@
 //! run, what arrives belongs to any of them, so the connection has a fixed amount, which its first stream takes.
 
 use crate::serve::client::ClientAddress;
-use crate::serve::connection::Received;
-use crate::serve::quota::{Exhausted, Quota, Share};
+use crate::serve::connection::ReceivedBytes;
+use crate::serve::quota::{Quota, QuotaExceeded, Share};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The memory of a connection.
@@ -15,7 +15,7 @@ pub struct ConnectionMemory(Arc<Inner>);
 struct Inner {
     requests: Arc<Quota>,
     amount: usize,
-    received: Received,
+    received: ReceivedBytes,
     running: Mutex<Running>,
 }
 
@@ -34,12 +34,12 @@ pub struct StreamMemory {
 
 impl ConnectionMemory {
     /// That of a connection which takes this amount of the memory of all requests while streams run.
-    pub fn new(requests: Arc<Quota>, amount: usize, received: Received) -> Self {
+    pub fn new(requests: Arc<Quota>, amount: usize, received: ReceivedBytes) -> Self {
         Self(Arc::new(Inner { requests, amount, received, running: Mutex::default() }))
     }
 
     /// Takes the memory of a stream. The first one takes that of the connection, too.
-    pub fn begin(&self, client: ClientAddress, amount: usize) -> Result<StreamMemory, Exhausted> {
+    pub fn begin(&self, client: ClientAddress, amount: usize) -> Result<StreamMemory, QuotaExceeded> {
         let Inner { requests, received, .. } = &*self.0;
         let share = requests.take(client, amount)?;
         let mut running = self.running();
@@ -82,7 +82,7 @@ mod tests {
     fn a_connection_has_memory_of_its_own_while_streams_run() {
         let quota = Quota::new(10, 10);
         let [one, other] = [1, 2].map(|last| ClientAddress::of([127, 0, 0, last].into()));
-        let connection = ConnectionMemory::new(quota.clone(), 4, Received::new(quota.take(one, 0).unwrap()));
+        let connection = ConnectionMemory::new(quota.clone(), 4, ReceivedBytes::new(quota.take(one, 0).unwrap()));
         let left = || (0..=10).rev().find(|amount| quota.take(other, *amount).is_ok()).unwrap();
         assert_eq!(left(), 10);
         let first = connection.begin(one, 1).unwrap();

@@ -5,11 +5,11 @@
 
 use super::executor::SocketExecutor;
 use super::identity::{SocketIdentity, TRY_AGAIN_LATER};
-use super::messages::{Messages, Unfinished};
+use super::messages::{Messages, PartialMessage};
 use super::session::SocketSession;
 use super::{legacy, protocol};
 use crate::serve::client::ClientAddress;
-use crate::serve::connection::Received;
+use crate::serve::connection::ReceivedBytes;
 use crate::serve::endpoint::Endpoint;
 use crate::serve::http::graphql::refuse;
 use crate::serve::http::media_type::MediaType;
@@ -55,7 +55,7 @@ pub struct Sockets {
 /// What is known of the request that opens a WebSocket, besides what it offers.
 pub struct SocketRequest {
     client: ClientAddress,
-    received: Option<Received>,
+    received: Option<ReceivedBytes>,
     request_id: Option<RequestId>,
     headers: HeaderMap,
 }
@@ -116,7 +116,7 @@ pub async fn handle(
     upgrade.on_upgrade(move |socket| {
         let executor = SocketExecutor::new(sockets.endpoint, client, identity.clone(), open.clone());
         let (sink, messages) = socket.split();
-        let messages = Messages::new(messages, executor.clone(), Unfinished::new(received, memory, body_timeout), open);
+        let messages = Messages::new(messages, executor.clone(), PartialMessage::new(received, memory, body_timeout), open);
         // Sockets are many, and most of them wait: what is not needed then is apart, here and below.
         OpenSocket { sink, messages, executor, identity, place }.serve(predecessor).boxed()
     })

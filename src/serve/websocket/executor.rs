@@ -51,12 +51,12 @@ pub struct SocketAnswer {
 }
 
 /// One operation that is not answered yet.
-struct Unanswered {
+struct PendingOperation {
     running: Arc<AtomicUsize>,
     line: OperationLine,
 }
 
-impl Drop for Unanswered {
+impl Drop for PendingOperation {
     fn drop(&mut self) {
         self.running.fetch_sub(1, Ordering::Relaxed);
     }
@@ -100,7 +100,7 @@ impl SocketExecutor {
     pub fn answers(&self, asked: RequestParameters) -> BoxStream<'static, SocketAnswer> {
         let others = self.running.fetch_add(1, Ordering::Relaxed);
         let trace = self.endpoint.telemetry.begin_root();
-        let unanswered = Unanswered { running: self.running.clone(), line: OperationLine::begin(trace) };
+        let unanswered = PendingOperation { running: self.running.clone(), line: OperationLine::begin(trace) };
         let (endpoint, client, summary) = (self.endpoint.clone(), self.client, unanswered.line.summary());
         let answers = match self.begin(asked, others, (trace, &summary)) {
             Ok(responses) => responses

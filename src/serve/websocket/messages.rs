@@ -5,9 +5,9 @@ use super::executor::SocketExecutor;
 use super::identity::TRY_AGAIN_LATER;
 use super::protocol::close;
 use crate::serve::admission::parsed_size;
-use crate::serve::connection::Received;
+use crate::serve::connection::ReceivedBytes;
 use crate::serve::pace::next_bytes_by;
-use crate::serve::quota::{Exhausted, Share};
+use crate::serve::quota::{QuotaExceeded, Share};
 use crate::serve::shutdown::OpenConnection;
 use axum::Error;
 use axum::extract::ws::{CloseCode, CloseFrame, Message, close_code};
@@ -27,16 +27,16 @@ const CONTROL_HEADER: u64 = 6;
 pub struct Messages<S> {
     messages: S,
     executor: SocketExecutor,
-    unfinished: Unfinished,
+    unfinished: PartialMessage,
     asked: BoxFuture<'static, ()>,
     closing: bool,
     end: Option<CloseFrame>,
 }
 
 /// The message that is not complete yet.
-pub struct Unfinished {
+pub struct PartialMessage {
     /// What the connection has received.
-    received: Received,
+    received: ReceivedBytes,
     /// The part of these bytes that was complete messages.
     complete: u64,
     /// The time of the first bytes after those, and the timer for the next.
@@ -48,7 +48,7 @@ pub struct Unfinished {
 
 impl<S> Messages<S> {
     /// The messages of a socket whose operations this executor runs.
-    pub fn new(messages: S, executor: SocketExecutor, unfinished: Unfinished, mut open: OpenConnection) -> Self {
+    pub fn new(messages: S, executor: SocketExecutor, unfinished: PartialMessage, mut open: OpenConnection) -> Self {
         let asked = async move { open.closing().await }.boxed();
         Self { messages, executor, unfinished, asked, closing: false, end: None }
     }
@@ -107,15 +107,15 @@ fn is_too_long(error: &Error) -> bool {
     matches!(cause, Some(tungstenite::Error::Capacity(_)))
 }
 
-impl Unfinished {
+impl PartialMessage {
     /// A message that may take this long, without any bytes yet.
-    pub fn new(received: Received, memory: Share, longest: Duration) -> Self {
+    pub fn new(received: ReceivedBytes, memory: Share, longest: Duration) -> Self {
         Self { complete: received.bytes(), received, waiting: None, memory, longest }
     }
 
     /// A message is complete. If it has data, all bytes before belong to it, and this is their memory when they are parsed; a control frame
     /// may come between the parts of a message (RFC 6455 section 5.4).
-    fn complete(&mut self, message: &Message) -> Result<Option<Share>, Exhausted> {
+    fn complete(&mut self, message: &Message) -> Result<Option<Share>, QuotaExceeded> {
         let data: &[u8] = match message {
             Message::Text(text) => text.as_bytes(),
             Message::Binary(data) => data,
@@ -134,7 +134,7 @@ impl Unfinished {
     }
 
     /// Ready when the message took too long, or its bytes took too much memory.
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Exhausted>> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<(), QuotaExceeded>> {
         let bytes = usize::try_from(self.received.bytes() - self.complete).unwrap_or(usize::MAX);
         if let Err(exhausted) = self.memory.resize(bytes) {
             return Poll::Ready(Err(exhausted));

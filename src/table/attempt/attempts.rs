@@ -8,7 +8,7 @@ use crate::table::call_scope::CallTally;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::retry::backoff::Backoff;
 use crate::table::retry::budget::RetryBudget;
-use crate::table::retry::table_health::{Sent, Silence, TableHealth, Verdict};
+use crate::table::retry::table_health::{PendingCall, Silence, TableHealth, Verdict};
 use std::future::Future;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
@@ -145,7 +145,7 @@ impl Attempts<'_> {
     async fn once<T, E: Into<AttemptFailure>>(
         &self,
         attempt: impl Future<Output = Result<T, E>>,
-        sent: Option<Sent<'_>>,
+        sent: Option<PendingCall<'_>>,
     ) -> (Result<T, AttemptFailure>, bool) {
         let limit = self.deadline.min(Instant::now() + ATTEMPT_LIMIT);
         self.tally.inspect(|tally| tally.attempt());

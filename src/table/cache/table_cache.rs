@@ -63,7 +63,7 @@ pub(in crate::table) struct Fill {
 }
 
 /// A read that the cache may answer.
-struct Wanted<'a> {
+struct CacheLookup<'a> {
     projection: &'a [AttributeName],
     max_age: Duration,
 }
@@ -139,7 +139,7 @@ impl TableCache {
 
     /// Asks for an item. Its key has canonical numbers; `projection` is sorted, and no attributes are all.
     pub(in crate::table) fn item(self: &Arc<Self>, table: &str, key: &Key, projection: &[AttributeName], max_age: Duration) -> Claim {
-        let wanted = Wanted { projection, max_age };
+        let wanted = CacheLookup { projection, max_age };
         let entry = self.entries.get(&BorrowedItemKey { table, key });
         let served = wanted.served(entry.as_deref());
         self.counter.look_up(served.is_some());
@@ -152,7 +152,7 @@ impl TableCache {
 
     /// Asks for a page; `None` if pages of its table are not kept.
     pub(in crate::table) fn page(self: &Arc<Self>, query: &Query, max_age: Duration) -> Option<Claim> {
-        let wanted = Wanted { projection: query.projection.as_deref().unwrap_or_default(), max_age };
+        let wanted = CacheLookup { projection: query.projection.as_deref().unwrap_or_default(), max_age };
         let page = Arc::new(PageKey::of(query));
         let key = EntryKey::Page(page.clone());
         let served = wanted.served(self.entries.get(&key).as_deref());
@@ -165,7 +165,7 @@ impl TableCache {
     }
 
     /// Joins the call that is being made, or begins one.
-    fn claim(self: &Arc<Self>, key: EntryKey, wanted: &Wanted<'_>, tags: impl FnOnce() -> Vec<Tag>) -> Claim {
+    fn claim(self: &Arc<Self>, key: EntryKey, wanted: &CacheLookup<'_>, tags: impl FnOnce() -> Vec<Tag>) -> Claim {
         let mut flights = self.flights();
         if let Some(flight) = flights.get(&key).filter(|flight| flight.serves(wanted.projection)) {
             return Claim::Join(flight.join());
@@ -186,7 +186,7 @@ impl TableCache {
     }
 }
 
-impl Wanted<'_> {
+impl CacheLookup<'_> {
     fn served(&self, entry: Option<&Entry>) -> Option<CacheAnswer> {
         entry.filter(|entry| entry.serves(self.projection, self.max_age, Instant::now())).map(|entry| entry.found.clone())
     }

@@ -33,7 +33,7 @@ pub(super) struct Destination {
 
 /// Asks the SDK where requests go. The error is that of a request that could not be made: no credentials, no endpoint.
 pub(super) async fn destination(client: &Client) -> Result<Destination, SdkError<GetItemError, HttpResponse>> {
-    let captured = Captured::default();
+    let captured = CapturingClient::default();
     let config = client.config().to_builder().http_client(captured.clone()).build();
     let key = AttributeValue::S("k".to_owned());
     let sent = Client::from_conf(config).get_item().table_name("table").key("k", key).send().await;
@@ -47,17 +47,17 @@ pub(super) async fn destination(client: &Client) -> Result<Destination, SdkError
 
 /// An HTTP client that sends nothing and keeps what it was to send.
 #[derive(Debug, Clone, Default)]
-struct Captured {
+struct CapturingClient {
     destination: Arc<Mutex<Option<Destination>>>,
 }
 
-impl HttpClient for Captured {
+impl HttpClient for CapturingClient {
     fn http_connector(&self, _: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
         SharedHttpConnector::new(self.clone())
     }
 }
 
-impl HttpConnector for Captured {
+impl HttpConnector for CapturingClient {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
         *self.destination.lock().unwrap_or_else(PoisonError::into_inner) = read(&request);
         HttpConnectorFuture::ready(Err(ConnectorError::user("this request is not sent".into())))
@@ -99,7 +99,7 @@ mod tests {
     async fn of(region: &'static str, configure: impl FnOnce(Builder) -> Builder) -> Destination {
         let credentials = Credentials::new("AKID", "secret", None, None, "test");
         let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new(region));
-        let config = config.credentials_provider(credentials).retry_config(RetryConfig::disabled()).http_client(Captured::default());
+        let config = config.credentials_provider(credentials).retry_config(RetryConfig::disabled()).http_client(CapturingClient::default());
         destination(&Client::from_conf(configure(config).build())).await.unwrap()
     }
 
@@ -144,7 +144,7 @@ mod tests {
     #[tokio::test]
     async fn without_credentials_nothing_is_signed() {
         let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new("eu-central-1")).allow_no_auth();
-        let config = config.endpoint_url("http://embedded").http_client(Captured::default());
+        let config = config.endpoint_url("http://embedded").http_client(CapturingClient::default());
         assert_eq!(destination(&Client::from_conf(config.build())).await.unwrap().region, None);
     }
 }

@@ -13,10 +13,10 @@ use std::sync::Arc;
 /// drop one counts a reference. Whoever keeps a text for longer than a request keeps a copy of its own, because a part keeps the whole
 /// answer.
 #[derive(Clone)]
-pub struct Text(Held);
+pub struct Text(TextStorage);
 
 #[derive(Clone)]
-enum Held {
+enum TextStorage {
     Own(String),
     /// As large as the other: a pointer and two halves of a word.
     Part(Arc<String>, u32, u32),
@@ -27,7 +27,7 @@ impl Text {
     #[inline]
     pub(in crate::table) fn of_answer(answer: &Arc<String>, at: Range<usize>) -> Self {
         match (u32::try_from(at.start), u32::try_from(at.end)) {
-            (Ok(start), Ok(end)) => Self(Held::Part(answer.clone(), start, end)),
+            (Ok(start), Ok(end)) => Self(TextStorage::Part(answer.clone(), start, end)),
             _ => answer.get(at).unwrap_or_default().into(),
         }
     }
@@ -36,8 +36,8 @@ impl Text {
     #[inline]
     pub fn as_str(&self) -> &str {
         match &self.0 {
-            Held::Own(text) => text,
-            Held::Part(answer, start, end) => answer.get(*start as usize..*end as usize).unwrap_or_default(),
+            TextStorage::Own(text) => text,
+            TextStorage::Part(answer, start, end) => answer.get(*start as usize..*end as usize).unwrap_or_default(),
         }
     }
 
@@ -45,8 +45,8 @@ impl Text {
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         match &self.0 {
-            Held::Own(text) => text.as_bytes(),
-            Held::Part(answer, start, end) => answer.as_bytes().get(*start as usize..*end as usize).unwrap_or_default(),
+            TextStorage::Own(text) => text.as_bytes(),
+            TextStorage::Part(answer, start, end) => answer.as_bytes().get(*start as usize..*end as usize).unwrap_or_default(),
         }
     }
 
@@ -63,14 +63,14 @@ impl Text {
 
     /// Whether it is known to need no escape in JSON.
     pub(in crate::table) fn is_plain_json(&self) -> bool {
-        matches!(self.0, Held::Part(..))
+        matches!(self.0, TextStorage::Part(..))
     }
 
     /// The text as one of its own.
     pub fn into_string(self) -> String {
         match self.0 {
-            Held::Own(text) => text,
-            Held::Part(..) => self.as_str().to_owned(),
+            TextStorage::Own(text) => text,
+            TextStorage::Part(..) => self.as_str().to_owned(),
         }
     }
 
@@ -82,15 +82,15 @@ impl Text {
     /// The bytes that it keeps allocated, but for its own size.
     pub(in crate::table) fn allocated(&self) -> usize {
         match &self.0 {
-            Held::Own(text) => text.capacity(),
-            Held::Part(answer, ..) => answer.capacity(),
+            TextStorage::Own(text) => text.capacity(),
+            TextStorage::Part(answer, ..) => answer.capacity(),
         }
     }
 }
 
 impl From<String> for Text {
     fn from(text: String) -> Self {
-        Self(Held::Own(text))
+        Self(TextStorage::Own(text))
     }
 }
 

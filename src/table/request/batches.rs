@@ -81,14 +81,14 @@ impl BatchFn<GetId, GetResult> for JoinedGets {
 }
 
 /// A Get to read.
-struct Asked<'a> {
+struct PendingGet<'a> {
     id: GetId,
     get: &'a Get,
     /// Its key with canonical numbers.
     key: Cow<'a, Key>,
 }
 
-impl Asked<'_> {
+impl PendingGet<'_> {
     /// What identifies its item. The keys of a table have the same attributes.
     fn item(&self) -> (&str, &KeyValue, Option<&KeyValue>) {
         (&self.get.table, &self.key.partition.1, self.key.sort.as_ref().map(|(_, value)| value))
@@ -104,14 +104,14 @@ async fn read_missing(session: &Session, found: &FoundGets, ids: &[GetId]) {
     // DynamoDB refuses a batch with an impossible key. No item has such a key, so it needs no call.
     let is_possible = |(_, get): &&(GetId, Arc<Get>)| key_can_exist(&get.key);
     found.keep(gets.iter().filter(|get| !is_possible(get)).map(|(id, _)| (*id, Ok(None))));
-    let asked = gets.iter().filter(is_possible).map(|(id, get)| Asked { id: *id, get, key: canonical(&get.key) });
-    let mut asked: SmallVec<[Asked<'_>; 1]> = asked.collect();
+    let asked = gets.iter().filter(is_possible).map(|(id, get)| PendingGet { id: *id, get, key: canonical(&get.key) });
+    let mut asked: SmallVec<[PendingGet<'_>; 1]> = asked.collect();
     asked.sort_by(|a, b| a.item().cmp(&b.item()).then_with(|| a.get.cmp(b.get)));
-    let tables: SmallVec<[(&[Asked<'_>], AttributeNames); 1]> =
+    let tables: SmallVec<[(&[PendingGet<'_>], AttributeNames); 1]> =
         asked.chunk_by(|a, b| a.get.table == b.get.table).map(|of_table| (of_table, projection(of_table))).collect();
     let items = || tables.iter().flat_map(|(of_table, projection)| of_table.chunk_by(|a, b| a.item() == b.item()).zip(repeat(projection)));
     let wanted = items().filter_map(|(item, projection)| {
-        let Asked { get, key, .. } = item.first()?;
+        let PendingGet { get, key, .. } = item.first()?;
         let consistent = item.iter().any(|asked| asked.id.consistent());
         // The cache answers only if it may answer every Get of the item.
         let max_age = item.iter().map(|asked| asked.get.max_age).min().flatten().filter(|_| !consistent);
@@ -122,7 +122,7 @@ async fn read_missing(session: &Session, found: &FoundGets, ids: &[GetId]) {
 }
 
 /// The attributes to read of a table. BatchGetItem takes one list for each table: the union, if its Gets differ.
-fn projection(of_table: &[Asked<'_>]) -> AttributeNames {
+fn projection(of_table: &[PendingGet<'_>]) -> AttributeNames {
     let lists = || of_table.iter().map(|asked| &asked.get.projection);
     // The keys of a table have the same attributes.
     let keys = || of_table.iter().take(1).flat_map(|asked| once(&asked.key.partition).chain(&asked.key.sort)).map(|(name, _)| name);
@@ -154,7 +154,7 @@ mod tests {
 
     fn asked(gets: &[Get]) -> AttributeNames {
         let mut interner = crate::table::request::interner::Interner::default();
-        let asked = gets.iter().map(|get| Asked { id: interner.id(Arc::new(get.clone())), get, key: Cow::Borrowed(&get.key) });
+        let asked = gets.iter().map(|get| PendingGet { id: interner.id(Arc::new(get.clone())), get, key: Cow::Borrowed(&get.key) });
         projection(&asked.collect::<Vec<_>>())
     }
 

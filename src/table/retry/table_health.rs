@@ -33,12 +33,12 @@ pub(in crate::table) struct TableHealth {
 struct Tables {
     /// Counts attempts and answers, to know which came first.
     order: u64,
-    by_name: HashMap<String, Seen, RandomState>,
+    by_name: HashMap<String, TableRecord, RandomState>,
 }
 
 /// The observations about a table.
 #[derive(Debug, Default)]
-struct Seen {
+struct TableRecord {
     /// The position of the last answer, in the order of [`Tables::order`].
     answered: u64,
     /// The time of the first attempt after the last answer.
@@ -81,7 +81,7 @@ pub(in crate::table) enum Verdict {
 
 /// An attempt under way. If it is dropped without an outcome, its caller gave it up.
 #[derive(Debug)]
-pub(in crate::table) struct Sent<'a> {
+pub(in crate::table) struct PendingCall<'a> {
     health: &'a TableHealth,
     tables: &'a str,
     order: u64,
@@ -92,7 +92,7 @@ pub(in crate::table) struct Sent<'a> {
 impl TableHealth {
     /// Starts an attempt on tables, joined by commas. The error names a table whose circuit is open. Then only an attempt that may `probe`
     /// is let through, once a second.
-    pub(in crate::table) fn begin<'a>(&'a self, tables: &'a str, probe: bool) -> Result<Sent<'a>, Silence> {
+    pub(in crate::table) fn begin<'a>(&'a self, tables: &'a str, probe: bool) -> Result<PendingCall<'a>, Silence> {
         let now = Instant::now();
         let mut all = self.lock();
         for table in tables.split(',') {
@@ -109,7 +109,7 @@ impl TableHealth {
         for table in tables.split(',') {
             all.note(table, |seen| seen.begin(now));
         }
-        Ok(Sent { health: self, tables, order: all.order, begun: now, verdict: None })
+        Ok(PendingCall { health: self, tables, order: all.order, begun: now, verdict: None })
     }
 
     /// Records that a call of these tables was throttled.
@@ -139,7 +139,7 @@ impl TableHealth {
 
 impl Tables {
     /// Changes what is known of a table.
-    fn note(&mut self, table: &str, change: impl FnOnce(&mut Seen)) {
+    fn note(&mut self, table: &str, change: impl FnOnce(&mut TableRecord)) {
         match self.by_name.get_mut(table) {
             Some(seen) => change(seen),
             None => change(self.by_name.entry(table.to_owned()).or_default()),
@@ -147,7 +147,7 @@ impl Tables {
     }
 }
 
-impl Seen {
+impl TableRecord {
     fn begin(&mut self, now: Instant) {
         self.silent_since.get_or_insert(now);
         self.waiting = self.waiting.saturating_add(1);
@@ -171,7 +171,7 @@ impl Seen {
     }
 
     /// Ends an attempt that began before the last answer or after it.
-    fn end(&mut self, sent: &Sent<'_>, (table, order): (&str, u64)) {
+    fn end(&mut self, sent: &PendingCall<'_>, (table, order): (&str, u64)) {
         let given_up = || if sent.begun.elapsed() < PATIENCE { Verdict::Unknown } else { Verdict::Silent };
         match sent.verdict.unwrap_or_else(given_up) {
             Verdict::Answered => {
@@ -196,14 +196,14 @@ impl Seen {
     }
 }
 
-impl Sent<'_> {
+impl PendingCall<'_> {
     /// Records the outcome of the attempt.
     pub(in crate::table) fn end(mut self, verdict: Verdict) {
         self.verdict = Some(verdict);
     }
 }
 
-impl Drop for Sent<'_> {
+impl Drop for PendingCall<'_> {
     fn drop(&mut self) {
         let mut all = self.health.lock();
         all.order += 1;
@@ -262,7 +262,7 @@ mod tests {
             advance(PATIENCE / 2).await;
             drop(sent);
         }
-        let late: Vec<Sent<'_>> = (0..ATTEMPTS).map(|_| health.begin("t", true).unwrap()).collect();
+        let late: Vec<PendingCall<'_>> = (0..ATTEMPTS).map(|_| health.begin("t", true).unwrap()).collect();
         advance(SILENCE).await;
         drop(late);
         assert!(health.begin("t", true).is_ok() && health.begin("t", true).is_err(), "those that were given up late count");

@@ -8,7 +8,7 @@ pub mod starting;
 use crate::cli::docs::recording::records::TypesOfTable;
 use crate::cli::docs::recording::uses::{ItemUse, uses};
 use crate::serve::backend::current_gateway::CurrentGateway;
-use crate::serve::console::data::{DataTrouble, ItemKey, ItemsWanted, TableData};
+use crate::serve::console::data::{DataTrouble, ItemKey, ItemsQuery, TableData};
 use crate::table::bulk::export_lines::{item_to_json, parse_line};
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::error::{TableError, TableErrorKind};
@@ -33,7 +33,7 @@ impl TableData for GatewayTables {
         keys::tables(self.current.get().model())
     }
 
-    fn items(&self, wanted: ItemsWanted) -> BoxFuture<'_, Result<Value, DataTrouble>> {
+    fn items(&self, wanted: ItemsQuery) -> BoxFuture<'_, Result<Value, DataTrouble>> {
         self.page(wanted).boxed()
     }
 
@@ -43,7 +43,7 @@ impl TableData for GatewayTables {
 }
 
 impl GatewayTables {
-    async fn page(&self, wanted: ItemsWanted) -> Result<Value, DataTrouble> {
+    async fn page(&self, wanted: ItemsQuery) -> Result<Value, DataTrouble> {
         let gateway = self.current.get();
         let model = gateway.model();
         let place = range::place(model, &wanted)?;

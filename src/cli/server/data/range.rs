@@ -5,7 +5,7 @@ use crate::schema::table::number::Number;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::{Part, RenderMistake};
-use crate::serve::console::data::{DataTrouble, ItemsWanted};
+use crate::serve::console::data::{DataTrouble, ItemsQuery};
 use crate::table::data::attribute::{Item, KeyValue};
 use crate::table::data::call::{Query, SortCondition};
 use base64::Engine;
@@ -30,7 +30,7 @@ pub struct SearchedRange {
 }
 
 /// The table or index that is asked for.
-pub fn place(model: &Model, wanted: &ItemsWanted) -> Result<SearchedPlace, DataTrouble> {
+pub fn place(model: &Model, wanted: &ItemsQuery) -> Result<SearchedPlace, DataTrouble> {
     let table = table(model, &wanted.table)?;
     let Some(name) = &wanted.index else { return Ok(SearchedPlace { table, index: None }) };
     let index = model.tables[table].indexes.iter().position(|index| index.name == *name);
@@ -47,7 +47,7 @@ pub fn table(model: &Model, name: &str) -> Result<usize, DataTrouble> {
 }
 
 /// The range that is asked for: by the texts of the keys, or by a type and the fields in its keys.
-pub fn range(model: &Model, place: &SearchedPlace, wanted: &ItemsWanted) -> Result<SearchedRange, DataTrouble> {
+pub fn range(model: &Model, place: &SearchedPlace, wanted: &ItemsQuery) -> Result<SearchedRange, DataTrouble> {
     let (partition, sort) = model.tables[place.table].keys_of(place.index);
     let (first, begins) = match &wanted.of_type {
         Some(name) => of_fields(model, place, name, wanted.fields.as_deref().unwrap_or("{}"))?,
@@ -170,7 +170,7 @@ mod tests {
     fn searched(index: Option<&str>, fields: &str) -> Result<Value, DataTrouble> {
         let model = model();
         let (index, of_type) = (index.map(str::to_owned), Some("Player".to_owned()));
-        let wanted = ItemsWanted { table: "teams".into(), index, of_type, fields: Some(fields.into()), ..ItemsWanted::default() };
+        let wanted = ItemsQuery { table: "teams".into(), index, of_type, fields: Some(fields.into()), ..ItemsQuery::default() };
         Ok(range(&model, &place(&model, &wanted)?, &wanted)?.shown())
     }
 

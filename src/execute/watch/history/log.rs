@@ -22,7 +22,7 @@ pub struct ChangeLog {
     name: u32,
     /// How many changes were ever added or missed.
     count: u64,
-    records: VecDeque<Logged>,
+    records: VecDeque<LogEntry>,
     bytes: usize,
     /// All changes of this second and later ones are here.
     since: i64,
@@ -30,7 +30,7 @@ pub struct ChangeLog {
 
 /// A change.
 #[derive(Debug)]
-struct Logged {
+struct LogEntry {
     /// The second in which it was read, by the clock of this copy. The clock of the stream may be wrong, or show minutes.
     taken: i64,
     record: Arc<ChangeRecord>,
@@ -46,7 +46,7 @@ impl ChangeLog {
     pub fn add(&mut self, record: Arc<ChangeRecord>, taken: i64) {
         self.bytes += record.bytes();
         self.count += 1;
-        self.records.push_back(Logged { taken, record });
+        self.records.push_back(LogEntry { taken, record });
         while self.bytes > LOG_BYTES
             && let Some(oldest) = self.records.pop_front()
         {
@@ -98,7 +98,7 @@ impl ChangeLog {
         self.records.iter().all(|logged| logged.record.position.shard == position.shard)
     }
 
-    fn filtered(&self, is_wanted: impl Fn(&Logged) -> bool) -> Vec<Arc<ChangeRecord>> {
+    fn filtered(&self, is_wanted: impl Fn(&LogEntry) -> bool) -> Vec<Arc<ChangeRecord>> {
         self.records.iter().filter(|logged| is_wanted(logged)).map(|logged| logged.record.clone()).collect()
     }
 }

@@ -9,7 +9,7 @@ use crate::execute::item::identity;
 use crate::execute::keyed_locks::ItemPlace;
 use crate::execute::values::decode;
 use crate::execute::write::draft::call::{CallRole, DraftCall, WriteDraft};
-use crate::execute::write::draft::requirement::{ItemCondition, Reason, Returned};
+use crate::execute::write::draft::requirement::{ItemCondition, Reason, ReturnedItem};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::{FieldErrors, absent, of_table, unfit_item};
 use crate::execute::write::rules::item_rules::ItemRules;
@@ -115,8 +115,8 @@ async fn reason_of(
 
 /// What came back from the key of a call. An item of another type does not belong to the write, and no error reveals its contents. An item
 /// that a rule hides counts as missing, unless the call would make it.
-async fn returned<'i>(job: &WriteJob<'_>, call: &DraftCall, stored: Option<&'i Item>) -> Result<Returned<'i>, FieldErrors> {
-    let CallRole::Main { item: of, .. } = &call.role else { return Ok(Returned { stored, visible: stored, is_foreign: false }) };
+async fn returned<'i>(job: &WriteJob<'_>, call: &DraftCall, stored: Option<&'i Item>) -> Result<ReturnedItem<'i>, FieldErrors> {
+    let CallRole::Main { item: of, .. } = &call.role else { return Ok(ReturnedItem { stored, visible: stored, is_foreign: false }) };
     let ty = job.type_named(of)?;
     let item = stored.filter(|item| identity::is_of(ty, item));
     let is_foreign = stored.is_some() && item.is_none();
@@ -125,7 +125,7 @@ async fn returned<'i>(job: &WriteJob<'_>, call: &DraftCall, stored: Option<&'i I
         Some(item) => hiding::is_hidden(job.context, ty, &Arc::new(item.clone())).await.map_err(|error| vec![of_table(&error)])?,
         None => false,
     };
-    Ok(Returned { stored, visible: item.filter(|_| !is_hidden), is_foreign })
+    Ok(ReturnedItem { stored, visible: item.filter(|_| !is_hidden), is_foreign })
 }
 
 /// The error of a reason; `None` if the caller gets none.
@@ -133,7 +133,7 @@ fn refusal(
     job: &WriteJob<'_>,
     call: &DraftCall,
     (reason, unmet): (Reason, Option<&ItemCondition>),
-    returned: Returned<'_>,
+    returned: ReturnedItem<'_>,
 ) -> Option<FieldError> {
     let (item, action) = match &call.role {
         CallRole::Main { action, item } => (item, job.write.actions.get(*action)?),

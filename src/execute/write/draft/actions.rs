@@ -1,7 +1,7 @@
 //! The actions of a field → a draft of their calls. Reads ahead what the actions need, then drafts them in order.
 
 use crate::execute::expression::evaluate;
-use crate::execute::expression::settle::Settled;
+use crate::execute::expression::settle::Residual;
 use crate::execute::item::assemble;
 use crate::execute::write::draft::call::{Earlier, Generated, MAX_IN_TRANSACTION, WriteDraft};
 use crate::execute::write::draft::drafting::{Drafting, if_absent, is_many};
@@ -115,7 +115,7 @@ impl Drafting<'_, '_> {
             let rules = self.item_rules(action, ty, &target.key).await?;
             let rule = rules.of_seen(&target.key)?;
             let scope = self.draft.scope(job);
-            if rule == Settled::Never {
+            if rule == Residual::Never {
                 let holds_of_none = |condition| evaluate::holds(condition, None, &scope).unwrap_or(false);
                 if !action.condition.as_ref().is_some_and(holds_of_none) {
                     return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);

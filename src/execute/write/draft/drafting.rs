@@ -3,7 +3,7 @@
 
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::narrow::KnownAttributes;
-use crate::execute::expression::settle::Settled;
+use crate::execute::expression::settle::Residual;
 use crate::execute::expression::stored_form::StoredForm;
 use crate::execute::item::replicas::others;
 use crate::execute::item::{assemble, unique};
@@ -82,7 +82,7 @@ impl<'a> Drafting<'a, '_> {
         let of = format!("Mutation.{}", field.name);
         let alternatives = lookups::alternatives(job, &of, (&field.auth, AuthAction::Write), &Map::new());
         match self.ask(alternatives, true).await? {
-            Settled::Always => Ok(()),
+            Residual::Always => Ok(()),
             _ => Err(vec![item_rules::refused(job.context, (&of, AuthAction::Write))]),
         }
     }
@@ -106,8 +106,8 @@ impl<'a> Drafting<'a, '_> {
             let own = assemble::values_of(job.context.model, ty, known).known;
             let (mut others, mut checks) = lookups::alternatives(job, of, (auth, *asked), &own);
             if is_all {
-                others = Settled::known(others.is_met(known, &job.scope()));
-                checks.retain(|_| others == Settled::Never);
+                others = Residual::known(others.is_met(known, &job.scope()));
+                checks.retain(|_| others == Residual::Never);
             }
             let hides = *asked == AuthAction::Read && auth.hide();
             looked_up.push(self.ask((others, checks), !hides).await?);
@@ -118,7 +118,7 @@ impl<'a> Drafting<'a, '_> {
     }
 
     /// Chooses among the alternatives of a demand. Gives what is left of it.
-    async fn ask(&mut self, alternatives: (Settled, Vec<RuleCheck>), may_refuse: bool) -> Result<Settled, FieldErrors> {
+    async fn ask(&mut self, alternatives: (Residual, Vec<RuleCheck>), may_refuse: bool) -> Result<Residual, FieldErrors> {
         let (left, check) = lookups::choose(self.job, alternatives, may_refuse).await?;
         let is_known = |check: &RuleCheck| {
             let same = |known: &RuleCheck| known.table == check.table && known.key == check.key && known.condition == check.condition;

@@ -4,7 +4,7 @@
 use crate::execute::expression::condition as filter;
 use crate::execute::expression::evaluate::{self, equal};
 use crate::execute::expression::scope::Scope;
-use crate::execute::expression::settle::Settled;
+use crate::execute::expression::settle::Residual;
 use crate::execute::expression::stored_form::relies_on_null;
 use crate::execute::item::conditions::Conditions;
 use crate::execute::item::identity;
@@ -72,13 +72,13 @@ pub enum ItemCondition {
     /// The list has no element that equals this one.
     Lacks(String, Attribute),
     /// It meets the rules, or, if it `may_be_absent`, does not exist.
-    Ruled { rule: Settled, may_be_absent: bool },
+    Ruled { rule: Residual, may_be_absent: bool },
     /// It is the item of the `@find`, unchanged.
     Found(Arc<FoundItem>),
     /// It meets a condition, with placeholders of this letter. A missing item may do so, too.
     Meets(Condition, char),
     /// What the caller sees of it meets the author's condition: the item if it is of the type and meets the rule, or else nothing.
-    VisiblePart(Condition, Settled),
+    VisiblePart(Condition, Residual),
     /// Computed values stay within these bounds.
     Bounds(Vec<ComputedBound>),
     /// It is stored in the form that its changes take for granted, or does not exist.
@@ -104,7 +104,7 @@ pub struct Requirements(pub Vec<Requirement>);
 
 /// The item that came back with a failed condition.
 #[derive(Debug, Clone, Copy)]
-pub struct Returned<'i> {
+pub struct ReturnedItem<'i> {
     /// Whatever has the key.
     pub stored: Option<&'i Item>,
     /// The item, if it is of the type and the caller may know of it.
@@ -147,8 +147,8 @@ impl Requirements {
     }
 
     /// Adds what the rules demand of the item.
-    pub fn ruled(&mut self, rule: Settled, may_be_absent: bool) {
-        if rule != Settled::Always {
+    pub fn ruled(&mut self, rule: Residual, may_be_absent: bool) {
+        if rule != Residual::Always {
             self.add(ItemCondition::Ruled { rule, may_be_absent }, Reason::Forbidden);
         }
     }
@@ -174,7 +174,7 @@ impl Requirements {
 
     /// Why the call failed, by the item that came back, and what did not hold. A server may give no item back: then an item to make counts as
     /// refused, and another call as one that has lost a race.
-    pub fn reason(&self, returned: Returned<'_>, scope: &Scope<'_>) -> (Reason, Option<&ItemCondition>) {
+    pub fn reason(&self, returned: ReturnedItem<'_>, scope: &Scope<'_>) -> (Reason, Option<&ItemCondition>) {
         let failed =
             self.0.iter().filter_map(|one| Some((one.reason(returned, scope)?, Some(&one.holds)))).min_by_key(|(reason, _)| *reason);
         let of_unknown = || match self.0.as_slice() {
@@ -185,12 +185,12 @@ impl Requirements {
     }
 
     /// The rules' demand.
-    pub fn rule(&self) -> &Settled {
+    pub fn rule(&self) -> &Residual {
         let rule = self.0.iter().find_map(|one| match &one.holds {
             ItemCondition::Ruled { rule, .. } | ItemCondition::VisiblePart(_, rule) => Some(rule),
             _ => None,
         });
-        rule.unwrap_or(&Settled::Always)
+        rule.unwrap_or(&Residual::Always)
     }
 
     /// The found item, if the call is about it.
@@ -225,7 +225,7 @@ impl Requirements {
         let of_caller = |one: &Requirement| {
             matches!((&one.holds, one.otherwise), (ItemCondition::Absent, Reason::AlreadyExists) | (_, Reason::VersionChanged))
         };
-        self.0.iter().any(of_caller) || self.author().is_some() || *self.rule() != Settled::Always
+        self.0.iter().any(of_caller) || self.author().is_some() || *self.rule() != Residual::Always
     }
 
     /// Whether they rely on a null, which DynamoDB itself would not take for a missing value.
@@ -236,7 +236,7 @@ impl Requirements {
 
 impl Requirement {
     /// What follows for the item that came back; `None` if it meets the demand.
-    fn reason(&self, returned: Returned<'_>, scope: &Scope<'_>) -> Option<Reason> {
+    fn reason(&self, returned: ReturnedItem<'_>, scope: &Scope<'_>) -> Option<Reason> {
         match &self.holds {
             ItemCondition::Bounds(bounds) => broken_bound(bounds, returned.visible, scope),
             demand => (!demand.is_met(returned, scope)).then_some(self.otherwise),
@@ -272,16 +272,16 @@ impl ItemCondition {
             Self::Has(attribute) => conditions.exists(attribute),
             Self::Element(list, at, attribute, value) => conditions.element_equals(list, *at, attribute, value.clone()),
             Self::Lacks(list, element) => conditions.lacks(list, element.clone()),
-            Self::Ruled { rule: Settled::Always, .. } => {}
-            Self::Ruled { rule: Settled::Never, .. } => conditions.absent(partition),
-            Self::Ruled { rule: Settled::Open(rule), may_be_absent: true } => {
+            Self::Ruled { rule: Residual::Always, .. } => {}
+            Self::Ruled { rule: Residual::Never, .. } => conditions.absent(partition),
+            Self::Ruled { rule: Residual::Open(rule), may_be_absent: true } => {
                 conditions.implies(|premise| premise.exists(partition), lettered(rule, 'r')?);
             }
-            Self::Ruled { rule: Settled::Open(rule), may_be_absent: false } => conditions.and(lettered(rule, 'r')?),
+            Self::Ruled { rule: Residual::Open(rule), may_be_absent: false } => conditions.and(lettered(rule, 'r')?),
             Self::Found(found) => found.demand(job.type_named(&found.item)?, scope, conditions)?,
             Self::Meets(condition, letter) => conditions.and(lettered(condition, *letter)?),
             Self::VisiblePart(condition, rule) => {
-                let seen = if let Settled::Open(rule) = rule { Some(lettered(rule, 'r')?) } else { None };
+                let seen = if let Residual::Open(rule) = rule { Some(lettered(rule, 'r')?) } else { None };
                 let written = lettered(condition, AUTHOR)?;
                 let is_certain = seen.is_none() && identity::is_certain(ty, key);
                 let premise = |premise: &mut Conditions| {
@@ -312,7 +312,7 @@ impl ItemCondition {
     }
 
     /// Whether the item that came back meets it. What nothing visible can decide counts as met.
-    fn is_met(&self, Returned { stored, visible, is_foreign }: Returned<'_>, scope: &Scope<'_>) -> bool {
+    fn is_met(&self, ReturnedItem { stored, visible, is_foreign }: ReturnedItem<'_>, scope: &Scope<'_>) -> bool {
         let holds = |condition: &Condition, item: Option<&Item>| evaluate::holds(condition, item, scope).unwrap_or(false);
         match self {
             Self::Exists | Self::Visible => visible.is_some(),

@@ -1,7 +1,7 @@
 //! `@update` of an item → its call: what it sets, the index keys and guards that follow, and conditions that the values read are unchanged.
 
 use crate::execute::expression::narrow::KnownAttributes;
-use crate::execute::expression::settle::Settled;
+use crate::execute::expression::settle::Residual;
 use crate::execute::expression::stored_form::StoredForm;
 use crate::execute::expression::update::Changes;
 use crate::execute::expression::update::attribute as path;
@@ -159,7 +159,7 @@ impl<'a> Drafting<'a, '_> {
         ty: &ObjectType,
         (rules, key): (&ItemRules<'_>, &Key),
         (values, upsert): (&UpdateValues, bool),
-    ) -> Result<(Settled, bool), FieldErrors> {
+    ) -> Result<(Residual, bool), FieldErrors> {
         let model = self.job.context.model;
         let mut changed = KnownAttributes::of_key(key);
         for (field, value) in &values.changed {
@@ -175,7 +175,7 @@ impl<'a> Drafting<'a, '_> {
             changed.set(&attribute, Some(value));
         }
         let may_make = upsert && rules.lets_make(&changed.into_item());
-        if rule == Settled::Never && !may_make {
+        if rule == Residual::Never && !may_make {
             return Err(rules.refused(None));
         }
         Ok((rule, may_make))

@@ -10,7 +10,7 @@ use crate::execute::context::ExecutionContext;
 use crate::execute::error::FieldError;
 use crate::execute::expression::narrow::{KnownAttributes, narrow};
 use crate::execute::expression::scope::Scope;
-use crate::execute::expression::settle::{Settled, all_of, one_of, settle_rule};
+use crate::execute::expression::settle::{Residual, all_of, one_of, settle_rule};
 use crate::execute::expression::update::attribute;
 use crate::execute::write::messages::{FieldErrors, of_table};
 use crate::schema::expression::condition::Condition;
@@ -27,7 +27,7 @@ pub struct ItemRules<'a> {
     context: &'a ExecutionContext<'a>,
     ty: &'a ObjectType,
     demanded: Vec<Demanded<'a>>,
-    demand: Settled,
+    demand: Residual,
 }
 
 impl<'a> ItemRules<'a> {
@@ -40,52 +40,52 @@ impl<'a> ItemRules<'a> {
     }
 
     /// Adds what rules with look-ups demand besides.
-    pub fn also(&mut self, demand: Settled) {
-        self.demand = all_of(vec![std::mem::replace(&mut self.demand, Settled::Always), demand]);
+    pub fn also(&mut self, demand: Residual) {
+        self.demand = all_of(vec![std::mem::replace(&mut self.demand, Residual::Always), demand]);
     }
 
     /// What a stored item must meet, as far as these attributes do not decide it.
-    pub fn narrowed(&self, known: &KnownAttributes) -> Settled {
+    pub fn narrowed(&self, known: &KnownAttributes) -> Residual {
         match &self.demand {
-            Settled::Open(condition) => self.with_scope(|scope| narrow(condition, known, scope)),
+            Residual::Open(condition) => self.with_scope(|scope| narrow(condition, known, scope)),
             decided => decided.clone(),
         }
     }
 
     /// What the stored item with this key must meet. Fails if no item with the key meets it.
-    pub fn of_stored(&self, key: &Key) -> Result<Settled, FieldErrors> {
+    pub fn of_stored(&self, key: &Key) -> Result<Residual, FieldErrors> {
         match self.narrowed(&KnownAttributes::of_key(key)) {
-            Settled::Never => Err(self.refused(None)),
+            Residual::Never => Err(self.refused(None)),
             stored => Ok(stored),
         }
     }
 
     /// What the stored item with this key must meet to be seen by a check. Never: it counts as missing.
-    pub fn of_seen(&self, key: &Key) -> Result<Settled, FieldErrors> {
+    pub fn of_seen(&self, key: &Key) -> Result<Residual, FieldErrors> {
         if self.ty.auth.hide() { Ok(self.narrowed(&KnownAttributes::of_key(key))) } else { self.of_stored(key) }
     }
 
     /// What the stored item must meet if an update sets these attributes. If it meets that, it meets the rules before and after. An
     /// `initial` attribute is set only if the item lacks it.
-    pub fn of_changed(&self, key: &Key, changed: &KnownAttributes, initial: &[(String, Attribute)]) -> Settled {
+    pub fn of_changed(&self, key: &Key, changed: &KnownAttributes, initial: &[(String, Attribute)]) -> Residual {
         let before = self.narrowed(&KnownAttributes::of_key(key));
         let read: Vec<&str> = match &self.demand {
-            Settled::Open(condition) => condition.attributes(),
+            Residual::Open(condition) => condition.attributes(),
             _ => Vec::new(),
         };
         let initial: Vec<_> = initial.iter().filter(|(name, _)| read.contains(&name.as_str())).collect();
         all_of(vec![before, self.after(changed, &initial)])
     }
 
-    fn after(&self, known: &KnownAttributes, initial: &[&(String, Attribute)]) -> Settled {
+    fn after(&self, known: &KnownAttributes, initial: &[&(String, Attribute)]) -> Residual {
         let Some(((name, value), rest)) = initial.split_first().map(|(first, rest)| ((&first.0, &first.1), rest)) else {
             return self.narrowed(known);
         };
         let mut made = known.clone();
         made.set(name, Some(value.clone()));
         let path = || Path { segments: attribute(name) };
-        let there = Settled::Open(Box::new(Condition::Exists(path())));
-        let lacking = Settled::Open(Box::new(Condition::NotExists(path())));
+        let there = Residual::Open(Box::new(Condition::Exists(path())));
+        let lacking = Residual::Open(Box::new(Condition::NotExists(path())));
         one_of(vec![all_of(vec![there, self.after(known, rest)]), all_of(vec![lacking, self.after(&made, rest)])])
     }
 
@@ -125,7 +125,7 @@ impl<'a> ItemRules<'a> {
     pub fn refused(&self, item: Option<&Item>) -> FieldErrors {
         let refuses = |one: &&Demanded<'_>| {
             self.with_scope(|scope| match settled(one, scope) {
-                Settled::Never => true,
+                Residual::Never => true,
                 settled => item.is_some_and(|item| !settled.is_met(item, scope)),
             })
         };
@@ -145,10 +145,10 @@ impl<'a> ItemRules<'a> {
 }
 
 /// What rules demand. Where they look items up, a look-up of the write decides: see [`ItemRules::also`].
-fn settled((_, rules, asked): &Demanded<'_>, scope: &Scope<'_>) -> Settled {
+fn settled((_, rules, asked): &Demanded<'_>, scope: &Scope<'_>) -> Residual {
     match rules.each(*asked).next() {
         Some(_) if !rules.look_up(*asked) => one_of(rules.each(*asked).map(|rule| settle_rule(rule, scope)).collect()),
-        _ => Settled::Always,
+        _ => Residual::Always,
     }
 }
 

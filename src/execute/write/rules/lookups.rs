@@ -6,7 +6,7 @@
 use crate::execute::auth::lookup::{WantedItem, wanted_item};
 use crate::execute::error::FieldError;
 use crate::execute::expression::condition::lettered;
-use crate::execute::expression::settle::{Settled, one_of, settle_rule};
+use crate::execute::expression::settle::{Residual, one_of, settle_rule};
 use crate::execute::item::conditions::Conditions;
 use crate::execute::item::identity;
 use crate::execute::write::job::WriteJob;
@@ -31,7 +31,7 @@ pub struct RuleCheck {
     /// The item's key.
     pub key: Key,
     /// What the item must meet.
-    pub condition: Settled,
+    pub condition: Residual,
     /// Whether it was read and found to hold.
     pub was_read: bool,
 }
@@ -43,7 +43,7 @@ pub fn alternatives(
     of: &str,
     (rules, action): (&AuthRules, AuthAction),
     own: &Map<String, Value>,
-) -> (Settled, Vec<RuleCheck>) {
+) -> (Residual, Vec<RuleCheck>) {
     let scope = job.scope();
     let others = rules.each(action).filter(|rule| rule.lookup().is_none());
     let others = one_of(others.map(|rule| settle_rule(rule, &scope)).collect());
@@ -53,7 +53,7 @@ pub fn alternatives(
         Some(RuleCheck { of, asked: action, item, table, key, condition, was_read: false })
     };
     let checks = match others {
-        Settled::Always => Vec::new(),
+        Residual::Always => Vec::new(),
         _ => rules.each(action).filter_map(|rule| rule.lookup()).filter_map(check).collect(),
     };
     (others, checks)
@@ -63,23 +63,23 @@ pub fn alternatives(
 /// each is read first.
 pub async fn choose(
     job: &WriteJob<'_>,
-    (others, mut checks): (Settled, Vec<RuleCheck>),
+    (others, mut checks): (Residual, Vec<RuleCheck>),
     may_refuse: bool,
-) -> Result<(Settled, Option<RuleCheck>), FieldErrors> {
-    if let (Settled::Never, [_], true) = (&others, checks.as_slice(), may_refuse) {
-        return Ok((Settled::Always, checks.pop()));
+) -> Result<(Residual, Option<RuleCheck>), FieldErrors> {
+    if let (Residual::Never, [_], true) = (&others, checks.as_slice(), may_refuse) {
+        return Ok((Residual::Always, checks.pop()));
     }
     for mut check in checks {
         if holds(job, &check).await? {
             check.was_read = true;
-            return Ok((Settled::Always, Some(check)));
+            return Ok((Residual::Always, Some(check)));
         }
     }
     Ok((others, None))
 }
 
 /// Whether rules with look-ups let the caller write an item that was read.
-pub async fn let_write(job: &WriteJob<'_>, (others, checks): (Settled, Vec<RuleCheck>), item: &Item) -> Result<bool, FieldErrors> {
+pub async fn let_write(job: &WriteJob<'_>, (others, checks): (Residual, Vec<RuleCheck>), item: &Item) -> Result<bool, FieldErrors> {
     if others.is_met(item, &job.scope()) {
         return Ok(true);
     }
@@ -119,7 +119,7 @@ pub fn text(job: &WriteJob<'_>, check: &RuleCheck, letter: char) -> Result<Optio
     let mut conditions = Conditions::lettered(letter);
     conditions.exists(&check.key.partition.0);
     identity::demand((job.type_named(&check.item)?, &check.key), &mut conditions);
-    if let Settled::Open(condition) = &check.condition {
+    if let Residual::Open(condition) = &check.condition {
         let written = lettered(condition, &job.scope(), letter.to_ascii_uppercase());
         conditions.and(written.map_err(bad_input)?);
     }

@@ -70,7 +70,7 @@ pub fn check_path(
         report_tie((wanted, bindings), (one, other), findings);
         return false;
     }
-    let Some(ignored) = Ignored::of((wanted, bindings), path, narrower) else { return true };
+    let Some(ignored) = IgnoredParts::of((wanted, bindings), path, narrower) else { return true };
     ignored.report(wanted, findings);
     false
 }
@@ -101,14 +101,14 @@ pub fn tie(ways: &[Way]) -> Option<(&Way, &Way)> {
 }
 
 /// Parts of the parent's key that a path ignores.
-struct Ignored {
+struct IgnoredParts {
     /// Their names.
     parts: IndexSet<String>,
     /// Whether a list would hold one item if all of them were bound.
     lone: bool,
 }
 
-impl Ignored {
+impl IgnoredParts {
     /// The parts that a way uses in addition to all that the path uses.
     fn of((wanted, bindings): (&FindContext, &Bindings), path: &AccessPath, narrower: &[Way]) -> Option<Self> {
         let narrower = || narrower.iter().filter(|way| path.bindings.keys().all(|field| way.path.bindings.contains_key(field)));

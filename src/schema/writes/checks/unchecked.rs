@@ -16,7 +16,7 @@ use crate::schema::model::rules::Constraint;
 use crate::schema::model::source::Source;
 use crate::schema::model::write::{Action, ActionKind};
 use crate::schema::rules::constraint;
-use crate::schema::rules::constraint::Constrained;
+use crate::schema::rules::constraint::ConstraintTarget;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::named;
 use crate::schema::types::draft::{Declared, StoredFields};
@@ -39,7 +39,7 @@ pub fn warn_of_expression(acting: &Acting, update: &Update, (written, changes): 
             continue;
         };
         let Some(constraint) = &field.declared.rules.constraint else { continue };
-        let checked = Checked { names: &names, in_condition: &in_condition, target, field: &field, constraint };
+        let checked = ConstrainedField { names: &names, in_condition: &in_condition, target, field: &field, constraint };
         let place = span::within(acting.writing.draft.text, &written.span, &change.span);
         let mut copied = Vec::new();
         checked.copied(value, true, &mut copied);
@@ -95,7 +95,7 @@ fn of_object(acting: &Acting, (input, embedded): (&str, &str), depth: usize, fin
         }
         let Some(wanted) = &declared.rules.constraint else { continue };
         let own = field.directives.get("constraint").and_then(|directive| {
-            let what = Constrained { coordinate: String::new(), ty: &field.ty };
+            let what = ConstraintTarget { coordinate: String::new(), ty: &field.ty };
             let value = values::of_named(draft.schema, field.ty.inner_named_type());
             // A mistake in the constraint is reported where constraints are read.
             constraint::read_constraint(&what, value.as_ref(), directive, &mut Findings::default())
@@ -138,7 +138,7 @@ impl<'a> Field<'a> {
 }
 
 /// A field with a constraint that an expression sets.
-struct Checked<'a> {
+struct ConstrainedField<'a> {
     names: &'a ItemNames<'a>,
     /// The attributes that the author's condition names. The author checks these.
     in_condition: &'a [&'a str],
@@ -147,7 +147,7 @@ struct Checked<'a> {
     constraint: &'a Constraint,
 }
 
-impl Checked<'_> {
+impl ConstrainedField<'_> {
     /// Whether the author's condition names the attribute.
     fn in_condition(&self, path: &Path) -> bool {
         matches!(path.segments.first(), Some(Segment::Attribute(name)) if self.in_condition.contains(&name.as_str()))

@@ -19,7 +19,7 @@ pub enum ContentCoding {
 
 /// The codings that a client accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Accepted {
+pub struct AcceptedCodings {
     compressed: Option<ContentCoding>,
     plain: bool,
     gzip: bool,
@@ -45,7 +45,7 @@ impl ContentCoding {
     }
 }
 
-impl Accepted {
+impl AcceptedCodings {
     /// The codings that the headers accept; none if they accept nothing that the server has, not even a body as it is.
     pub fn of(headers: &HeaderMap) -> Option<Self> {
         if !headers.contains_key(header::ACCEPT_ENCODING) {
@@ -105,7 +105,7 @@ mod tests {
         for value in accept {
             headers.append(header::ACCEPT_ENCODING, value.parse().unwrap());
         }
-        let accepted = Accepted::of(&headers)?;
+        let accepted = AcceptedCodings::of(&headers)?;
         let name = |length| accepted.coding(length).map_or("", ContentCoding::name);
         Some((name(SHORTEST), name(SHORTEST - 1)))
     }
@@ -147,6 +147,6 @@ mod tests {
     fn a_header_that_is_not_text_accepts_a_body_as_it_is() {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_bytes(b"\xff").unwrap());
-        assert_eq!(Accepted::of(&headers).unwrap().coding(SHORTEST), None);
+        assert_eq!(AcceptedCodings::of(&headers).unwrap().coding(SHORTEST), None);
     }
 }

@@ -2,7 +2,7 @@
 //! requests is taken before a byte is kept.
 
 use crate::serve::http::status::HttpRefusal;
-use crate::serve::quota::{Exhausted, Share};
+use crate::serve::quota::{QuotaExceeded, Share};
 use axum::http::{HeaderMap, header};
 use flate2::write::MultiGzDecoder;
 use std::io::{Error, Result, Write};
@@ -52,7 +52,7 @@ impl BodyCoding {
 
 impl Arriving {
     /// A body of which nothing has arrived yet. It may have this many bytes, and grows within the memory.
-    pub fn new(coding: BodyCoding, limit: usize, mut memory: Share) -> std::result::Result<Self, Exhausted> {
+    pub fn new(coding: BodyCoding, limit: usize, mut memory: Share) -> std::result::Result<Self, QuotaExceeded> {
         let besides = if coding == BodyCoding::Gzip { UNPACKING } else { 0 };
         memory.resize(besides)?;
         let kept = Kept { bytes: Vec::new(), memory, limit, besides, refusal: None };

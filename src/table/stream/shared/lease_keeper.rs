@@ -20,7 +20,7 @@ const BLIND: Duration = Duration::from_secs(6);
 pub struct LeaseKeeper {
     table: Arc<dyn LeaseTable>,
     me: Arc<str>,
-    shards: Mutex<HashMap<ShardName, Followed>>,
+    shards: Mutex<HashMap<ShardName, FollowedShard>>,
     /// When the table of leases last answered.
     answered: Mutex<Instant>,
     /// A shard is followed that was not before.
@@ -30,7 +30,7 @@ pub struct LeaseKeeper {
 }
 
 /// A shard that is followed.
-struct Followed {
+struct FollowedShard {
     asked: Instant,
     /// When its reader was last heard on the bus, or became its reader.
     heard: Instant,
@@ -53,7 +53,7 @@ impl LeaseKeeper {
             let holds = followed.held.is_some_and(|held| now < held + LAPSE);
             return followed.seen.as_ref().filter(|_| holds).map(|(lease, _)| lease.fence);
         }
-        shards.insert(shard.clone(), Followed { asked: now, heard: now, seen: None, held: None });
+        shards.insert(shard.clone(), FollowedShard { asked: now, heard: now, seen: None, held: None });
         self.begun.notify_one();
         None
     }
@@ -198,7 +198,7 @@ impl LeaseKeeper {
         })
     }
 
-    fn shards(&self) -> MutexGuard<'_, HashMap<ShardName, Followed>> {
+    fn shards(&self) -> MutexGuard<'_, HashMap<ShardName, FollowedShard>> {
         self.shards.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
