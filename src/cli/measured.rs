@@ -105,7 +105,7 @@ impl RunChoice {
         }
         let store = in_memory()?;
         store.create_missing(&model.tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
-        let samples = Samples::of(self.sample.as_deref());
+        let samples = Samples::new(self.sample.as_deref());
         samples.check(&model.tables)?;
         samples::load(&store, &model.tables, &samples, Vec::new()).await?;
         Ok(store)

@@ -72,16 +72,16 @@ impl Cli {
         let name = levels::command_of(&arguments).map(|(_, name)| name.to_owned()).filter(|name| command.find_subcommand(name).is_some());
         let path = levels::given(&arguments, "config").map(OsStr::to_owned).or_else(|| std::env::var_os(CONFIG_VARIABLE));
         let (Some(name), false) = (name, asks_for_help(&arguments) || path.as_ref().is_some_and(|path| path.is_empty())) else {
-            return Ok((Self::of(&command.get_matches_from(arguments)), ConfigFile::default()));
+            return Ok((Self::new(&command.get_matches_from(arguments)), ConfigFile::default()));
         };
         let file = ConfigFile::read(path.as_deref().map_or(Path::new(USUAL), Path::new), path.is_some(), &command)?;
         let settings = file.of_command(&name);
         let matches = levels::leveled(&command, &name, &settings, arguments).matches(&command, &settings)?;
         settings.run();
-        Ok((Self::of(&matches), file))
+        Ok((Self::new(&matches), file))
     }
 
-    fn of(matches: &clap::ArgMatches) -> Self {
+    fn new(matches: &clap::ArgMatches) -> Self {
         Self::from_arg_matches(matches).unwrap_or_else(|error| error.exit())
     }
 

@@ -45,7 +45,8 @@ fn row(model: &Model, ty: &ObjectType, field: &Field) -> String {
     let (reads, writes) = match &field.kind {
         FieldKind::Find(find) => (all(own(AuthAction::Read), of_find(model, (ty, find)).into_iter()), String::new()),
         FieldKind::Write(write) => {
-            let of_action = |action: &Action| Some(Asked::of(model.types.get(&action.item)?, action.asks(), claims_of_action(action)));
+            let of_action =
+                |action: &Action| Some(TypeInReach::new(model.types.get(&action.item)?, action.asks(), claims_of_action(action)));
             let of_found = write.find.iter().flat_map(|find| of_find(model, (ty, find)));
             (String::new(), all(own(AuthAction::Write), of_found.chain(write.actions.iter().filter_map(of_action))))
         }
@@ -54,7 +55,7 @@ fn row(model: &Model, ty: &ObjectType, field: &Field) -> String {
             (format!("{}as the type of each item", own.unwrap_or_default()), String::new())
         }
         FieldKind::Watch(watch) => {
-            let of_watch = |ty: &ObjectType| Asked::of(ty, AuthAction::Read, claims(watch.bindings.iter()));
+            let of_watch = |ty: &ObjectType| TypeInReach::new(ty, AuthAction::Read, claims(watch.bindings.iter()));
             (all(own(AuthAction::Read), model.types.get(&watch.item).map(of_watch).into_iter()), String::new())
         }
         FieldKind::Stored(_) | FieldKind::GlobalId(_) | FieldKind::Page | FieldKind::Change(_) => {
@@ -66,7 +67,7 @@ fn row(model: &Model, ty: &ObjectType, field: &Field) -> String {
 }
 
 /// A type behind a field, and what is asked for its items.
-struct Asked {
+struct TypeInReach {
     /// The type, and the claims that limit its items: `Tag with userId = auth.sub`, `Draft with auth.sub in its key`.
     items: String,
     /// Whether claims limit them.
@@ -75,8 +76,8 @@ struct Asked {
     rules: Option<String>,
 }
 
-impl Asked {
-    fn of(ty: &ObjectType, action: AuthAction, bound: Vec<String>) -> Self {
+impl TypeInReach {
+    fn new(ty: &ObjectType, action: AuthAction, bound: Vec<String>) -> Self {
         let in_key = claims_in_key(ty).map(|claim| format!("{claim} in its key"));
         let limits: IndexSet<String> = bound.into_iter().chain(in_key).collect();
         let is_limited = !limits.is_empty();
@@ -86,12 +87,12 @@ impl Asked {
 }
 
 /// What a find asks of each type on its way.
-fn of_find(model: &Model, (ty, find): (&ObjectType, &Find)) -> Vec<Asked> {
+fn of_find(model: &Model, (ty, find): (&ObjectType, &Find)) -> Vec<TypeInReach> {
     let bound = match &find.via {
         Via::Keys(paths) => claims(paths.iter().flat_map(|path| &path.bindings)),
         Via::AbstractType(_) | Via::Through(_) => Vec::new(),
     };
-    model.read_by(ty, find).into_iter().map(|ty| Asked::of(ty, AuthAction::Read, bound.clone())).collect()
+    model.read_by(ty, find).into_iter().map(|ty| TypeInReach::new(ty, AuthAction::Read, bound.clone())).collect()
 }
 
 /// The claims that an action binds to fields.
@@ -119,11 +120,11 @@ fn claims_in_key(ty: &ObjectType) -> impl Iterator<Item = String> {
 }
 
 /// What all must hold. Types with the same rules stand together.
-fn all(own: Option<String>, of_types: impl Iterator<Item = Asked>) -> String {
+fn all(own: Option<String>, of_types: impl Iterator<Item = TypeInReach>) -> String {
     let mut parts: Vec<String> = own.into_iter().collect();
     let mut types: IndexMap<String, IndexSet<String>> = IndexMap::new();
     let mut limited: IndexSet<String> = IndexSet::new();
-    for Asked { items, is_limited, rules } in of_types {
+    for TypeInReach { items, is_limited, rules } in of_types {
         match rules {
             Some(rules) => _ = types.entry(rules).or_default().insert(items),
             None if is_limited => _ = limited.insert(items),

@@ -192,9 +192,9 @@ mod tests {
 
     /// Where a log is kept.
     #[derive(Clone, Default)]
-    struct Kept(Arc<Mutex<Vec<u8>>>);
+    struct LogBuffer(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Kept {
+    impl Write for LogBuffer {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
         }
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_table_that_fails_for_all_requests_has_a_line_a_second() {
-        let kept = Kept::default();
+        let kept = LogBuffer::default();
         let log = kept.clone();
         let subscriber = tracing_subscriber::fmt().with_writer(move || log.clone()).finish();
         let error = TableError { kind: TableErrorKind::Unavailable, detail: "it has not answered for 4 seconds".to_owned() };
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_failed_call_is_logged_in_words() {
-        let kept = Kept::default();
+        let kept = LogBuffer::default();
         let log = kept.clone();
         let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || log.clone()).finish();
         let text = || String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();

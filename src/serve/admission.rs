@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn a_response_is_held_until_its_last_byte_is_gone() {
         let quotas = Quotas::new(&SharedLimits { response_memory: 100_000, ..SharedLimits::default() });
-        let client = ClientAddress::of([127, 0, 0, 1].into());
+        let client = ClientAddress::new([127, 0, 0, 1].into());
         let share = quotas.hold_response(client, 90_000).unwrap();
         let mut bytes = unsent(vec![0; 90_000].into(), share);
         let first = bytes.split_to(1);
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn a_response_that_becomes_shorter_leaves_room() {
         let quotas = Quotas::new(&SharedLimits { response_memory: 100_000, ..SharedLimits::default() });
-        let client = ClientAddress::of([127, 0, 0, 1].into());
+        let client = ClientAddress::new([127, 0, 0, 1].into());
         let mut share = quotas.hold_response(client, 90_000).unwrap();
         resize_response(&mut share, 100).unwrap();
         let _other = quotas.hold_response(client, 90_000).unwrap();

@@ -13,7 +13,7 @@ pub struct ClientAddress(IpAddr);
 
 impl ClientAddress {
     /// The client at this address.
-    pub fn of(address: IpAddr) -> Self {
+    pub fn new(address: IpAddr) -> Self {
         Self(match address.to_canonical() {
             IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
             address => address,
@@ -23,12 +23,12 @@ impl ClientAddress {
     /// The client behind this number of proxies, of which the nearest is the peer. Addresses further to the left come from the client and
     /// may be anything. Without a readable address, it is the peer.
     pub fn behind_proxies(peer: IpAddr, headers: &HeaderMap, proxies: usize) -> Self {
-        let Some(skipped) = proxies.checked_sub(1) else { return Self::of(peer) };
+        let Some(skipped) = proxies.checked_sub(1) else { return Self::new(peer) };
         // What clients put to the left of the address may be no text.
         let lines: Vec<&[u8]> = headers.get_all(FORWARDED_FOR).iter().map(HeaderValue::as_bytes).collect();
         let mut addresses = lines.iter().rev().flat_map(|line| line.rsplit(|byte| *byte == b','));
         let address = addresses.nth(skipped).and_then(|text| address_in(std::str::from_utf8(text).ok()?.trim()));
-        Self::of(address.unwrap_or(peer))
+        Self::new(address.unwrap_or(peer))
     }
 }
 

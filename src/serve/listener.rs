@@ -45,7 +45,7 @@ pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits
             () = &mut stop => break,
         };
         // A client that already has its part is disconnected, so that it takes no place from others.
-        let client = ClientAddress::of(peer);
+        let client = ClientAddress::new(peer);
         let shares = routes.clients.take(client, 1).and_then(|share| Ok((share, routes.quotas.requests.take(client, 0)?)));
         let Ok((share, memory)) = shares else { continue };
         let (open, limits, workers) = (routes.connections.open(), limits.clone(), routes.workers.clone());

@@ -160,7 +160,7 @@ mod tests {
     use futures_util::FutureExt;
 
     fn client(last: u8) -> ClientAddress {
-        ClientAddress::of([127, 0, 0, last].into())
+        ClientAddress::new([127, 0, 0, last].into())
     }
 
     #[test]

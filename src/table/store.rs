@@ -155,15 +155,15 @@ impl TableStore {
     }
 
     fn on(client: ConfiguredClient) -> Self {
-        Self::of(client, None)
+        Self::new(client, None)
     }
 
     fn embedded(engine: Arc<EmbeddedEngine>, observer: Option<Arc<dyn CallObserver>>) -> Self {
         let client = client::embedded(Connector { engine: engine.clone(), observer: observer.clone() });
-        Self::of(client, Some(Embedded { _sweeper: Sweeper::start(&engine), maker: EmbeddedMaker { engine, observer } }))
+        Self::new(client, Some(Embedded { _sweeper: Sweeper::start(&engine), maker: EmbeddedMaker { engine, observer } }))
     }
 
-    fn of(ConfiguredClient { sdk, streams, network, credentials }: ConfiguredClient, embedded: Option<Embedded>) -> Self {
+    fn new(ConfiguredClient { sdk, streams, network, credentials }: ConfiguredClient, embedded: Option<Embedded>) -> Self {
         let direct = DirectMaker { connection: DynamoConnection::new(network, sdk.clone(), credentials) };
         let (retries, health) = (RetryBudget::default(), TableHealth::default());
         Self {

@@ -13,3 +13,6 @@ pub const MANY_PARAMETERS: [(&str, &str); 10] = [
     ("src/schema/writes/element.rs", "named_by"),
     ("src/schema/writes/expressions.rs", "check_change"),
 ];
+
+/// Types that are named by a participle: the file, and the type.
+pub const TYPES_THAT_ARE_NO_NOUNS: [(&str, &str); 0] = [];

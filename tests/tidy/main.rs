@@ -13,7 +13,7 @@ mod golden_file;
 mod modules;
 
 use code::{Code, Function};
-use exceptions::MANY_PARAMETERS;
+use exceptions::{MANY_PARAMETERS, TYPES_THAT_ARE_NO_NOUNS};
 use golden_file::{GoldenFile, Section};
 use modules::{Uses, from_root, module_of};
 use std::borrow::Borrow;
@@ -72,6 +72,13 @@ const MAX_PARAMETERS: usize = 5;
 const MAX_FUNCTION_LINES: usize = 60;
 const VAGUE_NAMES: [&str; 6] = ["utils", "util", "helpers", "helper", "common", "core"];
 const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
+/// Participles that say nothing of what a type is: `Asked` is a Get that waits, or a question?
+const PARTICIPLES: [&str; 24] = [
+    "Asked", "Called", "Captured", "Checked", "Found", "Given", "Held", "Ignored", "Joined", "Kept", "Known", "Loaded", "Logged", "Made",
+    "Received", "Returned", "Seen", "Sent", "Settled", "Shown", "Taken", "Told", "Wanted", "Written",
+];
+/// How many functions are named `of` or `of_…`, which says nothing of what they do. The number only gets smaller.
+const FUNCTIONS_NAMED_OF: usize = 147;
 /// The examples, and the folder of `tests/golden/` with the goldens of their operations.
 const EXAMPLES: [(&str, &str); 5] =
     [("cycle-items", "cycles"), ("patterns", "patterns"), ("audiobook-sync", "audiobooks"), ("tenants", "tenants"), ("members", "members")];
@@ -215,6 +222,30 @@ fn function_lengths(files: &[impl Borrow<File>]) -> Vec<String> {
         .collect()
     };
     files.iter().flat_map(|file| long(file.borrow())).collect()
+}
+
+/// A type is a noun. The known ones are left to rename.
+fn participles(files: &[impl Borrow<File>], known: &[(&str, &str)]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut left: BTreeSet<(&str, &str)> = known.iter().copied().collect();
+    for File { path, text, .. } in files.iter().map(Borrow::borrow) {
+        for (at, line) in text.lines().enumerate() {
+            let words: Vec<&str> = line.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+            let name = words.windows(2).find(|pair| matches!(pair[0], "struct" | "enum" | "trait")).map(|pair| pair[1]);
+            let Some(name) = name.filter(|name| PARTICIPLES.contains(name) && !line.trim_start().starts_with("//")) else { continue };
+            if !left.remove(&(path.as_str(), name)) {
+                found.push(format!("{path}:{}: `{name}` is no noun: say what it is", at + 1));
+            }
+        }
+    }
+    found.extend(left.iter().map(|(path, name)| format!("tests/tidy/exceptions.rs: {path} has no `{name}`: take it out of the list")));
+    found
+}
+
+/// Whether a function's name says nothing of what it does.
+fn is_named_of(function: &Function) -> bool {
+    let name = function.name.rsplit("::").next().unwrap_or_default();
+    name == "of" || name.starts_with("of_")
 }
 
 fn type_names(files: &[impl Borrow<File>]) -> Vec<String> {
@@ -384,6 +415,18 @@ fn functions_have_few_parameters() {
 #[test]
 fn functions_are_short() {
     none(function_lengths(&product_sources()));
+}
+
+#[test]
+fn types_are_nouns() {
+    none(participles(&product_sources(), &TYPES_THAT_ARE_NO_NOUNS));
+}
+
+#[test]
+fn functions_say_what_they_do() {
+    let named_of = product_sources().iter().flat_map(|file| &file.code.functions).filter(|function| is_named_of(function)).count();
+    assert!(named_of <= FUNCTIONS_NAMED_OF, "{named_of} functions are named `of` or `of_…`: name a new one by what it does");
+    assert_eq!(named_of, FUNCTIONS_NAMED_OF, "there are fewer functions named `of`: lower FUNCTIONS_NAMED_OF");
 }
 
 #[test]
@@ -602,6 +645,15 @@ mod rules {
             ("src/x/b/one.rs", "use super::two;"),
         ]);
         none(folder_circles(&down));
+    }
+
+    #[test]
+    fn types_that_are_no_nouns_are_found() {
+        let asked = file("src/a.rs", "//! Text.\npub(super) struct Asked<'a>(&'a str);\n// struct Held\nstruct Askew;\n");
+        assert_eq!(participles(&asked, &[]), ["src/a.rs:2: `Asked` is no noun: say what it is"]);
+        none(participles(&asked, &[("src/a.rs", "Asked")]));
+        let stale = participles(&file("src/a.rs", "//! Text.\n"), &[("src/a.rs", "Asked")]);
+        assert_eq!(stale, ["tests/tidy/exceptions.rs: src/a.rs has no `Asked`: take it out of the list"]);
     }
 
     #[test]

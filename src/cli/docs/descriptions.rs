@@ -10,7 +10,7 @@ pub struct Descriptions {
 
 impl Descriptions {
     /// The descriptions of a loaded schema.
-    pub fn of(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         let document = Document::parse(text, "schema.graphql").unwrap_or_else(|mistakes| mistakes.partial);
         let mut of = HashMap::new();
         for definition in &document.definitions {

@@ -22,7 +22,7 @@ pub struct KnownValues {
 
 impl KnownValues {
     /// The values of the samples, and the text of the schema, in which a default may be a fixed time.
-    pub fn of(model: &Model, schema: &str, records: &Records) -> Self {
+    pub fn new(model: &Model, schema: &str, records: &Records) -> Self {
         let keys = model.types.values().filter_map(|object| Some(&model.item(&object.name)?.1.keys)).flatten();
         let templates = keys.flat_map(|(attribute, templates)| templates.iter().map(move |template| (attribute, template)));
         let is_sharded = |template: &Template| template.spread().is_some_and(|spread| spread.kind == SpreadKind::Shard);

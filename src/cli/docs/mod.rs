@@ -49,7 +49,7 @@ impl Docs {
     /// Runs the command.
     pub async fn run(self) -> Result<ExitCode> {
         let loaded = schema_file::load(&self.choice.schema)?;
-        let samples = Samples::of(self.sample.as_deref());
+        let samples = Samples::new(self.sample.as_deref());
         samples.check(&loaded.model.tables)?;
         let text = of_samples(loaded, samples.directory()).await?;
         match &self.out {
@@ -70,12 +70,13 @@ pub async fn of_samples(loaded: LoadedSchema, directory: Option<&Path>) -> Resul
 
 /// The document.
 async fn document(loaded: LoadedSchema, records: &Records, caller: Caller) -> Result<String> {
-    let descriptions = Descriptions::of(&loaded.text);
+    let descriptions = Descriptions::new(&loaded.text);
     // The requests are those of the first caller of the samples, whom all rules let in.
     let model = Arc::new(loaded.model.without_rules());
-    let ways = Ways::of(&model);
+    let ways = Ways::new(&model);
     let examples = Examples { model: &model, records, ways: &ways };
-    let patterns = Patterns { model: &model, descriptions: &descriptions, examples, known: KnownValues::of(&model, &loaded.text, records) };
+    let patterns =
+        Patterns { model: &model, descriptions: &descriptions, examples, known: KnownValues::new(&model, &loaded.text, records) };
     let mut bench = Bench::new(model.clone(), records, caller);
     let chapters = patterns.chapters(&mut bench).await?;
     let chapters = [

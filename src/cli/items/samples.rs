@@ -29,7 +29,7 @@ pub enum Samples {
 
 impl Samples {
     /// Those in the directory that the user named, or else in `samples`.
-    pub fn of(named: Option<&Path>) -> Self {
+    pub fn new(named: Option<&Path>) -> Self {
         named.map_or_else(|| Self::IfThere("samples".into()), |named| Self::In(named.to_owned()))
     }
 

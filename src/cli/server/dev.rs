@@ -124,7 +124,7 @@ impl Dev {
     }
 
     fn samples(&self) -> Samples {
-        if self.no_sample { Samples::None } else { Samples::of(self.sample.as_deref()) }
+        if self.no_sample { Samples::None } else { Samples::new(self.sample.as_deref()) }
     }
 
     fn banner(&self, server: &Server, model: &Model, (samples, callers): (&[(String, u64)], &[SampleCaller])) -> String {

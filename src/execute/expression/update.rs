@@ -87,14 +87,14 @@ impl Changes {
     }
 
     /// The changes of an update with the values of a request. The error is a sentence for the caller: an argument does not fit its use.
-    pub fn of(model: &Model, update: &Update, scope: &Scope<'_>, form: StoredForm) -> Result<Self, String> {
+    pub fn new(model: &Model, update: &Update, scope: &Scope<'_>, form: StoredForm) -> Result<Self, String> {
         let mut changes = Self::default();
         let mut values = Values { model, scope, form };
         for (path, value) in &update.set {
             match values.set_value(path, value)? {
-                Written::Nothing => {}
-                Written::Null => changes.claim(&path.segments, |changes, path| changes.remove.push(path))?,
-                Written::Term(term) => changes.claim(&path.segments, |changes, path| {
+                Assignment::Nothing => {}
+                Assignment::Null => changes.claim(&path.segments, |changes, path| changes.remove.push(path))?,
+                Assignment::Term(term) => changes.claim(&path.segments, |changes, path| {
                     let term = term.text(&mut changes.placeholders);
                     changes.set.push(format!("{path} = {term}"));
                 })?,
@@ -219,7 +219,7 @@ impl Changes {
 }
 
 /// What an attribute is set to.
-enum Written {
+enum Assignment {
     /// The attribute is unchanged.
     Nothing,
     /// The attribute is removed.
@@ -258,22 +258,22 @@ struct Values<'a> {
 }
 
 impl Values<'_> {
-    fn set_value(&mut self, target: &Path, value: &SetValue) -> Result<Written, String> {
+    fn set_value(&mut self, target: &Path, value: &SetValue) -> Result<Assignment, String> {
         Ok(match self.written(target, value)? {
             // `SET a = a` would fail if there is no `a`.
-            Written::Term(Term::Path(path)) if path == target.segments => Written::Nothing,
+            Assignment::Term(Term::Path(path)) if path == target.segments => Assignment::Nothing,
             // DynamoDB would copy a null. It refuses to copy what is missing.
-            Written::Term(Term::Path(path)) if self.form.takes_null(&path) => {
-                Written::Term(Term::Path(vec![Segment::Attribute(NOTHING.to_owned())]))
+            Assignment::Term(Term::Path(path)) if self.form.takes_null(&path) => {
+                Assignment::Term(Term::Path(vec![Segment::Attribute(NOTHING.to_owned())]))
             }
-            Written::Term(Term::Value(attribute)) if let SetValue::Operand(operand) = value => {
+            Assignment::Term(Term::Value(attribute)) if let SetValue::Operand(operand) = value => {
                 let kind = self.value(operand).map(|(kind, _)| kind);
                 let kept = kind.map_or(Ok(attribute.clone()), |kind| self.form.kept_type(&target.segments, &kind.0, attribute));
-                Written::Term(Term::Value(kept.map_err(|why| unfit(operand, &why))?))
+                Assignment::Term(Term::Value(kept.map_err(|why| unfit(operand, &why))?))
             }
-            Written::Term(term) => {
+            Assignment::Term(term) => {
                 self.grant_copied(&term);
-                Written::Term(term)
+                Assignment::Term(term)
             }
             written => written,
         })
@@ -291,44 +291,44 @@ impl Values<'_> {
         }
     }
 
-    fn written(&mut self, target: &Path, value: &SetValue) -> Result<Written, String> {
+    fn written(&mut self, target: &Path, value: &SetValue) -> Result<Assignment, String> {
         Ok(match value {
             SetValue::Operand(operand) => self.operand(operand)?,
             SetValue::Plus(left, right) => self.infix(target, left, '+', right)?,
             SetValue::Minus(left, right) => self.infix(target, left, '-', right)?,
             SetValue::IfNotExists(path, otherwise) if self.form.takes_null(&path.segments) => self.written(target, otherwise)?,
             SetValue::IfNotExists(path, otherwise) => match self.written(target, otherwise)? {
-                Written::Term(otherwise) => Written::Term(Term::IfNotExists(path.segments.clone(), Box::new(otherwise))),
-                _ if path == target => Written::Nothing,
+                Assignment::Term(otherwise) => Assignment::Term(Term::IfNotExists(path.segments.clone(), Box::new(otherwise))),
+                _ if path == target => Assignment::Nothing,
                 _ => return Err(missing(otherwise, "uses it in place of a missing attribute")),
             },
             SetValue::ListAppend(left, right) => match (self.written(target, left)?, self.written(target, right)?) {
-                (Written::Term(left), Written::Term(right)) => Written::Term(Term::ListAppend(Box::new(left), Box::new(right))),
-                (Written::Term(one), _) | (_, Written::Term(one)) => Written::Term(one),
-                _ => Written::Nothing,
+                (Assignment::Term(left), Assignment::Term(right)) => Assignment::Term(Term::ListAppend(Box::new(left), Box::new(right))),
+                (Assignment::Term(one), _) | (_, Assignment::Term(one)) => Assignment::Term(one),
+                _ => Assignment::Nothing,
             },
         })
     }
 
-    fn infix(&mut self, target: &Path, left: &SetValue, sign: char, right: &SetValue) -> Result<Written, String> {
+    fn infix(&mut self, target: &Path, left: &SetValue, sign: char, right: &SetValue) -> Result<Assignment, String> {
         let mut operand = |value: &SetValue| match self.written(target, value)? {
-            Written::Term(term) => Ok(Box::new(term)),
+            Assignment::Term(term) => Ok(Box::new(term)),
             _ => Err(missing(value, "calculates with it")),
         };
-        Ok(Written::Term(Term::Infix(operand(left)?, sign, operand(right)?)))
+        Ok(Assignment::Term(Term::Infix(operand(left)?, sign, operand(right)?)))
     }
 
-    fn operand(&self, operand: &Operand) -> Result<Written, String> {
+    fn operand(&self, operand: &Operand) -> Result<Assignment, String> {
         let (kind, value) = match operand {
-            Operand::Path(path) => return Ok(Written::Term(Term::Path(path.segments.clone()))),
+            Operand::Path(path) => return Ok(Assignment::Term(Term::Path(path.segments.clone()))),
             Operand::Size(_) => return Err("An update cannot set an attribute to a size.".to_owned()),
             operand => match self.value(operand) {
                 Some(value) => value,
-                None => return Ok(Written::Nothing),
+                None => return Ok(Assignment::Nothing),
             },
         };
         let attribute = stored_values::of_value(self.model, &kind.0, &value).map_err(|invalid| unfit(operand, &invalid.message))?;
-        Ok(attribute.map_or(Written::Null, |attribute| Written::Term(Term::Value(attribute))))
+        Ok(attribute.map_or(Assignment::Null, |attribute| Assignment::Term(Term::Value(attribute))))
     }
 
     /// What ADD adds: a number, or the elements of a set.

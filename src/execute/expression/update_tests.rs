@@ -47,7 +47,7 @@ fn texts() -> ValueType {
 
 fn changes(update: &Update, arguments: Value) -> Result<Changes, String> {
     let Value::Object(arguments) = arguments else { panic!("no arguments") };
-    Changes::of(&model(), update, &Scope { arguments: &arguments, now: &now(), caller: &Caller::nobody() }, StoredForm::default())
+    Changes::new(&model(), update, &Scope { arguments: &arguments, now: &now(), caller: &Caller::nobody() }, StoredForm::default())
 }
 
 /// The expression's text with its placeholders replaced, values as DynamoDB's JSON.
@@ -251,7 +251,7 @@ fn further_changes_never_name_a_path_twice() {
     assert_eq!((&again["version"], &again["log"]), (&json!({ "N": "2" }), &json!({ "L": [{ "N": "1" }, { "BOOL": true }] })));
     let twice = set(&[("a", SetValue::Operand(Operand::Path(path("b")))), ("a.c", SetValue::Operand(Operand::Path(path("b"))))]);
     assert_eq!(
-        super::Changes::of(
+        super::Changes::new(
             &model(),
             &twice,
             &Scope { arguments: &Map::new(), now: &now(), caller: &Caller::nobody() },

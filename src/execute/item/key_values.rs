@@ -33,7 +33,7 @@ pub fn key_value(
 /// Checks an attribute that is written to a table. DynamoDB refuses a key attribute that is empty or too long.
 pub fn check_attribute(table: &Table, name: &str, attribute: &Attribute) -> Result<(), InvalidValue> {
     match table.key_attributes().into_iter().find(|key| key.name == name) {
-        Some(key) => check(table, key, &KeyValue::of(attribute), name),
+        Some(key) => check(table, key, &KeyValue::new(attribute), name),
         None => Ok(()),
     }
 }
@@ -49,7 +49,7 @@ fn rendered(table: &Table, key: &KeyAttribute, template: &Template, value: Field
         (KeyType::N | KeyType::B, [Part::Placeholder { value: kind, .. }]) => {
             let value = value(&field).unwrap_or_default();
             match encode::attribute(kind, &value) {
-                Some(attribute) => KeyValue::of(&attribute),
+                Some(attribute) => KeyValue::new(&attribute),
                 None => return Err(InvalidValue { field, message: kind.coerce(&value).err().unwrap_or_else(|| UNFIT.to_owned()) }),
             }
         }

@@ -20,7 +20,7 @@ pub fn combinations<'s>(key: &KeyBinding, fields: BoundFields<'s>) -> Result<Com
         }
         false => (Vec::new(), fields),
     };
-    let mut all: Combinations<'s> = smallvec![FieldValues::of(single)];
+    let mut all: Combinations<'s> = smallvec![FieldValues::new(single)];
     for (field, list) in lists {
         let values: Vec<BoundValue<'s>> = match list {
             BoundValue::Json(list) => {

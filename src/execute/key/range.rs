@@ -28,7 +28,7 @@ impl KeyRange {
     /// Whether a sort key that meets the condition is an exclusive bound.
     pub fn excludes(&self, sort: &Attribute) -> bool {
         !self.excluded.is_empty()
-            && KeyValue::of(sort).is_some_and(|sort| self.excluded.iter().any(|end| compare(end, &sort) == Ordering::Equal))
+            && KeyValue::new(sort).is_some_and(|sort| self.excluded.iter().any(|end| compare(end, &sort) == Ordering::Equal))
     }
 
     /// Whether sort keys have to be read back to know which are meant.
@@ -54,7 +54,7 @@ impl KeyRange {
     pub fn compared(&self, sort: &Attribute) -> Option<KeyValue> {
         match sort {
             Attribute::S(text) => Some(KeyValue::S(text.get(self.prefix..).unwrap_or_default().to_owned())),
-            other => KeyValue::of(other),
+            other => KeyValue::new(other),
         }
     }
 }

@@ -29,7 +29,7 @@ pub enum SpanSide {
 
 impl KeySpan {
     /// The keys that meet a condition.
-    pub fn of(condition: Option<&SortCondition>) -> Self {
+    pub fn new(condition: Option<&SortCondition>) -> Self {
         let (low, high) = bounds(condition);
         Self { low, high }
     }

@@ -33,7 +33,7 @@ pub type Combinations<'s> = SmallVec<[FieldValues<'s>; 1]>;
 
 impl<'s> FieldValues<'s> {
     /// These values, each of another field.
-    pub fn of(fields: BoundFields<'s>) -> Self {
+    pub fn new(fields: BoundFields<'s>) -> Self {
         Self(fields)
     }
 
@@ -83,7 +83,7 @@ pub(super) fn key_value(kind: KeyType, template: &Template, text: String, longes
 
 /// The primary key of an item; `None` where an attribute of it is missing or of no key type.
 pub fn key_of(table: &Table, item: &Item) -> Option<Key> {
-    Key::of(item, &table.partition.name, table.sort.as_ref().map(|sort| sort.name.as_str()))
+    Key::new(item, &table.partition.name, table.sort.as_ref().map(|sort| sort.name.as_str()))
 }
 
 /// The number in which a value is stored: an instant as its epoch, anything else as it is.
@@ -103,7 +103,7 @@ pub fn compare_stored(stored: &Attribute, value: &KeyValue) -> Option<Ordering> 
         (Attribute::S(stored), KeyValue::S(value)) => Some(stored.as_str().cmp(value)),
         (Attribute::N(stored), KeyValue::N(value)) => Some(decimal::compare(stored, value)),
         (Attribute::B(stored), KeyValue::B(value)) => Some(stored.cmp(value)),
-        _ => KeyValue::of(stored).map(|stored| compare(&stored, value)),
+        _ => KeyValue::new(stored).map(|stored| compare(&stored, value)),
     }
 }
 

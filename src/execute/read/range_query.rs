@@ -214,10 +214,10 @@ impl RangeQuery {
     /// not tell the part.
     pub fn span(&self) -> Option<(&KeyRange, KeySpan)> {
         let [Some(range)] = self.ranges.as_slice() else { return None };
-        let mut span = KeySpan::of(range.sort.as_ref().map(|(_, condition)| condition));
+        let mut span = KeySpan::new(range.sort.as_ref().map(|(_, condition)| condition));
         if let Some(start) = &self.start {
             let own = self.index.is_none().then_some(self.sort_attribute.as_ref()).flatten();
-            let end = Some((KeyValue::of(start.key.get(own?)?)?, false));
+            let end = Some((KeyValue::new(start.key.get(own?)?)?, false));
             *(if self.forward { &mut span.low } else { &mut span.high }) = end;
         }
         Some((range, span))
@@ -227,7 +227,7 @@ impl RangeQuery {
     /// the end of the data. `None` if the page does not begin with the items that the query wants first.
     pub fn take(&self, page: &[Arc<Item>], (forward, last): (bool, Option<&Item>), needed: Option<u32>) -> Option<QueryResult> {
         let (range, span) = self.span()?;
-        let sort = |item: &Item| KeyValue::of(item.get(self.sort_attribute.as_ref()?)?);
+        let sort = |item: &Item| KeyValue::new(item.get(self.sort_attribute.as_ref()?)?);
         let (ahead, end) = if forward { (SpanSide::Above, &span.high) } else { (SpanSide::Below, &span.low) };
         // No other item of a table has the key of the bound.
         let is_end = |key: &KeyValue| self.index.is_none() && end.as_ref().is_some_and(|(end, _)| compare(end, key).is_eq());

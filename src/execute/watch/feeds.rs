@@ -106,7 +106,7 @@ impl FeedsState {
         let (Some(cache), Some(feed)) = (&self.cache, self.feeds.get(&record.table)) else { return };
         let image = record.new.as_ref().or(record.old.as_ref());
         if let Some(key) = image.and_then(|image| key_of(&feed.table, image)) {
-            let (before, after) = (Image::of(record.old.as_deref()), Image::of(record.new.as_deref()));
+            let (before, after) = (Image::new(record.old.as_deref()), Image::new(record.new.as_deref()));
             cache.invalidate(&ItemChange { table: &record.table, key: &key, before, after, attributes: None });
         }
     }

@@ -24,7 +24,7 @@ pub type BoundValues = Vec<Option<String>>;
 
 impl Interest {
     /// The interest of a request. If no item can have the values, it has no combinations.
-    pub fn of(state: &ReadState<'_>, watch: &PlannedWatch) -> Result<Self, Arc<Failure>> {
+    pub fn new(state: &ReadState<'_>, watch: &PlannedWatch) -> Result<Self, Arc<Failure>> {
         let mut bound = Vec::new();
         let mut combinations = 1_usize;
         for WatchBinding { reader, source } in &watch.bindings {

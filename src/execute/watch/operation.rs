@@ -50,7 +50,7 @@ impl WatchedOperation {
             if let Some(code) = state.refusal(watch.node.guard) {
                 return Err(error(watch, &prepared, code, refusals::message(code).to_owned()));
             }
-            let interest = Interest::of(&state, watch).map_err(of_failure)?;
+            let interest = Interest::new(&state, watch).map_err(of_failure)?;
             ImageMatcher::new(&context, &state, watch, &interest).map_err(of_failure)?;
             let argument = state.arguments().values(watch.arguments).map_err(of_failure)?.get(AFTER).and_then(|id| id.as_str());
             let parse = |id: &str| {
@@ -76,7 +76,7 @@ impl WatchedOperation {
 
     /// The event of a change; `None` if it does not concern the operation. Fails if what decides that could not be read.
     pub async fn event(&self, record: Arc<ChangeRecord>) -> Result<Option<Event>, Arc<Failure>> {
-        let id: Arc<str> = EventPosition::of(&record).id().into();
+        let id: Arc<str> = EventPosition::new(&record).id().into();
         let images = Images { old: record.old.as_ref(), new: record.new.as_ref(), is_initial: false };
         let body = deliver(&self.gateway, &self.prepared, &self.interest, images, &id).await?;
         Ok(body.map(|body| Event { id, body: body.into(), record: Some(record) }))

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// What a subscriber has had.
 #[derive(Debug, Clone, Default)]
-pub struct Seen {
+pub struct DeliveredChanges {
     /// The last change of each shard.
     pub replayed: HashMap<Arc<str>, Arc<str>>,
     /// The item as the subscriber has it from the beginning. Without one, every change is new: it may concern an item that was there and not
@@ -65,7 +65,7 @@ fn hash_set<T: Hash + Ord>(elements: &[T], hasher: &mut DefaultHasher) {
     elements.iter().collect::<BTreeSet<_>>().hash(hasher);
 }
 
-impl Seen {
+impl DeliveredChanges {
     /// Notes a change that the subscriber has had.
     pub fn note(&mut self, position: &StreamPosition) {
         self.replayed.insert(position.shard.clone(), position.sequence.clone());
@@ -108,7 +108,10 @@ mod tests {
             let position = StreamPosition { shard: "s".into(), sequence: "1".into() };
             ChangeRecord { table: "t".into(), position, created: 0, old: Some(old), new: None }
         };
-        let seen = || Seen { initial: Some(SeenItem::new(&item(&["a", "b"]), ["deep".into(), "tags".into()].into())), ..Seen::default() };
+        let seen = || DeliveredChanges {
+            initial: Some(SeenItem::new(&item(&["a", "b"]), ["deep".into(), "tags".into()].into())),
+            ..DeliveredChanges::default()
+        };
         assert!(seen().is_new(&record(item(&["a", "b"]))));
         assert!(seen().is_new(&record(item(&["b", "a"]))));
         assert!(!seen().is_new(&record(item(&["b", "c"]))));

@@ -2,7 +2,7 @@
 
 use super::bounds::{DeliveryBounds, HeldChange};
 use super::event::{Event, WaitingChange};
-use super::seen::Seen;
+use super::seen::DeliveredChanges;
 use crate::execute::error::{ErrorCode, Failure, GraphqlError};
 use crate::execute::gateway::Response;
 use crate::table::change_source::ChangeRecord;
@@ -85,7 +85,7 @@ enum Gate {
     /// None: too many have waited.
     Missing,
     /// Those that it has not had yet.
-    Open(Option<Box<Seen>>),
+    Open(Option<Box<DeliveredChanges>>),
 }
 
 impl Subscriber {
@@ -113,7 +113,7 @@ impl Subscriber {
     }
 
     /// Takes the events of its group from now on, but for those that it has had. It ends if some are missing.
-    pub fn open(&self, seen: Seen) {
+    pub fn open(&self, seen: DeliveredChanges) {
         self.change(|state| {
             let gate = Gate::Open((!seen.is_nothing()).then(|| Box::new(seen)));
             match std::mem::replace(&mut state.gate, gate) {
@@ -363,7 +363,7 @@ mod tests {
 
     fn subscriber(bounds: &Arc<DeliveryBounds>) -> Arc<Subscriber> {
         let subscriber = Subscriber::holding(bounds.clone());
-        subscriber.open(Seen::default());
+        subscriber.open(DeliveredChanges::default());
         subscriber
     }
 

@@ -27,7 +27,7 @@ pub struct ActionCost {
 
 impl ActionCost {
     /// What an action takes for each of its items.
-    pub fn of(model: &Model, action: &Action, ty: &ObjectType) -> Self {
+    pub fn new(model: &Model, action: &Action, ty: &ObjectType) -> Self {
         let unique = |field: &str| ty.fields.get(field).is_some_and(|field| field.rules.unique);
         let all = ty.fields.values().filter(|field| field.rules.unique).count() as u64;
         let changed = changed(action, ty);

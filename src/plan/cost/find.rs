@@ -28,7 +28,7 @@ pub fn cost_of_find(find: &Find, gets: bool) -> FindCost {
         Returns::Count => (0, PAGE_BYTES / ITEM_BYTES),
     };
     let contents = if find.filter.is_some() && find.returns != Returns::Count { Contents::Sparse } else { Contents::Wanted };
-    let range = RangeCost::of(wanted, contents);
+    let range = RangeCost::new(wanted, contents);
     let calls = if gets { found.div_ceil(KEYS_PER_BATCH).max(1) } else { range.calls };
     FindCost { items: found, calls, units: units(if gets { found } else { range.items }, find.consistent) }
 }

@@ -36,7 +36,7 @@ pub fn cost_of_operation(
         if let Some(write) = &step.write {
             seeds = all.add_write(model, write, variables, single_writes);
         }
-        let objects = all.add_reads(&step.plan, PlanCost::of(model, &step.plan, variables, seeds));
+        let objects = all.add_reads(&step.plan, PlanCost::new(model, &step.plan, variables, seeds));
         all.objects = all.objects.saturating_add(objects);
     }
     all

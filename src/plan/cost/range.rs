@@ -31,7 +31,7 @@ pub struct RangeCost {
 
 impl RangeCost {
     /// The cost of this many items of one range.
-    pub fn of(wanted: u64, contents: Contents) -> Self {
+    pub fn new(wanted: u64, contents: Contents) -> Self {
         let sparse = wanted.saturating_mul(OWN).max(LEAST_OF_SPARSE);
         match contents {
             // A page without items is not read.

@@ -38,7 +38,7 @@ pub struct PlanCost {
 
 impl PlanCost {
     /// The cost of a plan with these variables. `seeds` is the number of items that the caller hands in.
-    pub fn of(model: &Model, plan: &Plan, variables: &Map<String, Value>, seeds: u64) -> Self {
+    pub fn new(model: &Model, plan: &Plan, variables: &Map<String, Value>, seeds: u64) -> Self {
         let values = ArgumentValues::new(model, plan, variables);
         let sizes: Vec<ReadSize> = plan.reads.iter().map(|read| values.size(read)).collect();
         let rows = values.rows(&sizes, seeds);

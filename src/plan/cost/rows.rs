@@ -66,7 +66,7 @@ impl<'p> ArgumentValues<'p> {
                     _ if query.others || types.hides() => Contents::Mixed,
                     _ => Contents::Wanted,
                 };
-                let RangeCost { calls: pages, items: read } = RangeCost::of(wanted, contents);
+                let RangeCost { calls: pages, items: read } = RangeCost::new(wanted, contents);
                 ReadSize { ranges: self.keys(&query.key), read, pages, found, is_page }
             }
         }

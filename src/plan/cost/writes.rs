@@ -76,7 +76,7 @@ impl OperationCost {
             let Some(ty) = model.types.get(&action.item) else { continue };
             let targets = lookups.target.as_ref().map_or(1, |lookup| self.add_lookup(model, lookup, (variables, 1, 1)));
             most = most.max(targets);
-            let cost = ActionCost::of(model, action, ty);
+            let cost = ActionCost::new(model, action, ty);
             let asked: Vec<u64> = declared.demanded(action, ty).iter().map(|(_, auth, asked)| self::lookups(auth, *asked)).collect();
             let looked_up = asked.iter().sum::<u64>();
             sum.check(targets.saturating_mul(asked.iter().filter(|count| **count > 0).count() as u64));
@@ -153,7 +153,7 @@ impl OperationCost {
 
     /// Adds the reads for a write from this many items, made this many times. Gives the number of items that they find each time.
     fn add_lookup(&mut self, model: &Model, lookup: &WriteLookup, (variables, seeds, times): (&Map<String, Value>, u64, u64)) -> u64 {
-        let mut cost = PlanCost::of(model, &lookup.plan, variables, seeds);
+        let mut cost = PlanCost::new(model, &lookup.plan, variables, seeds);
         let found = cost.rows[lookup.target.space];
         cost.calls = cost.calls.saturating_mul(times);
         for read in &mut cost.reads {

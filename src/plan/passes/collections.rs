@@ -171,7 +171,7 @@ fn member(read: &DraftRead<'_>, may_wait: bool, occupants: &[Occupant], argument
         }
         Want::First => member.reaches = Reaches::Rarely,
         Want::Page { arguments: of, .. } => {
-            let page = PageGiven::of(&arguments[of]);
+            let page = PageGiven::new(&arguments[of]);
             member.forward = page.backward.map(|backward| query.descending == backward);
             // A variable decides the direction.
             member.wants_all = page.backward.is_none();
@@ -199,7 +199,7 @@ struct PageGiven {
 }
 
 impl PageGiven {
-    fn of(arguments: &Arguments) -> Self {
+    fn new(arguments: &Arguments) -> Self {
         let is_given = |name: &str| arguments.given.iter().any(|given| given == name);
         let literal = |name: &str| match arguments.values.get(name) {
             Some((_, ArgumentValue::Literal(literal))) if literal.is_null() => None,

@@ -51,7 +51,7 @@ pub struct ReadTarget<'a> {
 
 impl<'a> ReadTarget<'a> {
     /// The target of a find of these types by an access path.
-    pub fn of(model: &Model, types: &[&'a ObjectType], path: &AccessPath, unhidden: bool) -> Result<Self, PlanError> {
+    pub fn new(model: &Model, types: &[&'a ObjectType], path: &AccessPath, unhidden: bool) -> Result<Self, PlanError> {
         let names: Vec<&str> = types.iter().map(|ty| ty.name.as_str()).collect();
         let name = names.join(" | ");
         let first = *types.first().ok_or_else(|| internal("a find of no type"))?;
@@ -90,7 +90,7 @@ impl<'a> Builder<'a> {
             let presence = Some(Presence::Values(tells.collect()));
             return Ok((Entity { ty, space: from.space, known, held: Vec::new(), presence, variants: None }, None));
         }
-        let target = ReadTarget::of(self.model, &[ty], path, self.unhidden)?;
+        let target = ReadTarget::new(self.model, &[ty], path, self.unhidden)?;
         let (mut entity, read) = self.look_up(from, &relation, (&target, path), key)?;
         entity.known = known;
         let (held, rest): (Vec<String>, Vec<String>) = relation.needs.iter().cloned().partition(|field| self.holds(ty, path.index, field));

@@ -37,12 +37,12 @@ impl ExpressionSize {
     /// The size of what Keyfold demands of the item besides: that it exists, is of its type and has the version that the caller has seen.
     /// `telling` is the number of attributes beside the keys that tell its type.
     pub fn of_item(telling: usize) -> Self {
-        (Self::joined() + Self::of(1, FUNCTION + PLACEHOLDER)).times(2 + telling)
+        (Self::joined() + Self::new(1, FUNCTION + PLACEHOLDER)).times(2 + telling)
     }
 
     /// The size of what joins two conditions.
     pub fn joined() -> Self {
-        Self::of(1, WORD)
+        Self::new(1, WORD)
     }
 
     /// How it exceeds DynamoDB's limits, if it does.
@@ -56,31 +56,31 @@ impl ExpressionSize {
         }
     }
 
-    fn of(operators: usize, bytes: usize) -> Self {
+    fn new(operators: usize, bytes: usize) -> Self {
         Self { operators, bytes }
     }
 
     fn times(self, count: usize) -> Self {
-        Self::of(self.operators * count, self.bytes * count)
+        Self::new(self.operators * count, self.bytes * count)
     }
 }
 
 impl Condition {
     /// The size of its expression.
     pub fn size(&self) -> ExpressionSize {
-        let of_path = |path: &Path| ExpressionSize::of(0, path.segments.len() * (PLACEHOLDER + 1));
+        let of_path = |path: &Path| ExpressionSize::new(0, path.segments.len() * (PLACEHOLDER + 1));
         match self {
             Self::And(conditions) | Self::Or(conditions) => {
                 let between = ExpressionSize::joined().times(conditions.len().saturating_sub(1));
                 conditions.iter().map(Self::size).fold(between, Add::add)
             }
-            Self::Not(condition) => ExpressionSize::of(1, WORD) + condition.size(),
-            Self::Compare(..) => ExpressionSize::of(1, WORD + 2 * PLACEHOLDER),
-            Self::Between(..) => ExpressionSize::of(1, 4 * WORD + 3 * PLACEHOLDER),
-            Self::In(_, list) => ExpressionSize::of(1, WORD + PLACEHOLDER + list.len() * (PLACEHOLDER + 2)),
-            Self::Exists(path) | Self::NotExists(path) => ExpressionSize::of(1, FUNCTION) + of_path(path),
-            Self::BeginsWith(path, _) | Self::Contains(path, _) => ExpressionSize::of(1, FUNCTION + PLACEHOLDER) + of_path(path),
-            Self::AttributeType(path, _) => ExpressionSize::of(1, FUNCTION + PLACEHOLDER) + of_path(path),
+            Self::Not(condition) => ExpressionSize::new(1, WORD) + condition.size(),
+            Self::Compare(..) => ExpressionSize::new(1, WORD + 2 * PLACEHOLDER),
+            Self::Between(..) => ExpressionSize::new(1, 4 * WORD + 3 * PLACEHOLDER),
+            Self::In(_, list) => ExpressionSize::new(1, WORD + PLACEHOLDER + list.len() * (PLACEHOLDER + 2)),
+            Self::Exists(path) | Self::NotExists(path) => ExpressionSize::new(1, FUNCTION) + of_path(path),
+            Self::BeginsWith(path, _) | Self::Contains(path, _) => ExpressionSize::new(1, FUNCTION + PLACEHOLDER) + of_path(path),
+            Self::AttributeType(path, _) => ExpressionSize::new(1, FUNCTION + PLACEHOLDER) + of_path(path),
         }
     }
 }
@@ -88,20 +88,20 @@ impl Condition {
 impl Update {
     /// The size of its expression.
     pub fn size(&self) -> ExpressionSize {
-        let action = ExpressionSize::of(0, WORD + PLACEHOLDER);
+        let action = ExpressionSize::new(0, WORD + PLACEHOLDER);
         let set = self.set.iter().map(|(_, value)| action + value.size());
         let others = self.remove.len() + self.add.len() + self.delete.len();
-        set.fold(ExpressionSize::of(0, others * (WORD + 2 * PLACEHOLDER)), Add::add)
+        set.fold(ExpressionSize::new(0, others * (WORD + 2 * PLACEHOLDER)), Add::add)
     }
 }
 
 impl SetValue {
     fn size(&self) -> ExpressionSize {
         match self {
-            Self::Operand(_) => ExpressionSize::of(0, PLACEHOLDER),
-            Self::Plus(one, other) | Self::Minus(one, other) => ExpressionSize::of(1, WORD - 1) + one.size() + other.size(),
-            Self::IfNotExists(_, value) => ExpressionSize::of(1, FUNCTION + PLACEHOLDER) + value.size(),
-            Self::ListAppend(one, other) => ExpressionSize::of(1, FUNCTION) + one.size() + other.size(),
+            Self::Operand(_) => ExpressionSize::new(0, PLACEHOLDER),
+            Self::Plus(one, other) | Self::Minus(one, other) => ExpressionSize::new(1, WORD - 1) + one.size() + other.size(),
+            Self::IfNotExists(_, value) => ExpressionSize::new(1, FUNCTION + PLACEHOLDER) + value.size(),
+            Self::ListAppend(one, other) => ExpressionSize::new(1, FUNCTION) + one.size() + other.size(),
         }
     }
 }

@@ -24,7 +24,7 @@ use std::cmp::Reverse;
 pub const OPTIONAL: usize = 6;
 
 /// What the paths of a find are made from.
-pub struct Given<'a> {
+pub struct PathInputs<'a> {
     /// The find.
     pub wanted: &'a FindContext<'a>,
     /// What is bound.
@@ -37,7 +37,7 @@ pub struct Given<'a> {
     pub undiscriminated: bool,
 }
 
-impl Given<'_> {
+impl PathInputs<'_> {
     /// Whether an argument is given: it is required, or is in `when`.
     pub fn is_present(&self, when: &[String], name: &str) -> bool {
         self.wanted.argument(name).is_some_and(|argument| argument.ty.is_non_null()) || when.iter().any(|there| there == name)
@@ -54,7 +54,7 @@ pub struct Miss {
 }
 
 /// The arguments that may be null and take part in the keys, in the order of their declaration.
-pub fn optional(given: &Given) -> Vec<String> {
+pub fn optional(given: &PathInputs) -> Vec<String> {
     let arguments = given.wanted.field.arguments.iter();
     arguments
         .filter(|argument| !argument.ty.is_non_null() && given.bindings.uses(&argument.name))
@@ -69,14 +69,14 @@ pub fn combinations(optional: &[String]) -> impl Iterator<Item = Vec<String>> {
 }
 
 /// The best path if exactly these optional arguments are given. A second attempt uses fallback bindings, if they are allowed.
-pub fn best(given: &Given, when: &[String], order: Option<&str>) -> Option<AccessPath> {
+pub fn best(given: &PathInputs, when: &[String], order: Option<&str>) -> Option<AccessPath> {
     let bare = [BareNames::Ids, BareNames::All];
     let mut attempts = bare.into_iter().take(if given.fallback { 2 } else { 1 });
     attempts.find_map(|bare| serving(given, when, order, bare).into_iter().min_by_key(rank)).map(|candidate| candidate.path)
 }
 
 /// Every path that serves if exactly these optional arguments are given, and if these bare names bind.
-pub fn serving(given: &Given, when: &[String], order: Option<&str>, bare: BareNames) -> Vec<Candidate> {
+pub fn serving(given: &PathInputs, when: &[String], order: Option<&str>, bare: BareNames) -> Vec<Candidate> {
     let present = |name: &str| given.is_present(when, name);
     let ask = Ask { present: &present, order, filter: given.filter, bare, lax: false };
     let mut found = candidates(given.wanted, given.bindings, &ask);
@@ -94,7 +94,7 @@ pub fn rank(candidate: &Candidate) -> Rank {
 pub type Rank = (bool, bool, Reverse<usize>, bool, bool);
 
 /// Checks that every argument pages, sorts, binds or filters.
-pub fn check_arguments(given: &Given, findings: &mut Findings) -> bool {
+pub fn check_arguments(given: &PathInputs, findings: &mut Findings) -> bool {
     let wanted = given.wanted;
     let filtering = given.filter.map(Condition::arguments).unwrap_or_default();
     let mut sound = true;

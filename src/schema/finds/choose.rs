@@ -3,12 +3,12 @@
 use super::paging::Order;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
-use crate::schema::finds::best::{Given, Miss, OPTIONAL, best, check_arguments, combinations, optional};
+use crate::schema::finds::best::{Miss, OPTIONAL, PathInputs, best, check_arguments, combinations, optional};
 use crate::schema::finds::diagnosis::{gaps, missing, sorted};
 use crate::schema::model::find::AccessPath;
 
 /// Every access path; `None` if a path is missing that is not a gap, or if nothing uses an argument.
-pub fn paths(given: &Given, orders: &[Order], findings: &mut Findings) -> Option<Vec<AccessPath>> {
+pub fn paths(given: &PathInputs, orders: &[Order], findings: &mut Findings) -> Option<Vec<AccessPath>> {
     let arguments_used = check_arguments(given, findings);
     let optional = optional(given);
     if optional.len() > OPTIONAL {
@@ -22,7 +22,7 @@ pub fn paths(given: &Given, orders: &[Order], findings: &mut Findings) -> Option
         return None;
     }
     let strong = combinations(&optional).any(|when| best(given, &when, None).is_some());
-    let given = &Given { fallback: !strong, ..*given };
+    let given = &PathInputs { fallback: !strong, ..*given };
     let mut paths = Vec::new();
     let mut misses = Vec::new();
     for order in orders {

@@ -21,11 +21,11 @@ pub mod where_clause;
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::expression::condition::Condition;
-use crate::schema::finds::best::Given;
+use crate::schema::finds::best::PathInputs;
 use crate::schema::model::find::{AccessPath, Find, Via};
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::types::draft::{Kind, SchemaDraft};
-use abstract_type::{member::Asked, reads};
+use abstract_type::{member::AbstractFind, reads};
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
 use diagnosis::undecided::Way;
@@ -50,7 +50,7 @@ pub fn read_find(
         }
     };
     if target::is_abstract(draft, &target.item) {
-        return reads::read_abstract_type(&Asked { draft, parent, field, directive, target }, findings);
+        return reads::read_abstract_type(&AbstractFind { draft, parent, field, directive, target }, findings);
     }
     let directive = FindDirective::of_directive(directive);
     let max = max(&directive, findings)?;
@@ -131,7 +131,7 @@ pub fn left_out_of_write(wanted: &FindContext, bindings: &Bindings, findings: &m
     let optional = |name: &String| wanted.argument(name).is_none_or(|argument| !argument.ty.is_non_null());
     let when = bindings.equal.values().flat_map(|bound| bound.arguments.clone()).filter(optional).collect();
     let order = Order { value: None, field: None, span: wanted.directive.span.clone() };
-    let given = Given { wanted, bindings, filter: None, fallback: true, undiscriminated: true };
+    let given = PathInputs { wanted, bindings, filter: None, fallback: true, undiscriminated: true };
     left_out::report(&given, &best::Miss { when, order }, findings)
 }
 
@@ -142,7 +142,7 @@ pub fn keys_of(wanted: &FindContext) -> String {
 
 fn by_keys(wanted: &FindContext, findings: &mut Findings) -> Option<(Vec<AccessPath>, Option<Condition>)> {
     let Prepared { index, filter, bindings, orders } = prepare(wanted, findings)?;
-    let given = Given { wanted, bindings: &bindings, filter: filter.as_ref(), fallback: false, undiscriminated: false };
+    let given = PathInputs { wanted, bindings: &bindings, filter: filter.as_ref(), fallback: false, undiscriminated: false };
     let paths = match wanted.directive.scan {
         true => vec![scan(&given, index, findings)?],
         false => choose::paths(&given, &orders, findings)?,

@@ -1,6 +1,6 @@
 //! A find in, its index, filter, bindings and orders out. Must not choose paths.
 
-use super::best::{self, Given};
+use super::best::{self, PathInputs};
 use super::candidates;
 use super::diagnosis::missing;
 use super::paging::{self, Order};
@@ -133,7 +133,7 @@ fn placeholder_of(part: &crate::schema::template::part::Part) -> Option<&str> {
 }
 
 /// The path of `scan: true`. A scan reads everything, so nothing may bind a key or ask for an order.
-pub fn scan(given: &Given, index: Option<usize>, findings: &mut Findings) -> Option<AccessPath> {
+pub fn scan(given: &PathInputs, index: Option<usize>, findings: &mut Findings) -> Option<AccessPath> {
     let wanted = given.wanted;
     let used = best::check_arguments(given, findings);
     let bound: Vec<&str> = given

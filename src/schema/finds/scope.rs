@@ -50,7 +50,7 @@ pub fn bind(wanted: &FindContext, mut bindings: Bindings, filtered: &[&str], fin
     let free = |name: &str| !bindings.uses(name) && !PAGING.contains(&name) && !filtered.contains(&name);
     let by_own_name: HashSet<&str> =
         fields.iter().map(|(name, _)| name.as_str()).filter(|name| free(name) && wanted.argument(name).is_some()).collect();
-    let parent = Parent::of(wanted, &bindings);
+    let parent = Parent::new(wanted, &bindings);
 
     let mut found: Vec<(String, Binding)> = Vec::new();
     for (name, declared) in fields {
@@ -144,7 +144,7 @@ struct Parent<'a> {
 }
 
 impl<'a> Parent<'a> {
-    fn of(wanted: &'a FindContext<'a>, bindings: &Bindings) -> Option<Self> {
+    fn new(wanted: &'a FindContext<'a>, bindings: &Bindings) -> Option<Self> {
         let record = wanted.parent_record?;
         let names = || record.keys().map(String::as_str);
         let gives = |own: &str| wanted.record.keys().any(|name| NAMING.iter().any(|rule| is_by(wanted, *rule, own, name)));

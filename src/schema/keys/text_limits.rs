@@ -8,10 +8,10 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// The bytes of characters that are not ASCII: all but their own are left out, which is as exact as keys need.
 const BEYOND_ASCII: ByteSet = ByteSet::ANY.without(ByteSet::ASCII);
-const UUID: ByteSet = ByteSet::of("0123456789abcdefABCDEF-");
+const UUID: ByteSet = ByteSet::new("0123456789abcdefABCDEF-");
 const UUID_LENGTH: usize = 36;
 /// HTML living standard, "E-mail state (type=email)": valid e-mail address.
-const EMAIL: ByteSet = ByteSet::of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.!#$%&'*+/=?^_`{|}~-@");
+const EMAIL: ByteSet = ByteSet::new("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.!#$%&'*+/=?^_`{|}~-@");
 /// The most bytes of a character in UTF-8.
 const CHARACTER: usize = 4;
 

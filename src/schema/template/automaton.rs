@@ -23,10 +23,10 @@ impl ByteSet {
     /// The bytes of ASCII.
     pub const ASCII: ByteSet = ByteSet([u128::MAX, 0]);
     /// The digits.
-    pub const DIGITS: ByteSet = ByteSet::of("0123456789");
+    pub const DIGITS: ByteSet = ByteSet::new("0123456789");
 
     /// The bytes of a text.
-    pub const fn of(text: &str) -> Self {
+    pub const fn new(text: &str) -> Self {
         let (mut set, mut at) = (ByteSet::NONE, 0);
         while at < text.len() {
             set = set.with(text.as_bytes()[at]);
@@ -260,7 +260,7 @@ mod tests {
             prop_assert_eq!(text(&value).is_within(std::slice::from_ref(&choice)), texts.contains(&value));
             prop_assert!(choice.is_within(&texts.iter().map(|own| text(own)).collect::<Vec<_>>()));
             let mut any = Automaton::empty();
-            any.many(ByteSet::of("ab"));
+            any.many(ByteSet::new("ab"));
             prop_assert!(choice.is_within(&[any.clone()]) && !any.is_within(&[choice]));
         }
     }

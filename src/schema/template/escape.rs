@@ -16,7 +16,7 @@ use std::borrow::Cow;
 /// The text of a value before a literal.
 pub fn write<'v>(value: &'v str, literal: &str) -> Cow<'v, str> {
     // Most values have nothing that could be misread.
-    match Escape::of(literal).filter(|escape| value.contains(['%', escape.first])) {
+    match Escape::new(literal).filter(|escape| value.contains(['%', escape.first])) {
         Some(escape) if escape.needs(value) => Cow::Owned(escape.escaped(value)),
         _ => Cow::Borrowed(value),
     }
@@ -24,7 +24,7 @@ pub fn write<'v>(value: &'v str, literal: &str) -> Cow<'v, str> {
 
 /// The value of a text that ends before the first occurrence of a literal.
 pub fn read<'t>(text: &'t str, literal: &str) -> Cow<'t, str> {
-    match Escape::of(literal).filter(|_| text.contains('%')).and_then(|escape| Some((escape.source(text)?, escape))) {
+    match Escape::new(literal).filter(|_| text.contains('%')).and_then(|escape| Some((escape.source(text)?, escape))) {
         Some((source, escape)) if escape.needs(&source) => Cow::Owned(source),
         _ => Cow::Borrowed(text),
     }
@@ -45,7 +45,7 @@ struct Escape<'l> {
 
 impl<'l> Escape<'l> {
     /// `None` for an empty literal; no template has one.
-    fn of(literal: &'l str) -> Option<Self> {
+    fn new(literal: &'l str) -> Option<Self> {
         literal.chars().next().map(|first| Self { literal, first })
     }
 

@@ -19,7 +19,7 @@ impl Limits {
 
     /// Every text without this ASCII character.
     pub fn without(letter: char) -> Self {
-        let bytes = ByteSet::ANY.without(ByteSet::of(letter.encode_utf8(&mut [0; 4])));
+        let bytes = ByteSet::ANY.without(ByteSet::new(letter.encode_utf8(&mut [0; 4])));
         Self { bytes, ..Self::NONE }
     }
 

@@ -10,10 +10,10 @@ use crate::schema::template::form;
 use crate::schema::template::limits::Limits;
 use crate::schema::template::part::Part;
 
-const NOT_ZERO: ByteSet = ByteSet::of("123456789");
+const NOT_ZERO: ByteSet = ByteSet::new("123456789");
 /// What stands for a character that is escaped.
-const ESCAPES: ByteSet = ByteSet::of("%0123456789ABCDEF");
-const MINUS: ByteSet = ByteSet::of("-");
+const ESCAPES: ByteSet = ByteSet::new("%0123456789ABCDEF");
+const MINUS: ByteSet = ByteSet::new("-");
 
 /// Whether some text could match both sequences of parts. A no is always right; a yes is conservative.
 pub fn meet(left: &[&Part], right: &[&Part]) -> bool {
@@ -74,7 +74,7 @@ fn add_value(texts: &mut Automaton, kind: &ValueType, width: Option<u8>) {
                 texts.many(ByteSet::DIGITS);
             });
         }
-        (ValueType::Claim, _) => texts.many(ByteSet::of(claim_text::CHARACTERS)),
+        (ValueType::Claim, _) => texts.many(ByteSet::new(claim_text::CHARACTERS)),
         (ValueType::Date, _) => date(texts),
         (ValueType::DateTime(_), _) => {
             date(texts);

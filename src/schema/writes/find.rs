@@ -22,7 +22,7 @@ use apollo_compiler::Node;
 use apollo_compiler::ast::Directive;
 
 /// The find and the arguments that it uses, dotted.
-pub struct Found {
+pub struct WriteFind {
     /// The find; it reads one item.
     pub find: Find,
     /// The arguments.
@@ -35,7 +35,7 @@ pub fn read_write_find(
     directive: &Node<Directive>,
     actions: &[ActionDirective],
     findings: &mut Findings,
-) -> Option<Found> {
+) -> Option<WriteFind> {
     let directive = FindDirective::of_directive(directive);
     let item = item(writing, &directive, actions, findings)?;
     if let Some(option) = [("through:", directive.through.is_some()), ("scan:", directive.scan), ("max:", directive.max.is_some())]
@@ -76,7 +76,7 @@ fn item(writing: &Writing, directive: &FindDirective, actions: &[ActionDirective
     }
 }
 
-fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> Option<Found> {
+fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> Option<WriteFind> {
     prepare::check_index(wanted, findings).ok()?;
     let filter = filter::read_filter(wanted, findings).ok()?;
     let mut bindings = where_clause::read_where(wanted, findings)?;
@@ -132,7 +132,7 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
     let strong = path.index.is_none_or(|index| wanted.table.indexes.get(index).is_some_and(|index| index.local));
     let item = wanted.target.item.clone();
     let find = Find { item, returns: Returns::One, via: Via::Keys(vec![path]), filter, max: prepare::MAX_DEFAULT, consistent: strong };
-    Some(Found { find, arguments })
+    Some(WriteFind { find, arguments })
 }
 
 /// Unless the best path binds the whole primary key, it must use every argument that binds a field by name. If another path uses one

@@ -10,7 +10,7 @@ use crate::schema::types::inputs;
 
 /// What the actions take from the found item.
 #[derive(Default)]
-pub struct Taken {
+pub struct FoundFields {
     /// The fields, each once.
     pub fields: Vec<String>,
     /// Whether a condition or an expression names any field of the found item.
@@ -25,8 +25,8 @@ pub fn named<'n>(writing: &Writing, item: &str, name: &'n str) -> Option<&'n str
 }
 
 /// Collects what the actions take from the found item.
-pub fn taken(writing: &Writing, find: Option<&Find>, actions: &[Action]) -> Taken {
-    let mut taken = Taken::default();
+pub fn taken(writing: &Writing, find: Option<&Find>, actions: &[Action]) -> FoundFields {
+    let mut taken = FoundFields::default();
     let Some(find) = find else { return taken };
     // After a put of the same type, its item is in scope instead of the found one.
     let mut hidden = false;
@@ -63,7 +63,7 @@ fn sources(action: &Action, see: &mut dyn FnMut(&Source)) {
     }
 }
 
-impl Taken {
+impl FoundFields {
     fn copied(&mut self, source: &Source, item: &str) {
         match source {
             Source::Item(of, field) if of == item => self.add(field),

@@ -131,7 +131,7 @@ fn action(writing: &Writing, (item, directive): (&str, &ActionDirective), scope:
         finding.push(name.clone());
     }
     let (owner, record) = part.unwrap_or((&acting.item, record));
-    let written = values::Written { owner, record, finding: &finding };
+    let written = values::WriteTargetType { owner, record, finding: &finding };
     let mut values = match directive.verb {
         Verb::Put => values::of_put(&acting, &written, findings)?,
         Verb::Update => values::of_update(&acting, &written, findings)?,

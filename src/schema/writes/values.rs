@@ -16,7 +16,7 @@ use indexmap::IndexMap;
 pub type WrittenValues = IndexMap<String, WrittenValue>;
 
 /// What is written to: the item, or the element of its list.
-pub struct Written<'a> {
+pub struct WriteTargetType<'a> {
     /// The type's name.
     pub owner: &'a str,
     /// Its stored fields.
@@ -26,7 +26,7 @@ pub struct Written<'a> {
 }
 
 /// The values of a put: every stored field that is bound or has a default. Any other field must be nullable.
-pub fn of_put(acting: &Acting, written: &Written, findings: &mut Findings) -> Option<WrittenValues> {
+pub fn of_put(acting: &Acting, written: &WriteTargetType, findings: &mut Findings) -> Option<WrittenValues> {
     let mut values = WrittenValues::new();
     let mut sound = true;
     for (name, declared) in written.record.iter().filter(|(_, declared)| !declared.rules.version) {
@@ -62,7 +62,7 @@ pub fn of_put(acting: &Acting, written: &Written, findings: &mut Findings) -> Op
 }
 
 /// The values of an update: fields that arguments bind, and fields with a default on every write. With an expression, only the latter.
-pub fn of_update(acting: &Acting, written: &Written, findings: &mut Findings) -> Option<WrittenValues> {
+pub fn of_update(acting: &Acting, written: &WriteTargetType, findings: &mut Findings) -> Option<WrittenValues> {
     let primary = if acting.directive.at.is_none() { acting.primary_fields() } else { Vec::new() };
     let brings = acting.directive.expression.is_none();
     let mut values = WrittenValues::new();
@@ -110,7 +110,7 @@ pub fn expected_version(acting: &Acting, findings: &mut Findings) -> Option<Writ
     Some(bound.map(|bound| (name.clone(), WrittenValue { source: Some(bound.source), default: None })).into_iter().collect())
 }
 
-fn bind(acting: &Acting, written: &Written, name: &str, items: bool, findings: &mut Findings) -> Result<Option<FieldBinding>, ()> {
+fn bind(acting: &Acting, written: &WriteTargetType, name: &str, items: bool, findings: &mut Findings) -> Result<Option<FieldBinding>, ()> {
     if acting.directive.verb == Verb::Put && acting.hidden.contains(name) {
         return Ok(None);
     }
@@ -138,7 +138,7 @@ fn empty_list(declared: &Declared) -> Option<DefaultValue> {
     list.then(|| DefaultValue { parts: vec![DefaultPart::Literal("[]".to_owned())], hash: None, every_write: false })
 }
 
-fn missing(acting: &Acting, written: &Written, (name, declared): (&str, &Declared), findings: &mut Findings) {
+fn missing(acting: &Acting, written: &WriteTargetType, (name, declared): (&str, &Declared), findings: &mut Findings) {
     if let Some(id) = other_id(&acting.writing, written.owner).filter(|_| name == "id") {
         let clause = acting.directive.clause();
         return report_other_id(&acting.writing, (written.owner, clause, false), (&id, &acting.directive.span), findings);

@@ -107,7 +107,7 @@ mod tests {
     }
 
     fn trusted() -> TrustedDocuments {
-        TrustedDocuments::of([("list-foods".to_owned(), TEXT.to_owned())])
+        TrustedDocuments::new([("list-foods".to_owned(), TEXT.to_owned())])
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
     fn replaced_documents_are_those_of_all_copies() {
         let documents = Documents::new(Some(trusted()), true, None);
         let copy = documents.clone();
-        documents.replace_trusted(TrustedDocuments::of([("list-drinks".to_owned(), "{ b }".to_owned())]));
+        documents.replace_trusted(TrustedDocuments::new([("list-drinks".to_owned(), "{ b }".to_owned())]));
         assert_eq!(outcome(&copy, asked(None, Some("list-drinks"), None)), Ok("{ b }".into()));
         assert_eq!(outcome(&copy, asked(None, Some("list-foods"), None)), Err(ErrorCode::PersistedQueryNotFound));
         assert_eq!(outcome(&copy, asked(Some(TEXT), None, None)), Err(ErrorCode::Forbidden));

@@ -56,7 +56,7 @@ struct ApolloOperation {
 
 impl TrustedDocuments {
     /// These documents with their ids.
-    pub fn of(documents: impl IntoIterator<Item = (String, String)>) -> Self {
+    pub fn new(documents: impl IntoIterator<Item = (String, String)>) -> Self {
         let mut all = Self::default();
         for (id, text) in documents {
             all.add(Some(id), text);

@@ -22,7 +22,7 @@ pub struct KnownResponses {
 
 impl KnownResponses {
     /// What a request says.
-    pub fn of(method: &Method, headers: &HeaderMap) -> Self {
+    pub fn new(method: &Method, headers: &HeaderMap) -> Self {
         let reads = *method == Method::GET || *method == Method::HEAD;
         Self { names: reads.then(|| headers.get_all(header::IF_NONE_MATCH).iter().cloned().collect()) }
     }
@@ -83,7 +83,7 @@ mod tests {
         for name in names {
             headers.append(header::IF_NONE_MATCH, HeaderValue::from_str(name).unwrap());
         }
-        KnownResponses::of(&method, &headers)
+        KnownResponses::new(&method, &headers)
     }
 
     #[test]

@@ -131,7 +131,7 @@ fn form(request: &Parts, streams: bool) -> Result<Form, (MediaType, HttpRefusal)
     if media == MediaType::EventStream && !streams {
         return Err((media, HttpRefusal::NoEvents));
     }
-    Ok(Form { media, accepted, known: KnownResponses::of(&request.method, &request.headers) })
+    Ok(Form { media, accepted, known: KnownResponses::new(&request.method, &request.headers) })
 }
 
 /// Runs an operation, and answers in the form that the client accepts.
@@ -225,7 +225,7 @@ async fn asked(endpoint: &Endpoint, client: ClientAddress, request: &Parts, body
     if !is_json(&request.headers) {
         return Err(HttpRefusal::NotJson);
     }
-    let coding = BodyCoding::of(&request.headers).ok_or(HttpRefusal::UnknownCoding)?;
+    let coding = BodyCoding::new(&request.headers).ok_or(HttpRefusal::UnknownCoding)?;
     let (text, memory) = read::read(body, coding, &endpoint.limits, memory).await?;
     Ok((from_json(&text).map_err(HttpRefusal::Malformed)?, memory))
 }

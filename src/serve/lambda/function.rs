@@ -82,7 +82,7 @@ where
     fn call(&mut self, invocation: LambdaInvocation) -> Self::Future {
         // It counts as a connection until it has ended.
         let (open, operations, telemetry) = (self.connections.open(), self.operations.clone(), self.telemetry.clone());
-        let ends = Deadlines::of(invocation.context.deadline()).last;
+        let ends = Deadlines::new(invocation.context.deadline()).last;
         let answering = self.answering.call(invocation);
         async move {
             let answered = answering.await;
@@ -153,7 +153,7 @@ impl Function {
     /// Answers an invocation. An error is for Lambda, whose client gets 502 or 500.
     async fn answer(self, LambdaEvent { payload, context }: LambdaEvent<LambdaRequest>) -> Result<LambdaAnswer, Diagnostic> {
         let event = HttpEvent::new(payload).ok_or("The event is none of API Gateway, of a function URL or of a load balancer.")?;
-        let deadlines = Deadlines::of(context.deadline());
+        let deadlines = Deadlines::new(context.deadline());
         let (form, streams) = (event.form, self.streaming && event.form.can_stream());
         let answer = match self.request(event, &context, deadlines.transport(streams)) {
             Err(refusal) => Self::sent(form, streams, refuse(MediaType::Json, &refusal)).await,
@@ -200,7 +200,7 @@ impl Deadlines {
     }
 
     /// The deadlines of an invocation that Lambda ends at this time.
-    fn of(end: SystemTime) -> Self {
+    fn new(end: SystemTime) -> Self {
         let (now, left) = (Instant::now(), end.duration_since(SystemTime::now()).unwrap_or_default());
         let before = |reserve: Duration, part: u32| now + left - reserve.min(left / part);
         Self { operations: before(RESERVE, 2), answer: before(LAST, 10), last: before(LAST / 2, 20) }
@@ -215,7 +215,7 @@ mod tests {
     fn an_operation_ends_before_its_answer_and_that_before_lambda_ends_it() {
         for (left, operations, answer) in [(30_000, 29_000, 29_800), (3_000, 2_000, 2_800), (1_000, 500, 900), (0, 0, 0)] {
             let began = Instant::now();
-            let deadlines = Deadlines::of(SystemTime::now() + Duration::from_millis(left));
+            let deadlines = Deadlines::new(SystemTime::now() + Duration::from_millis(left));
             let near = |deadline: Instant, expected: u64| {
                 let is = (deadline - began).as_millis();
                 assert!(is.abs_diff(expected.into()) < 100, "{left}: {is} instead of {expected}");

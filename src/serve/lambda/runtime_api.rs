@@ -39,11 +39,11 @@ pub enum NotLambda {
 impl RuntimeApi {
     /// The API that the environment names; none outside of Lambda.
     pub fn of_environment() -> Result<Option<Self>, NotLambda> {
-        Self::of(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+        Self::new(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
     }
 
     /// The library that asks for invocations panics unless these variables are there.
-    fn of(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, NotLambda> {
+    fn new(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, NotLambda> {
         let Some(address) = variable(VARIABLE) else { return Ok(None) };
         let needed = |name| variable(name).ok_or(NotLambda::Missing(name));
         let (function, memory) = (needed("AWS_LAMBDA_FUNCTION_NAME")?, needed("AWS_LAMBDA_FUNCTION_MEMORY_SIZE")?);
@@ -95,7 +95,7 @@ mod tests {
             let (_, value) = *ALL.iter().find(|(known, _)| *known == name)?;
             Some(if name == changed.0 { changed.1 } else { value }).filter(|value| !value.is_empty()).map(str::to_owned)
         };
-        Ok(RuntimeApi::of(value)?.map(|api| api.function))
+        Ok(RuntimeApi::new(value)?.map(|api| api.function))
     }
 
     #[test]

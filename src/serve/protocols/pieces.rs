@@ -102,7 +102,7 @@ mod tests {
     #[tokio::test]
     async fn the_pieces_are_the_body_and_the_last_has_the_memory() {
         let quota = Quota::new(10, 10);
-        let client = ClientAddress::of([127, 0, 0, 1].into());
+        let client = ClientAddress::new([127, 0, 0, 1].into());
         let received = ReceivedBytes::new(quota.take(client, 0).unwrap());
         let memory = ConnectionMemory::new(quota.clone(), 4, received).begin(client, 6).unwrap();
         let body: Vec<u8> = (0..3 * PIECE + 5).map(|n| (n % 251) as u8).collect();
@@ -115,7 +115,7 @@ mod tests {
         }
         assert_eq!((taken.len(), taken.concat()), (4, body));
         drop(pieces);
-        let other = || quota.take(ClientAddress::of([127, 0, 0, 2].into()), 1);
+        let other = || quota.take(ClientAddress::new([127, 0, 0, 2].into()), 1);
         assert!(other().is_err());
         drop(taken);
         assert!(other().is_ok());

@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn a_connection_has_memory_of_its_own_while_streams_run() {
         let quota = Quota::new(10, 10);
-        let [one, other] = [1, 2].map(|last| ClientAddress::of([127, 0, 0, last].into()));
+        let [one, other] = [1, 2].map(|last| ClientAddress::new([127, 0, 0, last].into()));
         let connection = ConnectionMemory::new(quota.clone(), 4, ReceivedBytes::new(quota.take(one, 0).unwrap()));
         let left = || (0..=10).rev().find(|amount| quota.take(other, *amount).is_ok()).unwrap();
         assert_eq!(left(), 10);

@@ -41,7 +41,7 @@ pub enum ApiKeysError {
 /// A key as the file has it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct KeyEntry {
     name: String,
     sha256: String,
     #[serde(default)]
@@ -52,10 +52,10 @@ impl ApiKeys {
     /// The keys of a file: `[{"name": "importer", "sha256": "…", "claims": {"role": "machine"}}]`. The claim `sub` is the name unless the
     /// file says another.
     pub fn of_json(text: &[u8]) -> Result<Self, ApiKeysError> {
-        let written: Vec<Written> = serde_json::from_slice(text)?;
+        let written: Vec<KeyEntry> = serde_json::from_slice(text)?;
         let mut keys: Vec<ApiKey> = Vec::with_capacity(written.len());
         let mut names = Vec::with_capacity(written.len());
-        for Written { name, sha256, mut claims } in written {
+        for KeyEntry { name, sha256, mut claims } in written {
             let mut hash = [0; HASH];
             hex::decode_to_slice(sha256, &mut hash).map_err(|_| ApiKeysError::Hash(name.clone()))?;
             if names.contains(&name) || keys.iter().any(|key| key.hash == hash) {

@@ -17,12 +17,12 @@ use tokio::time::Instant;
 #[derive(Debug, Clone, Default)]
 pub struct Authenticator {
     /// `None` if nobody can sign in.
-    known: Option<Arc<Known>>,
+    known: Option<Arc<TrustedSources>>,
 }
 
 /// Whom the server believes.
 #[derive(Debug)]
-struct Known {
+struct TrustedSources {
     issuers: Vec<Issuer>,
     api_keys: WatchedFile<ApiKeys>,
 }
@@ -41,7 +41,7 @@ pub struct Identity {
 impl Authenticator {
     /// Believes these issuers, and machines with these keys.
     pub fn new(issuers: Vec<Issuer>, api_keys: WatchedFile<ApiKeys>) -> Self {
-        Self { known: Some(Arc::new(Known { issuers, api_keys })) }
+        Self { known: Some(Arc::new(TrustedSources { issuers, api_keys })) }
     }
 
     /// Lets everybody in as nobody, and looks at no credentials: a proxy in front may have its own.

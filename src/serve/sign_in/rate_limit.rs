@@ -114,7 +114,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_bucket_is_emptied_at_once_and_fills_at_an_even_pace() {
         let limit = RateLimit::new(rate("4/s").unwrap());
-        let (ann, here) = (caller(None, "ann"), ClientAddress::of([127, 0, 0, 1].into()));
+        let (ann, here) = (caller(None, "ann"), ClientAddress::new([127, 0, 0, 1].into()));
         for _ in 0..4 {
             assert_eq!(limit.take(&ann, here), Ok(()));
         }
@@ -128,7 +128,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn everybody_has_a_bucket() {
         let limit = RateLimit::new(rate("1/m").unwrap());
-        let (here, there) = (ClientAddress::of([127, 0, 0, 1].into()), ClientAddress::of([127, 0, 0, 2].into()));
+        let (here, there) = (ClientAddress::new([127, 0, 0, 1].into()), ClientAddress::new([127, 0, 0, 2].into()));
         let nobody = Identity::default();
         assert!(limit.take(&nobody, here).is_ok() && limit.take(&nobody, there).is_ok());
         for identity in [caller(None, "ann"), caller(None, "bob"), caller(Some("a"), "ann"), caller(Some("b"), "ann")] {

@@ -42,7 +42,7 @@ struct Span {
 /// Sends the spans of a run: the operation, its preparation unless it was known, its waves, and the calls of each wave. Waves and calls are inside what asked for
 /// them.
 pub fn of_run(tracer: &Tracer, report: &OperationReport, request: TraceContext) {
-    let made = Made { tracer, began: report.began, trace: request };
+    let made = RunSpans { tracer, began: report.began, trace: request };
     let phases = &report.phases;
     let operation = made.send(operation_span(report), request.span_id);
     let (has_parsed, has_planned) = report.was_new;
@@ -82,19 +82,19 @@ pub fn of_http(tracer: &Tracer, exchange: HttpExchange<'_>, span: RequestSpan) {
     ];
     let status = if status >= 500 { Status::error("") } else { Status::Unset };
     let name = format!("{method} {route}").into();
-    let made = Made { tracer, began, trace: span.own };
+    let made = RunSpans { tracer, began, trace: span.own };
     let whole = Span { name, kind: SpanKind::Server, from: Duration::ZERO, until: lasted, attributes, status };
     made.send_as(span.own.span_id, whole, span.parent.unwrap_or_default(), span.parent.is_some());
 }
 
 /// What all spans of a run have in common.
-struct Made<'a> {
+struct RunSpans<'a> {
     tracer: &'a Tracer,
     began: SystemTime,
     trace: TraceContext,
 }
 
-impl Made<'_> {
+impl RunSpans<'_> {
     /// Sends a span inside another. Gives its id.
     fn send(&self, span: Span, parent: [u8; 8]) -> [u8; 8] {
         let id = self.tracer.new_id();

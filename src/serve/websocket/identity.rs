@@ -94,7 +94,7 @@ mod tests {
     use tokio::time::Instant;
 
     fn socket(authenticator: Authenticator, ends: Option<Instant>) -> SocketIdentity {
-        let origin = RequestOrigin { client: ClientAddress::of([127, 0, 0, 1].into()), request_id: None };
+        let origin = RequestOrigin { client: ClientAddress::new([127, 0, 0, 1].into()), request_id: None };
         SocketIdentity::new(authenticator, origin, Identity { caller: Caller::signed_in(serde_json::Map::new()), issuer: None, ends })
     }
 

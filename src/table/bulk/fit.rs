@@ -28,7 +28,7 @@ pub fn misfit(table: &Table, item: &Item) -> Option<String> {
 
 /// The digest of an item's key; `None` if the item lacks a key attribute.
 pub fn key_digest(table: &Table, item: &Item) -> Option<KeyDigest> {
-    let key = Key::of(item, &table.partition.name, table.sort.as_ref().map(|sort| sort.name.as_str()))?;
+    let key = Key::new(item, &table.partition.name, table.sort.as_ref().map(|sort| sort.name.as_str()))?;
     let key = canonical(&key);
     let mut hash = Sha256::new();
     for (_, value) in std::iter::once(&key.partition).chain(key.sort.as_ref()) {

@@ -75,7 +75,7 @@ fn distinct(table: &Table, items: Vec<Item>) -> Result<Vec<Item>, TableError> {
     let mut seen: HashSet<Key> = HashSet::with_capacity(items.len());
     let mut last_first: Vec<Item> = Vec::with_capacity(items.len());
     for item in items.into_iter().rev() {
-        let Some(key) = Key::of(&item, &table.partition.name, sort) else {
+        let Some(key) = Key::new(&item, &table.partition.name, sort) else {
             let names: Vec<&str> = table.primary_key().map(|key| key.name.as_str()).collect();
             let has: Vec<String> = names.iter().filter_map(|name| item.get(name)).map(short).collect();
             let detail = format!("an item for {} lacks a key attribute of {} (it has {})", table.name, names.join(", "), has.join(", "));

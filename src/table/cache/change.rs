@@ -30,7 +30,7 @@ pub enum Image<'a> {
 
 impl<'a> Image<'a> {
     /// The image of an item that is known to be there or not.
-    pub fn of(item: Option<&'a Item>) -> Self {
+    pub fn new(item: Option<&'a Item>) -> Self {
         item.map_or(Self::Missing, Self::Item)
     }
 }

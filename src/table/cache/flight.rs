@@ -31,8 +31,8 @@ impl Flight {
     }
 
     /// Waits for it from now on.
-    pub(super) fn join(&self) -> Joined {
-        Joined(self.outcome.subscribe())
+    pub(super) fn join(&self) -> FlightWaiter {
+        FlightWaiter(self.outcome.subscribe())
     }
 
     /// Gives the answer to all who wait.
@@ -43,9 +43,9 @@ impl Flight {
 
 /// The place of one who waits for another's call.
 #[derive(Debug)]
-pub(in crate::table) struct Joined(watch::Receiver<Option<Outcome>>);
+pub(in crate::table) struct FlightWaiter(watch::Receiver<Option<Outcome>>);
 
-impl Joined {
+impl FlightWaiter {
     /// Waits for the answer; `None` if the call was dropped.
     pub(in crate::table) async fn outcome(mut self) -> Option<Outcome> {
         self.0.wait_for(Option::is_some).await.ok()?.clone()

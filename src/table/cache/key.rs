@@ -45,7 +45,7 @@ pub(in crate::table) struct BorrowedItemKey<'a> {
 
 impl PageKey {
     /// The key of a Query's page. It keeps nothing of an answer.
-    pub(in crate::table) fn of(query: &Query) -> Self {
+    pub(in crate::table) fn new(query: &Query) -> Self {
         let counts = query.projection.is_none();
         Self {
             table: query.table.clone(),

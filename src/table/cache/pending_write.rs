@@ -37,7 +37,7 @@ impl<'c> PendingWrite<'c> {
 
     /// The only write was made, and gave this item: as it is after an update, as it was before a put or a delete.
     pub(in crate::table) fn made(mut self, call: &WriteCall, item: Option<&Item>) {
-        self.tags = tags_of(self.cache, call, Image::of(item));
+        self.tags = tags_of(self.cache, call, Image::new(item));
     }
 
     /// Nothing was written.

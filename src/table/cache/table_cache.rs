@@ -6,7 +6,7 @@
 use super::change::ItemChange;
 use super::counts::{CacheCounter, CacheCounts};
 use super::entry::{Bytes, CacheAnswer, Entry, covers};
-use super::flight::{Flight, Joined, Outcome};
+use super::flight::{Flight, FlightWaiter, Outcome};
 use super::key::{BorrowedItemKey, EntryKey, PageKey};
 use super::touched::Tags;
 use super::watches::{Tag, Watches};
@@ -49,7 +49,7 @@ pub(in crate::table) enum Claim {
     /// The answer.
     Hit(CacheAnswer),
     /// Another makes the call.
-    Join(Joined),
+    Join(FlightWaiter),
     /// Whoever asks makes the call.
     Fill(Fill),
 }
@@ -153,7 +153,7 @@ impl TableCache {
     /// Asks for a page; `None` if pages of its table are not kept.
     pub(in crate::table) fn page(self: &Arc<Self>, query: &Query, max_age: Duration) -> Option<Claim> {
         let wanted = CacheLookup { projection: query.projection.as_deref().unwrap_or_default(), max_age };
-        let page = Arc::new(PageKey::of(query));
+        let page = Arc::new(PageKey::new(query));
         let key = EntryKey::Page(page.clone());
         let served = wanted.served(self.entries.get(&key).as_deref());
         self.counter.look_up(served.is_some());

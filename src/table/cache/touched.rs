@@ -139,7 +139,7 @@ fn places(index: &Index, key: &Key, change: &ItemChange<'_>) -> (Place, Place) {
         Image::Unknown => Place::Unknown,
         Image::Missing => Place::Known(None),
         Image::Item(item) => {
-            let partition = item.get(&index.partition.name).and_then(KeyValue::of);
+            let partition = item.get(&index.partition.name).and_then(KeyValue::new);
             Place::Known(partition.map(|value| canonical_value(&value).into_owned()))
         }
     };
@@ -153,5 +153,5 @@ fn places(index: &Index, key: &Key, change: &ItemChange<'_>) -> (Place, Place) {
 }
 
 fn key_of(table: &Table, item: &Item) -> Option<Key> {
-    Key::of(item, &table.partition.name, table.sort.as_ref().map(|key| key.name.as_str()))
+    Key::new(item, &table.partition.name, table.sort.as_ref().map(|key| key.name.as_str()))
 }

@@ -52,14 +52,14 @@ impl WatchedTags {
 /// The tags that answers hang on, and the latest changes.
 #[derive(Debug)]
 pub(super) struct Watches {
-    known: Mutex<Known>,
+    known: Mutex<TagFlags>,
     hold_off: Duration,
     /// How many changes are remembered.
     most: usize,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct TagFlags {
     /// The flags of tags, of which none is raised.
     flags: HashMap<Tag, Flag>,
     /// The last change of each remembered tag.
@@ -125,12 +125,12 @@ impl Watches {
         known.forgotten = Some(Instant::now());
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, TagFlags> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Known {
+impl TagFlags {
     fn flag(&mut self, tag: Tag) -> Flag {
         if self.flags.len() >= self.sweep_at.max(SWEPT) {
             self.flags.retain(|_, flag| Arc::strong_count(flag) > 1);

@@ -67,7 +67,7 @@ impl<'a> GetItem<'a> {
     fn known(&self) -> Option<KnownPartition<'a>> {
         let ItemRequest { key, projection, .. } = self.request;
         let (name, value) = key.sort.as_ref().map(|_| &key.partition)?;
-        KnownPartition::of(projection, (name, value))
+        KnownPartition::new(projection, (name, value))
     }
 
     /// The expressions of a request to a server.

@@ -18,7 +18,7 @@ pub(in crate::table) struct KnownPartition<'a> {
 impl<'a> KnownPartition<'a> {
     /// The partition key of a read with this projection. `None` if the answer must have it: without another attribute, there would be no
     /// projection at all, and a number comes back in another form than it was sent in (DynamoDB developer guide, "Data types", number).
-    pub(in crate::table) fn of(projection: &'a [AttributeName], (name, value): (&str, &'a KeyValue)) -> Option<Self> {
+    pub(in crate::table) fn new(projection: &'a [AttributeName], (name, value): (&str, &'a KeyValue)) -> Option<Self> {
         let KeyValue::S(value) = value else { return None };
         let name = projection.iter().find(|attribute| ***attribute == *name)?;
         (projection.len() > 1).then_some(Self { name, value })
@@ -67,7 +67,7 @@ mod tests {
 
     fn asked(projection: &[&str], value: KeyValue) -> Vec<String> {
         let projection = list(projection);
-        let known = KnownPartition::of(&projection, ("PK", &value));
+        let known = KnownPartition::new(&projection, ("PK", &value));
         asked_attributes(&projection, known).map(str::to_owned).collect()
     }
 
@@ -87,7 +87,7 @@ mod tests {
     fn items_get_it_back_and_share_its_text() {
         for value in ["USER#1", "a \"quoted\" key"] {
             let (projection, key) = (list(&["PK", "SK"]), KeyValue::S(value.into()));
-            let known = KnownPartition::of(&projection, ("PK", &key));
+            let known = KnownPartition::new(&projection, ("PK", &key));
             let one = |sort: &str| Arc::new(Item::from([("SK", Attribute::S(sort.into()))]));
             let mut items = [one("a"), one("b")];
             KnownPartition::add_to(known, &mut items);

@@ -83,7 +83,7 @@ impl<'a> ReadPage<'a> {
     /// The partition key that a server need not send back.
     fn known(&self) -> Option<KnownPartition<'a>> {
         let (name, value) = self.query.partition.as_ref()?;
-        KnownPartition::of(self.projection(), (name, value))
+        KnownPartition::new(self.projection(), (name, value))
     }
 
     /// The expressions of a request to a server.

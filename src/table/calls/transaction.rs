@@ -51,7 +51,7 @@ pub(in crate::table) async fn write_all(
     if !(1..=TOKEN_BYTES).contains(&token.len()) {
         return invalid(format!("a token of {} bytes; it has 1 to {TOKEN_BYTES}", token.len()));
     }
-    if let Some(call) = calls.iter().find(|call| matches!(Part::of(call), Part::Check(_)) && call.condition.is_none()) {
+    if let Some(call) = calls.iter().find(|call| matches!(Part::new(call), Part::Check(_)) && call.condition.is_none()) {
         return invalid(format!("a check of an item of {} has no condition", call.table));
     }
     // Whether an attempt so far may have been carried out.
@@ -111,7 +111,7 @@ fn classify_reasons(reasons: Vec<CancelReason>) -> Next<WriteError> {
     if all(&[throttled.as_slice(), &["TransactionConflict"]].concat()) {
         return Next::Again(TableError { kind: TableErrorKind::Throttled, detail }.into());
     }
-    let unfit = |(position, reason): (usize, &CancelReason)| Some((position, Unfit::of(reason.message.as_deref()?)?));
+    let unfit = |(position, reason): (usize, &CancelReason)| Some((position, Unfit::new(reason.message.as_deref()?)?));
     if let Some((position, unfit)) = reasons.iter().enumerate().find_map(unfit) {
         return Next::Stop(WriteError::Unfit(Some(position), unfit));
     }
@@ -133,7 +133,7 @@ enum Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn of(call: &'a WriteCall) -> Self {
+    fn new(call: &'a WriteCall) -> Self {
         match &call.action {
             WriteAction::Put(item) => Self::Put(item),
             WriteAction::Update(key, Some(_)) => Self::Update(key),
@@ -178,7 +178,7 @@ impl Call for Transaction<'_> {
     }
 
     fn body(&self, body: &mut BodyWriter) {
-        body.list("TransactItems", self.calls, |body, call| body.object(Part::of(call).name(), |body| write_members(body, call)));
+        body.list("TransactItems", self.calls, |body, call| body.object(Part::new(call).name(), |body| write_members(body, call)));
         body.text("ClientRequestToken", self.token);
     }
 
@@ -217,7 +217,7 @@ impl Call for Transaction<'_> {
 
 fn transact_item(call: &WriteCall) -> Result<TransactWriteItem, BuildError> {
     let (table, built, item) = (&*call.table, expressions(call), TransactWriteItem::builder());
-    let item = match Part::of(call) {
+    let item = match Part::new(call) {
         Part::Put(new) => {
             let put = Put::builder().set_item(Some(item_to_sdk(new.clone())));
             item.put(conditioned!(put.table_name(table), built).build()?)
@@ -271,7 +271,7 @@ fn engine_item(call: &WriteCall) -> Result<typed::TransactWriteItem, DynoxideErr
         };
     }
     let (condition, mut item) = (text(&built.condition), typed::TransactWriteItem::default());
-    match Part::of(call) {
+    match Part::new(call) {
         Part::Put(new) => item.put = action!(TransactPut { item: engine::item(new)?, condition_expression: condition }),
         Part::Update(key) => {
             let update = text(&built.update).unwrap_or_default();

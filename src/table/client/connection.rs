@@ -91,7 +91,7 @@ impl DynamoConnection {
             if answer.status().is_success() {
                 return Ok(answer.into_body());
             }
-            let answer = Answer::of(answer);
+            let answer = Answer::new(answer);
             if mended || !self.mend(&answer, credentials.as_deref(), ahead) {
                 return Err(refused(&answer));
             }

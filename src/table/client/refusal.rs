@@ -53,7 +53,7 @@ struct ReasonBody {
 
 impl Answer {
     /// What an HTTP response tells.
-    pub(super) fn of(response: Response<Bytes>) -> Self {
+    pub(super) fn new(response: Response<Bytes>) -> Self {
         let header = |name| text(response.headers(), &name).map(str::to_owned);
         let (error_type, date) = (header(AMZ_ERROR_TYPE), header(DATE));
         Self { status: response.status().as_u16(), error_type, date, body: response.into_body() }

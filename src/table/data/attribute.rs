@@ -312,7 +312,7 @@ pub struct Key {
 
 impl KeyValue {
     /// An attribute as the value of a key attribute; `None` if its type cannot be a key.
-    pub fn of(attribute: &Attribute) -> Option<Self> {
+    pub fn new(attribute: &Attribute) -> Option<Self> {
         match attribute {
             Attribute::S(text) => Some(Self::S(text.as_str().to_owned())),
             Attribute::N(number) => Some(Self::N(number.as_str().to_owned())),
@@ -334,8 +334,8 @@ impl From<KeyValue> for Attribute {
 
 impl Key {
     /// The key of an item with these key attributes; `None` if one of them is missing or cannot be a key.
-    pub fn of(item: &Item, partition: &str, sort: Option<&str>) -> Option<Self> {
-        let read = |name: &str| Some((name.into(), KeyValue::of(item.get(name)?)?));
+    pub fn new(item: &Item, partition: &str, sort: Option<&str>) -> Option<Self> {
+        let read = |name: &str| Some((name.into(), KeyValue::new(item.get(name)?)?));
         let sort = match sort {
             Some(name) => Some(read(name)?),
             None => None,

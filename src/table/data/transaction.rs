@@ -57,7 +57,7 @@ fn written_twice(calls: &[WriteCall]) -> Option<usize> {
         let key = match &call.action {
             WriteAction::Put(item) => shapes.get(&*call.table).and_then(|shape| {
                 let sort = shape.sort.as_ref().map(|(name, _)| &**name);
-                Key::of(item, &shape.partition.0, sort)
+                Key::new(item, &shape.partition.0, sort)
             }),
             _ => key(call),
         };

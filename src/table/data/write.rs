@@ -56,7 +56,7 @@ impl BatchWrite {
     pub(in crate::table) fn delete_of(attributes: &Item, like: &[Self]) -> Option<Self> {
         let shape = like.iter().find_map(|write| if let Self::Delete(key) = write { Some(key) } else { None })?;
         let sort = shape.sort.as_ref().map(|(name, _)| &**name);
-        Some(Self::Delete(Key::of(attributes, &shape.partition.0, sort)?))
+        Some(Self::Delete(Key::new(attributes, &shape.partition.0, sort)?))
     }
 }
 
@@ -107,7 +107,7 @@ pub enum Unfit {
 impl Unfit {
     /// The meaning of a text of DynamoDB's `ValidationException`; `None` if the call itself is wrong. Only the texts differ.
     /// DynamoDB Local has some of its own.
-    pub(in crate::table) fn of(text: &str) -> Option<Self> {
+    pub(in crate::table) fn new(text: &str) -> Option<Self> {
         let texts: [(Self, &[&str]); 6] = [
             (Self::NoPath, &["document path provided in the update expression is invalid"]),
             (
@@ -149,7 +149,7 @@ impl WriteError {
             let why = "In a table with a local index, the items of one partition key have at most 10 GB. This write would exceed that.";
             return Self::TooLarge(why.to_owned());
         }
-        Unfit::of(&error.detail).map_or(Self::Failed(error), |unfit| Self::Unfit(None, unfit))
+        Unfit::new(&error.detail).map_or(Self::Failed(error), |unfit| Self::Unfit(None, unfit))
     }
 }
 
@@ -188,8 +188,8 @@ mod tests {
             (Unfit::Key, "Hash primary key values must be under 2048 bytes, and range primary key values must be under 1024 bytes"),
             (Unfit::Twice, "Transaction request cannot include multiple operations on one item"),
         ] {
-            assert_eq!(Unfit::of(text), Some(unfit), "{text}");
+            assert_eq!(Unfit::new(text), Some(unfit), "{text}");
         }
-        assert_eq!(Unfit::of("Invalid UpdateExpression: Syntax error"), None);
+        assert_eq!(Unfit::new("Invalid UpdateExpression: Syntax error"), None);
     }
 }

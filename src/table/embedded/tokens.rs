@@ -20,11 +20,11 @@ const OVERHEAD: usize = 160;
 /// The transactions of a moment.
 #[derive(Debug, Default)]
 pub(super) struct Tokens {
-    made: Mutex<Made>,
+    made: Mutex<TokenAnswers>,
 }
 
 #[derive(Debug, Default)]
-struct Made {
+struct TokenAnswers {
     answers: HashMap<String, Answer>,
     /// The tokens in the order in which they came.
     order: VecDeque<(Instant, String)>,
@@ -61,7 +61,7 @@ impl Tokens {
     }
 }
 
-impl Made {
+impl TokenAnswers {
     fn keep(&mut self, token: &str, answer: Answer) {
         self.bytes += weight(token, &answer);
         self.order.push_back((Instant::now(), token.to_owned()));

@@ -22,7 +22,7 @@ pub(in crate::table) trait AnswerJson: Default {
 
 /// Reads the whole of an answer into what is known of it already.
 pub(in crate::table) fn read_answer<A: AnswerJson>(text: &Arc<String>, mut answer: A) -> JsonResult<A> {
-    let mut reader = AnswerReader::of(text);
+    let mut reader = AnswerReader::new(text);
     reader.members(|reader, name| answer.member(name, reader))?;
     reader.json.end()?;
     Ok(answer)
@@ -37,7 +37,7 @@ pub(in crate::table) struct AnswerReader<'t> {
 }
 
 impl<'t> AnswerReader<'t> {
-    fn of(text: &'t Arc<String>) -> Self {
+    fn new(text: &'t Arc<String>) -> Self {
         Self { text, json: JsonReader::new(text), names: SharedNames::default() }
     }
 
@@ -246,7 +246,7 @@ impl<'de> Deserialize<'de> for JsonItem {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text: Box<str> = Box::<RawValue>::deserialize(deserializer)?.into();
         let text = Arc::new(String::from(text));
-        AnswerReader::of(&text).item().map(Self).map_err(|error| D::Error::custom(error.what))
+        AnswerReader::new(&text).item().map(Self).map_err(|error| D::Error::custom(error.what))
     }
 }
 
@@ -294,7 +294,7 @@ mod tests {
 
     fn read(json: &str) -> JsonResult<Item> {
         let text = Arc::new(json.to_owned());
-        let mut reader = AnswerReader::of(&text);
+        let mut reader = AnswerReader::new(&text);
         let item = reader.item()?;
         reader.json.end()?;
         Ok(item)
@@ -397,7 +397,7 @@ mod tests {
     fn items_of_a_list_share_their_names_and_the_answer() {
         let json = r#"[{"b":{"S":"1"},"a":{"M":{"x":{"N":"1"}}}},{"b":{"S":"2"},"a":{"L":[{"M":{"x":{"N":"2"}}}]}},{"c":{"NULL":true},"b":{"S":""}}]"#;
         let text = Arc::new(json.to_owned());
-        let items = AnswerReader::of(&text).items(&[], None).unwrap();
+        let items = AnswerReader::new(&text).items(&[], None).unwrap();
         let name = |item: usize, name: &str| items[item].keys().find(|known| ***known == *name).cloned().unwrap();
         assert!(Arc::ptr_eq(&name(0, "b"), &name(1, "b")) && Arc::ptr_eq(&name(0, "b"), &name(2, "b")));
         assert_eq!(*items[2], Item::from([("b", Attribute::S("".into())), ("c", Attribute::Null)]));
@@ -413,7 +413,7 @@ mod tests {
         let strange = r#""a\":{\"S\":\"x":{"S":"y"}"#;
         let json = format!("[{{{strange}}},{{\"a\":{{\"S\":\"x\"}}}}]");
         let text = Arc::new(json);
-        let items = AnswerReader::of(&text).items(&[], None).unwrap();
+        let items = AnswerReader::new(&text).items(&[], None).unwrap();
         assert_eq!(*items[0], Item::from([("a\":{\"S\":\"x", Attribute::S("y".into()))]));
         assert_eq!(*items[1], Item::from([("a", Attribute::S("x".into()))]));
     }

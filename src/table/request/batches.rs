@@ -1,7 +1,7 @@
 //! The ids of Gets in; what they found out. Each Get is read once until the next write: 100 keys in each BatchGetItem, side by side, or a
 //! single one by GetItem. Must not know how its callers join.
 
-use super::cached_reads::{Wanted, read_items};
+use super::cached_reads::{CachedGet, read_items};
 use super::interner::GetId;
 use super::session::{Session, lost};
 use crate::table::data::attribute::{AttributeName, AttributeNames, Key, KeyValue};
@@ -115,9 +115,9 @@ async fn read_missing(session: &Session, found: &FoundGets, ids: &[GetId]) {
         let consistent = item.iter().any(|asked| asked.id.consistent());
         // The cache answers only if it may answer every Get of the item.
         let max_age = item.iter().map(|asked| asked.get.max_age).min().flatten().filter(|_| !consistent);
-        Some(Wanted { request: ItemRequest { table: &get.table, key, projection, consistent }, max_age })
+        Some(CachedGet { request: ItemRequest { table: &get.table, key, projection, consistent }, max_age })
     });
-    let outcomes = read_items(session, &wanted.collect::<SmallVec<[Wanted<'_>; 1]>>()).await;
+    let outcomes = read_items(session, &wanted.collect::<SmallVec<[CachedGet<'_>; 1]>>()).await;
     found.keep(items().zip(outcomes).flat_map(|((item, _), outcome)| item.iter().map(move |asked| (asked.id, outcome.clone()))));
 }
 

@@ -4,7 +4,7 @@
 use super::concurrently::concurrently;
 use super::session::{CallRecord, Session, lost, milliseconds};
 use crate::table::cache::entry::CacheAnswer;
-use crate::table::cache::flight::Joined;
+use crate::table::cache::flight::FlightWaiter;
 use crate::table::cache::table_cache::{Claim, Fill, TableCache};
 use crate::table::data::attribute::{AttributeName, AttributeNames, Item};
 use crate::table::data::call::{Page, Query, joined_tables};
@@ -21,7 +21,7 @@ use tokio::time::{Instant, timeout_at};
 
 /// An item to read, and the greatest age in seconds of what the cache may answer.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(super) struct CachedGet<'a> {
     /// The item.
     pub(super) request: ItemRequest<'a>,
     /// The age; `None` if the cache may not answer.
@@ -48,7 +48,7 @@ struct ToRead<'a> {
 
 /// Reads items, no key twice. What the cache has leaves the batches; what another request is reading is waited for. The results are in the
 /// order of `wanted`.
-pub(super) async fn read_items(session: &Session, wanted: &[Wanted<'_>]) -> Vec<GetResult> {
+pub(super) async fn read_items(session: &Session, wanted: &[CachedGet<'_>]) -> Vec<GetResult> {
     if let Some(cache) = session.cache.as_ref().filter(|_| wanted.iter().any(|item| item.max_age.is_some())) {
         // Its future is large, and most reads need none.
         return Box::pin(read_through(cache, session, wanted)).await;
@@ -65,15 +65,15 @@ pub(super) async fn read_items(session: &Session, wanted: &[Wanted<'_>]) -> Vec<
 }
 
 /// Reads items, some of which the cache may answer.
-async fn read_through(cache: &Arc<TableCache>, session: &Session, wanted: &[Wanted<'_>]) -> Vec<GetResult> {
+async fn read_through(cache: &Arc<TableCache>, session: &Session, wanted: &[CachedGet<'_>]) -> Vec<GetResult> {
     if let Err(error) = session.bytes.check() {
         return vec![Err(error); wanted.len()];
     }
     let begun = Instant::now();
     let mut results: Vec<Option<GetResult>> = vec![None; wanted.len()];
-    let mut joined: Vec<(usize, Joined)> = Vec::new();
+    let mut joined: Vec<(usize, FlightWaiter)> = Vec::new();
     let mut to_read: Vec<ToRead<'_>> = Vec::new();
-    for (position, Wanted { request, max_age }) in wanted.iter().enumerate() {
+    for (position, CachedGet { request, max_age }) in wanted.iter().enumerate() {
         let claim = max_age.map(|age| cache.item(request.table, request.key, request.projection, seconds(age)));
         match claim {
             Some(Claim::Hit(found)) => results[position] = Some(Ok(item_of(found))),
@@ -162,8 +162,8 @@ fn projections(to_read: &[ToRead<'_>]) -> BTreeMap<String, AttributeNames> {
 }
 
 /// Waits for another request's call of an item; makes the call if that fails. Also gives whether the cache answers.
-async fn wait(session: &Session, cache: &Arc<TableCache>, wanted: &Wanted<'_>, joined: Joined) -> (GetResult, bool) {
-    let Wanted { request, max_age } = wanted;
+async fn wait(session: &Session, cache: &Arc<TableCache>, wanted: &CachedGet<'_>, joined: FlightWaiter) -> (GetResult, bool) {
+    let CachedGet { request, max_age } = wanted;
     let again = || cache.item(request.table, request.key, request.projection, seconds(max_age.unwrap_or_default()));
     match turn(session, joined, again).await {
         Ok(Turn::Answer(found)) => (Ok(item_of(found)), true),
@@ -229,7 +229,7 @@ enum Turn {
 }
 
 /// Waits until another's call is answered, or until it is one's own turn to make the call, but not longer than the request lasts.
-async fn turn(session: &Session, mut joined: Joined, again: impl Fn() -> Claim) -> Result<Turn, TableError> {
+async fn turn(session: &Session, mut joined: FlightWaiter, again: impl Fn() -> Claim) -> Result<Turn, TableError> {
     let mut failed = false;
     loop {
         let outcome = timeout_at(session.deadline, joined.outcome()).await.map_err(|_| {

@@ -10,11 +10,11 @@ const EVERY: Duration = Duration::from_secs(1);
 /// The lines of each kind. The kinds are few, and known when the program is written.
 #[derive(Debug)]
 pub struct SparseLines<K> {
-    kinds: Mutex<Vec<Told<K>>>,
+    kinds: Mutex<Vec<LineRecord<K>>>,
 }
 
 #[derive(Debug)]
-struct Told<K> {
+struct LineRecord<K> {
     kind: K,
     last: Instant,
     since: u64,
@@ -36,7 +36,7 @@ impl<K: Copy + PartialEq> SparseLines<K> {
     pub fn tell(&self, kind: K) -> Option<u64> {
         let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(told) = kinds.iter_mut().find(|told| told.kind == kind) else {
-            kinds.push(Told { kind, last: Instant::now(), since: 0 });
+            kinds.push(LineRecord { kind, last: Instant::now(), since: 0 });
             return Some(0);
         };
         if told.last.elapsed() < EVERY {

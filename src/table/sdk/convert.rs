@@ -146,10 +146,10 @@ pub(in crate::table) mod tests {
 
     #[test]
     fn a_key_is_read_out_of_an_item() {
-        let key = Key::of(&every_type(), "PK", Some("n")).unwrap();
+        let key = Key::new(&every_type(), "PK", Some("n")).unwrap();
         assert_eq!(key.partition, ("PK".into(), KeyValue::S("p".into())));
         assert_eq!(key.sort, Some(("n".into(), KeyValue::N("-0.00001".into()))));
-        assert_eq!(Key::of(&every_type(), "PK", Some("missing")), None);
-        assert_eq!(Key::of(&every_type(), "yes", None), None, "a Boolean is no key");
+        assert_eq!(Key::new(&every_type(), "PK", Some("missing")), None);
+        assert_eq!(Key::new(&every_type(), "yes", None), None, "a Boolean is no key");
     }
 }

@@ -33,7 +33,7 @@ async fn get(server: &Running, parameters: &[(&str, String)]) -> (u16, Value) {
 
 /// A server that runs one document only, whose id is `x`.
 async fn strict() -> Running {
-    let trusted = TrustedDocuments::of([("x".to_owned(), "trusted".to_owned())]);
+    let trusted = TrustedDocuments::new([("x".to_owned(), "trusted".to_owned())]);
     start(Parts { documents: Documents::new(Some(trusted), true, None), ..parts(Machine::default()) }).await
 }
 

@@ -46,7 +46,7 @@ impl Records {
                 continue;
             }
             let mut items = ItemFile::at(&path)?.check(table, &mut |_| {}).context("the samples cannot be read")?;
-            let types = TypesOfTable::of(model, position, None);
+            let types = TypesOfTable::new(model, position, None);
             for batch in items.batches(table)? {
                 list.extend(batch?.into_iter().map(|item| types.sample(item)));
                 if list.len() > MAX_RECORDS {
@@ -73,7 +73,7 @@ pub struct TypesOfTable<'m> {
 
 impl<'m> TypesOfTable<'m> {
     /// The types of a table (by position), whose items are read from the table itself (`None`) or from an index.
-    pub fn of(model: &'m Model, table: usize, index: Option<usize>) -> Self {
+    pub fn new(model: &'m Model, table: usize, index: Option<usize>) -> Self {
         let is_there = |object: &&ObjectType| matches!(&object.kind, TypeKind::Item(keys) if keys.table == table);
         let objects: Vec<&ObjectType> = model.types.values().filter(is_there).collect();
         let marks = attributes::discriminator(model, &objects, (index, false), true);

@@ -43,7 +43,7 @@ struct FindField<'m> {
 /// The uses of an item, root fields first. An item without a type has none.
 pub fn uses(model: &Model, item: &SampleItem) -> Vec<ItemUse> {
     let Some(ty) = item.ty.as_deref() else { return Vec::new() };
-    let (ways, rows) = (Ways::of(model), describe(model));
+    let (ways, rows) = (Ways::new(model), describe(model));
     let own = Records { list: vec![item.clone()] };
     let mut uses = Vec::new();
     for (parent, field) in ways::fields(model) {
@@ -79,7 +79,7 @@ pub fn readings<'m>(model: &'m Model, records: &'m Records) -> impl Iterator<Ite
     };
     let mut fields: Vec<FindField<'m>> = ways::fields(model).into_iter().filter_map(of_field).collect();
     fields.sort_by_key(|of| !is_item(of.parent) || matches!(of.find.returns, Returns::One));
-    let ways = Ways::of(model);
+    let ways = Ways::new(model);
     fields.into_iter().flat_map(move |of| {
         let read = model.read_by(of.parent, of.find);
         let is_read = |record: &&SampleItem| record.ty.as_deref().is_some_and(|ty| read.iter().any(|object| object.name == ty));
@@ -92,7 +92,7 @@ pub fn readings<'m>(model: &'m Model, records: &'m Records) -> impl Iterator<Ite
 
 /// The first mutation of the schema, with arguments that fit the items. A put gets a key that no item has.
 pub fn first_write(model: &Model, records: &Records) -> Option<String> {
-    let ways = Ways::of(model);
+    let ways = Ways::new(model);
     ways::fields(model).into_iter().find_map(|(root, field)| match &field.kind {
         FieldKind::Write(write) => writing(&Examples { model, records, ways: &ways }, 0, root, field, write),
         _ => None,
@@ -101,7 +101,7 @@ pub fn first_write(model: &Model, records: &Records) -> Option<String> {
 
 /// The first subscription of the schema to an item of the records; one that begins with the item as it is comes before others.
 pub fn first_watch(model: &Model, records: &Records) -> Option<String> {
-    let ways = Ways::of(model);
+    let ways = Ways::new(model);
     let mut watched: Vec<_> = ways::fields(model)
         .into_iter()
         .filter_map(|(root, field)| if let FieldKind::Watch(watch) = &field.kind { Some((root, field, watch)) } else { None })

@@ -19,7 +19,7 @@ pub struct Ways {
 
 impl Ways {
     /// The paths of a model. Fields that return one object count as shorter than lists.
-    pub fn of(model: &Model) -> Self {
+    pub fn new(model: &Model) -> Self {
         let root = query(model).map(|root| root.name.clone());
         let mut shortest: HashMap<String, (u32, Vec<Hop>)> = HashMap::new();
         shortest.extend(root.iter().map(|root| (root.clone(), (0, Vec::new()))));

@@ -52,7 +52,7 @@ impl GatewayTables {
         let start = wanted.after.as_deref().map(item_of).transpose()?;
         let query = range.query(table, place.index, start);
         let (page, _) = gateway.store().read_page(&query, (Instant::now() + BOUND).into()).await.map_err(trouble)?;
-        let types = TypesOfTable::of(model, place.table, place.index);
+        let types = TypesOfTable::new(model, place.table, place.index);
         let items: Vec<Value> = page.items.iter().map(|item| keys::item(table, types.of_item(item), item)).collect();
         Ok(json!({ "range": range.shown(), "items": items, "after": page.last_key.as_ref().map(item_to_json) }))
     }
@@ -62,12 +62,12 @@ impl GatewayTables {
         let model = gateway.model();
         let position = range::table(model, &wanted.table)?;
         let table = &model.tables[position];
-        let key = Key::of(&item_of(&wanted.key)?, &table.partition.name, table.sort.as_ref().map(|sort| sort.name.as_str()));
+        let key = Key::new(&item_of(&wanted.key)?, &table.partition.name, table.sort.as_ref().map(|sort| sort.name.as_str()));
         let key = key.ok_or_else(|| DataTrouble::Wrong(format!("This is no key of the table {}.", table.name)))?;
         let request = [ItemRequest { table: &table.name, key: &key, projection: &[], consistent: true }];
         let (found, _) = gateway.store().get_items(&request, (Instant::now() + BOUND).into()).await;
         let Some(item) = found.into_iter().next().transpose().map_err(trouble)?.flatten() else { return Ok(Value::Null) };
-        let sample = TypesOfTable::of(model, position, None).sample(Item::clone(&item));
+        let sample = TypesOfTable::new(model, position, None).sample(Item::clone(&item));
         let shown = |of: ItemUse| json!({ "field": of.field, "writes": of.writes, "call": of.call, "operation": of.operation });
         Ok(json!({ "type": sample.ty, "uses": uses(model, &sample).into_iter().map(shown).collect::<Vec<_>>() }))
     }

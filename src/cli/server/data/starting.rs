@@ -96,7 +96,7 @@ fn holds_something(value: &Value) -> bool {
 async fn records(gateway: &Gateway, deadline: Instant) -> Records {
     let mut records = Records::default();
     for (position, table) in gateway.model().tables.iter().enumerate() {
-        let types = TypesOfTable::of(gateway.model(), position, None);
+        let types = TypesOfTable::new(gateway.model(), position, None);
         if let Ok((page, _)) = gateway.store().read_page(&SearchedRange::default().query(table, None, None), deadline.into()).await {
             records.list.extend(page.items.iter().map(|item| types.sample(Item::clone(item))));
         }

@@ -9,7 +9,7 @@ use crate::execute::watch::event::Event;
 use crate::execute::watch::feeds::{Feeds, now};
 use crate::execute::watch::history::event_id::EventPosition;
 use crate::execute::watch::operation::WatchedOperation;
-use crate::execute::watch::seen::{Seen, SeenItem};
+use crate::execute::watch::seen::{DeliveredChanges, SeenItem};
 use crate::execute::watch::subscriber::{Subscriber, SubscriptionEnd};
 use crate::plan::tree::WriteLookup;
 use crate::table::data::attribute::Item;
@@ -30,7 +30,7 @@ pub async fn begin(
     operation: &Arc<WatchedOperation>,
     subscriber: &Arc<Subscriber>,
     after: Option<EventPosition>,
-) -> Result<Seen, SubscriptionEnd> {
+) -> Result<DeliveredChanges, SubscriptionEnd> {
     let table = operation.table();
     let begun = feeds.state().feeds.get(&table).map(|feed| feed.begun.subscribe());
     let Some(mut begun) = begun else { return Err(SubscriptionEnd::SchemaChanged) };
@@ -49,7 +49,7 @@ pub async fn begin(
     subscriber.go_on_from(id.clone());
     let (event, initial) = initial(operation, id).await.map_err(SubscriptionEnd::Failed)?;
     event.into_iter().for_each(|event| subscriber.send(event.held(&operation.bounds)));
-    Ok(Seen { initial, ..Seen::default() })
+    Ok(DeliveredChanges { initial, ..DeliveredChanges::default() })
 }
 
 /// Reads the item that an operation watches, if it begins with it. Gives its event, which has this id, and the item as it was seen.

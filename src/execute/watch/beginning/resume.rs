@@ -4,7 +4,7 @@ use crate::execute::watch::feeds::Feeds;
 use crate::execute::watch::history::event_id::EventPosition;
 use crate::execute::watch::history::log::is_after;
 use crate::execute::watch::operation::WatchedOperation;
-use crate::execute::watch::seen::Seen;
+use crate::execute::watch::seen::DeliveredChanges;
 use crate::execute::watch::subscriber::{Subscriber, SubscriptionEnd};
 use crate::table::change_source::ChangeRecord;
 use crate::table::stream::reader::{ChangeSink, StreamReader};
@@ -20,9 +20,10 @@ pub async fn resume(
     operation: &Arc<WatchedOperation>,
     subscriber: &Arc<Subscriber>,
     from: EventPosition,
-) -> Result<Seen, SubscriptionEnd> {
+) -> Result<DeliveredChanges, SubscriptionEnd> {
     let table = operation.table();
-    let mut progress = Progress { operation: operation.clone(), subscriber: subscriber.clone(), seen: Seen::default(), last: from };
+    let mut progress =
+        Progress { operation: operation.clone(), subscriber: subscriber.clone(), seen: DeliveredChanges::default(), last: from };
     loop {
         // What comes from here on waits. If it becomes too much, it is in the log.
         subscriber.hold();
@@ -71,7 +72,7 @@ struct Progress {
     operation: Arc<WatchedOperation>,
     subscriber: Arc<Subscriber>,
     /// What it has had.
-    seen: Seen,
+    seen: DeliveredChanges,
     /// The position after which it goes on.
     last: EventPosition,
 }
@@ -84,7 +85,7 @@ impl Progress {
         }
         self.subscriber.has_room().await;
         self.seen.note(&record.position);
-        self.last = EventPosition::of(&record);
+        self.last = EventPosition::new(&record);
         let event = self.operation.event(record).await.map_err(SubscriptionEnd::Failed)?;
         event.into_iter().for_each(|event| self.subscriber.send(event.held(&self.operation.bounds)));
         Ok(())

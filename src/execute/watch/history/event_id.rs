@@ -31,7 +31,7 @@ pub enum EventPlace {
 
 impl EventPosition {
     /// The position of a change.
-    pub fn of(record: &ChangeRecord) -> Self {
+    pub fn new(record: &ChangeRecord) -> Self {
         Self { created: record.created, place: EventPlace::Change(record.position.clone()) }
     }
 

@@ -63,7 +63,7 @@ impl ChangeLog {
     /// The position after all changes so far.
     pub fn end(&self, now: i64) -> EventPosition {
         let place = EventPlace::Log { log: self.name, count: self.count };
-        self.records.back().map_or(EventPosition { created: now, place }, |last| EventPosition::of(&last.record))
+        self.records.back().map_or(EventPosition { created: now, place }, |last| EventPosition::new(&last.record))
     }
 
     /// The changes after a position. `None` if they are not all here.

@@ -166,7 +166,7 @@ fn refusal(
 fn forbidden(job: &WriteJob<'_>, item_type: &str, item: Option<&Item>) -> FieldError {
     let of_type = job.write.actions.iter().filter(|action| action.item == item_type);
     let demanded = job.type_named(item_type).map(|ty| (ty, of_type.flat_map(|action| job.write.demanded(action, ty)).collect()));
-    let errors = demanded.map(|(ty, demanded)| ItemRules::of(job.context, ty, demanded).refused(item));
+    let errors = demanded.map(|(ty, demanded)| ItemRules::new(job.context, ty, demanded).refused(item));
     errors.ok().and_then(|errors| errors.into_iter().next()).unwrap_or_else(|| refusals::error(job.context.caller))
 }
 

@@ -112,7 +112,7 @@ impl<'a> Drafting<'a, '_> {
             let hides = *asked == AuthAction::Read && auth.hide();
             looked_up.push(self.ask((others, checks), !hides).await?);
         }
-        let mut rules = ItemRules::of(job.context, ty, demanded);
+        let mut rules = ItemRules::new(job.context, ty, demanded);
         looked_up.into_iter().for_each(|demand| rules.also(demand));
         Ok(rules)
     }

@@ -218,7 +218,7 @@ impl<'a> Drafting<'a, '_> {
         let job = self.job;
         let model = job.context.model;
         let mut changes = match expression {
-            Some(update) => Changes::of(model, update, &self.draft.scope(job), form).map_err(bad_input)?,
+            Some(update) => Changes::new(model, update, &self.draft.scope(job), form).map_err(bad_input)?,
             None => Changes::over(form),
         };
         let set: Map<String, Value> =

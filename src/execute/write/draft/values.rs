@@ -26,7 +26,7 @@ impl Drafting<'_, '_> {
     async fn there(&self, action: &Action, ty: &ObjectType, found: Vec<Arc<Item>>) -> Result<Vec<Arc<Item>>, FieldErrors> {
         let job = self.job;
         let demanded = job.write.demanded(action, ty);
-        let rules = ItemRules::of(job.context, ty, demanded.clone());
+        let rules = ItemRules::new(job.context, ty, demanded.clone());
         let mut there = Vec::with_capacity(found.len());
         for item in found {
             let mut is_there = rules.admits(&item).await?;

@@ -101,7 +101,7 @@ pub fn bounds(model: &Model, ty: &ObjectType, update: &Update, scope: &Scope<'_>
     };
     for (path, value) in &update.set {
         if let Some(field) = number_at(path)
-            && let Some(sum) = Sum::of(value, path, scope)
+            && let Some(sum) = Sum::new(value, path, scope)
         {
             all.extend(sum.bounds(ty, field));
         }
@@ -130,7 +130,7 @@ struct Sum {
 
 impl Sum {
     /// `None` if the value is known, or if it cannot be bounded.
-    fn of(value: &SetValue, target: &Path, scope: &Scope<'_>) -> Option<Self> {
+    fn new(value: &SetValue, target: &Path, scope: &Scope<'_>) -> Option<Self> {
         let base = |value: &SetValue| match value {
             SetValue::Operand(Operand::Path(path)) => Some((path.clone(), None)),
             SetValue::IfNotExists(path, otherwise) => match &**otherwise {

@@ -32,7 +32,7 @@ pub struct ItemRules<'a> {
 
 impl<'a> ItemRules<'a> {
     /// The rules that are demanded of an item of this type.
-    pub fn of(context: &'a ExecutionContext<'a>, ty: &'a ObjectType, demanded: Vec<Demanded<'a>>) -> Self {
+    pub fn new(context: &'a ExecutionContext<'a>, ty: &'a ObjectType, demanded: Vec<Demanded<'a>>) -> Self {
         let nothing = Map::new();
         let scope = Scope { arguments: &nothing, now: context.now, caller: context.caller };
         let demand = all_of(demanded.iter().map(|one| settled(one, &scope)).collect());

@@ -22,7 +22,7 @@ impl<'a> Builder<'a> {
         let types: Vec<&'a ObjectType> = shared.members.iter().map(|name| self.type_named(name)).collect::<Result<_, _>>()?;
         let path = self.access_path(relation.find, &self.arguments[relation.arguments])?;
         let key = self.key(&shared.keys, path, from, relation.arguments)?;
-        let target = ReadTarget::of(self.model, &types, path, self.unhidden)?;
+        let target = ReadTarget::new(self.model, &types, path, self.unhidden)?;
         let (mut entity, read) = self.look_up(from, &relation, (&target, path), key)?;
         let selects = !matches!(relation.find.returns, Returns::Exists | Returns::Count);
         let mut needs: Vec<(&'a ObjectType, String)> = Vec::new();

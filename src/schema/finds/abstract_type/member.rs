@@ -8,7 +8,7 @@ use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
 
 /// A find of an interface or a union, as written.
-pub struct Asked<'a> {
+pub struct AbstractFind<'a> {
     /// The schema that is being checked.
     pub draft: &'a SchemaDraft<'a>,
     /// The type that has the field.

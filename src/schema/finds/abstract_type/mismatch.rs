@@ -4,7 +4,7 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
-use crate::schema::finds::abstract_type::member::{Asked, Member};
+use crate::schema::finds::abstract_type::member::{AbstractFind, Member};
 use crate::schema::finds::paging::Order;
 use crate::schema::template::Template;
 
@@ -24,7 +24,7 @@ pub enum Mismatch {
 }
 
 /// Reports why the members cannot be read together. Each of them could be read alone.
-pub fn report(asked: &Asked, members: &[Member], (why, order): (&Mismatch, &Order), findings: &mut Findings) {
+pub fn report(asked: &AbstractFind, members: &[Member], (why, order): (&Mismatch, &Order), findings: &mut Findings) {
     let names: Vec<&str> = members.iter().map(|member| member.wanted.target.item.as_str()).collect();
     let names = list(&names);
     let (code, place, message) = match why {

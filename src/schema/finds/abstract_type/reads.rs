@@ -9,11 +9,11 @@ use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::expression::condition::Condition;
-use crate::schema::finds::abstract_type::member::{Asked, Member};
+use crate::schema::finds::abstract_type::member::{AbstractFind, Member};
 use crate::schema::finds::abstract_type::mismatch;
 use crate::schema::finds::abstract_type::mismatch::Mismatch;
 use crate::schema::finds::abstract_type::shared_access::{Shared, Side, shared_access};
-use crate::schema::finds::best::Given;
+use crate::schema::finds::best::PathInputs;
 use crate::schema::finds::candidates::{Ask, BareNames, Candidate, candidates, sifts, tells};
 use crate::schema::finds::diagnosis::single;
 use crate::schema::finds::diagnosis::undecided::{self, Way};
@@ -30,7 +30,7 @@ use crate::schema::types::draft::Kind;
 use indexmap::{IndexMap, IndexSet};
 
 /// Checks the find; `None` if it, or what it builds on, has a mistake.
-pub fn read_abstract_type(asked: &Asked, findings: &mut Findings) -> Option<Find> {
+pub fn read_abstract_type(asked: &AbstractFind, findings: &mut Findings) -> Option<Find> {
     let directive = FindDirective::of_directive(asked.directive);
     let names = members(asked, findings)?;
     if let Some(through) = &directive.through {
@@ -72,8 +72,8 @@ pub fn read_abstract_type(asked: &Asked, findings: &mut Findings) -> Option<Find
 }
 
 /// The item types of the interface or union that clients may see.
-fn members(asked: &Asked, findings: &mut Findings) -> Option<Vec<String>> {
-    let Asked { draft, target, field, .. } = asked;
+fn members(asked: &AbstractFind, findings: &mut Findings) -> Option<Vec<String>> {
+    let AbstractFind { draft, target, field, .. } = asked;
     let place = span::of(field.name.location());
     let hidden = |name: &str| draft.schema.types.get(name).is_some_and(|definition| definition.directives().has("inaccessible"));
     let all =
@@ -97,7 +97,7 @@ fn members(asked: &Asked, findings: &mut Findings) -> Option<Vec<String>> {
 }
 
 /// Every field in `where:` exists in at least one member. An equality may bind a field that other members lack.
-fn check_where(asked: &Asked, directive: &FindDirective, names: &[String], findings: &mut Findings) -> Option<()> {
+fn check_where(asked: &AbstractFind, directive: &FindDirective, names: &[String], findings: &mut Findings) -> Option<()> {
     let known = |field: &str| names.iter().any(|name| asked.draft.records.get(name).is_some_and(|record| record.contains_key(field)));
     let unknown: Vec<_> = directive.bindings.iter().filter(|(field, _)| !known(&field.value)).collect();
     for (field, _) in &unknown {
@@ -109,8 +109,8 @@ fn check_where(asked: &Asked, directive: &FindDirective, names: &[String], findi
 }
 
 /// The find as if it were of one member alone.
-fn wanted<'a>(asked: &'a Asked<'a>, names: &[String], name: &str) -> Option<FindContext<'a>> {
-    let Asked { draft, parent, field, directive, target } = asked;
+fn wanted<'a>(asked: &'a AbstractFind<'a>, names: &[String], name: &str) -> Option<FindContext<'a>> {
+    let AbstractFind { draft, parent, field, directive, target } = asked;
     let (keys, record) = draft.item(name)?;
     let table = draft.tables.get(keys.table)?;
     let parent_record = match draft.kind(parent) {
@@ -125,7 +125,7 @@ fn wanted<'a>(asked: &'a Asked<'a>, names: &[String], name: &str) -> Option<Find
 }
 
 /// One Query reads one table.
-fn check_table(asked: &Asked, wanted: &[FindContext], findings: &mut Findings) -> Option<()> {
+fn check_table(asked: &AbstractFind, wanted: &[FindContext], findings: &mut Findings) -> Option<()> {
     let first = wanted.first()?;
     let Some(other) = wanted.iter().find(|other| other.keys.table != first.keys.table) else { return Some(()) };
     let message = format!(
@@ -156,12 +156,12 @@ fn prepared<'a>(wanted: Vec<FindContext<'a>>, findings: &mut Findings) -> Option
     sound.then_some(members)
 }
 
-fn given<'a>(wanted: &'a FindContext<'a>, prepared: &'a Prepared, fallback: bool) -> Given<'a> {
-    Given { wanted, bindings: &prepared.bindings, filter: prepared.filter.as_ref(), fallback, undiscriminated: true }
+fn given<'a>(wanted: &'a FindContext<'a>, prepared: &'a Prepared, fallback: bool) -> PathInputs<'a> {
+    PathInputs { wanted, bindings: &prepared.bindings, filter: prepared.filter.as_ref(), fallback, undiscriminated: true }
 }
 
 /// DynamoDB evaluates one filter on everything that it reads, so the filter must be the same condition for all members.
-fn check_filter(asked: &Asked, members: &[Member], findings: &mut Findings) -> Option<()> {
+fn check_filter(asked: &AbstractFind, members: &[Member], findings: &mut Findings) -> Option<()> {
     let text = |member: &Member| format!("{:?}", member.prepared.filter);
     let first = members.first()?;
     let Some(other) = members.iter().find(|other| text(other) != text(first)) else { return Some(()) };
@@ -181,7 +181,7 @@ fn check_filter(asked: &Asked, members: &[Member], findings: &mut Findings) -> O
 }
 
 /// If every path binds the whole primary key, which is then the same for all types, a list holds at most one item.
-fn check_several(asked: &Asked, first: &Member, paths: &[AccessPath], findings: &mut Findings) -> Option<()> {
+fn check_several(asked: &AbstractFind, first: &Member, paths: &[AccessPath], findings: &mut Findings) -> Option<()> {
     let wanted = &first.wanted;
     let whole = |path: &AccessPath| match &path.access {
         Access::Get { .. } => true,
@@ -228,7 +228,7 @@ fn scan_of(members: &[Member], findings: &mut Findings) -> Option<AccessPath> {
 }
 
 /// A path for each combination of optional arguments and each order. Their templates are collected in `keys`.
-fn paths(asked: &Asked, members: &[Member], keys: &mut ItemKeys, findings: &mut Findings) -> Option<Vec<AccessPath>> {
+fn paths(asked: &AbstractFind, members: &[Member], keys: &mut ItemKeys, findings: &mut Findings) -> Option<Vec<AccessPath>> {
     let mut optional: Vec<String> = Vec::new();
     for member in members {
         let own = best::optional(&given(&member.wanted, &member.prepared, false));

@@ -71,7 +71,7 @@ pub fn shared_access(sides: &[Side]) -> Result<Shared, Mismatch> {
         return Err(Mismatch::Partitions);
     }
     let kind = sort_key.map_or(KeyType::S, |key| key.kind);
-    let common = Common::of(sides, &partitions, sort_key.map(|key| key.name.as_str()), kind);
+    let common = Common::new(sides, &partitions, sort_key.map(|key| key.name.as_str()), kind);
     common.check_bound(&partitions)?;
     let (access_to_sort, sort) = common.condition(kind)?;
     common.check_order(&partitions, &access_to_sort, kind)?;
@@ -117,7 +117,7 @@ fn sort_of(side: &Side) -> SortAccess {
 }
 
 impl<'a> Common<'a> {
-    fn of(sides: &'a [Side<'a>], partitions: &[&Template], key: Option<&str>, kind: KeyType) -> Self {
+    fn new(sides: &'a [Side<'a>], partitions: &[&Template], key: Option<&str>, kind: KeyType) -> Self {
         let sides: Vec<(&Side, Option<&Template>, usize)> = sides.iter().map(|side| template_of(side, key)).collect();
         let templates: Option<Vec<(&Side, &Template)>> = sides.iter().map(|(side, template, _)| Some((*side, (*template)?))).collect();
         let mut common = Self { whole: 0, rest: String::new(), opens: false, sides };

@@ -3,7 +3,7 @@
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::suggestion::list;
-use crate::schema::finds::best::{Given, Miss};
+use crate::schema::finds::best::{Miss, PathInputs};
 use crate::schema::finds::candidates::{Ask, BareNames, Candidate, candidates, is_there, is_told, may_stay};
 use crate::schema::finds::wanted::{Binding, Bounds, FindContext, Need};
 use crate::schema::model::find::{Access, SortAccess};
@@ -18,7 +18,7 @@ struct Partial {
 
 /// Reports the paths and what each leaves out. `None` if there is no path, or if a path leaves out a field that the author bound and no key
 /// holds.
-pub fn report(given: &Given, miss: &Miss, findings: &mut Findings) -> Option<()> {
+pub fn report(given: &PathInputs, miss: &Miss, findings: &mut Findings) -> Option<()> {
     let wanted = given.wanted;
     let partials = partials(given, miss);
     let written = |field: &String| given.bindings.equal.get(field).is_none_or(|bound| bound.need == Need::Always);
@@ -43,11 +43,11 @@ pub fn report(given: &Given, miss: &Miss, findings: &mut Findings) -> Option<()>
 }
 
 /// Whether some path leaves out a binding by the name of a parent's field, and not only bindings that the author wrote.
-pub fn by_names(given: &Given, miss: &Miss) -> bool {
+pub fn by_names(given: &PathInputs, miss: &Miss) -> bool {
     named(given, &partials(given, miss)).is_some()
 }
 
-fn partials(given: &Given, miss: &Miss) -> Vec<Partial> {
+fn partials(given: &PathInputs, miss: &Miss) -> Vec<Partial> {
     let wanted = given.wanted;
     let present = |name: &str| given.is_present(&miss.when, name);
     let bare = if given.fallback { BareNames::All } else { BareNames::Ids };
@@ -62,7 +62,7 @@ fn partials(given: &Given, miss: &Miss) -> Vec<Partial> {
     partials
 }
 
-fn partial(given: &Given, ask: &Ask, candidate: &Candidate) -> Partial {
+fn partial(given: &PathInputs, ask: &Ask, candidate: &Candidate) -> Partial {
     let (wanted, path) = (given.wanted, &candidate.path);
     let whole = match &path.access {
         Access::Get { .. } => true,
@@ -91,13 +91,13 @@ impl std::fmt::Display for Partial {
 }
 
 /// A field that only a name binds and that some path leaves out.
-fn named(given: &Given, partials: &[Partial]) -> Option<String> {
+fn named(given: &PathInputs, partials: &[Partial]) -> Option<String> {
     let is_named = |field: &&String| given.bindings.equal.get(*field).is_some_and(|bound| bound.need == Need::Named);
     partials.iter().flat_map(|partial| &partial.left).find(is_named).cloned()
 }
 
 /// The bindings that must be used. A range counts too, with one of its bounds.
-fn asked<'a>(given: &'a Given, miss: &'a Miss) -> impl Iterator<Item = (&'a str, &'a Binding)> {
+fn asked<'a>(given: &'a PathInputs, miss: &'a Miss) -> impl Iterator<Item = (&'a str, &'a Binding)> {
     let there = |bound: &&Binding| bound.arguments.iter().all(|name| given.is_present(&miss.when, name));
     let equal = given.bindings.equal.iter().filter(|(_, bound)| bound.need != Need::Free);
     let ranged = given.bindings.ranges.iter().filter_map(|(field, bounds)| Some((field, bounds.all().next()?)));

@@ -4,24 +4,24 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
-use crate::schema::finds::best::{Given, Miss, best};
+use crate::schema::finds::best::{Miss, PathInputs, best};
 use crate::schema::finds::diagnosis::left_out;
 use crate::schema::finds::wanted::{FindContext, Need};
 use crate::schema::template::Template;
 
 /// Says what is missing: an order, an attribute for the filter, a key, or a key for some combinations.
-pub fn report(given: &Given, optional: &[String], misses: &[Miss], findings: &mut Findings) {
+pub fn report(given: &PathInputs, optional: &[String], misses: &[Miss], findings: &mut Findings) {
     let (orders, keys): (Vec<&Miss>, Vec<&Miss>) =
         misses.iter().partition(|miss| miss.order.field.is_some() && best(given, &miss.when, None).is_some());
     for miss in orders {
         no_order(given, miss, findings);
     }
     let Some(first) = keys.first() else { return };
-    let sifted = Given { undiscriminated: true, ..*given };
+    let sifted = PathInputs { undiscriminated: true, ..*given };
     if let Some(path) = best(&sifted, &first.when, first.order.field.as_deref()) {
         return undiscriminated(given.wanted, path.index, findings);
     }
-    let unfiltered = Given { filter: None, ..*given };
+    let unfiltered = PathInputs { filter: None, ..*given };
     if given.filter.is_some() && keys.iter().all(|miss| best(&unfiltered, &miss.when, miss.order.field.as_deref()).is_some()) {
         return not_projected(given, &unfiltered, first, findings);
     }
@@ -44,7 +44,7 @@ pub fn report(given: &Given, optional: &[String], misses: &[Miss], findings: &mu
     }
 }
 
-fn no_order(given: &Given, miss: &Miss, findings: &mut Findings) {
+fn no_order(given: &PathInputs, miss: &Miss, findings: &mut Findings) {
     let wanted = given.wanted;
     let field = miss.order.field.as_deref().unwrap_or_default();
     let when = if miss.when.is_empty() { String::new() } else { format!(" with {}", named(&miss.when)) };
@@ -61,7 +61,7 @@ pub fn undiscriminated(wanted: &FindContext, index: Option<usize>, findings: &mu
     findings.error(rules::KF0430, &wanted.directive.span, message, Some(help));
 }
 
-fn not_projected(given: &Given, unfiltered: &Given, miss: &Miss, findings: &mut Findings) {
+fn not_projected(given: &PathInputs, unfiltered: &PathInputs, miss: &Miss, findings: &mut Findings) {
     let wanted = given.wanted;
     let place = best(unfiltered, &miss.when, miss.order.field.as_deref()).and_then(|path| path.index);
     let (partition, sort) = wanted.table.keys_of(place);
@@ -84,7 +84,7 @@ fn not_projected(given: &Given, unfiltered: &Given, miss: &Miss, findings: &mut 
 }
 
 /// No combination is served at all.
-fn no_key(given: &Given, findings: &mut Findings) {
+fn no_key(given: &PathInputs, findings: &mut Findings) {
     let wanted = given.wanted;
     let bound: Vec<&str> =
         given.bindings.equal.iter().filter(|(_, bound)| bound.need == Need::Always).map(|(name, _)| name.as_str()).collect();
@@ -112,7 +112,7 @@ fn no_key(given: &Given, findings: &mut Findings) {
 }
 
 /// How to bind the target's `id` to the parent's, if two types share one id.
-fn of_id(given: &Given) -> String {
+fn of_id(given: &PathInputs) -> String {
     let wanted = given.wanted;
     let there = wanted.parent_record.is_some_and(|record| record.contains_key("id")) && wanted.in_keys("id");
     if !there || given.bindings.equal.contains_key("id") || given.bindings.uses_parent("id") {
@@ -122,7 +122,7 @@ fn of_id(given: &Given) -> String {
 }
 
 /// Some combinations are served, and others are not.
-fn no_combination(given: &Given, optional: &[String], whens: &[&Vec<String>], findings: &mut Findings) {
+fn no_combination(given: &PathInputs, optional: &[String], whens: &[&Vec<String>], findings: &mut Findings) {
     let wanted = given.wanted;
     // If everything is served with an argument and nothing without it, it is not optional after all.
     let needed = optional.iter().find(|name| whens.iter().all(|when| !when.contains(name)) && whens.len() == 1 << (optional.len() - 1));

@@ -9,7 +9,7 @@
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::suggestion::list;
-use crate::schema::finds::best::{Given, Rank, rank, serving};
+use crate::schema::finds::best::{PathInputs, Rank, rank, serving};
 use crate::schema::finds::candidates::{BareNames, Candidate};
 use crate::schema::finds::diagnosis::left_out::said;
 use crate::schema::finds::diagnosis::single;
@@ -35,7 +35,7 @@ impl From<Candidate> for Way {
 }
 
 /// Whether the names decide which items are found, whatever the optional arguments are; a finding if not.
-pub fn check(given: &Given, orders: &[Order], paths: &[AccessPath], findings: &mut Findings) -> bool {
+pub fn check(given: &PathInputs, orders: &[Order], paths: &[AccessPath], findings: &mut Findings) -> bool {
     let ways = |path: &AccessPath, bare: BareNames| -> Vec<Way> {
         let order = orders.iter().find(|order| order.value == path.order_by).and_then(|order| order.field.as_deref());
         serving(given, &path.when, order, bare).into_iter().map(Way::from).collect()
@@ -70,7 +70,7 @@ pub fn check_path(
         report_tie((wanted, bindings), (one, other), findings);
         return false;
     }
-    let Some(ignored) = IgnoredParts::of((wanted, bindings), path, narrower) else { return true };
+    let Some(ignored) = IgnoredParts::new((wanted, bindings), path, narrower) else { return true };
     ignored.report(wanted, findings);
     false
 }
@@ -110,7 +110,7 @@ struct IgnoredParts {
 
 impl IgnoredParts {
     /// The parts that a way uses in addition to all that the path uses.
-    fn of((wanted, bindings): (&FindContext, &Bindings), path: &AccessPath, narrower: &[Way]) -> Option<Self> {
+    fn new((wanted, bindings): (&FindContext, &Bindings), path: &AccessPath, narrower: &[Way]) -> Option<Self> {
         let narrower = || narrower.iter().filter(|way| path.bindings.keys().all(|field| way.path.bindings.contains_key(field)));
         let more = narrower().flat_map(|way| way.path.bindings.keys()).filter(|field| !path.bindings.contains_key(*field));
         let is_part =

@@ -22,13 +22,13 @@ pub enum BodyCoding {
 /// A body that arrives.
 pub enum Arriving {
     /// It is kept as it is.
-    Plain(Kept),
+    Plain(BufferedBody),
     /// It is unpacked.
-    Gzip(Box<MultiGzDecoder<Kept>>),
+    Gzip(Box<MultiGzDecoder<BufferedBody>>),
 }
 
 /// What is kept of a body.
-pub struct Kept {
+pub struct BufferedBody {
     /// The bytes.
     pub bytes: Vec<u8>,
     /// The memory that they take.
@@ -40,7 +40,7 @@ pub struct Kept {
 
 impl BodyCoding {
     /// The coding that the headers name; none if it is another one.
-    pub fn of(headers: &HeaderMap) -> Option<Self> {
+    pub fn new(headers: &HeaderMap) -> Option<Self> {
         let mut names = headers.get_all(header::CONTENT_ENCODING).iter();
         match (names.next().map(|name| name.as_bytes().to_ascii_lowercase()).as_deref(), names.next()) {
             (None | Some(b"identity"), None) => Some(Self::Plain),
@@ -55,7 +55,7 @@ impl Arriving {
     pub fn new(coding: BodyCoding, limit: usize, mut memory: Share) -> std::result::Result<Self, QuotaExceeded> {
         let besides = if coding == BodyCoding::Gzip { UNPACKING } else { 0 };
         memory.resize(besides)?;
-        let kept = Kept { bytes: Vec::new(), memory, limit, besides, refusal: None };
+        let kept = BufferedBody { bytes: Vec::new(), memory, limit, besides, refusal: None };
         Ok(match coding {
             BodyCoding::Plain => Self::Plain(kept),
             BodyCoding::Gzip => Self::Gzip(Box::new(MultiGzDecoder::new(kept))),
@@ -72,7 +72,7 @@ impl Arriving {
     }
 
     /// The whole body, once its last byte has arrived.
-    pub fn finish(self) -> std::result::Result<Kept, HttpRefusal> {
+    pub fn finish(self) -> std::result::Result<BufferedBody, HttpRefusal> {
         match self {
             Self::Plain(kept) => Ok(kept),
             Self::Gzip(mut decoder) => {
@@ -89,7 +89,7 @@ fn not_gzip() -> HttpRefusal {
     HttpRefusal::Malformed("The body is not gzip, as its header content-encoding says.".into())
 }
 
-impl Write for Kept {
+impl Write for BufferedBody {
     fn write(&mut self, chunk: &[u8]) -> Result<usize> {
         let refused = if self.bytes.len().saturating_add(chunk.len()) > self.limit {
             Err(HttpRefusal::TooLarge(self.limit))
@@ -127,7 +127,7 @@ mod tests {
 
     /// The result of a body that arrives in pieces of this many bytes.
     fn unpacked(body: &[u8], piece: usize, limit: usize, memory: usize) -> std::result::Result<Vec<u8>, HttpRefusal> {
-        let share = Quota::new(memory, memory).take(ClientAddress::of([127, 0, 0, 1].into()), 0).unwrap();
+        let share = Quota::new(memory, memory).take(ClientAddress::new([127, 0, 0, 1].into()), 0).unwrap();
         let mut arriving = Arriving::new(BodyCoding::Gzip, limit, share)?;
         for chunk in body.chunks(piece) {
             arriving.add(chunk)?;
@@ -169,7 +169,7 @@ mod tests {
             for name in names {
                 headers.append(header::CONTENT_ENCODING, name.parse().unwrap());
             }
-            BodyCoding::of(&headers)
+            BodyCoding::new(&headers)
         };
         assert_eq!((of(&[]), of(&["Identity"])), (Some(BodyCoding::Plain), Some(BodyCoding::Plain)));
         assert_eq!((of(&["GZIP"]), of(&["x-gzip"])), (Some(BodyCoding::Gzip), Some(BodyCoding::Gzip)));

@@ -1,6 +1,6 @@
 //! The body of a request in, its bytes out: unpacked, within its size, its time and the memory of requests. Must not know its content.
 
-use super::arriving::{Arriving, BodyCoding, Kept};
+use super::arriving::{Arriving, BodyCoding, BufferedBody};
 use crate::serve::admission::parsed_size;
 use crate::serve::http::status::HttpRefusal;
 use crate::serve::pace::next_bytes_by;
@@ -35,7 +35,7 @@ pub async fn read(body: Body, coding: BodyCoding, limits: &RequestLimits, memory
             None => break,
         }
     }
-    let Kept { bytes, mut memory, .. } = arriving.finish()?;
+    let BufferedBody { bytes, mut memory, .. } = arriving.finish()?;
     memory.resize(parsed_size(&bytes))?;
     Ok((bytes, memory))
 }
