@@ -114,8 +114,10 @@ impl<'a, 'j> Attempts<'a, 'j> {
         if let Some(field_errors) = self.unfit.take().filter(|_| !draft.relies_on_null()) {
             return Err(field_errors);
         }
+        // What another call writes is left out before rules are placed, so that no check goes with it. A refusal by a rule is told first.
+        let distinct = draft.check_distinct(self.job.context.model);
         draft.check_rules(self.job).await?;
-        draft.check_distinct(self.job.context.model).map_err(|field_error| vec![field_error])?;
+        distinct.map_err(|field_error| vec![field_error])?;
         if self.turn.is_none()
             && let Some(place) = self.job.context.keyed_locks.busy(&draft.relied_on())
         {

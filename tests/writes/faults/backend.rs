@@ -84,6 +84,14 @@ impl Backend {
         }
     }
 
+    /// The text of a schema with its rules, and no items. No script yet.
+    pub async fn ruled(schema: &str) -> Self {
+        match keyfold::schema::load("schema.graphql", schema, &|_| None) {
+            Ok((model, _)) => Self::of(Arc::new(model), SingleWrites::Call).await,
+            Err(mistakes) => panic!("{}", mistakes.render(false)),
+        }
+    }
+
     async fn of(model: Arc<Model>, single_writes: SingleWrites) -> Self {
         let table = Arc::new(Table { database: Database::memory().unwrap() });
         let script: Arc<Mutex<Arc<Script>>> = Arc::new(Mutex::new(Arc::new(|_: &Call<'_>| None)));

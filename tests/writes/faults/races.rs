@@ -271,3 +271,50 @@ async fn an_item_that_is_put_again_with_the_same_version_is_given_back_as_it_was
     assert_eq!(backend.ok(CAST_OFF[0], json!({})).await, json!({ "r": { "pier": "new", "version": 1 } }));
     assert_eq!(backend.items(), Vec::<String>::new());
 }
+
+const CREWS: &str = r#"
+extend schema @table(name: "crews", partitionKey: "PK", sortKey: "SK")
+type Crew @item(keys: { PK: "Crew#{id}", SK: "Crew" }) @auth(public: true) {
+  id: ID!
+  members: [Member!]! @find(where: { crewId: "{id}" })
+}
+type Member @item(keys: { PK: "Crew#{crewId}", SK: "Member#{userId}" }) @auth(public: true) {
+  crewId: ID!
+  userId: ID!
+  rank: String!
+}
+type Query {
+  crew(id: ID!): Crew @find @auth(public: true)
+}
+type Mutation {
+  putCrew(id: ID!): Crew @put @auth(public: true)
+  putMember(crewId: ID!, userId: ID!, rank: String!): Member @put @auth(public: true)
+  reduce(id: ID!, userId: ID!, rank: String!): Boolean
+    @delete(item: Crew, where: { id: "{id}" }, cascade: ["members"])
+    @put(item: Member, replace: true, set: { crewId: "{id}", userId: "{userId}", rank: "{rank}" })
+    @auth(exists: Member, where: { crewId: "{id}", userId: "{auth.sub}" }, if: "rank = 'chief'")
+}
+"#;
+
+/// The cascade would delete the caller's membership, which another action of the same transaction writes. The rule is checked there.
+#[tokio::test(start_paused = true)]
+async fn a_rule_is_checked_where_another_call_writes_what_it_looks_up() {
+    for is_reduced in [false, true] {
+        let mut backend = Backend::ruled(CREWS).await;
+        backend.caller = by("ann");
+        backend
+            .ok("mutation { putCrew(id: \"c\") { id } putMember(crewId: \"c\", userId: \"ann\", rank: \"chief\") { rank } }", json!({}))
+            .await;
+        backend.script(first(move |call| {
+            if is_reduced {
+                let key = ["Crew#c", "Member#ann"];
+                call.table.update("crews", key, "SET #rank = :rank", json!({ ":rank": { "S": "mate" } }));
+            }
+        }));
+        let is = backend.run("mutation { reduce(id: \"c\", userId: \"ann\", rank: \"cook\") }", json!({})).await;
+        match is_reduced {
+            true => assert_eq!(error(&is).0, "FORBIDDEN", "{is}"),
+            false => assert_eq!(is["data"]["reduce"], true, "{is}"),
+        }
+    }
+}
