@@ -50,7 +50,7 @@ impl Import {
         let bar = bar(items.total);
         let loaded = load(&store, table, &mut items, &|items| bar.set_position(items)).await;
         bar.finish_and_clear();
-        eprintln!("LoadedSchema {} items into {}.", loaded?, table.name);
+        eprintln!("Loaded {} items into {}.", loaded?, table.name);
         Ok(ExitCode::SUCCESS)
     }
 }
