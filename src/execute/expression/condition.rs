@@ -26,13 +26,8 @@ pub fn expression(conjuncts: &[&Condition], scope: &Scope<'_>) -> Result<Option<
     Ok(Some(writer.placeholders.expression(text)))
 }
 
-/// The expression of the whole condition. An argument that is null or not given is DynamoDB's null, which has no order and is no prefix.
-/// `Err` names the argument whose value does not fit.
-pub fn whole(condition: &Condition, scope: &Scope<'_>) -> Result<Expression, String> {
-    lettered(condition, scope, FILTER)
-}
-
-/// The expression of the whole condition, with placeholders of this letter, for a call that has another condition.
+/// The expression of the whole condition, with placeholders of this letter. An argument that is null or not given is DynamoDB's null, which
+/// has no order and is no prefix. `Err` names the argument whose value does not fit.
 pub fn lettered(condition: &Condition, scope: &Scope<'_>, letter: char) -> Result<Expression, String> {
     let mut writer = Writer { scope, placeholders: Placeholders::new(letter) };
     let text = writer.condition(condition)?;

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// Whether the whole condition holds for an item (`None`: there is none). A null argument is DynamoDB's null, as in the expression
-/// ([`super::condition::whole`]). `Err` is a sentence: a value of the request does not fit its use.
+/// ([`super::condition::lettered`]). `Err` is a sentence: a value of the request does not fit its use.
 pub fn holds(condition: &Condition, item: Option<&Item>, scope: &Scope<'_>) -> Result<bool, String> {
     let nothing = Item::new();
     Evaluation { item: item.unwrap_or(&nothing), scope }.condition(condition)

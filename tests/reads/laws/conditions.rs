@@ -2,7 +2,7 @@
 //! embedded store.
 
 use keyfold::execute::caller::Caller;
-use keyfold::execute::expression::condition::{expression, whole};
+use keyfold::execute::expression::condition::{expression, lettered};
 use keyfold::execute::expression::evaluate::holds;
 use keyfold::execute::expression::filter::applicable;
 use keyfold::execute::expression::request_time::RequestTime;
@@ -246,7 +246,7 @@ fn the_gateway_and_the_store_agree() {
                 continue;
             }
             let (there, missing) = (holds(condition, Some(&item), &scope), holds(condition, None, &scope));
-            match whole(condition, &scope) {
+            match lettered(condition, &scope, 'f') {
                 Err(sentence) => {
                     count(2);
                     prop_assert_eq!(there, Err(sentence.clone()));
@@ -264,7 +264,7 @@ fn the_gateway_and_the_store_agree() {
                 None => count(3),
                 Some(rest) => {
                     let filter = Filter::new(condition, 0);
-                    prop_assert_eq!(expression(&applicable(&filter, &scope), &scope), whole(&rest, &scope).map(Some));
+                    prop_assert_eq!(expression(&applicable(&filter, &scope), &scope), lettered(&rest, &scope, 'f').map(Some));
                 }
             }
         }
@@ -331,11 +331,11 @@ fn the_semantics_are_those_of_the_guide() {
     let many = Condition::In(at("text"), vec![argument("many")]);
     let sentence = "Argument \"many\" has 101 values; a condition takes at most 100.";
     assert_eq!(holds(&many, Some(&item), &scope), Err(sentence.to_owned()));
-    assert_eq!(whole(&many, &scope), Err(sentence.to_owned()));
+    assert_eq!(lettered(&many, &scope, 'f'), Err(sentence.to_owned()));
 
     // If DynamoDB would refuse a condition, the gateway sends one that never holds.
     let never = "attribute_exists(#f0) AND attribute_not_exists(#f0)";
-    let sent = |condition: &Condition| whole(condition, &scope).unwrap();
+    let sent = |condition: &Condition| lettered(condition, &scope, 'f').unwrap();
     for condition in [
         Condition::Between(at("text"), number("9"), number("1")),
         Condition::Between(at("text"), number("1"), string("2")),

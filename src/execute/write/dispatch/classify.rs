@@ -44,7 +44,8 @@ pub async fn classify(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[Condit
     for failure in failures {
         let Some(call) = draft.calls.get(failure.position) else { continue };
         let is_stale = call.requires.found().is_some_and(|found| !found.holds(failure.item.as_ref(), &draft.scope(job)));
-        failed.push((failure.position, call, is_stale, reason_of(job, draft, (call, failure.item.as_ref())).await?));
+        let returned = returned(job, call, failure.item.as_ref()).await?;
+        failed.push((failure.position, call, is_stale, reason_of(job, draft, (call, returned))));
     }
     // Failures of calls that depend on the found item do not count if it has changed. Only its own call can give an error.
     if let Some((position, call, _, (_, refused))) = failed.iter().find(|(_, _, is_stale, _)| *is_stale) {
@@ -95,7 +96,7 @@ pub async fn unmet(job: &WriteJob<'_>, draft: &WriteDraft) -> Result<Option<Fiel
         let item = job.read(of, &key).await?;
         let returned = returned(job, call, item.as_deref()).await?;
         if !evaluate::holds(condition, returned.visible, &draft.scope(job)).unwrap_or(false) {
-            return Ok(reason_of(job, draft, (call, item.as_deref())).await?.1);
+            return Ok(reason_of(job, draft, (call, returned)).1);
         }
     }
     Ok(None)
@@ -103,14 +104,9 @@ pub async fn unmet(job: &WriteJob<'_>, draft: &WriteDraft) -> Result<Option<Fiel
 
 /// Why a call failed, by what came back from its key, with the error for the caller if that is one: the first of its requirements, in the order
 /// of their reasons, that does not hold.
-async fn reason_of(
-    job: &WriteJob<'_>,
-    draft: &WriteDraft,
-    (call, stored): (&DraftCall, Option<&Item>),
-) -> Result<(Reason, Option<FieldError>), FieldErrors> {
-    let returned = returned(job, call, stored).await?;
+fn reason_of(job: &WriteJob<'_>, draft: &WriteDraft, (call, returned): (&DraftCall, ReturnedItem<'_>)) -> (Reason, Option<FieldError>) {
     let (reason, unmet) = call.requires.reason(returned, &draft.scope(job));
-    Ok((reason, refusal(job, call, (reason, unmet), returned)))
+    (reason, refusal(job, call, (reason, unmet), returned))
 }
 
 /// What came back from the key of a call. An item of another type does not belong to the write, and no error reveals its contents. An item

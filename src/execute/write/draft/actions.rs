@@ -4,7 +4,7 @@ use crate::execute::expression::evaluate;
 use crate::execute::expression::settle::Residual;
 use crate::execute::item::assemble;
 use crate::execute::write::draft::call::{Earlier, Generated, MAX_IN_TRANSACTION, WriteDraft};
-use crate::execute::write::draft::drafting::{Drafting, if_absent, is_many};
+use crate::execute::write::draft::drafting::{Drafting, if_absent, if_unmet};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::ItemsInScope;
@@ -127,8 +127,7 @@ impl Drafting<'_, '_> {
             requires.add(ItemCondition::Visible, if_absent(action, Reason::NotFound));
             self.hold_found(ty, &target.key, &mut requires);
             if let Some(condition) = &action.condition {
-                let otherwise = if is_many(action) { Reason::Race } else { Reason::ConditionFailed };
-                requires.add(ItemCondition::VisiblePart(condition.clone(), rule), otherwise);
+                requires.add(ItemCondition::VisiblePart(condition.clone(), rule), if_unmet(action));
             }
             let check = WriteAction::Check(target.key.clone());
             let call = self.main(position, (ty, &target.key), check, requires)?;

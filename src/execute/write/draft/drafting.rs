@@ -67,11 +67,10 @@ impl<'a> Drafting<'a, '_> {
         requires.text(RequiredItem { job: self.job, ty, key, letter: 'c' }, &self.draft.scope(self.job))
     }
 
-    /// Adds the author's condition. One of many items that no longer meets it is left out by the next attempt.
+    /// Adds the author's condition.
     pub fn author(&self, action: &Action, requires: &mut Requirements) {
         if let Some(condition) = &action.condition {
-            let otherwise = if is_many(action) { Reason::Race } else { Reason::ConditionFailed };
-            requires.author_demands(condition.clone(), otherwise);
+            requires.author_demands(condition.clone(), if_unmet(action));
         }
     }
 
@@ -218,6 +217,11 @@ impl<'a> Drafting<'a, '_> {
 /// Whether an action is about many items that a lookup finds.
 pub fn is_many(action: &Action) -> bool {
     matches!(action.target, WriteTarget::Read { many: true, .. })
+}
+
+/// What follows if an item does not meet the author's condition. One of many is left out by the next attempt.
+pub fn if_unmet(action: &Action) -> Reason {
+    if is_many(action) { Reason::Race } else { Reason::ConditionFailed }
 }
 
 /// What follows if the item of an action does not exist. One of many is left out by the next attempt.

@@ -88,8 +88,7 @@ impl<'a> Drafting<'a, '_> {
 
     /// Adds the conditions of the found item to those of the item under this key. Gives `false` if that is another item.
     pub fn hold_found(&mut self, ty: &ObjectType, key: &Key, requires: &mut Requirements) -> bool {
-        let table = self.job.table_of(ty);
-        let Some(held) = self.draft.held.as_ref().filter(|held| held.is_at(&table, key)) else { return false };
+        let Some(held) = self.draft.held.as_ref().filter(|held| held.is_at(&self.job.table_of(ty), key)) else { return false };
         requires.add(ItemCondition::Found(held.clone()), Reason::Race);
         true
     }
