@@ -6,6 +6,8 @@
 
 pub mod cli;
 pub mod execute;
+#[cfg(test)]
+mod log_for_tests;
 pub mod plan;
 pub mod schema;
 pub mod serve;

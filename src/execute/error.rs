@@ -187,42 +187,25 @@ fn shortened(message: &str) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use std::io::Write;
-    use std::sync::{Mutex, PoisonError};
-
-    /// Where a log is kept.
-    #[derive(Clone, Default)]
-    struct LogBuffer(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for LogBuffer {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
+    use crate::log_for_tests::LogBuffer;
 
     #[test]
     fn a_table_that_fails_for_all_requests_has_a_line_a_second() {
         let kept = LogBuffer::default();
-        let log = kept.clone();
-        let subscriber = tracing_subscriber::fmt().with_writer(move || log.clone()).finish();
+        let subscriber = kept.subscriber();
         let error = TableError { kind: TableErrorKind::Unavailable, detail: "it has not answered for 4 seconds".to_owned() };
         let begun = std::time::Instant::now();
         tracing::subscriber::with_default(subscriber, || (0..1200).for_each(|_| drop(Failure::of_table(&error))));
         let most = 2 + usize::try_from(begun.elapsed().as_secs()).unwrap();
-        let text = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+        let text = kept.text();
         assert!(text.lines().count() <= most, "{text}");
     }
 
     #[test]
     fn a_failed_call_is_logged_in_words() {
         let kept = LogBuffer::default();
-        let log = kept.clone();
-        let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || log.clone()).finish();
-        let text = || String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+        let subscriber = kept.subscriber();
+        let text = || kept.text();
         let error = TableError { kind: TableErrorKind::NoSuchTable, detail: "it is not there".to_owned() };
         let begun = std::time::Instant::now();
         // Another test may have had the line of this second.

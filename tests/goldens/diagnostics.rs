@@ -19,7 +19,6 @@ pub fn trials() -> Vec<Trial> {
     let trial = |(path, name): (PathBuf, String)| Trial::test(format!("diagnostics::{name}"), move || golden(&path, &name));
     let mut trials: Vec<Trial> = cases.into_iter().zip(names.clone()).map(trial).collect();
     trials.push(Trial::test("diagnostics::every_rule_has_a_case", move || every_rule_has_a_case(&names)));
-    trials.push(Trial::test("diagnostics::every_code_in_the_sources_is_a_rule", || every_code_is_a_rule(&root.join("src/schema"))));
     trials.push(Trial::test("diagnostics::docs_errors_page", || expect(&root.join("docs/errors.md"), &rules::page())));
     trials
 }
@@ -61,22 +60,4 @@ fn expect(path: &Path, actual: &str) -> Result<(), Failed> {
 fn every_rule_has_a_case(names: &[String]) -> Result<(), Failed> {
     let missing: Vec<&str> = rules::rules().map(|rule| rule.code).filter(|code| !names.iter().any(|name| name.starts_with(code))).collect();
     if missing.is_empty() { Ok(()) } else { Err(format!("no case for {missing:?}").into()) }
-}
-
-fn every_code_is_a_rule(folder: &Path) -> Result<(), Failed> {
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            every_code_is_a_rule(&path)?;
-            continue;
-        }
-        let text = std::fs::read_to_string(&path)?;
-        for (at, _) in text.match_indices("\"KF0") {
-            let code = &text[at + 1..at + 7];
-            if code != "KF0000" && rules::rule_of(code).is_none() && code.ends_with(|c: char| c.is_ascii_digit()) {
-                return Err(format!("{code} in {} is no rule", path.display()).into());
-            }
-        }
-    }
-    Ok(())
 }

@@ -194,11 +194,10 @@ fn alternatives(demand: &Demand, scope: &Scope<'_>) -> Option<Vec<Alternative>> 
 mod tests {
     use super::*;
     use crate::execute::expression::request_time::RequestTime;
+    use crate::log_for_tests::LogBuffer;
     use crate::schema::load;
     use crate::schema::model::auth::AuthAction;
     use serde_json::{Value, json};
-    use std::io::Write;
-    use std::sync::Mutex;
 
     const SCHEMA: &str = r#"
 extend schema @table(name: "tasks", partitionKey: "PK")
@@ -213,27 +212,12 @@ type Query {
 
     #[test]
     fn a_refusal_is_logged_with_a_short_subject() {
-        let log = Log::default();
-        let writer = log.clone();
-        let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+        let log = LogBuffer::default();
+        let subscriber = log.subscriber();
         let caller = Caller::signed_in(json!({ "sub": "ann ".repeat(2_000) }).as_object().unwrap().clone());
         tracing::subscriber::with_default(subscriber, || record(&caller, "Task", &[]));
-        let line = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        let line = log.text();
         assert!(line.contains("subject=\"ann ann") && line.len() < 1_000, "{line}");
-    }
-
-    /// What is logged.
-    #[derive(Clone, Default)]
-    struct Log(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Log {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
     }
 
     #[test]

@@ -217,9 +217,8 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::log_for_tests::LogBuffer;
     use std::convert::Infallible;
-    use std::io::Write;
-    use std::sync::Mutex;
 
     fn id_for(sent: &str) -> Arc<str> {
         let mut headers = HeaderMap::new();
@@ -235,26 +234,11 @@ mod tests {
         }
     }
 
-    /// What is logged.
-    #[derive(Clone, Default)]
-    struct Log(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Log {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
     #[tokio::test]
     async fn a_stream_is_logged_when_it_ends() {
         for (is_read, status) in [(true, "status=200"), (false, "status=499")] {
-            let log = Log::default();
-            let writer = log.clone();
-            let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+            let log = LogBuffer::default();
+            let subscriber = log.subscriber();
             let _guard = tracing::subscriber::set_default(subscriber);
             let (id, method, path) = ("1".into(), Method::POST, "/graphql".to_owned());
             let (summary, telemetry) = (RequestSummary::default(), Arc::default());
@@ -263,10 +247,10 @@ mod tests {
             let events = stream::iter([Ok::<_, Infallible>("event: next"), Ok("event: complete")]);
             let mut events = until_its_end(Body::from_stream(events), line).into_data_stream();
             assert!(events.next().await.is_some() && events.next().await.is_some());
-            assert!(log.0.lock().unwrap().is_empty());
+            assert!(log.text().is_empty());
             assert!(!is_read || events.next().await.is_none());
             drop(events);
-            let written = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+            let written = log.text();
             assert!(written.contains(status), "{written}");
         }
     }

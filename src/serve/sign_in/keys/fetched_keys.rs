@@ -164,7 +164,7 @@ fn causes(error: &dyn Error) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use std::io::Write;
+    use crate::log_for_tests::LogBuffer;
     use std::net::TcpListener;
 
     #[tokio::test(start_paused = true)]
@@ -172,28 +172,13 @@ mod tests {
         // It takes a connection, and never answers.
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/keys", silent.local_addr().unwrap());
-        let log = Log::default();
-        let writer = log.clone();
-        let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+        let log = LogBuffer::default();
+        let subscriber = log.subscriber();
         let logging = tracing::subscriber::set_default(subscriber);
         let keys = FetchedKeys::start(KeyAddress::key_set(&url).unwrap(), Download::new().unwrap(), RefreshPace::default());
         assert!(keys.renewed().await.is_none());
         drop(logging);
-        let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        let text = log.text();
         assert!(text.contains("did not arrive in time") && text.contains(&format!(" address={url} ")), "{text}");
-    }
-
-    /// What is logged.
-    #[derive(Clone, Default)]
-    struct Log(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Log {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
     }
 }

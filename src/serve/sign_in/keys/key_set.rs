@@ -204,9 +204,8 @@ fn without_zeros(mut number: Vec<u8>) -> Vec<u8> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::log_for_tests::LogBuffer;
     use serde_json::json;
-    use std::io::Write;
-    use std::sync::{Arc, Mutex};
 
     fn count(keys: Value) -> usize {
         KeySet::of_json(json!({ "keys": keys }).to_string().as_bytes()).map_or(0, |set| set.keys.len())
@@ -237,30 +236,15 @@ mod tests {
     #[test]
     fn what_is_left_out_of_a_large_set_is_logged() {
         let logged = |keys: usize| {
-            let log = Log::default();
-            let writer = log.clone();
-            let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+            let log = LogBuffer::default();
+            let subscriber = log.subscriber();
             let kept = tracing::subscriber::with_default(subscriber, || count(json!(vec![ed25519(json!({})); keys])));
-            (kept, String::from_utf8(log.0.lock().unwrap().clone()).unwrap())
+            (kept, log.text())
         };
         assert_eq!(logged(101), (101, String::new()));
         assert_eq!(logged(MAX_KEYS), (MAX_KEYS, String::new()));
         let (kept, log) = logged(MAX_KEYS + 2);
         assert!(kept == MAX_KEYS && log.contains("left_out=2"), "{kept} {log}");
-    }
-
-    /// What is logged.
-    #[derive(Clone, Default)]
-    struct Log(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Log {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
     }
 
     #[test]
