@@ -1,11 +1,12 @@
-//! The files of GraphiQL that `npm ci --prefix console` has put into `console/embedded` in; a list of them, for the binary, out. They are
-//! there in gzip. Without them the list is empty, and the page loads them from a CDN.
+//! The files of GraphiQL that `npm ci --prefix console` has put into `console/embedded` in; a list of them, for the
+//! binary, out. They are there in gzip. Without them the list is empty, and the page loads them from a CDN.
 
 use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs, io};
 
-const FILES: [&str; 4] = ["graphiql.min.css", "graphiql.min.js", "react-dom.production.min.js", "react.production.min.js"];
+const FILES: [&str; 4] =
+    ["graphiql.min.css", "graphiql.min.js", "react-dom.production.min.js", "react.production.min.js"];
 
 fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=console/embedded");

@@ -1,14 +1,16 @@
-//! Counts the instructions of a request, from the operation's text to the response's bytes, signing and reading of answers included, with
-//! the AWS SDK and with the direct client, and of the same calls by the AWS SDK alone, whose items are dropped: `cargo bench --bench
-//! instructions`. Needs valgrind.
+//! Counts the instructions of a request, from the operation's text to the response's bytes, signing and reading of
+//! answers included, with the AWS SDK and with the direct client, and of the same calls by the AWS SDK alone, whose
+//! items are dropped: `cargo bench --bench instructions`. Needs valgrind.
 //!
-//! Prepared answers replace the network, and callgrind counts, so two runs differ by less than 1 %. The benchmark fails where a case takes
-//! 3 % more than `benches/instructions/recorded.txt` says, if the compiler and the machine are like those of the record. It fails anywhere
-//! if a case with rules, or with metrics and traces, takes 3 % more than the same one without them. `-- --record` writes that file anew. Any other argument names a case
-//! to count. The profiles stay in `target/instructions/` for `callgrind_annotate`.
+//! Prepared answers replace the network, and callgrind counts, so two runs differ by less than 1 %. The benchmark fails
+//! where a case takes 3 % more than `benches/instructions/recorded.txt` says, if the compiler and the machine are like
+//! those of the record. It fails anywhere if a case with rules, or with metrics and traces, takes 3 % more than the
+//! same one without them. `-- --record` writes that file anew. Any other argument names a case to count. The profiles
+//! stay in `target/instructions/` for `callgrind_annotate`.
 //!
-//! `cargo test --bench instructions` does the same without optimisation, for the direct client and the small cases without metrics and traces, and compares with
-//! `benches/instructions/unoptimised.txt`: it takes a minute, so every change can be checked.
+//! `cargo test --bench instructions` does the same without optimisation, for the direct client and the small cases
+//! without metrics and traces, and compares with `benches/instructions/unoptimised.txt`: it takes a minute, so every
+//! change can be checked.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -86,7 +88,10 @@ fn compare(record: bool, wanted: &dyn Fn(&Case, &str) -> bool) -> ExitCode {
     let comparable = record || environment == environment::found();
     let mut failed = false;
     if !comparable {
-        println!("recorded elsewhere, so more instructions are no failure: {environment}\nhere: {}\n", environment::found());
+        println!(
+            "recorded elsewhere, so more instructions are no failure: {environment}\nhere: {}\n",
+            environment::found()
+        );
     }
     let mut all = BTreeMap::new();
     println!("instructions a request, in thousands\n\n{:24} {:>10} {:>10} {:>8}", "", "counted", "recorded", "ratio");
@@ -105,7 +110,11 @@ fn compare(record: bool, wanted: &dyn Fn(&Case, &str) -> bool) -> ExitCode {
             let too_many = ratio > TOLERANCE && !record;
             failed |= too_many && comparable;
             let known = known.map_or_else(|| "none".to_owned(), |known| (known / 1000).to_string());
-            println!("{name:24} {:>10} {known:>10} {ratio:>8.3}{}", counted / 1000, if too_many { "  too many" } else { "" });
+            println!(
+                "{name:24} {:>10} {known:>10} {ratio:>8.3}{}",
+                counted / 1000,
+                if too_many { "  too many" } else { "" }
+            );
         }
     }
     for (name, counted) in &all {
@@ -114,7 +123,10 @@ fn compare(record: bool, wanted: &dyn Fn(&Case, &str) -> bool) -> ExitCode {
         let ratio = *counted as f64 / *plain as f64;
         let too_many = ratio > TOLERANCE;
         failed |= too_many;
-        println!("{name:24} takes {ratio:.3} of what it takes without {what}{}", if too_many { "  too many" } else { "" });
+        println!(
+            "{name:24} takes {ratio:.3} of what it takes without {what}{}",
+            if too_many { "  too many" } else { "" }
+        );
     }
     if record {
         let lines = recorded.iter().fold(format!("{}\n", environment::found()), |mut lines, (name, counted)| {
@@ -159,7 +171,8 @@ fn count(case: &Case, client: &str, answers: &Path, profile: &Path) -> u64 {
     let ended = command.status().expect("valgrind cannot be started: install it (apt-get install valgrind)");
     assert!(ended.success(), "{} {client}: {ended}", case.name);
     let profile = std::fs::read_to_string(profile).unwrap();
-    let total = profile.lines().find_map(|line| line.strip_prefix("totals: ").or(line.strip_prefix("summary: "))).unwrap();
+    let total =
+        profile.lines().find_map(|line| line.strip_prefix("totals: ").or(line.strip_prefix("summary: "))).unwrap();
     total.trim().parse::<u64>().unwrap() / REQUESTS
 }
 

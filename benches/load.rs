@@ -1,10 +1,11 @@
-//! Measures Keyfold against a program by hand, on one DynamoDB-compatible server: `cargo bench --bench load`. Prints requests a second,
-//! latencies, CPU time a request and resident memory, as ratios to the program by hand.
+//! Measures Keyfold against a program by hand, on one DynamoDB-compatible server: `cargo bench --bench load`. Prints
+//! requests a second, latencies, CPU time a request and resident memory, as ratios to the program by hand.
 //!
-//! Each server is a process of its own on this machine. The rounds take turns, and the medians count. An argument of digits is the number of
-//! rounds. `--other PATH` measures another binary of Keyfold beside this one, as often as it is given. `--stores N` is the number of stores behind
-//! the tables' server; without it, each processor has one. Any other argument is the name of the only case. With `--instructions`, callgrind
-//! counts the instructions of each server instead: they hardly change from run to run.
+//! Each server is a process of its own on this machine. The rounds take turns, and the medians count. An argument of
+//! digits is the number of rounds. `--other PATH` measures another binary of Keyfold beside this one, as often as it is
+//! given. `--stores N` is the number of stores behind the tables' server; without it, each processor has one. Any other
+//! argument is the name of the only case. With `--instructions`, callgrind counts the instructions of each server
+//! instead: they hardly change from run to run.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -32,7 +33,8 @@ use tokio::runtime::Runtime;
 
 /// How long each measurement takes.
 const TIME: Duration = Duration::from_secs(3);
-/// The numbers of requests of the two runs whose instructions are compared. The first run fills caches and opens connections, too.
+/// The numbers of requests of the two runs whose instructions are compared. The first run fills caches and opens
+/// connections, too.
 const COUNTED: (u64, u64) = (20, 70);
 /// The cases of a measurement, and the numbers of connections.
 const MEASURED: [(&str, usize); 3] = [("100-objects", 32), ("100-objects", 1), ("one-object", 32)];
@@ -73,17 +75,29 @@ fn servers(endpoint: &str, others: &[String]) -> Vec<(String, Command)> {
     let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/groups.graphql");
     let keyfold = |binary: &str, client: &str| {
         let mut command = Command::new(binary);
-        command.args(["serve", "--listen", "127.0.0.1:0", "--schema", schema, "--endpoint-url", endpoint, "--client", client]);
+        command.args([
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--schema",
+            schema,
+            "--endpoint-url",
+            endpoint,
+            "--client",
+            client,
+        ]);
         // It says where it serves, and nothing about each request: the program by hand does not either.
         command.args(["--log", "keyfold::cli=info"]);
         command
     };
-    let this = ["sdk", "direct"].map(|client| (format!("Keyfold, {client}"), keyfold(env!("CARGO_BIN_EXE_keyfold"), client)));
+    let this =
+        ["sdk", "direct"].map(|client| (format!("Keyfold, {client}"), keyfold(env!("CARGO_BIN_EXE_keyfold"), client)));
     let others = others.iter().map(|path| (path.rsplit('/').next().unwrap().to_owned(), keyfold(path, "direct")));
     [("by hand".to_owned(), by_hand)].into_iter().chain(this).chain(others).collect()
 }
 
-/// Counts the instructions of a request, over HTTP and in the whole process: the difference of two runs with different numbers of requests.
+/// Counts the instructions of a request, over HTTP and in the whole process: the difference of two runs with different
+/// numbers of requests.
 fn count(runtime: &Runtime, others: &[String], stores: usize) {
     let (_tables, endpoint) = tables::filled(System::Groups, stores);
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -116,27 +130,41 @@ fn compare(runtime: &Runtime, others: &[String], (stores, rounds): (usize, usize
     for (name, connections) in MEASURED.into_iter().filter(|(name, _)| is_chosen(name)) {
         let case = CASES.iter().find(|case| case.name == name).unwrap();
         println!("{name}, connections: {connections}");
-        println!("{:18} {:>10} {:>10} {:>10} {:>12} {:>8} {:>12}", "", "req/s", "p50 ms", "p99 ms", "CPU ms/req", "MB", "table's CPU");
+        println!(
+            "{:18} {:>10} {:>10} {:>10} {:>12} {:>8} {:>12}",
+            "", "req/s", "p50 ms", "p99 ms", "CPU ms/req", "MB", "table's CPU"
+        );
         let medians = runtime.block_on(measure(&tables, &servers, case, connections, rounds));
         for (server, figures) in names.iter().zip(&medians) {
             let [rate, p50, p99, cpu, memory, of_tables] = figures;
             println!("{server:18} {rate:>10.0} {p50:>10.2} {p99:>10.2} {cpu:>12.3} {memory:>8.1} {of_tables:>12.3}");
         }
         for (server, figures) in names.iter().zip(&medians).skip(1) {
-            let [rate, p50, p99, cpu, memory, of_tables] = std::array::from_fn(|figure| figures[figure] / medians[0][figure]);
-            println!("{:18} {rate:>9.2}x {p50:>9.2}x {p99:>9.2}x {cpu:>11.2}x {memory:>7.2}x {of_tables:>11.2}x", format!("  {server}"));
+            let [rate, p50, p99, cpu, memory, of_tables] =
+                std::array::from_fn(|figure| figures[figure] / medians[0][figure]);
+            println!(
+                "{:18} {rate:>9.2}x {p50:>9.2}x {p99:>9.2}x {cpu:>11.2}x {memory:>7.2}x {of_tables:>11.2}x",
+                format!("  {server}")
+            );
         }
         println!();
     }
 }
 
-/// The medians of each server: requests a second, p50 and p99 in milliseconds, CPU in milliseconds a request, megabytes, and the CPU of the
-/// tables' server in milliseconds a request.
-async fn measure(tables: &Process, servers: &[Process], case: &Case, connections: usize, rounds: usize) -> Vec<[f64; 6]> {
+/// The medians of each server: requests a second, p50 and p99 in milliseconds, CPU in milliseconds a request,
+/// megabytes, and the CPU of the tables' server in milliseconds a request.
+async fn measure(
+    tables: &Process,
+    servers: &[Process],
+    case: &Case,
+    connections: usize,
+    rounds: usize,
+) -> Vec<[f64; 6]> {
     let body = json!({ "query": case.operation, "variables": (case.variables)() }).to_string();
     let expected = client::respond(&servers[0].address, &body, 1).await;
     let mut measured = vec![[const { Vec::<f64>::new() }; 6]; servers.len()];
-    // The first round fills caches and opens connections. Each round begins with the next server: who is measured after whom matters.
+    // The first round fills caches and opens connections. Each round begins with the next server: who is measured after
+    // whom matters.
     for round in 0..=rounds {
         for place in 0..servers.len() {
             let place = (round + place) % servers.len();
@@ -146,7 +174,8 @@ async fn measure(tables: &Process, servers: &[Process], case: &Case, connections
             let used = [server.cpu() - before[0], tables.cpu() - before[1]];
             let [cpu, of_tables] = used.map(|cpu| cpu.as_secs_f64() * 1e3 / run.requests as f64);
             let at = |share: usize| run.latencies[run.latencies.len() * share / 100].as_secs_f64() * 1e3;
-            let figures = [run.requests as f64 / run.time.as_secs_f64(), at(50), at(99), cpu, server.resident(), of_tables];
+            let figures =
+                [run.requests as f64 / run.time.as_secs_f64(), at(50), at(99), cpu, server.resident(), of_tables];
             if round > 0 {
                 measured.iter_mut().zip(figures).for_each(|(all, figure)| all.push(figure));
             }

@@ -1,9 +1,11 @@
-//! Measures what a response of 1,000 objects costs the gateway beyond the AWS SDK's own time: `cargo bench --bench response`.
+//! Measures what a response of 1,000 objects costs the gateway beyond the AWS SDK's own time:
+//! `cargo bench --bench response`.
 //!
-//! Prepared bytes answer the SDK in place of a server. The benchmark runs a whole request, then makes the same calls again by the SDK
-//! alone; the difference is the gateway's share. It measures the CPU time of this process's only thread, as Linux counts it, so other
-//! processes matter little. The harness is our own because the usual ones measure elapsed time of one thing at a time. An argument of
-//! digits is the number of rounds; any other argument names the case to run, for a profiler.
+//! Prepared bytes answer the SDK in place of a server. The benchmark runs a whole request, then makes the same calls
+//! again by the SDK alone; the difference is the gateway's share. It measures the CPU time of this process's only
+//! thread, as Linux counts it, so other processes matter little. The harness is our own because the usual ones measure
+//! elapsed time of one thing at a time. An argument of digits is the number of rounds; any other argument names the
+//! case to run, for a profiler.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -38,7 +40,11 @@ use tokio::time::Instant;
 /// Name, operation, and the number of objects with five scalars each in the response.
 const CASES: [(&str, &str, usize); 3] = [
     ("one list", "{ shop(id: \"s\") { items(first: 1000) { nodes { id title stock price madeAt } } } }", 1000),
-    ("links and batched Gets", "{ shop(id: \"s\") { linked(first: 1000) { nodes { id title stock price madeAt } } } }", 1000),
+    (
+        "links and batched Gets",
+        "{ shop(id: \"s\") { linked(first: 1000) { nodes { id title stock price madeAt } } } }",
+        1000,
+    ),
     ("20 lists of 50", "{ shop(id: \"s\") { shelves { items { nodes { id title stock price madeAt } } } } }", 1000),
 ];
 
@@ -60,7 +66,10 @@ fn main() {
         println!("{:24} {:>10} {:>10} {:>10} {share:>8.0} %", case.0, shown(whole), shown(sdk), shown(gateway));
         phases.push((case.0, [cold, cached, waves.saturating_sub(sdk), writing]));
     }
-    println!("\n{:24} {:>10} {:>10} {:>10} {:>10}", "phases of the gateway", "plan, new", "plan, kept", "waves", "writing");
+    println!(
+        "\n{:24} {:>10} {:>10} {:>10} {:>10}",
+        "phases of the gateway", "plan, new", "plan, kept", "waves", "writing"
+    );
     for (name, phases) in phases {
         let [cold, cached, waves, writing] = phases.map(shown);
         println!("{name:24} {cold:>10} {cached:>10} {waves:>10} {writing:>10}");
@@ -88,8 +97,8 @@ struct Bench {
 impl Bench {
     fn new((name, query, objects): &(&str, &str, usize)) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let (model, _) =
-            schema::load("shop.graphql", include_str!("shop.graphql"), &|_| None).unwrap_or_else(|found| panic!("{}", found.render(false)));
+        let (model, _) = schema::load("shop.graphql", include_str!("shop.graphql"), &|_| None)
+            .unwrap_or_else(|found| panic!("{}", found.render(false)));
         let model = Arc::new(model);
         let server = Server::default();
         let settings = Settings { max_nodes: 10_000, ..Settings::default() };
@@ -98,7 +107,10 @@ impl Bench {
         server.listen();
         let body = runtime.block_on(whole(&gateway, &request));
         let body = String::from_utf8(body.to_vec()).unwrap();
-        assert!(!body.contains("\"errors\"") && body.matches("\"title\"").count() == *objects, "{name} is answered wrongly: {body:.500}");
+        assert!(
+            !body.contains("\"errors\"") && body.matches("\"title\"").count() == *objects,
+            "{name} is answered wrongly: {body:.500}"
+        );
         let replay = Replay::new(server.clone(), &server.heard());
         Self { runtime, model, gateway, operations: OperationCache::new(&settings, Arc::default()), request, replay }
     }
@@ -120,11 +132,13 @@ impl Bench {
     }
 
     fn round(&self, round: usize) -> [Duration; 6] {
-        let planned = self.runtime.block_on(self.operations.plan(&self.model, &self.request, &mut Preparation::begin())).unwrap();
+        let planned =
+            self.runtime.block_on(self.operations.plan(&self.model, &self.request, &mut Preparation::begin())).unwrap();
         let [PlanStep { plan, .. }] = &planned.plan.steps[..] else { panic!("a query is one step") };
         let mut state = None;
         let settings = Settings::default();
-        let new = |number: u32| Request { query: format!("{} # {round} {number}", self.request.query), ..Request::default() };
+        let new =
+            |number: u32| Request { query: format!("{} # {round} {number}", self.request.query), ..Request::default() };
         [
             cpu_time(REQUESTS, |_| drop(black_box(self.runtime.block_on(whole(&self.gateway, &self.request))))),
             cpu_time(REQUESTS, |_| self.runtime.block_on(self.replay.run())),
@@ -132,7 +146,9 @@ impl Bench {
             cpu_time(REQUESTS * 10, |number| drop(black_box(plan_once(&self.model, &new(number), &settings).unwrap()))),
             cpu_time(REQUESTS * 500, |_| {
                 drop(black_box(
-                    self.runtime.block_on(self.operations.plan(&self.model, &self.request, &mut Preparation::begin())).unwrap(),
+                    self.runtime
+                        .block_on(self.operations.plan(&self.model, &self.request, &mut Preparation::begin()))
+                        .unwrap(),
                 ));
             }),
             cpu_time(REQUESTS, |_| {
@@ -159,7 +175,8 @@ impl Bench {
                 });
             }),
             cpu_time(REQUESTS * 10, |_| {
-                let mut body = ResponseBody::new(ResponseLimits { bytes: settings.max_response_bytes, objects: 10_000 });
+                let mut body =
+                    ResponseBody::new(ResponseLimits { bytes: settings.max_response_bytes, objects: 10_000 });
                 let written = Writer::new(state.as_ref().unwrap(), &Default::default(), &mut body).write();
                 assert!(written.is_ok());
                 drop(black_box(body));

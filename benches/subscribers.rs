@@ -1,9 +1,9 @@
-//! Measures what subscribers cost one process: `cargo bench --bench subscribers`. Prints the memory of each idle subscriber, and the server's
-//! CPU time and the elapsed time from a write until every subscriber has its change.
+//! Measures what subscribers cost one process: `cargo bench --bench subscribers`. Prints the memory of each idle
+//! subscriber, and the server's CPU time and the elapsed time from a write until every subscriber has its change.
 //!
-//! The server is a process of its own with an embedded store in memory. The subscribers are real WebSockets from this process, which uses the
-//! same processors: the CPU time is the server's alone, the elapsed time is not. An argument of digits is the number of changes of each
-//! case, another argument is a part of the names of the cases to run.
+//! The server is a process of its own with an embedded store in memory. The subscribers are real WebSockets from this
+//! process, which uses the same processors: the CPU time is the server's alone, the elapsed time is not. An argument of
+//! digits is the number of changes of each case, another argument is a part of the names of the cases to run.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -44,21 +44,45 @@ fn main() {
     let changes = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(5);
     let names: Vec<&String> = arguments.iter().filter(|argument| argument.parse::<usize>().is_err()).collect();
     let runtime = Runtime::new().unwrap();
-    println!("{:30} {:>9} {:>9} {:>9} {:>10} {:>10} {:>9} {:>10}", "", "opening", "idle", "idle", "change", "last has", "after", "leaving");
-    println!("{:30} {:>9} {:>9} {:>9} {:>10} {:>10} {:>9} {:>10}", "", "CPU ms", "MB", "kB each", "CPU ms", "it ms", "MB", "CPU ms");
+    println!(
+        "{:30} {:>9} {:>9} {:>9} {:>10} {:>10} {:>9} {:>10}",
+        "", "opening", "idle", "idle", "change", "last has", "after", "leaving"
+    );
+    println!(
+        "{:30} {:>9} {:>9} {:>9} {:>10} {:>10} {:>9} {:>10}",
+        "", "CPU ms", "MB", "kB each", "CPU ms", "it ms", "MB", "CPU ms"
+    );
     for case in CASES.iter().filter(|case| names.iter().all(|name| case.name.contains(name.as_str()))) {
         runtime.block_on(measure(case, changes));
     }
 }
 
-/// A server with an empty table, and bounds that let one client open everything. It says its address on standard output.
+/// A server with an empty table, and bounds that let one client open everything. It says its address on standard
+/// output.
 fn server() -> Process {
     let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/subscribers/room.graphql");
     let mut command = Command::new("sh");
     command.args(["-c", r#"exec "$0" "$@" >&2"#, env!("CARGO_BIN_EXE_keyfold")]);
-    command.args(["dev", "--memory", "--no-sample", "--listen", "127.0.0.1:0", "--schema", schema, "--log", "keyfold::cli=info"]);
+    command.args([
+        "dev",
+        "--memory",
+        "--no-sample",
+        "--listen",
+        "127.0.0.1:0",
+        "--schema",
+        schema,
+        "--log",
+        "keyfold::cli=info",
+    ]);
     command.args(["--max-connections", "100000", "--max-requests", "1000000", "--playground=false"]);
-    command.args(["--request-memory", "8589934592", "--response-memory", "8589934592", "--subscription-memory", "8589934592"]);
+    command.args([
+        "--request-memory",
+        "8589934592",
+        "--response-memory",
+        "8589934592",
+        "--subscription-memory",
+        "8589934592",
+    ]);
     Process::start(&mut command)
 }
 
@@ -107,7 +131,8 @@ async fn measure(case: &Case, changes: usize) {
 
 /// Writes a message that concerns every subscriber.
 async fn post(server: &Process, number: usize) {
-    let operation = r#"mutation($text: String!) { post(roomId: "1", id: "1", author: "Ada", text: $text, level: 1000000) { id } }"#;
+    let operation =
+        r#"mutation($text: String!) { post(roomId: "1", id: "1", author: "Ada", text: $text, level: 1000000) { id } }"#;
     let text = format!("The message number {number}, of the length of what people write to each other in a room");
     let body = json!({ "query": operation, "variables": { "text": text } }).to_string();
     let answer = client::respond(&server.address, &body, 1).await;

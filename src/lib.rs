@@ -1,8 +1,9 @@
 //! Keyfold: a GraphQL gateway for DynamoDB single-table designs.
 //!
-//! The modules are named in the order in which data travels: [`schema`] reads `schema.graphql` into a checked model, [`plan`] turns an
-//! operation into waves of batched calls, [`table`] sends them to DynamoDB or the embedded store, [`execute`] runs a plan and writes the
-//! response, [`serve`] speaks HTTP, [`cli`] holds the commands. ARCHITECTURE.md tells the rest.
+//! The modules are named in the order in which data travels: [`schema`] reads `schema.graphql` into a checked model,
+//! [`plan`] turns an operation into waves of batched calls, [`table`] sends them to DynamoDB or the embedded store,
+//! [`execute`] runs a plan and writes the response, [`serve`] speaks HTTP, [`cli`] holds the commands. ARCHITECTURE.md
+//! tells the rest.
 
 pub mod cli;
 pub mod execute;

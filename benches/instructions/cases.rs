@@ -37,8 +37,7 @@ pub enum System {
 pub const HUNDRED_OBJECTS: &str = "query($id: ID!) { user(id: $id) { id name groups { id name users { id name } containers { id name \
     foods { id name quantity expiry } } } } }";
 
-const NEW_GROUP: &str =
-    "mutation($userId: ID!, $groupId: ID!, $name: String!) { createGroup(userId: $userId, groupId: $groupId, name: $name) { id name } }";
+const NEW_GROUP: &str = "mutation($userId: ID!, $groupId: ID!, $name: String!) { createGroup(userId: $userId, groupId: $groupId, name: $name) { id name } }";
 
 const ONE_OBJECT: &str = "query($id: ID!) { user(id: $id) { id name } }";
 
@@ -69,11 +68,41 @@ fn nothing() -> Value {
 
 /// Every case.
 pub const CASES: [Case; 14] = [
-    Case { name: "100-objects-ruled", system: System::RuledGroups, operation: HUNDRED_OBJECTS, variables: user, holds: ("id", 100) },
-    Case { name: "100-objects-observed", system: System::ObservedGroups, operation: HUNDRED_OBJECTS, variables: user, holds: ("id", 100) },
-    Case { name: "transaction-ruled", system: System::RuledGroups, operation: NEW_GROUP, variables: group, holds: ("name", 1) },
-    Case { name: "one-object-ruled", system: System::RuledGroups, operation: ONE_OBJECT, variables: user, holds: ("name", 1) },
-    Case { name: "100-objects", system: System::Groups, operation: HUNDRED_OBJECTS, variables: user, holds: ("id", 100) },
+    Case {
+        name: "100-objects-ruled",
+        system: System::RuledGroups,
+        operation: HUNDRED_OBJECTS,
+        variables: user,
+        holds: ("id", 100),
+    },
+    Case {
+        name: "100-objects-observed",
+        system: System::ObservedGroups,
+        operation: HUNDRED_OBJECTS,
+        variables: user,
+        holds: ("id", 100),
+    },
+    Case {
+        name: "transaction-ruled",
+        system: System::RuledGroups,
+        operation: NEW_GROUP,
+        variables: group,
+        holds: ("name", 1),
+    },
+    Case {
+        name: "one-object-ruled",
+        system: System::RuledGroups,
+        operation: ONE_OBJECT,
+        variables: user,
+        holds: ("name", 1),
+    },
+    Case {
+        name: "100-objects",
+        system: System::Groups,
+        operation: HUNDRED_OBJECTS,
+        variables: user,
+        holds: ("id", 100),
+    },
     Case {
         name: "one-list",
         system: System::Shop,
@@ -110,13 +139,26 @@ pub const CASES: [Case; 14] = [
         holds: ("title", 1000),
     },
     Case { name: "transaction", system: System::Groups, operation: NEW_GROUP, variables: group, holds: ("name", 1) },
-    Case { name: "100-objects-kept", system: System::KeptGroups, operation: HUNDRED_OBJECTS, variables: user, holds: ("id", 100) },
-    Case { name: "one-object-kept", system: System::KeptGroups, operation: ONE_OBJECT, variables: user, holds: ("name", 1) },
+    Case {
+        name: "100-objects-kept",
+        system: System::KeptGroups,
+        operation: HUNDRED_OBJECTS,
+        variables: user,
+        holds: ("id", 100),
+    },
+    Case {
+        name: "one-object-kept",
+        system: System::KeptGroups,
+        operation: ONE_OBJECT,
+        variables: user,
+        holds: ("name", 1),
+    },
     Case { name: "one-object", system: System::Groups, operation: ONE_OBJECT, variables: user, holds: ("name", 1) },
 ];
 
 impl Case {
-    /// Whether it takes many times longer than the others, or whether the crates that it goes through are slow unless they are optimised.
+    /// Whether it takes many times longer than the others, or whether the crates that it goes through are slow unless
+    /// they are optimised.
     pub fn needs_optimisation(&self) -> bool {
         matches!(self.system, System::LargeShop | System::ObservedGroups)
     }
@@ -128,8 +170,12 @@ impl System {
         let groups = || include_str!("../groups.graphql").to_owned();
         match self {
             Self::Groups | Self::ObservedGroups => ("groups.graphql", groups()),
-            Self::RuledGroups => ("groups.graphql", RULES.iter().fold(groups(), |text, (from, to)| text.replace(from, to))),
-            Self::KeptGroups => ("groups.graphql", groups().replace(" @item(keys", " @cacheControl(maxAge: 3600) @item(keys")),
+            Self::RuledGroups => {
+                ("groups.graphql", RULES.iter().fold(groups(), |text, (from, to)| text.replace(from, to)))
+            }
+            Self::KeptGroups => {
+                ("groups.graphql", groups().replace(" @item(keys", " @cacheControl(maxAge: 3600) @item(keys"))
+            }
             Self::Shop | Self::LargeShop => ("shop.graphql", include_str!("../shop.graphql").to_owned()),
         }
     }

@@ -1,4 +1,5 @@
-//! What decides, besides the program, how many instructions are counted: the compiler, callgrind, the C library, and the processor. Text out.
+//! What decides, besides the program, how many instructions are counted: the compiler, callgrind, the C library, and
+//! the processor. Text out.
 
 use std::process::Command;
 

@@ -46,7 +46,12 @@ pub fn telemetry() -> Arc<Telemetry> {
 
 /// What the HTTP layer tells of a request.
 pub fn exchanged(telemetry: &Telemetry, span: Option<keyfold::serve::telemetry::tracer::RequestSpan>) {
-    let exchange =
-        HttpExchange { method: "POST", route: "/graphql", status: 200, began: SystemTime::now(), lasted: Duration::from_millis(1) };
+    let exchange = HttpExchange {
+        method: "POST",
+        route: "/graphql",
+        status: 200,
+        began: SystemTime::now(),
+        lasted: Duration::from_millis(1),
+    };
     telemetry.exchanged(exchange, span);
 }

@@ -1,9 +1,13 @@
-//! An operation's calls and their answers, as the embedded store gives them, in; a server that gives the same answers without any work out.
+//! An operation's calls and their answers, as the embedded store gives them, in; a server that gives the same answers
+//! without any work out.
 //!
-//! Two calls are one if they have the same operation and the same texts in keys and values: the SDK writes the rest in no fixed order.
+//! Two calls are one if they have the same operation and the same texts in keys and values: the SDK writes the rest in
+//! no fixed order.
 
 use super::cases::System;
-use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
+};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
@@ -99,15 +103,17 @@ impl HttpConnector for PreparedServer {
     }
 }
 
-/// A value with the members of each object in an order that looks random and is the same each time. The engine gives another order each
-/// time, and attributes that happen to be sorted take fewer instructions.
+/// A value with the members of each object in an order that looks random and is the same each time. The engine gives
+/// another order each time, and attributes that happen to be sorted take fewer instructions.
 fn mixed(value: Value, object: &mut u64) -> Value {
     match value {
         Value::Object(members) => {
             *object += 1;
             let number = *object;
-            let mut members: Vec<_> =
-                members.into_iter().map(|(name, value)| (hash(format!("{number} {name}").as_bytes()), name, value)).collect();
+            let mut members: Vec<_> = members
+                .into_iter()
+                .map(|(name, value)| (hash(format!("{number} {name}").as_bytes()), name, value))
+                .collect();
             members.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
             Value::Object(members.into_iter().map(|(_, name, value)| (name, mixed(value, object))).collect())
         }
@@ -116,7 +122,8 @@ fn mixed(value: Value, object: &mut u64) -> Value {
     }
 }
 
-/// What two equal calls have in common, however their members are ordered. It takes few instructions, since they are counted.
+/// What two equal calls have in common, however their members are ordered. It takes few instructions, since they are
+/// counted.
 fn fingerprint(operation: &str, body: &[u8]) -> u64 {
     let texts = body.split(|byte| *byte == b'{').filter_map(|member| member.strip_prefix(b"\"S\":\""));
     texts.fold(hash(operation.as_bytes()), |sum, text| sum.wrapping_add(hash(text)))

@@ -1,5 +1,5 @@
-//! The program that an expert writes by hand for the two operations of the load benchmark: axum, the AWS SDK and serde_json. It reads whole
-//! item collections, side by side, and gives the same bytes as Keyfold.
+//! The program that an expert writes by hand for the two operations of the load benchmark: axum, the AWS SDK and
+//! serde_json. It reads whole item collections, side by side, and gives the same bytes as Keyfold.
 
 use aws_sdk_dynamodb::config::{BehaviorVersion, Config, Credentials, Region};
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
@@ -21,7 +21,10 @@ type Item = HashMap<String, AttributeValue>;
 pub async fn serve(endpoint: &str) {
     let http = aws_smithy_http_client::Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
     let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new("us-east-1"));
-    let config = config.endpoint_url(endpoint).credentials_provider(Credentials::new("a", "b", None, None, "made up")).http_client(http);
+    let config = config
+        .endpoint_url(endpoint)
+        .credentials_provider(Credentials::new("a", "b", None, None, "made up"))
+        .http_client(http);
     let client = Client::from_conf(config.build());
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     eprintln!("{}", listener.local_addr().unwrap());
@@ -78,7 +81,11 @@ struct Food<'i> {
 async fn answer(State(client): State<Client>, body: Bytes) -> Response {
     let Ok(request) = serde_json::from_slice::<Request>(&body) else { return StatusCode::BAD_REQUEST.into_response() };
     let id = &request.variables.id;
-    let body = if request.query.contains("groups") { user_with_groups(&client, id).await } else { user_alone(&client, id).await };
+    let body = if request.query.contains("groups") {
+        user_with_groups(&client, id).await
+    } else {
+        user_alone(&client, id).await
+    };
     match body {
         Ok(body) => ([(CONTENT_TYPE, "application/graphql-response+json; charset=utf-8")], body).into_response(),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
@@ -100,14 +107,19 @@ async fn user_with_groups(client: &Client, id: &str) -> Result<Vec<u8>, Error> {
     let of_groups = try_join_all(groups.iter().map(async |group| {
         let members = collection(client, "GROUP#", text(group, "id")).await?;
         let containers = members.iter().filter(|item| text(item, "SK").starts_with("CONT#"));
-        let foods = try_join_all(containers.map(|container| collection(client, "CONT#", text(container, "id")))).await?;
+        let foods =
+            try_join_all(containers.map(|container| collection(client, "CONT#", text(container, "id")))).await?;
         Ok::<_, Error>((members, foods))
     }))
     .await?;
     let user = own.iter().find(|item| text(item, "SK") == "PROFILE").map(|user| User {
         id: text(user, "id"),
         name: text(user, "name"),
-        groups: groups.iter().zip(&of_groups).map(|(group, (members, foods))| written_group(group, members, foods)).collect(),
+        groups: groups
+            .iter()
+            .zip(&of_groups)
+            .map(|(group, (members, foods))| written_group(group, members, foods))
+            .collect(),
     });
     Ok(written(&user))
 }
@@ -138,7 +150,9 @@ async fn collection(client: &Client, kind: &str, id: &str) -> Result<Vec<Item>, 
     let (mut items, mut start) = (Vec::new(), None);
     loop {
         let query = client.query().table_name("App").key_condition_expression("PK = :p").limit(1000);
-        let query = query.expression_attribute_values(":p", AttributeValue::S(format!("{kind}{id}"))).set_exclusive_start_key(start);
+        let query = query
+            .expression_attribute_values(":p", AttributeValue::S(format!("{kind}{id}")))
+            .set_exclusive_start_key(start);
         let page = query.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await?;
         items.extend(page.items.unwrap_or_default());
         start = page.last_evaluated_key;

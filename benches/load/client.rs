@@ -1,4 +1,5 @@
-//! A server's address and a request in; how many requests a second it answers over some connections, and how long each takes, out.
+//! A server's address and a request in; how many requests a second it answers over some connections, and how long each
+//! takes, out.
 
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -14,8 +15,8 @@ pub struct Measured {
     pub latencies: Vec<Duration>,
 }
 
-/// Sends a body over some connections for a time; each connection sends the next request when the last is answered. The response must be
-/// the expected one.
+/// Sends a body over some connections for a time; each connection sends the next request when the last is answered. The
+/// response must be the expected one.
 pub async fn load(address: &str, body: &str, (connections, time): (usize, Duration), expected: &[u8]) -> Measured {
     let begun = Instant::now();
     let one = async |_| {
@@ -50,8 +51,10 @@ struct Connection {
 
 impl Connection {
     async fn open(address: &str, body: &str) -> Self {
-        let head =
-            format!("POST /graphql HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n", body.len());
+        let head = format!(
+            "POST /graphql HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n",
+            body.len()
+        );
         let stream = TcpStream::connect(address).await.unwrap();
         stream.set_nodelay(true).unwrap();
         Self { stream, request: format!("{head}\r\n{body}").into(), answer: Vec::new() }

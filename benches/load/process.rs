@@ -1,4 +1,5 @@
-//! A server as a process of its own: a command in; its address, the CPU time that it used, and its memory out. It ends when it is dropped.
+//! A server as a process of its own: a command in; its address, the CPU time that it used, and its memory out. It ends
+//! when it is dropped.
 
 use std::io::{BufRead, BufReader, PipeReader};
 use std::path::Path;
@@ -18,7 +19,11 @@ impl Process {
     /// Starts a server that says its address.
     pub fn start(command: &mut Command) -> Self {
         let (said, speaks) = std::io::pipe().unwrap();
-        command.env("AWS_EC2_METADATA_DISABLED", "true").stdin(Stdio::null()).stdout(speaks.try_clone().unwrap()).stderr(speaks);
+        command
+            .env("AWS_EC2_METADATA_DISABLED", "true")
+            .stdin(Stdio::null())
+            .stdout(speaks.try_clone().unwrap())
+            .stderr(speaks);
         let child = command.spawn().unwrap();
         // The pipe ends with the server.
         command.stdout(Stdio::null()).stderr(Stdio::null());
@@ -66,7 +71,8 @@ pub fn under_callgrind(command: &Command, profile: &Path) -> Command {
 /// All instructions of a profile.
 pub fn instructions(profile: &Path) -> u64 {
     let profile = std::fs::read_to_string(profile).unwrap();
-    let total = profile.lines().find_map(|line| line.strip_prefix("totals: ").or(line.strip_prefix("summary: "))).unwrap();
+    let total =
+        profile.lines().find_map(|line| line.strip_prefix("totals: ").or(line.strip_prefix("summary: "))).unwrap();
     total.trim().parse().unwrap()
 }
 

@@ -15,8 +15,8 @@ use tokio::time::Instant;
 
 /// Serves a system's items in this process until it ends, and says the address.
 ///
-/// A store has a lock that each call waits for, and DynamoDB has none. So there may be several stores. Each has every item, a thread, and a share
-/// of the connections. What is written to one store, the others do not have.
+/// A store has a lock that each call waits for, and DynamoDB has none. So there may be several stores. Each has every
+/// item, a thread, and a share of the connections. What is written to one store, the others do not have.
 pub fn serve(system: &str, stores: usize) {
     let system = CASES.iter().map(|case| case.system).find(|known| format!("{known:?}") == system).unwrap();
     let mut address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));

@@ -14,7 +14,8 @@ use tokio::runtime::Runtime;
 const SYSTEMS: [System; 3] = [System::Groups, System::KeptGroups, System::LargeShop];
 /// How long each operation is repeated, and over how many connections.
 const REPEATED: (usize, Duration) = (8, Duration::from_secs(2));
-/// How often a server starts with the project's own schema and samples. Beside all requests, a few starts would count as nothing.
+/// How often a server starts with the project's own schema and samples. Beside all requests, a few starts would count
+/// as nothing.
 const STARTS: usize = 30;
 
 /// Lets the binary start, and serve each system from a server of tables and from its own store.
@@ -33,7 +34,14 @@ pub fn train(runtime: &Runtime, binary: &str) {
         let (_tables, endpoint) = tables::filled(system, 1);
         for arguments in [["serve", "--endpoint-url", &endpoint], ["dev", "--sample", &samples]] {
             let mut command = Command::new(binary);
-            command.args(arguments).args(["--schema", &schema, "--listen", "127.0.0.1:0", "--log", "keyfold::cli=info"]);
+            command.args(arguments).args([
+                "--schema",
+                &schema,
+                "--listen",
+                "127.0.0.1:0",
+                "--log",
+                "keyfold::cli=info",
+            ]);
             let server = Process::start(&mut command);
             for case in CASES.iter().filter(|case| case.system == system) {
                 let body = json!({ "query": case.operation, "variables": (case.variables)() }).to_string();
@@ -53,6 +61,7 @@ fn write(system: System, directory: &Path) -> (String, String) {
     std::fs::create_dir_all(&samples).unwrap();
     let schema = directory.join(file);
     std::fs::write(&schema, text).unwrap();
-    std::fs::write(samples.join(format!("{}.jsonl", tables::model(system).tables[0].name)), system.lines().join("\n")).unwrap();
+    std::fs::write(samples.join(format!("{}.jsonl", tables::model(system).tables[0].name)), system.lines().join("\n"))
+        .unwrap();
     (schema.display().to_string(), samples.display().to_string())
 }

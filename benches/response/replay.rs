@@ -3,7 +3,9 @@
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
-use aws_sdk_dynamodb::config::{BehaviorVersion, Config, Credentials, HttpClient, Region, StalledStreamProtectionConfig};
+use aws_sdk_dynamodb::config::{
+    BehaviorVersion, Config, Credentials, HttpClient, Region, StalledStreamProtectionConfig,
+};
 use aws_sdk_dynamodb::operation::batch_get_item::builders::BatchGetItemFluentBuilder;
 use aws_sdk_dynamodb::operation::get_item::builders::GetItemFluentBuilder;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
@@ -49,7 +51,9 @@ impl Replay {
 fn client(http: impl HttpClient + 'static) -> Client {
     let limits = TimeoutConfig::builder().connect_timeout(Duration::from_secs(2)).read_timeout(Duration::from_secs(5));
     let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new("us-east-1"));
-    let config = config.endpoint_url("http://localhost:8000").credentials_provider(Credentials::new("a", "b", None, None, "made up"));
+    let config = config
+        .endpoint_url("http://localhost:8000")
+        .credentials_provider(Credentials::new("a", "b", None, None, "made up"));
     let config = config.timeout_config(limits.build()).retry_config(RetryConfig::disabled()).http_client(http);
     Client::from_conf(config.stalled_stream_protection(StalledStreamProtectionConfig::disabled()).build())
 }
@@ -61,19 +65,30 @@ fn call(client: &Client, operation: &str, body: &Value) -> Call {
     match operation {
         "GetItem" => {
             let call = client.get_item().set_table_name(table).set_key(Some(attributes(&body["Key"])));
-            let call = call.set_projection_expression(text(&body["ProjectionExpression"])).set_expression_attribute_names(names);
+            let call = call
+                .set_projection_expression(text(&body["ProjectionExpression"]))
+                .set_expression_attribute_names(names);
             Call::Get(Box::new(call.return_consumed_capacity(capacity)))
         }
         "Query" => {
-            let call = client.query().set_table_name(table).set_key_condition_expression(text(&body["KeyConditionExpression"]));
-            let call = call.set_projection_expression(text(&body["ProjectionExpression"])).set_expression_attribute_names(names);
+            let call = client
+                .query()
+                .set_table_name(table)
+                .set_key_condition_expression(text(&body["KeyConditionExpression"]));
+            let call = call
+                .set_projection_expression(text(&body["ProjectionExpression"]))
+                .set_expression_attribute_names(names);
             let call = call.set_expression_attribute_values(Some(attributes(&body["ExpressionAttributeValues"])));
-            Call::Query(Box::new(call.set_limit(body["Limit"].as_i64().map(|limit| limit as i32)).return_consumed_capacity(capacity)))
+            Call::Query(Box::new(
+                call.set_limit(body["Limit"].as_i64().map(|limit| limit as i32)).return_consumed_capacity(capacity),
+            ))
         }
         "BatchGetItem" => {
             let tables = body["RequestItems"].as_object().unwrap().iter();
             let requests = tables.map(|(table, wanted)| (table.clone(), keys_and_attributes(wanted)));
-            Call::Batch(Box::new(client.batch_get_item().set_request_items(Some(requests.collect())).return_consumed_capacity(capacity)))
+            Call::Batch(Box::new(
+                client.batch_get_item().set_request_items(Some(requests.collect())).return_consumed_capacity(capacity),
+            ))
         }
         other => panic!("no bench makes a {other}"),
     }
@@ -96,5 +111,10 @@ fn names(value: &Value) -> Option<HashMap<String, String>> {
 
 /// All keys here are texts.
 fn attributes(value: &Value) -> HashMap<String, AttributeValue> {
-    value.as_object().unwrap().iter().map(|(name, value)| (name.clone(), AttributeValue::S(text(&value["S"]).unwrap()))).collect()
+    value
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(name, value)| (name.clone(), AttributeValue::S(text(&value["S"]).unwrap())))
+        .collect()
 }

@@ -1,6 +1,9 @@
-//! A server's prepared answers under the AWS SDK: a shop of 1,000 items, 1,000 links to them and 20 shelves of 50 items.
+//! A server's prepared answers under the AWS SDK: a shop of 1,000 items, 1,000 links to them and 20 shelves of 50
+//! items.
 
-use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
+};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
@@ -39,7 +42,9 @@ struct Answers {
 impl Default for Server {
     fn default() -> Self {
         let query = |items: Vec<Value>| {
-            body(json!({ "Count": items.len(), "ScannedCount": items.len(), "Items": items, "ConsumedCapacity": cost() }))
+            body(
+                json!({ "Count": items.len(), "ScannedCount": items.len(), "Items": items, "ConsumedCapacity": cost() }),
+            )
         };
         let batch = |first: usize| {
             let items: Vec<Value> = (first..first + BATCH).map(item).collect();

@@ -1,5 +1,5 @@
-//! A server's address and numbers in; subscribers over graphql-transport-ws, and how many events they have heard, out. They leave when they
-//! are dropped.
+//! A server's address and numbers in; subscribers over graphql-transport-ws, and how many events they have heard, out.
+//! They leave when they are dropped.
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -45,11 +45,13 @@ struct Heard {
 impl Listeners {
     /// Opens this number of subscriptions, so many on each socket.
     pub async fn open(address: &str, (subscribers, per_socket): (usize, usize), audience: Audience) -> Self {
-        let (heard, opening, mut sockets) = (Arc::<Heard>::default(), Arc::new(Semaphore::new(OPENING)), JoinSet::new());
+        let (heard, opening, mut sockets) =
+            (Arc::<Heard>::default(), Arc::new(Semaphore::new(OPENING)), JoinSet::new());
         for first in (0..subscribers).step_by(per_socket) {
             let place = opening.clone().acquire_owned().await.unwrap();
             let (address, heard) = (address.to_owned(), heard.clone());
-            let operations: Vec<Value> = (first..subscribers.min(first + per_socket)).map(|number| operation(number, audience)).collect();
+            let operations: Vec<Value> =
+                (first..subscribers.min(first + per_socket)).map(|number| operation(number, audience)).collect();
             sockets.spawn(async move {
                 let mut socket = subscribed(&address, operations).await;
                 drop(place);
@@ -99,7 +101,10 @@ async fn subscribed(address: &str, operations: Vec<Value>) -> WebSocketStream<Tc
     socket.send(Message::text(r#"{"type":"connection_init"}"#)).await.unwrap();
     socket.next().await.unwrap().unwrap();
     for (id, operation) in operations.into_iter().enumerate() {
-        socket.feed(Message::text(json!({ "id": id.to_string(), "type": "subscribe", "payload": operation }).to_string())).await.unwrap();
+        socket
+            .feed(Message::text(json!({ "id": id.to_string(), "type": "subscribe", "payload": operation }).to_string()))
+            .await
+            .unwrap();
     }
     socket.flush().await.unwrap();
     socket

@@ -88,7 +88,9 @@ fn lines(widths: Widths, row: &PathRow, again: bool) -> String {
     field.extend((!row.when.is_empty()).then(|| format!("  with {}", row.when)));
     let mut call = place(row, widths[1]);
     call.extend(clauses(&row.condition, widths[1] - 2).iter().chain(&row.notes).map(|text| format!("  {text}")));
-    let wrap = |texts: Vec<String>, column: usize| -> Vec<String> { texts.iter().flat_map(|text| wrapped(text, widths[column])).collect() };
+    let wrap = |texts: Vec<String>, column: usize| -> Vec<String> {
+        texts.iter().flat_map(|text| wrapped(text, widths[column])).collect()
+    };
     let (field, call) = (wrap(field, 0), wrap(call, 1));
     let bound: Vec<(String, String)> = row.bound.iter().flat_map(|bound| bound_lines(bound, widths[2])).collect();
     let height = field.len().max(call.len()).max(bound.len());
@@ -122,7 +124,9 @@ fn clauses(condition: &str, width: usize) -> Vec<String> {
     for part in condition.split(" AND ") {
         match clauses.last_mut() {
             // The bounds of a range belong together.
-            Some(last) if last.contains(" BETWEEN ") && !last.contains(" AND ") => last.push_str(&format!(" AND {part}")),
+            Some(last) if last.contains(" BETWEEN ") && !last.contains(" AND ") => {
+                last.push_str(&format!(" AND {part}"))
+            }
             Some(last) => {
                 last.push_str(" AND");
                 clauses.push(part.to_owned());
@@ -143,8 +147,7 @@ fn bound_lines(bound: &BoundField, width: usize) -> Vec<(String, String)> {
 /// The rows as JSON.
 pub fn json(rows: &[PathRow]) -> Value {
     let bound = |row: &PathRow| -> Vec<Value> {
-        let one =
-            |bound: &BoundField| json!({ "field": bound.field, "operator": bound.operator, "source": bound.source, "rule": bound.rule });
+        let one = |bound: &BoundField| json!({ "field": bound.field, "operator": bound.operator, "source": bound.source, "rule": bound.rule });
         row.bound.iter().map(one).collect()
     };
     let row = |row: &PathRow| {
@@ -162,7 +165,12 @@ mod tests {
     use super::*;
 
     fn row() -> PathRow {
-        let bound = |field: &str, operator, source: &str, rule| BoundField { field: field.into(), operator, source: source.into(), rule };
+        let bound = |field: &str, operator, source: &str, rule| BoundField {
+            field: field.into(),
+            operator,
+            source: source.into(),
+            rule,
+        };
         PathRow {
             field: "User.favorites".into(),
             when: "type, since".into(),
@@ -170,7 +178,10 @@ mod tests {
             operation: "Query",
             condition: "gsiOnePk = \"FavoriteData#{userId}#{type}\" AND gsiOneSk >= {since}".into(),
             bindings: String::new(),
-            bound: vec![bound("userId", "=", "parent.id", 5), bound("clippedAt", ">=", ":aVeryLongNameOfAnArgument", 1)],
+            bound: vec![
+                bound("userId", "=", "parent.id", 5),
+                bound("clippedAt", ">=", ":aVeryLongNameOfAnArgument", 1),
+            ],
             notes: vec!["descending".into()],
             table: "develop.Favorite".into(),
             index: Some("gsiOne".into()),
@@ -195,7 +206,10 @@ User.favorites  Query develop.Favorite/gsiOne                     userId = paren
     #[test]
     fn the_bounds_of_a_range_stay_together() {
         let condition = "pk = {owner} AND sk BETWEEN {from} AND {to} AND begins_with(sk, \"A\")";
-        assert_eq!(clauses(condition, 20), ["pk = {owner} AND", "sk BETWEEN {from} AND {to} AND", "begins_with(sk, \"A\")"]);
+        assert_eq!(
+            clauses(condition, 20),
+            ["pk = {owner} AND", "sk BETWEEN {from} AND {to} AND", "begins_with(sk, \"A\")"]
+        );
         assert_eq!(clauses("pk = {id}", 20), ["pk = {id}"]);
         assert!(clauses("", 20).is_empty());
     }

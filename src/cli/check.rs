@@ -1,4 +1,5 @@
-//! `keyfold check`: a schema in; its mistakes and warnings, and how each field is read and written or who may do so, out.
+//! `keyfold check`: a schema in; its mistakes and warnings, and how each field is read and written or who may do so,
+//! out.
 
 use super::schema_file::{self, SchemaChoice};
 use super::{access_paths, output, rules_table};

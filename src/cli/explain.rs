@@ -53,7 +53,8 @@ impl Explain {
         let query = schema_file::read_argument(&self.query)?;
         let variables = variables(self.variables.as_deref())?;
         let request = Request { query, operation_name: self.operation, variables, ..Request::default() };
-        let (plan, cost) = gateway::plan(&model, &request, &Settings::default()).map_err(|errors| anyhow!(listed(&errors, &self.query)))?;
+        let (plan, cost) = gateway::plan(&model, &request, &Settings::default())
+            .map_err(|errors| anyhow!(listed(&errors, &self.query)))?;
         let (mut text, mut json) = (format!("{}{}", plan.to_text(&model), cost.to_text()), plan.to_json(&model));
         json["cost"] = cost.to_json();
         if self.execution.run {

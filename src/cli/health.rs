@@ -1,4 +1,5 @@
-//! `keyfold health`: a running server asked whether it is live; the exit code says so. It is the health check of images without a shell.
+//! `keyfold health`: a running server asked whether it is live; the exit code says so. It is the health check of images
+//! without a shell.
 
 use crate::serve::outbound::probe::probe;
 use anyhow::Result;
@@ -39,7 +40,9 @@ impl Health {
 /// The URL of a server that listens on this address. One that listens on all addresses is asked on this machine.
 fn url_of(listen: Option<&str>) -> String {
     match listen.map(str::parse::<SocketAddr>) {
-        Some(Ok(address)) if address.ip().is_unspecified() => format!("http://{}:{}", Ipv4Addr::LOCALHOST, address.port()),
+        Some(Ok(address)) if address.ip().is_unspecified() => {
+            format!("http://{}:{}", Ipv4Addr::LOCALHOST, address.port())
+        }
         Some(Ok(address)) => format!("http://{address}"),
         Some(Err(_)) => format!("http://{}", listen.unwrap_or_default()),
         None => format!("http://{}:{USUAL_PORT}", Ipv4Addr::LOCALHOST),

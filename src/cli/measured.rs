@@ -1,4 +1,5 @@
-//! An operation, and where its tables are, in; the calls that it makes there, by waves, out. What is expected of them is not known here.
+//! An operation, and where its tables are, in; the calls that it makes there, by waves, out. What is expected of them
+//! is not known here.
 
 use super::items::samples::{self, Samples};
 use super::output::counted;
@@ -25,7 +26,8 @@ const BOUND: Duration = Duration::from_secs(30);
 /// Whether and where to run an operation, and as whom.
 #[derive(Debug, Args)]
 pub struct RunChoice {
-    /// Run the operation, too, and print the calls that it makes: on the samples in memory, or where --data, --endpoint-url or --region say
+    /// Run the operation, too, and print the calls that it makes: on the samples in memory, or where --data,
+    /// --endpoint-url or --region say
     #[arg(long)]
     pub run: bool,
 
@@ -92,7 +94,11 @@ impl RunChoice {
         let told = |error: &Value| {
             let message = error["message"].as_str()?;
             let is_sign_in = nobody && error["extensions"]["code"] == "UNAUTHENTICATED";
-            Some(if is_sign_in { format!("{message} --sub ID runs the operation as a caller.") } else { message.to_owned() })
+            Some(if is_sign_in {
+                format!("{message} --sub ID runs the operation as a caller.")
+            } else {
+                message.to_owned()
+            })
         };
         let errors = errors.filter_map(told).collect();
         Ok(Measurement { calls, ms, bytes: body.to_string().len(), errors })
@@ -124,8 +130,13 @@ impl Measurement {
         for wave in 1..=waves {
             let _ = writeln!(text, "  wave {wave}");
             for call in self.calls.iter().filter(|call| call.wave == wave) {
-                let place = call.index.as_ref().map_or_else(|| call.table.clone(), |index| format!("{}.{index}", call.table));
-                let keys = if call.operation.starts_with("Batch") { format!("{} → ", counted(call.keys, "key")) } else { String::new() };
+                let place =
+                    call.index.as_ref().map_or_else(|| call.table.clone(), |index| format!("{}.{index}", call.table));
+                let keys = if call.operation.starts_with("Batch") {
+                    format!("{} → ", counted(call.keys, "key"))
+                } else {
+                    String::new()
+                };
                 let (items, units) = (counted(call.items, "item"), units(call.capacity));
                 let _ = writeln!(
                     text,
@@ -136,7 +147,13 @@ impl Measurement {
         }
         let capacity = self.calls.iter().map(|call| call.capacity).fold(0.0, |sum, units| sum + units);
         let (calls, waves) = (counted(self.calls.len() as u64, "call"), counted(waves, "wave"));
-        let _ = writeln!(text, "  in all: {calls} in {waves}, {}, {:.1} ms, {} bytes", units(capacity), self.ms, self.bytes);
+        let _ = writeln!(
+            text,
+            "  in all: {calls} in {waves}, {}, {:.1} ms, {} bytes",
+            units(capacity),
+            self.ms,
+            self.bytes
+        );
         text.extend(self.errors.iter().map(|message| format!("  error: {message}\n")));
         text
     }
@@ -163,7 +180,11 @@ mod tests {
             start: 0.05,
             wave,
         };
-        let calls = vec![call("Query", Some("i"), 1, 2, 1), call("GetItem", None, 1, 1, 1), call("BatchGetItem", None, 3, 3, 2)];
+        let calls = vec![
+            call("Query", Some("i"), 1, 2, 1),
+            call("GetItem", None, 1, 1, 1),
+            call("BatchGetItem", None, 3, 3, 2),
+        ];
         let measurement = Measurement { calls, ms: 4.0, bytes: 120, errors: vec!["no".into()] };
         let expected = "\
 measured

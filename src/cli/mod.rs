@@ -1,4 +1,5 @@
-//! The commands: arguments in, text and an exit code out. Each command is a file or a folder; the other files are shared.
+//! The commands: arguments in, text and an exit code out. Each command is a file or a folder; the other files are
+//! shared.
 
 mod access_paths;
 mod check;
@@ -57,21 +58,34 @@ const CONFIG_VARIABLE: &str = "KEYFOLD_CONFIG";
 fn command() -> clap::Command {
     let help = "File of settings, below options and variables [default: keyfold.toml, if it exists]";
     let parser = value_parser!(PathBuf);
-    Cli::command()
-        .arg(Arg::new("config").long("config").env(CONFIG_VARIABLE).value_name("FILE").global(true).value_parser(parser).help(help))
+    Cli::command().arg(
+        Arg::new("config")
+            .long("config")
+            .env(CONFIG_VARIABLE)
+            .value_name("FILE")
+            .global(true)
+            .value_parser(parser)
+            .help(help),
+    )
 }
 
 impl Cli {
-    /// Reads the arguments of the process, its environment, and the file of settings, which is given, too. Wrong arguments and requests for help
-    /// end the process; an error is a mistake in the file. Lambda starts a function without arguments, and then the command is `serve`.
+    /// Reads the arguments of the process, its environment, and the file of settings, which is given, too. Wrong
+    /// arguments and requests for help end the process; an error is a mistake in the file. Lambda starts a function
+    /// without arguments, and then the command is `serve`.
     pub fn read() -> Result<(Self, ConfigFile)> {
         let (command, mut arguments) = (command(), std::env::args_os().collect::<Vec<_>>());
         if arguments.len() == 1 && std::env::var_os(runtime_api::VARIABLE).is_some() {
             arguments.push("serve".into());
         }
-        let name = levels::command_of(&arguments).map(|(_, name)| name.to_owned()).filter(|name| command.find_subcommand(name).is_some());
-        let path = levels::given(&arguments, "config").map(OsStr::to_owned).or_else(|| std::env::var_os(CONFIG_VARIABLE));
-        let (Some(name), false) = (name, asks_for_help(&arguments) || path.as_ref().is_some_and(|path| path.is_empty())) else {
+        let name = levels::command_of(&arguments)
+            .map(|(_, name)| name.to_owned())
+            .filter(|name| command.find_subcommand(name).is_some());
+        let path =
+            levels::given(&arguments, "config").map(OsStr::to_owned).or_else(|| std::env::var_os(CONFIG_VARIABLE));
+        let (Some(name), false) =
+            (name, asks_for_help(&arguments) || path.as_ref().is_some_and(|path| path.is_empty()))
+        else {
             return Ok((Self::new(&command.get_matches_from(arguments)), ConfigFile::default()));
         };
         let file = ConfigFile::read(path.as_deref().map_or(Path::new(USUAL), Path::new), path.is_some(), &command)?;
@@ -132,14 +146,19 @@ mod tests {
     fn contradictions_are_mistakes_of_usage() {
         assert_eq!(refusal("keyfold dev --memory --data d"), ErrorKind::ArgumentConflict);
         assert_eq!(refusal("keyfold dev --sample s --no-sample"), ErrorKind::ArgumentConflict);
-        assert_eq!(refusal("keyfold import --table t --data d --endpoint-url http://localhost:8000 f"), ErrorKind::ArgumentConflict);
+        assert_eq!(
+            refusal("keyfold import --table t --data d --endpoint-url http://localhost:8000 f"),
+            ErrorKind::ArgumentConflict
+        );
         assert_eq!(refusal("keyfold tables --endpoint-url http://localhost:8000"), ErrorKind::MissingRequiredArgument);
         assert_eq!(refusal("keyfold serve --cursor-key short"), ErrorKind::ValueValidation);
     }
 
     #[test]
     fn a_switch_takes_no_word_that_follows() {
-        for arguments in ["keyfold serve --introspection", "keyfold serve --introspection=false", "keyfold dev --no-introspection"] {
+        for arguments in
+            ["keyfold serve --introspection", "keyfold serve --introspection=false", "keyfold dev --no-introspection"]
+        {
             assert!(Cli::try_parse_from(arguments.split(' ')).is_ok(), "{arguments}");
         }
         assert_eq!(refusal("keyfold serve --introspection false"), ErrorKind::UnknownArgument);

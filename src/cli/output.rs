@@ -32,11 +32,13 @@ pub fn aligned(rows: &[Vec<String>]) -> String {
 
 /// Cells as a line with columns of these widths, two spaces between them.
 pub fn line(widths: &[usize], cells: &[impl AsRef<str>]) -> String {
-    let padded: Vec<String> = cells.iter().zip(widths).map(|(cell, width)| format!("{:width$}", cell.as_ref())).collect();
+    let padded: Vec<String> =
+        cells.iter().zip(widths).map(|(cell, width)| format!("{:width$}", cell.as_ref())).collect();
     format!("{}\n", padded.join("  ").trim_end())
 }
 
-/// A text in lines of a width, broken at spaces. Lines after the first are indented by two more. A longer word is broken.
+/// A text in lines of a width, broken at spaces. Lines after the first are indented by two more. A longer word is
+/// broken.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let indent = text.chars().take_while(|letter| *letter == ' ').count();
     let mut lines = Vec::new();

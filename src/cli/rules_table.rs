@@ -1,4 +1,5 @@
-//! A model in, who may read and write each type and field out, as a table of 100 columns: the output of `keyfold check --rules`.
+//! A model in, who may read and write each type and field out, as a table of 100 columns: the output of
+//! `keyfold check --rules`.
 
 use super::output::{line, wrapped};
 use crate::schema::model::auth::{AuthAction, AuthRules};
@@ -28,12 +29,20 @@ pub fn table(model: &Model, of: Option<&str>) -> String {
                 let in_key: String = claims_in_key(ty).map(|claim| format!("; {claim} is in its key")).collect();
                 let reads = format!("{}{hidden}{in_key}", none(said(&ty.auth, AuthAction::Read)));
                 text += &lines([&ty.name, &reads, &format!("{}{in_key}", none(said(&ty.auth, AuthAction::Write)))]);
-                for field in ty.fields.values().filter(|field| !field.auth.is_empty() || matches!(field.kind, FieldKind::Find(_))) {
+                for field in ty
+                    .fields
+                    .values()
+                    .filter(|field| !field.auth.is_empty() || matches!(field.kind, FieldKind::Find(_)))
+                {
                     text += &row(model, ty, field);
                 }
             }
             TypeKind::Root => text.extend(ty.fields.values().map(|field| row(model, ty, field))),
-            TypeKind::Embedded | TypeKind::Connection(_) | TypeKind::Edge | TypeKind::PageInfo | TypeKind::Change(_) => {}
+            TypeKind::Embedded
+            | TypeKind::Connection(_)
+            | TypeKind::Edge
+            | TypeKind::PageInfo
+            | TypeKind::Change(_) => {}
         }
     }
     text
@@ -45,8 +54,9 @@ fn row(model: &Model, ty: &ObjectType, field: &Field) -> String {
     let (reads, writes) = match &field.kind {
         FieldKind::Find(find) => (all(own(AuthAction::Read), of_find(model, (ty, find)).into_iter()), String::new()),
         FieldKind::Write(write) => {
-            let of_action =
-                |action: &Action| Some(TypeInReach::new(model.types.get(&action.item)?, action.asks(), claims_of_action(action)));
+            let of_action = |action: &Action| {
+                Some(TypeInReach::new(model.types.get(&action.item)?, action.asks(), claims_of_action(action)))
+            };
             let of_found = write.find.iter().flat_map(|find| of_find(model, (ty, find)));
             (String::new(), all(own(AuthAction::Write), of_found.chain(write.actions.iter().filter_map(of_action))))
         }
@@ -176,7 +186,8 @@ type Mutation {
     @put(set: { userId: "{auth.sub}" })
 }
 "#;
-        let (model, _) = crate::schema::load("notes.graphql", schema, &|_| None).map_err(|mistakes| mistakes.render(false)).unwrap();
+        let (model, _) =
+            crate::schema::load("notes.graphql", schema, &|_| None).map_err(|mistakes| mistakes.render(false)).unwrap();
         let expected = "\
 FIELD                       WHO READS IT                         WHO WRITES IT
 Query.user                  User: signed in
@@ -197,7 +208,8 @@ Mutation.note                                                    User with id = 
 
     #[test]
     fn cells_are_wrapped_within_100_columns() {
-        let text = lines(["User.email", "if 'support' IN (auth[\"cognito:groups\"]), or if auth.role = 'admin'", "as User"]);
+        let text =
+            lines(["User.email", "if 'support' IN (auth[\"cognito:groups\"]), or if auth.role = 'admin'", "as User"]);
         let expected = "\
 User.email                  if 'support' IN                      as User
                               (auth[\"cognito:groups\"]), or if

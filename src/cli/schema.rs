@@ -21,7 +21,11 @@ pub struct PrintSchema {
 impl PrintSchema {
     /// Runs the command.
     pub fn run(self) -> Result<ExitCode> {
-        let text = if self.directives { DIRECTIVES.to_owned() } else { schema_file::load(&self.choice.schema)?.model.api.to_string() };
+        let text = if self.directives {
+            DIRECTIVES.to_owned()
+        } else {
+            schema_file::load(&self.choice.schema)?.model.api.to_string()
+        };
         output::print(&format!("{}\n", text.trim_end()))?;
         Ok(ExitCode::SUCCESS)
     }

@@ -31,7 +31,8 @@ pub fn load(path: &Path) -> Result<LoadedSchema> {
     Ok(load_with(path, |_| ())?.0)
 }
 
-/// Loads a schema as [`load`] does. `begin` is called as soon as its tables are known, and begins what needs nothing else.
+/// Loads a schema as [`load`] does. `begin` is called as soon as its tables are known, and begins what needs nothing
+/// else.
 pub fn load_with<T>(path: &Path, begin: impl FnOnce(&ParsedSchema<'_>) -> T) -> Result<(LoadedSchema, T)> {
     let text = read(path)?;
     let file = path.display().to_string();

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 /// DynamoDB or a compatible server.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Remote {
-    /// Address of a DynamoDB-compatible server, such as http://localhost:8000 [env: KEYFOLD_ENDPOINT_URL] [default: DynamoDB of the region]
+    /// Address of a DynamoDB-compatible server, such as http://localhost:8000 [env: KEYFOLD_ENDPOINT_URL] [default:
+    /// DynamoDB of the region]
     #[arg(long, value_name = "URL")]
     pub endpoint_url: Option<String>,
 
@@ -32,7 +33,8 @@ pub struct StoreChoice {
 }
 
 impl Remote {
-    /// Connects, and describes one table to see that a server answers. Otherwise a long command would retry for minutes.
+    /// Connects, and describes one table to see that a server answers. Otherwise a long command would retry for
+    /// minutes.
     pub async fn connect(&self, tables: &[Table]) -> Result<TableStore> {
         let store = self.store().await?;
         reachable(&store, tables).await?;
@@ -73,8 +75,8 @@ impl StoreChoice {
         }
     }
 
-    /// Opens the store to write to. It creates a missing directory and the table in it. It never creates a table elsewhere, because a
-    /// table costs money.
+    /// Opens the store to write to. It creates a missing directory and the table in it. It never creates a table
+    /// elsewhere, because a table costs money.
     pub async fn open_for(&self, table: &Table) -> Result<TableStore> {
         let Some(directory) = &self.data else { return self.remote.connect(std::slice::from_ref(table)).await };
         let store = embedded(directory)?;
@@ -84,8 +86,9 @@ impl StoreChoice {
     }
 }
 
-/// An environment variable that is not empty, or else the setting of its name in keyfold.toml. Options that exclude each other read their variables here: the parser of arguments treats a
-/// variable like an option, so that one in the environment would exclude the other on the command line.
+/// An environment variable that is not empty, or else the setting of its name in keyfold.toml. Options that exclude
+/// each other read their variables here: the parser of arguments treats a variable like an option, so that one in the
+/// environment would exclude the other on the command line.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty()).or_else(|| file::in_place_of(name))
 }
@@ -104,8 +107,12 @@ pub fn embedded(directory: &Path) -> Result<TableStore> {
 /// The error with what failed before it and what may help after it.
 pub fn explained(error: TableError, tried: &str) -> anyhow::Error {
     let help = match error.kind {
-        TableErrorKind::Denied => "Set credentials as for other AWS tools: AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
-        TableErrorKind::NoSuchTable => "`keyfold tables` prints the tables of the schema, `keyfold tables --create` creates them",
+        TableErrorKind::Denied => {
+            "Set credentials as for other AWS tools: AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+        }
+        TableErrorKind::NoSuchTable => {
+            "`keyfold tables` prints the tables of the schema, `keyfold tables --create` creates them"
+        }
         TableErrorKind::Unavailable | TableErrorKind::Timeout => "Check the address, and whether the server is running",
         TableErrorKind::Storage => "Make room on the disk, or replace the data with a copy, and start again",
         TableErrorKind::Throttled => "DynamoDB is throttling requests. Try again later",

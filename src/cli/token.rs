@@ -23,7 +23,8 @@ pub struct PrintToken {
     #[arg(long, value_name = "ID")]
     sub: String,
 
-    /// Another claim; the value is JSON, or a text if it is none: role=admin, 'groups=["a","b"]', level=3; repeat it for several
+    /// Another claim; the value is JSON, or a text if it is none: role=admin, 'groups=["a","b"]', level=3; repeat it
+    /// for several
     #[arg(long = "claim", value_name = "NAME=VALUE", value_parser = claim)]
     claims: Vec<(String, Value)>,
 
@@ -38,8 +39,8 @@ pub struct PrintToken {
 /// The file of the secret that `keyfold dev` and `keyfold token` share.
 #[derive(Debug, Args)]
 pub struct TokenSecret {
-    /// File of the secret that `keyfold dev` and `keyfold token` share, made if it is missing [default: keyfold/dev-secret among the user's
-    /// state files]
+    /// File of the secret that `keyfold dev` and `keyfold token` share, made if it is missing [default:
+    /// keyfold/dev-secret among the user's state files]
     #[arg(long = "token-secret", env = "KEYFOLD_TOKEN_SECRET", value_name = "FILE")]
     file: Option<PathBuf>,
 }
@@ -78,7 +79,8 @@ pub fn claims_of(subject: &str, others: &[(String, Value)]) -> Map<String, Value
 
 /// Reads a claim: its name, and its value as JSON, or as a text if it is none.
 pub fn claim(text: &str) -> Result<(String, Value), String> {
-    let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or("write a claim as name=value")?;
+    let (name, value) =
+        text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or("write a claim as name=value")?;
     if matches!(name, "iss" | "aud" | "exp" | "sub") {
         return Err(format!("the claim {name} cannot be set this way"));
     }

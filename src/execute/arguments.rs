@@ -1,4 +1,5 @@
-//! The arguments of a plan's fields, coerced once for all rows, and the pages and filters that they ask for. Must not know rows.
+//! The arguments of a plan's fields, coerced once for all rows, and the pages and filters that they ask for. Must not
+//! know rows.
 
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, Failure};
@@ -48,15 +49,22 @@ impl<'p> FieldArguments<'p> {
     }
 
     /// The filter and the paging of a read, from its arguments. An argument that is not acceptable is an error.
-    pub fn of_read<'a>(&'a self, context: &'a ExecutionContext<'_>, read: &'a Read) -> Result<ReadArguments<'a>, Arc<Failure>> {
+    pub fn of_read<'a>(
+        &'a self,
+        context: &'a ExecutionContext<'_>,
+        read: &'a Read,
+    ) -> Result<ReadArguments<'a>, Arc<Failure>> {
         let refuse = |message: String| Failure::new(ErrorCode::BadUserInput, message);
-        let scope =
-            |id: ArgumentsId| Ok::<_, Arc<Failure>>(Scope { arguments: self.values(id)?, now: context.now, caller: context.caller });
+        let scope = |id: ArgumentsId| {
+            Ok::<_, Arc<Failure>>(Scope { arguments: self.values(id)?, now: context.now, caller: context.caller })
+        };
         let item_filter = match read.action.item_filter() {
             Some(filter) => Some(ItemFilter::new(filter, scope(filter.arguments)?).map_err(refuse)?),
             None => None,
         };
-        let ReadAction::Query(query) = &read.action else { return Ok(ReadArguments { item_filter, page: None, query_filter: Ok(None) }) };
+        let ReadAction::Query(query) = &read.action else {
+            return Ok(ReadArguments { item_filter, page: None, query_filter: Ok(None) });
+        };
         let page = match query.want {
             Want::Page { arguments: id, sizes, .. } => Some(paging(self.values(id)?, self.given(id), sizes)?),
             Want::First | Want::Whole { .. } | Want::Count { .. } => None,

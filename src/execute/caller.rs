@@ -91,7 +91,9 @@ mod tests {
 
     #[test]
     fn claims_are_found_by_their_paths() {
-        let Value::Object(claims) = json!({ "sub": "ann", "address": { "country": "FR" }, "cognito:groups": ["a"], "team": null }) else {
+        let Value::Object(claims) =
+            json!({ "sub": "ann", "address": { "country": "FR" }, "cognito:groups": ["a"], "team": null })
+        else {
             panic!("an object")
         };
         let caller = Caller::signed_in(claims);

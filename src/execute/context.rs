@@ -1,5 +1,6 @@
-//! The context of a request, which all its steps share: the model and the store's loaders, the time and the deadline, limits and secrets.
-//! The gateway makes it; reads and writes borrow it. Must not know plans, nor what a step has found.
+//! The context of a request, which all its steps share: the model and the store's loaders, the time and the deadline,
+//! limits and secrets. The gateway makes it; reads and writes borrow it. Must not know plans, nor what a step has
+//! found.
 
 use super::caller::Caller;
 use super::expression::request_time::RequestTime;
@@ -14,8 +15,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long after its deadline a request may still give its own response. The calls end at the deadline, and each reports that at its own
-/// path; to write that takes a moment. What waits for the response, at whatever layer, waits this much longer.
+/// How long after its deadline a request may still give its own response. The calls end at the deadline, and each
+/// reports that at its own path; to write that takes a moment. What waits for the response, at whatever layer, waits
+/// this much longer.
 pub const GRACE: Duration = Duration::from_millis(500);
 
 /// The context of one request.

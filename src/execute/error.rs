@@ -120,7 +120,9 @@ impl Failure {
             TableErrorKind::Throttled => (ErrorCode::Throttled, "DynamoDB is throttling requests. Try again later."),
             TableErrorKind::Timeout => (ErrorCode::Timeout, "The table did not answer in time."),
             TableErrorKind::Unavailable => (ErrorCode::Unavailable, "The table cannot be reached. Try again later."),
-            TableErrorKind::Storage => (ErrorCode::Unavailable, "The store cannot use its disk or its data. The log says why."),
+            TableErrorKind::Storage => {
+                (ErrorCode::Unavailable, "The store cannot use its disk or its data. The log says why.")
+            }
             TableErrorKind::NoSuchTable => (ErrorCode::Unavailable, "The table does not exist."),
             TableErrorKind::Denied => (ErrorCode::Unavailable, "The gateway may not read the table."),
             TableErrorKind::TooMuch => {
@@ -193,7 +195,8 @@ mod tests {
     fn a_table_that_fails_for_all_requests_has_a_line_a_second() {
         let kept = LogBuffer::default();
         let subscriber = kept.subscriber();
-        let error = TableError { kind: TableErrorKind::Unavailable, detail: "it has not answered for 4 seconds".to_owned() };
+        let error =
+            TableError { kind: TableErrorKind::Unavailable, detail: "it has not answered for 4 seconds".to_owned() };
         let begun = std::time::Instant::now();
         tracing::subscriber::with_default(subscriber, || (0..1200).for_each(|_| drop(Failure::of_table(&error))));
         let most = 2 + usize::try_from(begun.elapsed().as_secs()).unwrap();

@@ -8,7 +8,9 @@ use super::heavy_work::{HeavyFuture, HeavyWork, WorkDone};
 use super::keyed_locks::KeyedLocks;
 use super::operation_cache::{OperationCache, PlannedOperation, plan_once};
 use super::page::cursor::CursorKey;
-use super::report::{GatewayLoad, OperationReport, Phases, Preparation, RunObserver, RunOutcome, TraceContext, counted, waited};
+use super::report::{
+    GatewayLoad, OperationReport, Phases, Preparation, RunObserver, RunOutcome, TraceContext, counted, waited,
+};
 use super::request::{Request, Settings};
 use super::response::body::{ResponseBody, ResponseLimits};
 use super::response::explain;
@@ -113,7 +115,8 @@ pub struct Response {
     pub body: Bytes,
     /// How long it may be kept.
     pub policy: CachePolicy,
-    /// The code of a request that failed before execution: its body has no `data` (GraphQL spec section 7.1.2, "Request errors").
+    /// The code of a request that failed before execution: its body has no `data` (GraphQL spec section 7.1.2, "Request
+    /// errors").
     pub refused: Option<ErrorCode>,
     /// Of a subscription: the id of the event, with which the client goes on after it.
     pub event: Option<Arc<str>>,
@@ -200,13 +203,18 @@ impl Gateway {
 
     /// Begins a run that ends at the deadline.
     pub(super) fn begin(&self, deadline: Instant) -> OperationRun {
-        let loaders = Loaders::through(&self.inner.calls, (self.inner.store.clone(), self.inner.cache.clone()), deadline);
+        let loaders =
+            Loaders::through(&self.inner.calls, (self.inner.store.clone(), self.inner.cache.clone()), deadline);
         let (misses, lost_races) = (AtomicBool::new(false), AtomicU32::new(0));
         OperationRun { loaders, work: WorkDone::default(), misses, lost_races, now: RequestTime::now(), deadline }
     }
 
     /// The context of a run of an operation.
-    pub(super) fn context<'a>(&'a self, run: &'a OperationRun, prepared: &'a PreparedOperation) -> ExecutionContext<'a> {
+    pub(super) fn context<'a>(
+        &'a self,
+        run: &'a OperationRun,
+        prepared: &'a PreparedOperation,
+    ) -> ExecutionContext<'a> {
         let Inner { model, limits, max_read_bytes, cursor_key, single_writes, keyed_locks, .. } = &*self.inner;
         ExecutionContext {
             model,
@@ -227,11 +235,17 @@ impl Gateway {
     }
 
     /// Does the work of a run, beside the workers if it takes long.
-    pub(super) fn share<'r, F: Future>(&self, prepared: &'r PreparedOperation, run: &'r OperationRun, work: F) -> HeavyFuture<'r, F> {
+    pub(super) fn share<'r, F: Future>(
+        &self,
+        prepared: &'r PreparedOperation,
+        run: &'r OperationRun,
+        work: F,
+    ) -> HeavyFuture<'r, F> {
         self.inner.heavy_work.share(&prepared.planned.heavy, &run.work, work)
     }
 
-    /// Ends a run whose response has been written: its report, of which the observer has heard. `arrived` is when its preparation began.
+    /// Ends a run whose response has been written: its report, of which the observer has heard. `arrived` is when its
+    /// preparation began.
     pub(super) fn end(
         &self,
         prepared: &PreparedOperation,
@@ -297,12 +311,22 @@ impl Gateway {
         let report = self.end(prepared, run, &body, &prepared.planned.preparation);
         let cost = || cost_of_operation(model, plan, variables, self.inner.single_writes);
         let extensions = explain.then(|| explain::extensions(model, plan, &cost(), &report.calls, refused));
-        Response { body: body.finish(has_data, extensions).into(), policy, refused: None, event: None, report: Some(report) }
+        Response {
+            body: body.finish(has_data, extensions).into(),
+            policy,
+            refused: None,
+            event: None,
+            report: Some(report),
+        }
     }
 }
 
 /// The plan of an operation, and what it costs at most, without a store: for `keyfold explain`.
-pub fn plan(model: &Model, request: &Request, settings: &Settings) -> Result<(Arc<OperationPlan>, OperationCost), Vec<GraphqlError>> {
+pub fn plan(
+    model: &Model,
+    request: &Request,
+    settings: &Settings,
+) -> Result<(Arc<OperationPlan>, OperationCost), Vec<GraphqlError>> {
     plan_once(model, request, settings)
 }
 

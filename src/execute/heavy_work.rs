@@ -1,8 +1,10 @@
-//! Work that may take long in, its result out, on threads beside the workers that serve requests. Must not know what is done.
+//! Work that may take long in, its result out, on threads beside the workers that serve requests. Must not know what is
+//! done.
 //!
-//! Each worker serves many requests. While it parses a large document or writes a response of many objects, its other requests wait. Such
-//! work therefore runs on at most half of the machine's threads, apart from the workers. Parsing and planning a new document always counts
-//! as such work. Running an operation does once it has processed many rows and items, now or in its last run.
+//! Each worker serves many requests. While it parses a large document or writes a response of many objects, its other
+//! requests wait. Such work therefore runs on at most half of the machine's threads, apart from the workers. Parsing
+//! and planning a new document always counts as such work. Running an operation does once it has processed many rows
+//! and items, now or in its last run.
 
 use super::error::{ErrorCode, GraphqlError};
 use futures_util::future::{BoxFuture, FutureExt};
@@ -48,7 +50,8 @@ impl Default for HeavyWork {
 }
 
 impl HeavyWork {
-    /// Does the work on its own thread, as soon as one is free. Work that has begun ends, and keeps its thread, even if nobody waits for it.
+    /// Does the work on its own thread, as soon as one is free. Work that has begun ends, and keeps its thread, even if
+    /// nobody waits for it.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Vec<GraphqlError>> + Send + 'static,
@@ -69,15 +72,16 @@ impl HeavyWork {
         }
     }
 
-    /// Runs a future that may take long. `heavy` says whether its last run did, and is set to whether this one does. The future counts its
-    /// rows and items in `work`.
+    /// Runs a future that may take long. `heavy` says whether its last run did, and is set to whether this one does.
+    /// The future counts its rows and items in `work`.
     pub fn share<'h, F: Future>(&self, heavy: &'h AtomicBool, work: &'h WorkDone, future: F) -> HeavyFuture<'h, F> {
         let began_heavy = heavy.load(Ordering::Relaxed);
         HeavyFuture { places: self.places.clone(), place: None, future: Box::pin(future), heavy, work, began_heavy }
     }
 }
 
-/// A future that leaves the workers once its work is heavy. From then on it holds a place while it computes, but not while it waits for calls.
+/// A future that leaves the workers once its work is heavy. From then on it holds a place while it computes, but not
+/// while it waits for calls.
 pub struct HeavyFuture<'h, F> {
     places: Arc<Semaphore>,
     /// The place that it waits for.

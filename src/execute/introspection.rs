@@ -1,6 +1,6 @@
-//! An operation in; the values of its `__schema` and `__type` fields out. apollo-compiler answers them from the schema, except
-//! `__Type.isOneOf`, which its version 1 does not know. In place of that field, the operation asks for the type's name, and the name is
-//! then replaced by the answer.
+//! An operation in; the values of its `__schema` and `__type` fields out. apollo-compiler answers them from the schema,
+//! except `__Type.isOneOf`, which its version 1 does not know. In place of that field, the operation asks for the
+//! type's name, and the name is then replaced by the answer.
 
 use crate::schema::scalar::coerce::is_one_of;
 use crate::schema::syntax::one_of::IS_ONE_OF;

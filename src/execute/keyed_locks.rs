@@ -1,9 +1,10 @@
 //! Locks of items by their keys: the writers of one item take turns after a lost race, in the order in which they came.
 //!
-//! A writer that lost a race waits for its turn at the item. Other writers that need the item wait behind it, so that each reads what the
-//! one before wrote and needs one attempt. Without a lost race nobody waits. The locks cover the writers of this process only; races with
-//! other processes are lost and repeated. A lock exists while a writer has it or waits for it, so there are never more locks than requests.
-//! A wait ends at the request's deadline. Must not know what is written.
+//! A writer that lost a race waits for its turn at the item. Other writers that need the item wait behind it, so that
+//! each reads what the one before wrote and needs one attempt. Without a lost race nobody waits. The locks cover the
+//! writers of this process only; races with other processes are lost and repeated. A lock exists while a writer has it
+//! or waits for it, so there are never more locks than requests. A wait ends at the request's deadline. Must not know
+//! what is written.
 
 use crate::table::data::attribute::Key;
 use std::collections::HashMap;
@@ -43,8 +44,8 @@ impl KeyedLocks {
         places.iter().find(|place| locks.contains_key(*place))
     }
 
-    /// Waits for a turn at the item; `None` if it does not come before the deadline. Turns come in the order of asking (tokio documents its
-    /// mutex as fair).
+    /// Waits for a turn at the item; `None` if it does not come before the deadline. Turns come in the order of asking
+    /// (tokio documents its mutex as fair).
     pub async fn turn(&self, place: ItemPlace, deadline: Instant) -> Option<Turn<'_>> {
         let lock = self.locks.lock().unwrap_or_else(PoisonError::into_inner).entry(place.clone()).or_default().clone();
         let stay = Stay { locks: self, place, lock: Some(lock.clone()) };

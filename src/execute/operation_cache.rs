@@ -1,4 +1,5 @@
-//! Operation text and variables → a plan. Parsed documents and plans are cached for later requests, up to a number of bytes.
+//! Operation text and variables → a plan. Parsed documents and plans are cached for later requests, up to a number of
+//! bytes.
 
 use super::error::{ErrorCode, GraphqlError};
 use super::heavy_work::HeavyWork;
@@ -27,7 +28,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The size of a usual large entry, in bytes: the caches are divided so that 32 such entries fit into each part.
 const USUAL_BYTES: u64 = 64 * 1024;
-/// The bytes of a plan for each byte of its debug output. Measured on the operations of `tests/golden/staff`: 2.7 to 3.7.
+/// The bytes of a plan for each byte of its debug output. Measured on the operations of `tests/golden/staff`: 2.7 to
+/// 3.7.
 const PLAN_BYTES_PER_BYTE: u64 = 4;
 /// The approximate overhead of an entry, in bytes.
 const ENTRY_BYTES: u64 = 256;
@@ -67,8 +69,8 @@ impl Weighter<PlanKey, CachedPlan> for Bytes {
     }
 }
 
-/// The documents and plans of received operations. Each of the two caches has half of the bytes. When it is full, it drops the entries that
-/// it needs least.
+/// The documents and plans of received operations. Each of the two caches has half of the bytes. When it is full, it
+/// drops the entries that it needs least.
 pub struct OperationCache {
     budgets: OperationBudgets,
     introspection: bool,
@@ -181,7 +183,12 @@ impl OperationCache {
         [self.counters[0].counts(self.documents.weight()), self.counters[1].counts(self.plans.weight())]
     }
 
-    async fn document(&self, model: &Arc<Model>, text: &str, is_new: &mut bool) -> Result<Arc<CachedDocument>, Vec<GraphqlError>> {
+    async fn document(
+        &self,
+        model: &Arc<Model>,
+        text: &str,
+        is_new: &mut bool,
+    ) -> Result<Arc<CachedDocument>, Vec<GraphqlError>> {
         let known = self.documents.get(text);
         self.counters[0].look_up(known.is_some());
         *is_new = known.is_none();
@@ -200,22 +207,37 @@ impl OperationCache {
 }
 
 /// The plan of an operation, which is not cached, and its greatest cost.
-pub fn plan_once(model: &Model, request: &Request, settings: &Settings) -> Result<(Arc<OperationPlan>, OperationCost), Vec<GraphqlError>> {
+pub fn plan_once(
+    model: &Model,
+    request: &Request,
+    settings: &Settings,
+) -> Result<(Arc<OperationPlan>, OperationCost), Vec<GraphqlError>> {
     let document = parse(model, &request.query, &budgets(settings), 0)?;
     let operation = bind(model, document, request)?;
-    let plan = make_plan(model, &operation.document, operation.name.as_deref(), &operation.variables, settings.passes)?.plan;
+    let plan =
+        make_plan(model, &operation.document, operation.name.as_deref(), &operation.variables, settings.passes)?.plan;
     let cost = cost_of_operation(model, &plan, &operation.variables, settings.single_writes);
     Ok((plan, cost))
 }
 
 fn budgets(settings: &Settings) -> OperationBudgets {
     let defaults = OperationBudgets::default();
-    OperationBudgets { depth: settings.max_depth, fields: settings.max_fields, aliases: settings.max_aliases, ..defaults }
+    OperationBudgets {
+        depth: settings.max_depth,
+        fields: settings.max_fields,
+        aliases: settings.max_aliases,
+        ..defaults
+    }
 }
 
-fn parse(model: &Model, text: &str, budgets: &OperationBudgets, number: u64) -> Result<Arc<CachedDocument>, Vec<GraphqlError>> {
-    let document =
-        Document::parse(&model.api, text, budgets).map_err(|errors| errors.into_iter().map(graphql_error).collect::<Vec<_>>())?;
+fn parse(
+    model: &Model,
+    text: &str,
+    budgets: &OperationBudgets,
+    number: u64,
+) -> Result<Arc<CachedDocument>, Vec<GraphqlError>> {
+    let document = Document::parse(&model.api, text, budgets)
+        .map_err(|errors| errors.into_iter().map(graphql_error).collect::<Vec<_>>())?;
     Ok(Arc::new(CachedDocument { bytes: bytes_of(&document.parsed), document, number }))
 }
 
@@ -255,9 +277,12 @@ impl PlannedOperation {
         }
         let document = &self.document.document.parsed;
         let refuse = |code, message: String| vec![GraphqlError::new(code, message)];
-        let operation =
-            document.operations.get(self.name.as_deref()).map_err(|error| refuse(ErrorCode::Internal, format!("{}.", error.message())))?;
-        check_max_depth(document, operation).map_err(|error| refuse(ErrorCode::LimitExceeded, format!("{}.", error.message())))?;
+        let operation = document
+            .operations
+            .get(self.name.as_deref())
+            .map_err(|error| refuse(ErrorCode::Internal, format!("{}.", error.message())))?;
+        check_max_depth(document, operation)
+            .map_err(|error| refuse(ErrorCode::LimitExceeded, format!("{}.", error.message())))?;
         introspect(&model.api, document, self.name.as_deref(), &self.variables)
             .map_err(|error| refuse(ErrorCode::Internal, format!("{}.", error.message())))
     }
@@ -280,10 +305,14 @@ fn graphql_error(error: PlanError) -> GraphqlError {
 }
 
 fn plan_too_large(most: u64) -> GraphqlError {
-    GraphqlError::new(ErrorCode::LimitExceeded, format!("The operation is too large: its plan has more than {most} bytes."))
+    GraphqlError::new(
+        ErrorCode::LimitExceeded,
+        format!("The operation is too large: its plan has more than {most} bytes."),
+    )
 }
 
-/// The error for an operation that may cost too much. `extensions` names the field, and the response keys that lead to it.
+/// The error for an operation that may cost too much. `extensions` names the field, and the response keys that lead to
+/// it.
 fn refused(TooCostly { message, field }: TooCostly) -> GraphqlError {
     let mut error = GraphqlError::new(ErrorCode::LimitExceeded, message);
     if let Some(field) = field {
@@ -345,8 +374,10 @@ mod tests {
     async fn a_mistake_is_told_to_all_who_wait() {
         let (model, cache) = (model(), OperationCache::new(&Settings::default(), Arc::default()));
         let request = Request { query: "{ b }".to_owned(), ..Request::default() };
-        let answers =
-            futures_util::future::join_all((0..20).map(async |_| cache.plan(&model, &request, &mut Preparation::begin()).await)).await;
+        let answers = futures_util::future::join_all(
+            (0..20).map(async |_| cache.plan(&model, &request, &mut Preparation::begin()).await),
+        )
+        .await;
         assert!(answers.iter().all(Result::is_err));
     }
 
@@ -354,7 +385,8 @@ mod tests {
     async fn the_cache_keeps_within_its_bytes() {
         let model = model();
         for bytes in [0, 64 * 1024] {
-            let cache = OperationCache::new(&Settings { plan_cache_bytes: bytes, ..Settings::default() }, Arc::default());
+            let cache =
+                OperationCache::new(&Settings { plan_cache_bytes: bytes, ..Settings::default() }, Arc::default());
             for number in 0..100 {
                 plan(&cache, &model, number).await;
             }

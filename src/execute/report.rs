@@ -1,4 +1,5 @@
-//! What a run of an operation took, as plain data: its phases, its calls, its errors. Logs, metrics and traces are made of it.
+//! What a run of an operation took, as plain data: its phases, its calls, its errors. Logs, metrics and traces are made
+//! of it.
 
 use super::error::ErrorCode;
 use crate::plan::tree::OperationPlan;
@@ -144,7 +145,11 @@ impl Preparation {
 
 impl OperationReport {
     /// The report of an operation that was refused before its execution.
-    pub fn refused(preparation: &Preparation, codes: impl IntoIterator<Item = ErrorCode>, trace: Option<TraceContext>) -> Self {
+    pub fn refused(
+        preparation: &Preparation,
+        codes: impl IntoIterator<Item = ErrorCode>,
+        trace: Option<TraceContext>,
+    ) -> Self {
         let lasted = preparation.clock.elapsed();
         Self {
             name: None,
@@ -154,7 +159,11 @@ impl OperationReport {
             lasted,
             prepared_after: lasted,
             was_new: (preparation.has_parsed, preparation.has_planned),
-            phases: Phases { parse: preparation.parse, plan: lasted.saturating_sub(preparation.parse), ..Phases::default() },
+            phases: Phases {
+                parse: preparation.parse,
+                plan: lasted.saturating_sub(preparation.parse),
+                ..Phases::default()
+            },
             calls: Vec::new(),
             lost_races: 0,
             errors: counted(codes),

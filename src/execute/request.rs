@@ -22,7 +22,8 @@ pub struct Settings {
     pub max_nodes: usize,
     /// The most bytes of a response.
     pub max_response_bytes: usize,
-    /// The most bytes that the reads of a response may read: items that arrive, and items that filters and counts look at.
+    /// The most bytes that the reads of a response may read: items that arrive, and items that filters and counts look
+    /// at.
     pub max_read_bytes: u64,
     /// The limits on the cost of an operation, by its plan.
     pub cost: CostLimits,

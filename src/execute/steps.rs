@@ -14,7 +14,8 @@ use serde_json::{Map, Value};
 use std::time::Instant;
 use tokio::task::yield_now;
 
-/// Runs every step. Each writes its part of the response. Fails if `data` is null: then later steps neither read nor write.
+/// Runs every step. Each writes its part of the response. Fails if `data` is null: then later steps neither read nor
+/// write.
 pub async fn run_steps(
     context: &ExecutionContext<'_>,
     steps: &OperationPlan,

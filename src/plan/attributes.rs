@@ -1,5 +1,5 @@
-//! An item type in; out: which attributes hold a field, how to read it, and what tells the type's items from others. Must not know
-//! operations.
+//! An item type in; out: which attributes hold a field, how to read it, and what tells the type's items from others.
+//! Must not know operations.
 
 use super::tree::{FieldReader, StoredPlace, TypeDiscriminator, TypeMarks};
 use crate::schema::model::auth::AuthAction;
@@ -20,7 +20,9 @@ pub fn keys(ty: &ObjectType) -> Option<&ItemKeys> {
 /// The key attributes of a table and of the index that is read, each once. Every item that is read has them.
 pub fn key_attributes(table: &Table, index: Option<usize>) -> Vec<&KeyAttribute> {
     let (partition, sort) = table.keys_of(index);
-    let of_index = std::iter::once(partition).chain(sort).filter(|key| table.primary_key().all(|primary| primary.name != key.name));
+    let of_index = std::iter::once(partition)
+        .chain(sort)
+        .filter(|key| table.primary_key().all(|primary| primary.name != key.name));
     table.primary_key().chain(of_index).collect()
 }
 
@@ -28,15 +30,23 @@ pub fn key_attributes(table: &Table, index: Option<usize>) -> Vec<&KeyAttribute>
 pub fn reader(ty: &ObjectType, field: &str) -> Option<Arc<FieldReader>> {
     let stored = ty.stored(field)?;
     let place = |attribute: &String| match keys(ty).and_then(|keys| keys.keys.get(attribute)) {
-        Some(templates) if stored.attribute.as_ref() != Some(attribute) => StoredPlace::Key(attribute.clone(), templates.clone()),
+        Some(templates) if stored.attribute.as_ref() != Some(attribute) => {
+            StoredPlace::Key(attribute.clone(), templates.clone())
+        }
         _ => StoredPlace::Attribute(attribute.clone()),
     };
     let places = places(ty, field).into_iter().map(place).collect();
-    Some(Arc::new(FieldReader { field: field.to_owned(), ty: ty.fields[field].ty.clone(), stored: stored.clone(), places }))
+    Some(Arc::new(FieldReader {
+        field: field.to_owned(),
+        ty: ty.fields[field].ty.clone(),
+        stored: stored.clone(),
+        places,
+    }))
 }
 
-/// The attributes that may hold a stored field, in the order in which it is looked for: the item's identity, which is its primary key; the
-/// field's own attribute; index keys, also those that hold the field in some of their alternatives only; the attribute of its name.
+/// The attributes that may hold a stored field, in the order in which it is looked for: the item's identity, which is
+/// its primary key; the field's own attribute; index keys, also those that hold the field in some of their alternatives
+/// only; the attribute of its name.
 pub fn places<'t>(ty: &'t ObjectType, field: &'t str) -> Vec<&'t String> {
     let Some(stored) = ty.stored(field) else { return Vec::new() };
     if stored.identity > 0 {
@@ -44,17 +54,22 @@ pub fn places<'t>(ty: &'t ObjectType, field: &'t str) -> Vec<&'t String> {
         let identity = &stored.keys[..stored.identity];
         return identity.iter().filter(|key| stored.attribute.as_ref() == Some(key)).chain(identity).take(1).collect();
     }
-    let in_keys = stored.keys.iter().chain(alternatives_of(ty, field)).filter(|key| stored.attribute.as_ref() != Some(key));
+    let in_keys =
+        stored.keys.iter().chain(alternatives_of(ty, field)).filter(|key| stored.attribute.as_ref() != Some(key));
     stored.attribute.iter().chain(in_keys).chain(&stored.formerly).collect()
 }
 
 /// The stored fields of a type.
 pub fn stored_fields(ty: &ObjectType) -> Vec<String> {
-    ty.fields.values().filter(|field| matches!(field.kind, FieldKind::Stored(_))).map(|field| field.name.clone()).collect()
+    ty.fields
+        .values()
+        .filter(|field| matches!(field.kind, FieldKind::Stored(_)))
+        .map(|field| field.name.clone())
+        .collect()
 }
 
-/// Index keys that hold the field in some of their alternatives only. An item that lacks the field's own attribute, as older items may, is
-/// read by these keys.
+/// Index keys that hold the field in some of their alternatives only. An item that lacks the field's own attribute, as
+/// older items may, is read by these keys.
 pub fn alternatives_of<'t>(ty: &'t ObjectType, field: &'t str) -> impl Iterator<Item = &'t String> {
     let always = ty.stored(field).map(|stored| stored.keys.as_slice()).unwrap_or_default();
     let holds = move |(key, templates): &(&String, &Vec<Template>)| {
@@ -63,9 +78,9 @@ pub fn alternatives_of<'t>(ty: &'t ObjectType, field: &'t str) -> impl Iterator<
     keys(ty).into_iter().flat_map(|keys| &keys.keys).filter(holds).map(|(key, _)| key)
 }
 
-/// The attributes to ask the table (`index` is `None`) or an index for to get a field's value: its places, up to one that every item has
-/// that is read there. The own attribute of a field that is never null is there by the schema's promise: each key besides it would make
-/// every answer longer.
+/// The attributes to ask the table (`index` is `None`) or an index for to get a field's value: its places, up to one
+/// that every item has that is read there. The own attribute of a field that is never null is there by the schema's
+/// promise: each key besides it would make every answer longer.
 pub fn asked_for<'t>(table: &Table, ty: &'t ObjectType, index: Option<usize>, field: &'t str) -> Vec<&'t String> {
     let Some(stored) = ty.stored(field) else { return Vec::new() };
     let always = stored.keys.as_slice();
@@ -73,15 +88,23 @@ pub fn asked_for<'t>(table: &Table, ty: &'t ObjectType, index: Option<usize>, fi
     let mut asked: Vec<&String> = places(ty, field).into_iter().filter(|name| table.holds(index, name)).collect();
     let own = stored.attribute.as_ref().filter(|own| ty.fields[field].ty.is_non_null() && asked.contains(own));
     asked.retain(|name| own.is_none_or(|own| own == *name) || !always.contains(name));
-    if let Some(last) = asked.iter().position(|name| always.contains(name) && there.iter().any(|key| key.name == **name)) {
+    if let Some(last) =
+        asked.iter().position(|name| always.contains(name) && there.iter().any(|key| key.name == **name))
+    {
         asked.truncate(last + 1);
     }
     asked
 }
 
-/// The attribute to ask for, in addition to the primary key, to get a field's value from the table (`index` is `None`) or an index:
-/// `Some(None)` if the primary key holds it, `None` if it is not there. An embedded object's fields come with the object.
-pub fn attributes_for<'m>(model: &Model, ty: &ObjectType, index: Option<usize>, stored: &'m Stored) -> Option<Option<&'m str>> {
+/// The attribute to ask for, in addition to the primary key, to get a field's value from the table (`index` is `None`)
+/// or an index: `Some(None)` if the primary key holds it, `None` if it is not there. An embedded object's fields come
+/// with the object.
+pub fn attributes_for<'m>(
+    model: &Model,
+    ty: &ObjectType,
+    index: Option<usize>,
+    stored: &'m Stored,
+) -> Option<Option<&'m str>> {
     let Some(keys) = keys(ty) else { return Some(None) };
     let table = &model.tables[keys.table];
     if stored.identity > 0 {
@@ -91,8 +114,8 @@ pub fn attributes_for<'m>(model: &Model, ty: &ObjectType, index: Option<usize>, 
     held.map(|attribute| Some(attribute.as_str()))
 }
 
-/// What tells the items of these types from others. A Scan meets every copy of a replicated item and accepts only the first.
-/// If `unhidden`, it sees items that rules hide from callers: what a write reads for itself.
+/// What tells the items of these types from others. A Scan meets every copy of a replicated item and accepts only the
+/// first. If `unhidden`, it sees items that rules hide from callers: what a write reads for itself.
 pub fn discriminator(
     model: &Model,
     types: &[&ObjectType],
@@ -106,7 +129,10 @@ pub fn discriminator(
             Some(_) => templates.iter().map(|template| template.of_number(0)).collect(),
             None => templates.clone(),
         };
-        let templates = table.primary_key().filter_map(|key| Some((key.name.clone(), keys.keys.get(&key.name).map(first)?))).collect();
+        let templates = table
+            .primary_key()
+            .filter_map(|key| Some((key.name.clone(), keys.keys.get(&key.name).map(first)?)))
+            .collect();
         let rules = if ty.auth.hide() && !unhidden { ty.auth.of(AuthAction::Read) } else { Vec::new() };
         let (constants, narrower) = (keys.constants.clone(), keys.narrower.clone());
         Some(TypeMarks { item: ty.name.clone(), key: PrimaryKey::new(table, templates), constants, narrower, rules })

@@ -11,8 +11,8 @@
 //!
 //! The way of `query ($id: ID!) { user(id: $id) { name groups { name } } }`:
 //!
-//! 1. [`operation::document`] parses and validates the text. [`operation::specialise`] says on which variables the plan depends: here on
-//!    none but whether `$id` is null.
+//! 1. [`operation::document`] parses and validates the text. [`operation::specialise`] says on which variables the plan
+//!    depends: here on none but whether `$id` is null.
 //! 2. [`operation::variables`] coerces `$id`.
 //! 3. [`plan`] builds the reads: a Get of the user, a Query of the memberships, a Get of each group.
 //! 4. The passes put the first two into wave 1, since both keys are known, and the Gets of the groups into wave 2.
@@ -38,8 +38,8 @@ use passes::Passes;
 use serde_json::{Map, Value};
 use tree::OperationPlan;
 
-/// Plans an operation for variables that are coerced (GraphQL spec section 6.1.2). Of the variables it uses no more than
-/// [`operation::specialise::plan_key`] tells apart.
+/// Plans an operation for variables that are coerced (GraphQL spec section 6.1.2). Of the variables it uses no more
+/// than [`operation::specialise::plan_key`] tells apart.
 pub fn plan(
     model: &Model,
     document: &Document,

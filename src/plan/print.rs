@@ -98,7 +98,9 @@ impl Plan {
                     let _ = writeln!(text, "     wants {}", want(query));
                 }
             }
-            for collection in self.collections.iter().filter(|collection| collection.reads.iter().any(|read| wave.contains(read))) {
+            for collection in
+                self.collections.iter().filter(|collection| collection.reads.iter().any(|read| wave.contains(read)))
+            {
                 let reads: Vec<String> = collection.reads.iter().map(|read| format!("#{read}")).collect();
                 let _ = writeln!(text, "  one Query for {}", reads.join(", "));
                 let _ = writeln!(text, "     asks  {}", collection.projection.join(", "));
@@ -143,7 +145,8 @@ impl Plan {
             }
             step
         });
-        let collection = |collection: &Collection| json!({ "reads": collection.reads, "projection": &collection.projection[..] });
+        let collection =
+            |collection: &Collection| json!({ "reads": collection.reads, "projection": &collection.projection[..] });
         let collections: Vec<Value> = self.collections.iter().map(collection).collect();
         json!({ "waves": self.waves.len(), "reads": reads.collect::<Vec<_>>(), "collections": collections })
     }
@@ -181,7 +184,8 @@ fn write_json(model: &Model, write: &PlannedWrite) -> Value {
 
 /// What a subscription watches, and what it reads first.
 fn watch_text(model: &Model, watch: &PlannedWatch) -> String {
-    let mut text = format!("watch {}\n  changes of {} in {}\n", watch.field, watch.item, model.tables[watch.table].name);
+    let mut text =
+        format!("watch {}\n  changes of {} in {}\n", watch.field, watch.item, model.tables[watch.table].name);
     let bound: Vec<&str> = watch.bindings.iter().map(|binding| binding.reader.field.as_str()).collect();
     if !bound.is_empty() {
         let _ = writeln!(text, "  whose {} has the given value", bound.join(", "));
@@ -295,7 +299,9 @@ pub fn key_condition(read: &Read) -> String {
     if let Some(partition) = &key.partition {
         let _ = write!(condition, "{} = {}", key.partition_attribute.name, fill(partition, partition.parts.len(), key));
     }
-    let (Some(KeyAttribute { name: attribute, .. }), Some(template)) = (&key.sort_attribute, &key.sort) else { return condition };
+    let (Some(KeyAttribute { name: attribute, .. }), Some(template)) = (&key.sort_attribute, &key.sort) else {
+        return condition;
+    };
     let whole = template.parts.len();
     match sort {
         None | Some((SortAccess::Equal { .. }, _)) => {
@@ -318,7 +324,9 @@ fn bounds(range: &BoundRange) -> String {
         BoundRange::BeginsWith(source) => format!(" begins_with {}", name(source)),
         BoundRange::Between(lower, upper) => {
             let side = |bound: &Option<(ValueSource, bool)>, strict: &str, loose: &str| {
-                bound.as_ref().map(|(source, inclusive)| format!(" {} {}", if *inclusive { loose } else { strict }, name(source)))
+                bound
+                    .as_ref()
+                    .map(|(source, inclusive)| format!(" {} {}", if *inclusive { loose } else { strict }, name(source)))
             };
             [side(lower, ">", ">="), side(upper, "<", "<=")].into_iter().flatten().collect()
         }

@@ -1,5 +1,5 @@
-//! The author's schema in, the API as clients see it out: without `@inaccessible` parts, Keyfold's directives, and the types that only
-//! those directives need. Must not know tables or keys.
+//! The author's schema in, the API as clients see it out: without `@inaccessible` parts, Keyfold's directives, and the
+//! types that only those directives need. Must not know tables or keys.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -17,7 +17,9 @@ use std::path::Path;
 
 /// An accessible field must not lead to an inaccessible type, and an accessible type must keep a field.
 pub fn check(schema: &Schema, findings: &mut Findings) {
-    for definition in schema.types.values().filter(|definition| !definition.is_built_in() && !is_inaccessible(definition)) {
+    for definition in
+        schema.types.values().filter(|definition| !definition.is_built_in() && !is_inaccessible(definition))
+    {
         let fields: Vec<&Component<FieldDefinition>> = match definition {
             ExtendedType::Object(object) => object.fields.values().collect(),
             ExtendedType::Interface(interface) => interface.fields.values().collect(),
@@ -32,7 +34,8 @@ pub fn check(schema: &Schema, findings: &mut Findings) {
         for field in accessible {
             let inner = field.ty.inner_named_type();
             if schema.types.get(inner).is_some_and(is_inaccessible) {
-                let message = format!("`{}.{}` is accessible, but its type `{inner}` is not", definition.name(), field.name);
+                let message =
+                    format!("`{}.{}` is accessible, but its type `{inner}` is not", definition.name(), field.name);
                 findings.error(
                     rules::KF0504,
                     &span::of(field.name.location()),
@@ -51,7 +54,8 @@ fn is_inaccessible(definition: &ExtendedType) -> bool {
 /// Builds the API; `None` if what remains is not a valid schema.
 pub fn build(schema: &Schema, findings: &mut Findings) -> Option<Valid<Schema>> {
     let mut api = schema.clone();
-    let ours: HashSet<Name> = definitions::definitions().definitions.iter().filter_map(definitions::directive_name).cloned().collect();
+    let ours: HashSet<Name> =
+        definitions::definitions().definitions.iter().filter_map(definitions::directive_name).cloned().collect();
     api.directive_definitions.retain(|name, _| !ours.contains(name));
     let hidden: HashSet<Name> = api
         .types
@@ -69,7 +73,8 @@ pub fn build(schema: &Schema, findings: &mut Findings) -> Option<Valid<Schema>> 
         Ok(api) => Some(api),
         Err(WithErrors { partial, errors }) => {
             for diagnostic in errors.iter() {
-                let location = diagnostic.error.location().filter(|location| !is_ours(&partial.sources, Some(*location)));
+                let location =
+                    diagnostic.error.location().filter(|location| !is_ours(&partial.sources, Some(*location)));
                 let message = format!("without its inaccessible parts, the schema is not valid: {}", diagnostic.error);
                 findings.error(rules::KF0504, &span::of(location), message, None);
             }
@@ -158,5 +163,7 @@ fn mark_type(ty: &Type, used: &mut HashSet<Name>) {
 }
 
 fn is_ours(sources: &SourceMap, location: Option<SourceSpan>) -> bool {
-    location.and_then(|location| sources.get(&location.file_id())).is_some_and(|file| file.path() == Path::new(DEFINITIONS_FILE))
+    location
+        .and_then(|location| sources.get(&location.file_id()))
+        .is_some_and(|file| file.path() == Path::new(DEFINITIONS_FILE))
 }

@@ -1,4 +1,5 @@
-//! `@cacheControl` in; out: the hints of types and fields, or why one of them can have no effect. Must not know operations.
+//! `@cacheControl` in; out: the hints of types and fields, or why one of them can have no effect. Must not know
+//! operations.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -36,10 +37,16 @@ pub fn read_hints(draft: &SchemaDraft, findings: &mut Findings) -> CacheHints {
 }
 
 /// The hint of a field, or of the same field of one of its interfaces.
-fn hint_of_field<'a>(draft: &SchemaDraft<'a>, object: &'a ObjectType, field: &'a FieldDefinition) -> Option<&'a Node<Directive>> {
+fn hint_of_field<'a>(
+    draft: &SchemaDraft<'a>,
+    object: &'a ObjectType,
+    field: &'a FieldDefinition,
+) -> Option<&'a Node<Directive>> {
     let of = |directives: &'a DirectiveList| directives.get(DIRECTIVE);
     let of_interface = |name: &apollo_compiler::schema::ComponentName| match draft.schema.types.get(name.as_str()) {
-        Some(ExtendedType::Interface(interface)) => interface.fields.get(&field.name).and_then(|field| of(&field.directives)),
+        Some(ExtendedType::Interface(interface)) => {
+            interface.fields.get(&field.name).and_then(|field| of(&field.directives))
+        }
         _ => None,
     };
     of(&field.directives).or_else(|| object.implements_interfaces.iter().find_map(of_interface))
@@ -50,12 +57,22 @@ fn read(directive: &Node<Directive>, findings: &mut Findings) -> CacheHint {
     let max_age = written.and_then(|seconds| u32::try_from(seconds).ok());
     if written.is_some() && max_age.is_none() {
         let message = "an age is a number of seconds, 0 or more";
-        findings.error(rules::KF1001, &place(directive, "maxAge"), message, Some("to cache nothing, write `maxAge: 0`".into()));
+        findings.error(
+            rules::KF1001,
+            &place(directive, "maxAge"),
+            message,
+            Some("to cache nothing, write `maxAge: 0`".into()),
+        );
     }
     let inherits = flag(directive, "inheritMaxAge");
     if inherits && written.is_some() {
         let message = "`inheritMaxAge` and `maxAge` exclude each other";
-        findings.error(rules::KF1002, &place(directive, "inheritMaxAge"), message, Some("leave one of them out".into()));
+        findings.error(
+            rules::KF1002,
+            &place(directive, "inheritMaxAge"),
+            message,
+            Some("leave one of them out".into()),
+        );
     }
     CacheHint { max_age, private: name(directive, "scope").map(|scope| scope.value == "PRIVATE"), inherits }
 }
@@ -79,6 +96,11 @@ fn check_strong(coordinate: &str, field: &FieldDefinition, directive: &Node<Dire
     let is_cached = argument(directive, "maxAge").and_then(|value| value.to_i32()).is_some_and(|seconds| seconds > 0);
     if is_strong && is_cached {
         let message = format!("`{coordinate}` reads strongly, so the cache never answers it");
-        findings.error(rules::KF1004, &place(directive, "maxAge"), message, Some("leave out `consistent: true`, or the age".into()));
+        findings.error(
+            rules::KF1004,
+            &place(directive, "maxAge"),
+            message,
+            Some("leave out `consistent: true`, or the age".into()),
+        );
     }
 }

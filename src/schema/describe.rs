@@ -1,5 +1,5 @@
-//! A model in; out: its access paths and writes as rows for `keyfold check`, each with what it binds and by which rule. Must not know how
-//! a table is printed.
+//! A model in; out: its access paths and writes as rows for `keyfold check`, each with what it binds and by which rule.
+//! Must not know how a table is printed.
 
 use super::finds::scope::prefixed;
 use super::table::{KeyAttribute, Table};
@@ -21,13 +21,15 @@ pub struct PathRow {
     pub when: String,
     /// The table or the index that is read or written; for a find through relations, the relations.
     pub place: String,
-    /// `GetItem`, `Query`, `Scan` or `through`; for an action, `PutItem`, `UpdateItem`, `DeleteItem` or `ConditionCheck`.
+    /// `GetItem`, `Query`, `Scan` or `through`; for an action, `PutItem`, `UpdateItem`, `DeleteItem` or
+    /// `ConditionCheck`.
     pub operation: &'static str,
     /// The key condition with the target's fields in it: `PK = {id} AND begins_with(SK, "Group#")`.
     pub condition: String,
     /// Where each bound field comes from: `userId = parent.id`.
     pub bindings: String,
-    /// The bindings field by field. Their rules are those of "Binding" or, in writes, of "What binds to what" (docs/language.md).
+    /// The bindings field by field. Their rules are those of "Binding" or, in writes, of "What binds to what"
+    /// (docs/language.md).
     pub bound: Vec<BoundField>,
     /// Further notes: the shards that are read, the order of the items, the effect of an expression.
     pub notes: Vec<String>,
@@ -44,7 +46,8 @@ pub struct BoundField {
     pub field: String,
     /// `=`, one of `<`, `<=`, `>`, `>=`, or `begins with`.
     pub operator: &'static str,
-    /// Where its value comes from: `:id` of an argument, `parent.id`, `Group.id` of an item in scope, or a text in quotes.
+    /// Where its value comes from: `:id` of an argument, `parent.id`, `Group.id` of an item in scope, or a text in
+    /// quotes.
     pub source: String,
     /// The number of the rule that binds it; 1 means that the author wrote the binding for this field.
     pub rule: u8,
@@ -63,14 +66,19 @@ pub fn describe(model: &Model) -> Vec<PathRow> {
                     rows.extend(write.actions.iter().flat_map(|action| rows_of_action(model, &coordinate, action)));
                 }
                 FieldKind::Nodes(nodes) => rows.extend(rows_of_nodes(model, &coordinate, nodes)),
-                FieldKind::Stored(_) | FieldKind::GlobalId(_) | FieldKind::Watch(_) | FieldKind::Page | FieldKind::Change(_) => {}
+                FieldKind::Stored(_)
+                | FieldKind::GlobalId(_)
+                | FieldKind::Watch(_)
+                | FieldKind::Page
+                | FieldKind::Change(_) => {}
             }
         }
     }
     rows
 }
 
-/// The rows of a field that finds items by their ids: one for each type. The id gives the fields of the key, which no name binds.
+/// The rows of a field that finds items by their ids: one for each type. The id gives the fields of the key, which no
+/// name binds.
 fn rows_of_nodes(model: &Model, coordinate: &str, nodes: &NodeFind) -> Vec<PathRow> {
     let row = |ty: &NodeType, row: PathRow| PathRow {
         when: format!("{} of {}", nodes.argument, ty.find.item),
@@ -79,7 +87,10 @@ fn rows_of_nodes(model: &Model, coordinate: &str, nodes: &NodeFind) -> Vec<PathR
         ..row
     };
     let of_type = |ty: &NodeType| {
-        rows_of(model, coordinate.to_owned(), &ty.find, &|_, rule, _| rule as u8 + 1).into_iter().map(|of| row(ty, of)).collect::<Vec<_>>()
+        rows_of(model, coordinate.to_owned(), &ty.find, &|_, rule, _| rule as u8 + 1)
+            .into_iter()
+            .map(|of| row(ty, of))
+            .collect::<Vec<_>>()
     };
     nodes.types.iter().flat_map(of_type).collect()
 }
@@ -120,8 +131,17 @@ fn rows_of(model: &Model, field: String, find: &Find, number: Numbered) -> Vec<P
     let Some(table) = model.tables.get(keys.table) else { return Vec::new() };
     let row = |path: &AccessPath| PathRow {
         field: field.clone(),
-        when: path.when.iter().cloned().chain(path.order_by.iter().map(|value| format!("orderBy: {value}"))).collect::<Vec<_>>().join(", "),
-        place: path.index.and_then(|index| table.indexes.get(index)).map_or_else(|| table.name.clone(), |index| index.name.clone()),
+        when: path
+            .when
+            .iter()
+            .cloned()
+            .chain(path.order_by.iter().map(|value| format!("orderBy: {value}")))
+            .collect::<Vec<_>>()
+            .join(", "),
+        place: path
+            .index
+            .and_then(|index| table.indexes.get(index))
+            .map_or_else(|| table.name.clone(), |index| index.name.clone()),
         operation: match path.access {
             Access::Get { .. } => "GetItem",
             Access::Query { .. } => "Query",
@@ -147,8 +167,8 @@ pub fn rows_of_action(model: &Model, field: &str, action: &Action) -> Vec<PathRo
     rows
 }
 
-/// The relations of a cascade that read a global index, each with its index. The index is eventually consistent: an item that is put just
-/// before the delete may not be in it yet, and then is not deleted.
+/// The relations of a cascade that read a global index, each with its index. The index is eventually consistent: an
+/// item that is put just before the delete may not be in it yet, and then is not deleted.
 fn late<'m>(model: &'m Model, object: &'m ObjectType, cascade: &'m [Vec<String>]) -> Vec<(&'m str, &'m str)> {
     let mut late = Vec::new();
     for path in cascade {
@@ -158,7 +178,8 @@ fn late<'m>(model: &'m Model, object: &'m ObjectType, cascade: &'m [Vec<String>]
             let Some((next, keys)) = model.item(&find.item) else { break };
             if let Via::Keys(paths) = &find.via
                 && let Some(index) = paths.iter().find(|path| path.when.is_empty()).and_then(|path| path.index)
-                && let Some(index) = model.tables.get(keys.table).and_then(|table| table.indexes.get(index)).filter(|index| !index.local)
+                && let Some(index) =
+                    model.tables.get(keys.table).and_then(|table| table.indexes.get(index)).filter(|index| !index.local)
             {
                 late.push((name.as_str(), index.name.as_str()));
             }
@@ -199,7 +220,8 @@ fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow>
         Some(source) => format!("{name} = {}", text_of(source)),
         None => format!("{name} by default"),
     }));
-    let defaults = action.values.iter().filter(|(_, value)| value.source.is_none()).map(|(name, _)| format!("{name} by default"));
+    let defaults =
+        action.values.iter().filter(|(_, value)| value.source.is_none()).map(|(name, _)| format!("{name} by default"));
     let mut notes: Vec<String> = at(&said).into_iter().chain(defaults).collect();
     let told = bindings.len();
     bindings.extend(changes_of(model, object, action));
@@ -243,7 +265,9 @@ fn changes_of(model: &Model, object: &ObjectType, action: &Action) -> Vec<String
             let paths: Vec<String> = cascade.iter().map(|path| path.join(".")).collect();
             changed.push(format!("with its {}", paths.join(", ")));
             changed.extend(
-                late(model, object, cascade).into_iter().map(|(field, index)| format!("{field} by {index}, eventually consistent")),
+                late(model, object, cascade)
+                    .into_iter()
+                    .map(|(field, index)| format!("{field} by {index}, eventually consistent")),
             );
         }
         _ => {}
@@ -261,7 +285,8 @@ fn operation_of(action: &Action) -> &'static str {
     }
 }
 
-/// The number of the rule that binds a field in a write, inferred from the names (docs/language.md, "What binds to what").
+/// The number of the rule that binds a field in a write, inferred from the names (docs/language.md, "What binds to
+/// what").
 fn rule_of_write(owner: &str, name: &str, source: &Source) -> u8 {
     match source {
         Source::Argument(argument) if argument == name => 2,
@@ -277,13 +302,20 @@ fn rule_of_write(owner: &str, name: &str, source: &Source) -> u8 {
 fn bound_fields(keys: &ItemKeys, table: &Table, path: &AccessPath, number: Numbered) -> Vec<BoundField> {
     let equal = own(path).filter_map(|(field, source)| {
         let rule = number(field, *path.rules.get(field)?, source);
-        Some(BoundField { field: field.split(':').next().unwrap_or(field).to_owned(), operator: "=", source: said(source), rule })
+        Some(BoundField {
+            field: field.split(':').next().unwrap_or(field).to_owned(),
+            operator: "=",
+            source: said(source),
+            rule,
+        })
     });
     let mut bound: Vec<BoundField> = equal.collect();
     let Access::Query { sort: SortAccess::Range { template, parts, range }, .. } = &path.access else { return bound };
     let part = table.keys_of(path.index).1.and_then(|key| keys.keys.get(&key.name)?.get(*template)?.parts.get(*parts));
     let Some(Part::Placeholder { field, .. }) = part else { return bound };
-    let mut ranged = |operator, source: &Source| bound.push(BoundField { field: field.clone(), operator, source: said(source), rule: 1 });
+    let mut ranged = |operator, source: &Source| {
+        bound.push(BoundField { field: field.clone(), operator, source: said(source), rule: 1 })
+    };
     match range {
         Range::BeginsWith(source) => ranged("begins with", source),
         Range::Between { lower, upper } => {
@@ -332,9 +364,12 @@ fn bindings(table: &Table, keys: &ItemKeys, path: &AccessPath) -> Vec<String> {
 
 fn condition(table: &Table, keys: &ItemKeys, path: &AccessPath) -> String {
     let (partition_key, sort_key) = table.keys_of(path.index);
-    let template = |key: &KeyAttribute, position: usize| keys.keys.get(&key.name).and_then(|templates| templates.get(position));
+    let template =
+        |key: &KeyAttribute, position: usize| keys.keys.get(&key.name).and_then(|templates| templates.get(position));
     let equal = |key: &KeyAttribute, position: usize| {
-        template(key, position).map(|template| format!("{} = {}", key.name, parts(template, template.parts.len()))).unwrap_or_default()
+        template(key, position)
+            .map(|template| format!("{} = {}", key.name, parts(template, template.parts.len())))
+            .unwrap_or_default()
     };
     let (partition, sort) = match &path.access {
         Access::Scan => return String::new(),
@@ -372,8 +407,9 @@ fn range(key: &KeyAttribute, template: &Template, count: usize, bounds: &Range) 
         }
         Range::Between { lower, upper } => {
             let side = |side: &Option<(Source, bool)>, sign: &str| {
-                side.as_ref()
-                    .map(|(source, inclusive)| format!("{} {sign}{} {}", key.name, if *inclusive { "=" } else { "" }, bound(source)))
+                side.as_ref().map(|(source, inclusive)| {
+                    format!("{} {sign}{} {}", key.name, if *inclusive { "=" } else { "" }, bound(source))
+                })
             };
             // A range that is open on one side still stays within the template's parts before the ranged value.
             let within = (count > 0 && (lower.is_none() || upper.is_none()))

@@ -1,6 +1,7 @@
 //! `schema.graphql` in, a checked [`model::Model`] or every mistake in it out. Must not know AWS, async or HTTP.
 //!
-//! [`load`] runs the passes. Each uses the results of those before it, and [`ParsedSchema`] stands between the first two and the others:
+//! [`load`] runs the passes. Each uses the results of those before it, and [`ParsedSchema`] stands between the first
+//! two and the others:
 //!
 //! | folder | in → out |
 //! |---|---|
@@ -50,7 +51,11 @@ use indexmap::IndexMap;
 use model::Model;
 
 /// Loads a schema: the model and its warnings, or every mistake. `environment` gives the values for `${NAME:-default}`.
-pub fn load(file: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>) -> Result<(Model, Diagnostics), Diagnostics> {
+pub fn load(
+    file: &str,
+    text: &str,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<(Model, Diagnostics), Diagnostics> {
     ParsedSchema::parse(file, text, environment)?.check()
 }
 
@@ -66,9 +71,15 @@ pub struct ParsedSchema<'t> {
 
 impl<'t> ParsedSchema<'t> {
     /// Reads the syntax and the tables. After a mistake in the syntax, nothing else is looked at.
-    pub fn parse(file: &'t str, text: &'t str, environment: &dyn Fn(&str) -> Option<String>) -> Result<Self, Diagnostics> {
+    pub fn parse(
+        file: &'t str,
+        text: &'t str,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, Diagnostics> {
         let mut findings = Findings::default();
-        let Some(schema) = syntax::parse::parse(file, text, &mut findings) else { return Err(findings.into_diagnostics(file, text)) };
+        let Some(schema) = syntax::parse::parse(file, text, &mut findings) else {
+            return Err(findings.into_diagnostics(file, text));
+        };
         let declared = tables::read_tables(&schema, text, environment, &mut findings);
         Ok(Self { file, text, schema, declared, findings })
     }
@@ -84,7 +95,15 @@ impl<'t> ParsedSchema<'t> {
         let Self { file, text, schema, declared, mut findings } = self;
         let kinds = types::kinds::classify(&schema, &mut findings);
         let node = nodes::interface::read(&schema, &mut findings);
-        let draft = SchemaDraft { text, schema: &schema, tables, kinds, node, records: IndexMap::new(), items: IndexMap::new() };
+        let draft = SchemaDraft {
+            text,
+            schema: &schema,
+            tables,
+            kinds,
+            node,
+            records: IndexMap::new(),
+            items: IndexMap::new(),
+        };
         let model = checked(draft, &declared, &mut findings);
         let failed = findings.failed();
         let diagnostics = findings.into_diagnostics(file, text);

@@ -1,4 +1,5 @@
-//! Object types in, the model's types with their fields out: each field is read by the folder of its subject. Must not know how a find is served.
+//! Object types in, the model's types with their fields out: each field is read by the folder of its subject. Must not
+//! know how a find is served.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -91,7 +92,12 @@ fn field_kind(
 }
 
 /// What a field of the Subscription type is.
-fn watching(draft: &SchemaDraft, type_name: &str, field: &FieldDefinition, findings: &mut Findings) -> Option<FieldKind> {
+fn watching(
+    draft: &SchemaDraft,
+    type_name: &str,
+    field: &FieldDefinition,
+    findings: &mut Findings,
+) -> Option<FieldKind> {
     let coordinate = format!("{type_name}.{}", field.name);
     if let Some(other) = field.directives.get("find").or(write_of(&field.directives)) {
         let message = format!("`@{}` is on `{coordinate}`, but fields of the Subscription type only watch", other.name);
@@ -116,11 +122,17 @@ fn reading_or_writing(
     let coordinate = format!("{type_name}.{}", field.name);
     match (operation, write_of(&field.directives), field.directives.get("find")) {
         (OperationType::Mutation, Some(_), _) => {
-            return writes::read_write(draft, type_name, field, findings).map(|write| FieldKind::Write(Box::new(write)));
+            return writes::read_write(draft, type_name, field, findings)
+                .map(|write| FieldKind::Write(Box::new(write)));
         }
         (OperationType::Mutation, None, Some(find)) => {
             let help = "add `@put`, `@update` or `@delete`, or move the field to `Query`";
-            findings.error(rules::KF0505, &named(find), format!("`{coordinate}` reads but does not write"), Some(help.into()));
+            findings.error(
+                rules::KF0505,
+                &named(find),
+                format!("`{coordinate}` reads but does not write"),
+                Some(help.into()),
+            );
         }
         (_, Some(write), _) => {
             let message = format!("`@{}` is on `{coordinate}`, but only fields of the Mutation type write", write.name);
@@ -136,7 +148,12 @@ fn reading_or_writing(
                 _ => "add `@find`",
             };
             let place = span::of(field.name.location());
-            findings.error(rules::KF0401, &place, format!("`{coordinate}` neither reads nor writes"), Some(help.into()));
+            findings.error(
+                rules::KF0401,
+                &place,
+                format!("`{coordinate}` neither reads nor writes"),
+                Some(help.into()),
+            );
         }
     }
     None
@@ -174,8 +191,10 @@ fn json(value: &Value) -> serde_json::Value {
         Value::Int(number) => serde_json::from_str(number.as_str()).unwrap_or_default(),
         Value::Float(number) => serde_json::from_str(number.as_str()).unwrap_or_default(),
         Value::List(items) => items.iter().map(|item| json(item)).collect(),
-        Value::Object(members) => {
-            members.iter().map(|(name, member)| (name.to_string(), json(member))).collect::<serde_json::Map<_, _>>().into()
-        }
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, member)| (name.to_string(), json(member)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
     }
 }

@@ -1,5 +1,5 @@
-//! Requests of clients in; their shares of the server's quotas while they arrive, run and are answered out. Must not know how a request is
-//! sent, nor what an operation does.
+//! Requests of clients in; their shares of the server's quotas while they arrive, run and are answered out. Must not
+//! know how a request is sent, nor what an operation does.
 
 use super::client::ClientAddress;
 use super::quota::{Quota, QuotaExceeded, Share};
@@ -8,7 +8,8 @@ use axum::body::Bytes;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The longest response that counts as taken as soon as it is written, in bytes. It fits into the system's buffers of a connection.
+/// The longest response that counts as taken as soon as it is written, in bytes. It fits into the system's buffers of a
+/// connection.
 const SMALL_RESPONSE: usize = 16 << 10;
 
 /// The quotas of a server.
@@ -92,12 +93,13 @@ impl AsRef<[u8]> for Unsent {
     }
 }
 
-/// The memory of a request while and after its JSON is parsed, in bytes: the text itself, and a value for each character that may begin
-/// one.
+/// The memory of a request while and after its JSON is parsed, in bytes: the text itself, and a value for each
+/// character that may begin one.
 pub fn parsed_size(json: &[u8]) -> usize {
     // Chunks that a counter of one byte counts, so that the processor looks at many bytes at once.
     let begins = |byte: &u8| u8::from(matches!(byte, b',' | b':' | b'[' | b'{'));
-    let values: usize = json.chunks(usize::from(u8::MAX)).map(|chunk| usize::from(chunk.iter().map(begins).sum::<u8>())).sum();
+    let values: usize =
+        json.chunks(usize::from(u8::MAX)).map(|chunk| usize::from(chunk.iter().map(begins).sum::<u8>())).sum();
     json.len().saturating_add(values.saturating_mul(size_of::<Value>()))
 }
 

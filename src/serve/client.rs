@@ -1,4 +1,5 @@
-//! The address of a peer and the header of its request in, the client whose request it is out. Must not know what a client may do.
+//! The address of a peer and the header of its request in, the client whose request it is out. Must not know what a
+//! client may do.
 
 use axum::http::{HeaderMap, HeaderValue};
 use std::fmt::{Display, Formatter};
@@ -7,7 +8,8 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 /// The header to which each proxy appends the address of its client.
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// A client, by its IP address. A client usually has a whole network of IPv6 addresses; this is the first of them (RFC 6177: a /64).
+/// A client, by its IP address. A client usually has a whole network of IPv6 addresses; this is the first of them (RFC
+/// 6177: a /64).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientAddress(IpAddr);
 
@@ -20,8 +22,8 @@ impl ClientAddress {
         })
     }
 
-    /// The client behind this number of proxies, of which the nearest is the peer. Addresses further to the left come from the client and
-    /// may be anything. Without a readable address, it is the peer.
+    /// The client behind this number of proxies, of which the nearest is the peer. Addresses further to the left come
+    /// from the client and may be anything. Without a readable address, it is the peer.
     pub fn behind_proxies(peer: IpAddr, headers: &HeaderMap, proxies: usize) -> Self {
         let Some(skipped) = proxies.checked_sub(1) else { return Self::new(peer) };
         // What clients put to the left of the address may be no text.

@@ -1,6 +1,6 @@
-//! An accepted TCP connection in; the same connection out, which fails if its peer takes sent bytes too slowly, or if there is no memory
-//! for the header that arrives. It closes so that the peer can still read what was sent last. Must not know what goes over it: HTTP or,
-//! after an upgrade, a WebSocket.
+//! An accepted TCP connection in; the same connection out, which fails if its peer takes sent bytes too slowly, or if
+//! there is no memory for the header that arrives. It closes so that the peer can still read what was sent last. Must
+//! not know what goes over it: HTTP or, after an upgrade, a WebSocket.
 
 use super::quota::Share;
 use super::shutdown::OpenConnection;
@@ -19,8 +19,8 @@ use tokio::time::{Sleep, sleep};
 /// The lowest speed at which a peer may take sent bytes, in bytes a second.
 pub const SLOWEST: u64 = 8 << 10;
 
-/// The most bytes that a connection keeps before it has a whole header, or ends because the header is too long: the header itself, and what
-/// was read with its end.
+/// The most bytes that a connection keeps before it has a whole header, or ends because the header is too long: the
+/// header itself, and what was read with its end.
 const MAX_KEPT: usize = 64 << 10;
 
 /// How long a closed connection discards what its peer still sends.
@@ -66,7 +66,8 @@ struct HeaderWait {
 }
 
 impl HeaderWait {
-    /// Whether the time is over for a header that begins after this many bytes, while this many have arrived; none is awaited without.
+    /// Whether the time is over for a header that begins after this many bytes, while this many have arrived; none is
+    /// awaited without.
     fn is_over(&mut self, begins: Option<u64>, bytes: u64, context: &mut Context<'_>) -> bool {
         let Some(begins) = begins else {
             self.now = None;
@@ -83,8 +84,8 @@ impl HeaderWait {
 
 /// A connection that is closed for writing, and whose peer may still send.
 ///
-/// A system that closes a connection with unread bytes resets it, and the peer may lose the response that it has not read yet (RFC 9112
-/// section 9.6).
+/// A system that closes a connection with unread bytes resets it, and the peer may lose the response that it has not
+/// read yet (RFC 9112 section 9.6).
 struct Lingering {
     end: Pin<Box<Sleep>>,
     /// The bytes that were discarded.
@@ -123,7 +124,10 @@ impl Drop for Answering {
 impl ReceivedBytes {
     /// Nothing yet, and the memory of the headers that will arrive.
     pub fn new(memory: Share) -> Self {
-        Self(Arc::new(Inner { bytes: AtomicU64::new(0), header: Mutex::new(Header { begins: Some(0), is_answering: false, memory }) }))
+        Self(Arc::new(Inner {
+            bytes: AtomicU64::new(0),
+            header: Mutex::new(Header { begins: Some(0), is_answering: false, memory }),
+        }))
     }
 
     /// The number of bytes.
@@ -138,7 +142,8 @@ impl ReceivedBytes {
         let _ = header.memory.resize(0);
     }
 
-    /// The request is answered, and another header may follow. A connection without a request has the memory of what arrived since.
+    /// The request is answered, and another header may follow. A connection without a request has the memory of what
+    /// arrived since.
     pub fn header_begins(&self) {
         self.header().begins = Some(self.bytes());
     }
@@ -160,7 +165,9 @@ impl ReceivedBytes {
         let all = self.0.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         let Header { begins, memory, .. } = &mut *self.header();
         let length = begins.map_or(0, |begins| usize::try_from(all - begins).unwrap_or(usize::MAX));
-        memory.resize(length.min(MAX_KEPT)).map_err(|_| Error::new(ErrorKind::OutOfMemory, "there is no memory for the header"))
+        memory
+            .resize(length.min(MAX_KEPT))
+            .map_err(|_| Error::new(ErrorKind::OutOfMemory, "there is no memory for the header"))
     }
 
     fn header(&self) -> MutexGuard<'_, Header> {
@@ -169,13 +176,15 @@ impl ReceivedBytes {
 }
 
 impl Connection {
-    /// A connection whose peer must take at least 8 KiB a second of the sent bytes, measured over this time. Its headers have this memory.
+    /// A connection whose peer must take at least 8 KiB a second of the sent bytes, measured over this time. Its
+    /// headers have this memory.
     pub fn new(stream: TcpStream, write_timeout: Duration, memory: Share, open: OpenConnection) -> Self {
         let received = ReceivedBytes::new(memory);
         Self { stream, write_timeout, stalled: None, lingering: None, received, headers: None, open, ahead: Vec::new() }
     }
 
-    /// Closes itself from now on if a header takes longer than this, or if nothing follows a response for longer than that.
+    /// Closes itself from now on if a header takes longer than this, or if nothing follows a response for longer than
+    /// that.
     pub fn wait_for_headers(&mut self, header: Duration, idle: Duration) {
         self.headers = Some(HeaderWait { header, idle, now: None });
     }
@@ -211,10 +220,14 @@ impl Connection {
             }
             Poll::Ready(Err(_)) => written,
             Poll::Pending => {
-                let stall = stalled.get_or_insert_with(|| BlockedWrite { end: Box::pin(sleep(*write_timeout)), taken: 0 });
+                let stall =
+                    stalled.get_or_insert_with(|| BlockedWrite { end: Box::pin(sleep(*write_timeout)), taken: 0 });
                 while stall.end.as_mut().poll(context).is_ready() {
                     if u128::from(stall.taken) * 1000 < u128::from(SLOWEST) * write_timeout.as_millis() {
-                        return Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the client takes its response too slowly")));
+                        return Poll::Ready(Err(Error::new(
+                            ErrorKind::TimedOut,
+                            "the client takes its response too slowly",
+                        )));
                     }
                     *stall = BlockedWrite { end: Box::pin(sleep(*write_timeout)), taken: 0 };
                 }
@@ -256,8 +269,8 @@ impl Lingering {
     }
 }
 
-/// Counts received bytes against what the task may do before others have their turn. Of HTTP/2, a few bytes may be a frame that wants work
-/// and an answer, so a number of reads is no bound.
+/// Counts received bytes against what the task may do before others have their turn. Of HTTP/2, a few bytes may be a
+/// frame that wants work and an answer, so a number of reads is no bound.
 fn use_turn(context: &mut Context<'_>, bytes: usize) {
     for _ in 0..bytes / TURN_BYTES {
         match poll_proceed(context) {
@@ -294,7 +307,11 @@ impl AsyncWrite for Connection {
         self.written(context, written)
     }
 
-    fn poll_write_vectored(mut self: Pin<&mut Self>, context: &mut Context<'_>, slices: &[IoSlice<'_>]) -> Poll<Result<usize>> {
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
         self.written(context, written)
     }

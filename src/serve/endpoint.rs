@@ -44,12 +44,17 @@ impl Endpoint {
         self.rate_limit.as_ref().map_or(Ok(()), |limit| limit.take(identity, client).map_err(TooFast))
     }
 
-    /// Runs an operation until it ends, or until a moment after its deadline; then a timeout is its last response. The admission is
-    /// returned when the operation ends. A subscription has no deadline; once it has begun, it has a share of the subscriptions' memory instead.
+    /// Runs an operation until it ends, or until a moment after its deadline; then a timeout is its last response. The
+    /// admission is returned when the operation ends. A subscription has no deadline; once it has begun, it has a share
+    /// of the subscriptions' memory instead.
     ///
-    /// Dropping the answer ends a query. It does not end a mutation, which runs in its own task: a client that leaves never stops one
-    /// between two writes.
-    pub fn run(&self, invocation: Invocation, admission: Admission) -> impl Future<Output = Result<OperationAnswer, MayNotWrite>> + Send {
+    /// Dropping the answer ends a query. It does not end a mutation, which runs in its own task: a client that leaves
+    /// never stops one between two writes.
+    pub fn run(
+        &self,
+        invocation: Invocation,
+        admission: Admission,
+    ) -> impl Future<Output = Result<OperationAnswer, MayNotWrite>> + Send {
         let (limit, quotas) = (invocation.deadline + GRACE, &self.quotas);
         timeout_at(limit, self.backend.begin(invocation)).map(move |begun| {
             let Ok(begun) = begun else { return Ok(OperationAnswer::ready(timed_out())) };
@@ -80,7 +85,9 @@ pub fn keeping<T: 'static>(answers: BoxStream<'static, T>, kept: impl Send + 'st
 /// The response to a subscription for which there is no memory.
 fn too_many(exhausted: QuotaExceeded) -> Response {
     let (code, message) = match exhausted {
-        QuotaExceeded::Part => (ErrorCode::LimitExceeded, "This client has too many subscriptions. End one of them first."),
+        QuotaExceeded::Part => {
+            (ErrorCode::LimitExceeded, "This client has too many subscriptions. End one of them first.")
+        }
         QuotaExceeded::Total | QuotaExceeded::TooLarge => {
             (ErrorCode::Unavailable, "The server has too many subscriptions. Try again later.")
         }
@@ -94,7 +101,11 @@ pub fn timed_out() -> Response {
 }
 
 /// The response, or a timeout at the limit.
-fn bounded(response: BoxFuture<'static, Response>, limit: Instant, admission: Admission) -> impl Future<Output = Response> {
+fn bounded(
+    response: BoxFuture<'static, Response>,
+    limit: Instant,
+    admission: Admission,
+) -> impl Future<Output = Response> {
     timeout_at(limit, response).map(move |response| {
         drop(admission);
         response.unwrap_or_else(|_| timed_out())

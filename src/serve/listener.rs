@@ -1,4 +1,5 @@
-//! A bound socket and the routes in, connections served until the server is asked to stop. Must not know what the routes do.
+//! A bound socket and the routes in, connections served until the server is asked to stop. Must not know what the
+//! routes do.
 
 use super::client::ClientAddress;
 use super::connection::Connection;
@@ -31,7 +32,12 @@ pub enum Stopped {
 /// It speaks HTTP/1.1, and HTTP/2 to clients that begin with it. TLS belongs to the load balancer in front.
 ///
 /// A WebSocket closes once its operations are answered. Mutations whose clients have left run to their end.
-pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits, stop: impl Future<Output = ()>) -> Stopped {
+pub async fn serve(
+    listener: TcpListener,
+    routes: Routes,
+    limits: &RequestLimits,
+    stop: impl Future<Output = ()>,
+) -> Stopped {
     let most = limits.shared.max_connections;
     let places = Arc::new(Semaphore::new(most));
     let mut stop = pin!(stop);
@@ -46,7 +52,8 @@ pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits
         };
         // A client that already has its part is disconnected, so that it takes no place from others.
         let client = ClientAddress::new(peer);
-        let shares = routes.clients.take(client, 1).and_then(|share| Ok((share, routes.quotas.requests.take(client, 0)?)));
+        let shares =
+            routes.clients.take(client, 1).and_then(|share| Ok((share, routes.quotas.requests.take(client, 0)?)));
         let Ok((share, memory)) = shares else { continue };
         let (open, limits, workers) = (routes.connections.open(), limits.clone(), routes.workers.clone());
         let (router, requests) = (routes.router.clone(), routes.quotas.requests.clone());
@@ -54,7 +61,8 @@ pub async fn serve(listener: TcpListener, routes: Routes, limits: &RequestLimits
             let _places = (place, share);
             let served = async {
                 // The runtime of the worker watches the socket from here on.
-                let connection = Connection::new(TcpStream::from_std(stream)?, limits.write_timeout, memory, open.clone());
+                let connection =
+                    Connection::new(TcpStream::from_std(stream)?, limits.write_timeout, memory, open.clone());
                 choose::serve(AcceptedConnection { connection, peer, router, workers, requests, limits, open }).await
             };
             if let Err(error) = served.await {

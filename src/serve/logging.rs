@@ -19,7 +19,8 @@ pub enum LoggingError {
 
 /// Sets up the log on standard error, for panics too.
 pub fn start(settings: &LogSettings) -> Result<(), LoggingError> {
-    let filter = EnvFilter::try_new(&settings.log_filter).map_err(|error| LoggingError::Filter(settings.log_filter.clone(), error))?;
+    let filter = EnvFilter::try_new(&settings.log_filter)
+        .map_err(|error| LoggingError::Filter(settings.log_filter.clone(), error))?;
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let done = match settings.log_format {
         LogFormat::Text => builder.with_target(false).with_ansi(std::io::stderr().is_terminal()).try_init(),

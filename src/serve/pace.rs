@@ -5,11 +5,12 @@ use tokio::time::Instant;
 
 /// How long a peer may take before its speed counts.
 const UNMEASURED_START: Duration = Duration::from_secs(2);
-/// The lowest speed of a sender: this many bytes in each millisecond, about 1 KiB a second. A phone at the edge of a network sends ten
-/// times as fast.
+/// The lowest speed of a sender: this many bytes in each millisecond, about 1 KiB a second. A phone at the edge of a
+/// network sends ten times as fast.
 const BYTES_PER_MILLISECOND: u64 = 1;
 
-/// The time by which the next bytes must arrive, for a message that began then and has this many bytes. It may take `longest` in total.
+/// The time by which the next bytes must arrive, for a message that began then and has this many bytes. It may take
+/// `longest` in total.
 pub fn next_bytes_by(began: Instant, bytes: usize, longest: Duration) -> Instant {
     let earned = UNMEASURED_START + Duration::from_millis(bytes as u64 / BYTES_PER_MILLISECOND);
     began + earned.min(longest)

@@ -1,5 +1,5 @@
-//! A bound that all clients share, and the part that one client may have, in; shares of it out, which return to it when they are dropped.
-//! An amount is a number of bytes, requests or connections: this file does not know which.
+//! A bound that all clients share, and the part that one client may have, in; shares of it out, which return to it when
+//! they are dropped. An amount is a number of bytes, requests or connections: this file does not know which.
 
 use super::client::ClientAddress;
 use std::collections::HashMap;
@@ -47,7 +47,13 @@ pub enum QuotaExceeded {
 impl Quota {
     /// A quota of this total amount, and the part that one client may have.
     pub fn new(total: usize, part: usize) -> Arc<Self> {
-        Arc::new(Self { total, part, shares: Mutex::default(), all_returned: Notify::new(), refusals: AtomicU64::new(0) })
+        Arc::new(Self {
+            total,
+            part,
+            shares: Mutex::default(),
+            all_returned: Notify::new(),
+            refusals: AtomicU64::new(0),
+        })
     }
 
     /// A quota of which one client may have a quarter, so that no client leaves the others without any.
@@ -92,8 +98,8 @@ impl Quota {
         self.shares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Replaces an amount of a client by another. A client that has nothing else may have more than its part: otherwise an amount larger
-    /// than the part could never be taken.
+    /// Replaces an amount of a client by another. A client that has nothing else may have more than its part: otherwise
+    /// an amount larger than the part could never be taken.
     fn replace(&self, client: ClientAddress, old: usize, new: usize) -> Result<(), QuotaExceeded> {
         let mut shares = self.shares();
         let Shares { taken, by_client } = &mut *shares;

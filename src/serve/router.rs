@@ -90,7 +90,9 @@ pub struct Routes {
 
 /// A text that is not an origin.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("\"{0}\" is not an origin: write it as browsers do, https://app.example.com or http://localhost:3000, or write *")]
+#[error(
+    "\"{0}\" is not an origin: write it as browsers do, https://app.example.com or http://localhost:3000, or write *"
+)]
 pub struct NotAnOrigin(String);
 
 impl Routes {
@@ -116,7 +118,18 @@ impl Routes {
 
 /// Every route of the server.
 pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
-    let Parts { backend, authenticator, limits, documents, explain, console, development, allow_origins, hosts, telemetry } = parts;
+    let Parts {
+        backend,
+        authenticator,
+        limits,
+        documents,
+        explain,
+        console,
+        development,
+        allow_origins,
+        hosts,
+        telemetry,
+    } = parts;
     let readiness = Arc::new(Readiness::new(backend.clone()));
     let quotas = Quotas::new(&limits.shared);
     let places = Quota::with_quarters(limits.shared.max_connections);
@@ -135,7 +148,8 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
         telemetry: telemetry.clone(),
     });
     let open = OpenConnections::default();
-    let sockets = Sockets { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places, open: open.clone() };
+    let sockets =
+        Sockets { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places, open: open.clone() };
     let http = HttpEndpoint { endpoint, compressor: Arc::default() };
     let has_console = console.is_some();
     let console = console.map(Arc::new);
@@ -146,7 +160,9 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready).with_state(readiness))
         .route("/", get(page::root).with_state(console.clone()))
-        .fallback(|headers: HeaderMap| async move { refuse(negotiate(&headers).unwrap_or(MediaType::Json), &HttpRefusal::NoSuchPath) });
+        .fallback(|headers: HeaderMap| async move {
+            refuse(negotiate(&headers).unwrap_or(MediaType::Json), &HttpRefusal::NoSuchPath)
+        });
     if has_console {
         routes = routes.route("/console/{version}/{file}", get(files::file));
     }
@@ -169,8 +185,8 @@ struct Around {
     hosts: Hosts,
 }
 
-/// A route with what happens around it. axum copies each layer, with all that it contains, for every request; a middleware of functions
-/// would copy the route once more.
+/// A route with what happens around it. axum copies each layer, with all that it contains, for every request; a
+/// middleware of functions would copy the route once more.
 #[derive(Clone)]
 struct Surrounded {
     around: Arc<Around>,
@@ -201,8 +217,8 @@ pub fn check_origins(origins: &[String]) -> Result<(), NotAnOrigin> {
     cors(origins).map(drop)
 }
 
-/// Cross-origin rules (Fetch standard, "CORS protocol"); none where no origin is allowed. Pages of origins that are named may send
-/// credentials, which a proxy in front may want. Those of `*` may not.
+/// Cross-origin rules (Fetch standard, "CORS protocol"); none where no origin is allowed. Pages of origins that are
+/// named may send credentials, which a proxy in front may want. Those of `*` may not.
 fn cors(origins: &[String]) -> Result<Option<CorsLayer>, NotAnOrigin> {
     if origins.is_empty() {
         return Ok(None);
@@ -223,10 +239,12 @@ fn cors(origins: &[String]) -> Result<Option<CorsLayer>, NotAnOrigin> {
     Ok(Some(cors))
 }
 
-/// An origin is written as browsers send it: scheme, host and, unless it is the scheme's own, port (RFC 6454 section 6.2).
+/// An origin is written as browsers send it: scheme, host and, unless it is the scheme's own, port (RFC 6454 section
+/// 6.2).
 fn parse_origin(text: &str) -> Result<HeaderValue, NotAnOrigin> {
-    let is_origin = Url::parse(text)
-        .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && !text.contains('*') && url.origin().ascii_serialization() == text);
+    let is_origin = Url::parse(text).is_ok_and(|url| {
+        matches!(url.scheme(), "http" | "https") && !text.contains('*') && url.origin().ascii_serialization() == text
+    });
     HeaderValue::from_str(text).ok().filter(|_| is_origin).ok_or_else(|| NotAnOrigin(text.to_owned()))
 }
 
@@ -239,9 +257,17 @@ mod tests {
         for good in ["https://app.example.com", "http://localhost:3000", "http://[::1]:3000"] {
             assert!(parse_origin(good).is_ok(), "{good}");
         }
-        for odd in
-            ["", "app.example.com", "https://", "https://a/", "https://a/b", "https://*.a", "ftp://a", "https://a b", "http://localhost:80"]
-        {
+        for odd in [
+            "",
+            "app.example.com",
+            "https://",
+            "https://a/",
+            "https://a/b",
+            "https://*.a",
+            "ftp://a",
+            "https://a b",
+            "http://localhost:80",
+        ] {
             assert_eq!(parse_origin(odd), Err(NotAnOrigin(odd.into())));
         }
     }

@@ -22,8 +22,8 @@ pub struct ServerSettings {
     #[arg(long, env = "KEYFOLD_LISTEN", value_name = "ADDRESS")]
     pub listen: Option<String>,
 
-    /// Secret of at least 16 bytes that encrypts cursors; all copies of a gateway must share it [default: random in serve, derived from the
-    /// schema in dev]
+    /// Secret of at least 16 bytes that encrypts cursors; all copies of a gateway must share it [default: random in
+    /// serve, derived from the schema in dev]
     #[arg(long, env = "KEYFOLD_CURSOR_KEY", value_name = "SECRET", hide_env_values = true, value_parser = cursor_key)]
     pub cursor_key: Option<String>,
 
@@ -35,8 +35,8 @@ pub struct ServerSettings {
     #[command(flatten)]
     pub features: Features,
 
-    /// Serve requests for this host, such as `api.example.com`; repeat it for several [default: in dev, the address, localhost and
-    /// loopback addresses only; in serve, every host]
+    /// Serve requests for this host, such as `api.example.com`; repeat it for several [default: in dev, the address,
+    /// localhost and loopback addresses only; in serve, every host]
     #[arg(long = "allow-host", env = "KEYFOLD_ALLOW_HOST", value_name = "HOST", value_delimiter = ',', value_parser = host_name)]
     pub allow_hosts: Vec<String>,
 
@@ -100,12 +100,13 @@ pub struct RequestLimits {
     #[arg(long, env = "KEYFOLD_HEADER_TIMEOUT", value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub header_timeout: Duration,
 
-    /// Time for which a connection of HTTP/1.1 stays open between two requests; behind a load balancer, choose more than its idle timeout
-    /// (60s for AWS)
+    /// Time for which a connection of HTTP/1.1 stays open between two requests; behind a load balancer, choose more
+    /// than its idle timeout (60s for AWS)
     #[arg(long, env = "KEYFOLD_KEEP_ALIVE", value_name = "TIME", default_value = "75s", value_parser = duration)]
     pub keep_alive: Duration,
 
-    /// Time for a client to send a body, or a message over a WebSocket; after two seconds, it must send at least 1 kB a second
+    /// Time for a client to send a body, or a message over a WebSocket; after two seconds, it must send at least 1 kB a
+    /// second
     #[arg(long, env = "KEYFOLD_BODY_TIMEOUT", value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub body_timeout: Duration,
 
@@ -129,7 +130,8 @@ pub struct RequestLimits {
 /// Bounds of all clients together, and of the part that one of them may have.
 #[derive(Debug, Clone, Args)]
 pub struct SharedLimits {
-    /// Connections that are open at once; others wait. One client may have a quarter, unless it comes through --trusted-proxies
+    /// Connections that are open at once; others wait. One client may have a quarter, unless it comes through
+    /// --trusted-proxies
     #[arg(long, env = "KEYFOLD_MAX_CONNECTIONS", value_name = "N", default_value_t = Self::default().max_connections, value_parser = at_least_one)]
     pub max_connections: usize,
 
@@ -141,8 +143,8 @@ pub struct SharedLimits {
     #[arg(long, env = "KEYFOLD_MAX_REQUESTS_PER_CLIENT", value_name = "N", value_parser = at_least_one)]
     pub max_requests_per_client: Option<usize>,
 
-    /// Operations that one caller may begin, such as 50/s or 1000/m; who is not signed in counts by address. Others get 429 [default: no
-    /// limit]
+    /// Operations that one caller may begin, such as 50/s or 1000/m; who is not signed in counts by address. Others get
+    /// 429 [default: no limit]
     #[arg(long, env = "KEYFOLD_RATE_LIMIT", value_name = "RATE", value_parser = rate)]
     pub rate_limit: Option<Rate>,
 
@@ -162,7 +164,8 @@ pub struct SharedLimits {
     #[arg(long, env = "KEYFOLD_RESPONSE_MEMORY", value_name = "BYTES", default_value_t = Self::default().response_memory)]
     pub response_memory: usize,
 
-    /// Memory for subscriptions besides their events, of which one client may have a quarter; each takes 5 kB and its request
+    /// Memory for subscriptions besides their events, of which one client may have a quarter; each takes 5 kB and its
+    /// request
     #[arg(long, env = "KEYFOLD_SUBSCRIPTION_MEMORY", value_name = "BYTES", default_value_t = Self::default().subscription_memory)]
     pub subscription_memory: usize,
 
@@ -206,12 +209,13 @@ pub struct Budgets {
     #[arg(long, env = "KEYFOLD_MAX_CAPACITY", value_name = "UNITS")]
     pub max_capacity: Option<u64>,
 
-    /// Calls of all requests that are in flight at once; others take turns, request by request [default: 64 for each processor, 44 on the embedded store]
+    /// Calls of all requests that are in flight at once; others take turns, request by request [default: 64 for each
+    /// processor, 44 on the embedded store]
     #[arg(long, env = "KEYFOLD_MAX_CALLS_IN_FLIGHT", value_name = "N", value_parser = at_least_one)]
     pub max_calls_in_flight: Option<usize>,
 
-    /// How a write of one item is sent. If the answer to a call is lost, the caller hears that the change may have been made. A
-    /// transaction is repeated until it is certain, and costs twice the write units
+    /// How a write of one item is sent. If the answer to a call is lost, the caller hears that the change may have been
+    /// made. A transaction is repeated until it is certain, and costs twice the write units
     #[arg(long, env = "KEYFOLD_SINGLE_WRITES", value_name = "FORM", default_value = "call")]
     pub single_writes: SingleWriteForm,
 
@@ -236,15 +240,20 @@ pub struct LogSettings {
     pub log_format: LogFormat,
 
     /// What to log: error, warn, info, debug, trace, or a filter such as info,keyfold=debug
-    #[arg(long = "log", env = "KEYFOLD_LOG", value_name = "FILTER", default_value = "info,aws_config=error,h2=error,async_nats=off")]
+    #[arg(
+        long = "log",
+        env = "KEYFOLD_LOG",
+        value_name = "FILTER",
+        default_value = "info,aws_config=error,h2=error,async_nats=off"
+    )]
     pub log_filter: String,
 }
 
 /// What an operator sees.
 #[derive(Debug, Clone, Default, Args)]
 pub struct TelemetrySettings {
-    /// Address and port at which Prometheus gets the metrics, at /metrics; keep it from the internet, as it asks nobody to sign in [default:
-    /// no metrics]
+    /// Address and port at which Prometheus gets the metrics, at /metrics; keep it from the internet, as it asks nobody
+    /// to sign in [default: no metrics]
     #[arg(long, env = "KEYFOLD_METRICS_LISTEN", value_name = "ADDRESS")]
     pub metrics_listen: Option<String>,
 
@@ -338,8 +347,8 @@ fn duration(text: &str) -> Result<Duration, String> {
     time_of_at_most(HOUR, "an hour", text)
 }
 
-/// Reads a time: digits and `ms`, `s`, `m`, `h` or `d`; without a unit, seconds. It is more than zero and at most `longest`, which messages
-/// call by its name.
+/// Reads a time: digits and `ms`, `s`, `m`, `h` or `d`; without a unit, seconds. It is more than zero and at most
+/// `longest`, which messages call by its name.
 pub fn time_of_at_most(longest: Duration, name: &str, text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let number: u64 = digits.parse().map_err(|_| "write a number and a unit: 500ms, 30s, 2m".to_owned())?;
@@ -375,7 +384,10 @@ fn host_name(text: &str) -> Result<String, String> {
 
 fn cursor_key(text: &str) -> Result<String, String> {
     if text.len() < SHORTEST_KEY {
-        return Err(format!("{} bytes are too short; use at least {SHORTEST_KEY}, as `openssl rand -hex 32` prints", text.len()));
+        return Err(format!(
+            "{} bytes are too short; use at least {SHORTEST_KEY}, as `openssl rand -hex 32` prints",
+            text.len()
+        ));
     }
     Ok(text.to_owned())
 }
@@ -391,7 +403,20 @@ mod tests {
         assert_eq!(duration("30"), Ok(Duration::from_secs(30)));
         assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
         assert_eq!(duration("1h"), Ok(HOUR));
-        for wrong in ["", "s", "0", "-1s", "1.5s", "2h", "61m", "1d", "1w", "99999999999999999999s", "18446744073709551615m", "1é"] {
+        for wrong in [
+            "",
+            "s",
+            "0",
+            "-1s",
+            "1.5s",
+            "2h",
+            "61m",
+            "1d",
+            "1w",
+            "99999999999999999999s",
+            "18446744073709551615m",
+            "1é",
+        ] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
     }

@@ -51,7 +51,8 @@ impl CallTally {
         self.throttles.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Keeps the id of an answer (DynamoDB developer guide, "DynamoDB low-level API": `x-amzn-RequestId`), if it is wanted.
+    /// Keeps the id of an answer (DynamoDB developer guide, "DynamoDB low-level API": `x-amzn-RequestId`), if it is
+    /// wanted.
     pub(in crate::table) fn answered<'a>(&self, id: impl FnOnce() -> Option<&'a str>) {
         if let Some(kept) = &self.request_id
             && let Some(id) = id()

@@ -1,5 +1,5 @@
-//! What a store must do for those who want the changes of its tables: list the shards of a stream, and give their records in order. Must not
-//! know who reads it.
+//! What a store must do for those who want the changes of its tables: list the shards of a stream, and give their
+//! records in order. Must not know who reads it.
 //!
 //! [`super::stream`] asks DynamoDB, a compatible server or the embedded engine, and reads what is given here.
 
@@ -16,10 +16,20 @@ pub trait ChangeSource: Send + Sync {
     fn shards<'a>(&'a self, table: &'a str) -> BoxFuture<'a, Result<Vec<Shard>, StreamError>>;
 
     /// An iterator over a shard. It expires after 15 minutes.
-    fn iterator<'a>(&'a self, table: &'a str, shard: &'a str, start: &'a ShardStart) -> BoxFuture<'a, Result<String, StreamError>>;
+    fn iterator<'a>(
+        &'a self,
+        table: &'a str,
+        shard: &'a str,
+        start: &'a ShardStart,
+    ) -> BoxFuture<'a, Result<String, StreamError>>;
 
-    /// The next records of a table's shard, and the iterator after them; `None` if the shard has ended. The records may be none although there are more.
-    fn records<'a>(&'a self, of: (&'a Arc<str>, &'a Arc<str>), iterator: &'a str) -> BoxFuture<'a, Result<RecordPage, StreamError>>;
+    /// The next records of a table's shard, and the iterator after them; `None` if the shard has ended. The records may
+    /// be none although there are more.
+    fn records<'a>(
+        &'a self,
+        of: (&'a Arc<str>, &'a Arc<str>),
+        iterator: &'a str,
+    ) -> BoxFuture<'a, Result<RecordPage, StreamError>>;
 
     /// Waits after an answer without records, until there may be some.
     fn pause(&self) -> BoxFuture<'_, ()>;
@@ -83,7 +93,8 @@ pub struct ChangeRecord {
 impl ChangeRecord {
     /// The approximate memory of the record, in bytes.
     pub fn bytes(&self) -> usize {
-        let image = |image: &Option<Arc<Item>>| image.as_ref().map_or(0, |item| 64 * (item.len() + 1) + item_size(item));
+        let image =
+            |image: &Option<Arc<Item>>| image.as_ref().map_or(0, |item| 64 * (item.len() + 1) + item_size(item));
         256 + image(&self.old) + image(&self.new)
     }
 
@@ -93,7 +104,8 @@ impl ChangeRecord {
     }
 }
 
-/// A position in a stream. The records of one item are in one shard and its descendants, in the order of their sequence numbers.
+/// A position in a stream. The records of one item are in one shard and its descendants, in the order of their sequence
+/// numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StreamPosition {
     /// The shard.

@@ -1,8 +1,8 @@
-//! What a store must do for requests: give the items of a set of keys, give pages of a range, and write. Must not know the AWS SDK,
-//! GraphQL or HTTP.
+//! What a store must do for requests: give the items of a set of keys, give pages of a range, and write. Must not know
+//! the AWS SDK, GraphQL or HTTP.
 //!
-//! Makers: [`super::store::TableStore`] over DynamoDB, over a compatible server or over the embedded engine; tests bring their own.
-//! [`super::request::loaders`] bundles the calls of one request before it asks a store.
+//! Makers: [`super::store::TableStore`] over DynamoDB, over a compatible server or over the embedded engine; tests
+//! bring their own. [`super::request::loaders`] bundles the calls of one request before it asks a store.
 
 use super::call_scope::CallScope;
 use super::change_source::ChangeSource;
@@ -17,8 +17,9 @@ use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-/// The usual number of calls in flight for each processor. DynamoDB answers in 5 ms or less, so that many make 12,800 calls a second, and
-/// a processor hardly makes more (docs/performance.md). Each has a connection, which takes about 40 kB.
+/// The usual number of calls in flight for each processor. DynamoDB answers in 5 ms or less, so that many make 12,800
+/// calls a second, and a processor hardly makes more (docs/performance.md). Each has a connection, which takes about 40
+/// kB.
 const CALLS_A_PROCESSOR: usize = 64;
 
 /// A result and the capacity units that it consumed.
@@ -42,20 +43,35 @@ pub struct ItemRequest<'a> {
 
 /// Tables that requests read and write.
 ///
-/// Every method repeats what may be repeated until its deadline. Keys, ranges and numbers of items are within DynamoDB's limits: the
-/// loaders see to it.
+/// Every method repeats what may be repeated until its deadline. Keys, ranges and numbers of items are within
+/// DynamoDB's limits: the loaders see to it.
 pub trait DataStore: Send + Sync {
-    /// Reads 1 to 100 items of any tables, no key twice, by GetItem or BatchGetItem. The results are in the order of the requests.
-    fn get_items<'a>(&'a self, requests: &'a [ItemRequest<'a>], scope: CallScope<'a>) -> BoxFuture<'a, Metered<Vec<GetResult>>>;
+    /// Reads 1 to 100 items of any tables, no key twice, by GetItem or BatchGetItem. The results are in the order of
+    /// the requests.
+    fn get_items<'a>(
+        &'a self,
+        requests: &'a [ItemRequest<'a>],
+        scope: CallScope<'a>,
+    ) -> BoxFuture<'a, Metered<Vec<GetResult>>>;
 
     /// Reads one page by Query, or by Scan where the query names no partition.
-    fn read_page<'a>(&'a self, query: &'a Query, scope: CallScope<'a>) -> BoxFuture<'a, Result<Metered<Page>, TableError>>;
+    fn read_page<'a>(
+        &'a self,
+        query: &'a Query,
+        scope: CallScope<'a>,
+    ) -> BoxFuture<'a, Result<Metered<Page>, TableError>>;
 
-    /// Makes one write by PutItem, UpdateItem or DeleteItem. Gives the item as it is after an update, and as it was before a put or a
-    /// delete; `None` where there was none. A write that may have been made is never repeated: it is [`WriteError::Uncertain`].
-    fn write<'a>(&'a self, call: &'a WriteCall, scope: CallScope<'a>) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>>;
+    /// Makes one write by PutItem, UpdateItem or DeleteItem. Gives the item as it is after an update, and as it was
+    /// before a put or a delete; `None` where there was none. A write that may have been made is never repeated: it is
+    /// [`WriteError::Uncertain`].
+    fn write<'a>(
+        &'a self,
+        call: &'a WriteCall,
+        scope: CallScope<'a>,
+    ) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>>;
 
-    /// Makes all writes or none by TransactWriteItems. The token has 1 to 36 bytes; a transaction with a known token is made once.
+    /// Makes all writes or none by TransactWriteItems. The token has 1 to 36 bytes; a transaction with a known token is
+    /// made once.
     fn transact<'a>(
         &'a self,
         calls: &'a [WriteCall],
@@ -63,8 +79,8 @@ pub trait DataStore: Send + Sync {
         scope: CallScope<'a>,
     ) -> BoxFuture<'a, Result<Metered<()>, WriteError>>;
 
-    /// Makes 1 to 25 writes without conditions by BatchWriteItem, no key twice. After [`WriteError::Uncertain`], some of them may have been
-    /// made; after [`WriteError::Failed`], none.
+    /// Makes 1 to 25 writes without conditions by BatchWriteItem, no key twice. After [`WriteError::Uncertain`], some
+    /// of them may have been made; after [`WriteError::Failed`], none.
     fn write_batch<'a>(
         &'a self,
         table: &'a str,
@@ -72,7 +88,8 @@ pub trait DataStore: Send + Sync {
         scope: CallScope<'a>,
     ) -> BoxFuture<'a, Result<Metered<()>, WriteError>>;
 
-    /// Whether every table and its indexes can be used now; the error names the first that cannot. Takes less than a second.
+    /// Whether every table and its indexes can be used now; the error names the first that cannot. Takes less than a
+    /// second.
     fn ready<'a>(&'a self, tables: &'a [Table]) -> BoxFuture<'a, Result<(), TableError>>;
 
     /// The streams of the tables' changes; `None` if the store has none.

@@ -1,12 +1,14 @@
 //! Calls as plain data in, items out: DynamoDB, a compatible server or the embedded store. Must not know GraphQL.
 //!
 //! [`data`] holds what travels: items, keys, calls and errors. [`data_store::DataStore`] says what a store must do,
-//! [`change_source::ChangeSource`] what its streams of changes must. [`request`] bundles the calls of one request and asks a store.
+//! [`change_source::ChangeSource`] what its streams of changes must. [`request`] bundles the calls of one request and
+//! asks a store.
 //!
-//! [`store`] is the store: `calls` has a file for each kind of call, `attempt` repeats calls, and one of the `makers` makes them one by one: by
-//! the AWS SDK, which `sdk` configures, by the direct `client`, or by the [`embedded`] engine, in this process. [`hedge`] makes late reads a
-//! second time. [`json`] writes and reads the bytes of their requests and answers. [`cache`] keeps what reads found for later requests.
-//! [`stream`] reads the changes of items. [`admin`] creates and compares tables, [`bulk`] moves many items at once.
+//! [`store`] is the store: `calls` has a file for each kind of call, `attempt` repeats calls, and one of the `makers`
+//! makes them one by one: by the AWS SDK, which `sdk` configures, by the direct `client`, or by the [`embedded`]
+//! engine, in this process. [`hedge`] makes late reads a second time. [`json`] writes and reads the bytes of their
+//! requests and answers. [`cache`] keeps what reads found for later requests. [`stream`] reads the changes of items.
+//! [`admin`] creates and compares tables, [`bulk`] moves many items at once.
 
 pub mod admin;
 pub(in crate::table) mod attempt;

@@ -1,4 +1,5 @@
-//! Where the tables are in, their store out: DynamoDB, a compatible server, or the embedded engine, which takes the calls of requests itself.
+//! Where the tables are in, their store out: DynamoDB, a compatible server, or the embedded engine, which takes the
+//! calls of requests itself.
 
 use crate::schema::table::Table;
 use crate::table::attempt::attempts::Attempts;
@@ -47,11 +48,12 @@ use tokio::time::Instant;
 const READY_LIMIT: Duration = Duration::from_millis(800);
 /// Tables that are described side by side.
 pub(in crate::table) const TABLES_AT_ONCE: usize = 8;
-/// The usual number of calls in flight on the embedded store. Its engine makes one at a time, and an answer waits in memory until its request
-/// goes on. Three quarters of them, those for many items, are more than the 32 of a request.
+/// The usual number of calls in flight on the embedded store. Its engine makes one at a time, and an answer waits in
+/// memory until its request goes on. Three quarters of them, those for many items, are more than the 32 of a request.
 const EMBEDDED_CALLS: usize = 44;
 
-/// A store over the AWS SDK or the embedded engine; cheap to clone. The embedded store closes when its last clone is dropped.
+/// A store over the AWS SDK or the embedded engine; cheap to clone. The embedded store closes when its last clone is
+/// dropped.
 #[derive(Clone)]
 pub struct TableStore {
     inner: Arc<Inner>,
@@ -122,19 +124,20 @@ impl TableStore {
         Ok(Self::embedded(EmbeddedEngine::in_memory()?, Some(observer)))
     }
 
-    /// The embedded store in a directory, created if it is missing. A lock file keeps a second process out. A write that was answered is on
-    /// disk. Inside a Tokio runtime the store deletes expired items every minute.
+    /// The embedded store in a directory, created if it is missing. A lock file keeps a second process out. A write
+    /// that was answered is on disk. Inside a Tokio runtime the store deletes expired items every minute.
     pub fn in_directory(directory: &Path) -> Result<Self, TableError> {
         Ok(Self::embedded(EmbeddedEngine::in_directory(directory)?, None))
     }
 
-    /// DynamoDB, or a compatible server at `endpoint_url`; credentials and region from the environment, as AWS tools take them.
-    /// Makes no call yet: [`TableStore::ready`] says whether the tables can be used.
+    /// DynamoDB, or a compatible server at `endpoint_url`; credentials and region from the environment, as AWS tools
+    /// take them. Makes no call yet: [`TableStore::ready`] says whether the tables can be used.
     pub async fn connect(endpoint_url: Option<&str>, region: Option<&str>) -> Result<Self, TableError> {
         Ok(Self::on(client::connect(endpoint_url, region).await?))
     }
 
-    /// A store whose calls go through this HTTP client, with the settings of [`TableStore::connect`]: for tests that play the server.
+    /// A store whose calls go through this HTTP client, with the settings of [`TableStore::connect`]: for tests that
+    /// play the server.
     pub fn over(http: impl HttpClient + HttpConnector + Clone + 'static) -> Self {
         Self::on(client::over(http))
     }
@@ -160,10 +163,16 @@ impl TableStore {
 
     fn embedded(engine: Arc<EmbeddedEngine>, observer: Option<Arc<dyn CallObserver>>) -> Self {
         let client = client::embedded(Connector { engine: engine.clone(), observer: observer.clone() });
-        Self::new(client, Some(Embedded { _sweeper: Sweeper::start(&engine), maker: EmbeddedMaker { engine, observer } }))
+        Self::new(
+            client,
+            Some(Embedded { _sweeper: Sweeper::start(&engine), maker: EmbeddedMaker { engine, observer } }),
+        )
     }
 
-    fn new(ConfiguredClient { sdk, streams, network, credentials }: ConfiguredClient, embedded: Option<Embedded>) -> Self {
+    fn new(
+        ConfiguredClient { sdk, streams, network, credentials }: ConfiguredClient,
+        embedded: Option<Embedded>,
+    ) -> Self {
         let direct = DirectMaker { connection: DynamoConnection::new(network, sdk.clone(), credentials) };
         let (retries, health) = (RetryBudget::default(), TableHealth::default());
         Self {
@@ -191,7 +200,11 @@ impl TableStore {
     }
 
     /// Asks what a table is now.
-    pub(in crate::table) async fn describe(&self, table: &str, deadline: Instant) -> Result<TableDescription, TableError> {
+    pub(in crate::table) async fn describe(
+        &self,
+        table: &str,
+        deadline: Instant,
+    ) -> Result<TableDescription, TableError> {
         let attempts = self.attempts_of_admin("DescribeTable", table, deadline);
         let output = attempts.send(|| self.client().describe_table().table_name(table).send()).await?;
         output.table.ok_or_else(|| {
@@ -225,7 +238,8 @@ impl TableStore {
         &self.inner.health
     }
 
-    /// What the store's calls need; from here on, this one is sent. The embedded engine always answers, so it has no circuit.
+    /// What the store's calls need; from here on, this one is sent. The embedded engine always answers, so it has no
+    /// circuit.
     pub(in crate::table) fn caller<'a>(&'a self, scope: CallScope<'a>) -> CallMeans<'a> {
         if let Some(tally) = scope.tally {
             tally.send();
@@ -242,7 +256,12 @@ impl TableStore {
     }
 
     /// The attempts of a call about tables rather than items: they open no circuit, and none ends them.
-    pub(in crate::table) fn attempts_of_admin<'a>(&'a self, operation: &'static str, table: &'a str, deadline: Instant) -> Attempts<'a> {
+    pub(in crate::table) fn attempts_of_admin<'a>(
+        &'a self,
+        operation: &'static str,
+        table: &'a str,
+        deadline: Instant,
+    ) -> Attempts<'a> {
         Attempts { health: None, ..self.caller(deadline.into()).attempts(operation, table, deadline) }
     }
 
@@ -257,9 +276,15 @@ impl DataStore for TableStore {
         Some(Arc::new(self.change_source()))
     }
 
-    fn get_items<'a>(&'a self, requests: &'a [ItemRequest<'a>], scope: CallScope<'a>) -> BoxFuture<'a, Metered<Vec<GetResult>>> {
+    fn get_items<'a>(
+        &'a self,
+        requests: &'a [ItemRequest<'a>],
+        scope: CallScope<'a>,
+    ) -> BoxFuture<'a, Metered<Vec<GetResult>>> {
         let make = move || match requests {
-            [only] => get_item(self.caller(scope), *only, scope.deadline).map(|(result, capacity)| (vec![result], capacity)).boxed(),
+            [only] => get_item(self.caller(scope), *only, scope.deadline)
+                .map(|(result, capacity)| (vec![result], capacity))
+                .boxed(),
             _ => batch_get_items(self.caller(scope), requests, scope.deadline).boxed(),
         };
         match self.late_reads() {
@@ -268,7 +293,11 @@ impl DataStore for TableStore {
         }
     }
 
-    fn read_page<'a>(&'a self, query: &'a Query, scope: CallScope<'a>) -> BoxFuture<'a, Result<Metered<Page>, TableError>> {
+    fn read_page<'a>(
+        &'a self,
+        query: &'a Query,
+        scope: CallScope<'a>,
+    ) -> BoxFuture<'a, Result<Metered<Page>, TableError>> {
         let make = move || read_page(self.caller(scope), query, scope.deadline).boxed();
         match self.late_reads() {
             Some(late) => late.read_page(query, |table| self.health().throttles(table), make),
@@ -276,7 +305,11 @@ impl DataStore for TableStore {
         }
     }
 
-    fn write<'a>(&'a self, call: &'a WriteCall, scope: CallScope<'a>) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>> {
+    fn write<'a>(
+        &'a self,
+        call: &'a WriteCall,
+        scope: CallScope<'a>,
+    ) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>> {
         write_one(self.caller(scope), call, scope.deadline).boxed()
     }
 

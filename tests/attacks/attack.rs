@@ -1,7 +1,8 @@
 //! An attack on a server in; its effect on the server's memory, and on an innocent client meanwhile, out.
 //!
-//! Memory and answers are asserted. The latency of the innocent client is printed, and asserted only if `KEYFOLD_ATTACK_LATENCY` says how much
-//! an attack may add to its 99th percentile (`100ms`): it also depends on what else the machine does.
+//! Memory and answers are asserted. The latency of the innocent client is printed, and asserted only if
+//! `KEYFOLD_ATTACK_LATENCY` says how much an attack may add to its 99th percentile (`100ms`): it also depends on what
+//! else the machine does.
 
 use super::machine::{self, Machine, parts};
 use super::process::KEY;
@@ -63,11 +64,13 @@ pub struct Harm {
 }
 
 impl Target {
-    /// `keyfold dev` on the project's samples, with these additional options. The innocent client asks for a user by id.
+    /// `keyfold dev` on the project's samples, with these additional options. The innocent client asks for a user by
+    /// id.
     pub async fn dev(options: &[&str]) -> Self {
         let samples = super::server::samples();
         let options = [&["--sample", samples.to_str().unwrap()], options].concat();
-        Self::keyfold(|| Server::dev(&options), r#"{ user(id: \"11111111-1111-4111-8111-111111111111\") { name } }"#).await
+        Self::keyfold(|| Server::dev(&options), r#"{ user(id: \"11111111-1111-4111-8111-111111111111\") { name } }"#)
+            .await
     }
 
     /// A new `keyfold`. The innocent client sends this operation, which has no errors.
@@ -75,10 +78,17 @@ impl Target {
         let turn = TURN.lock().await;
         let server = start();
         let address = server.url.trim_start_matches("http://").parse().unwrap();
-        Self { address, process: server.process.id(), innocent: operation(innocent), _server: Box::new(server), _turn: turn }
+        Self {
+            address,
+            process: server.process.id(),
+            innocent: operation(innocent),
+            _server: Box::new(server),
+            _turn: turn,
+        }
     }
 
-    /// A server in this process, with a backend that answers by the text of the operation. The innocent client sends `echo`.
+    /// A server in this process, with a backend that answers by the text of the operation. The innocent client sends
+    /// `echo`.
     pub async fn machine(limits: RequestLimits) -> Self {
         let turn = TURN.lock().await;
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -87,7 +97,13 @@ impl Target {
         let address = running.address;
         // A runtime cannot be dropped on the thread of another one.
         let server = (running, Ended(Some(runtime)));
-        Self { address, process: std::process::id(), innocent: operation("echo"), _server: Box::new(server), _turn: turn }
+        Self {
+            address,
+            process: std::process::id(),
+            innocent: operation("echo"),
+            _server: Box::new(server),
+            _turn: turn,
+        }
     }
 
     /// Opens a connection as an attacker.
@@ -271,8 +287,8 @@ pub fn head(length: usize) -> String {
     format!("{what}\r\nx-api-key: {KEY}\r\ncontent-length: {length}\r\n\r\n")
 }
 
-/// Opens a WebSocket by hand, up to the acknowledgement of the handshake. False if the server closes it first: on a loaded machine, a client
-/// may be too slow for the server's time limits.
+/// Opens a WebSocket by hand, up to the acknowledgement of the handshake. False if the server closes it first: on a
+/// loaded machine, a client may be too slow for the server's time limits.
 pub async fn upgrade(stream: &mut TcpStream) -> bool {
     let head = "GET /graphql/ws HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n\
         sec-websocket-key: MDEyMzQ1Njc4OWFiY2RlZg==\r\nsec-websocket-protocol: graphql-transport-ws\r\n\r\n";
@@ -307,7 +323,8 @@ pub async fn text(stream: &mut (impl AsyncRead + Unpin)) -> Option<String> {
     (head[0] == 0x81).then(|| String::from_utf8(payload).unwrap())
 }
 
-/// Reads the next response from a connection: its status and its body. Status 0 is a connection that was closed without one.
+/// Reads the next response from a connection: its status and its body. Status 0 is a connection that was closed without
+/// one.
 pub async fn answer(stream: &mut TcpStream) -> (u16, String) {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -318,7 +335,8 @@ pub async fn answer(stream: &mut TcpStream) -> (u16, String) {
     }
     let head = String::from_utf8(head).unwrap();
     let status = head["HTTP/1.1 ".len()..][..3].parse().unwrap();
-    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).map_or(0, |text| text.parse().unwrap());
+    let length =
+        head.lines().find_map(|line| line.strip_prefix("content-length: ")).map_or(0, |text| text.parse().unwrap());
     let mut body = vec![0; length];
     let read = stream.read_exact(&mut body).await;
     (if read.is_ok() { status } else { 0 }, String::from_utf8_lossy(&body).into_owned())

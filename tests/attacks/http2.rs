@@ -1,5 +1,6 @@
-//! HTTP/2 connections that use what is theirs to harm: windows of zero, headers without end, streams that are reset at once, and frames that
-//! want an answer which nobody reads. Their frames are written by hand, because a library's client keeps the rules (RFC 9113 section 4.1).
+//! HTTP/2 connections that use what is theirs to harm: windows of zero, headers without end, streams that are reset at
+//! once, and frames that want an answer which nobody reads. Their frames are written by hand, because a library's
+//! client keeps the rules (RFC 9113 section 4.1).
 
 use super::attack::Target;
 use super::process::KEY;
@@ -42,7 +43,8 @@ fn field(name: &str, value: &str) -> Vec<u8> {
 /// The header of a request that posts to `/graphql`.
 fn post() -> Vec<u8> {
     let [method, scheme] = [0x83, 0x86];
-    let fields = [(":path", "/graphql"), (":authority", "localhost"), ("content-type", "application/json"), ("x-api-key", KEY)];
+    let fields =
+        [(":path", "/graphql"), (":authority", "localhost"), ("content-type", "application/json"), ("x-api-key", KEY)];
     let fields = fields.map(|(name, value)| field(name, value)).concat();
     [vec![method, scheme], fields].concat()
 }
@@ -77,7 +79,8 @@ async fn rest(mut stream: TcpStream) -> Vec<u8> {
 async fn streams_whose_windows_are_zero() {
     let target = unread::target(&["--header-timeout", "2s"]).await;
     let body = br#"{"query": "{ note(id: 1) { text } }"}"#;
-    let request = |stream| [frame(HEADERS, END_HEADERS, stream, &post()), frame(DATA, END_STREAM, stream, body)].concat();
+    let request =
+        |stream| [frame(HEADERS, END_HEADERS, stream, &post()), frame(DATA, END_STREAM, stream, body)].concat();
     let client = async || {
         let stream = send(&target, std::iter::once(hello(0)).chain(streams(50).map(request))).await;
         // Each stream is reset after the time for writes, and the connection ends when none is left.
@@ -98,7 +101,9 @@ async fn headers_that_never_end() {
         let frames = std::iter::once(begun.clone()).chain(std::iter::repeat_n(more.clone(), (4 << 20) / more.len()));
         rest(send(&target, frames).await).await
     };
-    let (_, harm) = target.under_each(async || join_all((0..40).map(|n| client(if n % 2 == 0 { &more } else { &empty }))).await).await;
+    let (_, harm) = target
+        .under_each(async || join_all((0..40).map(|n| client(if n % 2 == 0 { &more } else { &empty }))).await)
+        .await;
     harm.is_small();
 }
 
@@ -108,8 +113,10 @@ async fn headers_that_unpack_to_much_more() {
     // A field that the table keeps (RFC 7541 section 6.2.1), and a header that names it again in each byte.
     let value = [&[0x7f, 0xa1, 0x1e][..], &[b'y'; 4000]].concat();
     let kept = [&[0x40, 1, b'x'][..], &value].concat();
-    let request = |stream| frame(HEADERS, END_HEADERS | END_STREAM, stream, &[post(), kept.clone(), vec![0xbe; 8000]].concat());
-    let client = async || rest(send(&target, std::iter::once(hello(1 << 16)).chain(streams(200).map(request))).await).await;
+    let request =
+        |stream| frame(HEADERS, END_HEADERS | END_STREAM, stream, &[post(), kept.clone(), vec![0xbe; 8000]].concat());
+    let client =
+        async || rest(send(&target, std::iter::once(hello(1 << 16)).chain(streams(200).map(request))).await).await;
     let (_, harm) = target.under_each(|| join_all((0..20).map(|_| client()))).await;
     harm.is_small();
 }
@@ -120,7 +127,8 @@ async fn streams_that_begin_and_do_not_end() {
     let target = Target::dev(&["--body-timeout", "2s", "--header-timeout", "2s", "--request-memory", "32000000"]).await;
     let long = [post(), field("x", &"y".repeat(120)).repeat(120)].concat();
     let request = |stream| frame(HEADERS, END_HEADERS, stream, &long);
-    let client = async || rest(send(&target, std::iter::once(hello(1 << 16)).chain(streams(250).map(request))).await).await;
+    let client =
+        async || rest(send(&target, std::iter::once(hello(1 << 16)).chain(streams(250).map(request))).await).await;
     let (_, harm) = target.under(join_all((0..40).map(|_| client()))).await;
     harm.is_small();
 }
@@ -128,8 +136,10 @@ async fn streams_that_begin_and_do_not_end() {
 #[tokio::test]
 async fn streams_that_are_reset_at_once() {
     let target = Target::dev(&[]).await;
-    let reset = |stream| [frame(HEADERS, END_HEADERS, stream, &post()), frame(RST_STREAM, 0, stream, &[0, 0, 0, 8])].concat();
-    let client = async || rest(send(&target, std::iter::once(hello(1 << 16)).chain(streams(20_000).map(reset))).await).await;
+    let reset =
+        |stream| [frame(HEADERS, END_HEADERS, stream, &post()), frame(RST_STREAM, 0, stream, &[0, 0, 0, 8])].concat();
+    let client =
+        async || rest(send(&target, std::iter::once(hello(1 << 16)).chain(streams(20_000).map(reset))).await).await;
     let (_, harm) = target.under_each(|| join_all((0..20).map(|_| client()))).await;
     harm.is_small();
 }

@@ -32,7 +32,8 @@ fn with_posts(posts: usize, bytes: usize) -> TempDir {
     directory
 }
 
-/// `keyfold dev` on these items. The innocent client reads one item. On a busy machine, the attackers' operations take long.
+/// `keyfold dev` on these items. The innocent client reads one item. On a busy machine, the attackers' operations take
+/// long.
 async fn target(items: &TempDir, options: &[&str]) -> Target {
     let options = [&["--sample", items.path().to_str().unwrap(), "--request-timeout", "5m"], options].concat();
     Target::keyfold(|| Server::dev(&options), &format!("{{ user(id: \\\"{USER}\\\") {{ name }} }}")).await
@@ -54,7 +55,9 @@ async fn a_short_query_for_a_response_of_hundreds_of_megabytes() {
     let items = with_posts(24, 20_000);
     let target = target(&items, &[]).await;
     let inner: String = (0..27).map(|alias| format!("a{alias}: text ")).collect();
-    let posts = |inner: &str| format!("posts(first: 24) {{ nodes {{ author {{ posts(first: 24) {{ nodes {{ {inner} }} }} }} }} }}");
+    let posts = |inner: &str| {
+        format!("posts(first: 24) {{ nodes {{ author {{ posts(first: 24) {{ nodes {{ {inner} }} }} }} }} }}")
+    };
     let query = format!("{{ user(id: \"{USER}\") {{ {} }} }}", posts(&inner));
     let (responses, harm) = target.under_each(|| send(&target, &query)).await;
     for response in responses {
@@ -67,8 +70,9 @@ async fn a_short_query_for_a_response_of_hundreds_of_megabytes() {
 async fn nested_pages_beyond_the_objects_of_a_response() {
     let items = with_posts(1000, 10);
     let target = target(&items, &["--max-nodes", "20"]).await;
-    let query =
-        format!("{{ user(id: \"{USER}\") {{ posts(first: 100) {{ nodes {{ author {{ posts(first: 100) {{ nodes {{ id }} }} }} }} }} }} }}");
+    let query = format!(
+        "{{ user(id: \"{USER}\") {{ posts(first: 100) {{ nodes {{ author {{ posts(first: 100) {{ nodes {{ id }} }} }} }} }} }} }}"
+    );
     let (responses, harm) = target.under_each(|| send(&target, &query)).await;
     assert!(responses.iter().all(|response| code(response) == "LIMIT_EXCEEDED"), "{:?}", responses[0]);
     harm.is_small();

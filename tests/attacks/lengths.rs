@@ -16,7 +16,14 @@ async fn bodies_of_impossible_lengths() {
         stream.read_exact(&mut status).await.unwrap();
         String::from_utf8_lossy(&status).into_owned()
     };
-    let lengths = ["9223372036854775808", "18446744073709551615", "18446744073709551616", "99999999999999999999999", "-1", "1, 1"];
+    let lengths = [
+        "9223372036854775808",
+        "18446744073709551615",
+        "18446744073709551616",
+        "99999999999999999999999",
+        "-1",
+        "1, 1",
+    ];
     let client = async || {
         // `100 Continue` would invite the client to send the whole body.
         assert_eq!(first("expect: 100-continue\r\ncontent-length: 12000000\r\n").await, "HTTP/1.1 413");
@@ -34,7 +41,10 @@ async fn a_client_is_told_to_continue_only_with_a_length_that_is_served() {
     let target = Target::dev(&[]).await;
     let mut stream = target.connect().await;
     let body = r#"{"query": "{ __typename }"}"#;
-    stream.write_all(format!("{HEAD}expect: 100-continue\r\ncontent-length: {}\r\n\r\n", body.len()).as_bytes()).await.unwrap();
+    stream
+        .write_all(format!("{HEAD}expect: 100-continue\r\ncontent-length: {}\r\n\r\n", body.len()).as_bytes())
+        .await
+        .unwrap();
     assert_eq!(answer(&mut stream).await.0, 100);
     stream.write_all(body.as_bytes()).await.unwrap();
     assert_eq!(answer(&mut stream).await, (200, r#"{"data":{"__typename":"Query"}}"#.into()));

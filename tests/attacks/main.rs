@@ -1,7 +1,7 @@
 //! Hostile clients, a file for each attack: a `keyfold` in; the effect on its memory and on another client out.
 //!
-//! One attack runs at a time. The attackers come from 127.0.0.2 and the innocent client from 127.0.0.1, because some bounds apply to each
-//! client.
+//! One attack runs at a time. The attackers come from 127.0.0.2 and the innocent client from 127.0.0.1, because some
+//! bounds apply to each client.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
 mod attack;

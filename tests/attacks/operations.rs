@@ -14,8 +14,8 @@ fn subscribe(id: usize) -> Vec<u8> {
     text_frame(&format!(r#"{{"id": "{id}", "type": "subscribe", "payload": {{"query": "hang"}}}}"#))
 }
 
-/// Starts this many operations that never end on each socket, and counts the refusals: until there are as many as expected, and for a moment
-/// more.
+/// Starts this many operations that never end on each socket, and counts the refusals: until there are as many as
+/// expected, and for a moment more.
 async fn begin(streams: &mut [TcpStream], operations: usize, expected: usize) -> usize {
     let all: Vec<u8> = (0..operations).flat_map(subscribe).collect();
     let (refused, enough) = (AtomicUsize::new(0), Notify::new());

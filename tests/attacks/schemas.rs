@@ -8,7 +8,8 @@ use std::process::Stdio;
 /// The most memory of `keyfold check`, in bytes.
 const MOST: u64 = 100 << 20;
 
-/// The exit code of `keyfold check` on a schema, what it prints, and its most resident memory without the pages of its program file, in bytes.
+/// The exit code of `keyfold check` on a schema, what it prints, and its most resident memory without the pages of its
+/// program file, in bytes.
 fn check(schema: &str) -> (Option<i32>, String, u64) {
     let _turn = TURN.blocking_lock();
     let directory = tempfile::tempdir().unwrap();
@@ -18,10 +19,12 @@ fn check(schema: &str) -> (Option<i32>, String, u64) {
     let mut process = command.stdout(Stdio::null()).stderr(fs::File::create(&output).unwrap()).spawn().unwrap();
     let mut most = 0;
     let status = loop {
-        // "VmHWM: peak resident set size", "RssFile: size of resident file mappings" (proc_pid_status(5)), in kB. A process that has ended
-        // has none.
+        // "VmHWM: peak resident set size", "RssFile: size of resident file mappings" (proc_pid_status(5)), in kB. A
+        // process that has ended has none.
         let status = fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap_or_default();
-        let value = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)?.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        let value = |name: &str| {
+            status.lines().find_map(|line| line.strip_prefix(name)?.trim().strip_suffix(" kB")?.parse::<u64>().ok())
+        };
         most = most.max(value("VmHWM:").unwrap_or(0).saturating_sub(value("RssFile:").unwrap_or(0)) * 1024);
         if let Some(status) = process.try_wait().unwrap() {
             break status;
@@ -44,7 +47,8 @@ fn twenty_thousand_mistakes_in_one_line() {
 #[test]
 fn twenty_megabytes_of_comments() {
     let comments =
-        "# This line says nothing, and says it at some length, so that it takes a hundred bytes of the file....\n".repeat(200_000);
+        "# This line says nothing, and says it at some length, so that it takes a hundred bytes of the file....\n"
+            .repeat(200_000);
     let schema = "extend schema @table(name: \"data\", partitionKey: \"PK\")
         type A @item(keys: { PK: \"{id}\" }) { id: ID! }
         type Query { a(id: ID!): A @find }";

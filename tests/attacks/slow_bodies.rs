@@ -45,9 +45,12 @@ async fn bodies_that_stop_before_their_end_share_a_bound_of_memory() {
         answer(&mut stream).await.0
     };
     let (statuses, harm) = target.under(join_all((0..100).map(|_| client()))).await;
-    // One client may have a quarter of --request-memory. A connection that is closed while the client sends may lose its response.
+    // One client may have a quarter of --request-memory. A connection that is closed while the client sends may lose
+    // its response.
     assert!(
-        statuses.contains(&408) && statuses.contains(&429) && statuses.iter().all(|status| [408, 429, 0].contains(status)),
+        statuses.contains(&408)
+            && statuses.contains(&429)
+            && statuses.iter().all(|status| [408, 429, 0].contains(status)),
         "{statuses:?}"
     );
     harm.is_small();

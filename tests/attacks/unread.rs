@@ -83,7 +83,11 @@ async fn clients_that_never_read_their_responses() {
         join_all(streams.into_iter().enumerate().map(|(n, stream)| client(stream, n % 2 == 0))).await
     };
     let (mut streams, harm) = target.under(attack).await;
-    assert_eq!(join_all(streams.iter_mut().map(is_whole)).await, [false; 30], "the server waited for a client that took nothing");
+    assert_eq!(
+        join_all(streams.iter_mut().map(is_whole)).await,
+        [false; 30],
+        "the server waited for a client that took nothing"
+    );
     harm.is_small();
 }
 
@@ -106,7 +110,11 @@ async fn web_sockets_that_never_read_their_responses() {
         streams
     };
     let (mut streams, harm) = target.under(attack).await;
-    assert_eq!(join_all(streams.iter_mut().map(is_whole)).await, [false; 30], "the server waited for a client that took nothing");
+    assert_eq!(
+        join_all(streams.iter_mut().map(is_whole)).await,
+        [false; 30],
+        "the server waited for a client that took nothing"
+    );
     harm.is_small();
 }
 

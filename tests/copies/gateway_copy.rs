@@ -66,7 +66,10 @@ impl Subscriber {
             let url = self.urls.lock().unwrap()[0].clone();
             let query = "subscription ($after: ID) { notes(room: 1, after: $after) { node { id version } } }";
             let body = json!({ "query": query, "variables": { "after": after } }).to_string();
-            let request = client.post(format!("{url}/graphql")).header("content-type", "application/json").header("x-api-key", KEY);
+            let request = client
+                .post(format!("{url}/graphql"))
+                .header("content-type", "application/json")
+                .header("x-api-key", KEY);
             if let Ok(mut response) = request.header("accept", "text/event-stream").body(body).send().await {
                 assert_eq!(response.status(), 200);
                 *self.begun.lock().unwrap() += 1;

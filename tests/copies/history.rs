@@ -1,7 +1,9 @@
-//! What callers were told of one cell → whether some order of their operations explains it: each operation takes effect once, between its
-//! beginning and its end. One whose outcome was left open takes effect once after its beginning, or never.
+//! What callers were told of one cell → whether some order of their operations explains it: each operation takes effect
+//! once, between its beginning and its end. One whose outcome was left open takes effect once after its beginning, or
+//! never.
 //!
-//! The search is that of Wing and Gong ("Testing and verifying concurrent objects", 1993), with Lowe's memory of visited states.
+//! The search is that of Wing and Gong ("Testing and verifying concurrent objects", 1993), with Lowe's memory of
+//! visited states.
 
 use std::collections::HashSet;
 
@@ -109,12 +111,18 @@ fn a_history_is_explained_or_not() {
     let cell = |value: &str, version| Told::Cell(Some(Cell { value: value.to_owned(), version, ..Cell::default() }));
     let (a, b) = (|| "a".to_owned(), || "b".to_owned());
     // Two that overlap come in any order, two that do not in theirs.
-    let both = |second| [event(0, 3, Operation::Create(a()), Told::Done), event(second, 9, Operation::Remove, Told::Cell(None))];
+    let both = |second| {
+        [event(0, 3, Operation::Create(a()), Told::Done), event(second, 9, Operation::Remove, Told::Cell(None))]
+    };
     assert!(is_explained(&both(2)) && !is_explained(&both(4)));
     // What may have been made is there or not, but does not come and go.
     let open = |first, second| {
         let reads = [event(4, 5, Operation::Read, first), event(6, 7, Operation::Read, second)];
-        [vec![event(0, 1, Operation::Create(a()), Told::Done), event(2, 3, Operation::Set(b()), Told::Open)], reads.to_vec()].concat()
+        [
+            vec![event(0, 1, Operation::Create(a()), Told::Done), event(2, 3, Operation::Set(b()), Told::Open)],
+            reads.to_vec(),
+        ]
+        .concat()
     };
     assert!(is_explained(&open(cell("a", 1), cell("a", 1))) && is_explained(&open(cell("a", 1), cell("b", 2))));
     assert!(is_explained(&open(cell("b", 2), cell("b", 2))) && !is_explained(&open(cell("b", 2), cell("a", 1))));

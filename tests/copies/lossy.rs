@@ -40,8 +40,9 @@ pub async fn in_front_of(store: String, losses: Losses) -> SocketAddr {
     let address = listener.local_addr().unwrap();
     let rng = Arc::new(Mutex::new(fastrand::Rng::with_seed(losses.seed)));
     let client = reqwest::Client::new();
-    let app = Router::new()
-        .fallback(move |headers: HeaderMap, body: Bytes| carry(client.clone(), store.clone(), (losses, rng.clone()), headers, body));
+    let app = Router::new().fallback(move |headers: HeaderMap, body: Bytes| {
+        carry(client.clone(), store.clone(), (losses, rng.clone()), headers, body)
+    });
     tokio::spawn(async move { axum::serve(listener, app).await });
     address
 }
@@ -86,7 +87,8 @@ async fn carry(
             let error = r#"{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError","message":"lost"}"#;
             (StatusCode::INTERNAL_SERVER_ERROR, [("content-type", "application/x-amz-json-1.0")], error).into_response()
         }
-        _ => (StatusCode::from_u16(status.as_u16()).unwrap(), [("content-type", "application/x-amz-json-1.0")], body).into_response(),
+        _ => (StatusCode::from_u16(status.as_u16()).unwrap(), [("content-type", "application/x-amz-json-1.0")], body)
+            .into_response(),
     }
 }
 

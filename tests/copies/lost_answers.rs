@@ -1,5 +1,5 @@
-//! Two copies on one server whose answers are lost, one of them killed again and again: some order explains all that callers were told. So
-//! nothing acknowledged is undone, and nothing is done twice.
+//! Two copies on one server whose answers are lost, one of them killed again and again: some order explains all that
+//! callers were told. So nothing acknowledged is undone, and nothing is done twice.
 
 use crate::gateway_copy::GatewayCopy;
 use crate::history::{Cell, Event, Operation, Told, is_explained};
@@ -50,17 +50,29 @@ impl World {
 fn request(cell: &str, operation: &Operation) -> (&'static str, Value) {
     use Operation::{Add, Create, Drop, Edit, Note, Read, Remove, Replace, Set};
     match operation {
-        Create(value) => ("mutation ($id: ID!, $v: String!) { w: create(id: $id, value: $v) }", json!({ "id": cell, "v": value })),
-        Replace(value) => ("mutation ($id: ID!, $v: String!) { w: replace(id: $id, value: $v) }", json!({ "id": cell, "v": value })),
-        Set(value) => ("mutation ($id: ID!, $v: String!) { w: set(id: $id, value: $v) }", json!({ "id": cell, "v": value })),
+        Create(value) => {
+            ("mutation ($id: ID!, $v: String!) { w: create(id: $id, value: $v) }", json!({ "id": cell, "v": value }))
+        }
+        Replace(value) => {
+            ("mutation ($id: ID!, $v: String!) { w: replace(id: $id, value: $v) }", json!({ "id": cell, "v": value }))
+        }
+        Set(value) => {
+            ("mutation ($id: ID!, $v: String!) { w: set(id: $id, value: $v) }", json!({ "id": cell, "v": value }))
+        }
         Edit(value, version) => (
             "mutation ($id: ID!, $v: String!, $n: Int!) { w: edit(id: $id, value: $v, version: $n) }",
             json!({ "id": cell, "v": value, "n": version }),
         ),
         Add => ("mutation ($id: ID!) { w: add(id: $id) }", json!({ "id": cell })),
-        Note(note) => ("mutation ($id: ID!, $n: String!) { w: note(id: $id, text: $n) }", json!({ "id": cell, "n": note })),
-        Drop(note) => ("mutation ($id: ID!, $n: String!) { w: drop(id: $id, text: $n) }", json!({ "id": cell, "n": note })),
-        Remove => ("mutation ($id: ID!) { w: remove(id: $id) { value count version notes { text } } }", json!({ "id": cell })),
+        Note(note) => {
+            ("mutation ($id: ID!, $n: String!) { w: note(id: $id, text: $n) }", json!({ "id": cell, "n": note }))
+        }
+        Drop(note) => {
+            ("mutation ($id: ID!, $n: String!) { w: drop(id: $id, text: $n) }", json!({ "id": cell, "n": note }))
+        }
+        Remove => {
+            ("mutation ($id: ID!) { w: remove(id: $id) { value count version notes { text } } }", json!({ "id": cell }))
+        }
         Read => ("query ($id: ID!) { w: cell(id: $id) { value count version notes { text } } }", json!({ "id": cell })),
     }
 }
@@ -79,7 +91,12 @@ fn told(operation: &Operation, answer: Option<&Value>) -> Told {
             value: cell["value"].as_str().unwrap().to_owned(),
             count: cell["count"].as_i64().unwrap(),
             version: cell["version"].as_i64().unwrap(),
-            notes: cell["notes"].as_array().unwrap().iter().map(|note| note["text"].as_str().unwrap().to_owned()).collect(),
+            notes: cell["notes"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|note| note["text"].as_str().unwrap().to_owned())
+                .collect(),
         })),
         _ => {
             assert_eq!(*cell, json!(true), "{answer}");
@@ -111,8 +128,19 @@ async fn histories(losses: Losses, form: &str, kills: bool) -> BTreeMap<String, 
     let schema = schema.to_str().unwrap();
     run(store.directory.path(), &["tables", "--create", "--schema", schema, "--endpoint-url", &store.url()]).well();
     let lossy = format!("http://{}", in_front_of(store.url(), losses).await);
-    let arguments =
-        ["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--schema", schema, "--endpoint-url", &lossy, "--single-writes", form];
+    let arguments = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--log-format",
+        "json",
+        "--schema",
+        schema,
+        "--endpoint-url",
+        &lossy,
+        "--single-writes",
+        form,
+    ];
     let start = || GatewayCopy::serve(store.directory.path(), &arguments);
     let mut copies = [start(), start()];
     let urls = [0, 1].map(|copy: usize| Mutex::new(copies[copy].url.clone()));

@@ -1,9 +1,11 @@
-//! Three copies of the gateway, as processes of their own, on one DynamoDB-compatible server and one NATS server: what is written reaches
-//! the subscribers of all copies whatever dies, and no copy answers with what another has changed.
+//! Three copies of the gateway, as processes of their own, on one DynamoDB-compatible server and one NATS server: what
+//! is written reaches the subscribers of all copies whatever dies, and no copy answers with what another has changed.
 //!
-//! `lost_answers` loses answers of the server between two copies, without a bus, and checks that some order explains what callers were told.
+//! `lost_answers` loses answers of the server between two copies, without a bus, and checks that some order explains
+//! what callers were told.
 //!
-//! Without the program `nats-server`, there is nothing to test with, and the tests say so. `KEYFOLD_NATS_SERVER` names it, and must then be right.
+//! Without the program `nats-server`, there is nothing to test with, and the tests say so. `KEYFOLD_NATS_SERVER` names
+//! it, and must then be right.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
 mod gateway_copy;
@@ -76,16 +78,19 @@ async fn reader(copies: &mut [GatewayCopy], after: u64) -> (usize, u64) {
     timeout(LONG, search).await.expect("another copy takes the lease")
 }
 
-/// `KEYFOLD_COPIES_KILLS` says how often the reader is killed, and `KEYFOLD_COPIES_RATE` how many notes are written a second.
+/// `KEYFOLD_COPIES_KILLS` says how often the reader is killed, and `KEYFOLD_COPIES_RATE` how many notes are written a
+/// second.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_subscriber_has_every_change_whatever_dies() {
     let Some(mut nats) = Nats::start(None) else { return };
     let (kills, rate) = (number("KEYFOLD_COPIES_KILLS", 3), number("KEYFOLD_COPIES_RATE", 200));
     let store = Store::start();
     let mut copies: Vec<GatewayCopy> = (0..3).map(|_| GatewayCopy::start(&store, &nats.url())).collect();
-    let urls: Vec<Arc<Mutex<Vec<String>>>> = copies.iter().map(|copy| Arc::new(Mutex::new(vec![copy.url.clone()]))).collect();
+    let urls: Vec<Arc<Mutex<Vec<String>>>> =
+        copies.iter().map(|copy| Arc::new(Mutex::new(vec![copy.url.clone()]))).collect();
     // Two subscribers of each copy.
-    let subscribers: Vec<Arc<Subscriber>> = urls.iter().chain(&urls).map(|urls| Subscriber::new(urls.clone())).collect();
+    let subscribers: Vec<Arc<Subscriber>> =
+        urls.iter().chain(&urls).map(|urls| Subscriber::new(urls.clone())).collect();
     let listening: Vec<_> = subscribers.iter().map(|subscriber| tokio::spawn(subscriber.clone().listen())).collect();
     let begun = async {
         while subscribers.iter().any(|subscriber| *subscriber.begun.lock().unwrap() == 0) {
@@ -163,7 +168,10 @@ async fn every_subscriber_has_every_change_whatever_dies() {
             versions.retain(|version| *version > 0);
             let expected: Vec<u64> = if owner(note) == owner(0) { (1..=last).collect() } else { Vec::new() };
             let begins = subscriber.begun.lock().unwrap();
-            assert!(is_there && versions == expected, "subscriber {place}, which began {begins} times, heard of note {note}: {versions:?}");
+            assert!(
+                is_there && versions == expected,
+                "subscriber {place}, which began {begins} times, heard of note {note}: {versions:?}"
+            );
         }
     }
     listening.iter().for_each(tokio::task::JoinHandle::abort);
@@ -172,8 +180,10 @@ async fn every_subscriber_has_every_change_whatever_dies() {
 /// Asks a copy for a note's version.
 async fn version(client: &reqwest::Client, url: &str) -> u64 {
     let body = json!({ "query": "{ note(room: 1, id: 0) { version } }" }).to_string();
-    let request = client.post(format!("{url}/graphql")).header("content-type", "application/json").header("x-api-key", KEY);
-    let answer: Value = serde_json::from_slice(&request.body(body).send().await.unwrap().bytes().await.unwrap()).unwrap();
+    let request =
+        client.post(format!("{url}/graphql")).header("content-type", "application/json").header("x-api-key", KEY);
+    let answer: Value =
+        serde_json::from_slice(&request.body(body).send().await.unwrap().bytes().await.unwrap()).unwrap();
     answer["data"]["note"]["version"].as_u64().unwrap_or_else(|| panic!("{answer}"))
 }
 
@@ -186,9 +196,15 @@ async fn what_another_copy_has_written_leaves_the_cache() {
     let client = reqwest::Client::new();
     let mut latest = Duration::ZERO;
     for written in 1..=10 {
-        let text = format!("mutation {{ putNote(room: 1, id: 0, ownerId: {:?}, version: {written}) {{ version }} }}", owner(0));
+        let text = format!(
+            "mutation {{ putNote(room: 1, id: 0, ownerId: {:?}, version: {written}) {{ version }} }}",
+            owner(0)
+        );
         let by = &copies[written as usize % 3];
-        let request = client.post(format!("{}/graphql", by.url)).header("content-type", "application/json").header("x-api-key", KEY);
+        let request = client
+            .post(format!("{}/graphql", by.url))
+            .header("content-type", "application/json")
+            .header("x-api-key", KEY);
         let answer = request.body(json!({ "query": text }).to_string()).send().await.unwrap().text().await.unwrap();
         assert!(answer.contains(&format!("\"version\":{written}")), "{answer}");
         let began = Instant::now();
@@ -211,7 +227,8 @@ async fn what_a_bus_needs_is_said_at_the_start() {
     let store = Store::start();
     let schema = repository("tests/schemas/copies/feed.graphql");
     let serve = |options: &[&str]| {
-        let arguments = ["serve", "--listen", "127.0.0.1:0", "--schema", schema.to_str().unwrap(), "--endpoint-url", &store.url()];
+        let arguments =
+            ["serve", "--listen", "127.0.0.1:0", "--schema", schema.to_str().unwrap(), "--endpoint-url", &store.url()];
         run(store.directory.path(), &[&arguments[..], options].concat()).badly(1)
     };
     let said = serve(&["--bus", "nats://127.0.0.1:4222", "--lease-table", "others"]);

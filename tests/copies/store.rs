@@ -1,4 +1,5 @@
-//! A DynamoDB-compatible server whose streams have an index, so that they can be written to fast, and writes straight to it.
+//! A DynamoDB-compatible server whose streams have an index, so that they can be written to fast, and writes straight
+//! to it.
 
 use crate::process::{repository, run};
 use dynoxide::Database;
@@ -32,10 +33,13 @@ impl Store {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         listener.set_nonblocking(true).unwrap();
-        tokio::spawn(async move { dynoxide::server::serve_on(tokio::net::TcpListener::from_std(listener).unwrap(), database).await });
+        tokio::spawn(async move {
+            dynoxide::server::serve_on(tokio::net::TcpListener::from_std(listener).unwrap(), database).await
+        });
         let store = Self { address, directory };
         let schema = repository("tests/schemas/copies/feed.graphql");
-        let options = ["--lease-table", "--create", "--schema", schema.to_str().unwrap(), "--endpoint-url", &store.url()];
+        let options =
+            ["--lease-table", "--create", "--schema", schema.to_str().unwrap(), "--endpoint-url", &store.url()];
         let made = run(store.directory.path(), &[&["tables"], &options[..]].concat()).well();
         assert!(made.contains("feed: created") && made.contains("keyfold-leases: created"), "{made}");
         store

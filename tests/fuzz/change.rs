@@ -7,8 +7,8 @@ pub const MAX_LENGTH: usize = 64 * 1024;
 
 /// Bytes and characters that have a meaning somewhere.
 const ODD: [&str; 24] = [
-    "\0", "\n", "\r", "\t", " ", "\"", "\"\"\"", "\\", "\\u0000", "{", "}", "(", "[", "]", ":", "!", "@", "$", "#", "...", "é", "🥑",
-    "\u{feff}", "-9e999",
+    "\0", "\n", "\r", "\t", " ", "\"", "\"\"\"", "\\", "\\u0000", "{", "}", "(", "[", "]", ":", "!", "@", "$", "#",
+    "...", "é", "🥑", "\u{feff}", "-9e999",
 ];
 
 /// Changes an input once or a few times.

@@ -1,4 +1,5 @@
-//! A cursor in: it is refused, or it names a position that has this cursor. Every position of valid keys has a cursor that names it.
+//! A cursor in: it is refused, or it names a position that has this cursor. Every position of valid keys has a cursor
+//! that names it.
 
 use crate::run::run;
 use keyfold::execute::key::range::KeyRange;
@@ -13,8 +14,15 @@ const ATTRIBUTES: [&str; 4] = ["PK", "SK", "GSI1PK", "GSI1SK"];
 const MAX_KEY_BYTES: usize = 2048;
 
 static CURSORS: LazyLock<Cursors> = LazyLock::new(|| {
-    let range = KeyRange { partition: None, sort: None, excluded: vec![], prefix: 0, begins_with: None, values: vec![] };
-    let list = List { coordinate: "User.groups", table: "t", index: Some("GSI1"), ranges: &[range.clone(), range], descending: false };
+    let range =
+        KeyRange { partition: None, sort: None, excluded: vec![], prefix: 0, begins_with: None, values: vec![] };
+    let list = List {
+        coordinate: "User.groups",
+        table: "t",
+        index: Some("GSI1"),
+        ranges: &[range.clone(), range],
+        descending: false,
+    };
     Cursors::new(CursorKey::of_secret(b"a secret for fuzzing"), &list, ATTRIBUTES.map(str::to_owned).into())
 });
 
@@ -24,9 +32,13 @@ fn keys(input: &[u8]) -> Item {
     let value = |part: &[u8]| {
         let part = &part[..part.len().min(MAX_KEY_BYTES / 4)];
         match part.first() {
-            Some(b'0'..=b'9') => {
-                Attribute::N(part.iter().filter(|byte| byte.is_ascii_digit()).map(|byte| char::from(*byte)).collect::<String>().into())
-            }
+            Some(b'0'..=b'9') => Attribute::N(
+                part.iter()
+                    .filter(|byte| byte.is_ascii_digit())
+                    .map(|byte| char::from(*byte))
+                    .collect::<String>()
+                    .into(),
+            ),
             Some(128..) => Attribute::B(part.to_vec()),
             _ => Attribute::S(String::from_utf8_lossy(part).into_owned().into()),
         }

@@ -29,7 +29,8 @@ fn target(input: &[u8]) -> String {
         Err(errors) => {
             let refused = Response::refused(&errors);
             assert!(refused.body.len() <= LONGEST_REFUSAL, "{} bytes", refused.body.len());
-            let words: String = errors[0].message.chars().filter(|letter| letter.is_alphabetic() || *letter == ' ').take(24).collect();
+            let words: String =
+                errors[0].message.chars().filter(|letter| letter.is_alphabetic() || *letter == ' ').take(24).collect();
             format!("{:?} {words}", errors[0].code)
         }
     }
@@ -38,6 +39,7 @@ fn target(input: &[u8]) -> String {
 #[test]
 fn any_document_is_planned_or_refused() {
     let goldens = ["pantry", "favorites", "posts"].iter().flat_map(|system| files(system).unwrap());
-    let operation = |file: PathBuf| GoldenFile::read(&file).unwrap().get(Section::Operation).unwrap().as_bytes().to_vec();
+    let operation =
+        |file: PathBuf| GoldenFile::read(&file).unwrap().get(Section::Operation).unwrap().as_bytes().to_vec();
     run("document", target, goldens.map(operation).collect());
 }

@@ -1,4 +1,5 @@
-//! A line of an import in: it is an item, blank, or refused with a short message. An item is written as a line that gives the same item.
+//! A line of an import in: it is an item, blank, or refused with a short message. An item is written as a line that
+//! gives the same item.
 
 use crate::run::{run, texts};
 use keyfold::table::bulk::export_lines::{parse_line, write_line};
@@ -27,7 +28,8 @@ fn target(input: &[u8]) -> String {
 
 #[test]
 fn any_line_is_an_item_or_refused() {
-    let lines =
-        texts("samples", ".jsonl").into_iter().flat_map(|file| file.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>());
+    let lines = texts("samples", ".jsonl")
+        .into_iter()
+        .flat_map(|file| file.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>());
     run("import_line", target, lines.step_by(40).collect());
 }

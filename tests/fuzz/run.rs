@@ -18,7 +18,9 @@ pub type Target = fn(&[u8]) -> String;
 
 /// Runs a target on its corpus, on more inputs and on changes of them.
 pub fn run(name: &'static str, target: Target, more: Vec<Vec<u8>>) {
-    let number = |variable: &str, default: u64| std::env::var(variable).ok().map_or(default, |text| text.parse().expect(variable));
+    let number = |variable: &str, default: u64| {
+        std::env::var(variable).ok().map_or(default, |text| text.parse().expect(variable))
+    };
     let time = Duration::from_secs(number("KEYFOLD_FUZZ_SECONDS", 2));
     let seed = number("KEYFOLD_FUZZ_SEED", 0);
     let (sender, begun) = channel();
@@ -86,5 +88,8 @@ pub fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
 
 /// The texts of the files of a folder of the repository.
 pub fn texts(folder: &str, end: &str) -> Vec<Vec<u8>> {
-    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), end).into_iter().map(|file| std::fs::read(file).unwrap()).collect()
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), end)
+        .into_iter()
+        .map(|file| std::fs::read(file).unwrap())
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! A schema in: it is loaded, or its mistakes are reported within bounds. A loaded schema prints an API that is itself a schema.
+//! A schema in: it is loaded, or its mistakes are reported within bounds. A loaded schema prints an API that is itself
+//! a schema.
 
 use crate::run::{run, texts};
 use keyfold::schema::load;
@@ -32,6 +33,7 @@ fn target(input: &[u8]) -> String {
 
 #[test]
 fn any_schema_is_loaded_or_its_mistakes_are_told() {
-    let known = ["tests/language", "tests/diagnostics", "tests/systems"].iter().flat_map(|folder| texts(folder, ".graphql"));
+    let known =
+        ["tests/language", "tests/diagnostics", "tests/systems"].iter().flat_map(|folder| texts(folder, ".graphql"));
     run("schema", target, known.collect());
 }

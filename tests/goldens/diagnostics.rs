@@ -1,5 +1,6 @@
-//! The messages about wrong schemas: `tests/diagnostics/<case>.graphql` gives `<case>.txt`; `UPDATE_EXPECT=1` refreshes it. A case named
-//! after a code must report that code, every rule must have its case, and docs/errors.md must match the rules.
+//! The messages about wrong schemas: `tests/diagnostics/<case>.graphql` gives `<case>.txt`; `UPDATE_EXPECT=1` refreshes
+//! it. A case named after a code must report that code, every rule must have its case, and docs/errors.md must match
+//! the rules.
 
 use keyfold::schema::diagnostics::rules;
 use keyfold::schema::load;
@@ -15,8 +16,10 @@ pub fn trials() -> Vec<Trial> {
         .filter(|path| path.extension().is_some_and(|extension| extension == "graphql"))
         .collect();
     cases.sort();
-    let names: Vec<String> = cases.iter().map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned()).collect();
-    let trial = |(path, name): (PathBuf, String)| Trial::test(format!("diagnostics::{name}"), move || golden(&path, &name));
+    let names: Vec<String> =
+        cases.iter().map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned()).collect();
+    let trial =
+        |(path, name): (PathBuf, String)| Trial::test(format!("diagnostics::{name}"), move || golden(&path, &name));
     let mut trials: Vec<Trial> = cases.into_iter().zip(names.clone()).map(trial).collect();
     trials.push(Trial::test("diagnostics::every_rule_has_a_case", move || every_rule_has_a_case(&names)));
     trials.push(Trial::test("diagnostics::docs_errors_page", || expect(&root.join("docs/errors.md"), &rules::page())));
@@ -39,7 +42,9 @@ fn golden(path: &Path, name: &str) -> Result<(), Failed> {
         return Err(format!("{name} is not found:\n{}", diagnostics.render(false)).into());
     }
     if name == "ten_mistakes" && diagnostics.list.len() != 10 {
-        return Err(format!("{} findings instead of ten:\n{}", diagnostics.list.len(), diagnostics.render(false)).into());
+        return Err(
+            format!("{} findings instead of ten:\n{}", diagnostics.list.len(), diagnostics.render(false)).into()
+        );
     }
     expect(&path.with_extension("txt"), &diagnostics.render(false))
 }
@@ -53,11 +58,15 @@ fn expect(path: &Path, actual: &str) -> Result<(), Failed> {
     if expected == actual {
         return Ok(());
     }
-    let difference = similar::TextDiff::from_lines(expected.as_str(), actual).unified_diff().header("expected", "actual").to_string();
+    let difference = similar::TextDiff::from_lines(expected.as_str(), actual)
+        .unified_diff()
+        .header("expected", "actual")
+        .to_string();
     Err(format!("{} differs (UPDATE_EXPECT=1 refreshes it):\n{difference}", path.display()).into())
 }
 
 fn every_rule_has_a_case(names: &[String]) -> Result<(), Failed> {
-    let missing: Vec<&str> = rules::rules().map(|rule| rule.code).filter(|code| !names.iter().any(|name| name.starts_with(code))).collect();
+    let missing: Vec<&str> =
+        rules::rules().map(|rule| rule.code).filter(|code| !names.iter().any(|name| name.starts_with(code))).collect();
     if missing.is_empty() { Ok(()) } else { Err(format!("no case for {missing:?}").into()) }
 }

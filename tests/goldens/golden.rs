@@ -1,4 +1,5 @@
-//! Goldens: every operation under `tests/golden/` and of the examples, one test a case (`support::golden` says what is compared).
+//! Goldens: every operation under `tests/golden/` and of the examples, one test a case (`support::golden` says what is
+//! compared).
 
 use crate::support::golden::{Case, cases};
 use libtest_mimic::{Failed, Trial};

@@ -1,10 +1,11 @@
-//! What `keyfold tables` prints: every schema of the project in every format, compared with its snapshot. `UPDATE_EXPECT=1` refreshes it.
+//! What `keyfold tables` prints: every schema of the project in every format, compared with its snapshot.
+//! `UPDATE_EXPECT=1` refreshes it.
 //!
-//! `tests/infrastructure/<schema>.<format>.…` is the standard output; lines of standard error follow the JSON of the AWS CLI
-//! behind `#`. A snapshot whose schema is gone fails.
+//! `tests/infrastructure/<schema>.<format>.…` is the standard output; lines of standard error follow the JSON of the
+//! AWS CLI behind `#`. A snapshot whose schema is gone fails.
 //!
-//! The policy of a schema allows every call that its goldens record. Of the project's own schema, it allows nothing that no golden calls, besides
-//! what `BESIDES_GOLDENS` lists.
+//! The policy of a schema allows every call that its goldens record. Of the project's own schema, it allows nothing
+//! that no golden calls, besides what `BESIDES_GOLDENS` lists.
 
 use crate::policy;
 use crate::process::{repository, run};
@@ -30,23 +31,31 @@ const BESIDES_GOLDENS: [(&str, &str); 6] = [
 /// A test a snapshot, one a policy, and those that hold schemas and snapshots together.
 pub fn trials() -> Vec<Trial> {
     let schemas = schemas();
-    let expected: BTreeSet<PathBuf> = schemas.iter().flat_map(|(name, _)| FORMATS.map(|(_, ending)| snapshot(name, ending))).collect();
+    let expected: BTreeSet<PathBuf> =
+        schemas.iter().flat_map(|(name, _)| FORMATS.map(|(_, ending)| snapshot(name, ending))).collect();
     let mut trials = vec![
         Trial::test("infrastructure::every_snapshot_has_a_schema", move || every_snapshot_has_a_schema(&expected)),
         Trial::test("infrastructure::a_policy_names_what_it_is_told", a_policy_names_what_it_is_told),
-        Trial::test("infrastructure::a_schema_that_only_reads_has_a_policy_of_reads", a_schema_that_only_reads_has_a_policy_of_reads),
+        Trial::test(
+            "infrastructure::a_schema_that_only_reads_has_a_policy_of_reads",
+            a_schema_that_only_reads_has_a_policy_of_reads,
+        ),
     ];
     for (name, schema) in schemas.clone() {
         let systems = systems_of(&name);
         if !systems.is_empty() {
             let systems: Vec<String> = systems.into_iter().map(str::to_owned).collect();
-            trials.push(Trial::test(format!("infrastructure::{name}::policy"), move || allows_the_goldens(&schema, &systems)));
+            trials.push(Trial::test(format!("infrastructure::{name}::policy"), move || {
+                allows_the_goldens(&schema, &systems)
+            }));
         }
     }
     for (name, schema) in schemas {
         for (format, ending) in FORMATS {
             let (name, schema) = (name.clone(), schema.clone());
-            trials.push(Trial::test(format!("infrastructure::{name}::{format}"), move || check(&schema, format, &snapshot(&name, ending))));
+            trials.push(Trial::test(format!("infrastructure::{name}::{format}"), move || {
+                check(&schema, format, &snapshot(&name, ending))
+            }));
         }
     }
     trials
@@ -59,7 +68,8 @@ fn schemas() -> Vec<(String, PathBuf)> {
         ("everything".to_owned(), repository("tests/schemas/everything.graphql")),
     ];
     for folder in ["tests/systems", "examples"] {
-        for directory in std::fs::read_dir(repository(folder)).into_iter().flatten().map(|entry| entry.unwrap().path()) {
+        for directory in std::fs::read_dir(repository(folder)).into_iter().flatten().map(|entry| entry.unwrap().path())
+        {
             let schema = directory.join("schema.graphql");
             if schema.is_file() {
                 schemas.push((directory.file_name().unwrap().to_string_lossy().into_owned(), schema));
@@ -115,7 +125,9 @@ fn systems_of(schema: &str) -> Vec<&str> {
 
 /// The policy for a schema, by these options.
 fn policy_of(schema: &Path, options: &[&str]) -> serde_json::Value {
-    let out = run(Path::new("/"), &[&["tables", "--format", "iam", "--schema", schema.to_str().unwrap()], options].concat()).well();
+    let out =
+        run(Path::new("/"), &[&["tables", "--format", "iam", "--schema", schema.to_str().unwrap()], options].concat())
+            .well();
     serde_json::from_str(&out).unwrap()
 }
 
@@ -125,7 +137,8 @@ fn allows_the_goldens(schema: &Path, systems: &[String]) -> Result<(), Failed> {
     for system in systems {
         for file in golden_file::files(system)? {
             goldens += 1;
-            let calls: Vec<serde_json::Value> = serde_json::from_str(GoldenFile::read(&file)?.get(Section::Calls).ok_or("no calls")?)?;
+            let calls: Vec<serde_json::Value> =
+                serde_json::from_str(GoldenFile::read(&file)?.get(Section::Calls).ok_or("no calls")?)?;
             for call in calls {
                 let needed = policy::needed(call["operation"].as_str().unwrap(), &call["body"]);
                 if let Some(right) = needed.iter().find(|right| !allowed.contains(right)) {
@@ -150,12 +163,21 @@ fn a_policy_names_what_it_is_told() -> Result<(), Failed> {
     let schema = repository("schema.graphql");
     let resources = |options: &[&str]| -> Vec<String> {
         let policy = policy_of(&schema, options);
-        policy["Statement"].as_array().unwrap().iter().map(|statement| statement["Resource"].as_str().unwrap().to_owned()).collect()
+        policy["Statement"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|statement| statement["Resource"].as_str().unwrap().to_owned())
+            .collect()
     };
     assert!(resources(&[]).iter().all(|resource| resource.starts_with("arn:aws:dynamodb:*:*:table/")));
-    let named = resources(&["--region", "cn-north-1", "--account", "123456789012", "--partition", "aws-cn", "--table", "data"]);
+    let named =
+        resources(&["--region", "cn-north-1", "--account", "123456789012", "--partition", "aws-cn", "--table", "data"]);
     assert!(
-        !named.is_empty() && named.iter().all(|resource| resource.starts_with("arn:aws-cn:dynamodb:cn-north-1:123456789012:table/data"))
+        !named.is_empty()
+            && named
+                .iter()
+                .all(|resource| resource.starts_with("arn:aws-cn:dynamodb:cn-north-1:123456789012:table/data"))
     );
     let leases = policy::allowed(&policy_of(&schema, &["--lease-table", "--table", "keyfold-leases"]));
     let actions: BTreeSet<&str> = leases.iter().map(|(action, _)| action.as_str()).collect();

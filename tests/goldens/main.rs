@@ -8,8 +8,8 @@
 //! | `diagnostics` | every mistake of a schema has its message; one test a schema |
 //! | `infrastructure` | every schema has its tables in every format; one test a snapshot |
 //!
-//! The tests are made of files, so they have names of files: `cargo test --test goldens golden::pantry::` runs those of the pantry. A golden
-//! runs once in a process, however many rows it proves.
+//! The tests are made of files, so they have names of files: `cargo test --test goldens golden::pantry::` runs those of
+//! the pantry. A golden runs once in a process, however many rows it proves.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
 mod diagnostics;

@@ -1,8 +1,9 @@
 //! The published designs, row by row: each row of docs/systems.md is one test here, by its id.
 //!
-//! A row's operations are the goldens whose names hold its id (`c03_…`, `a02_a03_…`, `write_f07_…`); what no golden can show is a check
-//! of `support::rows`. A row passes if all of them do, and if its access path on the page stands in their plans. A row that nothing
-//! proves, a name with an id that is no row, and a page that lists other operations fail; `UPDATE_EXPECT=1` lists them anew.
+//! A row's operations are the goldens whose names hold its id (`c03_…`, `a02_a03_…`, `write_f07_…`); what no golden can
+//! show is a check of `support::rows`. A row passes if all of them do, and if its access path on the page stands in
+//! their plans. A row that nothing proves, a name with an id that is no row, and a page that lists other operations
+//! fail; `UPDATE_EXPECT=1` lists them anew.
 
 use super::golden::Golden;
 use crate::support::golden::Case;
@@ -56,7 +57,8 @@ fn proofs(goldens: &[Arc<Golden>]) -> Proofs {
 /// The ids in a case's name: a letter and two digits between underscores, `a02` for A2.
 fn ids_of(name: &str) -> Vec<String> {
     let id = |word: &str| {
-        let number = word.get(1..).filter(|digits| digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+        let number =
+            word.get(1..).filter(|digits| digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_digit()))?;
         let letter = word.chars().next().filter(char::is_ascii_lowercase)?;
         Some(format!("{}{}", letter.to_ascii_uppercase(), number.parse::<u8>().ok()?))
     };
@@ -64,14 +66,18 @@ fn ids_of(name: &str) -> Vec<String> {
 }
 
 fn every_row(ids: &[String]) -> Result<(), Failed> {
-    let expected: Vec<String> = DESIGNS.iter().flat_map(|(letter, rows)| (1..=*rows).map(move |row| format!("{letter}{row}"))).collect();
+    let expected: Vec<String> =
+        DESIGNS.iter().flat_map(|(letter, rows)| (1..=*rows).map(move |row| format!("{letter}{row}"))).collect();
     let missing: Vec<&String> = expected.iter().filter(|id| !ids.contains(id)).collect();
     let extra: Vec<&String> = ids.iter().filter(|id| !expected.contains(id)).collect();
     let twice: Vec<&String> = ids.iter().filter(|id| ids.iter().filter(|other| other == id).count() > 1).collect();
     if missing.is_empty() && extra.is_empty() && twice.is_empty() {
         return Ok(());
     }
-    Err(format!("docs/systems.md lacks {missing:?}, and has {extra:?} that no design has, and {twice:?} more than once").into())
+    Err(format!(
+        "docs/systems.md lacks {missing:?}, and has {extra:?} that no design has, and {twice:?} more than once"
+    )
+    .into())
 }
 
 fn known(of_names: &BTreeSet<String>, ids: &[String]) -> Result<(), Failed> {
@@ -86,7 +92,9 @@ fn passes(row: &Row, cases: &[Arc<Golden>]) -> Result<(), Failed> {
         return Err("nothing proves this row".into());
     }
     for case in cases {
-        case.check().map_err(|failed| Failed::from(format!("{}::{}: {}", case.system, case.name, failed.message().unwrap_or_default())))?;
+        case.check().map_err(|failed| {
+            Failed::from(format!("{}::{}: {}", case.system, case.name, failed.message().unwrap_or_default()))
+        })?;
     }
     for (_, _, check) in checks {
         check()?;
@@ -97,7 +105,9 @@ fn passes(row: &Row, cases: &[Arc<Golden>]) -> Result<(), Failed> {
     }
     let listed = proof(&row.id, cases);
     if row.proof != listed {
-        return Err(format!("docs/systems.md lists {}, and it is {listed} (UPDATE_EXPECT=1 lists it anew)", row.proof).into());
+        return Err(
+            format!("docs/systems.md lists {}, and it is {listed} (UPDATE_EXPECT=1 lists it anew)", row.proof).into()
+        );
     }
     Ok(())
 }

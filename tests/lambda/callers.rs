@@ -26,6 +26,7 @@ pub fn key(sub: &str) -> String {
 /// Writes the file.
 pub fn write(directory: &Path) {
     let hash = |sub: &str| Sha256::digest(key(sub)).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let keys = OTHERS.iter().chain([&AIKO]).map(|sub| json!({ "name": sub, "sha256": hash(sub), "claims": { "sub": sub } }));
+    let keys =
+        OTHERS.iter().chain([&AIKO]).map(|sub| json!({ "name": sub, "sha256": hash(sub), "claims": { "sub": sub } }));
     std::fs::write(directory.join(FILE), Value::Array(keys.collect()).to_string()).unwrap();
 }

@@ -1,5 +1,5 @@
-//! HTTP requests in, the events that API Gateway, function URLs and load balancers make of them out; and answers in, what their senders
-//! give to the client out. The forms are those of the AWS documentation.
+//! HTTP requests in, the events that API Gateway, function URLs and load balancers make of them out; and answers in,
+//! what their senders give to the client out. The forms are those of the AWS documentation.
 
 use crate::callers::{AIKO, key};
 use crate::runtime::Answer;
@@ -54,7 +54,14 @@ impl Asked {
         let body = json!({ "query": query, "variables": variables }).to_string().into_bytes();
         let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
         headers.extend(sub.map(|sub| ("x-api-key".to_owned(), key(sub))));
-        Self { method: "POST", path: "/graphql".to_owned(), query: Vec::new(), headers, body: Some(body), base64: false }
+        Self {
+            method: "POST",
+            path: "/graphql".to_owned(),
+            query: Vec::new(),
+            headers,
+            body: Some(body),
+            base64: false,
+        }
     }
 
     /// A GET of a path.
@@ -79,12 +86,18 @@ impl Asked {
             true => STANDARD.encode(body),
             false => String::from_utf8(body.clone()).unwrap(),
         });
-        let forwarded = [("X-Forwarded-For", "198.51.100.7, 203.0.113.9"), ("X-Forwarded-Port", "443"), ("X-Forwarded-Proto", "https")];
+        let forwarded = [
+            ("X-Forwarded-For", "198.51.100.7, 203.0.113.9"),
+            ("X-Forwarded-Port", "443"),
+            ("X-Forwarded-Proto", "https"),
+        ];
         let forwarded = forwarded.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let headers: Vec<(String, String)> = self.headers.iter().cloned().chain(forwarded).collect();
         match form {
             Form::Rest => self.rest(&headers, &body),
-            Form::HttpApi => self.version_2(&headers, &body, "abcdef1234.execute-api.eu-west-1.amazonaws.com", Some("dev")),
+            Form::HttpApi => {
+                self.version_2(&headers, &body, "abcdef1234.execute-api.eu-west-1.amazonaws.com", Some("dev"))
+            }
             Form::FunctionUrl => self.version_2(&headers, &body, "abcdef1234567890.lambda-url.eu-west-1.on.aws", None),
             Form::LoadBalancer | Form::MultiValue => self.load_balancer(&headers, &body, form == Form::MultiValue),
         }
@@ -168,7 +181,9 @@ fn all(pairs: &[(String, String)]) -> Value {
 }
 
 fn joined(pairs: &[(String, String)]) -> Value {
-    let values = |name: &str| pairs.iter().filter(|(other, _)| other == name).map(|(_, value)| value.as_str()).collect::<Vec<_>>();
+    let values = |name: &str| {
+        pairs.iter().filter(|(other, _)| other == name).map(|(_, value)| value.as_str()).collect::<Vec<_>>()
+    };
     Value::Object(pairs.iter().map(|(name, _)| (name.clone(), json!(values(name).join(",")))).collect())
 }
 
@@ -180,7 +195,8 @@ impl Answer {
         let object = |name: &str| answer[name].as_object().cloned().unwrap_or_default();
         let (single, multi_value) = (object("headers"), object("multiValueHeaders"));
         // Each sender reads the headers in its own form, and a REST API in both.
-        let is_single = |(name, value): (String, Value)| (name.to_lowercase(), vec![value.as_str().unwrap().to_owned()]);
+        let is_single =
+            |(name, value): (String, Value)| (name.to_lowercase(), vec![value.as_str().unwrap().to_owned()]);
         let is_many = |(name, value): (String, Value)| (name.to_lowercase(), serde_json::from_value(value).unwrap());
         let headers: BTreeMap<String, Vec<String>> = match form {
             Form::Rest => single.into_iter().map(is_single).chain(multi_value.into_iter().map(is_many)).collect(),
@@ -198,12 +214,14 @@ impl Answer {
             assert!(answer["statusDescription"].as_str().unwrap().starts_with(&format!("{status} ")), "{answer}");
             assert!(self.body.len() <= 1 << 20, "a load balancer takes 1 MB");
         }
-        let (text, base64) = (answer["body"].as_str().unwrap_or_default(), answer["isBase64Encoded"].as_bool().unwrap_or_default());
+        let (text, base64) =
+            (answer["body"].as_str().unwrap_or_default(), answer["isBase64Encoded"].as_bool().unwrap_or_default());
         let body = if base64 { STANDARD.decode(text).unwrap() } else { text.as_bytes().to_vec() };
         Got { status, headers, body, base64 }
     }
 
-    /// What a streamed answer gives to its client: a JSON object with status and headers, eight bytes of zero, and the body.
+    /// What a streamed answer gives to its client: a JSON object with status and headers, eight bytes of zero, and the
+    /// body.
     pub fn streamed(&self) -> Got {
         assert!(!self.failed, "{self:?}");
         assert_eq!(self.headers["lambda-runtime-function-response-mode"], "streaming");
@@ -212,14 +230,20 @@ impl Answer {
         let prelude: Value = serde_json::from_slice(&self.body[..end]).unwrap();
         let headers = prelude["headers"].as_object().unwrap().iter();
         let headers = headers.map(|(name, value)| (name.clone(), vec![value.as_str().unwrap().to_owned()])).collect();
-        Got { status: prelude["statusCode"].as_u64().unwrap(), headers, body: self.body[end + 8..].to_vec(), base64: false }
+        Got {
+            status: prelude["statusCode"].as_u64().unwrap(),
+            headers,
+            body: self.body[end + 8..].to_vec(),
+            base64: false,
+        }
     }
 }
 
 impl Got {
     /// The body.
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&self.body)))
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&self.body)))
     }
 
     /// The value of a header.

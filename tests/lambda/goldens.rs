@@ -1,4 +1,5 @@
-//! The goldens of the pantry through every form of event: a function gives the same answers as a gateway in the test's process.
+//! The goldens of the pantry through every form of event: a function gives the same answers as a gateway in the test's
+//! process.
 
 use crate::callers::AIKO;
 use crate::events::{Asked, FORMS};
@@ -16,7 +17,9 @@ pub async fn every_golden_answers_the_same_in_every_form() {
     for case in &cases {
         let request = case.request().unwrap();
         // A cursor in an operation is encrypted with the goldens' key, which is too short for a server.
-        if ["after: \"", "before: \""].iter().any(|argument| request.query.contains(argument)) && case.name != "bad_cursor" {
+        if ["after: \"", "before: \""].iter().any(|argument| request.query.contains(argument))
+            && case.name != "bad_cursor"
+        {
             continue;
         }
         let is_write = request.query.lines().any(|line| line.trim_start().starts_with("mutation"));
@@ -36,7 +39,8 @@ pub async fn every_golden_answers_the_same_in_every_form() {
     assert!(cases.iter().any(|case| case.request().unwrap().caller.sub() == Some(AIKO)));
 }
 
-/// A response without what differs between two runs: cursors, and values that a write generates, which are numbered as they occur.
+/// A response without what differs between two runs: cursors, and values that a write generates, which are numbered as
+/// they occur.
 fn comparable(response: Value, case: &Case) -> String {
     let text = format!("{:#}\n", without_cursors(response));
     let text = case.names().unwrap().replace(&text);

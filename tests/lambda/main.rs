@@ -1,5 +1,5 @@
-//! `keyfold serve` as a Lambda function, on an emulation of the runtime API: events of every form in, the answers that their senders need
-//! out.
+//! `keyfold serve` as a Lambda function, on an emulation of the runtime API: events of every form in, the answers that
+//! their senders need out.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
 mod callers;

@@ -1,5 +1,5 @@
-//! Lambda's runtime API, as the Lambda developer guide describes it ("Runtime API"): invocations in, what a function says to them out.
-//! The function is a `keyfold serve` of its own.
+//! Lambda's runtime API, as the Lambda developer guide describes it ("Runtime API"): invocations in, what a function
+//! says to them out. The function is a `keyfold serve` of its own.
 
 use crate::process::{Process, keyfold, repository};
 use axum::Router;
@@ -153,7 +153,10 @@ async fn next(State(api): State<Api>) -> Response {
         ("lambda-runtime-aws-request-id", id),
         ("lambda-runtime-deadline-ms", deadline.to_string()),
         ("lambda-runtime-invoked-function-arn", "arn:aws:lambda:eu-west-1:123456789012:function:pantry".to_owned()),
-        ("lambda-runtime-trace-id", "Root=1-5bef4de7-ad49b0e87f6ef6c87fc2e700;Parent=9a9197af755a6419;Sampled=1".to_owned()),
+        (
+            "lambda-runtime-trace-id",
+            "Root=1-5bef4de7-ad49b0e87f6ef6c87fc2e700;Parent=9a9197af755a6419;Sampled=1".to_owned(),
+        ),
     ];
     (headers, event).into_response()
 }

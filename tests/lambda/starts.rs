@@ -39,7 +39,10 @@ pub async fn without_arguments_a_function_serves() {
     let mut command = lambda.command(&directory, &[]);
     command.env("KEYFOLD_ENDPOINT_URL", store.url());
     let _function = Process::start(command);
-    let got = lambda.invoke(&Asked::post("{ __typename }", &json!({}), None).event(Form::FunctionUrl)).await.got(Form::FunctionUrl);
+    let got = lambda
+        .invoke(&Asked::post("{ __typename }", &json!({}), None).event(Form::FunctionUrl))
+        .await
+        .got(Form::FunctionUrl);
     assert_eq!(got.json(), json!({ "data": { "__typename": "Query" } }));
 }
 
@@ -125,7 +128,8 @@ pub async fn a_part_of_lambda_s_environment_is_a_mistake() {
 
 pub async fn listen_has_no_effect() {
     let (lambda, store) = (Lambda::start().await, Store::start());
-    let (mut function, _directory) = lambda.function(&store.url(), &["--listen", "127.0.0.1:1", "--metrics-listen", "127.0.0.1:1"]);
+    let (mut function, _directory) =
+        lambda.function(&store.url(), &["--listen", "127.0.0.1:1", "--metrics-listen", "127.0.0.1:1"]);
     function.wait_for("--listen has no effect");
     function.wait_for("--metrics-listen has no effect");
     let line = function.wait_for("serving as a Lambda function");

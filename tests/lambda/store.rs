@@ -1,4 +1,5 @@
-//! The project's own tables with their sample items behind a DynamoDB-compatible server, which can be put back to how it was.
+//! The project's own tables with their sample items behind a DynamoDB-compatible server, which can be put back to how
+//! it was.
 
 use crate::support;
 use dynoxide::Database;
@@ -31,7 +32,9 @@ fn original() -> &'static Path {
             support::fill(&store, &support::model("pantry"), "pantry").await;
         };
         // A test has a runtime of its own, in which another one cannot wait.
-        std::thread::spawn(|| Builder::new_current_thread().enable_all().build().unwrap().block_on(filled)).join().unwrap();
+        std::thread::spawn(|| Builder::new_current_thread().enable_all().build().unwrap().block_on(filled))
+            .join()
+            .unwrap();
         directory
     };
     ORIGINAL.get_or_init(made).path()
@@ -95,6 +98,8 @@ fn serve(listener: TcpListener, directory: &Path) -> Runtime {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     listener.set_nonblocking(true).unwrap();
     let database = Database::new(&directory.join(FILE).display().to_string()).unwrap();
-    runtime.spawn(async move { dynoxide::server::serve_on(tokio::net::TcpListener::from_std(listener).unwrap(), database).await });
+    runtime.spawn(async move {
+        dynoxide::server::serve_on(tokio::net::TcpListener::from_std(listener).unwrap(), database).await
+    });
     runtime
 }

@@ -22,10 +22,17 @@ pub async fn a_large_answer_is_streamed() {
     for form in STREAMING {
         let asked = Asked::post(CONTAINERS, &json!({}), Some(AIKO));
         let got = lambda.invoke(&asked.event(form)).await.streamed();
-        assert_eq!((got.status, got.header("content-type")), (200, Some("application/json; charset=utf-8")), "{form:?}");
+        assert_eq!(
+            (got.status, got.header("content-type")),
+            (200, Some("application/json; charset=utf-8")),
+            "{form:?}"
+        );
         assert!(got.body.len() > 6 << 20, "{form:?}: {}", got.body.len());
         let expected = got.json();
-        assert_eq!((&expected["errors"], expected["data"]["group"]["containers"]["nodes"].as_array().unwrap().len()), (&Value::Null, 26));
+        assert_eq!(
+            (&expected["errors"], expected["data"]["group"]["containers"]["nodes"].as_array().unwrap().len()),
+            (&Value::Null, 26)
+        );
         // A stream has bytes, never base64.
         let got = lambda.invoke(&asked.with("accept-encoding", "gzip").event(form)).await.streamed();
         assert_eq!(got.header("content-encoding"), Some("gzip"), "{form:?}");
@@ -55,7 +62,8 @@ fn comments() -> Asked {
 /// Comments on Aiko's post, as another gateway would.
 async fn comment(store: &Store, text: &str) {
     let gateway = Gateway::new(support::model("pantry"), store.client().await, support::settings());
-    let query = format!("mutation {{ addComment(postUserId: \"{AIKO}\", postId: \"{POST}\", text: \"{text}\") {{ text }} }}");
+    let query =
+        format!("mutation {{ addComment(postUserId: \"{AIKO}\", postId: \"{POST}\", text: \"{text}\") {{ text }} }}");
     let mut request = support::request(&query, json!({}));
     request.caller = support::caller(json!({ "sub": AIKO }));
     let response = support::run(&gateway, &request, false).await;
@@ -74,7 +82,11 @@ pub async fn events_are_streamed_until_the_time_is_over() {
         let got = answer.await.unwrap().streamed();
         let took = began.elapsed();
         let events = String::from_utf8(got.body.clone()).unwrap();
-        assert_eq!((got.status, got.header("content-type")), (200, Some("text/event-stream; charset=utf-8")), "{form:?}");
+        assert_eq!(
+            (got.status, got.header("content-type")),
+            (200, Some("text/event-stream; charset=utf-8")),
+            "{form:?}"
+        );
         assert!(events.contains("event: next") && events.contains("Heard"), "{form:?}: {events}");
         // After `complete`, a client would not connect again.
         assert!(events.ends_with("\n\n") && !events.contains("event: complete"), "{form:?}: {events}");

@@ -16,8 +16,7 @@ pub const CONTAINERS: &str =
     "{ group(id: \"22222222-2222-4222-8222-222222222222\") { containers { nodes { id name foods { id name } } } } }";
 
 /// An operation whose answer is worth compressing.
-const EVERYTHING: &str =
-    "{ me { groups { nodes { id name users { nodes { id name email } } containers { nodes { id name foods { id name } } } } } } }";
+const EVERYTHING: &str = "{ me { groups { nodes { id name users { nodes { id name email } } containers { nodes { id name foods { id name } } } } } } }";
 
 fn me() -> Asked {
     Asked::post("{ me { name } }", &json!({}), Some(AIKO))
@@ -32,12 +31,17 @@ pub async fn a_query_by_get_is_read_in_every_form() {
     let (_function, _directory) = lambda.function(&store.url(), &[]);
     for form in FORMS {
         let mut asked = Asked::get("/graphql").by_aiko();
-        let query = "query ($id: ID!, $other: String = \"a&b=c+d%20é\") { user(id: $id) { name } __typename @skip(if: false) }";
+        let query =
+            "query ($id: ID!, $other: String = \"a&b=c+d%20é\") { user(id: $id) { name } __typename @skip(if: false) }";
         let query = query.replace(", $other: String = \"a&b=c+d%20é\"", "").replace("{ user", "# a&b=c+d%20é\n{ user");
         let pairs = [("query", query), ("variables", json!({ "id": AIKO }).to_string()), ("unknown", String::new())];
         asked.query = pairs.map(|(name, value)| (name.to_owned(), value)).to_vec();
         let got = lambda.invoke(&asked.event(form)).await.got(form);
-        assert_eq!(got.json(), json!({ "data": { "user": { "name": "Aiko Tanaka" }, "__typename": "Query" } }), "{form:?}");
+        assert_eq!(
+            got.json(),
+            json!({ "data": { "user": { "name": "Aiko Tanaka" }, "__typename": "Query" } }),
+            "{form:?}"
+        );
         asked.query[0].1 = "mutation { renameUser(name: \"a\") { id } }".to_owned();
         let got = lambda.invoke(&asked.event(form)).await.got(form);
         assert_eq!((got.status, got.header("allow")), (405, Some("POST")), "{form:?}");
@@ -56,7 +60,9 @@ pub async fn a_body_in_base64_is_read() {
         assert_eq!(lambda.invoke(&asked.event(form)).await.got(form).json(), aiko(), "{form:?}");
         // A body in gzip is not text.
         let mut packed = Vec::new();
-        flate2::read::GzEncoder::new(&asked.body.as_ref().unwrap()[..], flate2::Compression::fast()).read_to_end(&mut packed).unwrap();
+        flate2::read::GzEncoder::new(&asked.body.as_ref().unwrap()[..], flate2::Compression::fast())
+            .read_to_end(&mut packed)
+            .unwrap();
         let asked = Asked { body: Some(packed), ..asked }.with("content-encoding", "gzip");
         assert_eq!(lambda.invoke(&asked.event(form)).await.got(form).json(), aiko(), "{form:?}");
     }
@@ -98,7 +104,8 @@ pub async fn other_paths_have_their_own_answers() {
         assert_eq!(got.error(), (404, "NOT_FOUND".to_owned()), "{form:?}");
         assert!(got.json()["errors"][0]["message"].as_str().unwrap().contains("text/event-stream"), "{form:?}");
     }
-    // The health check of a load balancer has almost no headers (Application Load Balancer user guide, "Enable health checks").
+    // The health check of a load balancer has almost no headers (Application Load Balancer user guide, "Enable health
+    // checks").
     let check = json!({
         "requestContext": { "elb": { "targetGroupArn": "arn:aws:elasticloadbalancing:eu-west-1:123456789012:targetgroup/pantry/49e9" } },
         "httpMethod": "GET", "path": "/health/ready", "queryStringParameters": {}, "headers": { "user-agent": "ELB-HealthChecker/2.0" },
@@ -129,9 +136,12 @@ pub async fn a_route_or_a_stage_is_not_part_of_the_path() {
 }
 
 pub async fn rate_limit_counts_by_the_address_that_the_sender_saw() {
-    for (proxies, addresses) in [("0", ["198.51.100.1, 203.0.113.9", "198.51.100.2, 203.0.113.9"]), ("1", ["203.0.113.7", "203.0.113.8"])] {
+    for (proxies, addresses) in
+        [("0", ["198.51.100.1, 203.0.113.9", "198.51.100.2, 203.0.113.9"]), ("1", ["203.0.113.7", "203.0.113.8"])]
+    {
         let (lambda, store) = (Lambda::start().await, Store::start());
-        let (_function, _directory) = lambda.function(&store.url(), &["--rate-limit", "1/h", "--trusted-proxies", proxies]);
+        let (_function, _directory) =
+            lambda.function(&store.url(), &["--rate-limit", "1/h", "--trusted-proxies", proxies]);
         let mut statuses = Vec::new();
         for address in addresses {
             let mut event = Asked::post("{ __typename }", &json!({}), None).event(Form::LoadBalancer);
@@ -151,11 +161,16 @@ pub async fn rate_limit_counts_by_the_address_that_the_sender_saw() {
 
 pub async fn headers_keep_all_their_values() {
     let (lambda, store) = (Lambda::start().await, Store::start());
-    let options = ["--allow-origin", "https://app.example.com", "--allow-host", "lambda-846800462-eu-west-1.elb.amazonaws.com"];
+    let options =
+        ["--allow-origin", "https://app.example.com", "--allow-host", "lambda-846800462-eu-west-1.elb.amazonaws.com"];
     let (_function, _directory) = lambda.function(&store.url(), &options);
     for form in [Form::LoadBalancer, Form::MultiValue] {
         let got = lambda.invoke(&me().with("origin", "https://app.example.com").event(form)).await.got(form);
-        assert_eq!((got.json(), got.header("access-control-allow-origin")), (aiko(), Some("https://app.example.com")), "{form:?}");
+        assert_eq!(
+            (got.json(), got.header("access-control-allow-origin")),
+            (aiko(), Some("https://app.example.com")),
+            "{form:?}"
+        );
         let vary = got.headers["vary"].join(", ");
         assert!(vary.contains("origin") && vary.contains("accept-encoding"), "{form:?}: {vary}");
         // Without an id of the client's own, the log and the response have Lambda's.
@@ -176,7 +191,11 @@ pub async fn headers_keep_all_their_values() {
             event["headers"][if form == Form::Rest { "Host" } else { "host" }] = host;
         }
         let got = lambda.invoke(&event).await.got(form);
-        assert_eq!((got.status, got.header("content-type")), (200, Some("application/graphql-response+json; charset=utf-8")), "{form:?}");
+        assert_eq!(
+            (got.status, got.header("content-type")),
+            (200, Some("application/graphql-response+json; charset=utf-8")),
+            "{form:?}"
+        );
     }
     let got = lambda.invoke(&me().event(Form::FunctionUrl)).await.got(Form::FunctionUrl);
     assert_eq!(got.error(), (421, "FORBIDDEN".to_owned()));
@@ -191,9 +210,18 @@ pub async fn what_is_no_request_is_refused() {
         let got = lambda.invoke(&event).await.got(form);
         assert_eq!(got.error(), (400, "BAD_USER_INPUT".to_owned()), "{form:?}");
         let large = Asked { body: Some(vec![b' '; 10_001]), ..me() };
-        assert_eq!(lambda.invoke(&large.event(form)).await.got(form).error(), (413, "LIMIT_EXCEEDED".to_owned()), "{form:?}");
-        let nobody = Asked::post("{ me { name } }", &json!({}), None).with("x-api-key", "a key that nobody has, 32 bytes.");
-        assert_eq!(lambda.invoke(&nobody.event(form)).await.got(form).error(), (401, "UNAUTHENTICATED".to_owned()), "{form:?}");
+        assert_eq!(
+            lambda.invoke(&large.event(form)).await.got(form).error(),
+            (413, "LIMIT_EXCEEDED".to_owned()),
+            "{form:?}"
+        );
+        let nobody =
+            Asked::post("{ me { name } }", &json!({}), None).with("x-api-key", "a key that nobody has, 32 bytes.");
+        assert_eq!(
+            lambda.invoke(&nobody.event(form)).await.got(form).error(),
+            (401, "UNAUTHENTICATED".to_owned()),
+            "{form:?}"
+        );
     }
     for path in ["/graph ql", "graphql\u{7f}", "\n"] {
         let mut event = me().event(Form::LoadBalancer);
@@ -218,7 +246,8 @@ pub async fn an_operation_ends_before_lambda_ends_it() {
     let _silent = store.hang();
     for form in FORMS {
         let began = Instant::now();
-        let asked = Asked::post("{ user(id: \"11111111-1111-4111-8111-111111111111\") { name } }", &json!({}), Some(AIKO));
+        let asked =
+            Asked::post("{ user(id: \"11111111-1111-4111-8111-111111111111\") { name } }", &json!({}), Some(AIKO));
         let got = lambda.invoke_within(&asked.event(form), Duration::from_secs(3)).await.got(form);
         let took = began.elapsed();
         let code = got.json()["errors"][0]["extensions"]["code"].clone();
@@ -260,7 +289,11 @@ pub async fn an_answer_that_is_too_large_says_so() {
             assert_eq!(got.header("access-control-allow-origin"), Some("*"), "{form:?}");
             assert!(got.header("x-request-id").is_some() && got.header("content-encoding").is_none());
         } else {
-            assert!(got.status == 200 && got.body.len() > 2_000_000 && answer.body.len() > got.body.len(), "{form:?}: {}", got.body.len());
+            assert!(
+                got.status == 200 && got.body.len() > 2_000_000 && answer.body.len() > got.body.len(),
+                "{form:?}: {}",
+                got.body.len()
+            );
         }
         // Compressed, it fits.
         let packed = Asked { base64: true, ..asked }.with("accept-encoding", "gzip");

@@ -42,7 +42,8 @@ type Mutation {
 
 /// A user `ann` with this many posts of this many bytes, and with as many embedded lines. The note `n` lacks its text.
 async fn world(posts: usize, bytes: usize, settings: Settings) -> (Gateway, Arc<Recorder>) {
-    let (model, _) = load("schema.graphql", SCHEMA, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+    let (model, _) =
+        load("schema.graphql", SCHEMA, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
     let model = Arc::new(model);
     let recorder = Arc::new(Recorder::default());
     let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
@@ -76,7 +77,11 @@ async fn a_response_ends_where_it_passes_its_bytes() {
     let large = response(&gateway, &format!("{{ user(id: \"ann\") {{ {posts} }} }}")).await;
     assert_eq!(refusal(&large).0, "LIMIT_EXCEEDED");
     let path = refusal(&large).1.as_array().unwrap();
-    assert_eq!(path[..4], [json!("user"), json!("posts"), json!("nodes"), json!(1)], "the second post is the first that does not fit");
+    assert_eq!(
+        path[..4],
+        [json!("user"), json!("posts"), json!("nodes"), json!(1)],
+        "the second post is the first that does not fit"
+    );
     let small = response(&gateway, "{ user(id: \"ann\") { posts(first: 24) { nodes { text } } } }").await;
     assert_eq!(small["errors"], Value::Null);
 }
@@ -106,8 +111,9 @@ async fn embedded_objects_count_among_the_objects() {
 async fn a_mutation_ends_at_the_field_whose_response_does_not_fit() {
     let (gateway, recorder) = world(24, 20_000, Settings { max_response_bytes: 100_000, ..support::settings() }).await;
     let posts = "posts(first: 24) { nodes { text } }";
-    let mutation =
-        format!("mutation {{ a: putUser(id: \"ann\") {{ id }} b: putUser(id: \"ann\") {{ {posts} }} c: putUser(id: \"bob\") {{ id }} }}");
+    let mutation = format!(
+        "mutation {{ a: putUser(id: \"ann\") {{ id }} b: putUser(id: \"ann\") {{ {posts} }} c: putUser(id: \"bob\") {{ id }} }}"
+    );
     let response = response(&gateway, &mutation).await;
     assert_eq!(refusal(&response).0, "LIMIT_EXCEEDED");
     assert_eq!(refusal(&response).1[0], "b");
@@ -145,13 +151,18 @@ async fn an_operation_that_may_cost_too_much_is_refused_before_it_reads() {
     let limits = |calls, units| Settings { cost: CostLimits { calls, units }, ..support::settings() };
     let posts = "posts(first: 100) { nodes { author { feed: posts(first: 50) { nodes { id } } } } }";
     let query = format!("{{ user(id: \"ann\") {{ {posts} }} }}");
-    for (settings, over) in [(limits(Some(100), None), "204 calls"), (limits(None, Some(2000)), "capacity units, more than 2000")] {
+    for (settings, over) in
+        [(limits(Some(100), None), "204 calls"), (limits(None, Some(2000)), "capacity units, more than 2000")]
+    {
         let (gateway, recorder) = world(2, 1, settings).await;
         let refused = response(&gateway, &query).await;
         let error = &refused["errors"][0];
         assert_eq!((&refused["data"], &error["extensions"]["code"]), (&Value::Null, &json!("LIMIT_EXCEEDED")));
         assert!(error["message"].as_str().unwrap().contains(over), "{error}");
-        assert_eq!((&error["extensions"]["field"], &error["extensions"]["path"]), (&json!("User.posts"), &json!(["user", "posts"])));
+        assert_eq!(
+            (&error["extensions"]["field"], &error["extensions"]["path"]),
+            (&json!("User.posts"), &json!(["user", "posts"]))
+        );
         assert!(recorder.take().is_empty());
         let smaller = query.replace("100", "10");
         assert_eq!(response(&gateway, &smaller).await["errors"], Value::Null);

@@ -1,5 +1,5 @@
-//! How old the reads of an operation may be, and its response: the rules of Apollo Server for `@cacheControl`. And rules are decided after
-//! the cache: nobody sees by it what a rule hides.
+//! How old the reads of an operation may be, and its response: the rules of Apollo Server for `@cacheControl`. And
+//! rules are decided after the cache: nobody sees by it what a rule hides.
 
 use crate::support;
 use keyfold::execute::gateway::{Gateway, plan};
@@ -64,7 +64,8 @@ static MODEL: LazyLock<Arc<Model>> = LazyLock::new(|| load(SCHEMA));
 /// The ages of the reads, and what the response says.
 fn ages(query: &str) -> (Vec<Option<u32>>, u32, bool) {
     let request = support::request(query, Value::Null);
-    let (planned, _) = plan(&MODEL, &request, &support::settings()).unwrap_or_else(|errors| panic!("{query}: {errors:?}"));
+    let (planned, _) =
+        plan(&MODEL, &request, &support::settings()).unwrap_or_else(|errors| panic!("{query}: {errors:?}"));
     let reads = planned.steps.iter().flat_map(|step| &step.plan.reads).map(|read| read.max_age).collect();
     (reads, planned.policy.max_age, planned.policy.private)
 }
@@ -135,7 +136,8 @@ async fn nobody_sees_by_the_cache_what_a_rule_hides() {
     store.create_missing(&model.tables).await.unwrap();
     let gateway = Gateway::new(model, store, support::settings());
     let ask = async |sub: &str, query: &str| {
-        let request = Request { caller: support::caller(json!({ "sub": sub })), ..support::request(query, Value::Null) };
+        let request =
+            Request { caller: support::caller(json!({ "sub": sub })), ..support::request(query, Value::Null) };
         support::run(&gateway, &request, false).await
     };
     for write in [
@@ -144,8 +146,7 @@ async fn nobody_sees_by_the_cache_what_a_rule_hides() {
     ] {
         assert_eq!(ask("ann", write).await.get("errors"), None);
     }
-    let read =
-        r#"{ note(board: "b", id: "1") { id } notes(board: "b") { id } count(board: "b") memo(id: "1") { id } open(id: "1") { text } }"#;
+    let read = r#"{ note(board: "b", id: "1") { id } notes(board: "b") { id } count(board: "b") memo(id: "1") { id } open(id: "1") { text } }"#;
     let of_ann = json!({ "note": { "id": "1" }, "notes": [{ "id": "1" }], "count": 1, "memo": { "id": "1" }, "open": { "text": "hi" } });
     assert_eq!(ask("ann", read).await["data"], of_ann);
     recorder.take();
@@ -153,7 +154,8 @@ async fn nobody_sees_by_the_cache_what_a_rule_hides() {
         let of_bob = ask("bob", read).await;
         let expected = json!({ "note": null, "notes": [], "count": 0, "memo": null, "open": { "text": "hi" } });
         assert_eq!(of_bob["data"], expected);
-        let errors: Vec<&Value> = of_bob["errors"].as_array().unwrap().iter().map(|error| &error["extensions"]["code"]).collect();
+        let errors: Vec<&Value> =
+            of_bob["errors"].as_array().unwrap().iter().map(|error| &error["extensions"]["code"]).collect();
         assert_eq!(errors, ["FORBIDDEN"], "{of_bob}");
         assert_eq!(ask("ann", read).await["data"], of_ann);
     }
@@ -199,10 +201,12 @@ async fn what_lets_a_caller_in_never_comes_from_the_cache() {
     // Two copies, of which neither hears of the other's writes.
     let [reader, writer] = [(); 2].map(|()| Gateway::new(model.clone(), store.clone(), support::settings()));
     let ask = async |gateway: &Gateway, query: &str| {
-        let request = Request { caller: support::caller(json!({ "sub": "ann" })), ..support::request(query, Value::Null) };
+        let request =
+            Request { caller: support::caller(json!({ "sub": "ann" })), ..support::request(query, Value::Null) };
         support::run(gateway, &request, false).await["data"].clone()
     };
-    let found = r#"mutation { join(clubId: "c", userId: "ann") { userId } club(id: "c") { id } den(clubId: "c") { clubId } }"#;
+    let found =
+        r#"mutation { join(clubId: "c", userId: "ann") { userId } club(id: "c") { id } den(clubId: "c") { clubId } }"#;
     assert_eq!(ask(&writer, found).await["den"], json!({ "clubId": "c" }));
     let member = r#"{ member(clubId: "c", userId: "ann") { userId } }"#;
     // One by one, because reads of one key share a call.
@@ -229,7 +233,9 @@ fn a_response_is_public_only_if_every_rule_is() {
         (planned.policy.max_age, planned.policy.private)
     };
     assert_eq!(policy("{ open(id: 1) { text } }"), (60, false));
-    for query in ["{ note(board: 1, id: 2) { id } }", "{ memo(id: 1) { id } }", "{ open(id: 1) { text } memo(id: 1) { id } }"] {
+    for query in
+        ["{ note(board: 1, id: 2) { id } }", "{ memo(id: 1) { id } }", "{ open(id: 1) { text } memo(id: 1) { id } }"]
+    {
         assert_eq!(policy(query), (60, true), "{query}");
     }
 }

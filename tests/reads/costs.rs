@@ -1,5 +1,5 @@
-//! What a query costs is never above what `atMost` says before it runs: its calls and its read units. On random items of random schemas, with
-//! rules and without, and on the items of every system.
+//! What a query costs is never above what `atMost` says before it runs: its calls and its read units. On random items
+//! of random schemas, with rules and without, and on the items of every system.
 
 use crate::naive::pages::Cursors;
 use crate::random::operations::Maker;
@@ -12,7 +12,12 @@ use keyfold::execute::caller::Caller;
 use std::collections::BTreeMap;
 
 /// Runs random operations, each page by page. Gives the first that costs more than was said.
-fn excess(trial: &Trial<'_>, maker: &mut Maker<'_>, operations: usize, codes: &mut BTreeMap<String, usize>) -> Option<String> {
+fn excess(
+    trial: &Trial<'_>,
+    maker: &mut Maker<'_>,
+    operations: usize,
+    codes: &mut BTreeMap<String, usize>,
+) -> Option<String> {
     (0..operations).find_map(|_| {
         let mut set = maker.operation();
         let mut cursors = Cursors::default();
@@ -32,7 +37,8 @@ fn none_of(failures: &[String]) {
 fn a_query_on_any_schema_costs_at_most_what_is_said_before() {
     let made = cases(20).filter_map(|seed| Some((seed, Made::of(seed)?)));
     let failures = made.filter_map(|(seed, made)| {
-        let excess = made.tried_by(seed, &Caller::nobody(), |trial, maker| excess(trial, maker, 12, &mut BTreeMap::new()));
+        let excess =
+            made.tried_by(seed, &Caller::nobody(), |trial, maker| excess(trial, maker, 12, &mut BTreeMap::new()));
         Some(format!("seed {seed}: {}\n{}", excess?, made.sdl))
     });
     none_of(&failures.take(MOST).collect::<Vec<_>>());
@@ -49,8 +55,9 @@ fn a_query_on_a_schema_with_rules_costs_at_most_what_is_said_before() {
         looking_up += made.sdl.matches("@auth(exists: ").count();
         for number in 0..4 {
             let claims = rules::claims(&mut Rng::with_seed(4 * seed + number));
-            let excess =
-                made.tried_by(seed ^ number << 32, &support::caller(claims.clone()), |trial, maker| excess(trial, maker, 6, &mut codes));
+            let excess = made.tried_by(seed ^ number << 32, &support::caller(claims.clone()), |trial, maker| {
+                excess(trial, maker, 6, &mut codes)
+            });
             failures.extend(excess.map(|excess| format!("seed {seed}, {claims}: {excess}\n{}", made.sdl)));
         }
         if failures.len() >= MOST {
@@ -59,7 +66,10 @@ fn a_query_on_a_schema_with_rules_costs_at_most_what_is_said_before() {
     }
     eprintln!("{schemas} schemas, {hiding} types with hidden items, {looking_up} look-ups, {codes:?}");
     none_of(&failures);
-    assert!(hiding >= schemas && looking_up >= schemas, "few rules: {hiding} hide, {looking_up} look up, in {schemas} schemas");
+    assert!(
+        hiding >= schemas && looking_up >= schemas,
+        "few rules: {hiding} hide, {looking_up} look up, in {schemas} schemas"
+    );
     assert!(codes.contains_key("FORBIDDEN") && codes.contains_key("UNAUTHENTICATED"), "{codes:?}");
 }
 
@@ -69,7 +79,9 @@ fn a_query_costs_at_most_what_is_said_before() {
     for system in SYSTEMS {
         on_system(system, 60, &mut |seed, trial, maker| {
             let found = excess(trial, maker, 1, &mut BTreeMap::new());
-            failures.extend(found.filter(|_| failures.len() < MOST).map(|excess| format!("{system}, seed {seed}: {excess}")));
+            failures.extend(
+                found.filter(|_| failures.len() < MOST).map(|excess| format!("{system}, seed {seed}: {excess}")),
+            );
         });
     }
     none_of(&failures);

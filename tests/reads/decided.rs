@@ -1,5 +1,5 @@
-//! Which items a field finds follows from what the schema says: each remedy that a message names is one, and neither the order of the
-//! indexes nor that of the types decides anything.
+//! Which items a field finds follows from what the schema says: each remedy that a message names is one, and neither
+//! the order of the indexes nor that of the types decides anything.
 
 use crate::random::finds::{Extra, extras, related, with};
 use crate::random_operations::cases;
@@ -42,7 +42,10 @@ fn a_relation_that_leaves_a_part_of_the_parents_key_open_takes_either_remedy() {
                 assert_eq!(remedies.len(), 2, "{help}");
                 for remedy in remedies {
                     let said = Extra { field: add(&extra.field, remedy), ..extra.clone() };
-                    let mistakes = loaded(&with(&sdl, std::slice::from_ref(&said))).err().map(|mistakes| mistakes.list).unwrap_or_default();
+                    let mistakes = loaded(&with(&sdl, std::slice::from_ref(&said)))
+                        .err()
+                        .map(|mistakes| mistakes.list)
+                        .unwrap_or_default();
                     // A list whose whole key is bound is a mistake of its own, and the help says so.
                     let is_lone = remedy.contains('"') && help.contains("at most one");
                     let other = mistakes.iter().find(|mistake| !(is_lone && mistake.code == "KF0432"));
@@ -116,7 +119,8 @@ impl Seen {
 fn crowded(rng: &mut Rng) -> String {
     let pool = [("a", "ID"), ("b", "ID"), ("x", "String"), ("y", "String"), ("z", "Boolean")];
     let mut own = |in_key: &str| {
-        let fields = pool.map(|(name, ty)| format!("  {name}: {ty}{}", if in_key == name || chance(rng, 60) { "!" } else { "" }));
+        let fields = pool
+            .map(|(name, ty)| format!("  {name}: {ty}{}", if in_key == name || chance(rng, 60) { "!" } else { "" }));
         fields.join("\n")
     };
     let (parents, mut targets) = (own("x"), own(""));
@@ -142,13 +146,20 @@ fn crowded(rng: &mut Rng) -> String {
     }
     let read = *pick(
         rng,
-        &["bs: [B!]! @find", "bs: B @find", "bs: Int! @find(item: B)", "bs: Boolean! @find(item: B)", "bs(y: String): [B!]! @find"],
+        &[
+            "bs: [B!]! @find",
+            "bs: B @find",
+            "bs: Int! @find(item: B)",
+            "bs: Boolean! @find(item: B)",
+            "bs(y: String): [B!]! @find",
+        ],
     );
     let writes = [
         "drop(a: ID!, b: ID!): [B!]! @delete(many: true, if: \"a = :a\")",
         "set(a: ID!, x: String!, y: String!): [B!]! @update(many: true, expression: \"SET y = :y\")",
     ];
-    let write = if chance(rng, 20) { format!("type Mutation {{\n  {}\n}}\n", pick(rng, &writes)) } else { String::new() };
+    let write =
+        if chance(rng, 20) { format!("type Mutation {{\n  {}\n}}\n", pick(rng, &writes)) } else { String::new() };
     format!(
         "extend schema @table(\n  name: \"data\"\n  partitionKey: \"pk\"\n  sortKey: \"sk\"\n  indexes: [\n{indexes}  ]\n)\n\n\
          type A @item(keys: {{ pk: \"A#{{id}}\", sk: \"{{x}}\" }}) {{\n  id: ID!\n{parents}\n  {read}\n}}\n\n\
@@ -165,7 +176,8 @@ fn shuffled(rng: &mut Rng, sdl: &str) -> String {
         let is_index = |line: &&str| line.starts_with("    { name: ");
         let mut indexes: Vec<&str> = block.lines().filter(is_index).collect();
         rng.shuffle(&mut indexes);
-        let lines: Vec<&str> = block.lines().map(|line| if is_index(&line) { indexes.pop().unwrap() } else { line }).collect();
+        let lines: Vec<&str> =
+            block.lines().map(|line| if is_index(&line) { indexes.pop().unwrap() } else { line }).collect();
         *block = lines.join("\n");
     }
     blocks.join("\n\n")
@@ -197,10 +209,18 @@ fn bindings(model: &Model) -> Bindings {
 fn of_find(model: &Model, find: &Find) -> Vec<String> {
     let of_path = |path: &AccessPath, named: bool| {
         // The fields of several types have the names of the first type's fields.
-        let mut bound: Vec<String> =
-            path.bindings.iter().map(|(field, source)| format!("{} {source:?}", if named { field.as_str() } else { "" })).collect();
+        let mut bound: Vec<String> = path
+            .bindings
+            .iter()
+            .map(|(field, source)| format!("{} {source:?}", if named { field.as_str() } else { "" }))
+            .collect();
         bound.sort();
-        format!("{:?} {:?} {bound:?} {:?}", path.when, path.order_by, if named { present(model, find, path) } else { Vec::new() })
+        format!(
+            "{:?} {:?} {bound:?} {:?}",
+            path.when,
+            path.order_by,
+            if named { present(model, find, path) } else { Vec::new() }
+        )
     };
     match &find.via {
         Via::Keys(paths) => paths.iter().map(|path| of_path(path, true)).collect(),
@@ -214,10 +234,12 @@ fn present(model: &Model, find: &Find, path: &AccessPath) -> Vec<String> {
     let ty = &model.types[&find.item];
     let Some(keys) = crate::naive::values::keys_of(ty).filter(|_| path.index.is_some()) else { return Vec::new() };
     let (partition, sort) = model.tables[keys.table].keys_of(path.index);
-    let templates = [Some(partition), sort].into_iter().flatten().map(|key| &keys.keys[&key.name]).filter(|all| all.len() == 1);
+    let templates =
+        [Some(partition), sort].into_iter().flatten().map(|key| &keys.keys[&key.name]).filter(|all| all.len() == 1);
     let fields = templates.flatten().flat_map(|template| template.fields());
     let absent = |field: &&str| ty.fields.get(*field).is_some_and(|field| !field.ty.is_non_null());
-    let mut fields: Vec<String> = fields.filter(|field| !path.bindings.contains_key(*field)).filter(absent).map(str::to_owned).collect();
+    let mut fields: Vec<String> =
+        fields.filter(|field| !path.bindings.contains_key(*field)).filter(absent).map(str::to_owned).collect();
     fields.sort();
     fields.dedup();
     fields

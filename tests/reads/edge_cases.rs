@@ -17,7 +17,8 @@ struct World {
 
 impl World {
     async fn new(schema: &str, items: &[Value]) -> Self {
-        let (model, _) = load("schema.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+        let (model, _) =
+            load("schema.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
         let model = Arc::new(model);
         let recorder = Arc::new(Recorder::default());
         let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
@@ -75,7 +76,9 @@ type Query {
         (r#"["2","2","3"]"#, (true, true, 1, 2)),
         (r#"["1","3"]"#, (false, true, 0, 1)),
     ] {
-        let data = world.data(&format!("{{ any(ids: {ids}) anyThing(ids: {ids}) count(ids: {ids}) countThings(ids: {ids}) }}")).await;
+        let data = world
+            .data(&format!("{{ any(ids: {ids}) anyThing(ids: {ids}) count(ids: {ids}) countThings(ids: {ids}) }}"))
+            .await;
         let (any, any_thing, count, things) = expected;
         assert_eq!(data, json!({ "any": any, "anyThing": any_thing, "count": count, "countThings": things }), "{ids}");
     }
@@ -94,7 +97,8 @@ type Query {
   scores(g: ID!, over: Int, under: Int): Int! @find(item: Score, where: { rank: { gt: "{over}", lt: "{under}" } })
 }
 "#;
-    let mut items: Vec<Value> = ["a", "b", "c", "d"].iter().map(|word| json!({ "pk": "words#l", "sk": word })).collect();
+    let mut items: Vec<Value> =
+        ["a", "b", "c", "d"].iter().map(|word| json!({ "pk": "words#l", "sk": word })).collect();
     items.extend(["a%23b#1", "a%23c#2", "a#3", "b#4"].iter().map(|sk| json!({ "pk": "tags#l", "sk": sk })));
     items.extend((0..5).map(|rank| json!({ "pk": format!("S#{rank}"), "sk": "s", "g": "G#g", "rank": rank })));
     let world = World::new(schema, &items).await;
@@ -132,10 +136,10 @@ type Query {
     let world = World::new(schema, &items).await;
     for n in [-2_000_000_000, -1000, -12, -1, 0, 1, 9, 10, 11, 123, 998, 999, 1000, 1001, 1230, 5000, 99999] {
         let found = world.data(&format!("{{ from(g: \"g\", n: {n}) {{ rank }} over(g: \"g\", n: {n}) {{ rank }} to(g: \"g\", n: {n}) {{ rank }} under(g: \"g\", n: {n}) {{ rank }} }}")).await;
-        let those =
-            |is: &dyn Fn(i64) -> bool| ranks.iter().filter(|rank| is(**rank)).map(|rank| json!({ "rank": rank })).collect::<Vec<_>>();
-        let expected =
-            json!({ "from": those(&|r| r >= n), "over": those(&|r| r > n), "to": those(&|r| r <= n), "under": those(&|r| r < n) });
+        let those = |is: &dyn Fn(i64) -> bool| {
+            ranks.iter().filter(|rank| is(**rank)).map(|rank| json!({ "rank": rank })).collect::<Vec<_>>()
+        };
+        let expected = json!({ "from": those(&|r| r >= n), "over": those(&|r| r > n), "to": those(&|r| r <= n), "under": those(&|r| r < n) });
         assert_eq!(found, expected, "{n}");
     }
 }
@@ -161,7 +165,8 @@ type Query {
     let items: Vec<Value> = keys.iter().map(|sk| json!({ "pk": "J#g", "sk": sk })).collect();
     let world = World::new(schema, &items).await;
     let (job, run) = (json!({ "state": "IN", "day": "2026-11-20" }), json!({ "state": "IN", "id": "1" }));
-    let (next_job, next_run) = (json!({ "state": "IN_PROGRESS", "day": "2026-11-21" }), json!({ "state": "IN_PROGRESS", "id": "2" }));
+    let (next_job, next_run) =
+        (json!({ "state": "IN_PROGRESS", "day": "2026-11-21" }), json!({ "state": "IN_PROGRESS", "id": "2" }));
     let query = r#"{
       jobs(g: "g", state: IN) { state day }
       count(g: "g", state: IN)
@@ -173,8 +178,14 @@ type Query {
         world.data(query).await,
         json!({ "jobs": [job], "count": 1, "some": { "nodes": [job, next_job] }, "one": [job, run], "both": [job, next_job, run, next_run] })
     );
-    assert_eq!(world.data(r#"mutation { clear(g: "g", state: IN) { state } }"#).await, json!({ "clear": [{ "state": "IN" }] }));
-    assert_eq!(world.data(r#"{ jobs(g: "g") { state } }"#).await, json!({ "jobs": [{ "state": "DONE" }, { "state": "IN_PROGRESS" }] }));
+    assert_eq!(
+        world.data(r#"mutation { clear(g: "g", state: IN) { state } }"#).await,
+        json!({ "clear": [{ "state": "IN" }] })
+    );
+    assert_eq!(
+        world.data(r#"{ jobs(g: "g") { state } }"#).await,
+        json!({ "jobs": [{ "state": "DONE" }, { "state": "IN_PROGRESS" }] })
+    );
 }
 
 #[tokio::test]
@@ -226,8 +237,10 @@ type Query {{
         .enumerate()
         .map(|(n, kind)| json!({ "pk": "U#u", "sk": format!("E#{}#{kind}", time(n)), "day": "2026-11-20", "at": time(n) }))
         .collect();
-    let (events, of_day) =
-        (r#"{ events(user: "u") { nodes { __typename } } }"#, r#"{ ofDay(day: "2026-11-20") { nodes { __typename } } }"#);
+    let (events, of_day) = (
+        r#"{ events(user: "u") { nodes { __typename } } }"#,
+        r#"{ ofDay(day: "2026-11-20") { nodes { __typename } } }"#,
+    );
     for (more, expected) in [
         (String::new(), [3, 3]),
         // Elsewhere in the partition, between the events, and between those that are only in the index.
@@ -241,7 +254,8 @@ type Query {{
             assert_eq!(limits(&world.calls()), [limit], "{query} {more}");
         }
     }
-    // A few items between items of other types take one call. If a type turns out to be rare, it is not searched for item by item.
+    // A few items between items of other types take one call. If a type turns out to be rare, it is not searched for
+    // item by item.
     for (before, expected) in [(0, vec![10]), (20, vec![10, 50])] {
         let clip = |n: usize| json!({ "pk": "U#u", "sk": format!("E#2026-11-19T00:00:{n:02}.000Z#clip"), "day": "2026-11-19" });
         let world = World::new(&schema(""), &(0..before).map(clip).chain(items.clone()).collect::<Vec<_>>()).await;
@@ -263,7 +277,8 @@ type Query { things(ids: [ID!]!): [Thing!]! @find(where: { id: "{ids}" }) }
         for count in [29, 31, 33, 60, 100] {
             let ids: Vec<String> = (0..count).map(|n| format!("\"{n:03}\"")).collect();
             world.data(&format!("{{ things(ids: [{}]) {{ n }} }}", ids.join(","))).await;
-            let asked: Vec<String> = world.calls().iter().map(|(_, body)| body["ExpressionAttributeValues"].to_string()).collect();
+            let asked: Vec<String> =
+                world.calls().iter().map(|(_, body)| body["ExpressionAttributeValues"].to_string()).collect();
             assert_eq!(asked.len(), count);
             assert!(asked.is_sorted(), "round {round}: {asked:?}");
         }
@@ -281,7 +296,10 @@ type Query { users(ids: [ID!]!): [User!] @find(where: { id: "{ids}" }, max: 2) }
     let response = world.response(r#"{ users(ids: ["1", "2", "3"]) { id } }"#).await;
     assert_eq!(response["data"], json!({ "users": null }));
     assert_eq!(response["errors"][0]["extensions"]["code"], "LIMIT_EXCEEDED");
-    assert_eq!(world.data(r#"{ users(ids: ["1", "9", "3"]) { id } }"#).await, json!({ "users": [{ "id": "1" }, { "id": "3" }] }));
+    assert_eq!(
+        world.data(r#"{ users(ids: ["1", "9", "3"]) { id } }"#).await,
+        json!({ "users": [{ "id": "1" }, { "id": "3" }] })
+    );
 }
 
 #[tokio::test]
@@ -295,7 +313,11 @@ type Query {
   aged(ages: [Int!]!): [User!]! @find(where: { age: "{ages}" })
 }
 "#;
-    let world = World::new(schema, &["1", "2", "3"].map(|id| json!({ "pk": format!("U#{id}"), "sk": "me", "agePk": "7", "age": 7 }))).await;
+    let world = World::new(
+        schema,
+        &["1", "2", "3"].map(|id| json!({ "pk": format!("U#{id}"), "sk": "me", "agePk": "7", "age": 7 })),
+    )
+    .await;
     let data = world.data(r#"{ users(ids: ["2", "9", "1", "2", "9", "1"]) { id } }"#).await;
     assert_eq!(data, json!({ "users": [{ "id": "2" }, { "id": "1" }] }), "in the order in which the values come first");
     let data = world.data("{ aged(ages: [7, 8, 7]) { id } }").await;
@@ -334,7 +356,8 @@ type Query {
     let world = World::new(schema, &items).await;
     let query = r#"{ card(owner: "a", id: "2") { id } cards(owner: "a") { __typename id } count(owner: "a") any(owner: "b")
         page(owner: "a") { nodes { id } pageInfo { hasNextPage } } cursors: page(owner: "a", first: 9) { edges { __typename } } }"#;
-    let ids = |ids: &[(&str, &str)]| ids.iter().map(|(ty, id)| json!({ "__typename": ty, "id": id })).collect::<Value>();
+    let ids =
+        |ids: &[(&str, &str)]| ids.iter().map(|(ty, id)| json!({ "__typename": ty, "id": id })).collect::<Value>();
     let edge = json!({ "__typename": "CardEdge" });
     assert_eq!(
         world.data(query).await,
@@ -409,7 +432,11 @@ type Query {
         ("page", r#"page(userId: "u") { nodes { id } }"#, json!({ "nodes": orders })),
         ("count", r#"count(userId: "u")"#, json!(3)),
         ("count of the other type", r#"lines(userId: "u")"#, json!(2)),
-        ("relations", r#"user(id: "u") { orders { id } lines { n } }"#, json!({ "orders": orders, "lines": [{ "n": 1 }, { "n": 2 }] })),
+        (
+            "relations",
+            r#"user(id: "u") { orders { id } lines { n } }"#,
+            json!({ "orders": orders, "lines": [{ "n": 1 }, { "n": 2 }] }),
+        ),
         ("index that lacks constants", r#"ofDay(day: "d") { id }"#, orders.clone()),
         ("index", r#"ofShelf(shelf: "s") { id }"#, orders.clone()),
         ("count in an index", r#"onShelf(shelf: "s")"#, json!(3)),
@@ -445,13 +472,18 @@ type Query {
   number: Int! @find(item: User, scan: true)
 }
 "#;
-    let items = [json!({ "pk": "USER#1", "sk": "1" }), json!({ "pk": "USER#1", "sk": "2" }), json!({ "pk": "USER#2", "sk": "USER#2" })];
+    let items = [
+        json!({ "pk": "USER#1", "sk": "1" }),
+        json!({ "pk": "USER#1", "sk": "2" }),
+        json!({ "pk": "USER#2", "sk": "USER#2" }),
+    ];
     let world = World::new(schema, &items).await;
     let data = world.data("{ all { id } number }").await;
     assert_eq!(data, json!({ "all": [{ "id": "1" }], "number": 1 }));
 }
 
-/// Where only a constraint tells two types apart, an item whose key breaks it is of the other type for every read and write.
+/// Where only a constraint tells two types apart, an item whose key breaks it is of the other type for every read and
+/// write.
 #[tokio::test]
 async fn a_key_that_breaks_the_constraint_is_not_of_the_type() {
     let schema = r##"
@@ -602,7 +634,8 @@ async fn a_cursor_shows_nothing_of_the_item() {
     // The earlier, unencrypted form of cursors: a code and JSON.
     let old = "EaX-CT4PN48Fjo16lA-GNltbIlNVIzAiLCJTTSMyIiwiU21vb2QyIl1d";
     for cursor in [old, "", "=", "ä", &"A".repeat(20_000)] {
-        let response = world.response(&format!("{{ byMood(user: \"0\", after: \"{cursor}\") {{ nodes {{ at }} }} }}")).await;
+        let response =
+            world.response(&format!("{{ byMood(user: \"0\", after: \"{cursor}\") {{ nodes {{ at }} }} }}")).await;
         assert_eq!(response["errors"][0]["extensions"]["code"], "BAD_USER_INPUT", "{cursor}");
     }
 }
@@ -612,14 +645,24 @@ async fn a_page_has_the_size_that_its_field_declares() {
     let world = memos().await;
     let page = world.data(r#"{ a: memos(user: "0", first: 9) { edges { cursor } } }"#).await;
     let last = &page["a"]["edges"][4]["cursor"];
-    for arguments in ["", ", first: null", ", last: null", ", after: null", ", first: null, last: null", &format!(", before: {last}")] {
+    for arguments in [
+        "",
+        ", first: null",
+        ", last: null",
+        ", after: null",
+        ", first: null, last: null",
+        &format!(", before: {last}"),
+    ] {
         let page = world.data(&format!("{{ a: memos(user: \"0\"{arguments}) {{ nodes {{ at }} }} }}")).await;
         assert_eq!(page["a"]["nodes"].as_array().unwrap().len(), 2, "{arguments}");
     }
     let query = "query($first: Int, $last: Int) { a: memos(user: \"0\", first: $first, last: $last) { nodes { at } } }";
-    for (variables, size) in
-        [(json!({}), 2), (json!({ "first": null }), 2), (json!({ "first": 3 }), 3), (json!({ "first": null, "last": 4 }), 4)]
-    {
+    for (variables, size) in [
+        (json!({}), 2),
+        (json!({ "first": null }), 2),
+        (json!({ "first": 3 }), 3),
+        (json!({ "first": null, "last": 4 }), 4),
+    ] {
         let response = support::run(&world.gateway, &support::request(query, variables.clone()), false).await;
         assert_eq!(response["data"]["a"]["nodes"].as_array().unwrap().len(), size, "{variables}");
     }
@@ -644,13 +687,17 @@ async fn a_page_of_nothing_says_whether_there_is_more() {
         ("first: 0, stars: 2".to_owned(), false, false),
     ] {
         let page = world.data(&format!("{{ a: memos(user: \"0\", {arguments}) {info} }}")).await;
-        let expected = json!({ "hasNextPage": next, "hasPreviousPage": previous, "startCursor": null, "endCursor": null });
+        let expected =
+            json!({ "hasNextPage": next, "hasPreviousPage": previous, "startCursor": null, "endCursor": null });
         assert_eq!(page["a"], json!({ "nodes": [], "pageInfo": expected }), "{arguments}");
         let limit = if arguments.contains("stars") { 50 } else { 1 };
         assert_eq!(limits(&world.calls()), [limit], "{arguments}");
     }
-    let nobody =
-        world.data(&format!("{{ a: memos(user: \"9\", first: 0) {info} b: memos(user: \"0\", first: 0) {{ nodes {{ at }} }} }}")).await;
+    let nobody = world
+        .data(&format!(
+            "{{ a: memos(user: \"9\", first: 0) {info} b: memos(user: \"0\", first: 0) {{ nodes {{ at }} }} }}"
+        ))
+        .await;
     assert_eq!(nobody["a"]["pageInfo"]["hasNextPage"], false);
     assert_eq!(world.calls().len(), 1, "whether there is more is not looked for where nobody asks");
 }
@@ -690,11 +737,17 @@ type Query {
         ("within", format!("from: \"{m}\", to: \"{m}n\""), 0),
         ("starting", format!("start: \"{m}\""), 0),
     ] {
-        assert_eq!(world.data(&format!("{{ n: {field}(list: \"l\", {arguments}) }}")).await, json!({ "n": expected }), "{arguments}");
+        assert_eq!(
+            world.data(&format!("{{ n: {field}(list: \"l\", {arguments}) }}")).await,
+            json!({ "n": expected }),
+            "{arguments}"
+        );
         let calls = world.calls();
         assert!(longest(&calls) <= 1024, "{arguments}: {}", longest(&calls));
     }
-    let lost = world.data(&format!("{{ word(list: \"l\", word: \"{m}\") {{ word }} words(list: \"{}\") }}", long("l", 2100))).await;
+    let lost = world
+        .data(&format!("{{ word(list: \"l\", word: \"{m}\") {{ word }} words(list: \"{}\") }}", long("l", 2100)))
+        .await;
     assert_eq!(lost, json!({ "word": null, "words": 0 }));
     assert!(world.calls().is_empty());
 }
@@ -780,8 +833,11 @@ type Query {
     let friend = |n: usize| json!({ "pk": "U#1", "sk": format!("F#{n}") });
     let items: Vec<Value> = (0..12).map(user).chain((6..12).map(friend)).collect();
     let world = World::new(schema, &items).await;
-    let operations = |calls: &[(String, Value)]| calls.iter().map(|(operation, _)| operation.clone()).collect::<Vec<_>>();
-    let ids = |users: &Value| users.as_array().unwrap().iter().map(|user| user["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    let operations =
+        |calls: &[(String, Value)]| calls.iter().map(|(operation, _)| operation.clone()).collect::<Vec<_>>();
+    let ids = |users: &Value| {
+        users.as_array().unwrap().iter().map(|user| user["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
     for (field, expected) in [
         (r#"users(ids: ["1", "2", "3", "99"], name: "odd")"#, vec!["1", "3"]),
         (r#"users(ids: ["1", "2", "3"])"#, vec!["1", "2", "3"]),
@@ -807,7 +863,8 @@ type Query {
     assert_eq!(operations(&world.calls()), ["BatchGetItem"]);
     // On the path through relations, too.
     let data = world.data(r#"{ user(id: "1") { id friends { friendId adult { id } } } }"#).await;
-    let adults: Vec<&Value> = data["user"]["friends"].as_array().unwrap().iter().map(|friend| &friend["adult"]).collect();
+    let adults: Vec<&Value> =
+        data["user"]["friends"].as_array().unwrap().iter().map(|friend| &friend["adult"]).collect();
     assert_eq!(json!(adults), json!([{ "id": "10" }, { "id": "11" }, null, null, { "id": "8" }, { "id": "9" }]));
     assert_eq!(operations(&world.calls()).iter().filter(|operation| *operation == "Query").count(), 1);
     // A value that does not fit its use is reported, whether there is an item or not.
@@ -839,7 +896,8 @@ type Query { box(id: ID!): Box @find }
     ];
     let world = World::new(schema, &items).await;
     for selected in ["id", "name", "id name", "__typename"] {
-        let data = world.data(&format!("{{ box(id: \"1\") {{ group {{ {selected} }} groups {{ {selected} }} }} }}")).await;
+        let data =
+            world.data(&format!("{{ box(id: \"1\") {{ group {{ {selected} }} groups {{ {selected} }} }} }}")).await;
         assert_eq!(data["box"]["group"], Value::Null, "{selected}");
         assert_eq!(data["box"]["groups"].as_array().unwrap().len(), 1, "{selected}: {data}");
     }
@@ -861,11 +919,13 @@ type Query { link(boxId: ID!, groupId: ID!): Link @find }
     let world = World::new(schema, &[json!({ "pk": "B#1", "sk": "L#gone" })]).await;
     // A relation that may be null is read.
     for selected in ["id", "name", "id name", "__typename"] {
-        let data = world.data(&format!(r#"{{ link(boxId: "1", groupId: "gone") {{ boxId maybe {{ {selected} }} }} }}"#)).await;
+        let data =
+            world.data(&format!(r#"{{ link(boxId: "1", groupId: "gone") {{ boxId maybe {{ {selected} }} }} }}"#)).await;
         assert_eq!(data, json!({ "link": { "boxId": "1", "maybe": null } }), "{selected}");
     }
     world.calls();
-    // The schema promises that the other one exists: its key fields cost no read, and a read that finds the promise broken is an error.
+    // The schema promises that the other one exists: its key fields cost no read, and a read that finds the promise
+    // broken is an error.
     let data = world.data(r#"{ link(boxId: "1", groupId: "gone") { sure { id } } }"#).await;
     assert_eq!(data, json!({ "link": { "sure": { "id": "gone" } } }));
     assert_eq!(world.calls().len(), 1, "the link alone");
@@ -924,7 +984,11 @@ type Query {
         ("count", r#"number(boxId: "b")"#, json!(1)),
         ("index", r#"ofDay(day: "d") { text }"#, json!([note])),
         ("index that lacks attributes", r#"ofGroup(group: "g") { text }"#, json!([note])),
-        ("collection read", r#"box(id: "b") { notes { text } first { text } }"#, json!({ "notes": [note], "first": null })),
+        (
+            "collection read",
+            r#"box(id: "b") { notes { text } first { text } }"#,
+            json!({ "notes": [note], "first": null }),
+        ),
         (
             "key in the parent",
             r#"box(id: "b") { links { note { id } } }"#,

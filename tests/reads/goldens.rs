@@ -41,7 +41,8 @@ pub fn rules_of(system: &str) -> Rules {
 
 /// The items without those whose keys have claims of other callers.
 pub fn named(model: &Model, caller: &Caller, mut items: Vec<Vec<Item>>) -> Vec<Vec<Item>> {
-    for keys in model.types.keys().filter_map(|name| Some(model.item(name)?.1)).filter(|keys| !keys.claims().is_empty()) {
+    for keys in model.types.keys().filter_map(|name| Some(model.item(name)?.1)).filter(|keys| !keys.claims().is_empty())
+    {
         let is_others = |item: &Item| {
             let fields = model.tables[keys.table].primary_key().map(|key| match item.get(&key.name) {
                 Some(Attribute::S(text)) => keys.keys[&key.name].iter().find_map(|template| template.read(text)),
@@ -64,8 +65,11 @@ fn every_golden_that_reads_gives_what_reading_field_by_field_gives() {
     for case in support::golden::cases() {
         let request = case.request().unwrap();
         let response: Value = serde_json::from_str(&case.section(Section::Response).unwrap()).unwrap();
-        // Skip what writes, cursors in the text, which the naive executor does not know, and the schema, which is not an item.
-        let other = ["mutation", "after: \"", "before: \"", "__schema", "__type("].iter().any(|word| request.query.contains(word));
+        // Skip what writes, cursors in the text, which the naive executor does not know, and the schema, which is not
+        // an item.
+        let other = ["mutation", "after: \"", "before: \"", "__schema", "__type("]
+            .iter()
+            .any(|word| request.query.contains(word));
         let other = other || ["after", "before"].iter().any(|name| request.variables.contains_key(*name));
         if other || response.get("data").is_none() {
             continue;

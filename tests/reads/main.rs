@@ -1,7 +1,8 @@
 //! Reads from outside: an operation and items in, the response and the calls out.
 //!
-//! Three laws hold the gateway against a naive executor (`naive`), which knows no plan: it runs an operation field by field and looks at
-//! every item of the store for each find. Both give the same data and the same errors, path by path, code by code, place by place.
+//! Three laws hold the gateway against a naive executor (`naive`), which knows no plan: it runs an operation field by
+//! field and looks at every item of the store for each find. Both give the same data and the same errors, path by path,
+//! code by code, place by place.
 //!
 //! | file | proves |
 //! |---|---|

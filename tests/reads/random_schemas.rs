@@ -42,7 +42,9 @@ impl Made {
     pub fn ruled(seed: u64) -> Option<Self> {
         let mut schema = Schema::random(seed, &Dimensions::default());
         schema.mutations.clear();
-        let schema = rules::with_random(&mut Rng::with_seed(seed ^ 0x7275_6c65), schema, &|schema| model_of(&schema.sdl()).is_some());
+        let schema = rules::with_random(&mut Rng::with_seed(seed ^ 0x7275_6c65), schema, &|schema| {
+            model_of(&schema.sdl()).is_some()
+        });
         Self::with_more(seed, schema)
     }
 
@@ -52,14 +54,16 @@ impl Made {
         let mut rng = Rng::with_seed(seed ^ 0x7265_6164);
         let mut all = extras(&mut rng, &schema);
         if !schema.rules.is_empty() {
-            all.iter_mut()
-                .for_each(|extra| extra.field += if rng.u8(..4) == 0 { " @auth(signedIn: true)" } else { " @auth(public: true)" });
+            all.iter_mut().for_each(|extra| {
+                extra.field += if rng.u8(..4) == 0 { " @auth(signedIn: true)" } else { " @auth(public: true)" }
+            });
         }
         let mut kept: Vec<Extra> = Vec::new();
         for extra in &all {
-            let known = kept
-                .iter()
-                .any(|known| known.owner == extra.owner && known.field.split(['(', ':']).next() == extra.field.split(['(', ':']).next());
+            let known = kept.iter().any(|known| {
+                known.owner == extra.owner
+                    && known.field.split(['(', ':']).next() == extra.field.split(['(', ':']).next()
+            });
             if !known && model_of(&with(&base, std::slice::from_ref(extra))).is_some() {
                 kept.push(extra.clone());
             }
@@ -139,7 +143,10 @@ fn a_query_on_any_schema_gives_what_reading_field_by_field_gives() {
     assert!(failures.is_empty(), "{} operations differ:\n\n{}", failures.len(), failures.join("\n\n"));
     assert!(schemas * 10 > count * 9, "the checker refuses too many schemas: {schemas} of {count} are left");
     assert!(kept * 4 > tried, "the checker refuses too many fields: {kept} of {tried} are left");
-    assert!(of_interfaces * 8 > usize::try_from(schemas).unwrap(), "few finds of interfaces: {of_interfaces} in {schemas} schemas");
+    assert!(
+        of_interfaces * 8 > usize::try_from(schemas).unwrap(),
+        "few finds of interfaces: {of_interfaces} in {schemas} schemas"
+    );
     assert!(seen.there * 3 > seen.roots, "most root fields give nothing: {seen:?}");
     assert!(seen.errors > 0 && seen.going_on * 20 > seen.pages && seen.pages > 0, "{seen:?}");
 }

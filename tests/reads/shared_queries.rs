@@ -1,5 +1,6 @@
-//! Which reads of a partition may share a Query, as the keys of the schema decide: they must be neighbours, without a type with many items
-//! in between. `tests/reads/laws/collection_reads.rs` and the goldens test what happens when a plan runs.
+//! Which reads of a partition may share a Query, as the keys of the schema decide: they must be neighbours, without a
+//! type with many items in between. `tests/reads/laws/collection_reads.rs` and the goldens test what happens when a
+//! plan runs.
 use crate::support;
 use keyfold::execute::gateway::plan;
 use keyfold::plan::passes::shared_query::{GroupMember, Reaches, groups};
@@ -41,7 +42,8 @@ type Query {{ user(id: ID!): User @find }}
 /// Whether one of the plan's Queries may also read the user.
 fn folds(sort: &str, more: &str, selection: &str) -> bool {
     let text = schema(sort, more);
-    let (model, _) = load("schema.graphql", &text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+    let (model, _) =
+        load("schema.graphql", &text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
     let declared = match (selection.contains("$n"), selection.contains("$from")) {
         (true, _) => "query($n: Int)",
         (_, true) => "query($from: String)",
@@ -49,7 +51,8 @@ fn folds(sort: &str, more: &str, selection: &str) -> bool {
     };
     let query = format!("{declared} {{ user(id: \"u\") {{ name {selection} }} }}");
     let variables = serde_json::json!({ "n": 20, "from": "x" });
-    let (plan, _) = plan(&model, &support::request(&query, variables), &support::settings()).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let (plan, _) = plan(&model, &support::request(&query, variables), &support::settings())
+        .unwrap_or_else(|errors| panic!("{errors:?}"));
     let collections = plan.to_json(&model)["collections"].as_array().unwrap().clone();
     assert_eq!(plan.to_text(&model).matches("one Query for #").count(), collections.len());
     // The user is read first.
@@ -79,8 +82,11 @@ fn an_item_that_may_stand_anywhere_is_not() {
 
 #[test]
 fn what_there_is_one_of_may_stand_between_and_what_there_may_be_many_of_not() {
-    let address =
-        |keys: &str| format!("type Address @item(keys: {{ {keys} }}, attributes: {{ kind: \"Address\" }}) {{ userId: ID! street: ID! }}");
+    let address = |keys: &str| {
+        format!(
+            "type Address @item(keys: {{ {keys} }}, attributes: {{ kind: \"Address\" }}) {{ userId: ID! street: ID! }}"
+        )
+    };
     for (keys, expected) in [
         (r#"pk: "user-{userId}", sk: "post""#, true),
         (r#"pk: "user-{userId}", sk: "post#{userId}""#, true),

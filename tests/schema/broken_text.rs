@@ -1,4 +1,5 @@
-//! Loading never panics, whatever the text: a correct schema with parts of it removed, repeated or replaced either loads or is reported.
+//! Loading never panics, whatever the text: a correct schema with parts of it removed, repeated or replaced either
+//! loads or is reported.
 
 use keyfold::schema::load;
 use proptest::prelude::*;
@@ -56,7 +57,17 @@ proptest! {
 
 #[test]
 fn deep_and_odd_texts() {
-    for text in ["", "#", "\"", "{", "type", "extend schema @table", "\u{feff}type Query { a: Int }", "type Query", "schema { query: Q }"] {
+    for text in [
+        "",
+        "#",
+        "\"",
+        "{",
+        "type",
+        "extend schema @table",
+        "\u{feff}type Query { a: Int }",
+        "type Query",
+        "schema { query: Q }",
+    ] {
         checked(text);
     }
     checked(&format!("type Query {{ a(b: Int = {}1{}): Int @find }}", "[".repeat(5000), "]".repeat(5000)));

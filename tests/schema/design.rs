@@ -1,5 +1,5 @@
-//! What `keyfold docs` writes: the documents of two systems, each compared with its file (`UPDATE_EXPECT=1` refreshes it), and rules for
-//! every document.
+//! What `keyfold docs` writes: the documents of two systems, each compared with its file (`UPDATE_EXPECT=1` refreshes
+//! it), and rules for every document.
 
 use crate::process::{repository, run};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,8 @@ fn document(schema: &Path, samples: &Path) -> String {
 fn systems() -> Vec<(PathBuf, PathBuf)> {
     let mut systems = vec![(repository("schema.graphql"), repository("samples"))];
     for folder in ["tests/systems", "examples"] {
-        for directory in std::fs::read_dir(repository(folder)).into_iter().flatten().map(|entry| entry.unwrap().path()) {
+        for directory in std::fs::read_dir(repository(folder)).into_iter().flatten().map(|entry| entry.unwrap().path())
+        {
             let schema = directory.join("schema.graphql");
             if schema.is_file() {
                 let samples = directory.join("samples");
@@ -76,7 +77,9 @@ fn every_system_has_a_document() {
         // Every operation is valid for the schema.
         let told = text.lines().filter(|line| line.starts_with("On these samples it answers with an error"));
         for error in told {
-            for mistake in ["does not have", "not a valid", "is required", "Cannot query", "must be", "conflict", "syntax"] {
+            for mistake in
+                ["does not have", "not a valid", "is required", "Cannot query", "must be", "conflict", "syntax"]
+            {
                 assert!(!error.contains(mistake), "{}: {error}", schema.display());
             }
         }
@@ -85,7 +88,9 @@ fn every_system_has_a_document() {
 
 #[test]
 fn what_a_write_makes_up_is_the_same_each_time() {
-    for (system, samples, made) in [("examples/cycle-items", "samples", "<now>"), ("tests/systems/shards", "", "<shard>")] {
+    for (system, samples, made) in
+        [("examples/cycle-items", "samples", "<now>"), ("tests/systems/shards", "", "<shard>")]
+    {
         let (schema, samples) = (repository(system).join("schema.graphql"), repository(system).join(samples));
         let text = document(&schema, &samples);
         assert!(text.contains("<token>") && text.contains(made), "{system}: {text}");
@@ -141,8 +146,14 @@ fn a_document_needs_no_samples_and_no_writes() {
     assert!(!text.contains("## Writes"));
     assert_eq!(run(directory.path(), &["docs", "--out", "design.md"]).well(), "");
     assert_eq!(std::fs::read_to_string(directory.path().join("design.md")).unwrap(), text);
-    assert!(run(directory.path(), &["docs", "--sample", "none"]).badly(1).contains("there is no directory of samples at none"));
-    assert!(run(directory.path(), &["docs", "--out", "none/design.md"]).badly(1).contains("cannot write none/design.md"));
+    assert!(
+        run(directory.path(), &["docs", "--sample", "none"])
+            .badly(1)
+            .contains("there is no directory of samples at none")
+    );
+    assert!(
+        run(directory.path(), &["docs", "--out", "none/design.md"]).badly(1).contains("cannot write none/design.md")
+    );
     std::fs::create_dir(directory.path().join("samples")).unwrap();
     std::fs::write(directory.path().join("samples/odd.jsonl"), "nonsense\n").unwrap();
     assert!(run(directory.path(), &["docs"]).badly(1).contains("odd.jsonl:1: "));

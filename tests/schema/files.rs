@@ -1,5 +1,5 @@
-//! The schema files of the project: they load without a mistake, and with a warning only if a comment before its place explains it. The
-//! sample items of the examples follow their schemas.
+//! The schema files of the project: they load without a mistake, and with a warning only if a comment before its place
+//! explains it. The sample items of the examples follow their schemas.
 use crate::support;
 use keyfold::execute::caller::Caller;
 use keyfold::execute::key::sharding::of_item;
@@ -19,7 +19,8 @@ const EXAMPLES: [&str; 5] = ["cycles", "patterns", "audiobooks", "tenants", "mem
 
 fn schemas() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let examples = std::fs::read_dir(root.join("examples")).unwrap().map(|entry| entry.unwrap().path().join("schema.graphql"));
+    let examples =
+        std::fs::read_dir(root.join("examples")).unwrap().map(|entry| entry.unwrap().path().join("schema.graphql"));
     let found: Vec<PathBuf> = std::iter::once(root.join("schema.graphql")).chain(examples).collect();
     assert_eq!(found.len(), 1 + EXAMPLES.len(), "an example that is no system");
     found
@@ -31,7 +32,9 @@ fn unexplained<'d>(text: &str, found: &'d [Diagnostic]) -> Vec<&'d Diagnostic> {
         let mut lines = text[..finding.span.start].lines().rev();
         // Text before the place on its own line counts first, unless the place begins the line.
         let before = if text[..finding.span.start].ends_with('\n') { lines.next() } else { lines.nth(1) };
-        before.is_some_and(|line| line.trim_start().strip_prefix('#').is_some_and(|words| words.split_whitespace().count() > 3))
+        before.is_some_and(|line| {
+            line.trim_start().strip_prefix('#').is_some_and(|words| words.split_whitespace().count() > 3)
+        })
     };
     found.iter().filter(|finding| finding.severity == Severity::Error || !is_explained(finding)).collect()
 }
@@ -59,7 +62,8 @@ fn a_comment_elsewhere_explains_nothing() {
         )
     };
     let count = |text: &str| {
-        let (_, warnings) = schema::load("t", text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+        let (_, warnings) =
+            schema::load("t", text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
         assert_eq!(warnings.list.len(), 1, "{}", warnings.render(false));
         unexplained(text, &warnings.list).len()
     };
@@ -77,7 +81,8 @@ fn is_of(model: &Model, keys: &ItemKeys, item: &Item) -> bool {
         None => false,
     };
     let constant = |name: &String, text: &String| item.get(name) == Some(&Attribute::S(text.clone().into()));
-    model.tables[keys.table].primary_key().all(|key| reads(&key.name)) && keys.constants.iter().all(|(name, text)| constant(name, text))
+    model.tables[keys.table].primary_key().all(|key| reads(&key.name))
+        && keys.constants.iter().all(|(name, text)| constant(name, text))
 }
 
 /// The attributes of a type's items: keys, constants and stored fields.
@@ -109,7 +114,11 @@ fn check_keys(model: &Model, keys: &ItemKeys, item: &Item) {
     let value = of_item(&model.tables[keys.table], keys, &caller, &value);
     for (attribute, templates) in keys.keys.iter().filter(|(name, _)| matches!(item.get(name), Some(Attribute::S(_)))) {
         let text = templates[0].render(&value).unwrap();
-        assert_eq!(item.get(attribute), text.map(|text| Attribute::S(text.into())).as_ref(), "{item:?} is in another shard");
+        assert_eq!(
+            item.get(attribute),
+            text.map(|text| Attribute::S(text.into())).as_ref(),
+            "{item:?} is in another shard"
+        );
     }
 }
 
@@ -118,7 +127,8 @@ fn the_samples_of_the_examples_are_items_of_their_types() {
     for example in EXAMPLES {
         let model = support::model(example);
         let (_, samples) = support::places(example);
-        let mut missing: BTreeSet<&str> = model.types.keys().filter(|name| model.item(name).is_some()).map(String::as_str).collect();
+        let mut missing: BTreeSet<&str> =
+            model.types.keys().filter(|name| model.item(name).is_some()).map(String::as_str).collect();
         let mut files = 0;
         for (position, table) in model.tables.iter().enumerate() {
             let text = std::fs::read_to_string(samples.join(format!("{}.jsonl", table.name))).unwrap();
@@ -127,7 +137,8 @@ fn the_samples_of_the_examples_are_items_of_their_types() {
             let is_guard = |item: &Item| item.get("ownerPK").is_some();
             for item in text.lines().map(|line| parse_line(line).unwrap().unwrap()).filter(|item| !is_guard(item)) {
                 let types = model.types.keys().filter_map(|name| model.item(name));
-                let found: Vec<_> = types.filter(|(_, keys)| keys.table == position && is_of(&model, keys, &item)).collect();
+                let found: Vec<_> =
+                    types.filter(|(_, keys)| keys.table == position && is_of(&model, keys, &item)).collect();
                 let [(ty, keys)] = found.as_slice() else { panic!("{example}: {item:?} is of {} types", found.len()) };
                 let strange: Vec<_> = item.keys().filter(|name| !attributes(ty, keys).contains(&***name)).collect();
                 assert!(strange.is_empty(), "{example}: {} has no {strange:?}", ty.name);
@@ -136,7 +147,9 @@ fn the_samples_of_the_examples_are_items_of_their_types() {
             }
         }
         assert!(missing.is_empty(), "{example}: no sample is a {missing:?}");
-        let lines = std::fs::read_dir(samples).unwrap().filter(|entry| entry.as_ref().unwrap().path().extension().unwrap() == "jsonl");
+        let lines = std::fs::read_dir(samples)
+            .unwrap()
+            .filter(|entry| entry.as_ref().unwrap().path().extension().unwrap() == "jsonl");
         assert_eq!(lines.count(), files, "{example}: samples of no table");
     }
 }
@@ -145,13 +158,17 @@ fn the_samples_of_the_examples_are_items_of_their_types() {
 fn what_the_readmes_say_to_paste_runs() {
     for example in EXAMPLES {
         let readme = std::fs::read_to_string(support::places(example).0.with_file_name("README.md")).unwrap();
-        let operations: Vec<&str> = readme.split("```graphql\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default()).collect();
+        let operations: Vec<&str> =
+            readme.split("```graphql\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default()).collect();
         assert!(operations.len() >= 3, "{example}: three operations to paste");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         for operation in operations {
             let response = runtime.block_on(async {
                 let (gateway, _) = support::system(example).await;
-                let request = Request { caller: support::first_caller(example), ..support::request(operation, serde_json::Value::Null) };
+                let request = Request {
+                    caller: support::first_caller(example),
+                    ..support::request(operation, serde_json::Value::Null)
+                };
                 support::run(&gateway, &request, false).await
             });
             assert!(response["errors"].is_null() && response["data"].is_object(), "{operation}{response:#}");

@@ -1,4 +1,5 @@
-//! The schemas of published designs load, and each find reads what its design says: table or index, operation and key condition.
+//! The schemas of published designs load, and each find reads what its design says: table or index, operation and key
+//! condition.
 
 use keyfold::schema::describe::describe;
 use keyfold::schema::diagnostics::diagnostic::Severity;
@@ -20,7 +21,8 @@ fn find<'m>(model: &'m Model, type_name: &str, field: &str) -> &'m Find {
 /// `when | place | operation | condition | bindings`, a line for each access path of a field.
 fn rows(model: &Model, field: &str) -> Vec<String> {
     let rows = describe(model).into_iter().filter(|row| row.field == field);
-    rows.map(|row| format!("{} | {} | {} | {} | {}", row.when, row.place, row.operation, row.condition, row.bindings)).collect()
+    rows.map(|row| format!("{} | {} | {} | {} | {}", row.when, row.place, row.operation, row.condition, row.bindings))
+        .collect()
 }
 
 #[track_caller]
@@ -32,7 +34,8 @@ fn assert_rows(model: &Model, field: &str, expected: &[&str]) {
 fn the_published_designs_are_read_as_they_say() {
     let model = model(include_str!("../schemas/reads.graphql"));
     let pantry = "nishiki-table-dev-db";
-    let by_id = |sort: &str, from: &str| format!(" | {pantry} | GetItem | PK = {{id}} AND SK = \"{sort}\" | id = {from}");
+    let by_id =
+        |sort: &str, from: &str| format!(" | {pantry} | GetItem | PK = {{id}} AND SK = \"{sort}\" | id = {from}");
     let get = |field: &str, sort: &str, from: &str| assert_rows(&model, field, &[&by_id(sort, from)]);
     get("Query.user", "User", "id"); // N1
     get("Query.group", "Group", "id"); // N5
@@ -49,17 +52,31 @@ fn the_published_designs_are_read_as_they_say() {
     // N2, N3, N10, N11
     one(
         "Query.isMember",
-        &format!(" | {pantry} | GetItem | PK = {{userId}} AND SK = \"Group#{{groupId}}\" | userId = userId, groupId = groupId"),
+        &format!(
+            " | {pantry} | GetItem | PK = {{userId}} AND SK = \"Group#{{groupId}}\" | userId = userId, groupId = groupId"
+        ),
     );
     one("Query.userByEmail", " | EMailAndUserIdRelationship | Query | EMailAddress = {email} | email = email");
     one("Query.invitation", " | InvitationHash | Query | InvitationLinkHash = {hash} | hash = hash");
-    one("Group.invitation", &format!(" | {pantry} | GetItem | PK = {{groupId}} AND SK = \"InvitationLinkHash\" | groupId = parent.id"));
+    one(
+        "Group.invitation",
+        &format!(" | {pantry} | GetItem | PK = {{groupId}} AND SK = \"InvitationLinkHash\" | groupId = parent.id"),
+    );
     // N4, N6, N7, N8
-    one("User.memberships", &format!(" | {pantry} | Query | PK = {{userId}} AND begins_with(SK, \"Group#\") | userId = parent.id"));
+    one(
+        "User.memberships",
+        &format!(" | {pantry} | Query | PK = {{userId}} AND begins_with(SK, \"Group#\") | userId = parent.id"),
+    );
     one("User.groups", " | memberships.group | through |  | ");
-    one("Container.link", " | GroupAndContainerRelationship | Query | ContainerId = {containerId} | containerId = parent.id");
+    one(
+        "Container.link",
+        " | GroupAndContainerRelationship | Query | ContainerId = {containerId} | containerId = parent.id",
+    );
     one("Container.group", " | link.group | through |  | ");
-    one("Group.links", &format!(" | {pantry} | Query | PK = {{groupId}} AND begins_with(SK, \"Container#\") | groupId = parent.id"));
+    one(
+        "Group.links",
+        &format!(" | {pantry} | Query | PK = {{groupId}} AND begins_with(SK, \"Container#\") | groupId = parent.id"),
+    );
     one("Group.containers", " | links.container | through |  | ");
     one("Group.memberships", " | UserAndGroupRelationship | Query | GroupId = {groupId} | groupId = parent.id");
     one("Group.users", " | memberships.user | through |  | ");
@@ -82,7 +99,10 @@ fn the_published_designs_are_read_as_they_say() {
     let taggings = "pk = \"FavoriteDataTag#{userId}#{favoriteId}\" | userId = parent.userId, favoriteId = parent.id";
     one("Favorite.taggings", &format!(" | develop.Favorite | Query | {taggings}"));
     one("Favorite.tags", " | taggings.tag | through |  | ");
-    one("Tagging.tag", " | develop.Favorite | GetItem | pk = \"Tag#{userId}\" AND sk = {id} | userId = parent.userId, id = parent.tagId");
+    one(
+        "Tagging.tag",
+        " | develop.Favorite | GetItem | pk = \"Tag#{userId}\" AND sk = {id} | userId = parent.userId, id = parent.tagId",
+    );
     one(
         "Tagging.favorite",
         " | develop.Favorite | GetItem | pk = \"FavoriteData#{userId}\" AND sk = {id} | userId = parent.userId, id = parent.favoriteId",
@@ -95,9 +115,15 @@ fn the_published_designs_are_read_as_they_say() {
     one("Tag.favorites", " | taggings.favorite | through |  | ");
 
     // P3, P6, P7, P8
-    one("User.profile", " | data | GetItem | PK = \"USER#{userId}\" AND SK = \"#METADATA#{userId}\" | userId = parent.id");
+    one(
+        "User.profile",
+        " | data | GetItem | PK = \"USER#{userId}\" AND SK = \"#METADATA#{userId}\" | userId = parent.id",
+    );
     one("User.posts", " | data | Query | PK = \"USER#{userId}\" AND begins_with(SK, \"POST#\") | userId = parent.id");
-    one("Query.post", " | data | Query | PK = \"USER#{userId}\" AND begins_with(SK, \"POST#{id}#\") | userId = userId, id = id");
+    one(
+        "Query.post",
+        " | data | Query | PK = \"USER#{userId}\" AND begins_with(SK, \"POST#{id}#\") | userId = userId, id = id",
+    );
     one(
         "Post.comments",
         " | data | Query | PK = \"POST#{postId}#{postCreatedAt}\" AND begins_with(SK, \"COMMENT#\") | postId = parent.id, postCreatedAt = parent.createdAt",
@@ -154,7 +180,9 @@ fn plain_texts_bind_only_where_nothing_else_does() {
     assert_rows(
         &model,
         "Office.neighbours",
-        &[&format!(" | data | Query | {neighbours} | country = parent.country, state = parent.state, town = parent.town")],
+        &[&format!(
+            " | data | Query | {neighbours} | country = parent.country, state = parent.state, town = parent.town"
+        )],
     );
     assert_rows(
         &model,
@@ -214,7 +242,8 @@ fn a_relation_uses_every_name_that_says_what_it_is_of() {
         );
         assert_rows(&model, "Card.list", &[&whole]);
         // A binding that `where:` excludes may be left out.
-        let all = " | boards | Query | PK = \"BOARD#{boardId}\" AND begins_with(SK, \"CARD#\") | boardId = parent.boardId";
+        let all =
+            " | boards | Query | PK = \"BOARD#{boardId}\" AND begins_with(SK, \"CARD#\") | boardId = parent.boardId";
         assert_rows(&model, "List.ofBoard", &[all]);
     }
 }
@@ -246,7 +275,8 @@ fn an_id_is_the_id_of_its_own_type() {
     let one = |field: &str, expected: &str| assert_rows(&model, field, &[expected]);
     one("Employee.customers", " | byRep | Query | rep = \"REP#{accountRepId}\" | accountRepId = parent.id");
     one("Employee.reports", " | byRep | Query | rep = \"MANAGER#{managerId}\" | managerId = parent.id");
-    let employee = |from: &str| format!(" | shop | GetItem | PK = \"EMPLOYEE#{{id}}\" AND SK = \"EMPLOYEE\" | id = parent.{from}");
+    let employee =
+        |from: &str| format!(" | shop | GetItem | PK = \"EMPLOYEE#{{id}}\" AND SK = \"EMPLOYEE\" | id = parent.{from}");
     one("Employee.manager", &employee("managerId"));
     one("Employee.self", &employee("id"));
     one("Customer.accountRep", &employee("accountRepId"));
@@ -269,7 +299,8 @@ fn a_fields_own_name_goes_first_where_ids_name_their_type() {
         }
         type Query { comment(userId: ID!, commentId: ID!): Comment @find }"#,
     );
-    let user = |from: &str| format!(" | blog | GetItem | PK = \"USER#{{userId}}\" AND SK = \"USER\" | userId = parent.{from}");
+    let user =
+        |from: &str| format!(" | blog | GetItem | PK = \"USER#{{userId}}\" AND SK = \"USER\" | userId = parent.{from}");
     assert_rows(&model, "Comment.author", &[&user("authorId")]);
     assert_rows(&model, "Comment.owner", &[&user("userId")]);
     let reply = "PK = \"USER#{userId}\" AND SK = \"COMMENT#{commentId}\" | userId = parent.userId, commentId = parent.replyToCommentId";
@@ -278,7 +309,8 @@ fn a_fields_own_name_goes_first_where_ids_name_their_type() {
 
 /// The codes of the mistakes in a schema.
 fn mistakes(text: &str) -> Vec<&'static str> {
-    let found = load("schema.graphql", text, &|_| None).map(|(_, warnings)| warnings).unwrap_or_else(|mistakes| mistakes);
+    let found =
+        load("schema.graphql", text, &|_| None).map(|(_, warnings)| warnings).unwrap_or_else(|mistakes| mistakes);
     found.list.iter().filter(|found| found.severity == Severity::Error).map(|mistake| mistake.code).collect()
 }
 
@@ -392,7 +424,11 @@ fn bounds_that_are_null_drop_out() {
         "from | data | Query | PK = \"User#{userId}\" AND SK > \"Note#{from}\" AND begins_with(SK, \"Note#\") | userId = userId",
     ];
     assert_rows(&model, "Query.numbered", &numbered);
-    assert_rows(&model, "Query.between", &[" | byCity | Query | city = {town} AND cityTime BETWEEN {a} AND {b} | town = town"]);
+    assert_rows(
+        &model,
+        "Query.between",
+        &[" | byCity | Query | city = {town} AND cityTime BETWEEN {a} AND {b} | town = town"],
+    );
 }
 
 #[test]
@@ -417,7 +453,11 @@ fn lists_scans_and_filters() {
     assert_rows(&model, "Query.scored", &[&format!(" | data | Query | {notes}")]);
     assert_rows(&model, "Query.winners", &[" | byAward | Scan |  | "]);
     assert_rows(&model, "Query.strong", &[" | byTime | Query | PK = \"User#{userId}\" | userId = userId"]);
-    assert_rows(&model, "Query.mine", &[" | data | Query | PK = \"User#{userId}\" AND begins_with(SK, \"Note#\") | userId = noteUserId"]);
+    assert_rows(
+        &model,
+        "Query.mine",
+        &[" | data | Query | PK = \"User#{userId}\" AND begins_with(SK, \"Note#\") | userId = noteUserId"],
+    );
     assert_eq!((find(&model, "Query", "strong").max, find(&model, "Query", "some").max), (7, 1000));
     assert!(find(&model, "Query", "strong").consistent);
 }
@@ -451,7 +491,8 @@ fn alternatives_and_attributes_that_are_no_names() {
 
 #[test]
 fn a_prefix_holds_whole_values_only() {
-    // `A` is a prefix of `AB`, so a key that begins with `A` may not have the status `A`; with `B` instead of `AB` it has.
+    // `A` is a prefix of `AB`, so a key that begins with `A` may not have the status `A`; with `B` instead of `AB` it
+    // has.
     let schema = |values: &str| {
         format!(
             r#"{TABLE}
@@ -483,7 +524,9 @@ fn writes_of_the_published_designs_work_on_their_keys() {
     assert_rows(
         &project,
         "Mutation.renameTag",
-        &[" | develop.Favorite | UpdateItem | pk = \"Tag#{userId}\" AND sk = {id} | userId = auth.sub, id = id, name = name"],
+        &[
+            " | develop.Favorite | UpdateItem | pk = \"Tag#{userId}\" AND sk = {id} | userId = auth.sub, id = id, name = name",
+        ],
     );
     assert_eq!(
         rows(&project, "Mutation.tagFavorite").last().map(String::as_str),
@@ -530,8 +573,15 @@ fn mixed(first: &str, second: &str, find: &str) -> Result<Vec<String>, Vec<&'sta
         "#
     );
     match load("schema.graphql", &text, &|_| None) {
-        Ok((model, _)) => Ok(rows(&model, "Query.both").into_iter().map(|row| row.split(" | ").nth(3).unwrap().to_owned()).collect()),
-        Err(found) => Err(found.list.iter().filter(|found| found.severity == Severity::Error).map(|mistake| mistake.code).collect()),
+        Ok((model, _)) => {
+            Ok(rows(&model, "Query.both").into_iter().map(|row| row.split(" | ").nth(3).unwrap().to_owned()).collect())
+        }
+        Err(found) => Err(found
+            .list
+            .iter()
+            .filter(|found| found.severity == Severity::Error)
+            .map(|mistake| mistake.code)
+            .collect()),
     }
 }
 

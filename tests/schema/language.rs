@@ -1,5 +1,6 @@
-//! The examples of docs/language.md are correct: each loads without a mistake inside the schema `tests/language/<heading>.graphql` (the
-//! second of a heading: `<heading>-2.graphql`), and every directive has an example. The tests that the page names exist.
+//! The examples of docs/language.md are correct: each loads without a mistake inside the schema
+//! `tests/language/<heading>.graphql` (the second of a heading: `<heading>-2.graphql`), and every directive has an
+//! example. The tests that the page names exist.
 
 use keyfold::schema;
 use std::collections::{HashMap, HashSet};
@@ -66,8 +67,9 @@ fn every_example_loads_in_its_frame() {
 #[test]
 fn every_directive_has_an_example() {
     let all: String = examples().into_iter().map(|(_, example)| example).collect();
-    let named =
-        |word: &str| all.match_indices(word).any(|(at, _)| !all[at + word.len()..].starts_with(|next: char| next.is_alphanumeric()));
+    let named = |word: &str| {
+        all.match_indices(word).any(|(at, _)| !all[at + word.len()..].starts_with(|next: char| next.is_alphanumeric()))
+    };
     let definitions = std::fs::read_to_string(root().join("src/schema/syntax/directives.graphql")).unwrap();
     let directives = definitions.lines().filter_map(|line| line.strip_prefix("directive ")?.split(['(', ' ']).next());
     // This one has no effect yet, and the reference says so.

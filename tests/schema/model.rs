@@ -46,7 +46,9 @@ fn a_field_lives_in_its_attribute_or_in_the_keys() {
     assert_stored(&model, "Post.createdAt", Some("createdAt"), &["SK", "createdAt"]);
     assert_stored(&model, "Food.unit", Some("Unit"), &[]);
     assert!(matches!(stored(&model, "Container", "foods").value, ValueType::Embedded(ref name) if name == "Food"));
-    assert!(matches!(&stored(&model, "Favorite", "type").value, ValueType::Enum(values) if values.stored["IMAGE"] == "image"));
+    assert!(
+        matches!(&stored(&model, "Favorite", "type").value, ValueType::Enum(values) if values.stored["IMAGE"] == "image")
+    );
 }
 
 #[test]
@@ -64,9 +66,15 @@ fn a_table_says_how_it_is_billed_streamed_and_backed_up() {
     assert_eq!((plain.billing, plain.indexes[0].capacity, plain.stream), (Billing::PayPerRequest, None, None));
     assert!(!plain.point_in_time_recovery && set.point_in_time_recovery);
     let five = Capacity { read: 5, write: 5 };
-    assert_eq!((usual.billing, usual.indexes[0].capacity, usual.indexes[1].capacity), (Billing::Provisioned(five), Some(five), None));
+    assert_eq!(
+        (usual.billing, usual.indexes[0].capacity, usual.indexes[1].capacity),
+        (Billing::Provisioned(five), Some(five), None)
+    );
     assert_eq!(set.billing, Billing::Provisioned(Capacity { read: 100, write: 5 }));
-    assert_eq!((set.indexes[0].capacity, set.stream), (Some(Capacity { read: 100, write: 7 }), Some(StreamView::OldImage)));
+    assert_eq!(
+        (set.indexes[0].capacity, set.stream),
+        (Some(Capacity { read: 100, write: 7 }), Some(StreamView::OldImage))
+    );
 }
 
 #[test]
@@ -93,7 +101,9 @@ fn an_index_key_alone_holds_a_field_only_if_it_is_always_written_with_it() {
     assert_stored(&model, "Job.ends", Some("ttl"), &["pk"]);
     assert!(matches!(stored(&model, "Job", "ends").value, ValueType::DateTime(Moment::EpochSeconds)));
     assert!(matches!(stored(&model, "Job", "until").value, ValueType::DateTime(Moment::Text)));
-    assert!(matches!(&stored(&model, "Job", "tags").value, ValueType::Set(element) if matches!(**element, ValueType::String)));
+    assert!(
+        matches!(&stored(&model, "Job", "tags").value, ValueType::Set(element) if matches!(**element, ValueType::String))
+    );
     let (_, keys) = model.item("Job").unwrap();
     assert_eq!((keys.constants.clone(), keys.keys["b"].len()), (vec![("v".to_owned(), "1".to_owned())], 2));
     assert!(model.item("Query").is_none());
@@ -110,7 +120,8 @@ fn an_attribute_of_another_types_index_is_no_conflict() {
         )
     };
     assert_stored(&model(&schema("DateTime!")), "User.createdAt", Some("createdAt"), &[]);
-    let mistakes = load("s", &schema("Int!"), &|_| None).expect_err("DynamoDB refuses a number in an index key of type S");
+    let mistakes =
+        load("s", &schema("Int!"), &|_| None).expect_err("DynamoDB refuses a number in an index key of type S");
     assert_eq!(mistakes.list.iter().map(|mistake| mistake.code).collect::<Vec<_>>(), ["KF0302"]);
 }
 
@@ -121,7 +132,10 @@ fn tables_are_as_they_are_declared() {
     let renamed = text.replace("table: \"nishiki-table-dev-db\"", "table: \"pantry-test\"");
     let (model, warnings) = load("schema.graphql", &renamed, &environment).expect("a schema");
     assert!(warnings.list.is_empty());
-    assert_eq!(model.tables.iter().map(|table| table.name.as_str()).collect::<Vec<_>>(), ["pantry-test", "develop.Favorite", "data"]);
+    assert_eq!(
+        model.tables.iter().map(|table| table.name.as_str()).collect::<Vec<_>>(),
+        ["pantry-test", "develop.Favorite", "data"]
+    );
     let favorites = &model.tables[1];
     assert_eq!(
         (favorites.partition.name.as_str(), favorites.partition.kind, favorites.time_to_live.as_deref()),
@@ -143,7 +157,8 @@ fn an_item_names_its_table_as_the_file_does() {
         )
     };
     let tables = |text: &str, environment: &dyn Fn(&str) -> Option<String>| {
-        let (model, _) = load("schema.graphql", text, environment).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+        let (model, _) =
+            load("schema.graphql", text, environment).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
         ["A", "B"].map(|name| model.tables[model.item(name).unwrap().1.table].name.clone())
     };
     let plain = |name: &str| (name == "TWO").then(|| "second".to_owned());
@@ -155,7 +170,12 @@ fn an_item_names_its_table_as_the_file_does() {
     assert_eq!(tables(&schema("elsewhere"), &moved), ["elsewhere", "first"]);
 
     let codes = |text: &str, environment: &dyn Fn(&str) -> Option<String>| {
-        load("schema.graphql", text, environment).unwrap_err().list.iter().map(|mistake| mistake.code).collect::<Vec<_>>()
+        load("schema.graphql", text, environment)
+            .unwrap_err()
+            .list
+            .iter()
+            .map(|mistake| mistake.code)
+            .collect::<Vec<_>>()
     };
     assert_eq!(codes(&schema("elsewhere"), &plain), ["KF0202"]);
     // Two tables with one name in the file are a mistake, even if the environment gives them different names.
@@ -166,10 +186,12 @@ fn an_item_names_its_table_as_the_file_does() {
 #[test]
 fn the_default_schema_follows_its_tables_wherever_they_are() {
     let environment = |name: &str| name.starts_with("KEYFOLD_").then(|| format!("prod-{}", name.len()));
-    let (model, warnings) = load("schema.graphql", include_str!("../../schema.graphql"), &environment).expect("a schema");
+    let (model, warnings) =
+        load("schema.graphql", include_str!("../../schema.graphql"), &environment).expect("a schema");
     assert!(warnings.list.is_empty());
     let of = |name: &str| model.tables[model.item(name).unwrap().1.table].name.as_str();
-    let names = ["KEYFOLD_PANTRY_TABLE", "KEYFOLD_FAVORITES_TABLE", "KEYFOLD_POSTS_TABLE"].map(|name| environment(name).unwrap());
+    let names = ["KEYFOLD_PANTRY_TABLE", "KEYFOLD_FAVORITES_TABLE", "KEYFOLD_POSTS_TABLE"]
+        .map(|name| environment(name).unwrap());
     assert_eq!(["User", "Favorite", "Post"].map(of), names.each_ref().map(String::as_str));
 }
 
@@ -177,10 +199,14 @@ fn the_default_schema_follows_its_tables_wherever_they_are() {
 fn clients_see_the_authors_schema_without_its_inner_parts() {
     let model = model(include_str!("../schemas/reads.graphql"));
     let sdl = model.api.to_string();
-    for absent in ["keyfold__", "@item", "@find", "@default", "@table", "GroupContainer", "links", "scalar Long", "scalar JSON"] {
+    for absent in
+        ["keyfold__", "@item", "@find", "@default", "@table", "GroupContainer", "links", "scalar Long", "scalar JSON"]
+    {
         assert!(!sdl.contains(absent), "{absent} in\n{sdl}");
     }
-    for present in ["scalar DateTime", "enum Order", "type PageInfo", "\"\"\"Somebody with an account.\"\"\"", "type Mutation"] {
+    for present in
+        ["scalar DateTime", "enum Order", "type PageInfo", "\"\"\"Somebody with an account.\"\"\"", "type Mutation"]
+    {
         assert!(sdl.contains(present), "{present} not in\n{sdl}");
     }
     assert!(matches!(model.types["GroupContainer"].kind, TypeKind::Item(_)));
@@ -213,7 +239,11 @@ fn an_author_may_use_provided_names_and_carry_the_definitions() {
         let model = model(&text);
         let sdl = model.api.to_string();
         assert!(matches!(model.types["Order"].kind, TypeKind::Item(_)));
-        assert!(sdl.contains("@specifiedBy(url: \"https://example.org/day\")") && sdl.contains("@deprecated(reason: \"slow\")"), "{sdl}");
+        assert!(
+            sdl.contains("@specifiedBy(url: \"https://example.org/day\")")
+                && sdl.contains("@deprecated(reason: \"slow\")"),
+            "{sdl}"
+        );
         assert!(!sdl.contains("keyfold__"), "{sdl}");
         keyfold_reparses(&sdl);
     }
@@ -222,8 +252,11 @@ fn an_author_may_use_provided_names_and_carry_the_definitions() {
 #[test]
 fn every_part_of_the_definitions_is_described() {
     let schema = apollo_compiler::Schema::parse(DIRECTIVES, "keyfold.graphql").expect("valid definitions");
-    let described =
-        schema.types.iter().filter(|(_, definition)| !definition.is_built_in()).all(|(_, definition)| definition.description().is_some());
+    let described = schema
+        .types
+        .iter()
+        .filter(|(_, definition)| !definition.is_built_in())
+        .all(|(_, definition)| definition.description().is_some());
     let ours = schema.directive_definitions.values().filter(|directive| !directive.is_built_in());
     assert!(described && ours.clone().all(|directive| directive.description.is_some()));
     assert!(ours.count() > 10);
@@ -254,7 +287,10 @@ fn what_is_put_is_in_scope_for_what_follows() {
     let container = &write.actions[1].values;
     assert_eq!((container["name"].source.clone(), container["id"].source.clone()), (Some(argument("name")), None));
     assert_eq!(container["id"].default.as_ref().map(|default| default.parts.clone()), Some(vec![DefaultPart::Uuid]));
-    assert_eq!(container["foods"].default.as_ref().map(|default| default.parts.clone()), Some(vec![DefaultPart::Literal("[]".into())]));
+    assert_eq!(
+        container["foods"].default.as_ref().map(|default| default.parts.clone()),
+        Some(vec![DefaultPart::Literal("[]".into())])
+    );
     let link = &write.actions[2].values;
     assert_eq!(link["containerId"].source, Some(item("Container", "id")));
     assert_eq!(link["groupId"].source, Some(argument("groupId")));
@@ -266,7 +302,9 @@ fn what_is_found_is_in_scope_and_what_finds_is_not_written() {
     let model = model(include_str!("../../schema.graphql"));
     let join = write(&model, "joinGroup");
     assert_eq!(join.find.as_ref().map(|find| find.item.as_str()), Some("InvitationLink"));
-    assert!(matches!(&join.actions[0].target, WriteTarget::Key(key) if key["groupId"] == item("InvitationLink", "groupId")));
+    assert!(
+        matches!(&join.actions[0].target, WriteTarget::Key(key) if key["groupId"] == item("InvitationLink", "groupId"))
+    );
     assert_eq!(
         join.actions[0].condition.as_ref().map(ToString::to_string).as_deref(),
         Some("InvitationLinkHash = :hash AND LinkExpiryDatetime > :now")
@@ -283,7 +321,9 @@ fn what_is_found_is_in_scope_and_what_finds_is_not_written() {
     assert_eq!(food.values.keys().collect::<Vec<_>>(), ["name", "unit", "quantity", "category", "expiry"]);
     assert_eq!(food.values["unit"].source, Some(argument("input.unit")));
     let cascade = &write(&model, "deleteGroup").actions[0].kind;
-    assert!(matches!(cascade, ActionKind::Delete { cascade } if cascade[1] == ["links", "container"] && cascade.len() == 4));
+    assert!(
+        matches!(cascade, ActionKind::Delete { cascade } if cascade[1] == ["links", "container"] && cascade.len() == 4)
+    );
 }
 
 #[test]
@@ -335,7 +375,10 @@ fn an_expression_tells_what_it_changes_in_keys() {
         other => panic!("{field} is {other:?}"),
     };
     let close = update("close");
-    assert_eq!((close.to_string().as_str(), close.changes.keys().map(String::as_str).collect::<Vec<_>>()), ("", vec!["state", "playedOn"]));
+    assert_eq!(
+        (close.to_string().as_str(), close.changes.keys().map(String::as_str).collect::<Vec<_>>()),
+        ("", vec!["state", "playedOn"])
+    );
     assert!(close.changes.values().all(Option::is_some));
     assert_eq!(update("score").to_string(), "ADD points :points");
 }

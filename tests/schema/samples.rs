@@ -1,4 +1,5 @@
-//! The sample items: each has exactly one type, its keys agree with its attributes, and the items that it refers to exist.
+//! The sample items: each has exactly one type, its keys agree with its attributes, and the items that it refers to
+//! exist.
 use crate::support;
 use keyfold::schema::model::keys::ItemKeys;
 use keyfold::schema::model::{FieldKind, Model, ObjectType};
@@ -50,14 +51,17 @@ fn fields(model: &Model, object: &ObjectType, keys: &ItemKeys, item: &Item) -> O
         fields.extend(key_value(keys, &key.name, item)?);
     }
     for attribute in keys.keys.keys() {
-        for (field, value) in key_value(keys, attribute, item).unwrap_or_else(|| panic!("{attribute} is of no template: {item:?}")) {
+        for (field, value) in
+            key_value(keys, attribute, item).unwrap_or_else(|| panic!("{attribute} is of no template: {item:?}"))
+        {
             assert_eq!(*fields.entry(field.clone()).or_insert(value.clone()), value, "{field} of {item:?}");
         }
     }
     for field in object.fields.values() {
         let FieldKind::Stored(stored) = &field.kind else { continue };
         let Some(Attribute::S(text)) = stored.attribute.as_ref().and_then(|name| item.get(name)) else {
-            let there = fields.contains_key(&field.name) || stored.attribute.as_ref().is_some_and(|name| item.contains_key(name));
+            let there = fields.contains_key(&field.name)
+                || stored.attribute.as_ref().is_some_and(|name| item.contains_key(name));
             assert!(there || !field.ty.is_non_null(), "{}.{} is missing: {item:?}", object.name, field.name);
             continue;
         };
@@ -74,7 +78,8 @@ fn fields(model: &Model, object: &ObjectType, keys: &ItemKeys, item: &Item) -> O
 fn read(model: &Model) -> BTreeMap<String, Vec<Fields>> {
     let mut read: BTreeMap<String, Vec<Fields>> = BTreeMap::new();
     for (position, table) in model.tables.iter().enumerate() {
-        let types: Vec<_> = model.types.keys().filter_map(|name| model.item(name)).filter(|(_, keys)| keys.table == position).collect();
+        let types: Vec<_> =
+            model.types.keys().filter_map(|name| model.item(name)).filter(|(_, keys)| keys.table == position).collect();
         let known: BTreeSet<&str> = types
             .iter()
             .flat_map(|(object, keys)| {
@@ -86,8 +91,10 @@ fn read(model: &Model) -> BTreeMap<String, Vec<Fields>> {
             })
             .collect();
         for item in lines(&table.name) {
-            let found: Vec<_> =
-                types.iter().filter_map(|(object, keys)| Some((object.name.clone(), fields(model, object, keys, &item)?))).collect();
+            let found: Vec<_> = types
+                .iter()
+                .filter_map(|(object, keys)| Some((object.name.clone(), fields(model, object, keys, &item)?)))
+                .collect();
             let guard = matches!(item.get("PK"), Some(Attribute::S(key)) if key.starts_with("Unique#"));
             assert_eq!(found.len(), usize::from(!guard), "{found:?}: {item:?}");
             assert!(guard || item.keys().all(|name| known.contains(&**name)), "an attribute of nothing: {item:?}");
@@ -100,7 +107,9 @@ fn read(model: &Model) -> BTreeMap<String, Vec<Fields>> {
 #[test]
 fn every_item_is_of_one_type_and_what_it_refers_to_is_there() {
     let items = read(&support::model("pantry"));
-    let values = |item: &Fields, names: &[&str]| names.iter().map(|name| item.get(*name).cloned()).collect::<Option<Vec<Value>>>();
+    let values = |item: &Fields, names: &[&str]| {
+        names.iter().map(|name| item.get(*name).cloned()).collect::<Option<Vec<Value>>>()
+    };
     for (ty, from, target, to) in REFERENCES {
         let there: Vec<_> = items[target].iter().filter_map(|item| values(item, to)).collect();
         for item in &items[ty] {
@@ -126,9 +135,11 @@ fn ids_that_sort_by_time_do() {
 fn there_is_enough_to_look_at() {
     let items = read(&support::model("pantry"));
     let owners = |ty: &str| items[ty].iter().map(|item| item["userId"].to_string()).collect::<BTreeSet<_>>().len();
-    let kinds = |ty: &str, field: &str| items[ty].iter().map(|item| item[field].to_string()).collect::<BTreeSet<_>>().len();
+    let kinds =
+        |ty: &str, field: &str| items[ty].iter().map(|item| item[field].to_string()).collect::<BTreeSet<_>>().len();
     let users = items["User"].len();
-    for (ty, least) in [("Tag", 12), ("Favorite", 60), ("Tagging", 40), ("Profile", 30), ("Post", 40), ("Comment", 80)] {
+    for (ty, least) in [("Tag", 12), ("Favorite", 60), ("Tagging", 40), ("Profile", 30), ("Post", 40), ("Comment", 80)]
+    {
         assert!(items[ty].len() >= least && owners(ty) < users, "{ty}: {} of {} users", items[ty].len(), owners(ty));
     }
     assert_eq!((kinds("Favorite", "type"), kinds("Post", "status")), (9, 3));

@@ -1,5 +1,5 @@
-//! Attacks on rules, one line each: a caller and an operation that would get around a rule in; out, what the caller gets. docs/security.md
-//! has the table.
+//! Attacks on rules, one line each: a caller and an operation that would get around a rule in; out, what the caller
+//! gets. docs/security.md has the table.
 
 use crate::store::{Store, codes};
 use serde_json::{Value, json};
@@ -40,7 +40,13 @@ pub fn attacks() -> Vec<Attack> {
     vec![
         // Hidden items, by every way to them.
         ("a hidden item by its key", ben(), r#"{ note(roomId: "r", id: "1") { text } }"#, no_note(), &[]),
-        ("a hidden item, only its key fields", ben(), r#"{ note(roomId: "r", id: "1") { id roomId __typename } }"#, no_note(), &[]),
+        (
+            "a hidden item, only its key fields",
+            ben(),
+            r#"{ note(roomId: "r", id: "1") { id roomId __typename } }"#,
+            no_note(),
+            &[],
+        ),
         (
             "a hidden item under an alias",
             ben(),
@@ -133,7 +139,13 @@ pub fn attacks() -> Vec<Attack> {
             json!({ "room": { "noteCount": 2 }, "topicCount": 0 }),
             &[],
         ),
-        ("a count of hidden items by a filter", ben(), r#"{ room(id: "r") { longNotes } }"#, json!({ "room": { "longNotes": 0 } }), &[]),
+        (
+            "a count of hidden items by a filter",
+            ben(),
+            r#"{ room(id: "r") { longNotes } }"#,
+            json!({ "room": { "longNotes": 0 } }),
+            &[],
+        ),
         (
             "a Boolean of a hidden item",
             ben(),
@@ -141,7 +153,13 @@ pub fn attacks() -> Vec<Attack> {
             json!({ "room": { "hidden": false, "none": false, "own": true } }),
             &[],
         ),
-        ("a hidden item as a relation", ben(), r#"{ room(id: "r") { note(id: "1") { id } } }"#, json!({ "room": { "note": null } }), &[]),
+        (
+            "a hidden item as a relation",
+            ben(),
+            r#"{ room(id: "r") { note(id: "1") { id } } }"#,
+            json!({ "room": { "note": null } }),
+            &[],
+        ),
         (
             "a hidden item whose fields its key tells",
             ben(),
@@ -201,11 +219,29 @@ pub fn attacks() -> Vec<Attack> {
         ),
         ("a subject of null", json!({ "sub": null }), r#"{ note(roomId: "r", id: "1") { text } }"#, no_note(), &[]),
         ("a list of subjects", json!({ "sub": ["ann"] }), r#"{ note(roomId: "r", id: "1") { text } }"#, no_note(), &[]),
-        ("a subject in capitals", json!({ "sub": "ANN" }), r#"{ note(roomId: "r", id: "1") { text } }"#, no_note(), &[]),
-        ("a variable in place of the key", ben(), r#"query($id: ID! = "1") { note(roomId: "r", id: $id) { text } }"#, no_note(), &[]),
+        (
+            "a subject in capitals",
+            json!({ "sub": "ANN" }),
+            r#"{ note(roomId: "r", id: "1") { text } }"#,
+            no_note(),
+            &[],
+        ),
+        (
+            "a variable in place of the key",
+            ben(),
+            r#"query($id: ID! = "1") { note(roomId: "r", id: $id) { text } }"#,
+            no_note(),
+            &[],
+        ),
         // Guarded fields.
         ("a guarded field", ben(), r#"{ person(id: "ann") { name mail } }"#, json!({ "person": null }), &["FORBIDDEN"]),
-        ("a guarded field of oneself", ben(), r#"{ person(id: "ben") { rank } }"#, json!({ "person": null }), &["FORBIDDEN"]),
+        (
+            "a guarded field of oneself",
+            ben(),
+            r#"{ person(id: "ben") { rank } }"#,
+            json!({ "person": null }),
+            &["FORBIDDEN"],
+        ),
         (
             "a guarded field under an alias",
             ben(),
@@ -227,7 +263,13 @@ pub fn attacks() -> Vec<Attack> {
             json!({ "note": { "room": { "plan": null } } }),
             &["FORBIDDEN"],
         ),
-        ("a guarded field behind a list", ben(), r#"{ room(id: "r") { authors { rank } } }"#, no_room(), &["FORBIDDEN"]),
+        (
+            "a guarded field behind a list",
+            ben(),
+            r#"{ room(id: "r") { authors { rank } } }"#,
+            no_room(),
+            &["FORBIDDEN"],
+        ),
         (
             "a search by a guarded field",
             ben(),
@@ -257,7 +299,13 @@ pub fn attacks() -> Vec<Attack> {
             &["FORBIDDEN"],
         ),
         // Queries and types with rules.
-        ("what is for signed-in callers", nobody(), r#"{ person(id: "ann") { id } }"#, json!({ "person": null }), &["UNAUTHENTICATED"]),
+        (
+            "what is for signed-in callers",
+            nobody(),
+            r#"{ person(id: "ann") { id } }"#,
+            json!({ "person": null }),
+            &["UNAUTHENTICATED"],
+        ),
         (
             "what is for signed-in callers, behind what is public",
             nobody(),
@@ -282,10 +330,22 @@ pub fn attacks() -> Vec<Attack> {
         ),
         ("another caller's count", ben(), r#"{ loanCount(personId: "ann") }"#, Value::Null, &["FORBIDDEN"]),
         ("another caller's Boolean", ben(), r#"{ hasLoan(personId: "ann", id: "l") }"#, Value::Null, &["FORBIDDEN"]),
-        ("another caller by a variable", ben(), r#"query($id: ID! = "ann") { loanCount(personId: $id) }"#, Value::Null, &["FORBIDDEN"]),
+        (
+            "another caller by a variable",
+            ben(),
+            r#"query($id: ID! = "ann") { loanCount(personId: $id) }"#,
+            Value::Null,
+            &["FORBIDDEN"],
+        ),
         // Items that must exist.
         ("what is for members", ben(), r#"{ board(id: "b") { name } }"#, json!({ "board": null }), &["FORBIDDEN"]),
-        ("what is for members, as nobody", nobody(), r#"{ board(id: "b") { name } }"#, json!({ "board": null }), &["UNAUTHENTICATED"]),
+        (
+            "what is for members, as nobody",
+            nobody(),
+            r#"{ board(id: "b") { name } }"#,
+            json!({ "board": null }),
+            &["UNAUTHENTICATED"],
+        ),
         (
             "what is for members, under an alias in a fragment",
             ben(),
@@ -307,7 +367,13 @@ pub fn attacks() -> Vec<Attack> {
             json!({ "board": null }),
             &["FORBIDDEN"],
         ),
-        ("a list for members", ben(), r#"{ minutes(boardId: "b") { id text } }"#, json!({ "minutes": [null] }), &["FORBIDDEN"]),
+        (
+            "a list for members",
+            ben(),
+            r#"{ minutes(boardId: "b") { id text } }"#,
+            json!({ "minutes": [null] }),
+            &["FORBIDDEN"],
+        ),
         (
             "an item for members beside one's own",
             cleo(),
@@ -463,7 +529,13 @@ pub fn attacks() -> Vec<Attack> {
             json!({ "giveNote": null }),
             &["FORBIDDEN"],
         ),
-        ("a delete of a hidden item", ben(), r#"mutation { dropNote(roomId: "r", id: "1") { text } }"#, json!({ "dropNote": null }), &[]),
+        (
+            "a delete of a hidden item",
+            ben(),
+            r#"mutation { dropNote(roomId: "r", id: "1") { text } }"#,
+            json!({ "dropNote": null }),
+            &[],
+        ),
         (
             "a write of a shown item of another caller",
             ben(),
@@ -499,7 +571,13 @@ pub fn attacks() -> Vec<Attack> {
             json!({ "putNote": null }),
             &["FORBIDDEN"],
         ),
-        ("a delete with its cascade", ben(), r#"mutation { deleteRoom(id: "r") { id } }"#, json!({ "deleteRoom": null }), &["FORBIDDEN"]),
+        (
+            "a delete with its cascade",
+            ben(),
+            r#"mutation { deleteRoom(id: "r") { id } }"#,
+            json!({ "deleteRoom": null }),
+            &["FORBIDDEN"],
+        ),
         (
             "a type that is public to read",
             ben(),
@@ -554,7 +632,8 @@ pub fn attacks() -> Vec<Attack> {
 }
 
 /// What staff puts that needs claims of its own.
-const OF_ANN: &str = r#"mutation { a: putVote(roomId: "r", id: "v") { id } b: putPoster(id: "p", draft: true) { id } }"#;
+const OF_ANN: &str =
+    r#"mutation { a: putVote(roomId: "r", id: "v") { id } b: putPoster(id: "p", draft: true) { id } }"#;
 
 /// What fills the club, by its staff.
 pub const FILLS: [&str; 2] = [FILL, OF_ANN];

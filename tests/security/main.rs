@@ -1,5 +1,5 @@
-//! Attacks, one line each: what a client sends in; the refusal that it gets out. The server and the servers of keys run in
-//! this process. docs/security.md has the table.
+//! Attacks, one line each: what a client sends in; the refusal that it gets out. The server and the servers of keys run
+//! in this process. docs/security.md has the table.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "../support/machine.rs"]

@@ -1,5 +1,5 @@
-//! Servers of keys that are slow, down, or wrong, and issuers with new keys: what the server of keys does in; who is let in, and how often
-//! anybody waits, out.
+//! Servers of keys that are slow, down, or wrong, and issuers with new keys: what the server of keys does in; who is
+//! let in, and how often anybody waits, out.
 
 use crate::key_server::{KeyServer, Script};
 use crate::server::Server;
@@ -108,8 +108,8 @@ async fn a_new_key_is_found_and_an_old_one_forgotten() {
     assert!(server.ask_with(&by_old).await.is_unauthenticated(), "a token by a key that the issuer took back");
 }
 
-/// A server of keys, and its keys after one attempt. A later attempt that is never answered does not take long, so this one must be quick:
-/// on a machine that is too slow, it is made again with another server.
+/// A server of keys, and its keys after one attempt. A later attempt that is never answered does not take long, so this
+/// one must be quick: on a machine that is too slow, it is made again with another server.
 async fn keys_in_time(known: &Signer) -> (KeyServer, FetchedKeys) {
     loop {
         let keys = KeyServer::start(Script::Keys(set(&[known.jwk("known")]))).await;
@@ -188,7 +188,9 @@ async fn tokens_for_others_never_ask_for_keys() {
     let server = server(&issuer, pace()).await;
     assert_eq!(server.ask_with(&token(&issuer, &rsa, "a")).await.sub(), Some("ann"));
     let unknown = || Token::good("RS256", "b").claim("iss", issuer.as_str());
-    for foreign in [unknown().claim("iss", keys.issuer("/other")), unknown().claim("aud", "other"), unknown().claim("exp", 1)] {
+    for foreign in
+        [unknown().claim("iss", keys.issuer("/other")), unknown().claim("aud", "other"), unknown().claim("exp", 1)]
+    {
         assert!(server.ask_with(&foreign.signed(&rsa)).await.is_unauthenticated());
     }
     assert_eq!(keys.requests(), 1);

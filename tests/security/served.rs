@@ -1,5 +1,6 @@
-//! The attacks on rules and on tenants as a client sends them: each to a running `keyfold`, by HTTP or on a WebSocket, with a signed token;
-//! what comes back over the wire out. One server has all attacks on rules, and one all attacks on tenants.
+//! The attacks on rules and on tenants as a client sends them: each to a running `keyfold`, by HTTP or on a WebSocket,
+//! with a signed token; what comes back over the wire out. One server has all attacks on rules, and one all attacks on
+//! tenants.
 
 use crate::process::{Process, keyfold, repository};
 use crate::signer::{AUDIENCE, ISSUER, Signer, Token};
@@ -50,7 +51,8 @@ impl Served {
     }
 
     async fn post(&self, claims: &Value, operation: &str) -> Got {
-        let mut request = self.client.post(format!("http://{}/graphql", self.address)).header("content-type", "application/json");
+        let mut request =
+            self.client.post(format!("http://{}/graphql", self.address)).header("content-type", "application/json");
         request = request.body(json!({ "query": operation }).to_string());
         for (name, value) in Self::headers(claims) {
             request = request.header(name, value);
@@ -62,7 +64,10 @@ impl Served {
     }
 
     async fn on_a_socket(&self, claims: &Value, operation: &str) -> Got {
-        let messages = [json!({ "type": "connection_init" }), json!({ "id": "a", "type": "subscribe", "payload": { "query": operation } })];
+        let messages = [
+            json!({ "type": "connection_init" }),
+            json!({ "id": "a", "type": "subscribe", "payload": { "query": operation } }),
+        ];
         match talk(&format!("ws://{}/graphql/ws", self.address), &Self::headers(claims), &messages).await {
             Ok((types, payload, _)) => {
                 assert!(types.contains(&"next".to_owned()), "{types:?} {payload}");

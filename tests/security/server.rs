@@ -61,7 +61,8 @@ impl Server {
     pub async fn limited(issuers: Vec<Issuer>, api_keys: &str, rate: Option<&str>) -> Self {
         let backend = WhoCalls::default();
         let operations = backend.operations.clone();
-        let authenticator = Authenticator::new(issuers, WatchedFile::fixed(ApiKeys::of_json(api_keys.as_bytes()).unwrap()));
+        let authenticator =
+            Authenticator::new(issuers, WatchedFile::fixed(ApiKeys::of_json(api_keys.as_bytes()).unwrap()));
         let mut limits = RequestLimits { body_limit: 64 << 10, ..limits() };
         limits.shared.rate_limit = rate.map(|text| rate_limit::rate(text).unwrap());
         Self { running: start(Parts { authenticator, limits, ..parts(backend) }).await, operations }
@@ -80,7 +81,8 @@ impl Server {
         }
         let response = request.send().await.unwrap();
         let header = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
-        let (status, challenge, retry_after) = (response.status().as_u16(), header("www-authenticate"), header("retry-after").is_some());
+        let (status, challenge, retry_after) =
+            (response.status().as_u16(), header("www-authenticate"), header("retry-after").is_some());
         let body = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
         Got { status, challenge, retry_after, body }
     }
@@ -106,7 +108,8 @@ impl Got {
     /// The one refusal of whoever is not let in: it says nothing about the reason.
     pub fn is_unauthenticated(&self) -> bool {
         let error = json!({"message": "The token or key is not accepted. Sign in again.", "extensions": {"code": "UNAUTHENTICATED"}});
-        let refusal = Got { status: 401, challenge: Some("Bearer".into()), retry_after: false, body: json!({"errors": [error]}) };
+        let refusal =
+            Got { status: 401, challenge: Some("Bearer".into()), retry_after: false, body: json!({"errors": [error]}) };
         *self == refusal
     }
 

@@ -95,7 +95,9 @@ impl Signer {
             }
             Self::P256(key) | Self::P384(key) => key.sign(&random, message).unwrap().as_ref().to_vec(),
             Self::Ed25519(key) => key.sign(message).as_ref().to_vec(),
-            Self::Secret(secret) => ring::hmac::sign(&ring::hmac::Key::new(ring::hmac::HMAC_SHA256, secret), message).as_ref().to_vec(),
+            Self::Secret(secret) => {
+                ring::hmac::sign(&ring::hmac::Key::new(ring::hmac::HMAC_SHA256, secret), message).as_ref().to_vec()
+            }
         }
     }
 }
@@ -130,7 +132,11 @@ impl Token {
 
     /// What is signed.
     pub fn message(&self) -> String {
-        format!("{}.{}", URL_SAFE_NO_PAD.encode(self.header.to_string()), URL_SAFE_NO_PAD.encode(self.claims.to_string()))
+        format!(
+            "{}.{}",
+            URL_SAFE_NO_PAD.encode(self.header.to_string()),
+            URL_SAFE_NO_PAD.encode(self.claims.to_string())
+        )
     }
 
     /// The whole token, signed as its header says.

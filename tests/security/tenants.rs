@@ -1,5 +1,5 @@
-//! Attacks on tenants, one line each: a caller and an operation that would reach another tenant's items in; out, what the caller gets. No
-//! call of the table may name a key of the other tenant. docs/security.md has the table.
+//! Attacks on tenants, one line each: a caller and an operation that would reach another tenant's items in; out, what
+//! the caller gets. No call of the table may name a key of the other tenant. docs/security.md has the table.
 
 use crate::by_pass::Attack;
 use crate::store::{Store, codes};
@@ -20,7 +20,8 @@ pub const FILL: &str = r#"mutation {
 pub const PAGE: &str = r#"{ notes(deskId: "d", first: 1) { nodes { id } pageInfo { endCursor } } }"#;
 
 /// All that the first tenant has, which is as it was after all attacks.
-pub const ALL: &str = r#"{ desk(id: "d") { name version noteCount entries { id } sign { text } } voteCount diary { text } }"#;
+pub const ALL: &str =
+    r#"{ desk(id: "d") { name version noteCount entries { id } sign { text } } voteCount diary { text } }"#;
 
 /// A caller of the tenant whose items are attacked.
 pub fn one() -> Value {
@@ -43,11 +44,35 @@ pub fn attacks() -> Vec<Attack> {
             no_desk.clone(),
             &[],
         ),
-        ("a list of ids", two(), r#"{ desksById(ids: ["d", "d"]) { name } }"#, json!({ "desksById": [null, null] }), &[]),
+        (
+            "a list of ids",
+            two(),
+            r#"{ desksById(ids: ["d", "d"]) { name } }"#,
+            json!({ "desksById": [null, null] }),
+            &[],
+        ),
         ("a list of an index", two(), "{ desks { id } }", json!({ "desks": [] }), &[]),
-        ("an index by another field", two(), r#"{ notesOf(day: "2026-11-20") { text } }"#, json!({ "notesOf": [] }), &[]),
-        ("a union", two(), r#"{ things(deskId: "d") { ... on Note { text } ... on File { name } } }"#, json!({ "things": [] }), &[]),
-        ("a filter", two(), r#"{ notes(deskId: "d", search: "secret") { nodes { text } } }"#, json!({ "notes": { "nodes": [] } }), &[]),
+        (
+            "an index by another field",
+            two(),
+            r#"{ notesOf(day: "2026-11-20") { text } }"#,
+            json!({ "notesOf": [] }),
+            &[],
+        ),
+        (
+            "a union",
+            two(),
+            r#"{ things(deskId: "d") { ... on Note { text } ... on File { name } } }"#,
+            json!({ "things": [] }),
+            &[],
+        ),
+        (
+            "a filter",
+            two(),
+            r#"{ notes(deskId: "d", search: "secret") { nodes { text } } }"#,
+            json!({ "notes": { "nodes": [] } }),
+            &[],
+        ),
         (
             "a page",
             two(),
@@ -83,7 +108,13 @@ pub fn attacks() -> Vec<Attack> {
             &[],
         ),
         ("no tenant", none.clone(), desk, no_desk.clone(), &[]),
-        ("no tenant, a count", none.clone(), r#"{ voteCount isDesk(id: "d") }"#, json!({ "voteCount": 0, "isDesk": false }), &[]),
+        (
+            "no tenant, a count",
+            none.clone(),
+            r#"{ voteCount isDesk(id: "d") }"#,
+            json!({ "voteCount": 0, "isDesk": false }),
+            &[],
+        ),
         ("nobody", Value::Null, desk, no_desk.clone(), &[]),
         ("a tenant of null", of(Value::Null), desk, no_desk.clone(), &[]),
         ("a list of tenants", of(json!(["one", "two"])), desk, no_desk.clone(), &[]),
@@ -100,9 +131,27 @@ pub fn attacks() -> Vec<Attack> {
         ),
         ("a tenant that is escaped already", of(json!("%6Fne")), desk, no_desk.clone(), &[]),
         ("a tenant of 3,000 letters", of(json!("x".repeat(3_000))), desk, no_desk.clone(), &[]),
-        ("the diary of another subject", json!({ "sub": "ben", "tenant": "one" }), "{ diary { text } }", json!({ "diary": [] }), &[]),
-        ("a subject that is a key", json!({ "sub": "ann#", "tenant": "one" }), "{ diary { text } }", json!({ "diary": [] }), &[]),
-        ("an update", two(), r#"mutation { renameDesk(id: "d", name: "x") { name } }"#, json!({ "renameDesk": null }), &["NOT_FOUND"]),
+        (
+            "the diary of another subject",
+            json!({ "sub": "ben", "tenant": "one" }),
+            "{ diary { text } }",
+            json!({ "diary": [] }),
+            &[],
+        ),
+        (
+            "a subject that is a key",
+            json!({ "sub": "ann#", "tenant": "one" }),
+            "{ diary { text } }",
+            json!({ "diary": [] }),
+            &[],
+        ),
+        (
+            "an update",
+            two(),
+            r#"mutation { renameDesk(id: "d", name: "x") { name } }"#,
+            json!({ "renameDesk": null }),
+            &["NOT_FOUND"],
+        ),
         (
             "an update with a version",
             two(),
@@ -117,9 +166,27 @@ pub fn attacks() -> Vec<Attack> {
             json!({ "moveNote": null }),
             &["NOT_FOUND"],
         ),
-        ("a delete with its cascade", two(), r#"mutation { deleteDesk(id: "d") { name } }"#, json!({ "deleteDesk": null }), &[]),
-        ("a delete of many", two(), r#"mutation { deleteNotes(deskId: "d") { text } }"#, json!({ "deleteNotes": [] }), &[]),
-        ("a delete of all replicas", two(), r#"mutation { dropSign(id: "d") { text } }"#, json!({ "dropSign": null }), &[]),
+        (
+            "a delete with its cascade",
+            two(),
+            r#"mutation { deleteDesk(id: "d") { name } }"#,
+            json!({ "deleteDesk": null }),
+            &[],
+        ),
+        (
+            "a delete of many",
+            two(),
+            r#"mutation { deleteNotes(deskId: "d") { text } }"#,
+            json!({ "deleteNotes": [] }),
+            &[],
+        ),
+        (
+            "a delete of all replicas",
+            two(),
+            r#"mutation { dropSign(id: "d") { text } }"#,
+            json!({ "dropSign": null }),
+            &[],
+        ),
         (
             "a check of an item",
             two(),

@@ -51,7 +51,11 @@ async fn server(keys: &Keys) -> Server {
         Signer::Secret(b"a secret that everybody can read".to_vec()).jwk("published"),
     ];
     let set = KeySet::of_json(json!({ "keys": published }).to_string().as_bytes()).unwrap();
-    let issuer = |name: &str, keys: KeySet| Issuer { name: name.into(), audiences: vec![AUDIENCE.into()], keys: IssuerKeys::Fixed(keys) };
+    let issuer = |name: &str, keys: KeySet| Issuer {
+        name: name.into(),
+        audiences: vec![AUDIENCE.into()],
+        keys: IssuerKeys::Fixed(keys),
+    };
     Server::start(vec![issuer(ISSUER, set), issuer(SECRET_ISSUER, KeySet::of_secret(SECRET))], "[]").await
 }
 
@@ -84,7 +88,9 @@ const ATTACKS: &[Attack] = &[
         let signature = k.rsa.sign("RS256", good().message().as_bytes());
         bearer(format!("{}.{}", good().message(), STANDARD.encode(signature)))
     }),
-    ("a header that is no JSON", |_| bearer(format!("{}.{}.x", URL_SAFE_NO_PAD.encode("{"), URL_SAFE_NO_PAD.encode("{}")))),
+    ("a header that is no JSON", |_| {
+        bearer(format!("{}.{}.x", URL_SAFE_NO_PAD.encode("{"), URL_SAFE_NO_PAD.encode("{}")))
+    }),
     ("a header with two algorithms", |k| {
         let header = URL_SAFE_NO_PAD.encode(r#"{"alg":"none","kid":"rsa","alg":"RS256"}"#);
         let message = format!("{header}.{}", URL_SAFE_NO_PAD.encode(good().claims.to_string()));
@@ -102,7 +108,9 @@ const ATTACKS: &[Attack] = &[
     ("an algorithm in small letters", |k| bearer(good().header("alg", "rs256").signed(&k.rsa))),
     ("no algorithm", |k| bearer(Token { header: json!({"kid": "rsa"}), ..good() }.signed(&k.rsa))),
     ("the key of a stranger", |k| bearer(good().signed(&k.stranger))),
-    ("the key of a stranger, without a key id", |k| bearer(Token { header: json!({"alg": "RS256"}), ..good() }.signed(&k.stranger))),
+    ("the key of a stranger, without a key id", |k| {
+        bearer(Token { header: json!({"alg": "RS256"}), ..good() }.signed(&k.stranger))
+    }),
     ("another subject under an old signature", |k| {
         let signature = k.rsa.sign("RS256", good().message().as_bytes());
         bearer(good().claim("sub", "bob").with_signature(&signature))
@@ -111,7 +119,9 @@ const ATTACKS: &[Attack] = &[
         let signature = k.rsa.sign("RS256", good().message().as_bytes());
         bearer(good().header("typ", "at+jwt").with_signature(&signature))
     }),
-    ("half of a signature", |k| bearer(good().with_signature(&k.rsa.sign("RS256", good().message().as_bytes())[..128]))),
+    ("half of a signature", |k| {
+        bearer(good().with_signature(&k.rsa.sign("RS256", good().message().as_bytes())[..128]))
+    }),
     ("a signature with a byte more", |k| {
         let signature = [k.rsa.sign("RS256", good().message().as_bytes()), vec![0]].concat();
         bearer(good().with_signature(&signature))
@@ -153,7 +163,9 @@ const ATTACKS: &[Attack] = &[
     // Keys that a token brings along.
     ("its own key inside", |k| bearer(good().header("jwk", k.stranger.jwk("rsa")).signed(&k.stranger))),
     ("the address of its own key", |k| bearer(good().header("jku", "https://evil.example/keys").signed(&k.stranger))),
-    ("the address of its own certificate", |k| bearer(good().header("x5u", "https://evil.example/cert").signed(&k.stranger))),
+    ("the address of its own certificate", |k| {
+        bearer(good().header("x5u", "https://evil.example/cert").signed(&k.stranger))
+    }),
     ("its own certificate inside", |k| bearer(good().header("x5c", json!(["MIIB"])).signed(&k.stranger))),
     // What the header wants.
     ("a critical extension", |k| bearer(good().header("crit", json!(["b64"])).header("b64", false).signed(&k.rsa))),

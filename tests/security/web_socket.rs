@@ -1,4 +1,5 @@
-//! WebSockets: what a client shows in its header or its first message in; who sends its operations, or the code that closes the socket, out.
+//! WebSockets: what a client shows in its header or its first message in; who sends its operations, or the code that
+//! closes the socket, out.
 
 use crate::server::Server;
 use crate::signer::{AUDIENCE, ISSUER, Signer, Token, now};
@@ -23,9 +24,13 @@ fn good() -> Token {
     Token::good("RS256", "rsa")
 }
 
-/// Opens a socket at an address with these headers, sends these messages, and gives the types of what comes back, the response, and the
-/// code of the end. A refused request gives its status.
-pub async fn talk(address: &str, headers: &[(&'static str, String)], messages: &[Value]) -> Result<(Vec<String>, Value, u16), u16> {
+/// Opens a socket at an address with these headers, sends these messages, and gives the types of what comes back, the
+/// response, and the code of the end. A refused request gives its status.
+pub async fn talk(
+    address: &str,
+    headers: &[(&'static str, String)],
+    messages: &[Value],
+) -> Result<(Vec<String>, Value, u16), u16> {
     let mut request = address.into_client_request().unwrap();
     request.headers_mut().insert("sec-websocket-protocol", "graphql-transport-ws".parse().unwrap());
     for (name, value) in headers {
@@ -86,7 +91,11 @@ async fn a_token_in_the_first_message_or_in_the_header_says_who_asks() {
     ];
     for (name, headers, payload, sub) in cases {
         let (types, response, _) = talk(&at(&server), &headers, &[init(payload), ask()]).await.unwrap();
-        assert_eq!((types, &response["data"]["sub"]), (["connection_ack", "next", "complete"].map(str::to_owned).to_vec(), &sub), "{name}");
+        assert_eq!(
+            (types, &response["data"]["sub"]),
+            (["connection_ack", "next", "complete"].map(str::to_owned).to_vec(), &sub),
+            "{name}"
+        );
     }
 }
 
@@ -101,14 +110,21 @@ async fn a_wrong_token_closes_the_socket_before_anything_runs() {
         ("an expired token", json!({"token": expired})),
         ("a token by the key of a stranger", json!({"token": foreign})),
         ("a token that is a list", json!({"token": [good().signed(&rsa)]})),
-        ("two tokens", json!({"token": good().signed(&rsa), "authorization": format!("Bearer {}", good().signed(&rsa))})),
+        (
+            "two tokens",
+            json!({"token": good().signed(&rsa), "authorization": format!("Bearer {}", good().signed(&rsa))}),
+        ),
         ("an unknown key of a machine", json!({"X-Api-Key": "x"})),
     ];
     for (name, payload) in payloads {
         assert_eq!(talk(&at(&server), &[], &[init(payload), ask()]).await, Ok((vec![], Value::Null, 4403)), "{name}");
     }
     let header = vec![("authorization", format!("Bearer {expired}"))];
-    assert_eq!(talk(&at(&server), &header, &[init(json!(null)), ask()]).await, Err(401), "an expired token in the header");
+    assert_eq!(
+        talk(&at(&server), &header, &[init(json!(null)), ask()]).await,
+        Err(401),
+        "an expired token in the header"
+    );
     assert_eq!(server.operations(), 0, "nothing has run");
 }
 

@@ -1,4 +1,5 @@
-//! A server that plays the tables, over TLS or without: what it is asked for out; and an import by `keyfold` that asks it.
+//! A server that plays the tables, over TLS or without: what it is asked for out; and an import by `keyfold` that asks
+//! it.
 
 use super::process::{Ended, keyfold, repository};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -22,7 +23,8 @@ impl AskedServer {
         Self::listen("http://127.0.0.1", answer)
     }
 
-    /// Over TLS, as `localhost`. The first connection has the first of these configurations, and the last one is for all that are left.
+    /// Over TLS, as `localhost`. The first connection has the first of these configurations, and the last one is for
+    /// all that are left.
     pub fn start_tls(configs: Vec<Arc<ServerConfig>>) -> Self {
         let configs = Arc::new(Mutex::new(VecDeque::from(configs)));
         Self::listen("https://localhost", move |connection, seen| {
@@ -76,8 +78,11 @@ fn answer(connection: impl Read + Write, seen: &Mutex<Vec<(String, String)>>) {
     let mut body = vec![0; length];
     let _ = reader.read_exact(&mut body);
     seen.lock().unwrap().push((first.trim_end().to_owned(), target));
-    let (status, body) =
-        if first.starts_with("CONNECT ") { ("502 Bad Gateway", "") } else { ("200 OK", r#"{"Table":{},"UnprocessedItems":{}}"#) };
+    let (status, body) = if first.starts_with("CONNECT ") {
+        ("502 Bad Gateway", "")
+    } else {
+        ("200 OK", r#"{"Table":{},"UnprocessedItems":{}}"#)
+    };
     let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
     let _ = reader.get_mut().write_all(format!("{head}{body}").as_bytes());
 }
@@ -92,8 +97,13 @@ pub fn import(client: &str, endpoint: &str, variables: &[(&str, &str)]) -> Ended
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("items.jsonl"), ITEM).unwrap();
     let schema = repository("benches/shop.graphql");
-    let arguments = ["import", "items.jsonl", "--table", "shop", "--schema", schema.to_str().unwrap(), "--endpoint-url", endpoint];
+    let arguments =
+        ["import", "items.jsonl", "--table", "shop", "--schema", schema.to_str().unwrap(), "--endpoint-url", endpoint];
     let mut command = keyfold(directory.path(), &arguments);
-    command.env("KEYFOLD_CLIENT", client).env("AWS_ACCESS_KEY_ID", "a").env("AWS_SECRET_ACCESS_KEY", "b").env("AWS_REGION", "eu-central-1");
+    command
+        .env("KEYFOLD_CLIENT", client)
+        .env("AWS_ACCESS_KEY_ID", "a")
+        .env("AWS_SECRET_ACCESS_KEY", "b")
+        .env("AWS_REGION", "eu-central-1");
     Ended::from(command.envs(variables.iter().copied()).output().unwrap())
 }

@@ -9,7 +9,10 @@ use std::time::{Duration, Instant};
 #[test]
 fn a_missing_table_is_told_and_nothing_served() {
     let (dynamo, directory) = (Dynamo::start(), tempfile::tempdir().unwrap());
-    let ended = run(directory.path(), &["serve", "--listen", "127.0.0.1:0", "--schema", &schema(), "--endpoint-url", &dynamo.url()]);
+    let ended = run(
+        directory.path(),
+        &["serve", "--listen", "127.0.0.1:0", "--schema", &schema(), "--endpoint-url", &dynamo.url()],
+    );
     let said = ended.badly(1);
     assert!(said.contains(TABLE) && said.contains("keyfold tables"), "{said}");
 }
@@ -35,11 +38,16 @@ fn every_difference_of_the_tables_is_told() {
         format!("{}{}", &text[..start], &text[end..])
     };
     let changed = without(&changed, "{ name: \"EMailAndUserIdRelationship\"", "{ name: \"InvitationHash\"");
-    let changed = without(&changed, "\"The user who signed up with", "\"Whether a user belongs").replace(", EMailAddress: \"{email}\"", "");
+    let changed = without(&changed, "\"The user who signed up with", "\"Whether a user belongs")
+        .replace(", EMailAddress: \"{email}\"", "");
     std::fs::write(&path, changed).unwrap();
-    run(directory.path(), &["tables", "--create", "--schema", path.to_str().unwrap(), "--endpoint-url", &dynamo.url()]).well();
+    run(directory.path(), &["tables", "--create", "--schema", path.to_str().unwrap(), "--endpoint-url", &dynamo.url()])
+        .well();
 
-    let ended = run(directory.path(), &["serve", "--listen", "127.0.0.1:0", "--schema", &schema(), "--endpoint-url", &dynamo.url()]);
+    let ended = run(
+        directory.path(),
+        &["serve", "--listen", "127.0.0.1:0", "--schema", &schema(), "--endpoint-url", &dynamo.url()],
+    );
     let said = ended.badly(1);
     assert!(said.contains("EMailAndUserIdRelationship") && said.contains("InvitationHash"), "{said}");
 }
@@ -48,7 +56,10 @@ fn every_difference_of_the_tables_is_told() {
 fn a_server_that_is_not_there_is_told() {
     let (mut dynamo, directory) = (Dynamo::start(), tempfile::tempdir().unwrap());
     dynamo.stop();
-    let ended = run(directory.path(), &["serve", "--listen", "127.0.0.1:0", "--schema", &schema(), "--endpoint-url", &dynamo.url()]);
+    let ended = run(
+        directory.path(),
+        &["serve", "--listen", "127.0.0.1:0", "--schema", &schema(), "--endpoint-url", &dynamo.url()],
+    );
     let said = ended.badly(1);
     assert!(said.contains("Check the address, and whether the server is running"), "{said}");
 }
@@ -58,7 +69,10 @@ async fn a_server_that_stops_is_told_at_each_path_and_used_again_when_it_is_back
     let (mut server, aiko) = with_short_requests();
     let query = "query($id: ID!) { user(id: $id) { name } again: user(id: $id) { id groups { nodes { name } } } }";
     let before = server.ask(query, aiko.clone()).await;
-    assert_eq!((before.data()["user"]["name"].as_str(), server.status("/health/ready").await), (Some("Aiko Tanaka"), 200));
+    assert_eq!(
+        (before.data()["user"]["name"].as_str(), server.status("/health/ready").await),
+        (Some("Aiko Tanaka"), 200)
+    );
 
     server.dynamo.as_mut().unwrap().stop();
     let while_gone = server.ask(query, aiko.clone()).await;
@@ -118,8 +132,13 @@ async fn introspection_and_explanations_are_off_unless_asked_for() {
     let mut process = super::process::Process::start(keyfold(directory.path(), &arguments));
     let line = process.wait_for("serving");
     let address = line.split_once("address=").unwrap().1.split(' ').next().unwrap();
-    let server =
-        Server { url: format!("http://{address}"), process, client: reqwest::Client::new(), dynamo: Some(dynamo), _directory: directory };
+    let server = Server {
+        url: format!("http://{address}"),
+        process,
+        client: reqwest::Client::new(),
+        dynamo: Some(dynamo),
+        _directory: directory,
+    };
     let answer = server.ask("{ __schema { queryType { name } } }", json!({})).await;
     assert_eq!(answer.error().1, "GRAPHQL_VALIDATION_FAILED");
     let answer = server.ask("{ user(id: \"1\") { name } }", json!({})).await;

@@ -48,9 +48,10 @@ async fn every_sample_is_found_in_its_collection_and_the_parts_of_its_keys_are_i
     for table in tables.as_array().unwrap() {
         let name = table["name"].as_str().unwrap();
         let file = fs::read_to_string(samples().join(format!("{name}.jsonl"))).unwrap();
-        let samples: Vec<Value> = file.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["Item"].take()).collect();
-        let places =
-            std::iter::once((None, table)).chain(table["indexes"].as_array().unwrap().iter().map(|index| (index["name"].as_str(), index)));
+        let samples: Vec<Value> =
+            file.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["Item"].take()).collect();
+        let places = std::iter::once((None, table))
+            .chain(table["indexes"].as_array().unwrap().iter().map(|index| (index["name"].as_str(), index)));
         for (index, place) in places {
             let (partition, sort) = (place["partition"]["name"].as_str().unwrap(), place["sort"]["name"].as_str());
             let keys: Vec<&str> = std::iter::once(partition).chain(sort).collect();
@@ -67,7 +68,11 @@ async fn every_sample_is_found_in_its_collection_and_the_parts_of_its_keys_are_i
                 assert!(index.is_some() || found.is_sorted_by_key(sorted), "{parameters:?}");
                 for item in &found {
                     let holds = |sample: &&&Value| {
-                        item["attributes"].as_object().unwrap().iter().all(|(name, value)| sample.get(name) == Some(value))
+                        item["attributes"]
+                            .as_object()
+                            .unwrap()
+                            .iter()
+                            .all(|(name, value)| sample.get(name) == Some(value))
                     };
                     assert!(samples.iter().any(|sample| holds(&sample)), "{item}");
                     // The guard of a unique value has no type.
@@ -76,8 +81,10 @@ async fn every_sample_is_found_in_its_collection_and_the_parts_of_its_keys_are_i
                         continue;
                     }
                     for (key, parts) in item["parts"].as_object().unwrap() {
-                        let texts: Option<Vec<&str>> = parts.as_array().unwrap().iter().map(|part| part["text"].as_str()).collect();
-                        let whole = texts.map_or_else(|| text(&item["attributes"][key]).to_owned(), |texts| texts.concat());
+                        let texts: Option<Vec<&str>> =
+                            parts.as_array().unwrap().iter().map(|part| part["text"].as_str()).collect();
+                        let whole =
+                            texts.map_or_else(|| text(&item["attributes"][key]).to_owned(), |texts| texts.concat());
                         assert_eq!(whole, text(&item["attributes"][key]), "{item}");
                     }
                     assert!(["PK", "pk"].iter().any(|key| item["parts"].get(key).is_some()), "{item}");
@@ -121,7 +128,10 @@ async fn keys_and_the_fields_of_a_type_find_items() {
         (vec![("table", TABLE), ("after", "{\"x\": 1}")], "no key"),
     ] {
         let (status, body) = get(&server, "/data/items", &parameters).await;
-        assert!(status == 400 && body.as_str().is_some_and(|text| text.contains(said)), "{parameters:?}: {status} {body}");
+        assert!(
+            status == 400 && body.as_str().is_some_and(|text| text.contains(said)),
+            "{parameters:?}: {status} {body}"
+        );
     }
 }
 
@@ -134,7 +144,8 @@ async fn an_item_leads_to_operations_that_run() {
             if item["type"].is_null() || !types.insert(item["type"].to_string()) {
                 continue;
             }
-            let (status, found) = get(&server, "/data/uses", &[("table", table), ("key", &item["key"].to_string())]).await;
+            let (status, found) =
+                get(&server, "/data/uses", &[("table", table), ("key", &item["key"].to_string())]).await;
             assert_eq!((status, &found["type"]), (200, &item["type"]));
             let uses = found["uses"].as_array().unwrap();
             assert!(uses.iter().any(|used| used["writes"] == false), "{item}");
@@ -142,7 +153,11 @@ async fn an_item_leads_to_operations_that_run() {
                 let operation = used["operation"].as_str().unwrap();
                 if used["writes"] == false {
                     let answer = server.ask(operation, json!({})).await;
-                    assert!(answer.status == 200 && answer.body.get("errors").is_none(), "{operation}: {}", answer.body);
+                    assert!(
+                        answer.status == 200 && answer.body.get("errors").is_none(),
+                        "{operation}: {}",
+                        answer.body
+                    );
                 } else {
                     // By GET, a mutation is checked and does not run.
                     assert_eq!(get(&server, "/graphql", &[("query", operation)]).await.0, 405, "{operation}");
@@ -169,23 +184,36 @@ async fn other_origins_and_other_servers_do_not_have_it() {
     let page = server.client.get(format!("{}/data", server.url)).send().await.unwrap();
     let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
     assert!(
-        policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self';") && policy.contains("form-action 'none'"),
+        policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self';")
+            && policy.contains("form-action 'none'"),
         "{policy}"
     );
     let text = page.text().await.unwrap();
     for path in text.split('"').filter(|path| path.starts_with("console/")) {
         assert_eq!(server.status(&format!("/{path}")).await, 200, "{path}");
     }
-    for path in ["/data/tables", "/data/items?table=data", "/data/uses?table=data&key={}", "/design", "/design.md", "/dev/callers"] {
+    for path in [
+        "/data/tables",
+        "/data/items?table=data",
+        "/data/uses?table=data&key={}",
+        "/design",
+        "/design.md",
+        "/dev/callers",
+    ] {
         let asked = |site: &'static str| {
-            server.client.get(format!("{}{path}", server.url)).header("sec-fetch-site", site).header("origin", "https://a.example")
+            server
+                .client
+                .get(format!("{}{path}", server.url))
+                .header("sec-fetch-site", site)
+                .header("origin", "https://a.example")
         };
         for (site, is_refused) in [("cross-site", true), ("same-site", true), ("same-origin", false)] {
             let response = asked(site).send().await.unwrap();
             assert_eq!(response.status().as_u16() == 403, is_refused, "{path} {site}");
             assert!(!response.headers().contains_key("access-control-allow-origin"), "{path}");
         }
-        let rebound = server.client.get(format!("{}{path}", server.url)).header("host", "rebound.example").send().await.unwrap();
+        let rebound =
+            server.client.get(format!("{}{path}", server.url)).header("host", "rebound.example").send().await.unwrap();
         assert!(
             rebound.status().is_client_error() && rebound.status().as_u16() != 403 || rebound.status().as_u16() == 421,
             "{path}: {}",

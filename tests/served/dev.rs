@@ -8,7 +8,13 @@ use std::fs;
 #[tokio::test]
 async fn browsers_get_graphiql() {
     let server = Server::dev(&[]);
-    let page = server.client.get(&server.url).header("accept", "text/html,application/xhtml+xml,*/*;q=0.8").send().await.unwrap();
+    let page = server
+        .client
+        .get(&server.url)
+        .header("accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+        .send()
+        .await
+        .unwrap();
     assert!(page.headers()["content-type"].to_str().unwrap().starts_with("text/html"));
     let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
     let text = page.text().await.unwrap();
@@ -21,8 +27,13 @@ async fn browsers_get_graphiql() {
     assert!(own.iter().any(|path| path.ends_with("/console.js")), "{text}");
     for path in own {
         let file = server.client.get(format!("{}/{path}", server.url)).send().await.unwrap();
-        let media_type = if path.ends_with(".css") { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" };
-        assert_eq!((file.status().as_u16(), file.headers()["content-type"].to_str().unwrap()), (200, media_type), "{path}");
+        let media_type =
+            if path.ends_with(".css") { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" };
+        assert_eq!(
+            (file.status().as_u16(), file.headers()["content-type"].to_str().unwrap()),
+            (200, media_type),
+            "{path}"
+        );
     }
 }
 
@@ -30,8 +41,14 @@ async fn browsers_get_graphiql() {
 async fn graphiql_starts_with_a_query_that_answers_from_the_samples_and_a_mutation() {
     for (schema, sample) in [
         (schema(), samples()),
-        (repository("examples/members/schema.graphql").to_str().unwrap().to_owned(), repository("examples/members/samples")),
-        (repository("examples/patterns/schema.graphql").to_str().unwrap().to_owned(), repository("examples/patterns/samples")),
+        (
+            repository("examples/members/schema.graphql").to_str().unwrap().to_owned(),
+            repository("examples/members/samples"),
+        ),
+        (
+            repository("examples/patterns/schema.graphql").to_str().unwrap().to_owned(),
+            repository("examples/patterns/samples"),
+        ),
     ] {
         let directory = tempfile::tempdir().unwrap();
         let options = ["dev", "--listen", "127.0.0.1:0", "--schema", &schema, "--sample", sample.to_str().unwrap()];
@@ -41,14 +58,18 @@ async fn graphiql_starts_with_a_query_that_answers_from_the_samples_and_a_mutati
         assert!(subscription.as_str().unwrap().starts_with("subscription {"), "{subscription}");
         let mut request = server.client.post(format!("{}/graphql", server.url)).header("accept", "application/json");
         // The page asks as the first caller of the samples.
-        let callers: Value = server.client.get(format!("{}/dev/callers", server.url)).send().await.unwrap().json().await.unwrap();
+        let callers: Value =
+            server.client.get(format!("{}/dev/callers", server.url)).send().await.unwrap().json().await.unwrap();
         if let Some(token) = callers[0]["token"].as_str() {
             request = request.bearer_auth(token);
         }
         let answer: Value = request.json(&json!({ "query": query })).send().await.unwrap().json().await.unwrap();
         let first = answer["data"].as_object().and_then(|data| data.values().next());
         assert!(answer.get("errors").is_none() && first.is_some_and(|value| !value.is_null()), "{query}: {answer}");
-        assert!(mutation.as_str().unwrap().starts_with("mutation {") && !mutation.as_str().unwrap().contains("\"\""), "{mutation}");
+        assert!(
+            mutation.as_str().unwrap().starts_with("mutation {") && !mutation.as_str().unwrap().contains("\"\""),
+            "{mutation}"
+        );
     }
 }
 
@@ -66,7 +87,8 @@ async fn a_changed_schema_is_served_and_a_broken_one_reported() {
     let path = directory.path().join("schema.graphql");
     let text = fs::read_to_string(schema()).unwrap();
     fs::write(&path, &text).unwrap();
-    let command = keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0", "--sample", samples().to_str().unwrap()]);
+    let command =
+        keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0", "--sample", samples().to_str().unwrap()]);
     let mut server = Server::dev_by(command, directory);
     let named = "{ user: userByEmail(email: \"aiko.tanaka@example.com\") { name } }";
     let called = "{ user: userAt(email: \"aiko.tanaka@example.com\") { name } }";
@@ -98,11 +120,14 @@ async fn a_directory_keeps_the_items_and_serves_one_process() {
     let options = ["--data", data.to_str().unwrap(), "--sample", sample.to_str().unwrap()];
     let mut first = Server::dev(&options);
     let banner = first.process.wait_for("sample items");
-    for (table, items) in TABLES.map(|table| (table, fs::read_to_string(sample.join(format!("{table}.jsonl"))).unwrap().lines().count())) {
+    for (table, items) in
+        TABLES.map(|table| (table, fs::read_to_string(sample.join(format!("{table}.jsonl"))).unwrap().lines().count()))
+    {
         assert!(banner.contains(&format!("{table} ({items} sample items)")), "{banner}");
     }
 
-    let refused = run(directory.path(), &[&["dev", "--listen", "127.0.0.1:0", "--schema", &schema()], &options[..]].concat());
+    let refused =
+        run(directory.path(), &[&["dev", "--listen", "127.0.0.1:0", "--schema", &schema()], &options[..]].concat());
     let said = refused.badly(1);
     assert!(said.contains("is in use by another process") && said.contains(data.to_str().unwrap()), "{said}");
 
@@ -112,15 +137,26 @@ async fn a_directory_keeps_the_items_and_serves_one_process() {
     // Delete one user by hand. Samples go only into empty tables, so she stays deleted.
     let (export, import) = (directory.path().join("all.jsonl"), directory.path().join("data2"));
     let file = export.to_str().unwrap();
-    run(directory.path(), &["export", file, "--table", TABLE, "--schema", &schema(), "--data", data.to_str().unwrap()]).well();
-    let kept: String =
-        fs::read_to_string(&export).unwrap().lines().filter(|line| !line.contains("Aiko Tanaka")).map(|line| format!("{line}\n")).collect();
+    run(directory.path(), &["export", file, "--table", TABLE, "--schema", &schema(), "--data", data.to_str().unwrap()])
+        .well();
+    let kept: String = fs::read_to_string(&export)
+        .unwrap()
+        .lines()
+        .filter(|line| !line.contains("Aiko Tanaka"))
+        .map(|line| format!("{line}\n"))
+        .collect();
     fs::write(&export, kept).unwrap();
-    run(directory.path(), &["import", file, "--table", TABLE, "--schema", &schema(), "--data", import.to_str().unwrap()]).well();
+    run(
+        directory.path(),
+        &["import", file, "--table", TABLE, "--schema", &schema(), "--data", import.to_str().unwrap()],
+    )
+    .well();
     let second = Server::dev(&["--data", import.to_str().unwrap(), "--sample", sample.to_str().unwrap()]);
-    let query =
-        "{ user(id: \"11111111-1111-4111-8111-111111111111\") { name } group(id: \"22222222-2222-4222-8222-222222222222\") { name } }";
-    assert_eq!(second.ask(query, json!({})).await.data(), &json!({"user": null, "group": {"name": "Maple Street 12, Flat 3"}}));
+    let query = "{ user(id: \"11111111-1111-4111-8111-111111111111\") { name } group(id: \"22222222-2222-4222-8222-222222222222\") { name } }";
+    assert_eq!(
+        second.ask(query, json!({})).await.data(),
+        &json!({"user": null, "group": {"name": "Maple Street 12, Flat 3"}})
+    );
 }
 
 #[tokio::test]
@@ -137,7 +173,9 @@ async fn a_printed_token_is_accepted_and_no_other() {
     let directory = tempfile::tempdir().unwrap();
     let secret = directory.path().join("secret");
     let secret = ["--token-secret", secret.to_str().unwrap()];
-    let token = |options: &[&str]| run(directory.path(), &[&["token", "--sub", "alice"], options].concat()).well().trim_end().to_owned();
+    let token = |options: &[&str]| {
+        run(directory.path(), &[&["token", "--sub", "alice"], options].concat()).well().trim_end().to_owned()
+    };
     // The first command makes the secret, whichever it is.
     let before = token(&[&secret[..], &["--claim", "role=admin", "--expires", "1d"]].concat());
     let server = Server::dev(&secret);
@@ -185,7 +223,11 @@ fn mistakes_of_the_schema_are_told_before_those_of_the_samples() {
         assert!(said.contains("error[KF") && !said.contains("nonsense") && !said.contains("jsonl"), "{said}");
         assert!(!directory.path().join("data").exists());
         let said = dev(note);
-        assert!(said.contains("notes.jsonl:1: this is not JSON") && said.contains("no table of the schema matches other.jsonl"), "{said}");
+        assert!(
+            said.contains("notes.jsonl:1: this is not JSON")
+                && said.contains("no table of the schema matches other.jsonl"),
+            "{said}"
+        );
     }
 }
 
@@ -194,12 +236,12 @@ fn mistakes_of_the_schema_are_told_before_those_of_the_samples() {
 async fn large_samples_are_loaded() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("schema.graphql");
-    let schema =
-        r#"extend schema @table(name: "notes") type Note @item(keys: { pk: "{id}" }) { id: ID! } type Query { note(id: ID!): Note @find }"#;
+    let schema = r#"extend schema @table(name: "notes") type Note @item(keys: { pk: "{id}" }) { id: ID! } type Query { note(id: ID!): Note @find }"#;
     fs::write(&path, schema).unwrap();
     fs::create_dir(directory.path().join("samples")).unwrap();
     let filler = "x".repeat(300_000);
-    let line = |id: usize| format!("{{\"Item\": {{\"pk\": {{\"S\": \"{id}\"}}, \"filler\": {{\"S\": \"{filler}\"}}}}}}\n");
+    let line =
+        |id: usize| format!("{{\"Item\": {{\"pk\": {{\"S\": \"{id}\"}}, \"filler\": {{\"S\": \"{filler}\"}}}}}}\n");
     fs::write(directory.path().join("samples/notes.jsonl"), (0..20).map(line).collect::<String>()).unwrap();
     let server = Server::dev_by(keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0"]), directory);
     assert_eq!(server.ask("{ note(id: \"19\") { id } }", json!({})).await.data()["note"]["id"], "19");
@@ -216,7 +258,8 @@ async fn another_spelling_is_told() {
     fs::write(directory.path().join("schema.graphql"), schema).unwrap();
     fs::create_dir(directory.path().join("samples")).unwrap();
     let post = |at: &str, edited: &str| {
-        json!({ "Item": { "pk": { "S": "U#1" }, "sk": { "S": format!("POST#{at}") }, "editedAt": { "S": edited } } }).to_string()
+        json!({ "Item": { "pk": { "S": "U#1" }, "sk": { "S": format!("POST#{at}") }, "editedAt": { "S": edited } } })
+            .to_string()
     };
     let own = "2021-07-02T17:09:47.000Z";
     let posts = [
@@ -230,8 +273,14 @@ async fn another_spelling_is_told() {
     let said = run(directory.path(), &arguments);
     assert_eq!(said.code, Some(0), "{said:?}");
     let told = |said: &str| {
-        assert!(said.contains("warning: 2 items will not be seen: `Post.createdAt` is \"2021-07-03T17:09:47Z\""), "{said}");
-        assert!(said.contains("warning: 1 item with `Post.editedAt` in another spelling, such as \"2021-07-05T17:09:47Z\""), "{said}");
+        assert!(
+            said.contains("warning: 2 items will not be seen: `Post.createdAt` is \"2021-07-03T17:09:47Z\""),
+            "{said}"
+        );
+        assert!(
+            said.contains("warning: 1 item with `Post.editedAt` in another spelling, such as \"2021-07-05T17:09:47Z\""),
+            "{said}"
+        );
     };
     told(&said.err);
     let mut server = Server::dev_by(keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0"]), directory);
@@ -264,7 +313,11 @@ async fn a_value_that_is_none_of_its_type_is_refused_before_the_field_runs() {
     fs::write(directory.path().join("schema.graphql"), schema).unwrap();
     let server = Server::dev_by(keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0"]), directory);
     let cases = [
-        ("since", "DateTime", json!(["yesterday", 5, "2026-02-30T00:00:00Z", "2026-01-01", "2026-01-01T00:00:00+25:00", {}])),
+        (
+            "since",
+            "DateTime",
+            json!(["yesterday", 5, "2026-02-30T00:00:00Z", "2026-01-01", "2026-01-01T00:00:00+25:00", {}]),
+        ),
         ("day", "Date", json!(["2026-13-01", "2026-1-1", 20260101, true])),
         ("price", "Decimal", json!(["1e999", 1.5, "abc", "", "0.123456789012345678901234567890123456789"])),
         ("size", "Long", json!([1.5, "x", 9_223_372_036_854_775_808_u64])),
@@ -286,9 +339,17 @@ async fn a_value_that_is_none_of_its_type_is_refused_before_the_field_runs() {
 fn the_limit_of_open_files_is_raised() {
     let directory = tempfile::tempdir().unwrap();
     let schema = schema();
-    let dev = keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0", "--schema", &schema, "--sample", samples().to_str().unwrap()]);
+    let dev = keyfold(
+        directory.path(),
+        &["dev", "--listen", "127.0.0.1:0", "--schema", &schema, "--sample", samples().to_str().unwrap()],
+    );
     let mut shell = std::process::Command::new("sh");
-    shell.arg("-c").arg("ulimit -S -n 128; exec \"$0\" \"$@\"").arg(dev.get_program()).args(dev.get_args()).current_dir(directory.path());
+    shell
+        .arg("-c")
+        .arg("ulimit -S -n 128; exec \"$0\" \"$@\"")
+        .arg(dev.get_program())
+        .args(dev.get_args())
+        .current_dir(directory.path());
     let server = Server::dev_by(shell, directory);
     let limits = fs::read_to_string(format!("/proc/{}/limits", server.process.id())).unwrap_or_default();
     if let Some(line) = limits.lines().find_map(|line| line.strip_prefix("Max open files")) {
@@ -303,9 +364,11 @@ async fn the_page_has_tokens_of_the_sample_callers() {
     let tenants = |path: &str| repository("examples/tenants").join(path).display().to_string();
     let (schema, sample) = (tenants("schema.graphql"), tenants("samples"));
     let origin = "https://app.example.com";
-    let options = ["dev", "--listen", "127.0.0.1:0", "--schema", &schema, "--sample", &sample, "--allow-origin", origin];
+    let options =
+        ["dev", "--listen", "127.0.0.1:0", "--schema", &schema, "--sample", &sample, "--allow-origin", origin];
     let server = Server::dev_by(keyfold(directory.path(), &options), directory);
-    let callers = server.client.get(format!("{}/dev/callers", server.url)).header("origin", origin).send().await.unwrap();
+    let callers =
+        server.client.get(format!("{}/dev/callers", server.url)).header("origin", origin).send().await.unwrap();
     assert_eq!(callers.headers().get("access-control-allow-origin"), None);
     assert_eq!(callers.headers()["cache-control"], "no-store");
     let callers: Value = callers.json().await.unwrap();
@@ -332,10 +395,13 @@ async fn the_log_says_who_was_refused_what_and_by_which_rule() {
     let (schema, sample) = (tenants("schema.graphql"), tenants("samples"));
     let options = ["dev", "--listen", "127.0.0.1:0", "--schema", &schema, "--sample", &sample, "--log-format", "json"];
     let mut server = Server::dev_by(keyfold(directory.path(), &options), directory);
-    let callers: Value = server.client.get(format!("{}/dev/callers", server.url)).send().await.unwrap().json().await.unwrap();
+    let callers: Value =
+        server.client.get(format!("{}/dev/callers", server.url)).send().await.unwrap().json().await.unwrap();
     let request = server.client.post(format!("{}/graphql", server.url)).header("content-type", "application/json");
     let request = request.header("authorization", format!("Bearer {}", callers[1]["token"].as_str().unwrap()));
-    let request = request.header("x-request-id", "the-request").body(r#"{"query": "mutation { endProject(id: \"roof\") { name } }"}"#);
+    let request = request
+        .header("x-request-id", "the-request")
+        .body(r#"{"query": "mutation { endProject(id: \"roof\") { name } }"}"#);
     let refused: Value = request.send().await.unwrap().json().await.unwrap();
     assert_eq!(refused["errors"][0]["extensions"]["code"], "FORBIDDEN");
     let line: Value = serde_json::from_str(&server.process.wait_for("a rule refused an operation")).unwrap();
@@ -371,11 +437,19 @@ async fn the_log_names_the_field_whose_rule_refused_a_write() {
     let (schema, sample) = (schema.display().to_string(), sample.display().to_string());
     let options = ["dev", "--listen", "127.0.0.1:0", "--schema", &schema, "--sample", &sample, "--log-format", "json"];
     let mut server = Server::dev_by(keyfold(directory.path(), &options), directory);
-    let callers: Value = server.client.get(format!("{}/dev/callers", server.url)).send().await.unwrap().json().await.unwrap();
+    let callers: Value =
+        server.client.get(format!("{}/dev/callers", server.url)).send().await.unwrap().json().await.unwrap();
     let asks = async |caller: usize, query: &str| {
         let request = server.client.post(format!("{}/graphql", server.url)).header("content-type", "application/json");
         let request = request.header("authorization", format!("Bearer {}", callers[caller]["token"].as_str().unwrap()));
-        request.body(serde_json::json!({ "query": query }).to_string()).send().await.unwrap().json::<Value>().await.unwrap()
+        request
+            .body(serde_json::json!({ "query": query }).to_string())
+            .send()
+            .await
+            .unwrap()
+            .json::<Value>()
+            .await
+            .unwrap()
     };
     let put = asks(0, r#"mutation { putNote(id: "n", ownerId: "ann", text: "mine") { id } }"#).await;
     assert_eq!(put["data"]["putNote"]["id"], "n", "{put}");
@@ -387,6 +461,9 @@ async fn the_log_names_the_field_whose_rule_refused_a_write() {
         let refused = asks(1, query).await;
         assert_eq!(refused["errors"][0]["extensions"]["code"], "FORBIDDEN", "{refused}");
         let line: Value = serde_json::from_str(&server.process.wait_for("a rule refused an operation")).unwrap();
-        assert_eq!(["subject", "of", "rule"].map(|name| line[name].as_str().unwrap()), ["ben", "Note.text", "if :auth.sub = ownerId"]);
+        assert_eq!(
+            ["subject", "of", "rule"].map(|name| line[name].as_str().unwrap()),
+            ["ben", "Note.text", "if :auth.sub = ownerId"]
+        );
     }
 }

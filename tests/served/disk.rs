@@ -18,7 +18,8 @@ fn a_broken_data_file_ends_the_start_with_one_sentence() {
         ([b"SQLite format 3\0".to_vec(), vec![0xff; 9000]].concat(), "its header is broken"),
     ] {
         std::fs::write(&file, bytes).unwrap();
-        let said = run(directory.path(), &["dev", "--listen", "127.0.0.1:0", "--schema", &schema(), "--data", "data"]).badly(1);
+        let said = run(directory.path(), &["dev", "--listen", "127.0.0.1:0", "--schema", &schema(), "--data", "data"])
+            .badly(1);
         assert!(said.starts_with("error: the data file data/keyfold.db") && said.contains(words), "{said}");
         assert_eq!(said.lines().count(), 1, "{said}");
     }
@@ -29,7 +30,17 @@ fn a_broken_data_file_ends_the_start_with_one_sentence() {
 async fn a_disk_that_takes_no_more_is_told_at_once() {
     let directory = tempfile::tempdir().unwrap();
     let samples = samples();
-    let arguments = ["dev", "--listen", "127.0.0.1:0", "--schema", &schema(), "--sample", samples.to_str().unwrap(), "--data", "data"];
+    let arguments = [
+        "dev",
+        "--listen",
+        "127.0.0.1:0",
+        "--schema",
+        &schema(),
+        "--sample",
+        samples.to_str().unwrap(),
+        "--data",
+        "data",
+    ];
     let made = keyfold(directory.path(), &arguments);
     let limited = |command: Command, blocks: usize| {
         let mut shell = Command::new("sh");

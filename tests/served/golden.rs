@@ -1,4 +1,5 @@
-//! The goldens of pantry, favorites and posts, over HTTP: a server gives the same answers as a gateway in the test's process.
+//! The goldens of pantry, favorites and posts, over HTTP: a server gives the same answers as a gateway in the test's
+//! process.
 
 use super::golden_file::{GoldenFile, Section, files};
 use super::server::{Behind, Server, samples};
@@ -25,7 +26,8 @@ pub async fn every_golden_answers_the_same(behind: Behind) {
         if text.contains("after: \"") || text.contains("before: \"") {
             continue;
         }
-        let variables = golden.get(Section::Variables).map_or_else(|| json!({}), |text| serde_json::from_str(text).unwrap());
+        let variables =
+            golden.get(Section::Variables).map_or_else(|| json!({}), |text| serde_json::from_str(text).unwrap());
         let expected: Value = serde_json::from_str(golden.get(Section::Response).unwrap()).unwrap();
         // A cursor in an operation is encrypted with the goldens' key, which this server does not have.
         let from_a_cursor = ["after: \"", "before: \""].iter().any(|argument| text.contains(argument));

@@ -1,5 +1,5 @@
-//! A pantry as large as a page may be: a group `g` of 100 users and 100 containers with 100 foods each. Each user is also in one of ten
-//! other groups, with five containers each.
+//! A pantry as large as a page may be: a group `g` of 100 users and 100 containers with 100 foods each. Each user is
+//! also in one of ten other groups, with five containers each.
 
 use super::server::TABLE;
 use serde_json::{Value, json};
@@ -10,11 +10,14 @@ pub fn large() -> TempDir {
     let mut lines = String::new();
     let mut put = |item: Value| lines += &format!("{}\n", json!({ "Item": item }));
     let groups = (0..10).map(|n| format!("h{n}")).chain(["g".to_owned()]);
-    groups.for_each(|id| put(json!({"PK": {"S": id}, "SK": {"S": "Group"}, "GroupName": {"S": format!("Group {id}")}})));
+    groups
+        .for_each(|id| put(json!({"PK": {"S": id}, "SK": {"S": "Group"}, "GroupName": {"S": format!("Group {id}")}})));
     for n in 0..100 {
         let id = format!("u{n:03}");
         let mail = format!("{id}@example.com");
-        put(json!({"PK": {"S": id}, "SK": {"S": "User"}, "UserName": {"S": format!("User {n}")}, "EMailAddress": {"S": mail}}));
+        put(
+            json!({"PK": {"S": id}, "SK": {"S": "User"}, "UserName": {"S": format!("User {n}")}, "EMailAddress": {"S": mail}}),
+        );
         for group in ["g".to_owned(), format!("h{}", n % 10)] {
             put(json!({"PK": {"S": id}, "SK": {"S": format!("Group#{group}")}, "GroupId": {"S": group}}));
         }
@@ -22,7 +25,9 @@ pub fn large() -> TempDir {
     let mut container = |group: &str, id: String, foods: usize| {
         put(json!({"PK": {"S": group}, "SK": {"S": format!("Container#{id}")}, "ContainerId": {"S": id}}));
         let foods: Vec<Value> = (0..foods).map(|n| food(&id, n)).collect();
-        put(json!({"PK": {"S": id}, "SK": {"S": "Container"}, "ContainerName": {"S": format!("Container {id}")}, "Foods": {"L": foods}}));
+        put(
+            json!({"PK": {"S": id}, "SK": {"S": "Container"}, "ContainerName": {"S": format!("Container {id}")}, "Foods": {"L": foods}}),
+        );
     };
     (0..100).for_each(|n| container("g", format!("c{n:03}"), 100));
     (0..50).for_each(|n| container(&format!("h{}", n % 10), format!("d{n:03}"), 2));

@@ -45,12 +45,14 @@ async fn times(hedge: &str) -> (Vec<Duration>, usize) {
     tokio::spawn(async move {
         loop {
             let (stream, service) = (listener.accept().await.unwrap().0, service.clone());
-            let served = hyper::server::conn::http1::Builder::new().serve_connection(hyper_util::rt::TokioIo::new(stream), service);
+            let served = hyper::server::conn::http1::Builder::new()
+                .serve_connection(hyper_util::rt::TokioIo::new(stream), service);
             tokio::spawn(served);
         }
     });
     let (url, schema) = (format!("http://{address}"), schema());
-    let arguments = ["serve", "--listen", "127.0.0.1:0", "--schema", &schema, "--endpoint-url", &url, "--log-format", "json"];
+    let arguments =
+        ["serve", "--listen", "127.0.0.1:0", "--schema", &schema, "--endpoint-url", &url, "--log-format", "json"];
     let mut process = Process::start(keyfold(directory.path(), &[&arguments[..], &["--hedge", hedge]].concat()));
     let line: serde_json::Value = serde_json::from_str(&process.wait_for("\"serving\"")).unwrap();
     let address = line["address"].as_str().or(line["fields"]["address"].as_str()).unwrap();
@@ -82,7 +84,13 @@ async fn two_late_calls_in_a_hundred_do_not_show() {
     for hedge in ["0", "5"] {
         let (times, calls) = times(hedge).await;
         let at = |share: f64| times[(times.len() as f64 * share) as usize];
-        println!("--hedge {hedge}: {calls} calls; p50 {:?}, p95 {:?}, p99 {:?}, p99.5 {:?}", at(0.5), at(0.95), at(0.99), at(0.995));
+        println!(
+            "--hedge {hedge}: {calls} calls; p50 {:?}, p95 {:?}, p99 {:?}, p99.5 {:?}",
+            at(0.5),
+            at(0.95),
+            at(0.99),
+            at(0.995)
+        );
         assert_eq!(at(0.99) < Duration::from_millis(300), hedge == "5");
     }
 }

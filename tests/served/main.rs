@@ -1,8 +1,8 @@
-//! The pantry over HTTP, as clients use it: each test has its own `keyfold`, on the embedded store and, with the same code, over a socket
-//! to a DynamoDB-compatible server.
+//! The pantry over HTTP, as clients use it: each test has its own `keyfold`, on the embedded store and, with the same
+//! code, over a socket to a DynamoDB-compatible server.
 //!
-//! `http` are the server's protocol and its limits, in this process; `telemetry` is what an operator sees of a running server; `commands` are the
-//! commands that end by themselves.
+//! `http` are the server's protocol and its limits, in this process; `telemetry` is what an operator sees of a running
+//! server; `commands` are the commands that end by themselves.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
 mod asked_server;

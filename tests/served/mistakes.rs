@@ -26,15 +26,40 @@ pub async fn a_mistake_is_told_with_its_code_and_place(behind: Behind) {
         ("{ user(id: \"1\") { name ", json!({}), "GRAPHQL_PARSE_FAILED", "Expected `}`, got the end of the document."),
         ("", json!({}), "GRAPHQL_PARSE_FAILED", "Expected an operation, got the end of the document."),
         ("{ nope }", json!({}), "GRAPHQL_VALIDATION_FAILED", "Type `Query` does not have a field `nope`."),
-        ("{ user(id: \"1\") { nope } }", json!({}), "GRAPHQL_VALIDATION_FAILED", "Type `User` does not have a field `nope`."),
+        (
+            "{ user(id: \"1\") { nope } }",
+            json!({}),
+            "GRAPHQL_VALIDATION_FAILED",
+            "Type `User` does not have a field `nope`.",
+        ),
         ("{ user(id: \"1\") { name { x } } }", json!({}), "GRAPHQL_VALIDATION_FAILED", "must not have subselections"),
         ("{ user(id: \"1\") }", json!({}), "GRAPHQL_VALIDATION_FAILED", "must have a subselection set"),
-        ("{ group(id: \"1\") { links { groupId } } }", json!({}), "GRAPHQL_VALIDATION_FAILED", "does not have a field `links`"),
+        (
+            "{ group(id: \"1\") { links { groupId } } }",
+            json!({}),
+            "GRAPHQL_VALIDATION_FAILED",
+            "does not have a field `links`",
+        ),
         ("{ user { name } }", json!({}), "GRAPHQL_VALIDATION_FAILED", "`Query.user(id:)` is not provided"),
-        ("subscription { user }", json!({}), "GRAPHQL_VALIDATION_FAILED", "Type `Subscription` does not have a field `user`"),
-        ("query A { __typename } query B { __typename }", json!({}), "BAD_USER_INPUT", "several operations, `A` and `B`"),
+        (
+            "subscription { user }",
+            json!({}),
+            "GRAPHQL_VALIDATION_FAILED",
+            "Type `Subscription` does not have a field `user`",
+        ),
+        (
+            "query A { __typename } query B { __typename }",
+            json!({}),
+            "BAD_USER_INPUT",
+            "several operations, `A` and `B`",
+        ),
         (by_id, json!({}), "BAD_USER_INPUT", "Variable \"$id\" is missing, and its type ID! does not allow null."),
-        (by_id, json!({"id": null}), "BAD_USER_INPUT", "Variable \"$id\" is not acceptable: it must not be null, as its type is ID!."),
+        (
+            by_id,
+            json!({"id": null}),
+            "BAD_USER_INPUT",
+            "Variable \"$id\" is not acceptable: it must not be null, as its type is ID!.",
+        ),
         (
             by_id,
             json!({"id": {"a": 1}}),
@@ -70,13 +95,29 @@ pub async fn a_mistake_is_told_with_its_code_and_place(behind: Behind) {
 pub async fn odd_values_are_values(behind: Behind) {
     let server = Server::start(behind, &samples());
     let long = "x".repeat(1_000_000);
-    for id in ["", "\0", "a\0b", "🥑", "{id}", "%", "Group#", "' OR 1=1 --", "${HOME}", long.as_str(), &long[..2048], &long[..2049]] {
+    for id in [
+        "",
+        "\0",
+        "a\0b",
+        "🥑",
+        "{id}",
+        "%",
+        "Group#",
+        "' OR 1=1 --",
+        "${HOME}",
+        long.as_str(),
+        &long[..2048],
+        &long[..2049],
+    ] {
         let query = "query($id: ID!) { user(id: $id) { name groups { nodes { name } } } isMember(userId: \"11111111-1111-4111-8111-111111111111\", groupId: $id) userByEmail(email: \"\") { id } }";
         let answer = server.ask(query, json!({ "id": id })).await;
         assert_eq!(answer.data(), &json!({"user": null, "isMember": false, "userByEmail": null}), "{:.20}", id);
     }
     // Ids may be numbers; the server ignores unknown members of the request.
-    assert_eq!(server.ask("{ user(id: 12345678901234567890) { name } }", json!({"more": 1})).await.data(), &json!({"user": null}));
+    assert_eq!(
+        server.ask("{ user(id: 12345678901234567890) { name } }", json!({"more": 1})).await.data(),
+        &json!({"user": null})
+    );
     let typed = "{ __typename user(id: \"11111111-1111-4111-8111-111111111111\") { __typename memberships(first: 1) { __typename nodes { __typename } pageInfo { __typename } } } }";
     let expected = json!({"__typename": "Query", "user": {"__typename": "User", "memberships": {
         "__typename": "MembershipConnection", "nodes": [{"__typename": "Membership"}], "pageInfo": {"__typename": "PageInfo"}}}});
@@ -86,7 +127,10 @@ pub async fn odd_values_are_values(behind: Behind) {
     for (variables, skip, with) in [data(true, json!(true)), data(false, json!(false)), data(true, json!(false))] {
         let answer = server.ask(conditional, variables).await;
         let user = answer.data()["user"].as_object().unwrap();
-        assert_eq!((user.contains_key("id"), user.contains_key("email"), json!(user.contains_key("name"))), (!skip, !skip, with));
+        assert_eq!(
+            (user.contains_key("id"), user.contains_key("email"), json!(user.contains_key("name"))),
+            (!skip, !skip, with)
+        );
     }
     for body in [
         &b"{\"query\":\"{ user(id: \\\"\\\\uD800\\\") { name } }\"}"[..],
@@ -124,7 +168,11 @@ pub async fn too_much_is_refused_at_once(behind: Behind) {
         let answer = server.ask(&query, json!({})).await;
         assert_eq!((answer.status, codes(&answer)), (400, vec!["LIMIT_EXCEEDED"]), "{:.100}: {:#}", query, answer.body);
     }
-    let nested = format!("{{\"query\":\"{{__typename}}\",\"variables\":{{\"a\":{}{}}}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let nested = format!(
+        "{{\"query\":\"{{__typename}}\",\"variables\":{{\"a\":{}{}}}}}",
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
     assert_eq!(server.send(nested.into_bytes(), false).await.error().1, "BAD_USER_INPUT");
     goes_on(&server).await;
 }
@@ -134,9 +182,11 @@ pub async fn what_is_told_has_a_bound(behind: Behind) {
     let long = "x".repeat(1_000_000);
     let many: String = (0..4000).map(|n| format!("x{n} ")).collect();
     let by_id = "query($id: ID!) { user(id: $id) { name } }";
-    for (query, variables) in
-        [(format!("{{ {many} }}"), json!({})), (format!("{{ {long} }}"), json!({})), (by_id.into(), json!({"id": [long]}))]
-    {
+    for (query, variables) in [
+        (format!("{{ {many} }}"), json!({})),
+        (format!("{{ {long} }}"), json!({})),
+        (by_id.into(), json!({"id": [long]})),
+    ] {
         let answer = server.ask(&query, variables).await;
         assert_eq!(answer.status, 400);
         assert!(answer.body.to_string().len() < 10_000, "{}", answer.body.to_string().len());

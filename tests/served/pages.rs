@@ -7,8 +7,14 @@ use serde_json::{Value, json};
 const FLAT: &str = "22222222-2222-4222-8222-222222222222";
 
 async fn users(server: &Server, group: &str, arguments: &str) -> Answer {
-    let page = "nodes { id } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
-    server.ask(&format!("query($group: ID!) {{ group(id: $group) {{ users({arguments}) {{ {page} }} }} }}"), json!({"group": group})).await
+    let page =
+        "nodes { id } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
+    server
+        .ask(
+            &format!("query($group: ID!) {{ group(id: $group) {{ users({arguments}) {{ {page} }} }} }}"),
+            json!({"group": group}),
+        )
+        .await
 }
 
 fn ids(page: &Value) -> Vec<String> {
@@ -57,15 +63,18 @@ pub async fn page_by_page_is_all_at_once(behind: Behind) {
 
 pub async fn a_cursor_is_good_where_it_came_from(behind: Behind) {
     let server = Server::start(behind, &samples());
-    let query =
-        "query($id: ID!) { group(id: $id) { users(first: 1) { pageInfo { endCursor } } containers(first: 1) { pageInfo { endCursor } } } }";
+    let query = "query($id: ID!) { group(id: $id) { users(first: 1) { pageInfo { endCursor } } containers(first: 1) { pageInfo { endCursor } } } }";
     let answer = server.ask(query, json!({ "id": FLAT })).await;
     let of = |field: &str| answer.data()["group"][field]["pageInfo"]["endCursor"].as_str().unwrap().to_owned();
     let (users_cursor, containers_cursor) = (of("users"), of("containers"));
     let last = users_cursor.chars().last().unwrap();
     let changed = format!("{}{}", &users_cursor[..users_cursor.len() - 1], if last == 'A' { 'B' } else { 'A' });
 
-    assert_eq!(ids(&users(&server, FLAT, &format!("first: 5, after: \"{users_cursor}\"")).await.data()["group"]["users"]).len(), 2);
+    assert_eq!(
+        ids(&users(&server, FLAT, &format!("first: 5, after: \"{users_cursor}\"")).await.data()["group"]["users"])
+            .len(),
+        2
+    );
     let long = "A".repeat(100_000);
     for wrong in [containers_cursor.as_str(), &changed, "", "junk", "🥑", &long] {
         let answer = users(&server, FLAT, &format!("first: 5, after: \"{wrong}\"")).await;
@@ -81,8 +90,14 @@ pub async fn sizes_have_their_bounds(behind: Behind) {
     assert_eq!(ids(&empty.data()["group"]["users"]).len(), 0);
     assert_eq!(ids(&users(&server, FLAT, "first: 1000").await.data()["group"]["users"]).len(), 3);
     assert_eq!(ids(&users(&server, FLAT, "first: null").await.data()["group"]["users"]).len(), 3);
-    for wrong in ["first: -1", "first: 1001", "first: 2147483647", "last: -1", "first: 1, last: 1", "last: 1, after: \"x\""] {
-        assert_eq!(users(&server, FLAT, wrong).await.error(), (200, "BAD_USER_INPUT", &json!(["group", "users"])), "{wrong}");
+    for wrong in
+        ["first: -1", "first: 1001", "first: 2147483647", "last: -1", "first: 1, last: 1", "last: 1, after: \"x\""]
+    {
+        assert_eq!(
+            users(&server, FLAT, wrong).await.error(),
+            (200, "BAD_USER_INPUT", &json!(["group", "users"])),
+            "{wrong}"
+        );
     }
     assert_eq!(users(&server, FLAT, "first: 2147483648").await.error().1, "GRAPHQL_VALIDATION_FAILED");
 }

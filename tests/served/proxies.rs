@@ -7,7 +7,11 @@ fn calls_go_through_the_proxy_of_the_environment() {
     for client in ["sdk", "direct"] {
         let proxy = AskedServer::start();
         import(client, "http://db.example:8000", &[("HTTP_PROXY", &proxy.url)]).well();
-        assert_eq!(proxy.asked(), requests("POST http://db.example:8000/ HTTP/1.1", &["DescribeTable", "BatchWriteItem"]), "{client}");
+        assert_eq!(
+            proxy.asked(),
+            requests("POST http://db.example:8000/ HTTP/1.1", &["DescribeTable", "BatchWriteItem"]),
+            "{client}"
+        );
     }
 }
 

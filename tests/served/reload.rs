@@ -1,4 +1,5 @@
-//! `keyfold serve` loads its schema again: on SIGHUP and when the file changes, without the loss of a request, a write or an event.
+//! `keyfold serve` loads its schema again: on SIGHUP and when the file changes, without the loss of a request, a write
+//! or an event.
 
 use super::dynamo::Dynamo;
 use super::process::{KEY, Process, keyfold, run};
@@ -61,7 +62,8 @@ impl Notes {
         let mut process = Process::start(keyfold(directory.path(), &[&arguments[..], options].concat()));
         let line: Value = serde_json::from_str(&process.wait_for("\"serving\"")).unwrap();
         let url = format!("http://{}", line["address"].as_str().unwrap());
-        let server = Server { url, process, client: reqwest::Client::new(), dynamo: Some(dynamo), _directory: directory };
+        let server =
+            Server { url, process, client: reqwest::Client::new(), dynamo: Some(dynamo), _directory: directory };
         Self { server, schema }
     }
 
@@ -126,7 +128,8 @@ async fn write(asker: Asker, id: String, (stop, answered): (Arc<AtomicBool>, Arc
         let made = asker.ask(put, json!({"id": id, "version": version})).await;
         assert_eq!(made.data(), &json!({"putNote": {"version": version}}));
         for _ in 0..2 {
-            let read = asker.ask("query($id: ID!) { note(room: \"r\", id: $id) { version } }", json!({ "id": id })).await;
+            let read =
+                asker.ask("query($id: ID!) { note(room: \"r\", id: $id) { version } }", json!({ "id": id })).await;
             assert_eq!(read.data(), &json!({"note": {"version": version}}), "what was written is read");
             answered.add_permits(1);
         }
@@ -141,12 +144,18 @@ async fn listen(
     mut last: tokio::sync::watch::Receiver<Option<Vec<(String, i64)>>>,
 ) -> Vec<(String, i64)> {
     let body = json!({"query": "subscription { notes(room: \"r\") { node { id version } } }"});
-    let request = asker.client.post(format!("{}/graphql", asker.url)).header("x-api-key", KEY).header("accept", "text/event-stream");
+    let request = asker
+        .client
+        .post(format!("{}/graphql", asker.url))
+        .header("x-api-key", KEY)
+        .header("accept", "text/event-stream");
     let mut response = request.json(&body).send().await.unwrap();
     assert_eq!(response.status().as_u16(), 200);
     let (mut text, mut heard) = (String::new(), Vec::new());
     loop {
-        let all = |heard: &Vec<(String, i64)>| last.borrow().as_ref().is_some_and(|last| last.iter().all(|one| heard.contains(one)));
+        let all = |heard: &Vec<(String, i64)>| {
+            last.borrow().as_ref().is_some_and(|last| last.iter().all(|one| heard.contains(one)))
+        };
         if all(&heard) {
             return heard;
         }
@@ -160,7 +169,10 @@ async fn listen(
             if let Some(data) = data {
                 let event: Value = serde_json::from_str(data).unwrap();
                 let node = &event["data"]["notes"]["node"];
-                heard.push((node["id"].as_str().unwrap_or_else(|| panic!("{event}")).to_owned(), node["version"].as_i64().unwrap()));
+                heard.push((
+                    node["id"].as_str().unwrap_or_else(|| panic!("{event}")).to_owned(),
+                    node["version"].as_i64().unwrap(),
+                ));
                 heard_first.notify_one();
             }
             text = rest.to_owned();
@@ -178,7 +190,10 @@ async fn nothing_is_lost_while_the_schema_is_reloaded_twenty_times() {
     // The subscription has begun when it tells of a change.
     let warm = async {
         loop {
-            asker.ask("mutation { putNote(room: \"r\", id: \"warm\", version: 0) { version } }", json!({})).await.data();
+            asker
+                .ask("mutation { putNote(room: \"r\", id: \"warm\", version: 0) { version } }", json!({}))
+                .await
+                .data();
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
@@ -277,7 +292,10 @@ async fn a_schema_is_not_taken_unless_its_tables_match() {
     notes.rename(&SCHEMA.replace("sortKey: \"SK\"", "sortKey: \"SORT\"").replace(", SK:", ", SORT:"));
     notes.hang_up();
     let told = notes.told(NOT_RELOADED);
-    assert!(told["reason"].as_str().unwrap().contains("the tables do not match it: ") && told.to_string().contains("SORT"), "{told}");
+    assert!(
+        told["reason"].as_str().unwrap().contains("the tables do not match it: ") && told.to_string().contains("SORT"),
+        "{told}"
+    );
 
     // The table goes away under a server that stays up.
     notes.rename(&named("first"));

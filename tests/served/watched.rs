@@ -51,7 +51,9 @@ fn address(process: &mut Process) -> String {
 
 #[tokio::test]
 async fn a_watched_table_without_both_images_is_refused_at_the_start_and_at_a_reload() {
-    for (stream, there) in [("", "Table notes: it has no stream, "), (", stream: NEW_IMAGE", "Table notes: its stream has NEW_IMAGE, ")] {
+    for (stream, there) in
+        [("", "Table notes: it has no stream, "), (", stream: NEW_IMAGE", "Table notes: its stream has NEW_IMAGE, ")]
+    {
         let directory = tempfile::tempdir().unwrap();
         let (path, dynamo) = (directory.path(), with_table(directory.path(), &unwatched(stream)));
         let arguments = ["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--endpoint-url", &dynamo.url()];
@@ -94,7 +96,11 @@ async fn streams_are_read_where_the_environment_says_that_the_tables_are() {
     for variables in [
         &[("AWS_ENDPOINT_URL_DYNAMODB", &here)][..],
         &[("AWS_ENDPOINT_URL", &here)],
-        &[("AWS_ENDPOINT_URL_DYNAMODB", &here), ("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", &here), ("AWS_ENDPOINT_URL", &nowhere)],
+        &[
+            ("AWS_ENDPOINT_URL_DYNAMODB", &here),
+            ("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", &here),
+            ("AWS_ENDPOINT_URL", &nowhere),
+        ],
     ] {
         let mut command = keyfold(path, &["serve", "--listen", "127.0.0.1:0", "--log-format", "json"]);
         command.env("AWS_REGION", "eu-central-1").env("AWS_ACCESS_KEY_ID", "any").env("AWS_SECRET_ACCESS_KEY", "any");

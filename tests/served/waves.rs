@@ -30,7 +30,10 @@ pub async fn three_waves_and_six_calls(behind: Behind) {
     // The default page of the schema: 50 of each. The first wave read one of the containers.
     let answer = server.ask(&query(""), json!({"group": "g", "id": "c042"})).await;
     let group = &answer.data()["group"]["container"]["group"];
-    assert_eq!((all(group, &["users", "nodes", "name"]).len(), all(group, &["containers", "nodes", "foods", "name"]).len()), (50, 5000));
+    assert_eq!(
+        (all(group, &["users", "nodes", "name"]).len(), all(group, &["containers", "nodes", "foods", "name"]).len()),
+        (50, 5000)
+    );
     assert_eq!(answer.explained()["waves"], 3);
     assert_eq!(number_of_calls(&answer), 5, "{:#}", answer.explained());
     assert_eq!(answer.calls("BatchGetItem"), [(1, 2, 2), (3, 99, 99)], "the group with the container, then the rest");
@@ -60,7 +63,8 @@ pub async fn a_deep_query_reads_each_key_and_asks_each_question_once(behind: Beh
     let containers = distinct(&["groups", "nodes", "containers", "nodes", "id"]);
     assert_eq!((user_count, all(users, &["groups", "nodes", "name"]).len()), (50, 100));
 
-    // One Query for the group's users, one for each user's groups, one for each group's containers, however often a group occurs.
+    // One Query for the group's users, one for each user's groups, one for each group's containers, however often a
+    // group occurs.
     let queries = answer.calls("Query");
     assert_eq!(queries.len() as u64, 1 + user_count + groups, "{queries:?}");
     // Each distinct key once: the group, its users, their groups (of which one is the group itself), the containers.
@@ -76,10 +80,14 @@ pub async fn a_deep_query_reads_each_key_and_asks_each_question_once(behind: Beh
     assert_eq!(answer.explained()["waves"], 4);
 
     // The same field under two aliases is read once.
-    let aliases = r#"{ a: group(id: "g") { users { nodes { name } } } b: group(id: "g") { users { nodes { name } } } }"#;
+    let aliases =
+        r#"{ a: group(id: "g") { users { nodes { name } } } b: group(id: "g") { users { nodes { name } } } }"#;
     let answer = server.ask(aliases, json!({})).await;
     assert_eq!(answer.data()["a"], answer.data()["b"]);
-    assert_eq!((answer.calls("Query").len(), answer.calls("GetItem").len(), answer.calls("BatchGetItem").len()), (1, 1, 1));
+    assert_eq!(
+        (answer.calls("Query").len(), answer.calls("GetItem").len(), answer.calls("BatchGetItem").len()),
+        (1, 1, 1)
+    );
 }
 
 pub async fn people_in_three_tables_cost_a_batch_a_wave(behind: Behind) {
@@ -93,11 +101,16 @@ pub async fn people_in_three_tables_cost_a_batch_a_wave(behind: Behind) {
     let users = &answer.data()["group"]["users"]["nodes"];
     let favorites = all(users, &["favorites", "nodes", "id"]).len();
     let posts = all(users, &["posts", "nodes", "id"]).len();
-    assert!(users.as_array().unwrap().len() == 20 && favorites > 20 && posts > 15, "{favorites} favorites and {posts} posts");
+    assert!(
+        users.as_array().unwrap().len() == 20 && favorites > 20 && posts > 15,
+        "{favorites} favorites and {posts} posts"
+    );
 
-    // A Query for each list, because DynamoDB has no batched Query: the members, each user's tags, favorites and posts, and their lists.
+    // A Query for each list, because DynamoDB has no batched Query: the members, each user's tags, favorites and posts,
+    // and their lists.
     assert_eq!(answer.calls("Query").len(), 1 + 3 * 20 + favorites + posts);
-    // The Gets of a wave are one call, whatever their tables: users with their profiles, then creators with tags, then authors.
+    // The Gets of a wave are one call, whatever their tables: users with their profiles, then creators with tags, then
+    // authors.
     assert_eq!((&answer.explained()["waves"], answer.calls("GetItem").len()), (&json!(4), 1));
     let waves: Vec<u64> = answer.calls("BatchGetItem").iter().map(|(wave, ..)| *wave).collect();
     assert_eq!(waves, [2, 3, 4], "{:#}", answer.explained());
@@ -115,14 +128,19 @@ pub async fn an_explanation_tells_plan_calls_and_capacity(behind: Behind) {
     for call in calls {
         assert_eq!(keys(call), ["operation", "table", "index", "keys", "items", "capacity", "ms", "start", "wave"]);
         assert!(
-            call["ms"].as_f64().unwrap() > 0.0 && call["start"].as_f64().unwrap() >= 0.0 && call["capacity"].as_f64().unwrap() > 0.0,
+            call["ms"].as_f64().unwrap() > 0.0
+                && call["start"].as_f64().unwrap() >= 0.0
+                && call["capacity"].as_f64().unwrap() > 0.0,
             "{call}"
         );
     }
     assert_eq!(calls[0]["index"], "EMailAndUserIdRelationship");
     assert!(calls[1..].iter().all(|call| call["index"].is_null()), "{calls:?}");
     let read: f64 = calls.iter().map(|call| call["capacity"].as_f64().unwrap()).sum();
-    assert_eq!((&answer.explained()["capacity"]["read"], &answer.explained()["capacity"]["write"]), (&json!(read), &json!(0.0)));
+    assert_eq!(
+        (&answer.explained()["capacity"]["read"], &answer.explained()["capacity"]["write"]),
+        (&json!(read), &json!(0.0))
+    );
 
     let plain = server.send(json!({ "query": query }).to_string().into_bytes(), false).await;
     assert_eq!(keys(&plain.body), ["data"]);

@@ -1,10 +1,10 @@
 //! A quarter of an hour of reads and writes, by one client: the memory of the last ten minutes grows by less than 3 %.
 //!
-//! It does so with the same few documents, and with a new document for each operation. The new ones fill the memory that docs/operations.md
-//! gives to documents and plans, and not more.
+//! It does so with the same few documents, and with a new document for each operation. The new ones fill the memory
+//! that docs/operations.md gives to documents and plans, and not more.
 //!
-//! `cargo test --test soak -- --ignored --nocapture` runs it. `KEYFOLD_SOAK_MINUTES` is its time, and `KEYFOLD_SOAK_RATE` the operations a
-//! second. It reads the memory of the process from `/proc`.
+//! `cargo test --test soak -- --ignored --nocapture` runs it. `KEYFOLD_SOAK_MINUTES` is its time, and
+//! `KEYFOLD_SOAK_RATE` the operations a second. It reads the memory of the process from `/proc`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[allow(dead_code)]
@@ -39,7 +39,10 @@ fn setting(name: &str, default: u64) -> u64 {
 /// An operation: a transaction, an update, a nested read and a page, in turn.
 fn operation(number: u64) -> (&'static str, Value) {
     match number % 4 {
-        0 => ("mutation ($e: String!) { changeEmail(email: $e) { id } }", json!({ "e": format!("{number}@example.com") })),
+        0 => (
+            "mutation ($e: String!) { changeEmail(email: $e) { id } }",
+            json!({ "e": format!("{number}@example.com") }),
+        ),
         1 => (
             "mutation ($g: ID!, $n: String!) { renameGroup(id: $g, name: $n) { name } }",
             json!({ "g": GROUP, "n": format!("name {number}") }),
@@ -48,11 +51,15 @@ fn operation(number: u64) -> (&'static str, Value) {
             "query ($u: ID!) { user(id: $u) { groups { nodes { name containers { nodes { name foods { name } } } } } } }",
             json!({ "u": USER }),
         ),
-        _ => ("query ($g: ID!) { group(id: $g) { users(first: 3) { nodes { name } pageInfo { endCursor } } } }", json!({ "g": GROUP })),
+        _ => (
+            "query ($g: ID!) { group(id: $g) { users(first: 3) { nodes { name } pageInfo { endCursor } } } }",
+            json!({ "g": GROUP }),
+        ),
     }
 }
 
-/// The same as a request whose document nobody has sent before. It names its document by the hash, so that the server keeps its text, too.
+/// The same as a request whose document nobody has sent before. It names its document by the hash, so that the server
+/// keeps its text, too.
 fn of_new_document(number: u64) -> Value {
     let selection = "{ name groups { nodes { name containers { nodes { name foods { name } } } } } }";
     let fields: Vec<_> = (0..8).map(|place| format!("n{number}_{place}: user(id: $u) {selection}")).collect();
@@ -62,8 +69,8 @@ fn of_new_document(number: u64) -> Value {
     json!({ "query": query, "variables": { "u": USER }, "extensions": { "persistedQuery": { "version": 1, "sha256Hash": hash } } })
 }
 
-/// The memory of documents and plans, in bytes, as docs/operations.md names it: of parsed operations and plans, half for each, and of the
-/// texts that clients have sent.
+/// The memory of documents and plans, in bytes, as docs/operations.md names it: of parsed operations and plans, half
+/// for each, and of the texts that clients have sent.
 const PARSED: f64 = (32 << 20) as f64;
 const TEXTS: f64 = (16 << 20) as f64;
 
@@ -92,7 +99,8 @@ impl Samples {
         let is_time = self.begun.elapsed() >= SAMPLE * (u32::try_from(self.kilobytes.len()).unwrap() + 1);
         if is_time {
             self.kilobytes.push(resident_kilobytes(&server.process));
-            let (name, seconds, kilobytes) = (self.name, self.begun.elapsed().as_secs(), self.kilobytes.last().unwrap());
+            let (name, seconds, kilobytes) =
+                (self.name, self.begun.elapsed().as_secs(), self.kilobytes.last().unwrap());
             println!("{name}: {seconds} s, {} operations, {kilobytes} kB", self.number);
         }
         is_time
@@ -127,7 +135,8 @@ async fn soak(name: &'static str, server: &Server) {
 
 /// The values of a metric, by the name of the cache.
 fn of_caches(metrics: &str, name: &str) -> Vec<(String, f64)> {
-    let lines = metrics.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix("{cache=\"")?.split_once("\"} "));
+    let lines =
+        metrics.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix("{cache=\"")?.split_once("\"} "));
     lines.map(|(cache, value)| (cache.to_owned(), value.parse().unwrap())).collect()
 }
 
@@ -142,16 +151,19 @@ async fn memory_levels_off_in_memory() {
 #[ignore = "it takes 15 minutes"]
 async fn memory_levels_off_in_a_directory() {
     let samples = server::samples();
-    soak("in a directory", &Server::dev(&["--log", "warn", "--data", "data", "--sample", samples.to_str().unwrap()])).await;
+    soak("in a directory", &Server::dev(&["--log", "warn", "--data", "data", "--sample", samples.to_str().unwrap()]))
+        .await;
 }
 
 #[tokio::test]
 #[ignore = "it takes 15 minutes"]
 async fn memory_levels_off_at_its_bounds_with_new_documents() {
     let samples = server::samples();
-    let options = ["--log", "warn,keyfold::cli=info", "--metrics-listen", "127.0.0.1:0", "--sample", samples.to_str().unwrap()];
+    let options =
+        ["--log", "warn,keyfold::cli=info", "--metrics-listen", "127.0.0.1:0", "--sample", samples.to_str().unwrap()];
     let mut server = Server::dev(&options);
-    let said = server.process.said_so_far().iter().find_map(|line| line.split_once("the metrics are at /metrics address="));
+    let said =
+        server.process.said_so_far().iter().find_map(|line| line.split_once("the metrics are at /metrics address="));
     let metrics = format!("http://{}/metrics", said.expect("the address of the metrics").1.trim());
     let mut beat = interval(Duration::from_secs(1) / u32::try_from(setting("KEYFOLD_SOAK_RATE", 20)).unwrap());
     let (before, mut samples) = (resident_kilobytes(&server.process) as f64 * 1024.0, Samples::begin("new documents"));

@@ -34,7 +34,10 @@ impl Collected {
     /// The names of the services that sent spans.
     pub fn services(&self) -> Vec<String> {
         let all = self.0.lock().unwrap();
-        let names = all.iter().flat_map(|(resource, _)| &resource.attributes).filter(|attribute| attribute.key == "service.name");
+        let names = all
+            .iter()
+            .flat_map(|(resource, _)| &resource.attributes)
+            .filter(|attribute| attribute.key == "service.name");
         names.map(|attribute| text(attribute.value.as_ref().and_then(|value| value.value.as_ref()))).collect()
     }
 }
@@ -45,7 +48,9 @@ fn text(value: Option<&Any>) -> String {
         Some(Any::StringValue(text)) => text.clone(),
         Some(Any::IntValue(number)) => number.to_string(),
         Some(Any::DoubleValue(number)) => number.to_string(),
-        Some(Any::ArrayValue(values)) => values.values.iter().map(|value| text(value.value.as_ref())).collect::<Vec<_>>().join(","),
+        Some(Any::ArrayValue(values)) => {
+            values.values.iter().map(|value| text(value.value.as_ref())).collect::<Vec<_>>().join(",")
+        }
         other => format!("{other:?}"),
     }
 }
@@ -87,9 +92,13 @@ pub async fn over_grpc() -> (String, Collected) {
     (url, collected)
 }
 
-/// A call of gRPC: a byte that says that nothing is compressed, four of the length, and the message; the status comes in the trailers (gRPC over
-/// HTTP2, "Requests" and "Responses").
-async fn answer(request: axum::http::Request<h2::RecvStream>, mut respond: h2::server::SendResponse<bytes::Bytes>, all: Collected) {
+/// A call of gRPC: a byte that says that nothing is compressed, four of the length, and the message; the status comes
+/// in the trailers (gRPC over HTTP2, "Requests" and "Responses").
+async fn answer(
+    request: axum::http::Request<h2::RecvStream>,
+    mut respond: h2::server::SendResponse<bytes::Bytes>,
+    all: Collected,
+) {
     assert_eq!(request.uri().path(), "/opentelemetry.proto.collector.trace.v1.TraceService/Export");
     let (mut body, mut message) = (request.into_body(), Vec::new());
     while let Some(data) = body.data().await {

@@ -59,6 +59,8 @@ fn serve(listener: TcpListener, database: &Database) -> Runtime {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     listener.set_nonblocking(true).unwrap();
     let database = database.clone();
-    runtime.spawn(async move { dynoxide::server::serve_on(tokio::net::TcpListener::from_std(listener).unwrap(), database).await });
+    runtime.spawn(async move {
+        dynoxide::server::serve_on(tokio::net::TcpListener::from_std(listener).unwrap(), database).await
+    });
     runtime
 }

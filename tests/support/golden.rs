@@ -1,5 +1,6 @@
 //! A golden: schema and operation → plan → exact DynamoDB calls → response, each compared with its section of
-//! `tests/golden/<system>/<case>.golden`. With `UPDATE_EXPECT=1` these sections are written. `golden_file` says what the file looks like.
+//! `tests/golden/<system>/<case>.golden`. With `UPDATE_EXPECT=1` these sections are written. `golden_file` says what
+//! the file looks like.
 
 use super::golden_file::{GoldenFile, Section, files, folder};
 use super::made::Names;
@@ -29,9 +30,13 @@ pub fn cases() -> Vec<Case> {
         let system = system.file_name().to_string_lossy().into_owned();
         let operations = super::places(&system).0.with_file_name("operations");
         let of_example = std::fs::read_dir(operations).into_iter().flatten().map(|entry| entry.unwrap().path());
-        let of_example: Vec<PathBuf> = of_example.filter(|file| file.extension().is_some_and(|ending| ending == "graphql")).collect();
+        let of_example: Vec<PathBuf> =
+            of_example.filter(|file| file.extension().is_some_and(|ending| ending == "graphql")).collect();
         let names: Vec<_> = of_example.iter().map(|file| file.file_stem().unwrap().to_owned()).collect();
-        let own = files(&system).unwrap().into_iter().filter(|file| !names.iter().any(|name| Some(name.as_os_str()) == file.file_stem()));
+        let own = files(&system)
+            .unwrap()
+            .into_iter()
+            .filter(|file| !names.iter().any(|name| Some(name.as_os_str()) == file.file_stem()));
         for operation in own.chain(of_example.iter().cloned()) {
             let name = operation.file_stem().unwrap().to_string_lossy().into_owned();
             cases.push(Case { system: system.clone(), name, operation });
@@ -50,13 +55,18 @@ impl Case {
     /// The golden; an empty one if an example's operation has none yet.
     fn golden(&self) -> Result<GoldenFile, Failed> {
         let _reading = FILES.read().unwrap_or_else(PoisonError::into_inner);
-        if self.operation != self.path() && !self.path().exists() { Ok(GoldenFile::default()) } else { Ok(GoldenFile::read(&self.path())?) }
+        if self.operation != self.path() && !self.path().exists() {
+            Ok(GoldenFile::default())
+        } else {
+            Ok(GoldenFile::read(&self.path())?)
+        }
     }
 
     /// A section of the golden.
     pub fn section(&self, section: Section) -> Result<String, Failed> {
         let golden = self.golden()?;
-        let text = golden.get(section).ok_or_else(|| format!("{} has no `{}`", self.path().display(), section.name()))?;
+        let text =
+            golden.get(section).ok_or_else(|| format!("{} has no `{}`", self.path().display(), section.name()))?;
         Ok(text.to_owned())
     }
 
@@ -67,7 +77,9 @@ impl Case {
 
     fn request_of(&self, golden: &GoldenFile) -> Result<Request, Failed> {
         let operation = match golden.get(Section::Operation) {
-            Some(_) if self.operation != self.path() => return Err(format!("{self:?} is one case in two places").into()),
+            Some(_) if self.operation != self.path() => {
+                return Err(format!("{self:?} is one case in two places").into());
+            }
             Some(operation) => operation.to_owned(),
             None if self.operation != self.path() => std::fs::read_to_string(&self.operation)?,
             None => return Err(format!("{} has no operation", self.path().display()).into()),
@@ -87,7 +99,8 @@ impl Case {
     }
 
     fn names_of(&self, golden: &GoldenFile, request: &Request) -> Names {
-        let [caller, variables] = [Section::Caller, Section::Variables].map(|section| golden.get(section).unwrap_or_default());
+        let [caller, variables] =
+            [Section::Caller, Section::Variables].map(|section| golden.get(section).unwrap_or_default());
         Names::besides(&self.system, &[&request.query, caller, variables].concat())
     }
 
@@ -105,7 +118,8 @@ impl Case {
             let response = super::run(&gateway, &request, false).await;
             (planned, recorder.take(), response)
         });
-        let calls: Vec<Value> = calls.into_iter().map(|(operation, body)| json!({ "operation": operation, "body": body })).collect();
+        let calls: Vec<Value> =
+            calls.into_iter().map(|(operation, body)| json!({ "operation": operation, "body": body })).collect();
         let (mut names, mut is) = (self.names_of(&golden, &request), golden.clone());
         for (section, text) in Section::RESULTS.into_iter().zip([planned, pretty(&json!(calls)), pretty(&response)]) {
             is.set(section, &names.replace(&text));

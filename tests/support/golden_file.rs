@@ -1,7 +1,8 @@
-//! A golden's file ⇄ its sections. Everything that reads `tests/golden/` reads it here. Must not know what the sections mean.
+//! A golden's file ⇄ its sections. Everything that reads `tests/golden/` reads it here. Must not know what the sections
+//! mean.
 //!
-//! `tests/golden/<system>/<case>.golden` holds an operation with all that it leads to, one section after the other, each under a line
-//! `==== <name>`:
+//! `tests/golden/<system>/<case>.golden` holds an operation with all that it leads to, one section after the other,
+//! each under a line `==== <name>`:
 //!
 //! | section | holds |
 //! |---|---|
@@ -12,8 +13,8 @@
 //! | `calls` | the DynamoDB calls, in order; a call that is not listed fails the test |
 //! | `response` | the response |
 //!
-//! They stand in this order. The first three are written by hand, the last three by `UPDATE_EXPECT=1`. A section is the text between its line
-//! and the next such line, byte for byte.
+//! They stand in this order. The first three are written by hand, the last three by `UPDATE_EXPECT=1`. A section is the
+//! text between its line and the next such line, byte for byte.
 
 #![allow(dead_code)]
 
@@ -84,7 +85,8 @@ impl GoldenFile {
                 }
                 sections.insert(section, String::new());
             } else {
-                let mut last = sections.last_entry().ok_or_else(|| format!("{number}: the first line is `{MARK}<section>`"))?;
+                let mut last =
+                    sections.last_entry().ok_or_else(|| format!("{number}: the first line is `{MARK}<section>`"))?;
                 last.get_mut().push_str(line);
             }
         }
@@ -101,7 +103,11 @@ impl GoldenFile {
     /// If the text could not be read back: its last line has no end, or one looks like the beginning of a section.
     pub fn set(&mut self, section: Section, text: &str) {
         assert!(text.is_empty() || text.ends_with('\n'), "the last line of `{}` has no end", section.name());
-        assert!(!text.lines().any(|line| line.starts_with(MARK)), "a line of `{}` begins with `{MARK}`", section.name());
+        assert!(
+            !text.lines().any(|line| line.starts_with(MARK)),
+            "a line of `{}` begins with `{MARK}`",
+            section.name()
+        );
         self.sections.insert(section, text.to_owned());
     }
 
@@ -121,8 +127,10 @@ pub fn folder(system: &str) -> PathBuf {
 /// # Errors
 /// If the folder cannot be read.
 pub fn files(system: &str) -> std::io::Result<Vec<PathBuf>> {
-    let entries: Vec<PathBuf> = std::fs::read_dir(folder(system))?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
-    let mut files: Vec<PathBuf> = entries.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "golden")).collect();
+    let entries: Vec<PathBuf> =
+        std::fs::read_dir(folder(system))?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+    let mut files: Vec<PathBuf> =
+        entries.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "golden")).collect();
     files.sort();
     Ok(files)
 }

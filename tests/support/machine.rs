@@ -20,8 +20,9 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
-/// Answers by the text: `echo` returns the request, `hang` never answers, `feed` is a subscription without events, `hold` and `mutation that holds` wait until they are released,
-/// `panic` and `mutation that panics` panic, `large` gives 5 MB, `invalid` and `unavailable` fail. A text with `mutation` in it writes.
+/// Answers by the text: `echo` returns the request, `hang` never answers, `feed` is a subscription without events,
+/// `hold` and `mutation that holds` wait until they are released, `panic` and `mutation that panics` panic, `large`
+/// gives 5 MB, `invalid` and `unavailable` fail. A text with `mutation` in it writes.
 #[derive(Default)]
 pub struct Machine {
     /// One notice for each `hold` that has started.
@@ -35,7 +36,10 @@ pub struct Machine {
 impl Backend for Machine {
     fn begin(&self, invocation: Invocation) -> BoxFuture<'static, Result<Execution, MayNotWrite>> {
         let (held, release) = (self.held.clone(), self.release.clone());
-        let data = |data: serde_json::Value| Response { body: serde_json::json!({"data": data}).to_string().into(), ..Response::default() };
+        let data = |data: serde_json::Value| Response {
+            body: serde_json::json!({"data": data}).to_string().into(),
+            ..Response::default()
+        };
         let writes = invocation.request.query.contains("mutation");
         if writes && !invocation.may_write {
             return async { Err(MayNotWrite) }.boxed();
@@ -53,7 +57,10 @@ impl Backend for Machine {
                     data("released".into())
                 }
                 "panic" | "mutation that panics" => panic!("on purpose"),
-                "large" => Response { body: format!("{{\"data\":\"{}\"}}", "x".repeat(5_000_000)).into(), ..Response::default() },
+                "large" => Response {
+                    body: format!("{{\"data\":\"{}\"}}", "x".repeat(5_000_000)).into(),
+                    ..Response::default()
+                },
                 "invalid" => refused(ErrorCode::GraphqlValidationFailed),
                 "unavailable" => refused(ErrorCode::Unavailable),
                 _ => data(serde_json::json!({
@@ -123,7 +130,8 @@ pub fn limits() -> RequestLimits {
 
 pub fn parts(backend: impl Backend) -> Parts {
     let page = PageParts { plan: true, development: false, callers: CallerChoice::None };
-    let (console, authenticator) = (Some(Console::new(Arc::new(vec!["{ echo }".to_owned()]), page)), Authenticator::off());
+    let (console, authenticator) =
+        (Some(Console::new(Arc::new(vec!["{ echo }".to_owned()]), page)), Authenticator::off());
     let documents = Documents::new(None, false, Some(PersistedDocuments::new(1 << 20)));
     Parts {
         backend: Arc::new(backend),

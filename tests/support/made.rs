@@ -40,8 +40,9 @@ impl Names {
 
     /// The length of the token at the beginning of a text, and what replaces it.
     fn made_up(&mut self, text: &str) -> (usize, String) {
-        let word =
-            |more: &[char]| text.find(|letter: char| !letter.is_ascii_alphanumeric() && !more.contains(&letter)).unwrap_or(text.len());
+        let word = |more: &[char]| {
+            text.find(|letter: char| !letter.is_ascii_alphanumeric() && !more.contains(&letter)).unwrap_or(text.len())
+        };
         if let Some(instant) = text.get(..24).filter(|text| is_instant(text) && !self.known.contains(*text)) {
             return (24, time_name(instant));
         }
@@ -52,7 +53,9 @@ impl Names {
         }
         let short = word(&[]);
         let candidate = &text[..short];
-        if let Some(name) = epoch_name(candidate).filter(|_| !self.known.contains(candidate) && !self.knows_time(candidate)) {
+        if let Some(name) =
+            epoch_name(candidate).filter(|_| !self.known.contains(candidate) && !self.knows_time(candidate))
+        {
             return (short, name);
         }
         let is_hex = candidate.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -67,7 +70,10 @@ impl Names {
 
     /// Whether a number of seconds is an instant that the known text contains as an instant.
     fn knows_time(&self, seconds: &str) -> bool {
-        let instant = seconds.parse().ok().and_then(|seconds: i64| keyfold::schema::scalar::date_time::instant_text(seconds * 1000));
+        let instant = seconds
+            .parse()
+            .ok()
+            .and_then(|seconds: i64| keyfold::schema::scalar::date_time::instant_text(seconds * 1000));
         instant.is_some_and(|instant| self.known.contains(&instant[..19]))
     }
 
@@ -107,7 +113,8 @@ fn epoch_name(digits: &str) -> Option<String> {
 
 /// The distance to the present in hours: empty, `+24h`, `-24h`; `None` if it is far.
 fn distance(millis: i64) -> Option<String> {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
+    let now =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
     match ((millis - now) as f64 / 3_600_000.0).round() as i64 {
         0 => Some(String::new()),
         hours @ -1000..=1000 => Some(format!("{hours:+}h")),

@@ -24,20 +24,26 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The paths of a system's schema and items. Pantry, favorites and posts are the project's own, others are its examples. The ledger and
-/// the orders have no items.
+/// The paths of a system's schema and items. Pantry, favorites and posts are the project's own, others are its
+/// examples. The ledger and the orders have no items.
 pub fn places(system: &str) -> (PathBuf, PathBuf) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let example = |name: &str| (root.join("examples").join(name).join("schema.graphql"), root.join("examples").join(name).join("samples"));
+    let example = |name: &str| {
+        (root.join("examples").join(name).join("schema.graphql"), root.join("examples").join(name).join("samples"))
+    };
     match system {
         "pantry" | "favorites" | "posts" => (root.join("schema.graphql"), root.join("samples")),
-        "ledger" | "orders" => (root.join(format!("tests/schemas/faults/{system}.graphql")), root.join("tests/schemas/faults")),
+        "ledger" | "orders" => {
+            (root.join(format!("tests/schemas/faults/{system}.graphql")), root.join("tests/schemas/faults"))
+        }
         "cycles" => example("cycle-items"),
         "patterns" => example("patterns"),
         "audiobooks" => example("audiobook-sync"),
         "tenants" => example("tenants"),
         "members" => example("members"),
-        other => (root.join("tests/systems").join(other).join("schema.graphql"), root.join("tests/systems").join(other)),
+        other => {
+            (root.join("tests/systems").join(other).join("schema.graphql"), root.join("tests/systems").join(other))
+        }
     }
 }
 
@@ -123,8 +129,11 @@ pub fn costs_more(response: &Value) -> Option<String> {
         ("read units", number(&keyfold["capacity"]["read"]), number(&at_most["capacity"]["read"])),
         ("write units", number(&keyfold["capacity"]["write"]), number(&at_most["capacity"]["write"])),
     ];
-    let excess: Vec<String> =
-        measured.into_iter().filter(|(_, is, most)| is > most).map(|(what, is, most)| format!("{is} {what} instead of {most}")).collect();
+    let excess: Vec<String> = measured
+        .into_iter()
+        .filter(|(_, is, most)| is > most)
+        .map(|(what, is, most)| format!("{is} {what} instead of {most}"))
+        .collect();
     (!excess.is_empty()).then(|| excess.join(", "))
 }
 
@@ -133,12 +142,17 @@ pub async fn run(gateway: &Gateway, request: &Request, explain: bool) -> Value {
     let response = match gateway.prepare(request).await {
         Ok(prepared) if prepared.watches() => {
             let mut responses = Hub::new(gateway).subscribe(gateway, prepared, request.clone());
-            tokio::time::timeout_at(deadline(), responses.next()).await.ok().flatten().expect("a subscription with `initial: true`")
+            tokio::time::timeout_at(deadline(), responses.next())
+                .await
+                .ok()
+                .flatten()
+                .expect("a subscription with `initial: true`")
         }
         Ok(prepared) => gateway.run(&prepared, deadline(), explain).await,
         Err(errors) => Response::refused(&errors),
     };
-    serde_json::from_slice(&response.body).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&response.body)))
+    serde_json::from_slice(&response.body)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&response.body)))
 }
 
 /// A caller with these claims; null is nobody.

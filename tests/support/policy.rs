@@ -1,7 +1,7 @@
 //! A policy of IAM in; which of DynamoDB's calls it allows out.
 //!
-//! The actions that a call needs are those of the DynamoDB developer guide, "Actions, resources, and condition keys for DynamoDB"; the parts of
-//! a transaction need the actions of the parts ("Using IAM with DynamoDB transactions").
+//! The actions that a call needs are those of the DynamoDB developer guide, "Actions, resources, and condition keys for
+//! DynamoDB"; the parts of a transaction need the actions of the parts ("Using IAM with DynamoDB transactions").
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -35,9 +35,12 @@ pub fn needed(operation: &str, body: &Value) -> Vec<Right> {
             let index = body["IndexName"].as_str().map(|index| format!("/index/{index}")).unwrap_or_default();
             vec![(operation.to_owned(), table(body) + &index)]
         }
-        "BatchGetItem" | "BatchWriteItem" => {
-            body["RequestItems"].as_object().unwrap().keys().map(|table| (operation.to_owned(), table.clone())).collect()
-        }
+        "BatchGetItem" | "BatchWriteItem" => body["RequestItems"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(|table| (operation.to_owned(), table.clone()))
+            .collect(),
         "TransactWriteItems" => {
             let parts = body["TransactItems"].as_array().unwrap().iter().flat_map(|part| part.as_object().unwrap());
             parts

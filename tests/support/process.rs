@@ -17,11 +17,14 @@ pub fn repository(path: &str) -> PathBuf {
 /// A key that signs in as the first caller of the pantry's samples; `tests/support/keys.json` has its hash.
 pub const KEY: &str = "a key of the tests, 32 bytes long.";
 
-/// `keyfold` with these arguments, in a directory, without the settings of the user who runs the tests. It accepts `KEY`.
+/// `keyfold` with these arguments, in a directory, without the settings of the user who runs the tests. It accepts
+/// `KEY`.
 pub fn keyfold(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_keyfold"));
     for (name, _) in std::env::vars_os() {
-        let is_setting = |name: &str| name.starts_with("KEYFOLD_") || name.starts_with("AWS_") || name.to_lowercase().ends_with("_proxy");
+        let is_setting = |name: &str| {
+            name.starts_with("KEYFOLD_") || name.starts_with("AWS_") || name.to_lowercase().ends_with("_proxy")
+        };
         if name.to_str().is_some_and(is_setting) {
             command.env_remove(name);
         }

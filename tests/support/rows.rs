@@ -26,7 +26,12 @@ impl Row {
         let number = id.trim().strip_prefix(|letter: char| letter.is_ascii_uppercase())?;
         number.parse::<u8>().ok()?;
         let paths = access.split('`').skip(1).step_by(2).map(str::to_owned).collect();
-        Some(Self { id: id.trim().to_owned(), before: format!("|{id}|{what}|{access}|"), paths, proof: proof.trim().to_owned() })
+        Some(Self {
+            id: id.trim().to_owned(),
+            before: format!("|{id}|{what}|{access}|"),
+            paths,
+            proof: proof.trim().to_owned(),
+        })
     }
 
     /// The line with another last column.
@@ -102,26 +107,31 @@ fn d10() -> Result<(), Failed> {
         super::run(&gateway, &set_price, false).await;
         let mut heard = Vec::new();
         for responses in &mut listeners {
-            let response =
-                tokio::time::timeout(std::time::Duration::from_secs(60), responses.next()).await.map_err(|_| "nothing is heard")?;
+            let response = tokio::time::timeout(std::time::Duration::from_secs(60), responses.next())
+                .await
+                .map_err(|_| "nothing is heard")?;
             let body: Value = serde_json::from_slice(&response.ok_or("the subscription ended")?.body)?;
             heard.push(body["data"].clone());
         }
         Ok(heard)
     })?;
     let change = &heard[0]["priceChanges"];
-    let is_right = change["change"] == "MODIFY" && change["node"]["price"] == "29.99" && change["previous"]["price"] != "29.99";
+    let is_right =
+        change["change"] == "MODIFY" && change["node"]["price"] == "29.99" && change["previous"]["price"] != "29.99";
     match is_right && heard[1]["productEvents"] == serde_json::json!({ "kind": "PRICE_SET", "price": "29.99" }) {
         true => Ok(()),
         false => Err(format!("heard {heard:?}").into()),
     }
 }
 
-/// The loads of docs/operations.md need as many shards as it says. Among them are the deck's: 17 partitions for its reads, and 100 for its
-/// writes.
+/// The loads of docs/operations.md need as many shards as it says. Among them are the deck's: 17 partitions for its
+/// reads, and 100 for its writes.
 fn d11() -> Result<(), Failed> {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/operations.md"))?;
-    let section = page.split("\n## ").find(|section| section.starts_with("Shards\n")).ok_or("the page has no section about shards")?;
+    let section = page
+        .split("\n## ")
+        .find(|section| section.starts_with("Shards\n"))
+        .ok_or("the page has no section about shards")?;
     let loads: Vec<Vec<&str>> = section.lines().filter_map(columns).collect();
     for load in &loads {
         let [items, size, reads, consistency, writes, by_reads, by_writes, shards] = load.as_slice() else {
@@ -143,7 +153,11 @@ fn d11() -> Result<(), Failed> {
     let reads = is_there(&["100,000", "200", "10", "strong", "0", "17", "0", "17"]);
     let writes = is_there(&["1", "200", "0", "strong", "100,000", "0", "100", "100"]);
     let bounds = [MIN_SPREAD, MAX_SPREAD] == [2, 100] && section.contains("more than 100");
-    if reads && writes && bounds { Ok(()) } else { Err("the page lacks a load of the deck, or the bounds of `{shard:n}`".into()) }
+    if reads && writes && bounds {
+        Ok(())
+    } else {
+        Err("the page lacks a load of the deck, or the bounds of `{shard:n}`".into())
+    }
 }
 
 /// The columns of a table's row that begins with a number.
@@ -152,8 +166,9 @@ fn columns(line: &str) -> Option<Vec<&str>> {
     row.starts_with(|first: char| first.is_ascii_digit()).then(|| row.split(" | ").collect())
 }
 
-/// Summaries of three reports are one Query of 0.5 units. With the bodies of two, it is 1.5 units, because DynamoDB rounds each body up
-/// separately. A transaction of two items is 4 write units. Its result is read strongly, for 1 read unit.
+/// Summaries of three reports are one Query of 0.5 units. With the bodies of two, it is 1.5 units, because DynamoDB
+/// rounds each body up separately. A transaction of two items is 4 write units. Its result is read strongly, for 1 read
+/// unit.
 fn d12() -> Result<(), Failed> {
     let cost = |operation: &str| -> Result<Value, Failed> {
         let file = super::places("patterns").0.with_file_name("operations").join(operation).with_extension("graphql");
@@ -165,7 +180,9 @@ fn d12() -> Result<(), Failed> {
         });
         Ok(response["extensions"]["keyfold"]["capacity"].clone())
     };
-    for (operation, read, write) in [("d05_inbox", 0.5, 0.0), ("d05_inbox_with_bodies", 1.5, 0.0), ("d06_buy_health", 1.0, 4.0)] {
+    for (operation, read, write) in
+        [("d05_inbox", 0.5, 0.0), ("d05_inbox_with_bodies", 1.5, 0.0), ("d06_buy_health", 1.0, 4.0)]
+    {
         let is = cost(operation)?;
         if (is["read"].as_f64(), is["write"].as_f64()) != (Some(read), Some(write)) {
             return Err(format!("{operation} costs {is}, not {read} to read and {write} to write").into());

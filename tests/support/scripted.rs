@@ -1,6 +1,8 @@
 //! A server below the AWS SDK that answers by a script.
 
-use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
+};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
@@ -32,7 +34,10 @@ impl Reply {
     }
 
     pub fn error(status: u16, code: &str) -> Self {
-        Self::Body(status, json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": "said so" }).to_string())
+        Self::Body(
+            status,
+            json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": "said so" }).to_string(),
+        )
     }
 }
 

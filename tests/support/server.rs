@@ -79,7 +79,13 @@ impl Server {
         let mut process = Process::start(command);
         let line = process.wait_for("http://");
         let url = line.split_once("http://").unwrap().1.trim_end_matches("/graphql");
-        Self { url: format!("http://{url}"), process, client: reqwest::Client::new(), dynamo: None, _directory: directory }
+        Self {
+            url: format!("http://{url}"),
+            process,
+            client: reqwest::Client::new(),
+            dynamo: None,
+            _directory: directory,
+        }
     }
 
     /// `keyfold serve` on a server whose tables exist, with this time for a request.
@@ -89,12 +95,19 @@ impl Server {
 
     fn serve_with(schema: &str, dynamo: Dynamo, directory: TempDir, timeout: &str) -> Self {
         let url = dynamo.url();
-        let arguments = ["serve", "--listen", "127.0.0.1:0", "--schema", schema, "--endpoint-url", &url, "--log-format", "json"];
+        let arguments =
+            ["serve", "--listen", "127.0.0.1:0", "--schema", schema, "--endpoint-url", &url, "--log-format", "json"];
         let features = ["--explain", "--introspection", "--request-timeout", timeout];
         let mut process = Process::start(keyfold(directory.path(), &[&arguments[..], &features].concat()));
         let line: Value = serde_json::from_str(&process.wait_for("\"serving\"")).unwrap();
         let address = line["address"].as_str().or(line["fields"]["address"].as_str()).unwrap();
-        Self { url: format!("http://{address}"), process, client: reqwest::Client::new(), dynamo: Some(dynamo), _directory: directory }
+        Self {
+            url: format!("http://{address}"),
+            process,
+            client: reqwest::Client::new(),
+            dynamo: Some(dynamo),
+            _directory: directory,
+        }
     }
 
     /// Sends an operation, with an explanation of its calls.
@@ -104,7 +117,8 @@ impl Server {
 
     /// Sends a body unchanged, as Aiko.
     pub async fn send(&self, body: Vec<u8>, explain: bool) -> Answer {
-        let request = self.client.post(format!("{}/graphql", self.url)).header("content-type", "application/json").body(body);
+        let request =
+            self.client.post(format!("{}/graphql", self.url)).header("content-type", "application/json").body(body);
         let mut request = request.header("accept", "application/graphql-response+json").header("x-api-key", KEY);
         if explain {
             request = request.header("x-keyfold-explain", "1");
@@ -153,7 +167,11 @@ pub fn load(dynamo: &Dynamo, directory: &Path, items: &Path) {
     for table in TABLES {
         let file = items.join(format!("{table}.jsonl"));
         if file.is_file() {
-            run(directory, &["import", file.to_str().unwrap(), "--table", table, "--schema", &schema, "--endpoint-url", &url]).well();
+            run(
+                directory,
+                &["import", file.to_str().unwrap(), "--table", table, "--schema", &schema, "--endpoint-url", &url],
+            )
+            .well();
         }
     }
 }

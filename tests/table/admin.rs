@@ -17,7 +17,9 @@ async fn missing_tables_are_made_as_declared_and_only_once() {
     let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
     assert_eq!(store.create_missing(&[table("things")]).await.unwrap(), ["things"]);
     let calls = recorder.take();
-    let create = |calls: &[(String, Value)]| calls.iter().find(|(operation, _)| operation == "CreateTable").map(|(_, body)| body.clone());
+    let create = |calls: &[(String, Value)]| {
+        calls.iter().find(|(operation, _)| operation == "CreateTable").map(|(_, body)| body.clone())
+    };
     assert_eq!(create(&calls), Some(create_table_input(&table("things"))), "what is printed is what is sent");
     assert_eq!(
         calls.last().unwrap().1,
@@ -72,20 +74,31 @@ fn provisioned() -> Table {
 #[tokio::test]
 async fn capacity_stream_and_backups_are_asked_for() {
     let input = create_table_input(&provisioned());
-    assert_eq!((&input["BillingMode"], &input["ProvisionedThroughput"]["ReadCapacityUnits"]), (&json!("PROVISIONED"), &json!(10)));
+    assert_eq!(
+        (&input["BillingMode"], &input["ProvisionedThroughput"]["ReadCapacityUnits"]),
+        (&json!("PROVISIONED"), &json!(10))
+    );
     assert_eq!(input["StreamSpecification"], json!({ "StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES" }));
-    assert_eq!(input["GlobalSecondaryIndexes"][1]["ProvisionedThroughput"], json!({ "ReadCapacityUnits": 1, "WriteCapacityUnits": 2 }));
+    assert_eq!(
+        input["GlobalSecondaryIndexes"][1]["ProvisionedThroughput"],
+        json!({ "ReadCapacityUnits": 1, "WriteCapacityUnits": 2 })
+    );
     assert!(input["LocalSecondaryIndexes"][0].get("ProvisionedThroughput").is_none());
 
     let recorder = Arc::new(Recorder::default());
     let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
     store.create_missing(&[provisioned()]).await.unwrap();
     let calls = recorder.take();
-    let bodies = |wanted: &str| calls.iter().filter(|(operation, _)| operation == wanted).map(|(_, body)| body.clone()).collect::<Vec<_>>();
+    let bodies = |wanted: &str| {
+        calls.iter().filter(|(operation, _)| operation == wanted).map(|(_, body)| body.clone()).collect::<Vec<_>>()
+    };
     assert_eq!(bodies("CreateTable"), [input], "what is printed is what is sent");
     assert_eq!(bodies("UpdateContinuousBackups"), [continuous_backups_input(&provisioned()).unwrap()]);
     assert_eq!(bodies("UpdateTimeToLive").len(), 1);
-    assert!(store.differences(&[provisioned(), table("things")]).await.unwrap().is_empty(), "neither stands in the way of a read");
+    assert!(
+        store.differences(&[provisioned(), table("things")]).await.unwrap().is_empty(),
+        "neither stands in the way of a read"
+    );
     assert_eq!(continuous_backups_input(&table("things")), None);
 }
 
@@ -141,7 +154,10 @@ async fn every_difference_is_a_sentence() {
             changed(&|t| t.indexes[2].projection = Projection::Include(vec!["name".into()])),
             "Index ByMail of table things holds the keys and name, size, not the keys and name.",
         ),
-        (changed(&|t| t.time_to_live = Some("expires".into())), "Table things: the time-to-live attribute is ttl, not expires."),
+        (
+            changed(&|t| t.time_to_live = Some("expires".into())),
+            "Table things: the time-to-live attribute is ttl, not expires.",
+        ),
     ] {
         assert_eq!(store.differences(&[declared]).await.unwrap(), [sentence]);
     }
@@ -211,8 +227,16 @@ async fn a_table_whose_making_was_not_answered_is_made_all_the_same() {
 #[tokio::test(start_paused = true)]
 async fn readiness_is_told_soon() {
     for (reply, kind, words) in [
-        ((|| Reply::ok(description("CREATING", "CREATING"))) as fn() -> Reply, TableErrorKind::Unavailable, "table things is CREATING"),
-        (|| Reply::ok(description("ACTIVE", "DELETING")), TableErrorKind::Unavailable, "index ByGroup of table things is DELETING"),
+        (
+            (|| Reply::ok(description("CREATING", "CREATING"))) as fn() -> Reply,
+            TableErrorKind::Unavailable,
+            "table things is CREATING",
+        ),
+        (
+            || Reply::ok(description("ACTIVE", "DELETING")),
+            TableErrorKind::Unavailable,
+            "index ByGroup of table things is DELETING",
+        ),
         (|| Reply::error(400, "AccessDeniedException"), TableErrorKind::Denied, "AccessDenied"),
         (|| Reply::Never, TableErrorKind::Timeout, "DescribeTable things"),
     ] {
@@ -227,7 +251,9 @@ async fn readiness_is_told_soon() {
 /// Some compatible servers have neither time to live nor backups.
 #[tokio::test(start_paused = true)]
 async fn a_server_without_time_to_live_and_backups_will_do() {
-    for refusal in [(|| Reply::error(400, "UnknownOperationException")) as fn() -> Reply, || Reply::error(501, "NotImplemented")] {
+    for refusal in
+        [(|| Reply::error(400, "UnknownOperationException")) as fn() -> Reply, || Reply::error(501, "NotImplemented")]
+    {
         let server = Server::new(move |before, operation, _| match (before, operation) {
             (0, "DescribeTable") => Reply::error(400, "ResourceNotFoundException"),
             (_, "DescribeTable") => Reply::ok(description("ACTIVE", "ACTIVE")),
@@ -265,7 +291,10 @@ async fn an_index_with_more_keys_than_declared_is_another_one() {
     let with_key = |role: &'static str, name: &'static str| {
         let store = described(move |description| {
             let place = index(description, "ByGroup");
-            description["AttributeDefinitions"].as_array_mut().unwrap().push(json!({ "AttributeName": name, "AttributeType": "N" }));
+            description["AttributeDefinitions"]
+                .as_array_mut()
+                .unwrap()
+                .push(json!({ "AttributeName": name, "AttributeType": "N" }));
             let keys = description["GlobalSecondaryIndexes"][place]["KeySchema"].as_array_mut().unwrap();
             keys.push(json!({ "AttributeName": name, "KeyType": role }));
         });
@@ -276,7 +305,9 @@ async fn an_index_with_more_keys_than_declared_is_another_one() {
     let (partition, sort) = (declared.partition.name, declared.sort.unwrap().name);
     assert_eq!(
         with_key("HASH", "region").await,
-        [format!("Index ByGroup of table things: the partition key is {partition} (S) and region (N), not {partition} (S).")]
+        [format!(
+            "Index ByGroup of table things: the partition key is {partition} (S) and region (N), not {partition} (S)."
+        )]
     );
     assert_eq!(
         with_key("RANGE", "day").await,

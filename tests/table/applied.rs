@@ -33,14 +33,18 @@ impl Applied {
 
     /// The attribute `n` of an item of the partition `p`; `None` if there is no item.
     pub fn count(&self, sk: &str) -> Option<String> {
-        let request = json!({ "TableName": "things", "Key": { "PK": { "S": "p" }, "SK": { "S": sk } }, "ConsistentRead": true });
+        let request =
+            json!({ "TableName": "things", "Key": { "PK": { "S": "p" }, "SK": { "S": sk } }, "ConsistentRead": true });
         let response = self.database.get_item(serde_json::from_value(request).unwrap()).unwrap();
         let response = serde_json::to_value(&response).unwrap();
         response["Item"].is_object().then(|| response["Item"]["n"]["N"].as_str().unwrap_or_default().to_owned())
     }
 }
 
-fn answer<Q: DeserializeOwned, R: Serialize>(body: Value, operation: impl FnOnce(Q) -> Result<R, DynoxideError>) -> Reply {
+fn answer<Q: DeserializeOwned, R: Serialize>(
+    body: Value,
+    operation: impl FnOnce(Q) -> Result<R, DynoxideError>,
+) -> Reply {
     match operation(serde_json::from_value(body).unwrap()) {
         Ok(response) => Reply::ok(serde_json::to_value(&response).unwrap()),
         Err(refusal) => Reply::Body(refusal.status_code(), refusal.to_json()),

@@ -1,5 +1,5 @@
-//! The cache of reads: one call for all who ask at once, the ends of those who wait, what changes drop, and what is kept how long. Time is
-//! paused, and the store answers after a second.
+//! The cache of reads: one call for all who ask at once, the ends of those who wait, what changes drop, and what is
+//! kept how long. Time is paused, and the store answers after a second.
 
 use crate::fixture::{expression, get, item, key, query, s, table};
 use futures_util::future::{BoxFuture, FutureExt, join_all};
@@ -57,12 +57,18 @@ fn failure(kind: TableErrorKind) -> TableError {
 }
 
 fn numbered(key: &Key, call: usize) -> Arc<Item> {
-    let parts = std::iter::once(&key.partition).chain(&key.sort).map(|(name, value)| (name.clone(), Attribute::from(value.clone())));
+    let parts = std::iter::once(&key.partition)
+        .chain(&key.sort)
+        .map(|(name, value)| (name.clone(), Attribute::from(value.clone())));
     Arc::new(parts.chain([("n".into(), Attribute::N(call.to_string().into()))]).collect())
 }
 
 impl DataStore for Scripted {
-    fn get_items<'a>(&'a self, requests: &'a [ItemRequest<'a>], scope: CallScope<'a>) -> BoxFuture<'a, Metered<Vec<GetResult>>> {
+    fn get_items<'a>(
+        &'a self,
+        requests: &'a [ItemRequest<'a>],
+        scope: CallScope<'a>,
+    ) -> BoxFuture<'a, Metered<Vec<GetResult>>> {
         let keys = requests.iter().map(|request| request.key.clone()).collect();
         let (call, reply) = self.begin(keys, requests[0].projection);
         async move {
@@ -78,7 +84,11 @@ impl DataStore for Scripted {
         .boxed()
     }
 
-    fn read_page<'a>(&'a self, query: &'a Query, scope: CallScope<'a>) -> BoxFuture<'a, Result<Metered<Page>, TableError>> {
+    fn read_page<'a>(
+        &'a self,
+        query: &'a Query,
+        scope: CallScope<'a>,
+    ) -> BoxFuture<'a, Result<Metered<Page>, TableError>> {
         let (call, reply) = self.begin(Vec::new(), query.projection.as_deref().unwrap_or_default());
         async move {
             sleep_until(if matches!(reply, Reply::Never) { scope.deadline } else { Instant::now() + CALL }).await;
@@ -93,7 +103,11 @@ impl DataStore for Scripted {
         .boxed()
     }
 
-    fn write<'a>(&'a self, _: &'a WriteCall, _: CallScope<'a>) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>> {
+    fn write<'a>(
+        &'a self,
+        _: &'a WriteCall,
+        _: CallScope<'a>,
+    ) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>> {
         async {
             sleep(CALL).await;
             match (self.script)(usize::MAX) {
@@ -105,11 +119,21 @@ impl DataStore for Scripted {
         .boxed()
     }
 
-    fn transact<'a>(&'a self, _: &'a [WriteCall], _: &'a str, _: CallScope<'a>) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
+    fn transact<'a>(
+        &'a self,
+        _: &'a [WriteCall],
+        _: &'a str,
+        _: CallScope<'a>,
+    ) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
         async { Ok(((), 1.0)) }.boxed()
     }
 
-    fn write_batch<'a>(&'a self, _: &'a str, _: Vec<BatchWrite>, _: CallScope<'a>) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
+    fn write_batch<'a>(
+        &'a self,
+        _: &'a str,
+        _: Vec<BatchWrite>,
+        _: CallScope<'a>,
+    ) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
         async { Ok(((), 1.0)) }.boxed()
     }
 
@@ -139,7 +163,8 @@ impl World {
     }
 
     fn of_bytes(bytes: u64, script: impl Fn(usize) -> Reply + Send + Sync + 'static) -> Self {
-        let store = Arc::new(Scripted { script: Box::new(script), asked: Mutex::default(), budget: RetryBudget::default() });
+        let store =
+            Arc::new(Scripted { script: Box::new(script), asked: Mutex::default(), budget: RetryBudget::default() });
         let cache = Arc::new(TableCache::new(&[table("things")], bytes, HOLD_OFF));
         Self { store, cache, gate: CallGate::new(256) }
     }
@@ -249,7 +274,11 @@ async fn one_who_waits_ends_at_its_own_deadline() {
 async fn a_call_that_fails_lets_another_try() {
     let world = World::new(|call| if call == 0 { Reply::Fails } else { Reply::Item });
     let found = join_all((0..100).map(|_| world.read(60))).await;
-    assert_eq!(found.iter().filter(|result| **result == Err(TableErrorKind::Unavailable)).count(), 1, "who made the call");
+    assert_eq!(
+        found.iter().filter(|result| **result == Err(TableErrorKind::Unavailable)).count(),
+        1,
+        "who made the call"
+    );
     assert_eq!(found.iter().filter(|result| **result == Ok(2)).count(), 99);
     assert_eq!(world.calls(), 2);
 }
@@ -337,7 +366,11 @@ async fn a_write_drops_what_it_touches_unless_it_is_certainly_not_made() {
         let world = World::new(move |call| if call == usize::MAX { reply } else { Reply::Item });
         assert_eq!((world.read(60).await, world.page(list(60)).await), (Ok(1), 2));
         let update = expression("SET #n0 = :v0", &[("#n0", "n")], &[(":v0", s("x"))]);
-        let call = WriteCall { table: "things".into(), action: WriteAction::Update(key("p", "a"), Some(update)), condition: None };
+        let call = WriteCall {
+            table: "things".into(),
+            action: WriteAction::Update(key("p", "a"), Some(update)),
+            condition: None,
+        };
         let _ = world.request(Duration::from_secs(30)).write(&call).await;
         let expected = if drops { (Ok(3), 4) } else { (Ok(1), 2) };
         assert_eq!((world.read(60).await, world.page(list(60)).await), expected, "{reply:?}");
@@ -389,7 +422,10 @@ async fn a_write_that_began_on_another_cache_drops_what_the_one_in_its_place_kee
 #[tokio::test(start_paused = true)]
 async fn more_attributes_serve_fewer_and_two_lists_become_one() {
     let world = World::new(|_| Reply::Item);
-    let asked = |names: &[&str]| Get { projection: names.iter().map(|name| AttributeName::from(*name)).collect(), ..thing("a", 60) };
+    let asked = |names: &[&str]| Get {
+        projection: names.iter().map(|name| AttributeName::from(*name)).collect(),
+        ..thing("a", 60)
+    };
     let read = async |names: &[&str]| world.read_within(Duration::from_secs(30), asked(names)).await;
     let (wide, narrow) = tokio::join!(biased; read(&["PK", "SK", "a", "b"]), read(&["PK", "SK", "b"]));
     assert_eq!((wide, narrow), (Ok(1), Ok(1)), "under one call, too");
@@ -410,7 +446,8 @@ async fn what_is_cached_leaves_the_batch_and_is_shown() {
     assert_eq!(numbers, [1, 2, 2]);
     assert_eq!(world.store.asked.lock().unwrap()[1].0, [key("p", "b"), key("p", "c")]);
     let calls = loaders.calls();
-    let shown: Vec<_> = calls.iter().map(|call| (call.operation, call.keys, call.items, call.cached, call.capacity)).collect();
+    let shown: Vec<_> =
+        calls.iter().map(|call| (call.operation, call.keys, call.items, call.cached, call.capacity)).collect();
     assert_eq!(shown, [("GetItem", 1, 1, true, 0.0), ("BatchGetItem", 2, 2, false, 0.5)]);
 }
 

@@ -1,4 +1,5 @@
-//! A table that does not answer: who gets an error at once, who continues, and how the store notices its return. Time is paused.
+//! A table that does not answer: who gets an error at once, who continues, and how the store notices its return. Time
+//! is paused.
 
 use crate::applied::Applied;
 use crate::fixture::{count_up, deadline, query, table};
@@ -57,7 +58,11 @@ async fn others_are_told_at_once_until_the_table_is_back() {
             sleep(Duration::from_millis(50)).await;
         }
         let probes = begun.elapsed().as_secs() as usize + 1;
-        assert!(slow <= probes && server.requests() - before <= probes, "{slow} probes of {} requests", server.requests() - before);
+        assert!(
+            slow <= probes && server.requests() - before <= probes,
+            "{slow} probes of {} requests",
+            server.requests() - before
+        );
         assert!(server.requests() > before, "it is asked");
         let error = store.ready(&[table("things")]).await.unwrap_err();
         assert!(error.detail.contains("has not answered for "), "{error}");
@@ -82,7 +87,8 @@ async fn answers_of_any_kind_open_nothing() {
         let store = TableStore::over(server);
         on.store(false, Ordering::SeqCst);
         let soon = Instant::now() + Duration::from_secs(8);
-        join_all((0..20).map(|_| async { Loaders::new(&store, soon).query(&query("things", "p")).await.unwrap_err() })).await;
+        join_all((0..20).map(|_| async { Loaders::new(&store, soon).query(&query("things", "p")).await.unwrap_err() }))
+            .await;
         on.store(true, Ordering::SeqCst);
         assert!(ask(&store).await.0.is_none());
     }

@@ -1,5 +1,5 @@
-//! Law: over HTTP, on a DynamoDB-compatible server, the AWS SDK and the direct client get the same items, capacity and refusals, and leave
-//! the same items behind.
+//! Law: over HTTP, on a DynamoDB-compatible server, the AWS SDK and the direct client get the same items, capacity and
+//! refusals, and leave the same items behind.
 
 use crate::embedded_maker::{calls, items};
 use crate::fixture::table;

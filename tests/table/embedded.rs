@@ -16,7 +16,10 @@ async fn data_survives_a_restart_and_a_second_process_is_refused() {
 
     let refused = TableStore::in_directory(&directory).err().unwrap();
     assert_eq!(refused.kind, TableErrorKind::Unavailable);
-    assert!(refused.detail.contains("in use by another process") && refused.detail.contains("when missing"), "{refused}");
+    assert!(
+        refused.detail.contains("in use by another process") && refused.detail.contains("when missing"),
+        "{refused}"
+    );
 
     let clone = store.clone();
     drop(store);
@@ -78,7 +81,9 @@ fn a_store_can_be_made_outside_a_run_time() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         fill(&store, 1).await;
-        assert!(Loaders::new(&store, deadline()).get(&[get("things", "p", "s#0000")]).await[0].as_ref().unwrap().is_some());
+        assert!(
+            Loaders::new(&store, deadline()).get(&[get("things", "p", "s#0000")]).await[0].as_ref().unwrap().is_some()
+        );
     });
 }
 

@@ -1,5 +1,5 @@
-//! Law: the embedded engine, called without HTTP and JSON, gives what the AWS SDK and the direct client get from the same engine in place of
-//! a server: items, capacity, refusals to the letter, and the calls that an observer sees.
+//! Law: the embedded engine, called without HTTP and JSON, gives what the AWS SDK and the direct client get from the
+//! same engine in place of a server: items, capacity, refusals to the letter, and the calls that an observer sees.
 
 use crate::fixture::{deadline, key, s, sort_key, table};
 use crate::makers::{Call, Dice, attributes, seeds, told, written};
@@ -52,7 +52,8 @@ const UPDATES: [&str; 10] = [
     "REMOVE #a.#b, #a[0]",
 ];
 
-/// Random calls. At most one thing of a call is wrong: which of two mistakes is refused may depend on the order of a map.
+/// Random calls. At most one thing of a call is wrong: which of two mistakes is refused may depend on the order of a
+/// map.
 struct Calls {
     dice: Dice,
     /// Whether something may still be spoilt.
@@ -237,7 +238,8 @@ impl Calls {
         self.may_spoil = self.below(3) == 0;
         match self.below(8) {
             0 | 1 => {
-                let keys: BTreeMap<String, Key> = (0..=self.below(4)).map(|_| self.key()).map(|key| (format!("{key:?}"), key)).collect();
+                let keys: BTreeMap<String, Key> =
+                    (0..=self.below(4)).map(|_| self.key()).map(|key| (format!("{key:?}"), key)).collect();
                 Call::Gets(keys.into_values().collect(), self.projection(), self.dice.half())
             }
             2 | 3 => Call::Page(Box::new(self.query())),
@@ -277,7 +279,8 @@ pub async fn items(store: &TableStore) -> Vec<Value> {
     store.scan_page("things", None, u32::MAX, deadline()).await.unwrap().items.iter().map(written).collect()
 }
 
-/// Empty stores with the same table, each with what observes its calls: by the engine itself, the direct client and the AWS SDK.
+/// Empty stores with the same table, each with what observes its calls: by the engine itself, the direct client and the
+/// AWS SDK.
 async fn stores() -> Vec<(TableStore, Arc<Recorder>)> {
     let mut stores = Vec::new();
     for client in [None, Some(ClientKind::Direct), Some(ClientKind::Sdk)] {

@@ -31,7 +31,8 @@ async fn after(failures: usize, reply: fn() -> Reply) -> usize {
 #[tokio::test(start_paused = true)]
 async fn throttling_is_outlasted() {
     for code in ["ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"] {
-        let server = Server::new(move |before, _, _| if before < 10 { Reply::error(400, code) } else { Reply::ok(one_item()) });
+        let server =
+            Server::new(move |before, _, _| if before < 10 { Reply::error(400, code) } else { Reply::ok(one_item()) });
         let loaders = Loaders::new(TableStore::over(server.clone()), deadline());
         assert_eq!(loaders.query(&query("things", "p")).await.unwrap().count, 1, "{code}");
         assert_eq!(server.requests(), 11, "{code}");
@@ -41,7 +42,9 @@ async fn throttling_is_outlasted() {
 /// Five hundred concurrent requests, five times in a row: a failing server gets few more calls than there are requests.
 #[tokio::test(start_paused = true)]
 async fn retries_of_all_requests_are_a_share_of_their_first_attempts() {
-    for reply in [(|| Reply::error(500, "InternalServerError")) as fn() -> Reply, || Reply::error(400, "ThrottlingException")] {
+    for reply in
+        [(|| Reply::error(500, "InternalServerError")) as fn() -> Reply, || Reply::error(400, "ThrottlingException")]
+    {
         let server = Server::new(move |_, _, _| reply());
         let store = TableStore::over(server.clone());
         let begun = Instant::now();
@@ -64,7 +67,11 @@ async fn what_breaks_on_the_way_is_tried_again() {
     assert_eq!(after(3, || Reply::Body(503, "<html>busy</html>".into())).await, 4);
     assert_eq!(after(3, || Reply::Reset).await, 4, "reset");
     assert_eq!(after(3, || Reply::Body(200, one_item().to_string()[..40].to_owned())).await, 4, "truncated");
-    assert_eq!(after(3, || Reply::Body(400, r#"{"__type":"com.amazonaws.dyn"#.into())).await, 4, "a refusal, truncated");
+    assert_eq!(
+        after(3, || Reply::Body(400, r#"{"__type":"com.amazonaws.dyn"#.into())).await,
+        4,
+        "a refusal, truncated"
+    );
     let begun = Instant::now();
     assert_eq!(after(2, || Reply::Never).await, 3, "an attempt that is not answered");
     assert!(begun.elapsed() >= Duration::from_secs(10), "two attempts of 5 seconds: {:?}", begun.elapsed());
@@ -92,7 +99,8 @@ async fn trouble_that_lasts_has_its_kind_at_the_deadline() {
 
 #[tokio::test(start_paused = true)]
 async fn throttling_stays_throttling_where_the_deadline_cuts_an_attempt_short() {
-    let server = Server::new(|before, _, _| if before == 0 { Reply::error(400, "ThrottlingException") } else { Reply::Never });
+    let server =
+        Server::new(|before, _, _| if before == 0 { Reply::error(400, "ThrottlingException") } else { Reply::Never });
     let loaders = Loaders::new(TableStore::over(server.clone()), Instant::now() + Duration::from_secs(2));
     assert_eq!(loaders.query(&query("things", "p")).await.unwrap_err().kind, TableErrorKind::Throttled);
     assert_eq!(server.requests(), 2);
@@ -117,7 +125,13 @@ async fn what_will_not_pass_is_told_at_once() {
         (501, "UnsupportedOperation", TableErrorKind::Invalid),
         (404, "", TableErrorKind::Unavailable),
     ] {
-        let reply = move || if code.is_empty() { Reply::Body(status, "<html>not here</html>".into()) } else { Reply::error(status, code) };
+        let reply = move || {
+            if code.is_empty() {
+                Reply::Body(status, "<html>not here</html>".into())
+            } else {
+                Reply::error(status, code)
+            }
+        };
         let server = Server::new(move |_, _, _| reply());
         let loaders = Loaders::new(TableStore::over(server.clone()), deadline());
         let error = loaders.query(&query("things", "p")).await.unwrap_err();
@@ -169,14 +183,19 @@ async fn keys_that_stay_unprocessed_fail_alone() {
 
 /// Unprocessed keys in another spelling, from a server that is not DynamoDB: none of them equals a requested key.
 fn spelled_otherwise(keys: &[Value]) -> Value {
-    let spelled = keys.iter().map(|key| json!({ "PK": key["PK"], "n": { "N": format!(" {}", key["n"]["N"].as_str().unwrap()) } }));
+    let spelled = keys
+        .iter()
+        .map(|key| json!({ "PK": key["PK"], "n": { "N": format!(" {}", key["n"]["N"].as_str().unwrap()) } }));
     json!({ "Responses": {}, "UnprocessedKeys": { "numbers": { "Keys": spelled.collect::<Vec<_>>() } } })
 }
 
 fn of_number(number: usize) -> Get {
     Get {
         table: "numbers".into(),
-        key: Key { partition: ("PK".into(), KeyValue::S("p".into())), sort: Some(("n".into(), KeyValue::N(number.to_string()))) },
+        key: Key {
+            partition: ("PK".into(), KeyValue::S("p".into())),
+            sort: Some(("n".into(), KeyValue::N(number.to_string()))),
+        },
         projection: Arc::new(["PK".into(), "n".into()]),
         consistent: false,
         max_age: None,
@@ -202,13 +221,17 @@ async fn an_unprocessed_key_that_nobody_asked_for_leaves_nothing_absent() {
     // If it stays unprocessed, that is an error.
     let server = Server::new(move |_, _, body| Reply::ok(spelled_otherwise(&keys(&body))));
     let found = Loaders::new(TableStore::over(server), deadline()).get(&gets).await;
-    assert!(found.iter().all(|outcome| outcome.as_ref().is_err_and(|error| error.kind == TableErrorKind::Throttled)), "{found:?}");
+    assert!(
+        found.iter().all(|outcome| outcome.as_ref().is_err_and(|error| error.kind == TableErrorKind::Throttled)),
+        "{found:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_item_that_nobody_asked_for_leaves_nothing_absent() {
     let item = |number: &str| json!({ "PK": { "S": "p" }, "n": { "N": number } });
-    let server = Server::new(move |_, _, _| Reply::ok(json!({ "Responses": { "numbers": [item("1.0"), item("17")] } })));
+    let server =
+        Server::new(move |_, _, _| Reply::ok(json!({ "Responses": { "numbers": [item("1.0"), item("17")] } })));
     let found = Loaders::new(TableStore::over(server), deadline()).get(&[of_number(1), of_number(2)]).await;
     assert!(found[0].as_ref().unwrap().is_some(), "{found:?}");
     assert_eq!(found[1].as_ref().unwrap_err().kind, TableErrorKind::Invalid);
@@ -223,7 +246,9 @@ async fn unprocessed_items_are_written_again() {
         let requests = body["RequestItems"]["things"].as_array().unwrap().clone();
         assert!((1..=25).contains(&requests.len()));
         let (done, rest) = requests.split_at(requests.len().div_ceil(2));
-        log.lock().unwrap().extend(done.iter().map(|request| request["PutRequest"]["Item"]["SK"]["S"].as_str().unwrap().to_owned()));
+        log.lock()
+            .unwrap()
+            .extend(done.iter().map(|request| request["PutRequest"]["Item"]["SK"]["S"].as_str().unwrap().to_owned()));
         Reply::ok(json!({ "UnprocessedItems": if rest.is_empty() { json!({}) } else { json!({ "things": rest }) } }))
     });
     let items = (0..60).map(|i| item("p", &sort_key(i))).collect();
@@ -236,7 +261,8 @@ async fn unprocessed_items_are_written_again() {
 #[tokio::test(start_paused = true)]
 async fn items_that_stay_unprocessed_are_an_error() {
     let server = Server::new(|_, _, body| Reply::ok(json!({ "UnprocessedItems": body["RequestItems"] })));
-    let error = TableStore::over(server).put_batch(&table("things"), vec![item("p", "a")], deadline()).await.unwrap_err();
+    let error =
+        TableStore::over(server).put_batch(&table("things"), vec![item("p", "a")], deadline()).await.unwrap_err();
     assert_eq!(error.kind, TableErrorKind::Throttled, "{error}");
 }
 

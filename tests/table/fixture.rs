@@ -60,7 +60,10 @@ pub fn sort_key(i: usize) -> String {
 pub fn get(table: &str, pk: &str, sk: &str) -> Get {
     Get {
         table: table.into(),
-        key: Key { partition: ("PK".into(), KeyValue::S(pk.into())), sort: Some(("SK".into(), KeyValue::S(sk.into()))) },
+        key: Key {
+            partition: ("PK".into(), KeyValue::S(pk.into())),
+            sort: Some(("SK".into(), KeyValue::S(sk.into()))),
+        },
         projection: Arc::new(["PK".into(), "SK".into(), "name".into()]),
         consistent: false,
         max_age: None,

@@ -86,7 +86,8 @@ const KINDS: [Kind; 3] = [Kind::Get, Kind::Batch, Kind::Query];
 
 async fn read(store: &Hedged, kind: Kind, consistent: bool) -> Result<(), TableError> {
     let gets = [get("things", "p", "a"), get("things", "p", "b")];
-    let requests = gets.each_ref().map(|get| ItemRequest { table: "things", key: &get.key, projection: &[], consistent });
+    let requests =
+        gets.each_ref().map(|get| ItemRequest { table: "things", key: &get.key, projection: &[], consistent });
     match kind {
         Kind::Get => store.get_items(&requests[..1]).await.0.pop().unwrap().map(drop),
         Kind::Batch => store.get_items(&requests).await.0.pop().unwrap().map(drop),
@@ -97,7 +98,9 @@ async fn read(store: &Hedged, kind: Kind, consistent: bool) -> Result<(), TableE
 /// Mostly 8 to 20 milliseconds, and 4 seconds in `late` of a hundred calls.
 fn usually_fast(late: u32) -> impl FnMut() -> Fate + Send {
     let mut random = fastrand::Rng::with_seed(9);
-    move || (if random.u32(..100) < late { Duration::from_secs(4) } else { Duration::from_millis(random.u64(8..20)) }, true)
+    move || {
+        (if random.u32(..100) < late { Duration::from_secs(4) } else { Duration::from_millis(random.u64(8..20)) }, true)
+    }
 }
 
 /// The times of this many reads, 20 at once, sorted.
@@ -120,7 +123,12 @@ async fn two_late_calls_in_a_hundred_do_not_show() {
     for kind in KINDS {
         let slow = Slow::new(usually_fast(2));
         let times = times(&hedged(&slow), kind, 10_000).await;
-        assert!(times[9_900] < Duration::from_millis(100), "{kind:?}: {:?} of 100 take longer than {:?}", 1, times[9_900]);
+        assert!(
+            times[9_900] < Duration::from_millis(100),
+            "{kind:?}: {:?} of 100 take longer than {:?}",
+            1,
+            times[9_900]
+        );
         assert!(times[9_980] < Duration::from_secs(4), "{kind:?}: two late calls one after the other are rare");
         assert!(slow.calls() > 10_150 && slow.calls() <= 10_500, "{kind:?}: {} calls", slow.calls());
     }
@@ -130,7 +138,8 @@ async fn two_late_calls_in_a_hundred_do_not_show() {
 async fn a_server_that_is_slow_as_a_whole_gets_few_calls_more() {
     let spoilt = Arc::new(AtomicBool::new(false));
     let is_slow = spoilt.clone();
-    let slow = Slow::new(move || (Duration::from_millis(if is_slow.load(Ordering::SeqCst) { 2_000 } else { 10 }), true));
+    let slow =
+        Slow::new(move || (Duration::from_millis(if is_slow.load(Ordering::SeqCst) { 2_000 } else { 10 }), true));
     let store = hedged(&slow);
     times(&store, Kind::Query, 2_000).await;
     assert_eq!(slow.calls(), 2_000, "nothing is late");
@@ -181,7 +190,9 @@ async fn the_first_good_answer_counts() {
         let usual = (Duration::from_millis(10), true);
         let calls = Arc::new(AtomicUsize::new(0));
         let count = calls.clone();
-        let slow = Slow::new(move || if count.fetch_add(1, Ordering::SeqCst) < 100 { usual } else { next.lock().unwrap().pop().unwrap() });
+        let slow = Slow::new(move || {
+            if count.fetch_add(1, Ordering::SeqCst) < 100 { usual } else { next.lock().unwrap().pop().unwrap() }
+        });
         let store = hedged(&slow);
         times(&store, Kind::Query, 100).await;
         let begun = Instant::now();

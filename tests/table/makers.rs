@@ -203,7 +203,8 @@ impl Dice {
         match self.below(5) {
             0 => {
                 let mut seen = HashSet::new();
-                let keys: Vec<Key> = (0..=self.below(4)).map(|_| self.key()).filter(|key| seen.insert(format!("{key:?}"))).collect();
+                let keys: Vec<Key> =
+                    (0..=self.below(4)).map(|_| self.key()).filter(|key| seen.insert(format!("{key:?}"))).collect();
                 Call::Gets(keys, self.projection(), self.half())
             }
             1 => Call::Page(Box::new(self.query())),
@@ -229,12 +230,14 @@ impl Dice {
                 answer
             }
             Call::Gets(keys, ..) => {
-                let found: Vec<Value> = keys.iter().filter(|_| self.half()).map(|key| written(&attributes(key))).collect();
+                let found: Vec<Value> =
+                    keys.iter().filter(|_| self.half()).map(|key| written(&attributes(key))).collect();
                 json!({ "Responses": { "t": found }, "UnprocessedKeys": {}, "ConsumedCapacity": [capacity] })
             }
             Call::Page(_) => {
                 let items: Vec<Value> = (0..self.below(4)).map(|_| written(&self.item())).collect();
-                let mut answer = json!({ "Count": items.len(), "ScannedCount": 9, "Items": items, "ConsumedCapacity": capacity });
+                let mut answer =
+                    json!({ "Count": items.len(), "ScannedCount": 9, "Items": items, "ConsumedCapacity": capacity });
                 match self.below(3) {
                     0 => answer["LastEvaluatedKey"] = written(&attributes(&self.key())),
                     1 => answer["LastEvaluatedKey"] = json!({}),
@@ -263,13 +266,17 @@ impl Dice {
             _ => {
                 let (status, code) = self.of(&CODES);
                 let reason = |dice: &mut Self| match dice.of(&REASONS) {
-                    code @ "ConditionalCheckFailed" => json!({ "Code": code, "Message": "m", "Item": written(&dice.item()) }),
+                    code @ "ConditionalCheckFailed" => {
+                        json!({ "Code": code, "Message": "m", "Item": written(&dice.item()) })
+                    }
                     code => json!({ "Code": code, "Message": dice.of(&MESSAGES) }),
                 };
                 let mut body = json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": self.of(&MESSAGES) });
                 match code {
                     "ConditionalCheckFailedException" if self.half() => body["Item"] = written(&self.item()),
-                    "TransactionCanceledException" => body["CancellationReasons"] = (0..2).map(|_| reason(self)).collect(),
+                    "TransactionCanceledException" => {
+                        body["CancellationReasons"] = (0..2).map(|_| reason(self)).collect()
+                    }
                     _ => {}
                 }
                 // The header may have an address after the code, and the body may be lost.
@@ -332,10 +339,18 @@ async fn result_of(kind: ClientKind, call: &Call, first: First, then: &str) -> (
 }
 
 /// What a store makes of a call to a table, with errors in these words; a transaction has this token.
-pub async fn told(store: &TableStore, call: &Call, (table, token): (&str, &str), words: fn(&TableError) -> String) -> String {
+pub async fn told(
+    store: &TableStore,
+    call: &Call,
+    (table, token): (&str, &str),
+    words: fn(&TableError) -> String,
+) -> String {
     let refused = |error: WriteError| match error {
         WriteError::Conditions(failures) => {
-            format!("{:?}", failures.iter().map(|one| (one.position, one.item.as_ref().map(written))).collect::<Vec<_>>())
+            format!(
+                "{:?}",
+                failures.iter().map(|one| (one.position, one.item.as_ref().map(written))).collect::<Vec<_>>()
+            )
         }
         WriteError::Uncertain(error) => format!("uncertain {}", words(&error)),
         WriteError::Failed(error) => format!("failed {}", words(&error)),
@@ -346,7 +361,9 @@ pub async fn told(store: &TableStore, call: &Call, (table, token): (&str, &str),
             let request = |key| ItemRequest { table, key, projection, consistent: *consistent };
             let requests: Vec<ItemRequest<'_>> = keys.iter().map(request).collect();
             let (items, units) = store.get_items(&requests, deadline().into()).await;
-            let items = items.into_iter().map(|item| item.map(|item| item.map(|item| written(&item))).map_err(|error| words(&error)));
+            let items = items
+                .into_iter()
+                .map(|item| item.map(|item| item.map(|item| written(&item))).map_err(|error| words(&error)));
             format!("{:?} {units}", items.collect::<Vec<_>>())
         }
         Call::Page(query) => match store.read_page(query, deadline().into()).await {
@@ -372,7 +389,8 @@ pub async fn told(store: &TableStore, call: &Call, (table, token): (&str, &str),
 
 /// The seeds of a law's cases.
 pub fn seeds(cases: u64) -> Range<u64> {
-    let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
+    let number =
+        |name: &str, default: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
     let first = number("KEYFOLD_LAW_SEED", 0);
     first..first + number("KEYFOLD_LAW_CASES", cases)
 }

@@ -46,10 +46,15 @@ fn unsupported() -> TableError {
 }
 
 impl DataStore for Shelf {
-    fn get_items<'a>(&'a self, requests: &'a [ItemRequest<'a>], _: CallScope<'a>) -> BoxFuture<'a, Metered<Vec<GetResult>>> {
+    fn get_items<'a>(
+        &'a self,
+        requests: &'a [ItemRequest<'a>],
+        _: CallScope<'a>,
+    ) -> BoxFuture<'a, Metered<Vec<GetResult>>> {
         let items = self.items.lock().unwrap();
-        let has =
-            |item: &Item, key: &ItemRequest<'_>| std::iter::once(&key.key.partition).chain(&key.key.sort).all(|part| holds(item, part));
+        let has = |item: &Item, key: &ItemRequest<'_>| {
+            std::iter::once(&key.key.partition).chain(&key.key.sort).all(|part| holds(item, part))
+        };
         let found = requests.iter().map(|request| Ok(items.iter().find(|item| has(item, request)).cloned())).collect();
         ready((found, 1.0)).boxed()
     }
@@ -68,17 +73,31 @@ impl DataStore for Shelf {
         ready(Ok((Page { items, count, scanned: count, last_key: None }, 1.0))).boxed()
     }
 
-    fn write<'a>(&'a self, call: &'a WriteCall, _: CallScope<'a>) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>> {
+    fn write<'a>(
+        &'a self,
+        call: &'a WriteCall,
+        _: CallScope<'a>,
+    ) -> BoxFuture<'a, Result<Metered<Option<Item>>, WriteError>> {
         let WriteAction::Put(item) = &call.action else { return ready(Err(WriteError::Failed(unsupported()))).boxed() };
         self.items.lock().unwrap().push(Arc::new(item.clone()));
         ready(Ok((None, 1.0))).boxed()
     }
 
-    fn transact<'a>(&'a self, _: &'a [WriteCall], _: &'a str, _: CallScope<'a>) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
+    fn transact<'a>(
+        &'a self,
+        _: &'a [WriteCall],
+        _: &'a str,
+        _: CallScope<'a>,
+    ) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
         ready(Err(WriteError::Failed(unsupported()))).boxed()
     }
 
-    fn write_batch<'a>(&'a self, _: &'a str, _: Vec<BatchWrite>, _: CallScope<'a>) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
+    fn write_batch<'a>(
+        &'a self,
+        _: &'a str,
+        _: Vec<BatchWrite>,
+        _: CallScope<'a>,
+    ) -> BoxFuture<'a, Result<Metered<()>, WriteError>> {
         ready(Err(WriteError::Failed(unsupported()))).boxed()
     }
 
@@ -106,13 +125,16 @@ async fn data(gateway: &Gateway, query: &str) -> Value {
 
 #[tokio::test]
 async fn a_gateway_runs_on_any_store() {
-    let (model, _) = schema::load("notes.graphql", SCHEMA, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+    let (model, _) = schema::load("notes.graphql", SCHEMA, &|_| None)
+        .unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
     let shelf: Arc<dyn DataStore> = Arc::new(Shelf::default());
     let gateway = Gateway::new(Arc::new(model), shelf, Settings::default());
     for id in ["1", "2"] {
         data(&gateway, &format!(r#"mutation {{ putNote(board: "b", id: "{id}", text: "t{id}") {{ id }} }}"#)).await;
     }
-    let found =
-        data(&gateway, r#"{ note(board: "b", id: "2") { text } gone: note(board: "b", id: "9") { text } notes(board: "b") { id } }"#);
+    let found = data(
+        &gateway,
+        r#"{ note(board: "b", id: "2") { text } gone: note(board: "b", id: "9") { text } notes(board: "b") { id } }"#,
+    );
     assert_eq!(found.await, json!({ "note": { "text": "t2" }, "gone": null, "notes": [{ "id": "1" }, { "id": "2" }] }));
 }

@@ -38,12 +38,15 @@ async fn keys_are_read_a_hundred_a_call() {
         let found = loaders.get(&gets).await;
         assert_eq!(found.len(), gets.len());
         for (get, outcome) in gets.iter().zip(found) {
-            let (found, Some((_, KeyValue::S(sk)))) = (outcome.unwrap().unwrap(), &get.key.sort) else { panic!("no text") };
+            let (found, Some((_, KeyValue::S(sk)))) = (outcome.unwrap().unwrap(), &get.key.sort) else {
+                panic!("no text")
+            };
             assert_eq!(found["SK"], s(sk.as_str()), "the results are in the order of the Gets");
             assert_eq!(found.len(), 3, "the projection holds: {found:?}");
         }
         let made: Vec<_> = recorder.take();
-        let made: Vec<(&str, usize)> = made.iter().map(|(operation, body)| (operation.as_str(), keys_of(body, "things"))).collect();
+        let made: Vec<(&str, usize)> =
+            made.iter().map(|(operation, body)| (operation.as_str(), keys_of(body, "things"))).collect();
         assert_eq!(made, calls, "{keys} keys");
         let told: Vec<usize> = loaders.calls().iter().map(|call| call.keys).collect();
         assert_eq!(told.iter().sum::<usize>(), keys);
@@ -67,20 +70,19 @@ async fn one_batch_spans_tables_and_tasks() {
     }
     recorder.take();
     let loaders = Loaders::new(&store, deadline());
-    let (one, other) = ([get("users", "p", "a"), get("things", "p", "b")], [get("things", "p", "a"), get("things", "p", "none")]);
+    let (one, other) =
+        ([get("users", "p", "a"), get("things", "p", "b")], [get("things", "p", "a"), get("things", "p", "none")]);
     let (left, right) = futures_util::future::join(loaders.get(&one), loaders.get(&other)).await;
     assert!(left.iter().all(|outcome| outcome.as_ref().unwrap().is_some()));
     assert!(right[0].as_ref().unwrap().is_some() && right[1].as_ref().unwrap().is_none());
 
-    let projection =
-        json!({ "ExpressionAttributeNames": { "#p0": "PK", "#p1": "SK", "#p2": "name" }, "ProjectionExpression": "#p0, #p1, #p2" });
+    let projection = json!({ "ExpressionAttributeNames": { "#p0": "PK", "#p1": "SK", "#p2": "name" }, "ProjectionExpression": "#p0, #p1, #p2" });
     let request = |keys: &[&str]| {
         let mut request = projection.clone();
         request["Keys"] = keys.iter().map(|sk| json!({ "PK": { "S": "p" }, "SK": { "S": sk } })).collect();
         request
     };
-    let expected =
-        json!({ "RequestItems": { "things": request(&["a", "b", "none"]), "users": request(&["a"]) }, "ReturnConsumedCapacity": "TOTAL" });
+    let expected = json!({ "RequestItems": { "things": request(&["a", "b", "none"]), "users": request(&["a"]) }, "ReturnConsumedCapacity": "TOTAL" });
     assert_eq!(recorder.take(), [("BatchGetItem".to_owned(), expected)]);
 
     let calls = loaders.calls();
@@ -112,7 +114,8 @@ async fn a_strong_read_is_strong_for_its_table_and_answers_later_weak_ones() {
 #[tokio::test]
 async fn projections_that_differ_are_united() {
     let (recorder, loaders) = filled(2).await;
-    let other = Get { projection: Arc::new(["PK".into(), "SK".into(), "other".into()]), ..get("things", "p", "s#0001") };
+    let other =
+        Get { projection: Arc::new(["PK".into(), "SK".into(), "other".into()]), ..get("things", "p", "s#0001") };
     let found = loaders.get(&[get("things", "p", "s#0000"), other]).await;
     assert!(found.iter().all(|outcome| outcome.as_ref().unwrap().as_ref().unwrap().len() == 4));
     assert_eq!(recorder.take().len(), 1);
@@ -122,7 +125,8 @@ async fn projections_that_differ_are_united() {
 async fn items_are_matched_to_keys_that_were_not_asked_for() {
     for names in [vec!["name".into()], vec![]] {
         let (_, loaders) = filled(2).await;
-        let gets: Vec<Get> = (0..2).map(|i| Get { projection: names.clone().into(), ..get("things", "p", &sort_key(i)) }).collect();
+        let gets: Vec<Get> =
+            (0..2).map(|i| Get { projection: names.clone().into(), ..get("things", "p", &sort_key(i)) }).collect();
         let found = loaders.get(&gets).await;
         assert_eq!(found[1].as_ref().unwrap().as_ref().unwrap()["name"], s("name of s#0001"), "{names:?}");
     }
@@ -160,13 +164,19 @@ async fn numbers_match_in_any_spelling() {
     store.load(&table, vec![number("1.5"), number("20"), number("-3")], deadline()).await.unwrap();
     let get = |text: &str| Get {
         table: "numbers".into(),
-        key: Key { partition: ("PK".into(), KeyValue::S("p".into())), sort: Some(("n".into(), KeyValue::N(text.into()))) },
+        key: Key {
+            partition: ("PK".into(), KeyValue::S("p".into())),
+            sort: Some(("n".into(), KeyValue::N(text.into()))),
+        },
         projection: Arc::new(["PK".into(), "n".into()]),
         consistent: false,
         max_age: None,
     };
-    let found = Loaders::new(&store, deadline()).get(&[get("1.50"), get("15e-1"), get("2E1"), get("-3.0"), get("7"), get("many")]).await;
-    let found: Vec<Option<Attribute>> = found.into_iter().map(|outcome| outcome.unwrap().map(|item| item["n"].clone())).collect();
+    let found = Loaders::new(&store, deadline())
+        .get(&[get("1.50"), get("15e-1"), get("2E1"), get("-3.0"), get("7"), get("many")])
+        .await;
+    let found: Vec<Option<Attribute>> =
+        found.into_iter().map(|outcome| outcome.unwrap().map(|item| item["n"].clone())).collect();
     let n = |text: &str| Some(Attribute::N(text.into()));
     assert_eq!(found, [n("1.5"), n("1.5"), n("20"), n("-3"), None, None]);
 }
@@ -295,7 +305,10 @@ async fn many_tasks_share_loaders() {
         assert!(found.iter().all(|outcome| outcome.as_ref().unwrap().is_some()));
         assert_eq!(page.unwrap().items.len(), 100);
     }
-    let read: usize =
-        recorder.take().iter().map(|(operation, body)| if operation == "GetItem" { 1 } else { keys_of(body, "things") }).sum();
+    let read: usize = recorder
+        .take()
+        .iter()
+        .map(|(operation, body)| if operation == "GetItem" { 1 } else { keys_of(body, "things") })
+        .sum();
     assert_eq!(read, 250, "each key once, whichever task came first");
 }

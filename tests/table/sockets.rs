@@ -1,5 +1,5 @@
-//! Real connections over plain HTTP: which are used again, what is cut off, and a server without credentials. Each maker of calls has its own
-//! pool.
+//! Real connections over plain HTTP: which are used again, what is cut off, and a server without credentials. Each
+//! maker of calls has its own pool.
 
 use crate::fixture::{count_up, deadline, query};
 use keyfold::table::data::call::Query;

@@ -1,4 +1,5 @@
-//! Faults below the SDK while writing: each ends in the right result or the right error, and never in a double effect. Time is paused.
+//! Faults below the SDK while writing: each ends in the right result or the right error, and never in a double effect.
+//! Time is paused.
 
 use crate::applied::Applied;
 use crate::fixture::{count_up, deadline, expression, item, key, sort_key, write};
@@ -28,7 +29,9 @@ fn losing(times: usize, reply: fn() -> Reply) -> (Arc<Applied>, Server) {
 fn refusing(times: usize, reply: fn() -> Reply) -> (Arc<Applied>, Server) {
     let applied = Arc::new(Applied::new());
     let engine = applied.clone();
-    let server = Server::new(move |before, operation, body| if before < times { reply() } else { engine.apply(operation, body) });
+    let server = Server::new(
+        move |before, operation, body| if before < times { reply() } else { engine.apply(operation, body) },
+    );
     (applied, server)
 }
 
@@ -161,7 +164,9 @@ async fn a_transaction_that_may_have_been_done_is_uncertain_at_the_deadline() {
         assert!(server.requests() >= 5, "{name}: {}", server.requests());
     }
     // Later refusals do not show the outcome of the first attempt.
-    for later in [(|| Reply::error(400, "ThrottlingException")) as fn() -> Reply, || Reply::error(400, "AccessDeniedException")] {
+    for later in
+        [(|| Reply::error(400, "ThrottlingException")) as fn() -> Reply, || Reply::error(400, "AccessDeniedException")]
+    {
         let applied = Arc::new(Applied::new());
         let engine = applied.clone();
         let server = Server::new(move |before, operation, body| match before {
@@ -185,8 +190,10 @@ async fn a_condition_that_fails_after_a_lost_attempt_has_failed() {
     // The first attempt never reached the table; then somebody else created the item.
     let server = Server::new(move |before, operation, body| match before {
         0 => {
-            engine
-                .apply("PutItem", json!({ "TableName": "things", "Item": { "PK": { "S": "p" }, "SK": { "S": "a" }, "n": { "N": "7" } } }));
+            engine.apply(
+                "PutItem",
+                json!({ "TableName": "things", "Item": { "PK": { "S": "p" }, "SK": { "S": "a" }, "n": { "N": "7" } } }),
+            );
             Reply::Never
         }
         _ => engine.apply(operation, body),
@@ -195,7 +202,9 @@ async fn a_condition_that_fails_after_a_lost_attempt_has_failed() {
     let calls = [count_up("b"), write(WriteAction::Put(item("p", "a")), Some(absent))];
     match loaders(&server).transact(&calls, "token").await {
         Err(WriteError::Conditions(conditions)) => {
-            let [ConditionFailure { position: 1, item: Some(item) }] = &conditions[..] else { panic!("{conditions:?}") };
+            let [ConditionFailure { position: 1, item: Some(item) }] = &conditions[..] else {
+                panic!("{conditions:?}")
+            };
             assert_eq!(item["n"], keyfold::table::data::attribute::Attribute::N("7".into()));
         }
         other => panic!("{other:?}"),
@@ -230,8 +239,7 @@ async fn what_will_not_pass_is_told_at_once() {
         failed(loaders(&server).write(&count_up("a")).await);
         assert_eq!(server.requests(), 1, "{code}");
     }
-    let size =
-        r#"{"__type":"x#ValidationException","message":"the aggregate size of the items in the transaction exceeding the 4MB limit"}"#;
+    let size = r#"{"__type":"x#ValidationException","message":"the aggregate size of the items in the transaction exceeding the 4MB limit"}"#;
     let server = Server::new(move |_, _, _| Reply::Body(400, size.into()));
     let outcome = loaders(&server).transact(&[count_up("a")], "token").await;
     assert!(matches!(&outcome, Err(WriteError::TooLarge(text)) if text.contains("4 MB")), "{outcome:?}");
@@ -255,15 +263,18 @@ async fn nothing_is_written_after_the_deadline() {
     uncertain(loaders.write(&count_up("a")).await);
     assert_eq!(server.requests(), 1);
     // So may one that is interrupted after refusals.
-    let server = Server::new(|before, _, _| if before < 2 { Reply::error(400, "ThrottlingException") } else { Reply::Never });
+    let server =
+        Server::new(|before, _, _| if before < 2 { Reply::error(400, "ThrottlingException") } else { Reply::Never });
     let loaders = Loaders::new(TableStore::over(server.clone()), Instant::now() + Duration::from_secs(2));
     uncertain(loaders.write(&count_up("a")).await);
-    let server = Server::new(|before, _, _| if before < 2 { Reply::error(400, "ThrottlingException") } else { Reply::Never });
+    let server =
+        Server::new(|before, _, _| if before < 2 { Reply::error(400, "ThrottlingException") } else { Reply::Never });
     let loaders = Loaders::new(TableStore::over(server.clone()), Instant::now() + Duration::from_secs(2));
     uncertain(loaders.transact(&[count_up("a")], "token").await);
 }
 
-/// A server with `count` items that deletes 10 of those asked for and leaves the rest; every third call fails by `reply` after that.
+/// A server with `count` items that deletes 10 of those asked for and leaves the rest; every third call fails by
+/// `reply` after that.
 fn deleting(count: usize, reply: fn() -> Reply) -> (Arc<Applied>, Server) {
     let applied = Arc::new(Applied::new());
     for i in 0..count {
@@ -278,7 +289,9 @@ fn deleting(count: usize, reply: fn() -> Reply) -> (Arc<Applied>, Server) {
         engine.apply(operation, json!({ "RequestItems": { "things": done } }));
         match before % 3 {
             2 => reply(),
-            _ => Reply::ok(json!({ "UnprocessedItems": if rest.is_empty() { json!({}) } else { json!({ "things": rest }) } })),
+            _ => Reply::ok(
+                json!({ "UnprocessedItems": if rest.is_empty() { json!({}) } else { json!({ "things": rest }) } }),
+            ),
         }
     });
     (applied, server)
@@ -311,10 +324,14 @@ async fn deletes_that_stay_undone_are_told() {
 #[tokio::test(start_paused = true)]
 async fn a_batch_that_may_be_made_in_part_has_not_failed() {
     let denied = || Reply::error(400, "AccessDeniedException");
-    let delete = async |server: &Server| loaders(server).delete_batch("things", (0..20).map(|i| key("p", &sort_key(i))).collect()).await;
+    let delete = async |server: &Server| {
+        loaders(server).delete_batch("things", (0..20).map(|i| key("p", &sort_key(i))).collect()).await
+    };
     // Some are deleted, and the rest is refused.
     let half = Server::new(move |before, _, body| match before {
-        0 => Reply::ok(json!({ "UnprocessedItems": { "things": body["RequestItems"]["things"].as_array().unwrap()[10..] } })),
+        0 => Reply::ok(
+            json!({ "UnprocessedItems": { "things": body["RequestItems"]["things"].as_array().unwrap()[10..] } }),
+        ),
         _ => denied(),
     });
     assert_eq!(uncertain(delete(&half).await).kind, TableErrorKind::Denied);

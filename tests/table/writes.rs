@@ -40,7 +40,9 @@ async fn a_put_gives_what_was_there_and_a_failed_condition_what_is_there() {
     let first = write(WriteAction::Put(item("p", "a")), absent());
     assert_eq!(loaders.write(&first).await.unwrap(), None);
     match loaders.write(&first).await.unwrap_err() {
-        WriteError::Conditions(failed) => assert_eq!(failed, [ConditionFailure { position: 0, item: Some(item("p", "a")) }]),
+        WriteError::Conditions(failed) => {
+            assert_eq!(failed, [ConditionFailure { position: 0, item: Some(item("p", "a")) }])
+        }
         other => panic!("{other:?}"),
     }
     let second = write(WriteAction::Put(Item::from([("name", s("new")), ("PK", s("p")), ("SK", s("a"))])), None);
@@ -62,7 +64,8 @@ async fn a_put_gives_what_was_there_and_a_failed_condition_what_is_there() {
 async fn an_update_gives_what_is_there_now_and_keeps_its_placeholders_from_the_conditions() {
     let (_, loaders) = filled(1).await;
     let condition = expression("#f0 = :f0", &[("#f0", "name")], &[(":f0", s("name of s#0000"))]);
-    let update = expression("SET #f0 = :f0, #f1 = :f1", &[("#f0", "n"), ("#f1", "name")], &[(":f0", n("1")), (":f1", s("new"))]);
+    let update =
+        expression("SET #f0 = :f0, #f1 = :f1", &[("#f0", "n"), ("#f1", "name")], &[(":f0", n("1")), (":f1", s("new"))]);
     let call = write(WriteAction::Update(key("p", "s#0000"), Some(update)), Some(condition));
     let now = loaders.write(&call).await.unwrap().unwrap();
     assert_eq!((&now["n"], &now["name"], now.len()), (&n("1"), &s("new"), 5));
@@ -106,13 +109,21 @@ async fn a_transaction_is_all_or_none_and_tells_which_conditions_failed() {
     recorder.take();
     loaders.transact(&calls("s#0002"), "second").await.unwrap();
     let sent = recorder.take();
-    assert_eq!((sent.len(), sent[0].0.as_str(), &sent[0].1["ClientRequestToken"]), (1, "TransactWriteItems", &json!("second")));
+    assert_eq!(
+        (sent.len(), sent[0].0.as_str(), &sent[0].1["ClientRequestToken"]),
+        (1, "TransactWriteItems", &json!("second"))
+    );
     for (position, kind) in ["Put", "Update", "Delete", "ConditionCheck"].iter().enumerate() {
-        assert_eq!(sent[0].1["TransactItems"][position][kind]["ReturnValuesOnConditionCheckFailure"], json!("ALL_OLD"), "{kind}");
+        assert_eq!(
+            sent[0].1["TransactItems"][position][kind]["ReturnValuesOnConditionCheckFailure"],
+            json!("ALL_OLD"),
+            "{kind}"
+        );
     }
     match loaders.transact(&calls("s#0002"), "third").await.unwrap_err() {
         WriteError::Conditions(failed) => {
-            let failed: Vec<(usize, bool)> = failed.iter().map(|failure| (failure.position, failure.item.is_some())).collect();
+            let failed: Vec<(usize, bool)> =
+                failed.iter().map(|failure| (failure.position, failure.item.is_some())).collect();
             assert_eq!(failed, [(0, true), (2, false)]);
         }
         other => panic!("{other:?}"),
@@ -152,9 +163,13 @@ async fn what_no_transaction_takes_is_not_sent() {
     };
     let many: Vec<WriteCall> = (0..101).map(|i| count_up(&sort_key(i))).collect();
     assert_eq!(too_large(many.clone()).await, "A transaction writes at most 100 items, but this one has 101.");
-    assert_eq!(too_large((0..11).map(large).collect()).await, "A transaction writes at most 4 MB, but these items are larger.");
+    assert_eq!(
+        too_large((0..11).map(large).collect()).await,
+        "A transaction writes at most 4 MB, but these items are larger."
+    );
 
-    let failed = async |calls: Vec<WriteCall>, token: String| match loaders.transact(&calls, &token).await.unwrap_err() {
+    let failed = async |calls: Vec<WriteCall>, token: String| match loaders.transact(&calls, &token).await.unwrap_err()
+    {
         WriteError::Failed(error) if error.kind == TableErrorKind::Invalid => error.detail,
         other => panic!("{other:?}"),
     };
@@ -235,7 +250,8 @@ async fn writes_are_among_the_calls_of_the_request() {
     loaders.transact(&[count_up("s#0000"), count_up("s#0001")], "token").await.unwrap();
     loaders.delete_batch("things", vec![key("p", "s#0000"), key("p", "s#0001")]).await.unwrap();
     let calls = loaders.calls();
-    let told: Vec<(&str, usize, usize, bool)> = calls.iter().map(|call| (call.operation, call.keys, call.items, call.write)).collect();
+    let told: Vec<(&str, usize, usize, bool)> =
+        calls.iter().map(|call| (call.operation, call.keys, call.items, call.write)).collect();
     let expected = [
         ("GetItem", 1, 1, false),
         ("PutItem", 1, 1, true),
@@ -260,7 +276,9 @@ async fn what_the_table_cannot_take_has_failed() {
     assert!(matches!(loaders.write(&wrong).await.unwrap_err(), WriteError::Unfit(None, Unfit::NoOperand)));
     let outcome = loaders.transact(&[wrong], "token").await.unwrap_err();
     assert!(matches!(outcome, WriteError::Unfit(Some(0), Unfit::NoOperand)), "{outcome:?}");
-    for outcome in [loaders.write(&elsewhere).await.map(|_| ()), loaders.transact(std::slice::from_ref(&elsewhere), "token").await] {
+    for outcome in
+        [loaders.write(&elsewhere).await.map(|_| ()), loaders.transact(std::slice::from_ref(&elsewhere), "token").await]
+    {
         match outcome.unwrap_err() {
             WriteError::Failed(error) => assert_eq!(error.kind, TableErrorKind::NoSuchTable, "{error}"),
             other => panic!("{other:?}"),
@@ -270,8 +288,12 @@ async fn what_the_table_cannot_take_has_failed() {
     let mut large = item("p", "a");
     large.insert("text", s("x".repeat(400 * 1024)));
     let grown = expression("SET #t = :t", &[("#t", "text")], &[(":t", s("x".repeat(400 * 1024)))]);
-    for call in [write(WriteAction::Put(large), None), write(WriteAction::Update(key("p", "s#0000"), Some(grown)), None)] {
-        for outcome in [loaders.write(&call).await.map(|_| ()), loaders.transact(std::slice::from_ref(&call), "token").await] {
+    for call in
+        [write(WriteAction::Put(large), None), write(WriteAction::Update(key("p", "s#0000"), Some(grown)), None)]
+    {
+        for outcome in
+            [loaders.write(&call).await.map(|_| ()), loaders.transact(std::slice::from_ref(&call), "token").await]
+        {
             assert!(matches!(&outcome, Err(WriteError::TooLarge(text)) if text.contains("400 KB")), "{outcome:?}");
         }
     }
@@ -283,7 +305,8 @@ async fn an_item_of_more_than_400_kb_is_too_large() {
     let mut large = item("p", "a");
     large.insert("text", s("x".repeat(400 * 1024)));
     let put = write(WriteAction::Put(large), None);
-    for outcome in [loaders.write(&put).await.map(|_| ()), loaders.transact(std::slice::from_ref(&put), "token").await] {
+    for outcome in [loaders.write(&put).await.map(|_| ()), loaders.transact(std::slice::from_ref(&put), "token").await]
+    {
         assert!(matches!(outcome, Err(WriteError::TooLarge(ref why)) if why.contains("400 KB")), "{outcome:?}");
     }
 }

@@ -1,4 +1,5 @@
-//! CHANGELOG.md and the files of `changelog.d/` in, every mistake in them out. `changelog.d/README.md` says what the files look like.
+//! CHANGELOG.md and the files of `changelog.d/` in, every mistake in them out. `changelog.d/README.md` says what the
+//! files look like.
 
 /// The kinds of changes, in the order of a release.
 pub const KINDS: [&str; 4] = ["breaking", "feature", "fix", "internal"];
@@ -11,12 +12,19 @@ pub fn page(text: &str) -> Vec<String> {
 
 /// The mistakes of files of `changelog.d/`, each a path and a text.
 pub fn fragments(files: &[(String, String)]) -> Vec<String> {
-    files.iter().filter(|(path, _)| path != "changelog.d/README.md").filter_map(|(path, text)| mistake(path, text)).collect()
+    files
+        .iter()
+        .filter(|(path, _)| path != "changelog.d/README.md")
+        .filter_map(|(path, text)| mistake(path, text))
+        .collect()
 }
 
 fn mistake(path: &str, text: &str) -> Option<String> {
     if !is_named_well(path.trim_start_matches("changelog.d/")) {
-        return Some(format!("{path}:1: a change is `changelog.d/<slug>.<kind>.md`, the kind one of {}", KINDS.join(", ")));
+        return Some(format!(
+            "{path}:1: a change is `changelog.d/<slug>.<kind>.md`, the kind one of {}",
+            KINDS.join(", ")
+        ));
     }
     let said = |what: &str| Some(format!("{path}:1: {what}"));
     match text {

@@ -1,4 +1,5 @@
-//! The text of a Rust file in; the paths, types, functions and macros of its product code out, each with its line. Must not know the rules.
+//! The text of a Rust file in; the paths, types, functions and macros of its product code out, each with its line. Must
+//! not know the rules.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
@@ -43,7 +44,8 @@ pub struct NamedPath {
 impl Code {
     /// Parses a file. Text that is not Rust is a mistake of the caller.
     pub fn parse(path: &str, text: &str) -> Self {
-        let file = syn::parse_file(text).unwrap_or_else(|error| panic!("{path}:{}: {error}", error.span().start().line));
+        let file =
+            syn::parse_file(text).unwrap_or_else(|error| panic!("{path}:{}: {error}", error.span().start().line));
         let mut code = Self::default();
         code.visit_file(&file);
         code
@@ -207,7 +209,8 @@ fn name_of(ty: &syn::Type) -> String {
 }
 
 fn is_for_tests(attribute: &syn::Attribute) -> bool {
-    attribute.path().is_ident("cfg") && matches!(&attribute.meta, syn::Meta::List(list) if list.tokens.to_string() == "test")
+    attribute.path().is_ident("cfg")
+        && matches!(&attribute.meta, syn::Meta::List(list) if list.tokens.to_string() == "test")
 }
 
 fn attributes_of(item: &syn::Item) -> &[syn::Attribute] {

@@ -1,4 +1,5 @@
-//! What breaks a rule today. These lists only get shorter: an entry that is no longer needed fails its rule. Must not know the rules.
+//! What breaks a rule today. These lists only get shorter: an entry that is no longer needed fails its rule. Must not
+//! know the rules.
 
 /// Functions with more parameters than five: the file, and the function with its type or trait.
 pub const MANY_PARAMETERS: [(&str, &str); 10] = [

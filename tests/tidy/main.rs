@@ -1,7 +1,8 @@
 //! The house rules that no compiler checks: the files under `src/` in, every line that breaks a rule out.
 //!
-//! A rule is a function from files to sentences. Each is tested on the repository and on a small sample that breaks it. The rules about
-//! layers, crates and unfinished code skip code under `#[cfg(test)]` and files named `…tests.rs`; the lines of such code are not counted.
+//! A rule is a function from files to sentences. Each is tested on the repository and on a small sample that breaks it.
+//! The rules about layers, crates and unfinished code skip code under `#[cfg(test)]` and files named `…tests.rs`; the
+//! lines of such code are not counted.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -74,20 +75,26 @@ const VAGUE_NAMES: [&str; 6] = ["utils", "util", "helpers", "helper", "common", 
 const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
 /// Participles that say nothing of what a type is: `Asked` is a Get that waits, or a question?
 const PARTICIPLES: [&str; 24] = [
-    "Asked", "Called", "Captured", "Checked", "Found", "Given", "Held", "Ignored", "Joined", "Kept", "Known", "Loaded", "Logged", "Made",
-    "Received", "Returned", "Seen", "Sent", "Settled", "Shown", "Taken", "Told", "Wanted", "Written",
+    "Asked", "Called", "Captured", "Checked", "Found", "Given", "Held", "Ignored", "Joined", "Kept", "Known", "Loaded",
+    "Logged", "Made", "Received", "Returned", "Seen", "Sent", "Settled", "Shown", "Taken", "Told", "Wanted", "Written",
 ];
 /// How many functions are named `of` or `of_…`, which says nothing of what they do. The number only gets smaller.
 const FUNCTIONS_NAMED_OF: usize = 147;
 /// The examples, and the folder of `tests/golden/` with the goldens of their operations.
-const EXAMPLES: [(&str, &str); 5] =
-    [("cycle-items", "cycles"), ("patterns", "patterns"), ("audiobook-sync", "audiobooks"), ("tenants", "tenants"), ("members", "members")];
+const EXAMPLES: [(&str, &str); 5] = [
+    ("cycle-items", "cycles"),
+    ("patterns", "patterns"),
+    ("audiobook-sync", "audiobooks"),
+    ("tenants", "tenants"),
+    ("members", "members"),
+];
 
 // ---------------------------------------------------------------- rules
 
 fn module_docs(files: &[impl Borrow<File>]) -> Vec<String> {
-    let silent =
-        |file: &&File| file.text.lines().next().is_none_or(|line| line.strip_prefix("//!").is_none_or(|rest| rest.trim().is_empty()));
+    let silent = |file: &&File| {
+        file.text.lines().next().is_none_or(|line| line.strip_prefix("//!").is_none_or(|rest| rest.trim().is_empty()))
+    };
     files
         .iter()
         .map(Borrow::<File>::borrow)
@@ -109,7 +116,10 @@ fn file_sizes(files: &[impl Borrow<File>]) -> Vec<String> {
     }
     if large.len() * 10 > sizes.len() {
         let list: Vec<&str> = large.iter().map(|(_, path)| *path).collect();
-        found.push(format!("src: nine in ten files have at most {USUAL_LINES} lines; these have more: {}", list.join(", ")));
+        found.push(format!(
+            "src: nine in ten files have at most {USUAL_LINES} lines; these have more: {}",
+            list.join(", ")
+        ));
     }
     found
 }
@@ -133,7 +143,9 @@ fn folders(files: &[impl Borrow<File>]) -> Vec<String> {
         }
     }
     let crowded = beside.into_iter().filter(|(_, files)| *files > MAX_FILES);
-    found.extend(crowded.map(|(folder, files)| format!("{folder}: {files} files beside each other, {MAX_FILES} is the most")));
+    found.extend(
+        crowded.map(|(folder, files)| format!("{folder}: {files} files beside each other, {MAX_FILES} is the most")),
+    );
     found
 }
 
@@ -173,24 +185,34 @@ fn crates(files: &[impl Borrow<File>]) -> Vec<String> {
 
 fn circles(files: &[impl Borrow<File>]) -> Vec<String> {
     let uses = Uses::new(files.iter().map(Borrow::<File>::borrow).map(|file| (file.path.as_str(), &file.code)));
-    uses.circles().into_iter().map(|circle| format!("{}:1: a circle: {} → {}", circle[0], circle.join(" → "), circle[0])).collect()
+    uses.circles()
+        .into_iter()
+        .map(|circle| format!("{}:1: a circle: {} → {}", circle[0], circle.join(" → "), circle[0]))
+        .collect()
 }
 
-/// Siblings, the files and folders of one folder, form no circle: a folder is all that is in it, and a `use` of a file in one by a file in
-/// another is an arrow between the two. It proves more than [`circles`], as the files of each arrow may be others. A call of a method names no
-/// file, and so makes no arrow.
+/// Siblings, the files and folders of one folder, form no circle: a folder is all that is in it, and a `use` of a file
+/// in one by a file in another is an arrow between the two. It proves more than [`circles`], as the files of each arrow
+/// may be others. A call of a method names no file, and so makes no arrow.
 fn folder_circles(files: &[impl Borrow<File>]) -> Vec<String> {
     let uses = Uses::new(files.iter().map(Borrow::<File>::borrow).map(|file| (file.path.as_str(), &file.code)));
     let mut found = Vec::new();
     for circle in uses.between_siblings().circles() {
         let arrows = circle.iter().zip(circle.iter().cycle().skip(1));
-        let steps: Vec<String> = arrows.filter_map(|(from, to)| uses.first_between(from, to)).map(|(a, b)| format!("{a} → {b}")).collect();
-        found.push(format!("{}: a circle of siblings: {} → {0} by {}", circle[0], circle.join(" → "), steps.join(", ")));
+        let steps: Vec<String> =
+            arrows.filter_map(|(from, to)| uses.first_between(from, to)).map(|(a, b)| format!("{a} → {b}")).collect();
+        found.push(format!(
+            "{}: a circle of siblings: {} → {0} by {}",
+            circle[0],
+            circle.join(" → "),
+            steps.join(", ")
+        ));
     }
     found
 }
 
-/// A function has at most [`MAX_PARAMETERS`] parameters besides `self`. A tuple counts by its members, since it only hides them.
+/// A function has at most [`MAX_PARAMETERS`] parameters besides `self`. A tuple counts by its members, since it only
+/// hides them.
 fn parameters(files: &[impl Borrow<File>], known: &[(&str, &str)]) -> Vec<String> {
     let mut found = Vec::new();
     let mut needed: BTreeSet<(&str, &str)> = BTreeSet::new();
@@ -201,14 +223,15 @@ fn parameters(files: &[impl Borrow<File>], known: &[(&str, &str)]) -> Vec<String
                 needed.insert(place);
             } else {
                 let (path, Function { line, name, parameters, .. }) = (&file.path, function);
-                found.push(format!("{path}:{line}: `{name}` has {parameters} parameters, {MAX_PARAMETERS} is the most"));
+                found
+                    .push(format!("{path}:{line}: `{name}` has {parameters} parameters, {MAX_PARAMETERS} is the most"));
             }
         }
     }
     let stale = known.iter().filter(|place| !needed.contains(*place));
-    found.extend(
-        stale.map(|(path, name)| format!("tests/tidy/exceptions.rs: `{name}` of {path} has few parameters: take it out of the list")),
-    );
+    found.extend(stale.map(|(path, name)| {
+        format!("tests/tidy/exceptions.rs: `{name}` of {path} has few parameters: take it out of the list")
+    }));
     found
 }
 
@@ -230,15 +253,22 @@ fn participles(files: &[impl Borrow<File>], known: &[(&str, &str)]) -> Vec<Strin
     let mut left: BTreeSet<(&str, &str)> = known.iter().copied().collect();
     for File { path, text, .. } in files.iter().map(Borrow::borrow) {
         for (at, line) in text.lines().enumerate() {
-            let words: Vec<&str> = line.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+            let words: Vec<&str> =
+                line.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
             let name = words.windows(2).find(|pair| matches!(pair[0], "struct" | "enum" | "trait")).map(|pair| pair[1]);
-            let Some(name) = name.filter(|name| PARTICIPLES.contains(name) && !line.trim_start().starts_with("//")) else { continue };
+            let Some(name) = name.filter(|name| PARTICIPLES.contains(name) && !line.trim_start().starts_with("//"))
+            else {
+                continue;
+            };
             if !left.remove(&(path.as_str(), name)) {
                 found.push(format!("{path}:{}: `{name}` is no noun: say what it is", at + 1));
             }
         }
     }
-    found.extend(left.iter().map(|(path, name)| format!("tests/tidy/exceptions.rs: {path} has no `{name}`: take it out of the list")));
+    found.extend(
+        left.iter()
+            .map(|(path, name)| format!("tests/tidy/exceptions.rs: {path} has no `{name}`: take it out of the list")),
+    );
     found
 }
 
@@ -256,7 +286,9 @@ fn type_names(files: &[impl Borrow<File>]) -> Vec<String> {
         }
     }
     let twice = places.into_iter().filter(|(_, places)| places.len() > 1);
-    twice.map(|(name, places)| format!("{}: `{name}` is also the name of {}", places[0], places[1..].join(", "))).collect()
+    twice
+        .map(|(name, places)| format!("{}: `{name}` is also the name of {}", places[0], places[1..].join(", ")))
+        .collect()
 }
 
 fn finished(files: &[impl Borrow<File>]) -> Vec<String> {
@@ -275,7 +307,11 @@ fn decisions(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let headings = lines.iter().enumerate().filter(|(_, line)| line.starts_with("### "));
     let undated = headings.filter(|(index, _)| !lines.get(index + 2).is_some_and(|line| begins_with_date(line)));
-    undated.map(|(index, _)| format!("docs/decisions.md:{}: a decision begins with its date, `*2026-11-25.* …`", index + 1)).collect()
+    undated
+        .map(|(index, _)| {
+            format!("docs/decisions.md:{}: a decision begins with its date, `*2026-11-25.* …`", index + 1)
+        })
+        .collect()
 }
 
 fn begins_with_date(line: &str) -> bool {
@@ -424,8 +460,12 @@ fn types_are_nouns() {
 
 #[test]
 fn functions_say_what_they_do() {
-    let named_of = product_sources().iter().flat_map(|file| &file.code.functions).filter(|function| is_named_of(function)).count();
-    assert!(named_of <= FUNCTIONS_NAMED_OF, "{named_of} functions are named `of` or `of_…`: name a new one by what it does");
+    let named_of =
+        product_sources().iter().flat_map(|file| &file.code.functions).filter(|function| is_named_of(function)).count();
+    assert!(
+        named_of <= FUNCTIONS_NAMED_OF,
+        "{named_of} functions are named `of` or `of_…`: name a new one by what it does"
+    );
     assert_eq!(named_of, FUNCTIONS_NAMED_OF, "there are fewer functions named `of`: lower FUNCTIONS_NAMED_OF");
 }
 
@@ -494,10 +534,15 @@ mod rules {
     fn large_files_are_found_and_tests_are_not_counted() {
         assert!(file_sizes(&file("src/a.rs", &"use x;\n".repeat(501)))[0].starts_with("src/a.rs:501: 501 lines"));
         let many = |large: usize| -> Vec<File> {
-            (0..10).flat_map(|n| file(&format!("src/{n}.rs"), &"use x;\n".repeat(if n < large { 351 } else { 350 }))).collect()
+            (0..10)
+                .flat_map(|n| file(&format!("src/{n}.rs"), &"use x;\n".repeat(if n < large { 351 } else { 350 })))
+                .collect()
         };
         none(file_sizes(&many(1)));
-        assert_eq!(file_sizes(&many(2)), ["src: nine in ten files have at most 350 lines; these have more: src/0.rs, src/1.rs"]);
+        assert_eq!(
+            file_sizes(&many(2)),
+            ["src: nine in ten files have at most 350 lines; these have more: src/0.rs, src/1.rs"]
+        );
         let tests = format!("use x;\n#[cfg(test)]\nmod tests {{\n{}}}\n", "const X: char = '{';\n".repeat(600));
         none(file_sizes(&file("src/a.rs", &tests)));
     }
@@ -516,12 +561,32 @@ mod rules {
     fn forbidden_arrows_are_found_in_every_form() {
         let cases = [
             ("src/schema/a.rs", "//! x\nuse crate::plan::b;", "src/schema/a.rs:2: schema may not use `crate::plan::b`"),
-            ("src/plan/a.rs", "fn f(x: &crate::execute::X) {}", "src/plan/a.rs:1: plan may not use `crate::execute::X`"),
-            ("src/plan/a.rs", "use crate::{\n  schema::x,\n  table::{a, b as c}};", "src/plan/a.rs:3: plan may not use `crate::table::a`"),
-            ("src/table/a.rs", "use crate::schema::model::Model;", "src/table/a.rs:1: table may not use `crate::schema::model`"),
-            ("src/table/a.rs", "use crate::schema::{table::Table, *};", "src/table/a.rs:1: table may not use `crate::schema`"),
+            (
+                "src/plan/a.rs",
+                "fn f(x: &crate::execute::X) {}",
+                "src/plan/a.rs:1: plan may not use `crate::execute::X`",
+            ),
+            (
+                "src/plan/a.rs",
+                "use crate::{\n  schema::x,\n  table::{a, b as c}};",
+                "src/plan/a.rs:3: plan may not use `crate::table::a`",
+            ),
+            (
+                "src/table/a.rs",
+                "use crate::schema::model::Model;",
+                "src/table/a.rs:1: table may not use `crate::schema::model`",
+            ),
+            (
+                "src/table/a.rs",
+                "use crate::schema::{table::Table, *};",
+                "src/table/a.rs:1: table may not use `crate::schema`",
+            ),
             ("src/table/a.rs", "use crate::schema;", "src/table/a.rs:1: table may not use `crate::schema`"),
-            ("src/serve/a/b.rs", "use super::super::super::table::X;", "src/serve/a/b.rs:1: serve may not use `crate::table::X`"),
+            (
+                "src/serve/a/b.rs",
+                "use super::super::super::table::X;",
+                "src/serve/a/b.rs:1: serve may not use `crate::table::X`",
+            ),
             ("src/serve/mod.rs", "use super::{cli, table::X};", "src/serve/mod.rs:1: serve may not use `crate::cli`"),
             (
                 "src/execute/a.rs",
@@ -539,14 +604,23 @@ mod rules {
     fn allowed_arrows_and_mere_words_are_left_alone() {
         let cases = [
             ("src/plan/a.rs", "use crate::schema::model::Model;"),
-            ("src/table/a.rs", "use crate::schema::table::Table;\nuse crate::schema::{table::Index};\nuse super::error::X;"),
+            (
+                "src/table/a.rs",
+                "use crate::schema::table::Table;\nuse crate::schema::{table::Index};\nuse super::error::X;",
+            ),
             ("src/schema/a.rs", "use super::table::Table;\nuse crate::schema::model;"),
             (
                 "src/schema/a.rs",
                 "/// See [`crate::execute`].\nconst A: u8 = 1; // crate::plan::x\n/* crate::plan /* crate::cli */ crate::cli */",
             ),
-            ("src/schema/a.rs", "const A: &str = \"crate::plan::x \\\" crate::cli\"; const B: &str = r#\"\" crate::plan::x\"#;"),
-            ("src/schema/a.rs", "fn f<'a>(x: &'a str) -> char { '\"' }\n#[cfg(test)]\nmod tests { use crate::table::X; }"),
+            (
+                "src/schema/a.rs",
+                "const A: &str = \"crate::plan::x \\\" crate::cli\"; const B: &str = r#\"\" crate::plan::x\"#;",
+            ),
+            (
+                "src/schema/a.rs",
+                "fn f<'a>(x: &'a str) -> char { '\"' }\n#[cfg(test)]\nmod tests { use crate::table::X; }",
+            ),
             ("src/cli/a.rs", "use crate::{execute::X, serve, table::Y};"),
         ];
         for (path, text) in cases {
@@ -578,7 +652,10 @@ mod rules {
     fn crowded_folders_are_found() {
         let folder = |count: usize| -> Vec<File> {
             let named = (0..count).map(|n| format!("src/a/f{n}.rs"));
-            named.chain(["src/a/mod.rs".to_owned(), "src/a/f_tests.rs".to_owned()]).map(|path| File::new(&path, "")).collect()
+            named
+                .chain(["src/a/mod.rs".to_owned(), "src/a/f_tests.rs".to_owned()])
+                .map(|path| File::new(&path, ""))
+                .collect()
         };
         none(folders(&folder(12)));
         assert_eq!(folders(&folder(13)), ["src/a: 13 files beside each other, 12 is the most"]);
@@ -595,10 +672,15 @@ mod rules {
             "impl<T: super::b::B> X for T {}",
         ];
         for text in in_a {
-            let found = circles(&files(&[("src/x/a.rs", text), ("src/x/b.rs", "use super::c::C;"), ("src/x/c.rs", "use super::a;")]));
+            let found = circles(&files(&[
+                ("src/x/a.rs", text),
+                ("src/x/b.rs", "use super::c::C;"),
+                ("src/x/c.rs", "use super::a;"),
+            ]));
             assert!(!found.is_empty(), "{text}");
         }
-        let three = files(&[("src/x/a.rs", in_a[0]), ("src/x/b.rs", "use super::c::C;"), ("src/x/c.rs", "use super::a;")]);
+        let three =
+            files(&[("src/x/a.rs", in_a[0]), ("src/x/b.rs", "use super::c::C;"), ("src/x/c.rs", "use super::a;")]);
         assert_eq!(circles(&three), ["src/x/a.rs:1: a circle: src/x/a.rs → src/x/b.rs → src/x/c.rs → src/x/a.rs"]);
         let folder = files(&[("src/x/mod.rs", "mod a; fn f() { a::g() }"), ("src/x/a.rs", "use super::f;")]);
         assert_eq!(circles(&folder).len(), 1);
@@ -625,7 +707,11 @@ mod rules {
         let circle = "src/x/a: a circle of siblings: src/x/a → src/x/b → src/x/a by src/x/a/one.rs → src/x/b/one.rs, \
                       src/x/b/two.rs → src/x/a/two.rs";
         assert_eq!(folder_circles(&two), [circle]);
-        let file = files(&[("src/x/a/one.rs", "use crate::x::b;"), ("src/x/a/two.rs", ""), ("src/x/b.rs", "use super::a::two;")]);
+        let file = files(&[
+            ("src/x/a/one.rs", "use crate::x::b;"),
+            ("src/x/a/two.rs", ""),
+            ("src/x/b.rs", "use super::a::two;"),
+        ]);
         assert_eq!(folder_circles(&file).len(), 1);
         let root = files(&[
             ("src/x/mod.rs", "mod a;\nuse a::two::A;"),
@@ -649,7 +735,8 @@ mod rules {
 
     #[test]
     fn types_that_are_no_nouns_are_found() {
-        let asked = file("src/a.rs", "//! Text.\npub(super) struct Asked<'a>(&'a str);\n// struct Held\nstruct Askew;\n");
+        let asked =
+            file("src/a.rs", "//! Text.\npub(super) struct Asked<'a>(&'a str);\n// struct Held\nstruct Askew;\n");
         assert_eq!(participles(&asked, &[]), ["src/a.rs:2: `Asked` is no noun: say what it is"]);
         none(participles(&asked, &[("src/a.rs", "Asked")]));
         let stale = participles(&file("src/a.rs", "//! Text.\n"), &[("src/a.rs", "Asked")]);
@@ -660,7 +747,10 @@ mod rules {
     fn long_functions_are_found() {
         let of_lines = |lines: usize| format!("fn f() {{\n{}}}\n", "    g();\n".repeat(lines - 2));
         none(function_lengths(&file("src/a.rs", &of_lines(60))));
-        assert_eq!(function_lengths(&file("src/a.rs", &of_lines(61))), ["src/a.rs:1: `f` has 61 lines, 60 is the most"]);
+        assert_eq!(
+            function_lengths(&file("src/a.rs", &of_lines(61))),
+            ["src/a.rs:1: `f` has 61 lines, 60 is the most"]
+        );
     }
 
     #[test]
@@ -725,10 +815,19 @@ mod rules {
         none(found("g/a.golden", &whole, &[]));
         none(found("g/a.golden", results, &["g/a.golden"]));
         assert_eq!(found("g/a.golden", results, &[]), ["g/a.golden:1: the golden has no `operation`"]);
-        assert_eq!(found("g/a.golden", &whole, &["g/a.golden"]), ["g/a.golden:1: the operation is also a file of the example"]);
-        assert_eq!(found("g/a.golden", &whole, &["g/b.golden"]), ["g/b.golden:1: the example's operation has no golden"]);
+        assert_eq!(
+            found("g/a.golden", &whole, &["g/a.golden"]),
+            ["g/a.golden:1: the operation is also a file of the example"]
+        );
+        assert_eq!(
+            found("g/a.golden", &whole, &["g/b.golden"]),
+            ["g/b.golden:1: the example's operation has no golden"]
+        );
         assert_eq!(found("g/a.plan.txt", "wave 1\n", &[]), ["g/a.plan.txt:1: a golden is one file, `<case>.golden`"]);
-        assert_eq!(found("g/a.golden", &whole.replace("==== calls\n[]\n", ""), &[]), ["g/a.golden:1: the golden has no `calls`"]);
+        assert_eq!(
+            found("g/a.golden", &whole.replace("==== calls\n[]\n", ""), &[]),
+            ["g/a.golden:1: the golden has no `calls`"]
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The files of `src/` as modules: which file a path leads to, and the circles that files and folders make. Must not know the rules.
+//! The files of `src/` as modules: which file a path leads to, and the circles that files and folders make. Must not
+//! know the rules.
 
 use crate::code::{Code, NamedPath};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -51,7 +52,8 @@ impl<'a> Uses<'a> {
             let module = module_of(path);
             let named = code.paths.iter().filter_map(|named| {
                 let child = || modules.contains_key(&[&module[..], &named.names[..1]].concat());
-                let full = from_root(&module, named).or_else(|| child().then(|| [&module[..], &named.names[..]].concat()))?;
+                let full =
+                    from_root(&module, named).or_else(|| child().then(|| [&module[..], &named.names[..]].concat()))?;
                 (1..=full.len()).rev().find_map(|length| modules.get(&full[..length]).copied())
             });
             uses.insert(path, named.filter(|file| *file != path).collect());
@@ -59,8 +61,8 @@ impl<'a> Uses<'a> {
         Self { uses }
     }
 
-    /// The arrows between siblings: each file stands for the child that holds it, of the deepest folder that both files share. The children of
-    /// a folder are its files, `mod.rs` among them, and its folders.
+    /// The arrows between siblings: each file stands for the child that holds it, of the deepest folder that both files
+    /// share. The children of a folder are its files, `mod.rs` among them, and its folders.
     pub fn between_siblings(&self) -> Self {
         let mut uses: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (from, to) in self.arrows().map(|(from, to)| siblings(from, to)) {

@@ -26,7 +26,8 @@ fn fails(case: &Case) -> Option<String> {
             let mutation = &case.schema.mutations[operation.mutation];
             let outcome = memory.apply(&case.schema, mutation, &operation.arguments);
             let response = run(&gateway, &case.schema, operation).await;
-            let told = differs(&outcome, &response).or_else(|| difference(&memory.stored(&case.schema), &engine.stored(&case.schema)));
+            let told = differs(&outcome, &response)
+                .or_else(|| difference(&memory.stored(&case.schema), &engine.stored(&case.schema)));
             if let Some(told) = told {
                 return Some(format!("{} {}\n{told}\n{response}", mutation.name, json!(operation.arguments)));
             }

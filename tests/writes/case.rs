@@ -1,4 +1,5 @@
-//! A case of a law: a schema and operations, made from a seed. Runs a case, and reduces a failing one to what the failure needs.
+//! A case of a law: a schema and operations, made from a seed. Runs a case, and reduces a failing one to what the
+//! failure needs.
 
 use crate::engine::Engine;
 use crate::model::{Arguments, Memory};
@@ -67,7 +68,8 @@ impl Case {
         let mut schema = Schema::random(seed, dimensions);
         let mut rng = Rng::with_seed(seed ^ 0x6f70_6572);
         let writer = |position: usize| position.checked_sub(FIRST).map(|position| position % WRITERS);
-        let mut operations: Vec<Operation> = (0..most).map(|position| operation(&mut rng, &schema, writer(position))).collect();
+        let mut operations: Vec<Operation> =
+            (0..most).map(|position| operation(&mut rng, &schema, writer(position))).collect();
         if dimensions.rules {
             schema = rules::with_random(&mut rng, schema, &|schema| load(schema).is_some());
             operations.iter_mut().for_each(|operation| operation.claims = rules::claims(&mut rng));
@@ -109,8 +111,9 @@ impl Case {
 
     /// Removes from the schema what no operation uses.
     fn prune(&mut self) {
-        let used: Vec<usize> =
-            (0..self.schema.mutations.len()).filter(|at| self.operations.iter().any(|one| one.mutation == *at)).collect();
+        let used: Vec<usize> = (0..self.schema.mutations.len())
+            .filter(|at| self.operations.iter().any(|one| one.mutation == *at))
+            .collect();
         self.schema.mutations = used.iter().map(|at| self.schema.mutations[*at].clone()).collect();
         for operation in &mut self.operations {
             operation.mutation = used.iter().position(|at| *at == operation.mutation).unwrap();
@@ -122,7 +125,9 @@ impl Case {
             .iter()
             .flat_map(|mutation| &mutation.actions)
             .flat_map(|action| match &action.verb {
-                Verb::Delete { cascade, .. } => cascade.iter().flat_map(|path| path.split('.')).map(str::to_owned).collect(),
+                Verb::Delete { cascade, .. } => {
+                    cascade.iter().flat_map(|path| path.split('.')).map(str::to_owned).collect()
+                }
                 _ => Vec::new(),
             })
             .collect();
@@ -135,7 +140,15 @@ impl Case {
         let writer = |one: &Operation| one.writer.map_or_else(String::new, |writer| format!("{writer}: "));
         self.operations
             .iter()
-            .map(|one| format!("{}{} {} {}\n", writer(one), self.schema.mutations[one.mutation].name, json!(one.arguments), one.claims))
+            .map(|one| {
+                format!(
+                    "{}{} {} {}\n",
+                    writer(one),
+                    self.schema.mutations[one.mutation].name,
+                    json!(one.arguments),
+                    one.claims
+                )
+            })
             .collect()
     }
 }
@@ -176,13 +189,17 @@ pub fn text(schema: &Schema, mutation: &Mutation) -> String {
     let declared: Vec<String> = mutation
         .arguments
         .iter()
-        .map(|argument| format!("${}: {}", argument.name, type_of(ty(argument.of), argument.kind, argument.non_null, true)))
+        .map(|argument| {
+            format!("${}: {}", argument.name, type_of(ty(argument.of), argument.kind, argument.non_null, true))
+        })
         .collect();
     let passed: Vec<String> = mutation.arguments.iter().map(|argument| format!("{0}: ${0}", argument.name)).collect();
     let selection = match mutation.returns {
         Returns::Item(action) | Returns::Items(action) => {
             let fields = ty(mutation.actions[action].item).fields.iter();
-            let one = |kind: Kind, name: &str| if kind == Kind::Parts { format!("{name} {{ id text count }}") } else { name.to_owned() };
+            let one = |kind: Kind, name: &str| {
+                if kind == Kind::Parts { format!("{name} {{ id text count }}") } else { name.to_owned() }
+            };
             format!(" {{ {} }}", fields.map(|field| one(field.kind, &field.name)).collect::<Vec<_>>().join(" "))
         }
         Returns::True => String::new(),
@@ -224,7 +241,8 @@ pub async fn begin(case: &Case, engine: &Arc<Engine>, model: &Arc<Model>) -> Mem
     memory
 }
 
-/// Runs the operations of all writers concurrently. Gives for each its position, what `note` gave before and after it, and the response.
+/// Runs the operations of all writers concurrently. Gives for each its position, what `note` gave before and after it,
+/// and the response.
 pub async fn together<N: Send + 'static>(
     case: &Case,
     engine: &Arc<Engine>,
@@ -237,7 +255,9 @@ pub async fn together<N: Send + 'static>(
             let (gateway, case, note) = (gateway(engine, model, writer), shared.clone(), note.clone());
             tokio::spawn(async move {
                 let mut made = Vec::new();
-                for (position, operation) in case.operations.iter().enumerate().filter(|(_, one)| one.writer == Some(writer)) {
+                for (position, operation) in
+                    case.operations.iter().enumerate().filter(|(_, one)| one.writer == Some(writer))
+                {
                     let begun = note();
                     let response = run(&gateway, &case.schema, operation).await;
                     made.push((position, begun, note(), response));

@@ -18,7 +18,9 @@ pub fn differs(outcome: &Outcome, response: &Value) -> Option<String> {
 /// A response with its sets, and lists of many items, in order.
 fn sorted(value: &Value) -> Value {
     match value {
-        Value::Array(items) if items.iter().any(Value::is_object) && items.iter().all(|item| item.get("text").is_none()) => {
+        Value::Array(items)
+            if items.iter().any(Value::is_object) && items.iter().all(|item| item.get("text").is_none()) =>
+        {
             let mut items: Vec<Value> = items.iter().map(sorted).collect();
             items.sort_by_key(Value::to_string);
             json!(items)

@@ -36,8 +36,7 @@ where
 
 /// Changes foods of the container. Gives what this client's foods must be afterwards: name → quantity.
 async fn keep_house(gateway: Gateway, number: usize) -> Vec<(String, f64)> {
-    let add =
-        "mutation ($g: ID!, $c: ID!, $input: FoodInput!) { addFood(groupId: $g, containerId: $c, input: $input) { foods { id name } } }";
+    let add = "mutation ($g: ID!, $c: ID!, $input: FoodInput!) { addFood(groupId: $g, containerId: $c, input: $input) { foods { id name } } }";
     let update = "mutation ($g: ID!, $c: ID!, $f: ID!, $input: FoodPatch!) { updateFood(groupId: $g, containerId: $c, foodId: $f, input: $input) { id } }";
     let remove = "mutation ($g: ID!, $c: ID!, $f: ID!) { removeFood(groupId: $g, containerId: $c, foodId: $f) { id } }";
     let mut mine = BTreeMap::new();
@@ -78,16 +77,22 @@ async fn writers_of_one_containers_foods_lose_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn concurrent_changes_of_one_food_none_is_half_made() {
     let (gateway, _) = support::system("pantry").await;
-    let add =
-        "mutation ($g: ID!, $c: ID!, $input: FoodInput!) { addFood(groupId: $g, containerId: $c, input: $input) { foods { id name } } }";
+    let add = "mutation ($g: ID!, $c: ID!, $input: FoodInput!) { addFood(groupId: $g, containerId: $c, input: $input) { foods { id name } } }";
     let input = json!({ "name": "the food", "category": "test" });
     let added = run(&gateway, add, json!({ "g": GROUP, "c": CONTAINER, "input": input })).await;
-    let id = added["data"]["addFood"]["foods"].as_array().unwrap().iter().find(|food| food["name"] == "the food").unwrap()["id"].clone();
+    let id = added["data"]["addFood"]["foods"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|food| food["name"] == "the food")
+        .unwrap()["id"]
+        .clone();
     let update = "mutation ($g: ID!, $c: ID!, $f: ID!, $input: FoodPatch!) { updateFood(groupId: $g, containerId: $c, foodId: $f, input: $input) { id } }";
     let answers = together(|number| {
         let (gateway, id) = (gateway.clone(), id.clone());
         async move {
-            let patch = json!({ "name": format!("name {number}"), "quantity": number, "unit": format!("unit {number}") });
+            let patch =
+                json!({ "name": format!("name {number}"), "quantity": number, "unit": format!("unit {number}") });
             run(&gateway, update, json!({ "g": GROUP, "c": CONTAINER, "f": id, "input": patch })).await
         }
     })
@@ -99,7 +104,13 @@ async fn concurrent_changes_of_one_food_none_is_half_made() {
         json!({ "g": GROUP, "c": CONTAINER }),
     )
     .await;
-    let food = foods["data"]["group"]["container"]["foods"].as_array().unwrap().iter().find(|food| food["id"] == id).unwrap().clone();
+    let food = foods["data"]["group"]["container"]["foods"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|food| food["id"] == id)
+        .unwrap()
+        .clone();
     let number = food["quantity"].as_f64().unwrap();
     assert_eq!(food["name"], format!("name {number}"));
     assert_eq!(food["unit"], format!("unit {number}"));
@@ -131,7 +142,8 @@ async fn sign(gateway: Gateway, mark: String) -> usize {
     let edit = "mutation ($v: Int!, $t: String!) { editPage(id: \"p\", version: $v, title: $t) { version title } }";
     for attempt in 1.. {
         let read = run(&gateway, "{ page(id: \"p\") { version title } }", json!({})).await["data"]["page"].take();
-        let (version, title) = (read["version"].as_u64().unwrap(), format!("{}{mark}", read["title"].as_str().unwrap()));
+        let (version, title) =
+            (read["version"].as_u64().unwrap(), format!("{}{mark}", read["title"].as_str().unwrap()));
         let answer = run(&gateway, edit, json!({ "v": version, "t": title })).await;
         if answer["errors"].is_null() {
             assert_eq!(answer["data"]["editPage"], json!({ "version": version + 1, "title": title }));
@@ -159,7 +171,12 @@ async fn concurrent_writes_of_a_versioned_item_none_is_lost() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn concurrent_counts_none_is_lost_and_none_goes_too_far() {
     let (gateway, _) = support::system("ledger").await;
-    run(&gateway, "mutation { open(id: \"a\", coins: 100) { coins } b: open(id: \"b\", coins: 0) { coins } }", json!({})).await;
+    run(
+        &gateway,
+        "mutation { open(id: \"a\", coins: 100) { coins } b: open(id: \"b\", coins: 0) { coins } }",
+        json!({}),
+    )
+    .await;
     let answers = together(|number| {
         let gateway = gateway.clone();
         async move {
@@ -197,10 +214,14 @@ async fn copies_are_the_same_after_writers_of_one_item() {
     for (mark, stars) in &answers {
         assert_eq!((&mark["errors"], &stars["errors"]), (&Value::Null, &Value::Null));
     }
-    let readers: Vec<String> =
-        (0..40).map(|reader| format!("r{reader}: reviews(titleId: \"dune\", reader: \"{reader}\") {{ id stars }}")).collect();
-    let titles: Vec<String> =
-        (0..20).map(|reader| format!("t{reader}: titleFor(id: \"dune\", listener: \"{reader}\") {{ revision marks {{ id }} }}")).collect();
+    let readers: Vec<String> = (0..40)
+        .map(|reader| format!("r{reader}: reviews(titleId: \"dune\", reader: \"{reader}\") {{ id stars }}"))
+        .collect();
+    let titles: Vec<String> = (0..20)
+        .map(|reader| {
+            format!("t{reader}: titleFor(id: \"dune\", listener: \"{reader}\") {{ revision marks {{ id }} }}")
+        })
+        .collect();
     for (queries, marks) in [(&readers[..20], None), (&readers[20..], None), (&titles[..], Some(CLIENTS))] {
         let read = run(&gateway, &format!("{{ {} }}", queries.join(" ")), json!({})).await;
         let seen: Vec<&Value> = read["data"].as_object().unwrap().values().collect();
@@ -238,7 +259,8 @@ async fn a_counter_gives_every_writer_a_number_of_its_own() {
     let tries = recorder.take().iter().filter(|(operation, _)| operation == "TransactWriteItems").count();
     assert!(tries <= 4 * CLIENTS, "{tries} tries");
     println!("{tries} tries of {CLIENTS} writers");
-    let read = run(&gateway, "{ repo(name: \"r\") { nextNumber } issues(repoName: \"r\") { number title } }", json!({})).await;
+    let read =
+        run(&gateway, "{ repo(name: \"r\") { nextNumber } issues(repoName: \"r\") { number title } }", json!({})).await;
     assert_eq!(read["data"]["repo"]["nextNumber"], CLIENTS + 1);
     assert_eq!(read["data"]["issues"].as_array().unwrap().len(), CLIENTS);
 }
@@ -271,7 +293,8 @@ async fn vote_and_move(gateway: Gateway, client: usize) -> usize {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_item_that_moves_loses_nothing() {
     let (gateway, _) = support::system("depot").await;
-    run(&gateway, "mutation { addCard(boardId: \"x\", listId: \"a\", id: \"1\", title: \"t\") { id } }", json!({})).await;
+    run(&gateway, "mutation { addCard(boardId: \"x\", listId: \"a\", id: \"1\", title: \"t\") { id } }", json!({}))
+        .await;
     let mut clients = JoinSet::new();
     for client in 0..16 {
         clients.spawn(vote_and_move(gateway.clone(), client));

@@ -1,5 +1,5 @@
-//! What a write costs is never above what `atMost` says before it runs: its calls, its read units and its write units. With rules and without,
-//! one writer, no faults.
+//! What a write costs is never above what `atMost` says before it runs: its calls, its read units and its write units.
+//! With rules and without, one writer, no faults.
 
 use crate::case::{Case, block_on, cases, law, load, request};
 use crate::random_schema::Dimensions;
@@ -33,7 +33,10 @@ fn a_write_by_rules_costs_at_most_what_is_said_before() {
     });
     let (hiding, looking_up, codes) = (hiding.take(), looking_up.take(), codes.take());
     eprintln!("{count} schemas, {hiding} rules that hide, {looking_up} look-ups, {codes:?}");
-    assert!(hiding * 2 >= count && looking_up >= count, "few rules: {hiding} hide, {looking_up} look up, in {count} schemas");
+    assert!(
+        hiding * 2 >= count && looking_up >= count,
+        "few rules: {hiding} hide, {looking_up} look up, in {count} schemas"
+    );
     assert!(["", "FORBIDDEN", "UNAUTHENTICATED"].iter().all(|code| codes.get(*code) > Some(&count)), "{codes:?}");
     assert!(!codes.contains_key("UNAVAILABLE"), "nothing fails: {codes:?}");
 }

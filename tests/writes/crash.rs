@@ -1,4 +1,5 @@
-//! Kills the gateway while it writes, round after round, and checks the rest: nothing is half written, and nothing acknowledged is lost.
+//! Kills the gateway while it writes, round after round, and checks the rest: nothing is half written, and nothing
+//! acknowledged is lost.
 
 use crate::support;
 use keyfold::table::data::attribute::{Attribute, Item};
@@ -46,7 +47,9 @@ impl Process {
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut lines = lines.map(|line| line.unwrap());
-        let url = lines.find_map(|line| line.split_whitespace().find(|word| word.ends_with("/graphql")).map(str::to_owned)).unwrap();
+        let url = lines
+            .find_map(|line| line.split_whitespace().find(|word| word.ends_with("/graphql")).map(str::to_owned))
+            .unwrap();
         // A process that writes to a closed pipe dies, so read the rest, too.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, url, _keys: keys }
@@ -152,18 +155,21 @@ async fn everything(table: &str, data: &Path) -> Vec<Item> {
 
 /// Checks that the items in the table are whole.
 fn check(items: &[Item], acknowledged: &Acknowledged) {
-    let keys: BTreeMap<(String, String), &Item> = items.iter().map(|item| ((text(item, "PK"), text(item, "SK")), item)).collect();
+    let keys: BTreeMap<(String, String), &Item> =
+        items.iter().map(|item| ((text(item, "PK"), text(item, "SK")), item)).collect();
     let has = |pk: &str, sk: &str| keys.contains_key(&(pk.to_owned(), sk.to_owned()));
     let mut guarded = BTreeSet::new();
     for ((pk, sk), item) in &keys {
         if pk.starts_with("Unique#") {
             let owner = items.iter().find(|owner| {
-                owner.get("SK") == Some(&Attribute::S("User".into())) && pk.ends_with(&format!("#{}", text(owner, "EMailAddress")))
+                owner.get("SK") == Some(&Attribute::S("User".into()))
+                    && pk.ends_with(&format!("#{}", text(owner, "EMailAddress")))
             });
             assert!(owner.is_some(), "the guard {pk} {sk} has no owner");
             guarded.insert(pk.clone());
         } else if sk == "Group" {
-            let members = items.iter().filter(|link| link.get("SK") == Some(&Attribute::S(format!("Group#{pk}").into()))).count();
+            let members =
+                items.iter().filter(|link| link.get("SK") == Some(&Attribute::S(format!("Group#{pk}").into()))).count();
             assert!(members > 0, "the group {pk} has no member");
         } else if sk == "Container" {
             let link = items.iter().any(|link| link.get("SK") == Some(&Attribute::S(format!("Container#{pk}").into())));
@@ -173,15 +179,21 @@ fn check(items: &[Item], acknowledged: &Acknowledged) {
         } else if let Some(container) = sk.strip_prefix("Container#") {
             assert!(has(container, "Container") && has(pk, "Group"), "the link {pk} {sk} leads to nothing");
         } else if sk == "User" {
-            let guard =
-                keys.keys().any(|(key, _)| key.starts_with("Unique#") && key.ends_with(&format!("#{}", text(item, "EMailAddress"))));
+            let guard = keys.keys().any(|(key, _)| {
+                key.starts_with("Unique#") && key.ends_with(&format!("#{}", text(item, "EMailAddress")))
+            });
             assert!(guard, "the user {pk} has no guard for {}", text(item, "EMailAddress"));
         }
     }
-    for (ids, sk) in [(&acknowledged.users, "User"), (&acknowledged.groups, "Group"), (&acknowledged.containers, "Container")] {
+    for (ids, sk) in
+        [(&acknowledged.users, "User"), (&acknowledged.groups, "Group"), (&acknowledged.containers, "Container")]
+    {
         ids.iter().for_each(|id| assert!(has(id, sk), "{sk} {id} was acknowledged and is lost"));
     }
-    acknowledged.deleted.iter().for_each(|id| assert!(!has(id, "Group") && !has(id, "Container"), "{id} was deleted and is there"));
+    acknowledged
+        .deleted
+        .iter()
+        .for_each(|id| assert!(!has(id, "Group") && !has(id, "Container"), "{id} was deleted and is there"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -193,8 +205,9 @@ async fn nothing_is_half_written_when_the_gateway_is_killed() {
         let users = (0..WRITERS).flat_map(|writer| (0..USERS).map(move |turn| format!("r{round}w{writer}t{turn}")));
         let process = Process::start("schema.graphql", data.path(), users);
         let count = Arc::new(AtomicUsize::new(0));
-        let writers: Vec<_> =
-            (0..WRITERS).map(|writer| tokio::spawn(write(process.url.clone(), format!("r{round}w{writer}"), count.clone()))).collect();
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| tokio::spawn(write(process.url.clone(), format!("r{round}w{writer}"), count.clone())))
+            .collect();
         // After a number of turns that differs from round to round, in the middle of a write.
         let until = round % 7;
         while count.load(Ordering::Relaxed) < until {
@@ -255,8 +268,9 @@ async fn no_tagging_of_a_deleted_tag_is_left_when_the_gateway_is_killed() {
         let users = (0..WRITERS).map(|writer| format!("r{round}w{writer}"));
         let process = Process::start("schema.graphql", data.path(), users);
         let count = Arc::new(AtomicUsize::new(0));
-        let writers: Vec<_> =
-            (0..WRITERS).map(|writer| tokio::spawn(tag(process.url.clone(), format!("r{round}w{writer}"), count.clone()))).collect();
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| tokio::spawn(tag(process.url.clone(), format!("r{round}w{writer}"), count.clone())))
+            .collect();
         while count.load(Ordering::Relaxed) < round % 7 {
             tokio::task::yield_now().await;
         }

@@ -1,11 +1,13 @@
-//! The embedded engine under the SDK clients of several writers. A seed decides how their calls take turns and which of them meet trouble.
-//! The engine logs the calls in the order in which it carried them out.
+//! The embedded engine under the SDK clients of several writers. A seed decides how their calls take turns and which of
+//! them meet trouble. The engine logs the calls in the order in which it carried them out.
 
 use crate::policy::{Right, needed};
 use crate::random_schema::keys::Attributes;
 use crate::random_schema::{Rng, Schema};
 use crate::scripted::{LOST, REFUSED, Reply, played};
-use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
+};
 use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use dynoxide::{Database, DynoxideError};
@@ -114,7 +116,11 @@ impl Engine {
         if !applied {
             return REFUSED[kind % REFUSED.len()].1();
         }
-        let needs = if operation.contains("Table") || operation == "DescribeTimeToLive" { Vec::new() } else { needed(operation, &body) };
+        let needs = if operation.contains("Table") || operation == "DescribeTimeToLive" {
+            Vec::new()
+        } else {
+            needed(operation, &body)
+        };
         let reply = self.apply(operation, body);
         let wrote = is_write(operation) && matches!(reply, Reply::Body(200, _));
         state.log.push(Call { writer, operation: operation.to_owned(), wrote, needs });
@@ -147,7 +153,10 @@ fn is_write(operation: &str) -> bool {
     ["PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"].contains(&operation)
 }
 
-fn answer<Q: DeserializeOwned, R: Serialize>(body: Value, operation: impl FnOnce(Q) -> Result<R, DynoxideError>) -> Reply {
+fn answer<Q: DeserializeOwned, R: Serialize>(
+    body: Value,
+    operation: impl FnOnce(Q) -> Result<R, DynoxideError>,
+) -> Reply {
     match operation(serde_json::from_value(body).unwrap()) {
         Ok(response) => Reply::ok(serde_json::to_value(&response).unwrap()),
         Err(refusal) => Reply::Body(refusal.status_code(), refusal.to_json()),

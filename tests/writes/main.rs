@@ -1,8 +1,9 @@
-//! Laws of writes on random schemas: the gateway's changes of the store and its answers agree with a plain model in memory (`model`). With
-//! one writer (`alone`), with 16 writers, and with troubles below the SDK. `concurrent` has many writers of one item or one value. `costs`: a
-//! write costs at most what is said before.
+//! Laws of writes on random schemas: the gateway's changes of the store and its answers agree with a plain model in
+//! memory (`model`). With one writer (`alone`), with 16 writers, and with troubles below the SDK. `concurrent` has many
+//! writers of one item or one value. `costs`: a write costs at most what is said before.
 //!
-//! `faults` are single mutations on a table that misbehaves below the SDK, and `crash` kills the gateway while it writes.
+//! `faults` are single mutations on a table that misbehaves below the SDK, and `crash` kills the gateway while it
+//! writes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "../support/random_schema/mod.rs"]

@@ -1,4 +1,5 @@
-//! The meaning of mutations on plain values in memory: no expressions, no calls, no races. Follows docs/language.md, not the code.
+//! The meaning of mutations on plain values in memory: no expressions, no calls, no races. Follows docs/language.md,
+//! not the code.
 
 use crate::random_schema::keys::{self, Attributes, Values};
 use crate::random_schema::mutations::{Action, Clause, Condition, Mutation, Returns, Source, Verb};
@@ -99,11 +100,13 @@ impl Memory {
         })
     }
 
-    /// The items that a mutation puts, whatever else exists: their places and types. Empty if they depend on what the mutation finds.
+    /// The items that a mutation puts, whatever else exists: their places and types. Empty if they depend on what the
+    /// mutation finds.
     pub fn puts(schema: &Schema, mutation: &Mutation, arguments: &Arguments) -> Vec<(Place, usize)> {
         let run = Run { schema, mutation, arguments, found: None };
-        let puts =
-            |action: &&Action| matches!(action.verb, Verb::Put { .. } | Verb::Update { upsert: true, .. }) && mutation.found.is_none();
+        let puts = |action: &&Action| {
+            matches!(action.verb, Verb::Put { .. } | Verb::Update { upsert: true, .. }) && mutation.found.is_none()
+        };
         let place = |action: &Action| {
             let ty = run.ty(action);
             ((ty.table, keys::name(schema.table_of(ty), ty, &run.new_item(action))), action.item)
@@ -120,9 +123,14 @@ impl Memory {
                 continue;
             }
             let new = if put { run.new_item(action) } else { Values::new() };
-            let place = if put { (ty.table, keys::name(run.schema.table_of(ty), ty, &new)) } else { run.place(action.item, &action.key) };
+            let place = if put {
+                (ty.table, keys::name(run.schema.table_of(ty), ty, &new))
+            } else {
+                run.place(action.item, &action.key)
+            };
             let old = self.get(&place, action.item);
-            let unique = ty.fields.iter().filter(|field| field.unique && (put || matches!(action.verb, Verb::Delete { .. })));
+            let unique =
+                ty.fields.iter().filter(|field| field.unique && (put || matches!(action.verb, Verb::Delete { .. })));
             let texts = unique.flat_map(|field| [new.get(&field.name), old.and_then(|old| old.get(&field.name))]);
             let texts: BTreeSet<String> = texts.flatten().map(Value::to_string).collect();
             about.push(place);
@@ -138,7 +146,9 @@ impl Memory {
             let ty = &schema.types[*item];
             let name = &schema.tables[*table].name;
             let guards = keys::guards(schema, ty, values).into_iter().map(|(_, guard)| guard);
-            stored.extend(keys::items(schema, ty, values).into_iter().chain(guards).map(|item| (name.clone(), text(&item))));
+            stored.extend(
+                keys::items(schema, ty, values).into_iter().chain(guards).map(|item| (name.clone(), text(&item))),
+            );
         }
         stored
     }
@@ -179,7 +189,8 @@ impl Memory {
                 match verb {
                     Verb::Check => Ok(Effect::default()),
                     Verb::Delete { cascade, .. } => {
-                        let related = cascade.iter().flat_map(|path| self.related(run.schema, action.item, values, path));
+                        let related =
+                            cascade.iter().flat_map(|path| self.related(run.schema, action.item, values, path));
                         let related: BTreeSet<Place> = related.collect();
                         let writes = std::iter::once(place).chain(related).map(|place| (place, None)).collect();
                         Ok(Effect { writes, gives: vec![shown(ty, values)] })
@@ -244,7 +255,10 @@ impl Memory {
                 let link = format!("{}Id", schema.types[*parent].small());
                 for (place, (child, values)) in &self.items {
                     let ty = &schema.types[*child];
-                    if ty.parent == Some(*parent) && format!("{}s", ty.small()) == relation && values.get(&link) == of.get("id") {
+                    if ty.parent == Some(*parent)
+                        && format!("{}s", ty.small()) == relation
+                        && values.get(&link) == of.get("id")
+                    {
                         places.push(place.clone());
                         next.push((*child, values));
                     }
@@ -275,7 +289,8 @@ impl Run<'_> {
         (ty.table, keys::name(self.schema.table_of(ty), ty, &values))
     }
 
-    /// The given values, defaults for the rest, and the first version. A given null stays null if the field is nullable.
+    /// The given values, defaults for the rest, and the first version. A given null stays null if the field is
+    /// nullable.
     fn new_item(&self, action: &Action) -> Values {
         let ty = self.ty(action);
         let mut values = Values::new();
@@ -285,7 +300,8 @@ impl Run<'_> {
                 values.insert(field.name.clone(), normal(field.kind, value));
             }
         }
-        let with_defaults = ty.fields.iter().filter_map(|field| Some((field.name.clone(), with_default(ty, field, &values)?)));
+        let with_defaults =
+            ty.fields.iter().filter_map(|field| Some((field.name.clone(), with_default(ty, field, &values)?)));
         with_defaults.filter(|(_, value)| !value.is_null()).collect()
     }
 
@@ -298,8 +314,9 @@ impl Run<'_> {
         let written = |action: &Action| -> Vec<(String, Source)> {
             match &action.verb {
                 Verb::Change(clauses) => {
-                    let set =
-                        clauses.iter().filter_map(|clause| if let Clause::Set(field, by) = clause { Some((field, by)) } else { None });
+                    let set = clauses.iter().filter_map(|clause| {
+                        if let Clause::Set(field, by) = clause { Some((field, by)) } else { None }
+                    });
                     set.map(|(field, by)| (field.clone(), Source::Argument(by.clone()))).collect()
                 }
                 Verb::Append | Verb::ChangeElement => Vec::new(),
@@ -341,8 +358,11 @@ impl Run<'_> {
     fn changed(&self, action: &Action, before: &Values) -> Result<Values, Refusal> {
         let ty = self.ty(action);
         let mut after = before.clone();
-        let mut renewed: Vec<&Field> =
-            ty.fields.iter().filter(|field| field.default.as_ref().is_some_and(|default| default.every_write)).collect();
+        let mut renewed: Vec<&Field> = ty
+            .fields
+            .iter()
+            .filter(|field| field.default.as_ref().is_some_and(|default| default.every_write))
+            .collect();
         let mut set = |field: &str, value: Value| match value {
             Value::Null => _ = after.remove(field),
             value => _ = after.insert(field.to_owned(), normal(ty.field(field).kind, value)),
@@ -377,9 +397,11 @@ impl Run<'_> {
         }
         if let Verb::Update { upsert: true, .. } = &action.verb {
             // An upsert gives the item the defaults of fields that it lacks, unless an argument sets null.
-            let given = |field: &str| action.values.iter().any(|(name, source)| name == field && self.value(source).is_some());
+            let given =
+                |field: &str| action.values.iter().any(|(name, source)| name == field && self.value(source).is_some());
             let lacking = ty.fields.iter().filter(|field| !after.contains_key(&field.name) && !given(&field.name));
-            let made: Values = lacking.filter_map(|field| Some((field.name.clone(), with_default(ty, field, &after)?))).collect();
+            let made: Values =
+                lacking.filter_map(|field| Some((field.name.clone(), with_default(ty, field, &after)?))).collect();
             after.extend(made.into_iter().filter(|(_, value)| !value.is_null()));
         }
         if let Some(version) = after.get_mut("version") {
@@ -448,7 +470,8 @@ fn breaks(field: &Field, value: &Value) -> bool {
 fn normal(kind: Kind, value: Value) -> Value {
     match (kind, value) {
         (Kind::Set, Value::Array(elements)) => {
-            let elements: BTreeSet<String> = elements.iter().map(|element| element.as_str().unwrap().to_owned()).collect();
+            let elements: BTreeSet<String> =
+                elements.iter().map(|element| element.as_str().unwrap().to_owned()).collect();
             json!(elements)
         }
         (Kind::Parts, Value::Array(parts)) => json!(parts.iter().map(with_part_defaults).collect::<Vec<_>>()),
@@ -516,7 +539,9 @@ fn sorted(value: &Value) -> String {
             let members: BTreeMap<&String, String> = members
                 .iter()
                 .map(|(name, value)| match value.as_array().filter(|_| name == "SS") {
-                    Some(elements) => (name, json!(elements.iter().map(Value::to_string).collect::<BTreeSet<_>>()).to_string()),
+                    Some(elements) => {
+                        (name, json!(elements.iter().map(Value::to_string).collect::<BTreeSet<_>>()).to_string())
+                    }
                     None => (name, sorted(value)),
                 })
                 .collect();

@@ -1,6 +1,7 @@
-//! Sixteen writers of items that belong to others. As the reference recommends, each put checks that the parent exists, and each delete
-//! also deletes what belongs to the item. At rest, no item lacks its parent, every key is what its template makes of the attributes, every
-//! guard has its owner, and replicas are equal. Also runs with troubles, where no acknowledged put may be lost.
+//! Sixteen writers of items that belong to others. As the reference recommends, each put checks that the parent exists,
+//! and each delete also deletes what belongs to the item. At rest, no item lacks its parent, every key is what its
+//! template makes of the attributes, every guard has its owner, and replicas are equal. Also runs with troubles, where
+//! no acknowledged put may be lost.
 
 use crate::case::{Case, FIRST, WRITERS, begin, block_on, cases, law, load, together};
 use crate::compare::difference;
@@ -20,7 +21,9 @@ fn nothing_belongs_to_what_is_gone() {
 
 #[test]
 fn what_sixteen_writers_were_told_is_there_after_troubles() {
-    law(cases(20), &Dimensions { deletes: false, ..Dimensions::default() }, FIRST + WRITERS * EACH, &|case| fails(case, 15));
+    law(cases(20), &Dimensions { deletes: false, ..Dimensions::default() }, FIRST + WRITERS * EACH, &|case| {
+        fails(case, 15)
+    });
 }
 
 /// What the laws' schemas may use: deletes delete everything below, and no child is put without its parent.

@@ -1,5 +1,5 @@
-//! Sixteen writers, and a table with troubles: every call that they lead to is in the policy that `keyfold tables --format iam` prints for the
-//! schema. Reads before writes, repairs and sweeps are calls, too.
+//! Sixteen writers, and a table with troubles: every call that they lead to is in the policy that
+//! `keyfold tables --format iam` prints for the schema. Reads before writes, repairs and sweeps are calls, too.
 
 use crate::case::{Case, FIRST, WRITERS, begin, block_on, cases, law, load, together};
 use crate::engine::Engine;
@@ -46,5 +46,7 @@ fn fails(case: &Case) -> Option<String> {
     let allowed = allowed(&policy);
     let log = engine.log(0);
     let mut needed = log.iter().flat_map(|call| &call.needs);
-    needed.find(|right| !allowed.contains(right)).map(|right| format!("the policy does not allow {right:?}: {policy:#}"))
+    needed
+        .find(|right| !allowed.contains(right))
+        .map(|right| format!("the policy does not allow {right:?}: {policy:#}"))
 }

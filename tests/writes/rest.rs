@@ -1,4 +1,5 @@
-//! A store at rest → its items as plain values. What is derived from them (keys, copies, guards) is compared with the store.
+//! A store at rest → its items as plain values. What is derived from them (keys, copies, guards) is compared with the
+//! store.
 
 use crate::model::{Memory, Place};
 use crate::random_schema::keys::{Attributes, Values};
@@ -10,7 +11,11 @@ impl Memory {
     pub fn read(schema: &Schema, items: &[(usize, Attributes)]) -> Self {
         let mut memory = Self::new();
         for (table, item) in items {
-            let known = schema.types.iter().enumerate().find_map(|(position, ty)| Some((position, values(schema, ty, *table, item)?)));
+            let known = schema
+                .types
+                .iter()
+                .enumerate()
+                .find_map(|(position, ty)| Some((position, values(schema, ty, *table, item)?)));
             if let Some((position, values)) = known {
                 let ty = &schema.types[position];
                 let place: Place = (*table, crate::random_schema::keys::name(schema.table_of(ty), ty, &values));
@@ -89,7 +94,10 @@ fn value(kind: Kind, attribute: &Value) -> Value {
             let part = |part: &Value| -> Value {
                 let fields = part["M"].as_object().unwrap().iter();
                 let kind = |name: &str| if name == "count" { Kind::Int } else { Kind::Text };
-                fields.map(|(name, attribute)| (name.clone(), value(kind(name), attribute))).collect::<Map<_, _>>().into()
+                fields
+                    .map(|(name, attribute)| (name.clone(), value(kind(name), attribute)))
+                    .collect::<Map<_, _>>()
+                    .into()
             };
             list(attribute).iter().map(part).collect()
         }

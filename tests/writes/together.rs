@@ -1,5 +1,5 @@
-//! Sixteen writers: every response, and the store at the end, agree with the model when it runs the same operations one after the other, in
-//! the order in which the engine carried out their writes.
+//! Sixteen writers: every response, and the store at the end, agree with the model when it runs the same operations one
+//! after the other, in the order in which the engine carried out their writes.
 
 use crate::case::{Case, FIRST, WRITERS, begin, block_on, cases, law, load, together};
 use crate::compare::{difference, differs};
@@ -53,7 +53,9 @@ fn fails(case: &Case) -> Option<String> {
 /// Why no order explains the responses and the store, if none does.
 fn explained(case: &Case, engine: &Engine, from: usize, first: Memory, made: &[Made]) -> Option<String> {
     let log = engine.log(0);
-    let wrote = |one: &Made| (one.begun..one.ended).filter(|at| log[*at].writer == one.writer && log[*at].wrote).collect::<Vec<_>>();
+    let wrote = |one: &Made| {
+        (one.begun..one.ended).filter(|at| log[*at].writer == one.writer && log[*at].wrote).collect::<Vec<_>>()
+    };
     let mut writes: Vec<(usize, &Made)> = made.iter().filter_map(|one| Some((*wrote(one).last()?, one))).collect();
     writes.sort_by_key(|(at, _)| *at);
     // The state after each write, with the number of calls until then.
@@ -82,7 +84,8 @@ fn explained(case: &Case, engine: &Engine, from: usize, first: Memory, made: &[M
             Some(at) => {
                 let before = states.iter().rposition(|(state, _)| *state <= at).unwrap();
                 let outcome = apply(case, one, &mut states[before].1.clone()).1;
-                let later = states.iter().filter(|(state, _)| *state > at && *state <= one.ended).map(|(_, state)| state);
+                let later =
+                    states.iter().filter(|(state, _)| *state > at && *state <= one.ended).map(|(_, state)| state);
                 let seen = later.flat_map(|state| seen_later(case, one, &outcome, state)).collect::<Vec<_>>();
                 std::iter::once(outcome).chain(seen).collect()
             }
@@ -98,7 +101,8 @@ fn explained(case: &Case, engine: &Engine, from: usize, first: Memory, made: &[M
             return Some(format!("writer {} {name}: {}\nis none of {outcomes:?}\n{listed}", one.writer, one.response));
         }
     }
-    difference(&states.last().unwrap().1.stored(&case.schema), &engine.stored(&case.schema)).map(|told| format!("{told}\n{listed}"))
+    difference(&states.last().unwrap().1.stored(&case.schema), &engine.stored(&case.schema))
+        .map(|told| format!("{told}\n{listed}"))
 }
 
 fn is_delete(case: &Case, one: &Made) -> bool {
@@ -115,7 +119,9 @@ fn apply(case: &Case, one: &Made, memory: &mut Memory) -> (String, Outcome) {
 /// What the field may return if its item is read in a later state.
 fn seen_later(case: &Case, one: &Made, outcome: &Outcome, state: &Memory) -> Vec<Outcome> {
     let mutation = &case.schema.mutations[case.operations[one.operation].mutation];
-    let (Returns::Item(action), Outcome::Data(Value::Object(data))) = (mutation.returns, outcome) else { return Vec::new() };
+    let (Returns::Item(action), Outcome::Data(Value::Object(data))) = (mutation.returns, outcome) else {
+        return Vec::new();
+    };
     let item = mutation.actions[action].item;
     let ty = &case.schema.types[item];
     let values = data.iter().map(|(name, value)| (name.clone(), value.clone())).collect();

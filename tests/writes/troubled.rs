@@ -1,5 +1,5 @@
-//! One writer, and a table that throttles, breaks connections and loses answers. Acknowledged writes are there, refused ones are not, and
-//! those with an unknown outcome are there completely or not at all.
+//! One writer, and a table that throttles, breaks connections and loses answers. Acknowledged writes are there, refused
+//! ones are not, and those with an unknown outcome are there completely or not at all.
 
 use crate::case::{Case, block_on, cases, gateway, law, load, run};
 use crate::compare::{difference, differs};
@@ -51,7 +51,12 @@ fn fails(case: &Case) -> Option<String> {
                 }
             };
             if let Some(told) = told {
-                return Some(format!("{} {}\n{told}\n{response}\n{:#?}", mutation.name, json!(operation.arguments), engine.log(from)));
+                return Some(format!(
+                    "{} {}\n{told}\n{response}\n{:#?}",
+                    mutation.name,
+                    json!(operation.arguments),
+                    engine.log(from)
+                ));
             }
         }
         None

@@ -1,7 +1,7 @@
 //! The text of keyfold.toml in, the settings of a command out. A mistake names the file, the line and the key.
 //!
-//! A key is the long name of an option that has an environment variable. A key at the top is for every command that has the option, one in a
-//! table is for the command with the table's name, and comes first.
+//! A key is the long name of an option that has an environment variable. A key at the top is for every command that has
+//! the option, one in a table is for the command with the table's name, and comes first.
 
 use crate::schema::diagnostics::suggestion::suggest;
 use anyhow::{Context, Result, bail};
@@ -67,7 +67,8 @@ pub fn has_variable(option: &Arg) -> bool {
 }
 
 impl ConfigFile {
-    /// Reads a file, and checks it against the options of the commands. A missing file is an error if it `is_named`, and has no settings otherwise.
+    /// Reads a file, and checks it against the options of the commands. A missing file is an error if it `is_named`,
+    /// and has no settings otherwise.
     pub fn read(path: &Path, is_named: bool, command: &Command) -> Result<Self> {
         let name = path.display().to_string();
         let mut text = String::new();
@@ -87,7 +88,9 @@ impl ConfigFile {
         let line = |at: usize| text.get(..at).unwrap_or_default().matches('\n').count() + 1;
         let table = match DeTable::parse(text) {
             Ok(table) => table.into_inner(),
-            Err(error) => bail!("{name}, line {}: {}", line(error.span().map_or(0, |span| span.start)), error.message()),
+            Err(error) => {
+                bail!("{name}, line {}: {}", line(error.span().map_or(0, |span| span.start)), error.message())
+            }
         };
         let mut found = FileReader { command, line: &line, entries: Vec::new(), mistakes: Vec::new() };
         for (key, value) in &table {
@@ -103,7 +106,8 @@ impl ConfigFile {
             return Ok(Self { name: name.to_owned(), entries });
         }
         mistakes.sort();
-        let told: Vec<String> = mistakes.iter().take(MISTAKES_TOLD).map(|(line, said)| format!("{name}, line {line}: {said}")).collect();
+        let told: Vec<String> =
+            mistakes.iter().take(MISTAKES_TOLD).map(|(line, said)| format!("{name}, line {line}: {said}")).collect();
         bail!("{}", told.join("\n  "))
     }
 
@@ -111,7 +115,8 @@ impl ConfigFile {
     pub fn of_command(&self, name: &str) -> CommandSettings {
         let own = |entry: &&ConfigEntry| entry.command.as_deref() == Some(name);
         let general = self.entries.iter().filter(|entry| entry.command.is_none());
-        let entries = general.chain(self.entries.iter().filter(own)).map(|entry| (entry.key.clone(), entry.clone())).collect();
+        let entries =
+            general.chain(self.entries.iter().filter(own)).map(|entry| (entry.key.clone(), entry.clone())).collect();
         CommandSettings { file: self.name.clone(), entries }
     }
 }
@@ -152,13 +157,16 @@ impl FileReader<'_> {
     }
 
     fn entry(&self, of: Option<&str>, key: &str, value: &DeValue<'_>) -> Result<ConfigEntry, String> {
-        let commands = self.command.get_subcommands().filter(|command| of.is_none_or(|name| command.get_name() == name));
-        let options: Vec<&Arg> = commands.flat_map(Command::get_arguments).filter(|option| has_variable(option)).collect();
+        let commands =
+            self.command.get_subcommands().filter(|command| of.is_none_or(|name| command.get_name() == name));
+        let options: Vec<&Arg> =
+            commands.flat_map(Command::get_arguments).filter(|option| has_variable(option)).collect();
         let Some(option) = options.iter().find(|option| option.get_long() == Some(key)) else {
             let known: BTreeSet<&str> = options.iter().filter_map(|option| option.get_long()).collect();
             // An option with a hyphen for each underscore is what is meant.
             let meant = key.replace('_', "-");
-            let help = if known.contains(&*meant) { Some(format!("did you mean `{meant}`?")) } else { suggest(key, known) };
+            let help =
+                if known.contains(&*meant) { Some(format!("did you mean `{meant}`?")) } else { suggest(key, known) };
             let whose = of.map(|name| format!(" of `keyfold {name}`")).unwrap_or_default();
             let help = help.map(|help| format!("; {help}")).unwrap_or_default();
             return Err(format!("`{key}` is no setting{whose}{help}"));

@@ -1,7 +1,8 @@
-//! The arguments of a command and the settings of a file in, arguments with both out. What the command line or the environment sets comes
-//! first: the file's value for it does not count, nor one that it excludes.
+//! The arguments of a command and the settings of a file in, arguments with both out. What the command line or the
+//! environment sets comes first: the file's value for it does not count, nor one that it excludes.
 //!
-//! The parser of arguments then checks the values of the file as it checks options: their form, what excludes and what needs what.
+//! The parser of arguments then checks the values of the file as it checks options: their form, what excludes and what
+//! needs what.
 
 use super::file::{CommandSettings, has_variable};
 use anyhow::{Result, anyhow};
@@ -40,7 +41,9 @@ pub fn given<'a>(arguments: &'a [OsString], option: &str) -> Option<&'a OsStr> {
     let before_values: Vec<&OsString> = arguments.iter().take_while(|argument| *argument != "--").collect();
     let joined = format!("{flag}=");
     let value = |(place, argument): (usize, &&'a OsString)| match argument.to_str() {
-        Some(text) if text == flag => before_values.get(place + 1).map(|value| value.as_os_str()).or(Some(OsStr::new(""))),
+        Some(text) if text == flag => {
+            before_values.get(place + 1).map(|value| value.as_os_str()).or(Some(OsStr::new("")))
+        }
         Some(text) => text.strip_prefix(&joined).map(OsStr::new),
         // What is not UTF-8 is the value of an option, or an argument of its own.
         None => None,
@@ -57,16 +60,23 @@ pub fn leveled(command: &Command, name: &str, settings: &CommandSettings, own: V
     let is_set = |option: &Arg| {
         let Some(long) = option.get_long() else { return false };
         let variable = option.get_env().map(OsStr::to_owned);
-        let variable =
-            variable.or_else(|| has_variable(option).then(|| format!("KEYFOLD_{}", long.to_uppercase().replace('-', "_")).into()));
+        let variable = variable.or_else(|| {
+            has_variable(option).then(|| format!("KEYFOLD_{}", long.to_uppercase().replace('-', "_")).into())
+        });
         given(&own, long).is_some() || variable.is_some_and(|name| std::env::var_os(name).is_some())
     };
     let set: Vec<&Arg> = this.get_arguments().filter(|option| is_set(option)).collect();
     let mut added: Vec<OsString> = Vec::new();
     for option in this.get_arguments().filter(|option| option.get_env().is_some()) {
-        let Some((long, entry)) = option.get_long().and_then(|long| Some((long, settings.get(long)?))) else { continue };
-        let excludes = |one: &Arg, other: &Arg| this.get_arg_conflicts_with(one).iter().any(|excluded| excluded.get_id() == other.get_id());
-        let is_out = set.iter().any(|higher| higher.get_id() == option.get_id() || excludes(higher, option) || excludes(option, higher));
+        let Some((long, entry)) = option.get_long().and_then(|long| Some((long, settings.get(long)?))) else {
+            continue;
+        };
+        let excludes = |one: &Arg, other: &Arg| {
+            this.get_arg_conflicts_with(one).iter().any(|excluded| excluded.get_id() == other.get_id())
+        };
+        let is_out = set
+            .iter()
+            .any(|higher| higher.get_id() == option.get_id() || excludes(higher, option) || excludes(option, higher));
         if !is_out {
             added.extend(entry.arguments(option).into_iter().map(OsString::from));
             lines.insert(long.to_owned(), entry.line);
@@ -77,20 +87,30 @@ pub fn leveled(command: &Command, name: &str, settings: &CommandSettings, own: V
 }
 
 impl LayeredArguments {
-    /// Reads the arguments. A mistake of the file is an error; another one is told as the parser of arguments tells it, and ends the process.
+    /// Reads the arguments. A mistake of the file is an error; another one is told as the parser of arguments tells it,
+    /// and ends the process.
     pub fn matches(&self, command: &Command, settings: &CommandSettings) -> Result<ArgMatches> {
         let error = match command.clone().try_get_matches_from(&self.arguments) {
             Ok(matches) => return Ok(matches),
             Err(error) => error,
         };
         let (wrong, prior) = (named(&error, ContextKind::InvalidArg), named(&error, ContextKind::PriorArg));
-        if error.kind() == ErrorKind::MissingRequiredArgument && command.clone().try_get_matches_from(&self.own).is_ok() {
+        if error.kind() == ErrorKind::MissingRequiredArgument && command.clone().try_get_matches_from(&self.own).is_ok()
+        {
             return Err(anyhow!("{}: what it sets needs `{}`, too", settings.file, wrong.join("` and `")));
         }
-        let Some((name, line)) = wrong.iter().chain(&prior).find_map(|name| Some((name, self.lines.get(name)?))) else { error.exit() };
-        let said = match (error.source(), error.get(ContextKind::ValidValue), wrong.iter().chain(&prior).find(|other| *other != name)) {
+        let Some((name, line)) = wrong.iter().chain(&prior).find_map(|name| Some((name, self.lines.get(name)?))) else {
+            error.exit()
+        };
+        let said = match (
+            error.source(),
+            error.get(ContextKind::ValidValue),
+            wrong.iter().chain(&prior).find(|other| *other != name),
+        ) {
             (Some(reason), ..) => reason.to_string(),
-            (None, Some(ContextValue::Strings(valid)), _) if !valid.is_empty() => format!("write {}", valid.join(" or ")),
+            (None, Some(ContextValue::Strings(valid)), _) if !valid.is_empty() => {
+                format!("write {}", valid.join(" or "))
+            }
             (.., Some(other)) => format!("excludes `{other}`"),
             _ => error.kind().to_string(),
         };
@@ -105,7 +125,10 @@ fn named(error: &clap::Error, kind: ContextKind) -> Vec<String> {
         Some(ContextValue::Strings(all)) => all.as_slice(),
         _ => &[],
     };
-    shown.iter().map(|text| text.trim_start_matches("--").split([' ', '=', '[']).next().unwrap_or_default().to_owned()).collect()
+    shown
+        .iter()
+        .map(|text| text.trim_start_matches("--").split([' ', '=', '[']).next().unwrap_or_default().to_owned())
+        .collect()
 }
 
 #[cfg(test)]
@@ -118,7 +141,9 @@ mod tests {
 
     #[test]
     fn the_command_stands_behind_the_options_of_all_commands() {
-        for text in ["keyfold serve --listen a", "keyfold --config dev serve", "keyfold --config=a serve", "keyfold --x serve"] {
+        for text in
+            ["keyfold serve --listen a", "keyfold --config dev serve", "keyfold --config=a serve", "keyfold --x serve"]
+        {
             assert_eq!(command_of(&arguments(text)).map(|(_, name)| name), Some("serve"), "{text}");
         }
         assert_eq!(command_of(&arguments("keyfold --config")), None);

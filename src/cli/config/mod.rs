@@ -1,4 +1,5 @@
-//! CommandSettings from a file beside options and variables, and `keyfold config`, which shows them with where they come from.
+//! CommandSettings from a file beside options and variables, and `keyfold config`, which shows them with where they
+//! come from.
 //!
 //! [`mod@file`] reads keyfold.toml, [`levels`] puts its values below the options and variables of a command.
 
@@ -17,8 +18,8 @@ use std::process::ExitCode;
 
 /// Show the settings of a server, with where each comes from
 ///
-/// An option comes before its environment variable, the variable before keyfold.toml, and the file before the default. Secrets are shown as
-/// (set).
+/// An option comes before its environment variable, the variable before keyfold.toml, and the file before the default.
+/// Secrets are shown as (set).
 #[derive(Debug, Args)]
 pub struct ShowConfig {
     /// The command whose settings are shown
@@ -74,7 +75,8 @@ impl ShowConfig {
         let (Some(server), Some(matches)) = (command.find_subcommand(name), matches.subcommand_matches(name)) else {
             return Err(anyhow!("there is no command {name}"));
         };
-        let shown: Vec<SettingRow> = options(server).map(|option| shown(option, matches, (&leveled, &settings))).collect();
+        let shown: Vec<SettingRow> =
+            options(server).map(|option| shown(option, matches, (&leveled, &settings))).collect();
         output::print(&match self.format {
             ConfigFormat::Text => text(&shown),
             ConfigFormat::Json => format!("{:#}\n", Value::Array(shown.iter().map(SettingRow::json).collect())),
@@ -85,7 +87,9 @@ impl ShowConfig {
 
 /// The options of a command that are settings, in the order of its help.
 fn options(command: &Command) -> impl Iterator<Item = &Arg> {
-    command.get_arguments().filter(|option| option.get_long().is_some_and(|name| name != "help") && !option.is_global_set())
+    command
+        .get_arguments()
+        .filter(|option| option.get_long().is_some_and(|name| name != "help") && !option.is_global_set())
 }
 
 /// A setting with its source.
@@ -103,7 +107,9 @@ fn shown(option: &Arg, matches: &ArgMatches, (leveled, settings): (&LayeredArgum
             Some(line) => from_file(*line),
             None => format!("--{name}"),
         },
-        Some(ValueSource::EnvVariable) => option.get_env().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+        Some(ValueSource::EnvVariable) => {
+            option.get_env().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+        }
         _ => "default".to_owned(),
     };
     if has_variable(option) && option.get_env().is_none() && values.is_empty() {
@@ -116,7 +122,8 @@ fn shown(option: &Arg, matches: &ArgMatches, (leveled, settings): (&LayeredArgum
         }
     }
     let help = option.get_help().map(ToString::to_string).unwrap_or_default();
-    let otherwise = help.split_once("[default: ").and_then(|(_, rest)| rest.split_once(']')).map(|(words, _)| words.to_owned());
+    let otherwise =
+        help.split_once("[default: ").and_then(|(_, rest)| rest.split_once(']')).map(|(words, _)| words.to_owned());
     let is_list = option.get_value_delimiter().is_some();
     SettingRow { name, values, is_secret: option.is_hide_env_values_set(), is_list, otherwise, source }
 }

@@ -17,7 +17,9 @@ impl Descriptions {
             let Definition::ObjectTypeDefinition(object) = definition else { continue };
             of.extend(object.description.iter().map(|text| (object.name.to_string(), text.to_string())));
             for field in &object.fields {
-                of.extend(field.description.iter().map(|text| (format!("{}.{}", object.name, field.name), text.to_string())));
+                of.extend(
+                    field.description.iter().map(|text| (format!("{}.{}", object.name, field.name), text.to_string())),
+                );
             }
         }
         Self { of }

@@ -1,4 +1,5 @@
-//! Recorded calls in, the same calls with placeholders for generated ids, times, hashes and tokens out: equal in every run.
+//! Recorded calls in, the same calls with placeholders for generated ids, times, hashes and tokens out: equal in every
+//! run.
 
 use super::recording::records::Records;
 use crate::schema::model::Model;
@@ -24,10 +25,12 @@ impl KnownValues {
     /// The values of the samples, and the text of the schema, in which a default may be a fixed time.
     pub fn new(model: &Model, schema: &str, records: &Records) -> Self {
         let keys = model.types.values().filter_map(|object| Some(&model.item(&object.name)?.1.keys)).flatten();
-        let templates = keys.flat_map(|(attribute, templates)| templates.iter().map(move |template| (attribute, template)));
+        let templates =
+            keys.flat_map(|(attribute, templates)| templates.iter().map(move |template| (attribute, template)));
         let is_sharded = |template: &Template| template.spread().is_some_and(|spread| spread.kind == SpreadKind::Shard);
-        let sharded =
-            templates.filter(|(_, template)| is_sharded(template)).map(|(attribute, template)| (attribute.clone(), template.clone()));
+        let sharded = templates
+            .filter(|(_, template)| is_sharded(template))
+            .map(|(attribute, template)| (attribute.clone(), template.clone()));
         let samples: String = records.list.iter().map(|record| write_line(&record.item)).collect();
         Self { text: format!("{samples}{schema}"), sharded: sharded.collect() }
     }
@@ -48,7 +51,8 @@ impl KnownValues {
                 // The shard of an item follows from its key: a generated key has a generated shard.
                 if named != *members {
                     for (attribute, value) in &mut named {
-                        let number = value.get("S").and_then(Value::as_str).and_then(|text| self.without_shard(attribute, text));
+                        let number =
+                            value.get("S").and_then(Value::as_str).and_then(|text| self.without_shard(attribute, text));
                         if let Some(text) = number {
                             *value = json!({ "S": text });
                         }
@@ -96,8 +100,11 @@ impl KnownValues {
 
     /// The length of the first token of a text, and the token or its placeholder.
     fn token(&self, text: &str, operation: &str) -> (usize, String) {
-        let word = |more: &[char]| text.find(|sign: char| !sign.is_ascii_alphanumeric() && !more.contains(&sign)).unwrap_or(text.len());
-        let instant = text.get(..24).filter(|text| text.ends_with('Z') && canonical_instant(text).as_deref() == Some(text));
+        let word = |more: &[char]| {
+            text.find(|sign: char| !sign.is_ascii_alphanumeric() && !more.contains(&sign)).unwrap_or(text.len())
+        };
+        let instant =
+            text.get(..24).filter(|text| text.ends_with('Z') && canonical_instant(text).as_deref() == Some(text));
         if let Some(instant) = instant.filter(|instant| !self.is_known(instant, operation)) {
             return (24, epoch_millis(instant).map_or_else(|| instant.to_owned(), |millis| time(millis, instant)));
         }
@@ -107,7 +114,11 @@ impl KnownValues {
         }
         let short = &text[..word(&[])];
         let is_digest = matches!(short.len(), 32 | 64) && short.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if is_digest && !self.is_known(short, operation) { (short.len(), "<hash>".into()) } else { (short.len(), short.to_owned()) }
+        if is_digest && !self.is_known(short, operation) {
+            (short.len(), "<hash>".into())
+        } else {
+            (short.len(), short.to_owned())
+        }
     }
 
     fn number(&self, number: &str, operation: &str) -> String {
@@ -116,7 +127,8 @@ impl KnownValues {
             (13, Ok(millis)) => millis,
             _ => return number.to_owned(),
         };
-        let known = instant_text(millis).is_some_and(|text| self.is_known(&text, operation)) || self.is_known(number, operation);
+        let known = instant_text(millis).is_some_and(|text| self.is_known(&text, operation))
+            || self.is_known(number, operation);
         if known { number.to_owned() } else { time(millis, number) }
     }
 }
@@ -127,7 +139,9 @@ fn is_uuid(text: &str) -> bool {
 
 /// A generated time as its distance from now in hours; a time that is far away stays as it is.
 fn time(millis: i64, written: &str) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
     // Half an hour is more than has passed since the operation.
     let hours = (millis - now + 1_800_000).div_euclid(3_600_000);
     match hours {
@@ -145,7 +159,10 @@ mod tests {
 
     #[test]
     fn what_is_made_up_has_a_name_and_what_is_known_keeps_its_own() {
-        let known = KnownValues { sharded: Vec::new(), text: "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa 2026-01-02T03:04:05.000Z".into() };
+        let known = KnownValues {
+            sharded: Vec::new(),
+            text: "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa 2026-01-02T03:04:05.000Z".into(),
+        };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
         let instant = |millis: i64| instant_text(millis).unwrap_or_default();
         let value = json!({
@@ -174,14 +191,26 @@ mod tests {
     fn the_shard_of_what_is_made_up_has_a_name() {
         let literal = |text: &str| Part::Literal(text.into());
         let spread = Spread { kind: SpreadKind::Shard, count: 12 };
-        let shard = Part::Placeholder { field: spread.placeholder(), value: ValueType::Spread(spread), width: None, limits: None };
+        let shard = Part::Placeholder {
+            field: spread.placeholder(),
+            value: ValueType::Spread(spread),
+            width: None,
+            limits: None,
+        };
         let day = Part::Placeholder { field: "day".into(), value: ValueType::Date, width: None, limits: None };
         let template = Template { parts: vec![literal("due#"), shard, literal("#"), day] };
         let known = KnownValues { text: String::new(), sharded: vec![("due".into(), template)] };
         let item = |id: &str, due: &str| json!({ "pk": { "S": id }, "due": { "S": due } });
         let made = "0194f1c2-0000-7000-8000-000000000000";
-        assert_eq!(known.normalize_generated(&item(made, "due#11#2026-01-02"), ""), item("<uuid>", "due#<shard>#2026-01-02"));
-        assert_eq!(known.normalize_generated(&item(made, "due#1"), ""), item("<uuid>", "due#1"), "what is no such key stays as it is");
+        assert_eq!(
+            known.normalize_generated(&item(made, "due#11#2026-01-02"), ""),
+            item("<uuid>", "due#<shard>#2026-01-02")
+        );
+        assert_eq!(
+            known.normalize_generated(&item(made, "due#1"), ""),
+            item("<uuid>", "due#1"),
+            "what is no such key stays as it is"
+        );
         assert_eq!(known.normalize_generated(&item("a", "due#11#2026-01-02"), ""), item("a", "due#11#2026-01-02"));
     }
 }

@@ -1,4 +1,5 @@
-//! A text in, Markdown that shows exactly this text out (GitHub Flavored Markdown). Must not know what the text is about.
+//! A text in, Markdown that shows exactly this text out (GitHub Flavored Markdown). Must not know what the text is
+//! about.
 
 use serde_json::Value;
 
@@ -58,7 +59,8 @@ fn lay_out(value: &Value, depth: usize, out: &mut String) {
 fn on_one_line(value: &Value) -> String {
     match value {
         Value::Object(members) if !members.is_empty() => {
-            let members = members.iter().map(|(name, value)| format!("{}: {}", Value::from(name.as_str()), on_one_line(value)));
+            let members =
+                members.iter().map(|(name, value)| format!("{}: {}", Value::from(name.as_str()), on_one_line(value)));
             format!("{{ {} }}", members.collect::<Vec<_>>().join(", "))
         }
         Value::Array(values) => format!("[{}]", values.iter().map(on_one_line).collect::<Vec<_>>().join(", ")),
@@ -83,15 +85,16 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Whether a character is invisible or changes the direction of text: controls, direction marks, and noncharacters, such as the end of a
-/// range of keys.
+/// Whether a character is invisible or changes the direction of text: controls, direction marks, and noncharacters,
+/// such as the end of a range of keys.
 fn is_hidden(sign: char) -> bool {
     sign.is_control()
         || u32::from(sign) & 0xFFFE == 0xFFFE
         || matches!(sign, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
 }
 
-/// A description, which is Markdown itself (GraphQL spec section 3.13, "Documentation"), as a quotation, which closes whatever it opens.
+/// A description, which is Markdown itself (GraphQL spec section 3.13, "Documentation"), as a quotation, which closes
+/// whatever it opens.
 pub fn quote(text: &str) -> String {
     text.lines().map(|line| format!("> {line}").trim_end().to_owned() + "\n").collect()
 }
@@ -123,7 +126,11 @@ pub fn plain(text: &str) -> String {
 
 /// The anchor of a heading on GitHub.
 pub fn anchor(heading: &str) -> String {
-    let kept = heading.to_lowercase().chars().filter(|sign| sign.is_alphanumeric() || "-_ ".contains(*sign)).collect::<String>();
+    let kept = heading
+        .to_lowercase()
+        .chars()
+        .filter(|sign| sign.is_alphanumeric() || "-_ ".contains(*sign))
+        .collect::<String>();
     kept.replace(' ', "-")
 }
 
@@ -155,7 +162,8 @@ mod tests {
     #[test]
     fn json_stands_on_one_line_where_it_fits() {
         let long = "x".repeat(80);
-        let value = serde_json::json!({ "Key": { "PK": { "S": "1" } }, "none": {}, "list": [{ "S": long }, { "S": long }] });
+        let value =
+            serde_json::json!({ "Key": { "PK": { "S": "1" } }, "none": {}, "list": [{ "S": long }, { "S": long }] });
         let lines = [
             "{".to_owned(),
             r#"  "Key": { "PK": { "S": "1" } },"#.to_owned(),
@@ -184,6 +192,9 @@ mod tests {
 
     #[test]
     fn headings_have_the_anchors_that_github_gives_them() {
-        assert_eq!((anchor("Query.userByEmail"), anchor("Item types")), ("queryuserbyemail".into(), "item-types".into()));
+        assert_eq!(
+            (anchor("Query.userByEmail"), anchor("Item types")),
+            ("queryuserbyemail".into(), "item-types".into())
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! `keyfold docs`: a schema and its samples in, a design document in Markdown out: tables, item types, access patterns with their
-//! requests, and samples.
+//! `keyfold docs`: a schema and its samples in, a design document in Markdown out: tables, item types, access patterns
+//! with their requests, and samples.
 
 mod descriptions;
 mod generated;
@@ -29,8 +29,9 @@ use std::sync::Arc;
 
 /// Write the design document of a schema, in Markdown
 ///
-/// It describes tables and indexes, item types with their keys, every access pattern with its exact requests and the samples that they
-/// return, and shows each index as a table of samples. The requests are recorded on a store in memory.
+/// It describes tables and indexes, item types with their keys, every access pattern with its exact requests and the
+/// samples that they return, and shows each index as a table of samples. The requests are recorded on a store in
+/// memory.
 #[derive(Debug, Args)]
 pub struct Docs {
     #[command(flatten)]
@@ -75,8 +76,12 @@ async fn document(loaded: LoadedSchema, records: &Records, caller: Caller) -> Re
     let model = Arc::new(loaded.model.without_rules());
     let ways = Ways::new(&model);
     let examples = Examples { model: &model, records, ways: &ways };
-    let patterns =
-        Patterns { model: &model, descriptions: &descriptions, examples, known: KnownValues::new(&model, &loaded.text, records) };
+    let patterns = Patterns {
+        model: &model,
+        descriptions: &descriptions,
+        examples,
+        known: KnownValues::new(&model, &loaded.text, records),
+    };
     let mut bench = Bench::new(model.clone(), records, caller);
     let chapters = patterns.chapters(&mut bench).await?;
     let chapters = [

@@ -1,4 +1,5 @@
-//! A model and its samples in; the chapters about reading and writing out: each field with its requests and their results.
+//! A model and its samples in; the chapters about reading and writing out: each field with its requests and their
+//! results.
 
 use super::descriptions::Descriptions;
 use super::generated::KnownValues;
@@ -60,7 +61,8 @@ impl<'a> Patterns<'a> {
     /// The chapters.
     pub async fn chapters(&self, bench: &mut Bench<'_>) -> Result<String> {
         let rows = describe(self.model);
-        let mut text = String::from("## Access patterns\n\nThe questions that the API answers, and the requests for each.\n\n");
+        let mut text =
+            String::from("## Access patterns\n\nThe questions that the API answers, and the requests for each.\n\n");
         let reads = self.shown(|kind| matches!(kind, FieldKind::Find(_) | FieldKind::Nodes(_)));
         text += &summary(&reads, &rows);
         for (parent, field) in reads {
@@ -85,7 +87,10 @@ impl<'a> Patterns<'a> {
     /// The number of fields that read, and of those that write.
     pub fn counts(&self) -> (usize, usize) {
         let count = |wanted: fn(&FieldKind) -> bool| self.shown(wanted).len();
-        (count(|kind| matches!(kind, FieldKind::Find(_) | FieldKind::Nodes(_))), count(|kind| matches!(kind, FieldKind::Write(_))))
+        (
+            count(|kind| matches!(kind, FieldKind::Find(_) | FieldKind::Nodes(_))),
+            count(|kind| matches!(kind, FieldKind::Write(_))),
+        )
     }
 
     /// The accessible fields of a kind, root fields first, otherwise in the order of the schema.
@@ -97,15 +102,23 @@ impl<'a> Patterns<'a> {
         let coordinate = format!("{}.{}", parent.name, field.name);
         let said = quote(self.descriptions.get(&coordinate));
         let declared = |argument: &Argument| {
-            let default = argument.default.iter().map(|default| format!(" = {}", operation::literal(self.model, &argument.ty, default)));
+            let default = argument
+                .default
+                .iter()
+                .map(|default| format!(" = {}", operation::literal(self.model, &argument.ty, default)));
             format!("{}: {}{}", argument.name, argument.ty, default.collect::<String>())
         };
         let arguments: Vec<String> = field.arguments.iter().map(declared).collect();
         let arguments = if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) };
         let signature = code(&format!("{}{arguments}: {}", field.name, field.ty));
-        let cells: Vec<Vec<String>> = rows.iter().filter(|row| row.field == coordinate).map(|row| cells(row, false)).collect();
+        let cells: Vec<Vec<String>> =
+            rows.iter().filter(|row| row.field == coordinate).map(|row| cells(row, false)).collect();
         let heading = ["with", "operation", "table or index", "key condition", "bound"];
-        format!("\n### {coordinate}\n\n{said}{}{signature}\n\n{}", if said.is_empty() { "" } else { "\n" }, table(&heading, &cells))
+        format!(
+            "\n### {coordinate}\n\n{said}{}{signature}\n\n{}",
+            if said.is_empty() { "" } else { "\n" },
+            table(&heading, &cells)
+        )
     }
 
     async fn reads(&self, bench: &mut Bench<'_>, parent: &'a ObjectType, field: &'a Field) -> Result<String> {
@@ -125,12 +138,18 @@ impl<'a> Patterns<'a> {
                 let order = variant.order_by.iter().map(|order| format!("orderBy: {order}"));
                 let with: Vec<String> = variant.when.iter().cloned().chain(order).collect();
                 let listed = |names: &[String]| names.iter().map(|name| code(name)).collect::<Vec<_>>().join(", ");
-                let with = if with.is_empty() { format!("Without {}", listed(&choosing)) } else { format!("With {}", listed(&with)) };
+                let with = if with.is_empty() {
+                    format!("Without {}", listed(&choosing))
+                } else {
+                    format!("With {}", listed(&with))
+                };
                 text += &format!("\n#### {with}\n");
             }
             text += &match self.examples.read(bench, parent, field, &variant).await? {
                 Some(example) => self.example(&example),
-                None => "\nNo field of `Query` leads to it. It is read only from an object that a write returns.\n".into(),
+                None => {
+                    "\nNo field of `Query` leads to it. It is read only from an object that a write returns.\n".into()
+                }
             };
         }
         Ok(text)
@@ -177,7 +196,12 @@ impl<'a> Patterns<'a> {
         }
         let mut heading: Vec<&str> = Vec::new();
         for (table, _) in &items {
-            let keys = self.model.tables.iter().filter(|declared| declared.name == *table).flat_map(|declared| declared.primary_key());
+            let keys = self
+                .model
+                .tables
+                .iter()
+                .filter(|declared| declared.name == *table)
+                .flat_map(|declared| declared.primary_key());
             for key in keys {
                 if !heading.contains(&key.name.as_str()) {
                     heading.push(&key.name);
@@ -187,8 +211,10 @@ impl<'a> Patterns<'a> {
         let row = |(_, item): &(String, Value)| {
             let item = self.known.normalize_generated(item, operation);
             let members = item.as_object().cloned().unwrap_or_default();
-            let mut cells: Vec<String> =
-                heading.iter().map(|key| members.get(*key).map(|value| code(&super::views::shown(value))).unwrap_or_default()).collect();
+            let mut cells: Vec<String> = heading
+                .iter()
+                .map(|key| members.get(*key).map(|value| code(&super::views::shown(value))).unwrap_or_default())
+                .collect();
             cells.push(attributes(&members, &|name| !heading.contains(&name)));
             cells
         };
@@ -236,7 +262,9 @@ fn in_order(request: &Value) -> Value {
             };
             calls.iter().map(each).collect()
         }
-        Value::Object(tables) if name == "RequestItems" => tables.iter().map(|(table, wanted)| (table.clone(), in_order(wanted))).collect(),
+        Value::Object(tables) if name == "RequestItems" => {
+            tables.iter().map(|(table, wanted)| (table.clone(), in_order(wanted))).collect()
+        }
         value => value.clone(),
     };
     let mut ordered = Map::new();

@@ -91,9 +91,18 @@ pub fn items(model: &Model, descriptions: &Descriptions) -> String {
         }
         text += &head(object, descriptions);
         text += &format!("A map inside {}.\n\n", inside.join(", "));
-        let keys =
-            ItemKeys { table: 0, keys: Default::default(), constants: Vec::new(), shares_keys: false, narrower: Vec::new(), limited: None };
-        text += &table(&["attribute", "field", "type", "stored as", "meaning"], &attribute_rows(object, &keys, descriptions));
+        let keys = ItemKeys {
+            table: 0,
+            keys: Default::default(),
+            constants: Vec::new(),
+            shares_keys: false,
+            narrower: Vec::new(),
+            limited: None,
+        };
+        text += &table(
+            &["attribute", "field", "type", "stored as", "meaning"],
+            &attribute_rows(object, &keys, descriptions),
+        );
     }
     text
 }
@@ -108,7 +117,8 @@ fn holders(model: &Model, embedded: &str) -> Vec<String> {
     let mut holders = Vec::new();
     for object in model.types.values() {
         for field in object.fields.values() {
-            if matches!(&field.kind, FieldKind::Stored(stored) if matches!(&stored.value, ValueType::Embedded(name) if name == embedded)) {
+            if matches!(&field.kind, FieldKind::Stored(stored) if matches!(&stored.value, ValueType::Embedded(name) if name == embedded))
+            {
                 holders.push(code(&format!("{}.{}", object.name, field.name)));
             }
         }
@@ -158,14 +168,22 @@ fn attribute_rows(object: &ObjectType, keys: &ItemKeys, descriptions: &Descripti
             Some(name) => code(name),
             None => format!("in {}", stored.keys.iter().map(|key| code(key)).collect::<Vec<_>>().join(", ")),
         };
-        let meaning = descriptions.get(&format!("{}.{}", object.name, field.name)).split_whitespace().collect::<Vec<_>>().join(" ");
-        rows.push(vec![attribute, code(&field.name), code(&field.ty.to_string()), kept(&stored.value, field.ty.is_list()).into(), meaning]);
+        let meaning = descriptions
+            .get(&format!("{}.{}", object.name, field.name))
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        rows.push(vec![
+            attribute,
+            code(&field.name),
+            code(&field.ty.to_string()),
+            kept(&stored.value, field.ty.is_list()).into(),
+            meaning,
+        ]);
     }
-    rows.extend(
-        keys.constants
-            .iter()
-            .map(|(name, value)| vec![code(name), String::new(), String::new(), "S".into(), format!("always {}", code(value))]),
-    );
+    rows.extend(keys.constants.iter().map(|(name, value)| {
+        vec![code(name), String::new(), String::new(), "S".into(), format!("always {}", code(value))]
+    }));
     rows
 }
 

@@ -35,7 +35,11 @@ fn view(declared: &Table, position: usize, index: Option<usize>, records: &Recor
     let keys: Vec<&str> = std::iter::once(partition.name.as_str()).chain(sort.map(|sort| sort.name.as_str())).collect();
     let mut shown: HashMap<Option<&str>, usize> = HashMap::new();
     let (mut rows, mut more) = (Vec::new(), 0);
-    for record in records.list.iter().filter(|record| record.table == position && keys.iter().all(|key| record.item.contains_key(key))) {
+    for record in records
+        .list
+        .iter()
+        .filter(|record| record.table == position && keys.iter().all(|key| record.item.contains_key(key)))
+    {
         let count = shown.entry(record.ty.as_deref()).or_default();
         *count += 1;
         if *count <= OF_A_TYPE { rows.push(record) } else { more += 1 }
@@ -47,8 +51,11 @@ fn view(declared: &Table, position: usize, index: Option<usize>, records: &Recor
         let compared = keys.iter().map(|key| compare(left.item.get(key), right.item.get(key)));
         compared.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
     });
-    let heading: Vec<String> =
-        ["type".to_owned()].into_iter().chain(keys.iter().map(|key| code(key))).chain(["attributes".to_owned()]).collect();
+    let heading: Vec<String> = ["type".to_owned()]
+        .into_iter()
+        .chain(keys.iter().map(|key| code(key)))
+        .chain(["attributes".to_owned()])
+        .collect();
     let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
     let cells: Vec<Vec<String>> = rows.iter().map(|record| row(declared, index, &keys, record)).collect();
     let mut text = table(&heading, &cells);
@@ -89,14 +96,17 @@ pub fn shown(value: &Value) -> String {
 }
 
 fn bare(value: &Value) -> Value {
-    let Some((kind, value)) = value.as_object().filter(|typed| typed.len() == 1).and_then(|typed| typed.iter().next()) else {
+    let Some((kind, value)) = value.as_object().filter(|typed| typed.len() == 1).and_then(|typed| typed.iter().next())
+    else {
         return value.clone();
     };
     match (kind.as_str(), value) {
         ("N", Value::String(number)) => serde_json::from_str(number).map_or_else(|_| value.clone(), Value::Number),
         ("NULL", _) => Value::Null,
         ("L", Value::Array(values)) => values.iter().map(bare).collect(),
-        ("M", Value::Object(members)) => Value::Object(members.iter().map(|(name, value)| (name.clone(), bare(value))).collect()),
+        ("M", Value::Object(members)) => {
+            Value::Object(members.iter().map(|(name, value)| (name.clone(), bare(value))).collect())
+        }
         _ => value.clone(),
     }
 }

@@ -38,13 +38,22 @@ pub fn read(directory: &Path) -> Result<Vec<SampleCaller>> {
         read => read.with_context(|| format!("cannot read {}", path.display()))?,
     };
     let callers: Vec<SampleCaller> = serde_json::from_slice(&text).with_context(|| {
-        format!("{} is no list of callers: [{{ \"name\": \"Ann\", \"claims\": {{ \"sub\": \"u1\" }} }}]", path.display())
+        format!(
+            "{} is no list of callers: [{{ \"name\": \"Ann\", \"claims\": {{ \"sub\": \"u1\" }} }}]",
+            path.display()
+        )
     })?;
     ensure!(callers.len() <= MAX_CALLERS, "{} has more than {MAX_CALLERS} callers", path.display());
     for (position, caller) in callers.iter().enumerate() {
         let (file, name) = (path.display(), &caller.name);
-        ensure!(!callers[..position].iter().any(|other| other.name == *name), "{file} has two callers of the name \"{name}\"");
-        ensure!(caller.claims.get("sub").is_some_and(Value::is_string), "{file}: the claims of \"{name}\" have no \"sub\" that is a text");
+        ensure!(
+            !callers[..position].iter().any(|other| other.name == *name),
+            "{file} has two callers of the name \"{name}\""
+        );
+        ensure!(
+            caller.claims.get("sub").is_some_and(Value::is_string),
+            "{file}: the claims of \"{name}\" have no \"sub\" that is a text"
+        );
     }
     Ok(callers)
 }
@@ -66,7 +75,9 @@ mod tests {
         let sub = r#"{ "name": "Ann", "claims": { "sub": "u1" } }"#;
         let twice = format!("[{sub}, {sub}]");
         let number = r#"[{ "name": "Ann", "claims": { "sub": 1 } }]"#;
-        for wrong in ["", "{}", r#"[{ "name": "Ann" }]"#, r#"[{ "name": "Ann", "claims": {}, "secret": "x" }]"#, number, &twice] {
+        for wrong in
+            ["", "{}", r#"[{ "name": "Ann" }]"#, r#"[{ "name": "Ann", "claims": {}, "secret": "x" }]"#, number, &twice]
+        {
             write(wrong);
             assert!(format!("{:#}", read(directory.path()).unwrap_err()).contains("callers.json"), "{wrong}");
         }

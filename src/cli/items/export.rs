@@ -21,8 +21,8 @@ const PAGE_BOUND: Duration = Duration::from_secs(120);
 
 /// Save all items of a table to a file
 ///
-/// The file has one item per line in DynamoDB JSON, as `keyfold import` and DynamoDB's import from S3 read it. An existing file is never
-/// overwritten.
+/// The file has one item per line in DynamoDB JSON, as `keyfold import` and DynamoDB's import from S3 read it. An
+/// existing file is never overwritten.
 #[derive(Debug, Args)]
 pub struct Export {
     /// The file; - is standard output
@@ -55,7 +55,8 @@ impl Export {
         let mut start = None;
         loop {
             let page = store.scan_page(&table.name, start, PAGE, Instant::now() + PAGE_BOUND).await;
-            let page = page.map_err(|error| explained(error, &format!("cannot read {} after {items} items", table.name)))?;
+            let page =
+                page.map_err(|error| explained(error, &format!("cannot read {} after {items} items", table.name)))?;
             let out = match &mut out {
                 Some(out) => out,
                 None => out.insert(self.output()?),

@@ -1,5 +1,5 @@
-//! Items in, how many of their unique values have no guard out. Another program that writes items writes no guards, and then nothing keeps a
-//! second item from the same value.
+//! Items in, how many of their unique values have no guard out. Another program that writes items writes no guards, and
+//! then nothing keeps a second item from the same value.
 
 use crate::execute::item::{assemble, unique};
 use crate::schema::model::{Model, ObjectType};
@@ -46,10 +46,16 @@ impl Guards {
         }
     }
 
-    /// The fields that have values without a guard of their item, with the number of these values. Nothing, if there are too many to know.
+    /// The fields that have values without a guard of their item, with the number of these values. Nothing, if there
+    /// are too many to know.
     pub fn missing(&self) -> Vec<(&str, u64)> {
         let mut counts = vec![0; self.fields.len()];
-        for place in self.needed.iter().filter(|(guard, _)| !self.is_over && !self.there.contains(guard)).map(|(_, place)| *place) {
+        for place in self
+            .needed
+            .iter()
+            .filter(|(guard, _)| !self.is_over && !self.there.contains(guard))
+            .map(|(_, place)| *place)
+        {
             counts[place] += 1;
         }
         self.fields.iter().map(String::as_str).zip(counts).filter(|(_, count)| *count > 0).collect()

@@ -19,9 +19,10 @@ const BATCH_BOUND: Duration = Duration::from_secs(120);
 
 /// Load items from a file into a table
 ///
-/// The file has one item per line in DynamoDB JSON, {"Item": {"PK": {"S": "…"}, …}}, as DynamoDB's export to S3 writes it. The whole
-/// file is checked before the first item is written. An item replaces the item with the same key. Items that other programs wrote otherwise
-/// than Keyfold would are counted: keys and times in another spelling, and items without the constants of their type.
+/// The file has one item per line in DynamoDB JSON, {"Item": {"PK": {"S": "…"}, …}}, as DynamoDB's export to S3 writes
+/// it. The whole file is checked before the first item is written. An item replaces the item with the same key. Items
+/// that other programs wrote otherwise than Keyfold would are counted: keys and times in another spelling, and items
+/// without the constants of their type.
 #[derive(Debug, Args)]
 pub struct Import {
     /// The file; - is standard input
@@ -56,10 +57,17 @@ impl Import {
 }
 
 /// Loads items into their table. `progress` gets the number of loaded items. The error says how far it came.
-pub async fn load(store: &TableStore, table: &Table, items: &mut CheckedItems, progress: &(dyn Fn(u64) + Sync)) -> Result<u64> {
+pub async fn load(
+    store: &TableStore,
+    table: &Table,
+    items: &mut CheckedItems,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<u64> {
     let mut loaded = 0;
     for batch in items.batches(table)? {
-        let so_far = |error: anyhow::Error| anyhow!("{error:#}\n  at least {loaded} items were loaded; repeat the import to load the rest");
+        let so_far = |error: anyhow::Error| {
+            anyhow!("{error:#}\n  at least {loaded} items were loaded; repeat the import to load the rest")
+        };
         let batch = batch.map_err(so_far)?;
         let items = batch.len() as u64;
         let put = store.load(table, batch, Instant::now() + BATCH_BOUND).await;

@@ -1,5 +1,5 @@
-//! A file with one item per line in DynamoDB JSON in (DynamoDB's export to S3 writes it), its items in batches out. Checks it first.
-//! Must not know where the items go.
+//! A file with one item per line in DynamoDB JSON in (DynamoDB's export to S3 writes it), its items in batches out.
+//! Checks it first. Must not know where the items go.
 
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::table::bulk::export_lines::parse_line;
@@ -166,7 +166,9 @@ impl CheckedItems {
             Some(kept) => Box::new(kept.into_iter().map(Ok)),
             None => Box::new(self.file.lines()?.map(|line| {
                 let (number, parsed) = line?;
-                parsed.and_then(|item| fitting(item, table)).map_err(|mistake| anyhow!("{}:{number}: {mistake}", self.file.name))
+                parsed
+                    .and_then(|item| fitting(item, table))
+                    .map_err(|mistake| anyhow!("{}:{number}: {mistake}", self.file.name))
             })),
         };
         Ok(std::iter::from_fn(move || {
@@ -203,7 +205,8 @@ fn fitting(item: Item, table: &Table) -> Result<Item, String> {
     misfit(table, &item).map_or(Ok(item), Err)
 }
 
-/// DynamoDB developer guide, "Naming rules and data types": a key attribute is a string, number or binary, and not empty.
+/// DynamoDB developer guide, "Naming rules and data types": a key attribute is a string, number or binary, and not
+/// empty.
 fn fits(key: &KeyAttribute, value: &Attribute) -> Result<(), String> {
     let (kind, empty) = match value {
         Attribute::S(text) => (Some(KeyType::S), text.is_empty()),
@@ -261,7 +264,8 @@ mod tests {
                     items.parse().unwrap();
                 }
                 let name = items.name.clone();
-                let checked = items.check(&table(), &mut |_| {}).map_err(|error| error.to_string().replace(&name, "file"))?;
+                let checked =
+                    items.check(&table(), &mut |_| {}).map_err(|error| error.to_string().replace(&name, "file"))?;
                 Ok::<_, String>((checked.total, checked.kept))
             };
             assert_eq!(checked(true), checked(false));
@@ -271,8 +275,9 @@ mod tests {
     #[test]
     fn the_items_of_a_large_file_are_not_kept() {
         let filler = "x".repeat(300_000);
-        let text: String =
-            (0..20).map(|n| line("a", n).replace("\"SK\"", &format!("\"filler\": {{\"S\": \"{filler}\"}}, \"SK\""))).collect();
+        let text: String = (0..20)
+            .map(|n| line("a", n).replace("\"SK\"", &format!("\"filler\": {{\"S\": \"{filler}\"}}, \"SK\"")))
+            .collect();
         let (_keep, items) = file(text.as_bytes());
         let mut items = items.check(&table(), &mut |_| {}).unwrap();
         assert!(items.kept.is_none());
@@ -297,7 +302,9 @@ mod tests {
 
     #[test]
     fn what_dynamodb_would_refuse_or_replace_is_named_before_anything_is_written() {
-        let with = |number: usize, more: &str| line("a", number).replace("}}\n", &format!("}}, {more}}}}}\n")).replace("}}, \"", "}, \"");
+        let with = |number: usize, more: &str| {
+            line("a", number).replace("}}\n", &format!("}}, {more}}}}}\n")).replace("}}, \"", "}, \"")
+        };
         let text = |bytes: usize| with(2, &format!("\"filler\": {{\"S\": \"{}\"}}", "x".repeat(bytes)));
         let told = |lines: &[String]| {
             let (_keep, items) = file(lines.concat().as_bytes());
@@ -306,14 +313,29 @@ mod tests {
         assert_eq!(told(&[line("a", 1), line("a", 2), line("b", 1)]), Ok(3));
         for (lines, number, why) in [
             ([line("a", 1), line("b", 1), line("a", 1)], 3, "the item has the key of line 1"),
-            ([line("a", 1), line("b", 1), line("a", 1).replace("\"1\"", "\"1.0\"")], 3, "the item has the key of line 1"),
+            (
+                [line("a", 1), line("b", 1), line("a", 1).replace("\"1\"", "\"1.0\"")],
+                3,
+                "the item has the key of line 1",
+            ),
             ([line("a", 1), text(409_600), line("b", 1)], 2, "the item has 4096"),
             ([line("a", 1), line(&"k".repeat(2_049), 1), line("b", 1)], 2, "the key attribute \"PK\" has 2049 bytes"),
-            ([line("a", 1), with(2, r#""set": {"NS": ["1", "2", "1.0"]}"#), line("b", 1)], 2, "the set in \"set\" repeats a value"),
-            ([line("a", 1), with(2, r#""list": {"L": [{"SS": ["x", "x"]}]}"#), line("b", 1)], 2, "the set in \"list\" repeats a value"),
+            (
+                [line("a", 1), with(2, r#""set": {"NS": ["1", "2", "1.0"]}"#), line("b", 1)],
+                2,
+                "the set in \"set\" repeats a value",
+            ),
+            (
+                [line("a", 1), with(2, r#""list": {"L": [{"SS": ["x", "x"]}]}"#), line("b", 1)],
+                2,
+                "the set in \"list\" repeats a value",
+            ),
         ] {
             let message = told(&lines).unwrap_err();
-            assert!(message.starts_with("nothing was loaded\n") && message.contains(&format!(":{number}: {why}")), "{message}");
+            assert!(
+                message.starts_with("nothing was loaded\n") && message.contains(&format!(":{number}: {why}")),
+                "{message}"
+            );
         }
         // The largest item, and one of numbers with many zeros.
         let rest = "PK".len() + "a".len() + "SK".len() + 2 + "filler".len();
@@ -333,7 +355,9 @@ mod tests {
     #[test]
     fn a_line_without_end_and_a_file_that_is_not_text_are_refused() {
         let (_keep, endless) = file(&vec![b'x'; MAX_LINE_LENGTH as usize + 10]);
-        assert!(format!("{:#}", endless.check(&table(), &mut |_| {}).unwrap_err()).contains("line 1: the line is longer"));
+        assert!(
+            format!("{:#}", endless.check(&table(), &mut |_| {}).unwrap_err()).contains("line 1: the line is longer")
+        );
         let (_keep, binary) = file(b"\xff\n");
         assert!(format!("{:#}", binary.check(&table(), &mut |_| {}).unwrap_err()).contains("not UTF-8"));
     }

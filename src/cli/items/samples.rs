@@ -41,14 +41,15 @@ impl Samples {
         }
     }
 
-    /// Fails if the directory must exist and does not. Warns of sample files that match no table: they are for another schema, or their
-    /// names are misspelt. If the user named the directory, it also warns of one without sample files.
+    /// Fails if the directory must exist and does not. Warns of sample files that match no table: they are for another
+    /// schema, or their names are misspelt. If the user named the directory, it also warns of one without sample files.
     pub fn check(&self, tables: &[Table]) -> Result<()> {
         let Some(directory) = self.directory() else { return Ok(()) };
         let is_named = matches!(self, Self::In(_));
         ensure!(!is_named || directory.is_dir(), "there is no directory of samples at {}", directory.display());
         let names = names(directory);
-        let is_stray = |name: &&String| !tables.iter().any(|table| name.strip_suffix(".jsonl") == Some(table.name.as_str()));
+        let is_stray =
+            |name: &&String| !tables.iter().any(|table| name.strip_suffix(".jsonl") == Some(table.name.as_str()));
         let strays: Vec<&str> = names.iter().filter(is_stray).map(String::as_str).collect();
         let what = match (strays.is_empty(), names.is_empty() && is_named) {
             (false, _) => format!("no table of the schema matches {} in {}", strays.join(", "), directory.display()),
@@ -65,8 +66,8 @@ impl Samples {
     }
 }
 
-/// Parses the sample files before the tables are known; `None` if they are too large together, or one cannot be read. [`load`] reports their
-/// mistakes.
+/// Parses the sample files before the tables are known; `None` if they are too large together, or one cannot be read.
+/// [`load`] reports their mistakes.
 pub fn parsed_ahead(directory: &Path) -> Option<Vec<ItemFile>> {
     let paths = names(directory).into_iter().map(|name| directory.join(name)).filter(|path| path.is_file());
     let mut files: Vec<ItemFile> = paths.map(|path| ItemFile::at(&path).ok()).collect::<Option<_>>()?;
@@ -78,9 +79,14 @@ pub fn parsed_ahead(directory: &Path) -> Option<Vec<ItemFile>> {
     Some(files)
 }
 
-/// Loads `<directory>/<table>.jsonl` into each empty table. Gives the tables that it filled, with the number of their items. Files that were
-/// [parsed ahead](parsed_ahead) are not read again. Without a directory, nothing is loaded.
-pub async fn load(store: &TableStore, tables: &[Table], samples: &Samples, mut parsed: Vec<ItemFile>) -> Result<Vec<(String, u64)>> {
+/// Loads `<directory>/<table>.jsonl` into each empty table. Gives the tables that it filled, with the number of their
+/// items. Files that were [parsed ahead](parsed_ahead) are not read again. Without a directory, nothing is loaded.
+pub async fn load(
+    store: &TableStore,
+    tables: &[Table],
+    samples: &Samples,
+    mut parsed: Vec<ItemFile>,
+) -> Result<Vec<(String, u64)>> {
     let Some(directory) = samples.directory() else { return Ok(Vec::new()) };
     let mut loads = Vec::new();
     for table in tables {
@@ -97,7 +103,9 @@ pub async fn load(store: &TableStore, tables: &[Table], samples: &Samples, mut p
 /// Loads a file into its table. Gives the table's name and the number of the items.
 async fn load_file(store: &TableStore, table: &Table, file: ItemFile) -> Result<(String, u64)> {
     let of = table.clone();
-    let checked = spawn_blocking(move || file.check(&of, &mut |_| {})).await.context("the task that reads the samples has ended")?;
+    let checked = spawn_blocking(move || file.check(&of, &mut |_| {}))
+        .await
+        .context("the task that reads the samples has ended")?;
     let mut items = checked.context("the samples cannot be loaded")?;
     Ok((table.name.clone(), import::load(store, table, &mut items, &|_| {}).await?))
 }

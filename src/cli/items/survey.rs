@@ -1,5 +1,5 @@
-//! Items that other programs wrote in, a line for each thing about them that surprises out: keys and instants in another spelling than
-//! Keyfold's, items that lack the constants of their type, and unique values without a guard.
+//! Items that other programs wrote in, a line for each thing about them that surprises out: keys and instants in
+//! another spelling than Keyfold's, items that lack the constants of their type, and unique values without a guard.
 
 use super::guards::Guards;
 use crate::execute::key::marks::{misspelling, misspelt};
@@ -107,7 +107,9 @@ impl<'m> Survey<'m> {
             [first, others @ ..] => {
                 let name = |position: &usize| format!("`{}`", marks.types[*position].item);
                 let names: Vec<String> = std::iter::once(first).chain(others).map(name).collect();
-                let lacks = |position: &usize| marks.types[*position].constants.iter().any(|(name, _)| !item.contains_key(name));
+                let lacks = |position: &usize| {
+                    marks.types[*position].constants.iter().any(|(name, _)| !item.contains_key(name))
+                };
                 if std::iter::once(first).chain(others).all(lacks) {
                     let none = Misspelling { field: String::new(), found: String::new(), own: None };
                     self.count(Surprise::Constants(names.join(" or ")), none);
@@ -139,8 +141,10 @@ impl<'m> Survey<'m> {
         self.guards.see_item(self.model, ty, item);
         let table = &self.model.tables[keys.table];
         let mut found: IndexMap<String, Misspelling> = IndexMap::new();
-        for (name, templates) in keys.keys.iter().filter(|(name, _)| table.primary_key().all(|key| key.name != **name)) {
-            let misspelling = item.get(name).and_then(|value| templates.iter().find_map(|template| misspelling(template, value)));
+        for (name, templates) in keys.keys.iter().filter(|(name, _)| table.primary_key().all(|key| key.name != **name))
+        {
+            let misspelling =
+                item.get(name).and_then(|value| templates.iter().find_map(|template| misspelling(template, value)));
             found.extend(misspelling.map(|misspelling| (format!("{}.{}", ty.name, misspelling.field), misspelling)));
         }
         self.instants(ty, item, MAX_DEPTH, &mut found);
@@ -191,7 +195,9 @@ fn line(surprise: &Surprise, count: u64, example: &Misspelling) -> String {
         (Surprise::Key(place), Some(own)) => format!(
             "{items} will not be seen: `{place}` is \"{found}\" in a key, which Keyfold writes as \"{own}\", so nothing would find the item by its fields"
         ),
-        (Surprise::Key(place), None) => format!("{items} will not be seen: `{place}` cannot be \"{found}\", which a key has"),
+        (Surprise::Key(place), None) => {
+            format!("{items} will not be seen: `{place}` cannot be \"{found}\", which a key has")
+        }
         (Surprise::Value(place), own) => format!(
             "{items} with `{place}` in another spelling, such as \"{found}\": it is read, but conditions, ranges and relations compare it as a text with \"{}\"",
             own.as_deref().unwrap_or_default()
@@ -242,7 +248,11 @@ type Query { posts(userId: ID!): [Post!]! @find }
     fn what_keyfold_would_have_written_surprises_nobody() {
         let own = "2021-07-02T17:09:47.000Z";
         let more = json!({ "updatedAt": { "S": own }, "g": { "S": "POSTS" }, "at": { "S": own }, "seen": { "L": [{ "S": own }] } });
-        let items = [item(&format!("POST#{own}"), more), item("ORDER#a", json!({ "kind": { "S": "order" } })), item("NOTE#1", json!({}))];
+        let items = [
+            item(&format!("POST#{own}"), more),
+            item("ORDER#a", json!({ "kind": { "S": "order" } })),
+            item("NOTE#1", json!({})),
+        ];
         assert_eq!(lines(&items), Vec::<String>::new());
     }
 
@@ -256,7 +266,10 @@ type Query { posts(userId: ID!): [Post!]! @find }
         assert_eq!(lines(&[guard("a", "1"), user("1", "a"), user("2", "b"), guard("b", "2")]), Vec::<String>::new());
         // A guard of another item is none.
         let found = lines(&[user("1", "a"), user("2", "a"), guard("a", "2"), user("3", "c")]);
-        assert!(matches!(found.as_slice(), [line] if line.starts_with("2 values of `User.mail` have no guard, so ")), "{found:#?}");
+        assert!(
+            matches!(found.as_slice(), [line] if line.starts_with("2 values of `User.mail` have no guard, so ")),
+            "{found:#?}"
+        );
     }
 
     #[test]
@@ -266,7 +279,10 @@ type Query { posts(userId: ID!): [Post!]! @find }
         let found = lines(&[
             item(&format!("POST#{other}"), json!({})),
             item(&format!("POST#{later}"), json!({ "updatedAt": { "S": other } })),
-            item(&format!("POST#{own}"), json!({ "updatedAt": { "S": other }, "g": { "S": "POSTS" }, "at": { "S": other } })),
+            item(
+                &format!("POST#{own}"),
+                json!({ "updatedAt": { "S": other }, "g": { "S": "POSTS" }, "at": { "S": other } }),
+            ),
             item(
                 "POST#2021-07-02T17:09:48.000Z",
                 json!({ "seen": { "L": [{ "S": other }, { "S": later }] }, "edits": { "L": [{ "M": { "at": { "S": other } } }] } }),

@@ -13,8 +13,8 @@ use std::sync::Arc;
 /// How the copies of a gateway share the streams of their tables.
 #[derive(Debug, Clone, Args)]
 pub struct BusSettings {
-    /// NATS server over which copies share the streams of tables, such as nats://localhost:4222; repeat it for the servers of a cluster
-    /// [default: each copy reads the streams itself]
+    /// NATS server over which copies share the streams of tables, such as nats://localhost:4222; repeat it for the
+    /// servers of a cluster [default: each copy reads the streams itself]
     #[arg(long, env = "KEYFOLD_BUS", value_name = "URL", value_delimiter = ',', hide_env_values = true)]
     bus: Vec<String>,
 
@@ -50,7 +50,9 @@ impl BusSettings {
 
 /// Reads the beginning of subjects (NATS documentation, "Subject-based messaging": tokens, with dots between them).
 fn subject(text: &str) -> Result<String, String> {
-    let is_token = |token: &str| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    let is_token = |token: &str| {
+        !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
     match text.len() <= 100 && text.split('.').all(is_token) {
         true => Ok(text.to_owned()),
         false => Err("write up to 100 letters, digits, - and _, with dots between the parts".to_owned()),

@@ -1,5 +1,5 @@
-//! The files of a schema and of its samples in, the design document for the pages of `keyfold dev` out. The document is made again when the
-//! schema has changed.
+//! The files of a schema and of its samples in, the design document for the pages of `keyfold dev` out. The document is
+//! made again when the schema has changed.
 
 use crate::cli::docs;
 use crate::cli::schema_file;

@@ -127,7 +127,12 @@ impl Dev {
         if self.no_sample { Samples::None } else { Samples::new(self.sample.as_deref()) }
     }
 
-    fn banner(&self, server: &Server, model: &Model, (samples, callers): (&[(String, u64)], &[SampleCaller])) -> String {
+    fn banner(
+        &self,
+        server: &Server,
+        model: &Model,
+        (samples, callers): (&[(String, u64)], &[SampleCaller]),
+    ) -> String {
         let address = server.address.map_or_else(String::new, |address| browsable(address).to_string());
         let store = match &self.data {
             None => "in memory, until this process ends (--data DIR keeps it)".to_owned(),
@@ -166,7 +171,11 @@ fn key_of(schema: &str) -> Vec<u8> {
 
 /// An address that a browser can open: that of this machine, if the server listens on all addresses.
 fn browsable(address: SocketAddr) -> SocketAddr {
-    if address.ip().is_unspecified() { SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), address.port()) } else { address }
+    if address.ip().is_unspecified() {
+        SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), address.port())
+    } else {
+        address
+    }
 }
 
 #[cfg(test)]

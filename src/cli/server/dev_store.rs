@@ -1,4 +1,5 @@
-//! The tables and the samples of `keyfold dev` in, its store with both out. A store in memory is filled while the schema is still checked.
+//! The tables and the samples of `keyfold dev` in, its store with both out. A store in memory is filled while the
+//! schema is still checked.
 
 use crate::cli::items::item_file::ItemFile;
 use crate::cli::items::samples::{self, Samples};
@@ -11,8 +12,8 @@ use futures_util::future::{BoxFuture, FutureExt};
 use std::path::Path;
 use tokio::task::spawn_blocking;
 
-/// A store in memory leaves nothing behind if the schema has mistakes, so its work begins at once, on other threads. Only large samples wait, as
-/// all of a store in a directory does, until the store is asked for.
+/// A store in memory leaves nothing behind if the schema has mistakes, so its work begins at once, on other threads.
+/// Only large samples wait, as all of a store in a directory does, until the store is asked for.
 pub struct DevStore {
     in_memory: bool,
     opening: BoxFuture<'static, Result<TableStore>>,
@@ -85,7 +86,8 @@ impl FilledStore {
 async fn create(store: &TableStore, tables: &[Table]) -> Result<()> {
     let made = store.create_missing(tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
     let found: Vec<Table> = tables.iter().filter(|table| !made.contains(&table.name)).cloned().collect();
-    let differences = store.differences(&found).await.map_err(|error| explained(error, "cannot describe the tables"))?;
+    let differences =
+        store.differences(&found).await.map_err(|error| explained(error, "cannot describe the tables"))?;
     matching(&differences)
 }
 

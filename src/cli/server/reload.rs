@@ -1,5 +1,5 @@
-//! The file of a schema in, the gateway replaced whenever its text changes or a signal asks for it out. What has mistakes, or does not match
-//! the tables, is reported and not served.
+//! The file of a schema in, the gateway replaced whenever its text changes or a signal asks for it out. What has
+//! mistakes, or does not match the tables, is reported and not served.
 
 use super::signals::Hangups;
 use crate::cli::{output, schema_file};
@@ -20,7 +20,8 @@ use tokio::io::AsyncReadExt;
 use tokio::task::spawn_blocking;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-/// How often `keyfold dev` reads the file. A schema has a few kilobytes: reading it is cheap, and more reliable than the times of file systems.
+/// How often `keyfold dev` reads the file. A schema has a few kilobytes: reading it is cheap, and more reliable than
+/// the times of file systems.
 const OFTEN: Duration = Duration::from_millis(300);
 /// How often `keyfold serve` reads the file.
 const EVERY: Duration = Duration::from_secs(1);
@@ -103,7 +104,8 @@ impl Watching {
         Self::On { pause: OFTEN, seen: KnownText::new(text, false) }
     }
 
-    /// The file is `text` now. A change is taken when the file has stayed the same for a second: half a file may be a whole schema.
+    /// The file is `text` now. A change is taken when the file has stayed the same for a second: half a file may be a
+    /// whole schema.
     pub fn settled(text: String) -> Self {
         Self::On { pause: EVERY, seen: KnownText::new(text, true) }
     }
@@ -123,7 +125,8 @@ impl StoreOfTables {
         let (store, made, help) = match self {
             Self::Own(store) => {
                 let made = store.create_missing(&model.tables).await;
-                let made = made.map_err(|error| Trouble::Other(format!("cannot create its tables: {}", error.detail)))?;
+                let made =
+                    made.map_err(|error| Trouble::Other(format!("cannot create its tables: {}", error.detail)))?;
                 (store, made, "a restart creates new ones in memory")
             }
             Self::Given { store, .. } => (store, Vec::new(), "`keyfold tables` prints the requests that create them"),
@@ -133,7 +136,8 @@ impl StoreOfTables {
         if let Some(table) = model.tables.first() {
             store.reachable(table).await.map_err(unknown)?;
         }
-        let differences = store.differences_and_streams(&model.tables, &model.watched_tables()).await.map_err(unknown)?;
+        let differences =
+            store.differences_and_streams(&model.tables, &model.watched_tables()).await.map_err(unknown)?;
         match differences.as_slice() {
             [] => Ok(made),
             all => Err(Trouble::Other(format!("the tables do not match it: {} ({help})", all.join(" ")))),
@@ -316,7 +320,10 @@ mod tests {
     fn a_file_that_is_being_written_is_waited_for() {
         let mut seen = KnownText::new("abc".into(), true);
         assert_eq!((looks(&mut seen, Some("a")), looks(&mut seen, Some("ab"))), (Change::None, Change::None));
-        assert_eq!((looks(&mut seen, Some("abd")), looks(&mut seen, Some("abd"))), (Change::None, Change::Text("abd".into())));
+        assert_eq!(
+            (looks(&mut seen, Some("abd")), looks(&mut seen, Some("abd"))),
+            (Change::None, Change::Text("abd".into()))
+        );
         // A text that goes back to what it was is no change.
         assert_eq!((looks(&mut seen, Some("ab")), looks(&mut seen, Some("abd"))), (Change::None, Change::None));
         assert_eq!(looks(&mut seen, Some("abd")), Change::None);

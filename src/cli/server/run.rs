@@ -1,4 +1,5 @@
-//! A gateway and settings in, a server that runs until it is asked to stop out. `keyfold dev` and `keyfold serve` share it.
+//! A gateway and settings in, a server that runs until it is asked to stop out. `keyfold dev` and `keyfold serve` share
+//! it.
 
 use super::signals::StopSignals;
 use crate::execute::report::RunObserver;
@@ -52,9 +53,9 @@ pub struct Server {
 }
 
 impl Server {
-    /// Raises the limit of open files, and binds the address of the settings, or else `default`. `development` decides the features that are
-    /// not set, and whether every host is served. From here on, a signal to stop is kept for [`run`](Self::run): whoever reads the address may
-    /// send one at once.
+    /// Raises the limit of open files, and binds the address of the settings, or else `default`. `development` decides
+    /// the features that are not set, and whether every host is served. From here on, a signal to stop is kept for
+    /// [`run`](Self::run): whoever reads the address may send one at once.
     pub async fn bind(settings: ServerSettings, default: &str, development: bool) -> Result<Self> {
         // Each connection is an open file. Many systems allow a process 1,024 unless it asks for more.
         if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
@@ -64,7 +65,9 @@ impl Server {
         let listener = TcpListener::bind(wanted).await.map_err(|error| bind_trouble("--listen", wanted, error))?;
         let address = listener.local_addr().context("cannot read the local address")?;
         let metrics = match settings.telemetry.metrics_listen.as_deref() {
-            Some(wanted) => Some(TcpListener::bind(wanted).await.map_err(|error| bind_trouble("--metrics-listen", wanted, error))?),
+            Some(wanted) => {
+                Some(TcpListener::bind(wanted).await.map_err(|error| bind_trouble("--metrics-listen", wanted, error))?)
+            }
             None => None,
         };
         if let Some(metrics) = &metrics {
@@ -91,10 +94,23 @@ impl Server {
         let restricted = development || !settings.allow_hosts.is_empty();
         let hosts = if restricted { Hosts::at(address, &settings.allow_hosts) } else { Hosts::All };
         let documents = settings.documents.open()?;
-        let metrics = metrics_listener.is_some().then(|| Metrics::new(documents.only_trusted()).map(Arc::new)).transpose();
+        let metrics =
+            metrics_listener.is_some().then(|| Metrics::new(documents.only_trusted()).map(Arc::new)).transpose();
         let metrics = metrics.context("the metrics cannot be made")?;
-        let telemetry = Arc::new(Telemetry { metrics, tracer: Tracer::of_environment()?, slow: settings.telemetry.slow });
-        Ok(Self { entrance, settings, features, hosts, documents, first, second, telemetry, metrics_listener, address: None })
+        let telemetry =
+            Arc::new(Telemetry { metrics, tracer: Tracer::of_environment()?, slow: settings.telemetry.slow });
+        Ok(Self {
+            entrance,
+            settings,
+            features,
+            hosts,
+            documents,
+            first,
+            second,
+            telemetry,
+            metrics_listener,
+            address: None,
+        })
     }
 
     /// The documents that requests may name, and where the trusted ones are read again.
@@ -135,13 +151,16 @@ impl Server {
         })
         .context("--allow-origin")?;
         let routes = match self.entrance {
-            Entrance::Listener(_) => Routes { workers: Workers::start().context("cannot start the workers")?, ..routes },
+            Entrance::Listener(_) => {
+                Routes { workers: Workers::start().context("cannot start the workers")?, ..routes }
+            }
             // A function answers one request at a time.
             Entrance::Lambda(_) => routes,
         };
         let exposed = self.metrics_listener.zip(self.telemetry.metrics.clone());
         let exposition = exposed.map(|(listener, metrics)| {
-            let (routes, limits) = (routes.of_metrics(metrics, &self.settings.limits.shared), self.settings.limits.clone());
+            let (routes, limits) =
+                (routes.of_metrics(metrics, &self.settings.limits.shared), self.settings.limits.clone());
             tokio::spawn(async move { listener::serve(listener, routes, &limits, std::future::pending()).await })
         });
         let (mut first, mut second) = (self.first, self.second);
@@ -157,7 +176,9 @@ impl Server {
         let served = async {
             match self.entrance {
                 Entrance::Listener(listener) => Ok(listener::serve(listener, routes, limits, stop).await),
-                Entrance::Lambda(lambda) => function::serve((routes, self.telemetry.clone()), &lambda, limits, stop).await,
+                Entrance::Lambda(lambda) => {
+                    function::serve((routes, self.telemetry.clone()), &lambda, limits, stop).await
+                }
             }
         };
         let stopped = until(served, at_once).await.transpose();
@@ -173,14 +194,20 @@ impl Server {
     }
 
     /// The page for browsers.
-    fn console(&self, current: &Arc<CurrentGateway>, authenticator: &Authenticator, development: Option<&Development>) -> Console {
+    fn console(
+        &self,
+        current: &Arc<CurrentGateway>,
+        authenticator: &Authenticator,
+        development: Option<&Development>,
+    ) -> Console {
         let has_samples = development.is_some_and(|development| development.sample_callers.is_some());
         let callers = match (authenticator.is_on(), has_samples) {
             (false, _) => CallerChoice::None,
             (true, false) => CallerChoice::Token,
             (true, true) => CallerChoice::Samples,
         };
-        let parts = PageParts { plan: self.features.explain == Some(true), development: development.is_some(), callers };
+        let parts =
+            PageParts { plan: self.features.explain == Some(true), development: development.is_some(), callers };
         let starting_texts: Arc<dyn StartingTexts> = match development {
             Some(development) => development.starting_texts.clone(),
             None => current.clone(),
@@ -204,9 +231,15 @@ async fn until<T>(work: impl Future<Output = T>, end: impl Future<Output = ()>) 
 
 fn bind_trouble(option: &str, wanted: &str, error: std::io::Error) -> anyhow::Error {
     let help = match error.kind() {
-        ErrorKind::AddrInUse => format!("another process listens there: stop it, or choose another address with {option} 127.0.0.1:4001"),
-        ErrorKind::PermissionDenied => format!("this user may not listen there: choose a port above 1023 with {option}"),
-        _ if wanted.starts_with(':') => format!("write an address before the port: {option} 0.0.0.0{wanted} listens on every address"),
+        ErrorKind::AddrInUse => {
+            format!("another process listens there: stop it, or choose another address with {option} 127.0.0.1:4001")
+        }
+        ErrorKind::PermissionDenied => {
+            format!("this user may not listen there: choose a port above 1023 with {option}")
+        }
+        _ if wanted.starts_with(':') => {
+            format!("write an address before the port: {option} 0.0.0.0{wanted} listens on every address")
+        }
         ErrorKind::InvalidInput => format!("write an address and a port: {option} 127.0.0.1:4000"),
         _ => return anyhow::Error::new(error).context(format!("cannot listen on {wanted}")),
     };

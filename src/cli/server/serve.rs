@@ -73,8 +73,8 @@ struct Ready {
 }
 
 impl Serve {
-    /// Runs the command until it is asked to stop. Where the runtime API of Lambda is in the environment, requests are the invocations of a
-    /// Lambda function.
+    /// Runs the command until it is asked to stop. Where the runtime API of Lambda is in the environment, requests are
+    /// the invocations of a Lambda function.
     pub async fn run(self) -> Result<ExitCode> {
         logging::start(&self.settings.log)?;
         // From here on, a signal to reload is kept, and does not end the process.
@@ -118,7 +118,10 @@ impl Serve {
             None => Server::bind(self.settings, "0.0.0.0:4000", false).await?,
             Some(RuntimeApi { function, .. }) => {
                 if let Some(listen) = &self.settings.listen {
-                    tracing::warn!(listen, "--listen has no effect: the requests of a Lambda function come from its runtime API");
+                    tracing::warn!(
+                        listen,
+                        "--listen has no effect: the requests of a Lambda function come from its runtime API"
+                    );
                 }
                 if let Some(address) = &self.settings.telemetry.metrics_listen {
                     tracing::warn!(address, "--metrics-listen has no effect: nobody can reach a Lambda function there");
@@ -150,8 +153,8 @@ impl Serve {
     }
 }
 
-/// What differs between the tables and the schema. That no server answers is known within five seconds, and is the error then. The calls are
-/// made side by side, because a Lambda function waits for each round trip.
+/// What differs between the tables and the schema. That no server answers is known within five seconds, and is the
+/// error then. The calls are made side by side, because a Lambda function waits for each round trip.
 async fn differences(store: &TableStore, (tables, watched): (&[Table], &BTreeSet<usize>)) -> Result<Vec<String>> {
     let mut reached = pin!(reachable(store, tables));
     let mut compared = pin!(timeout(DESCRIBE_BOUND, store.differences_and_streams(tables, watched)));
@@ -171,7 +174,8 @@ async fn differences(store: &TableStore, (tables, watched): (&[Table], &BTreeSet
         .map_err(|error| explained(error, "cannot describe the tables"))
 }
 
-/// A key of this process. Version 4 UUIDs come from the system's source of randomness; two of them have 244 random bits.
+/// A key of this process. Version 4 UUIDs come from the system's source of randomness; two of them have 244 random
+/// bits.
 fn random_key() -> Vec<u8> {
     tracing::warn!("no --cursor-key is set: cursors are valid in this process only");
     [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()].concat()

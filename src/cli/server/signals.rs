@@ -16,7 +16,10 @@ impl StopSignals {
     pub fn new() -> Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         let what = "cannot listen for signals";
-        Ok(Self { terminate: signal(SignalKind::terminate()).context(what)?, interrupt: signal(SignalKind::interrupt()).context(what)? })
+        Ok(Self {
+            terminate: signal(SignalKind::terminate()).context(what)?,
+            interrupt: signal(SignalKind::interrupt()).context(what)?,
+        })
     }
 
     /// Waits for the next one. Gives its name.

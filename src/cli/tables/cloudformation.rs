@@ -1,4 +1,5 @@
-//! Tables with their logical ids in, a CloudFormation template in JSON out (CloudFormation template reference, `AWS::DynamoDB::Table`).
+//! Tables with their logical ids in, a CloudFormation template in JSON out (CloudFormation template reference,
+//! `AWS::DynamoDB::Table`).
 
 use crate::schema::table::Table;
 use crate::table::admin::definition::create_table_input;
@@ -10,8 +11,8 @@ pub fn template(tables: &[(String, &Table)]) -> Value {
     json!({ "AWSTemplateFormatVersion": "2010-09-09", "Resources": resources })
 }
 
-/// A table is kept when its stack is deleted or another table replaces it. If creating the stack fails, its tables are deleted: they are
-/// empty, and their names would block the next attempt.
+/// A table is kept when its stack is deleted or another table replaces it. If creating the stack fails, its tables are
+/// deleted: they are empty, and their names would block the next attempt.
 fn resource(table: &Table) -> Value {
     json!({
         "Type": "AWS::DynamoDB::Table",
@@ -21,7 +22,8 @@ fn resource(table: &Table) -> Value {
     })
 }
 
-/// The properties have the names of CreateTable's members, except the stream's; time to live and backups come in addition.
+/// The properties have the names of CreateTable's members, except the stream's; time to live and backups come in
+/// addition.
 fn properties(table: &Table) -> Value {
     let mut properties = create_table_input(table);
     let Some(members) = properties.as_object_mut() else { return properties };

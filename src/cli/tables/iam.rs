@@ -1,7 +1,8 @@
 //! Tables and the calls that a gateway makes of them in, an IAM policy that allows these and nothing else out.
 //!
-//! A statement is for one table or index, and for reads, writes, changes or descriptions. TransactWriteItems has no action of its own: each of
-//! its parts needs the action of the part (DynamoDB developer guide, "Using IAM with DynamoDB transactions").
+//! A statement is for one table or index, and for reads, writes, changes or descriptions. TransactWriteItems has no
+//! action of its own: each of its parts needs the action of the part (DynamoDB developer guide, "Using IAM with
+//! DynamoDB transactions").
 
 use super::resource_names::{capitalised, logical_ids};
 use super::rights::TableRights;
@@ -27,8 +28,8 @@ struct Statements<'p> {
     taken: HashSet<String>,
 }
 
-/// The policy for a gateway on these tables, each with a name for its statements and with its calls. The table of leases has none: its calls
-/// are always the same.
+/// The policy for a gateway on these tables, each with a name for its statements and with its calls. The table of
+/// leases has none: its calls are always the same.
 pub fn policy(tables: &[(String, &Table, Option<&TableRights>)], place: &ArnPlace) -> Value {
     let mut statements = Statements { place, all: Vec::new(), taken: HashSet::new() };
     for (name, table, rights) in tables {
@@ -66,7 +67,11 @@ impl Statements<'_> {
         self.add(&format!("ReadItems{name}"), &of_table, &table.name);
         for (position, index) in table.indexes.iter().enumerate() {
             let of_index: Vec<&str> = reads(Some(position)).collect();
-            self.add(&format!("ReadIndex{name}{}", capitalised(&index.name)), &of_index, &format!("{}/index/{}", table.name, index.name));
+            self.add(
+                &format!("ReadIndex{name}{}", capitalised(&index.name)),
+                &of_index,
+                &format!("{}/index/{}", table.name, index.name),
+            );
         }
         let writes = [
             (rights.puts, "PutItem"),
@@ -90,7 +95,9 @@ impl Statements<'_> {
             return;
         }
         let numbered = (2_u32..).map(|number| format!("{id}{number}"));
-        let Some(id) = std::iter::once(id.to_owned()).chain(numbered).find(|id| !self.taken.contains(id)) else { return };
+        let Some(id) = std::iter::once(id.to_owned()).chain(numbered).find(|id| !self.taken.contains(id)) else {
+            return;
+        };
         self.taken.insert(id.clone());
         let ArnPlace { partition, region, account } = self.place;
         let actions: Vec<String> = actions.iter().map(|action| format!("dynamodb:{action}")).collect();

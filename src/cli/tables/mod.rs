@@ -1,5 +1,5 @@
-//! `keyfold tables`: a schema in; its tables as requests for the AWS CLI, as infrastructure code, or created, out. Or the rights that a gateway
-//! needs on them.
+//! `keyfold tables`: a schema in; its tables as requests for the AWS CLI, as infrastructure code, or created, out. Or
+//! the rights that a gateway needs on them.
 
 mod cloudformation;
 mod iam;
@@ -43,11 +43,13 @@ pub struct Tables {
     #[arg(long)]
     create: bool,
 
-    /// Address of a DynamoDB-compatible server, with --create [env: KEYFOLD_ENDPOINT_URL] [default: DynamoDB of the region]
+    /// Address of a DynamoDB-compatible server, with --create [env: KEYFOLD_ENDPOINT_URL] [default: DynamoDB of the
+    /// region]
     #[arg(long, value_name = "URL", requires = "create")]
     endpoint_url: Option<String>,
 
-    /// AWS region, with --create [default: as for other AWS tools] or with --format iam [default: all regions] [env: KEYFOLD_REGION]
+    /// AWS region, with --create [default: as for other AWS tools] or with --format iam [default: all regions] [env:
+    /// KEYFOLD_REGION]
     #[arg(long, value_name = "REGION", value_parser = arn_part)]
     region: Option<String>,
 
@@ -67,8 +69,8 @@ pub struct Tables {
 /// Form in which tables are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum TableFormat {
-    /// One JSON document for each table, for `aws dynamodb create-table --cli-input-json file://table.json`; AWS has separate requests for
-    /// time to live and point-in-time recovery, which are printed on standard error
+    /// One JSON document for each table, for `aws dynamodb create-table --cli-input-json file://table.json`; AWS has
+    /// separate requests for time to live and point-in-time recovery, which are printed on standard error
     Cli,
     /// A template in JSON, for `aws cloudformation deploy --template-file tables.json`
     Cloudformation,
@@ -83,7 +85,10 @@ impl Tables {
     pub async fn run(self) -> Result<ExitCode> {
         let is_policy = self.format == TableFormat::Iam;
         ensure!(self.region.is_none() || self.create || is_policy, "--region is for --create and for --format iam");
-        ensure!(is_policy || (self.account.is_none() && self.partition.is_none()), "--account and --partition are for --format iam");
+        ensure!(
+            is_policy || (self.account.is_none() && self.partition.is_none()),
+            "--account and --partition are for --format iam"
+        );
         let model = schema_file::load(&self.choice.schema)?.model;
         let rights = rights::rights(&model, self.single_writes.into());
         let mut tables = model.tables;
@@ -95,7 +100,8 @@ impl Tables {
         if self.create {
             let remote = Remote { endpoint_url: self.endpoint_url, region: self.region };
             let store = remote.connect(chosen).await?;
-            let made = store.create_missing(chosen).await.map_err(|error| explained(error, "cannot create the tables"))?;
+            let made =
+                store.create_missing(chosen).await.map_err(|error| explained(error, "cannot create the tables"))?;
             for table in chosen {
                 let done = if made.contains(&table.name) { "created" } else { "exists" };
                 output::print(&format!("{}: {done}\n", table.name))?;
@@ -109,7 +115,10 @@ impl Tables {
         match self.format {
             TableFormat::Cli => print_requests(chosen)?,
             TableFormat::Cloudformation => {
-                output::print(&format!("{:#}\n", cloudformation::template(&named(resource_names::logical_ids(&tables)))))?;
+                output::print(&format!(
+                    "{:#}\n",
+                    cloudformation::template(&named(resource_names::logical_ids(&tables)))
+                ))?;
             }
             TableFormat::Iam => {
                 let region = self.region.or_else(|| variable("KEYFOLD_REGION"));
@@ -120,7 +129,11 @@ impl Tables {
                 };
                 // The table of leases comes after those of the schema, and has no rights of its own.
                 let rights = rights.iter().map(Some).chain(std::iter::once(None));
-                let all = iam::names(&tables).into_iter().zip(&tables).zip(rights).map(|((name, table), rights)| (name, table, rights));
+                let all = iam::names(&tables)
+                    .into_iter()
+                    .zip(&tables)
+                    .zip(rights)
+                    .map(|((name, table), rights)| (name, table, rights));
                 let all: Vec<_> = all.filter(|(_, table, _)| chosen.contains(table)).collect();
                 output::print(&format!("{:#}\n", iam::policy(&all, &place)))?;
             }
@@ -140,7 +153,9 @@ fn account(text: &str) -> Result<String, String> {
 
 /// Reads a region or a partition, as ARNs have them.
 fn arn_part(text: &str) -> Result<String, String> {
-    match !text.is_empty() && text.bytes().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'-') {
+    match !text.is_empty()
+        && text.bytes().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'-')
+    {
         true => Ok(text.to_owned()),
         false => Err("write lower-case letters, digits and hyphens".to_owned()),
     }
@@ -150,10 +165,16 @@ fn print_requests(tables: &[Table]) -> Result<()> {
     for table in tables {
         output::print(&format!("{:#}\n", create_table_input(table)))?;
         if let Some(request) = time_to_live_input(table) {
-            eprintln!("Then, for items that expire: aws dynamodb update-time-to-live --cli-input-json {}", quoted(&request));
+            eprintln!(
+                "Then, for items that expire: aws dynamodb update-time-to-live --cli-input-json {}",
+                quoted(&request)
+            );
         }
         if let Some(request) = continuous_backups_input(table) {
-            eprintln!("Then, to restore it to any second: aws dynamodb update-continuous-backups --cli-input-json {}", quoted(&request));
+            eprintln!(
+                "Then, to restore it to any second: aws dynamodb update-continuous-backups --cli-input-json {}",
+                quoted(&request)
+            );
         }
     }
     Ok(())

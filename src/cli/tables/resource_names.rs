@@ -3,7 +3,8 @@
 use crate::schema::table::Table;
 use std::collections::HashSet;
 
-/// Logical ids of a CloudFormation template: letters and digits (CloudFormation user guide, "Resources"). `shop-dev` is `ShopDev`.
+/// Logical ids of a CloudFormation template: letters and digits (CloudFormation user guide, "Resources"). `shop-dev` is
+/// `ShopDev`.
 pub fn logical_ids(tables: &[Table]) -> Vec<String> {
     let name = |table: &Table| {
         let id = capitalised(&table.name);

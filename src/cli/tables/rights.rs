@@ -1,6 +1,7 @@
 //! A schema in, the calls that a gateway may make of each table and of each index for it out. Must not know IAM.
 //!
-//! A call is listed if an operation of the API can lead to it, also after a lost race or a crash. What no operation leads to is not listed.
+//! A call is listed if an operation of the API can lead to it, also after a lost race or a crash. What no operation
+//! leads to is not listed.
 
 use crate::plan::attributes::attributes_for;
 use crate::plan::tree::SingleWrites;
@@ -39,7 +40,8 @@ pub struct TableRights {
 
 /// The calls of each table, by its position in the model.
 pub fn rights(model: &Model, single_writes: SingleWrites) -> Vec<TableRights> {
-    let mut all = Rights { model, single_writes, tables: model.tables.iter().map(|_| TableRights::default()).collect() };
+    let mut all =
+        Rights { model, single_writes, tables: model.tables.iter().map(|_| TableRights::default()).collect() };
     for ty in model.types.values() {
         all.reads_of_rules(&ty.auth);
         for field in ty.fields.values() {
@@ -89,7 +91,8 @@ impl<'m> Rights<'m> {
         };
         let Some(position) = table else { return };
         for path in paths {
-            let misses = types.iter().filter_map(|name| self.model.types.get(*name)).any(|ty| self.index_lacks(ty, path.index));
+            let misses =
+                types.iter().filter_map(|name| self.model.types.get(*name)).any(|ty| self.index_lacks(ty, path.index));
             let Some(rights) = self.tables.get_mut(position) else { return };
             rights.read(path, misses);
         }
@@ -97,9 +100,11 @@ impl<'m> Rights<'m> {
 
     /// Whether an item that is found in an index may need a Get of its own: the index lacks some of its attributes.
     fn index_lacks(&self, ty: &ObjectType, index: Option<usize>) -> bool {
-        let stored = |field: &Field| if let FieldKind::Stored(stored) = &field.kind { Some(stored.clone()) } else { None };
-        let lacks =
-            |attribute: &str| self.model.item(&ty.name).is_some_and(|(_, keys)| !self.model.tables[keys.table].holds(index, attribute));
+        let stored =
+            |field: &Field| if let FieldKind::Stored(stored) = &field.kind { Some(stored.clone()) } else { None };
+        let lacks = |attribute: &str| {
+            self.model.item(&ty.name).is_some_and(|(_, keys)| !self.model.tables[keys.table].holds(index, attribute))
+        };
         ty.fields.values().filter_map(stored).any(|stored| attributes_for(self.model, ty, index, &stored).is_none())
             || ty.asked_attributes().into_iter().any(lacks)
     }
@@ -122,7 +127,8 @@ impl<'m> Rights<'m> {
         if let Some(find) = &write.find {
             self.find(find);
             looks_up |= model.types.get(&find.item).is_some_and(|ty| self.checks_of_rules(&ty.auth, AuthAction::Read));
-            // After a lost race, what an index shows is read again. The item is checked, unless an action is sure to write it.
+            // After a lost race, what an index shows is read again. The item is checked, unless an action is sure to
+            // write it.
             let by_index = matches!(&find.via, Via::Keys(paths) if paths.iter().any(|path| path.index.is_some()));
             let checks = !write.actions.iter().any(|action| is_of_found(action, find));
             self.change(&find.item, |table| {
@@ -143,7 +149,8 @@ impl<'m> Rights<'m> {
         }
     }
 
-    /// What the rules for an action look up: it is read, and checked in the write's transaction. Gives whether there is anything.
+    /// What the rules for an action look up: it is read, and checked in the write's transaction. Gives whether there is
+    /// anything.
     fn checks_of_rules(&mut self, rules: &AuthRules, asked: AuthAction) -> bool {
         let lookups: Vec<&str> = rules.each(asked).filter_map(|rule| Some(rule.lookup()?.find.item.as_str())).collect();
         for item in &lookups {
@@ -168,8 +175,9 @@ impl<'m> Rights<'m> {
         let several = transaction || !alone || looks_up || unique || replicated || write.find.is_some();
         // If its answer is lost, the item shows by a generated value whether the write was made.
         let written = action.at.as_ref().map_or(Some(ty), |element| self.model.types.get(&element.element));
-        let generates =
-            written.is_some_and(|ty| ty.fields.values().filter_map(|field| field.rules.default.as_ref()).any(DefaultValue::is_random));
+        let generates = written.is_some_and(|ty| {
+            ty.fields.values().filter_map(|field| field.rules.default.as_ref()).any(DefaultValue::is_random)
+        });
         let shows = generates && !matches!(action.kind, ActionKind::Delete { .. } | ActionKind::Check);
         let is_returned = matches!(write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
         // An action that cannot be drafted tells nothing of its item if a condition before it does not hold.
@@ -235,22 +243,27 @@ impl<'m> Rights<'m> {
         write.find.is_some() || write.actions.iter().any(of_action)
     }
 
-    /// Whether an update may read its item first, and whether it may change values that are unique: keys of indexes, guards and defaults are made
-    /// of what the item has.
+    /// Whether an update may read its item first, and whether it may change values that are unique: keys of indexes,
+    /// guards and defaults are made of what the item has.
     fn update_needs(&self, action: &Action, ty: &ObjectType) -> (bool, bool) {
-        let (ActionKind::Update { upsert, expression }, Some((_, keys))) = (&action.kind, self.model.item(&ty.name)) else {
+        let (ActionKind::Update { upsert, expression }, Some((_, keys))) = (&action.kind, self.model.item(&ty.name))
+        else {
             return (false, false);
         };
         let of_expression = expression.iter().flat_map(|update| update.changes.keys());
         let changed: BTreeSet<&str> = action.values.keys().chain(of_expression).map(String::as_str).collect();
-        let unique = ty.fields.values().any(|field| field.rules.unique && (*upsert || changed.contains(field.name.as_str())));
+        let unique =
+            ty.fields.values().any(|field| field.rules.unique && (*upsert || changed.contains(field.name.as_str())));
         let WriteTarget::Key(known) = &action.target else { return (false, unique) };
         let table = &self.model.tables[keys.table];
         let of_indexes = keys.keys.iter().filter(|(key, _)| table.primary_key().all(|primary| primary.name != **key));
         // A key with one changed field needs nothing more, nor does one that is the attribute of its field.
         let needs_more = |(key, templates): (&String, &Vec<Template>)| {
-            let fields: BTreeSet<&str> = templates.iter().flat_map(Template::fields).filter(|field| !known.contains_key(*field)).collect();
-            let is_itself = fields.iter().any(|field| ty.stored(field).is_some_and(|stored| stored.attribute.as_ref() == Some(key)));
+            let fields: BTreeSet<&str> =
+                templates.iter().flat_map(Template::fields).filter(|field| !known.contains_key(*field)).collect();
+            let is_itself = fields
+                .iter()
+                .any(|field| ty.stored(field).is_some_and(|stored| stored.attribute.as_ref() == Some(key)));
             !is_itself && fields.len() > 1 && fields.iter().any(|field| changed.contains(field))
         };
         let defaults = ty.defaults.iter().filter_map(|name| ty.fields.get(name)?.rules.default.as_ref());

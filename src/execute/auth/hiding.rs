@@ -1,5 +1,6 @@
-//! The rules that hide items of some types in; out: whether an item is there for the caller. The caller and the item decide most rules at
-//! once. An `exists:` rule needs the item that it looks up, which [`HidingRules::look_up`] reads. Must not know how items are found.
+//! The rules that hide items of some types in; out: whether an item is there for the caller. The caller and the item
+//! decide most rules at once. An `exists:` rule needs the item that it looks up, which [`HidingRules::look_up`] reads.
+//! Must not know how items are found.
 
 use super::lookup::{WantedItem, wanted_item};
 use crate::execute::caller::Caller;
@@ -25,7 +26,8 @@ pub struct HidingRules {
     caller: Caller,
     /// Whether to look items up by strong reads.
     consistent: bool,
-    /// The items that look-ups let the caller see, by their addresses. They are kept, so that no other item gets an address.
+    /// The items that look-ups let the caller see, by their addresses. They are kept, so that no other item gets an
+    /// address.
     let_in: Mutex<HashMap<usize, Arc<Item>>>,
 }
 
@@ -42,9 +44,12 @@ impl TypeRules {
         (self.settled.is_empty() && self.lookups.is_empty()) || self.settled.iter().any(|rule| rule.is_met(item, scope))
     }
 
-    /// What the rules look up for an item, by the attributes of it that are known. The caller may see the item if one look-up finds an item.
+    /// What the rules look up for an item, by the attributes of it that are known. The caller may see the item if one
+    /// look-up finds an item.
     fn wanted<'m>(&self, model: &'m Model, known: &Item, scope: &Scope<'_>) -> Vec<WantedItem<'m>> {
-        let Some(ty) = model.types.get(&self.ty).filter(|_| !self.settled.contains(&Residual::Always)) else { return Vec::new() };
+        let Some(ty) = model.types.get(&self.ty).filter(|_| !self.settled.contains(&Residual::Always)) else {
+            return Vec::new();
+        };
         let lookups = self.lookups.iter().filter_map(|rule| rule.lookup());
         let own = assemble::values_of(model, ty, known).known;
         lookups.filter_map(|lookup| wanted_item(model, lookup, scope, &own)).collect()
@@ -52,7 +57,8 @@ impl TypeRules {
 }
 
 impl HidingRules {
-    /// The rules of each type, by its name, settled for the caller. `consistent` says whether to look items up by strong reads.
+    /// The rules of each type, by its name, settled for the caller. `consistent` says whether to look items up by
+    /// strong reads.
     pub fn new<'r>(
         of_types: impl Iterator<Item = (&'r str, &'r [Arc<AuthRule>])>,
         context: &ExecutionContext<'_>,
@@ -62,7 +68,11 @@ impl HidingRules {
         let scope = Scope { arguments: &nothing, now: context.now, caller: context.caller };
         let settled = |(ty, rules): (&str, &[Arc<AuthRule>])| {
             let (lookups, others): (Vec<_>, Vec<_>) = rules.iter().cloned().partition(|rule| rule.lookup().is_some());
-            TypeRules { ty: ty.to_owned(), settled: others.iter().map(|rule| settle_rule(rule, &scope)).collect(), lookups }
+            TypeRules {
+                ty: ty.to_owned(),
+                settled: others.iter().map(|rule| settle_rule(rule, &scope)).collect(),
+                lookups,
+            }
         };
         let (now, caller) = (context.now.clone(), context.caller.clone());
         Self { of_types: of_types.map(settled).collect(), now, caller, consistent, let_in: Mutex::default() }
@@ -79,12 +89,19 @@ impl HidingRules {
         by_itself || self.let_in.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&address(item))
     }
 
-    /// Looks up what the rules demand for these items, each with the types that it may have. From then on, [`Self::show`] knows them.
-    pub async fn look_up(&self, context: &ExecutionContext<'_>, items: &[(&Arc<Item>, Vec<usize>)]) -> Result<(), TableError> {
+    /// Looks up what the rules demand for these items, each with the types that it may have. From then on,
+    /// [`Self::show`] knows them.
+    pub async fn look_up(
+        &self,
+        context: &ExecutionContext<'_>,
+        items: &[(&Arc<Item>, Vec<usize>)],
+    ) -> Result<(), TableError> {
         let asked: Vec<(&Arc<Item>, WantedItem<'_>)> = self.with_scope(|scope| {
             let asked = items.iter().filter(|(item, types)| !self.show(types, item));
             asked
-                .flat_map(|(item, types)| self.wanted(context.model, types, item, scope).into_iter().map(|wanted| (*item, wanted)))
+                .flat_map(|(item, types)| {
+                    self.wanted(context.model, types, item, scope).into_iter().map(|wanted| (*item, wanted))
+                })
                 .collect()
         });
         let gets: Vec<Get> = asked.iter().map(|(_, wanted)| get(context.model, wanted, self.consistent)).collect();
@@ -100,7 +117,8 @@ impl HidingRules {
         Ok(())
     }
 
-    /// The reads of what the rules demand for items of which these attributes are known, so that they can be made beside the items' own.
+    /// The reads of what the rules demand for items of which these attributes are known, so that they can be made
+    /// beside the items' own.
     pub fn foreseen(&self, context: &ExecutionContext<'_>, known: &Item) -> Vec<Get> {
         let types: Vec<usize> = (0..self.of_types.len()).collect();
         let wanted = self.with_scope(|scope| self.wanted(context.model, &types, known, scope));
@@ -125,7 +143,8 @@ pub async fn is_hidden(context: &ExecutionContext<'_>, ty: &ObjectType, item: &A
     if !ty.auth.hide() {
         return Ok(false);
     }
-    let rules = HidingRules::new(std::iter::once((ty.name.as_str(), ty.auth.of(AuthAction::Read).as_slice())), context, true);
+    let rules =
+        HidingRules::new(std::iter::once((ty.name.as_str(), ty.auth.of(AuthAction::Read).as_slice())), context, true);
     rules.look_up(context, &[(item, vec![0])]).await?;
     Ok(!rules.show(&[0], item))
 }
@@ -142,5 +161,11 @@ fn get(model: &Model, wanted: &WantedItem<'_>, consistent: bool) -> Get {
     let of_condition = if let Residual::Open(condition) = condition { condition.attributes() } else { Vec::new() };
     let names: BTreeSet<&str> = of_key.chain(of_type).chain(of_condition).collect();
     let table = model.tables[keys.table].name.as_str().into();
-    Get { table, key: key.clone(), projection: names.into_iter().map(AttributeName::from).collect(), consistent, max_age: None }
+    Get {
+        table,
+        key: key.clone(),
+        projection: names.into_iter().map(AttributeName::from).collect(),
+        consistent,
+        max_age: None,
+    }
 }

@@ -1,5 +1,5 @@
-//! The look-up of an `exists:` rule and the values of the guarded item in; out: the key of the item that must exist, and what that must meet.
-//! Must not know how it is read or checked.
+//! The look-up of an `exists:` rule and the values of the guarded item in; out: the key of the item that must exist,
+//! and what that must meet. Must not know how it is read or checked.
 
 use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::{Residual, settle_lookup};
@@ -23,9 +23,14 @@ pub struct WantedItem<'m> {
     pub condition: Residual,
 }
 
-/// The item that a look-up demands. `own` has the known values of the guarded item. `None` if no item can let the caller in: a value of the
-/// key is missing, or the condition holds for no item.
-pub fn wanted_item<'m>(model: &'m Model, lookup: &RuleLookup, scope: &Scope<'_>, own: &Map<String, Value>) -> Option<WantedItem<'m>> {
+/// The item that a look-up demands. `own` has the known values of the guarded item. `None` if no item can let the
+/// caller in: a value of the key is missing, or the condition holds for no item.
+pub fn wanted_item<'m>(
+    model: &'m Model,
+    lookup: &RuleLookup,
+    scope: &Scope<'_>,
+    own: &Map<String, Value>,
+) -> Option<WantedItem<'m>> {
     let condition = Some(settle_lookup(lookup, scope)).filter(|condition| *condition != Residual::Never)?;
     let (ty, keys) = model.item(&lookup.find.item)?;
     let mut values = Map::new();

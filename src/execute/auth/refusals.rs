@@ -1,5 +1,5 @@
-//! The guards of a plan, the caller and the arguments in; out: what the caller is refused before anything is read or written, and what is
-//! left to be decided for each row by items that are read. Must not know items.
+//! The guards of a plan, the caller and the arguments in; out: what the caller is refused before anything is read or
+//! written, and what is left to be decided for each row by items that are read. Must not know items.
 
 use super::log_text::shortened;
 use crate::execute::arguments::FieldArguments;
@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// What the caller of a request is refused of a plan.
 pub struct Refusals {
     of_guards: Vec<Decision>,
-    /// The reads that are not made: look-ups that decide nothing, because the caller and the arguments do, and reads of items of which the
-    /// caller may see none.
+    /// The reads that are not made: look-ups that decide nothing, because the caller and the arguments do, and reads of
+    /// items of which the caller may see none.
     unneeded: Vec<ReadId>,
     code: ErrorCode,
     /// Whether the audit log has a refusal of the request.
@@ -56,7 +56,9 @@ impl Refusals {
             }
             for (position, demand) in guard.demands.iter().enumerate() {
                 let alternatives = match demand.arguments.map_or(Ok(&nothing), |id| arguments.values(id)) {
-                    Ok(values) => alternatives(demand, &Scope { arguments: values, now: context.now, caller: context.caller }),
+                    Ok(values) => {
+                        alternatives(demand, &Scope { arguments: values, now: context.now, caller: context.caller })
+                    }
                     // Arguments that are not acceptable meet no rule.
                     Err(_) => Some(Vec::new()),
                 };
@@ -76,7 +78,8 @@ impl Refusals {
             }
             refusals.of_guards.push(decision);
         }
-        let hidden = plan.reads.iter().enumerate().filter(|(_, read)| read.discriminator.hides() && hides_all(read, context));
+        let hidden =
+            plan.reads.iter().enumerate().filter(|(_, read)| read.discriminator.hides() && hides_all(read, context));
         refusals.unneeded.extend(hidden.map(|(id, _)| id));
         refusals
     }
@@ -128,7 +131,9 @@ impl Demand {
 fn hides_all(read: &Read, context: &ExecutionContext<'_>) -> bool {
     let nothing = Map::new();
     let scope = Scope { arguments: &nothing, now: context.now, caller: context.caller };
-    let hides = |rules: &[Arc<AuthRule>]| !rules.is_empty() && rules.iter().all(|rule| settled(rule, &scope) == Residual::Never);
+    let hides = |rules: &[Arc<AuthRule>]| {
+        !rules.is_empty() && rules.iter().all(|rule| settled(rule, &scope) == Residual::Never)
+    };
     read.discriminator.types.iter().all(|marks| hides(&marks.rules))
 }
 
@@ -168,7 +173,8 @@ fn record(caller: &Caller, of: &str, rules: &[Arc<AuthRule>]) {
     tracing::info!(subject, of, rule, code, request_id, "a rule refused an operation");
 }
 
-/// The rules of a demand that rows decide; none of them: the caller is refused. `None` if the caller is let in, or if others decide later.
+/// The rules of a demand that rows decide; none of them: the caller is refused. `None` if the caller is let in, or if
+/// others decide later.
 fn alternatives(demand: &Demand, scope: &Scope<'_>) -> Option<Vec<Alternative>> {
     let mut alternatives = Vec::new();
     for (position, rule) in demand.rules.iter().enumerate() {
@@ -222,12 +228,14 @@ type Query {
 
     #[test]
     fn a_rule_that_needs_an_item_lets_nobody_in_where_none_is_read() {
-        let (model, _) = load("tasks.graphql", SCHEMA, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+        let (model, _) =
+            load("tasks.graphql", SCHEMA, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
         let rules = model.types["Task"].auth.of(AuthAction::Read);
         let demand = Demand { of: "Task".to_owned(), rules, arguments: None, decided: DecidedBy::Caller };
         let let_in = |claims: Value| {
             let caller = Caller::signed_in(claims.as_object().unwrap().clone());
-            alternatives(&demand, &Scope { arguments: &Map::new(), now: &RequestTime::default(), caller: &caller }).map(|open| open.len())
+            alternatives(&demand, &Scope { arguments: &Map::new(), now: &RequestTime::default(), caller: &caller })
+                .map(|open| open.len())
         };
         assert_eq!(let_in(json!({ "sub": "ann" })), Some(0));
         assert_eq!(let_in(json!({ "sub": "ann", "role": "admin" })), None);

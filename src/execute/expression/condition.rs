@@ -26,8 +26,8 @@ pub fn expression(conjuncts: &[&Condition], scope: &Scope<'_>) -> Result<Option<
     Ok(Some(writer.placeholders.expression(text)))
 }
 
-/// The expression of the whole condition, with placeholders of this letter. An argument that is null or not given is DynamoDB's null, which
-/// has no order and is no prefix. `Err` names the argument whose value does not fit.
+/// The expression of the whole condition, with placeholders of this letter. An argument that is null or not given is
+/// DynamoDB's null, which has no order and is no prefix. `Err` names the argument whose value does not fit.
 pub fn lettered(condition: &Condition, scope: &Scope<'_>, letter: char) -> Result<Expression, String> {
     let mut writer = Writer { scope, placeholders: Placeholders::new(letter) };
     let text = writer.condition(condition)?;
@@ -110,7 +110,11 @@ impl Writer<'_> {
                         let among: Vec<String> = among.into_iter().map(|term| self.write(term)).collect();
                         format!("{value} IN ({})", among.join(", "))
                     }
-                    many => return Err(format!("The condition has an IN of {many} values; at most {MAX_VALUES} are allowed.")),
+                    many => {
+                        return Err(format!(
+                            "The condition has an IN of {many} values; at most {MAX_VALUES} are allowed."
+                        ));
+                    }
                 }
             }
             Condition::Exists(path) => format!("attribute_exists({})", self.placeholders.path(&path.segments)),
@@ -131,15 +135,16 @@ impl Writer<'_> {
         })
     }
 
-    /// An expression that never holds. DynamoDB refuses an empty IN, a BETWEEN whose lower bound is above the upper, and an order of
-    /// unordered types. Yet a request whose values match no item is no mistake.
+    /// An expression that never holds. DynamoDB refuses an empty IN, a BETWEEN whose lower bound is above the upper,
+    /// and an order of unordered types. Yet a request whose values match no item is no mistake.
     fn never(&mut self) -> String {
         let name = self.placeholders.name(NOTHING);
         format!("attribute_exists({name}) AND attribute_not_exists({name})")
     }
 
     fn joined<'c>(&mut self, all: impl IntoIterator<Item = &'c Condition>, with: &str) -> Result<String, String> {
-        let parts: Vec<String> = all.into_iter().map(|part| Ok(format!("({})", self.condition(part)?))).collect::<Result<_, String>>()?;
+        let parts: Vec<String> =
+            all.into_iter().map(|part| Ok(format!("({})", self.condition(part)?))).collect::<Result<_, String>>()?;
         Ok(parts.join(with))
     }
 

@@ -1,7 +1,9 @@
-//! A checked condition, an item and the values of a request in; whether the condition holds, as DynamoDB evaluates it, out.
+//! A checked condition, an item and the values of a request in; whether the condition holds, as DynamoDB evaluates it,
+//! out.
 //!
-//! A comparison with a missing value or a value of another type is false, except `<>`, which is true (DynamoDB developer guide, "Condition
-//! and filter expressions, operators, and functions"). Numbers compare by value, with all 38 digits, texts and binaries by bytes.
+//! A comparison with a missing value or a value of another type is false, except `<>`, which is true (DynamoDB
+//! developer guide, "Condition and filter expressions, operators, and functions"). Numbers compare by value, with all
+//! 38 digits, texts and binaries by bytes.
 
 use super::scope::Scope;
 use crate::schema::expression::condition::Condition;
@@ -11,8 +13,8 @@ use crate::table::data::attribute::{Attribute, Item};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// Whether the whole condition holds for an item (`None`: there is none). A null argument is DynamoDB's null, as in the expression
-/// ([`super::condition::lettered`]). `Err` is a sentence: a value of the request does not fit its use.
+/// Whether the whole condition holds for an item (`None`: there is none). A null argument is DynamoDB's null, as in the
+/// expression ([`super::condition::lettered`]). `Err` is a sentence: a value of the request does not fit its use.
 pub fn holds(condition: &Condition, item: Option<&Item>, scope: &Scope<'_>) -> Result<bool, String> {
     let nothing = Item::new();
     Evaluation { item: item.unwrap_or(&nothing), scope }.condition(condition)
@@ -58,7 +60,9 @@ impl<'a> Evaluation<'a> {
             }
             Condition::Exists(path) => self.at(path).is_some(),
             Condition::NotExists(path) => self.at(path).is_none(),
-            Condition::AttributeType(path, descriptor) => self.at(path).is_some_and(|value| type_of(value) == descriptor),
+            Condition::AttributeType(path, descriptor) => {
+                self.at(path).is_some_and(|value| type_of(value) == descriptor)
+            }
             Condition::BeginsWith(path, operand) => match (self.at(path), self.operand(operand)?.as_deref()) {
                 (Some(Attribute::S(text)), Some(Attribute::S(prefix))) => text.starts_with(prefix.as_str()),
                 (Some(Attribute::B(bytes)), Some(Attribute::B(prefix))) => bytes.starts_with(prefix),
@@ -79,7 +83,9 @@ impl<'a> Evaluation<'a> {
     fn operand(&self, operand: &Operand) -> Result<Option<Cow<'a, Attribute>>, String> {
         Ok(match operand {
             Operand::Path(path) => self.at(path).map(Cow::Borrowed),
-            Operand::Size(path) => self.at(path).and_then(size).map(|size| Cow::Owned(Attribute::N(size.to_string().into()))),
+            Operand::Size(path) => {
+                self.at(path).and_then(size).map(|size| Cow::Owned(Attribute::N(size.to_string().into())))
+            }
             _ => self.scope.value(operand)?.map(Cow::Owned),
         })
     }
@@ -173,7 +179,9 @@ fn same_number(one: &str, other: &str) -> bool {
 fn contains(whole: &Attribute, part: &Attribute) -> bool {
     match (whole, part) {
         (Attribute::S(text), Attribute::S(part)) => text.contains(part.as_str()),
-        (Attribute::B(bytes), Attribute::B(part)) => part.is_empty() || bytes.windows(part.len()).any(|window| window == part),
+        (Attribute::B(bytes), Attribute::B(part)) => {
+            part.is_empty() || bytes.windows(part.len()).any(|window| window == part)
+        }
         (Attribute::Ss(texts), Attribute::S(part)) => texts.contains(part),
         (Attribute::Ns(numbers), Attribute::N(part)) => numbers.iter().any(|number| same_number(number, part)),
         (Attribute::Bs(all), Attribute::B(part)) => all.contains(part),
@@ -182,8 +190,8 @@ fn contains(whole: &Attribute, part: &Attribute) -> bool {
     }
 }
 
-/// `size`: the length of a text in UTF-16 code units, the length of a binary in bytes, or the number of elements. Numbers, Booleans and
-/// null have none. (The guide says "the length of the string"; DynamoDB counts code units.)
+/// `size`: the length of a text in UTF-16 code units, the length of a binary in bytes, or the number of elements.
+/// Numbers, Booleans and null have none. (The guide says "the length of the string"; DynamoDB counts code units.)
 fn size(value: &Attribute) -> Option<usize> {
     Some(match value {
         Attribute::S(text) => text.encode_utf16().count(),

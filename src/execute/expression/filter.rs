@@ -1,5 +1,5 @@
-//! A find's filter and the values of a request in; whether an item meets it out. DynamoDB filters Queries only, so the gateway filters
-//! items that it reads by key.
+//! A find's filter and the values of a request in; whether an item meets it out. DynamoDB filters Queries only, so the
+//! gateway filters items that it reads by key.
 
 use super::evaluate;
 use super::scope::Scope;
@@ -36,8 +36,11 @@ impl<'a> ItemFilter<'a> {
 
     /// Evaluates every conjunct, even if the first one decides: a value that does not fit is an error for any item.
     fn holds(&self, item: Option<&Item>) -> Result<bool, String> {
-        let all: Vec<bool> =
-            self.conjuncts.iter().map(|condition| evaluate::holds(condition, item, &self.scope)).collect::<Result<_, _>>()?;
+        let all: Vec<bool> = self
+            .conjuncts
+            .iter()
+            .map(|condition| evaluate::holds(condition, item, &self.scope))
+            .collect::<Result<_, _>>()?;
         Ok(all.into_iter().all(|holds| holds))
     }
 }

@@ -1,5 +1,5 @@
-//! Conditions, filters and updates with the values of a request: written as DynamoDB's expressions, or evaluated on items. Must not know
-//! plans or keys.
+//! Conditions, filters and updates with the values of a request: written as DynamoDB's expressions, or evaluated on
+//! items. Must not know plans or keys.
 
 pub mod condition;
 pub mod evaluate;

@@ -1,8 +1,8 @@
-//! A condition without claims and arguments, and those attributes of an item that are known, in; out: whether it holds, or what remains to
-//! be asked of the item. Must not know rules.
+//! A condition without claims and arguments, and those attributes of an item that are known, in; out: whether it holds,
+//! or what remains to be asked of the item. Must not know rules.
 //!
-//! A comparison of a known attribute with one that is not known becomes a comparison with its value. If the language of conditions has no
-//! form for that, the comparison counts as not met: what is not known lets nobody in.
+//! A comparison of a known attribute with one that is not known becomes a comparison with its value. If the language of
+//! conditions has no form for that, the comparison counts as not met: what is not known lets nobody in.
 
 use super::evaluate;
 use super::scope::Scope;
@@ -77,19 +77,27 @@ impl Narrower<'_> {
         }
         let narrowed = match leaf {
             Condition::Compare(left, comparator, right) => match (self.operand(left)?, self.operand(right)?) {
-                (NarrowedOperand::Operand(left), NarrowedOperand::Operand(right)) => Condition::Compare(left, *comparator, right),
+                (NarrowedOperand::Operand(left), NarrowedOperand::Operand(right)) => {
+                    Condition::Compare(left, *comparator, right)
+                }
                 _ => return Some(Residual::known(*comparator == Comparator::NotEqual)),
             },
-            Condition::Between(value, low, high) => match (self.operand(value)?, self.operand(low)?, self.operand(high)?) {
-                (NarrowedOperand::Operand(value), NarrowedOperand::Operand(low), NarrowedOperand::Operand(high)) => {
-                    Condition::Between(value, low, high)
+            Condition::Between(value, low, high) => {
+                match (self.operand(value)?, self.operand(low)?, self.operand(high)?) {
+                    (
+                        NarrowedOperand::Operand(value),
+                        NarrowedOperand::Operand(low),
+                        NarrowedOperand::Operand(high),
+                    ) => Condition::Between(value, low, high),
+                    _ => return Some(Residual::Never),
                 }
-                _ => return Some(Residual::Never),
-            },
+            }
             Condition::In(value, list) => {
                 let NarrowedOperand::Operand(value) = self.operand(value)? else { return Some(Residual::Never) };
-                let list: Vec<NarrowedOperand> = list.iter().map(|operand| self.operand(operand)).collect::<Option<_>>()?;
-                let there = |operand| if let NarrowedOperand::Operand(operand) = operand { Some(operand) } else { None };
+                let list: Vec<NarrowedOperand> =
+                    list.iter().map(|operand| self.operand(operand)).collect::<Option<_>>()?;
+                let there =
+                    |operand| if let NarrowedOperand::Operand(operand) = operand { Some(operand) } else { None };
                 match list.into_iter().filter_map(there).collect::<Vec<_>>() {
                     none if none.is_empty() => return Some(Residual::Never),
                     list => Condition::In(value, list),
@@ -114,11 +122,15 @@ impl Narrower<'_> {
 
     /// The operand, with its value in place of a known attribute.
     fn operand(&self, operand: &Operand) -> Option<NarrowedOperand> {
-        let (Operand::Path(path) | Operand::Size(path)) = operand else { return Some(NarrowedOperand::Operand(operand.clone())) };
+        let (Operand::Path(path) | Operand::Size(path)) = operand else {
+            return Some(NarrowedOperand::Operand(operand.clone()));
+        };
         if !self.knows(path) {
             return Some(NarrowedOperand::Operand(operand.clone()));
         }
-        let Some(value) = evaluate::value(operand, &self.known.values, self.scope) else { return Some(NarrowedOperand::Missing) };
+        let Some(value) = evaluate::value(operand, &self.known.values, self.scope) else {
+            return Some(NarrowedOperand::Missing);
+        };
         let kind = match value {
             Attribute::S(_) => ValueType::String,
             Attribute::N(_) => ValueType::Decimal,

@@ -1,7 +1,7 @@
 //! The attribute names and values of an expression in, their placeholders out.
 //!
-//! Names and values always get placeholders, so reserved words and odd names need no care (DynamoDB developer guide, "Expression attribute
-//! names (aliases)"). Equal ones share a placeholder, since DynamoDB counts them.
+//! Names and values always get placeholders, so reserved words and odd names need no care (DynamoDB developer guide,
+//! "Expression attribute names (aliases)"). Equal ones share a placeholder, since DynamoDB counts them.
 
 use crate::schema::expression::operand::Segment;
 use crate::table::data::attribute::Attribute;

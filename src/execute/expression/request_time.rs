@@ -1,4 +1,5 @@
-//! The time of a request, which all its expressions share: in milliseconds, and as a text that is made when the first one needs it.
+//! The time of a request, which all its expressions share: in milliseconds, and as a text that is made when the first
+//! one needs it.
 
 use crate::schema::scalar::date_time::instant_text;
 use std::sync::OnceLock;

@@ -1,4 +1,5 @@
-//! The values of a request that expressions use: arguments, claims, the time and literals, as API values and as attributes. Must not know items.
+//! The values of a request that expressions use: arguments, claims, the time and literals, as API values and as
+//! attributes. Must not know items.
 
 use super::request_time::RequestTime;
 use crate::execute::caller::Caller;
@@ -32,12 +33,16 @@ impl Scope<'_> {
     pub(in crate::execute) fn value(&self, operand: &Operand) -> Result<Option<Attribute>, String> {
         let (kind, value, what) = match operand {
             Operand::Path(_) | Operand::Size(_) => return Ok(None),
-            Operand::Argument(name, kind) => (kind, self.argument(name).unwrap_or(&Value::Null), format!("Argument \"{name}\"")),
+            Operand::Argument(name, kind) => {
+                (kind, self.argument(name).unwrap_or(&Value::Null), format!("Argument \"{name}\""))
+            }
             Operand::Claim(claim, kind) => return Ok(encode::attribute(&kind.0, &self.claim(claim, &kind.0))),
             Operand::Now(kind) => (kind, &Value::String(self.now.text().to_owned()), "The time".to_owned()),
             Operand::Literal(value, kind) => (kind, value, "A literal".to_owned()),
         };
-        encode::attribute(&kind.0, value).map(Some).ok_or_else(|| format!("{what} does not fit its use in the condition."))
+        encode::attribute(&kind.0, value)
+            .map(Some)
+            .ok_or_else(|| format!("{what} does not fit its use in the condition."))
     }
 
     /// A claim as a value of a type; null if the caller has none that fits.
@@ -52,15 +57,23 @@ impl Scope<'_> {
             && let Some(Value::Array(values)) = self.argument(name)
         {
             if values.len() > MAX_VALUES {
-                return Err(format!("Argument \"{name}\" has {} values; a condition takes at most {MAX_VALUES}.", values.len()));
+                return Err(format!(
+                    "Argument \"{name}\" has {} values; a condition takes at most {MAX_VALUES}.",
+                    values.len()
+                ));
             }
             let misfit = || format!("Argument \"{name}\" does not fit its use in the condition.");
-            return values.iter().map(|value| encode::attribute(&kind.0, value).ok_or_else(misfit)).collect::<Result<_, _>>().map(Some);
+            return values
+                .iter()
+                .map(|value| encode::attribute(&kind.0, value).ok_or_else(misfit))
+                .collect::<Result<_, _>>()
+                .map(Some);
         }
         if let Operand::Claim(claim, kind) = operand
             && let Some(Value::Array(values)) = self.caller.claim(claim)
         {
-            let fitting = values.iter().filter(|value| !value.is_null()).filter_map(|value| claim_value(value, &kind.0));
+            let fitting =
+                values.iter().filter(|value| !value.is_null()).filter_map(|value| claim_value(value, &kind.0));
             let among: Vec<Attribute> = fitting.filter_map(|value| encode::attribute(&kind.0, &value)).collect();
             if among.len() > MAX_VALUES {
                 return Err(format!("A claim has {} values; a condition takes at most {MAX_VALUES}.", among.len()));
@@ -74,7 +87,9 @@ impl Scope<'_> {
 /// A claim as a value of a type; `None` if it does not fit. A number and its text are one claim: issuers write either.
 pub(super) fn claim_value(value: &Value, kind: &ValueType) -> Option<Value> {
     match (kind, value) {
-        (ValueType::Decimal | ValueType::Id, Value::Number(number)) => kind.coerce(&Value::String(number.to_string())).ok(),
+        (ValueType::Decimal | ValueType::Id, Value::Number(number)) => {
+            kind.coerce(&Value::String(number.to_string())).ok()
+        }
         (ValueType::Int | ValueType::Float, Value::String(text)) => kind.from_text(text),
         _ => kind.coerce(value).ok(),
     }

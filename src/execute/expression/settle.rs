@@ -1,7 +1,7 @@
 //! A rule, the caller and the values of a request in; out: whether it holds, or what remains to be asked of the item.
 //!
-//! A comparison with a claim or an argument that is missing, null or of another type does not hold, and neither does its negation: what is
-//! not known lets nobody in. Must not know items.
+//! A comparison with a claim or an argument that is missing, null or of another type does not hold, and neither does
+//! its negation: what is not known lets nobody in. Must not know items.
 
 use super::evaluate;
 use super::scope::{self, Scope};
@@ -71,7 +71,8 @@ impl Residual {
 
 /// Settles a condition by its comparisons and functions. `leaf` gets each with whether it must hold, or its negation.
 pub(super) fn by_leaves(condition: &Condition, wanted: bool, leaf: &dyn Fn(&Condition, bool) -> Residual) -> Residual {
-    let each = |conditions: &[Condition]| conditions.iter().map(|condition| by_leaves(condition, wanted, leaf)).collect();
+    let each =
+        |conditions: &[Condition]| conditions.iter().map(|condition| by_leaves(condition, wanted, leaf)).collect();
     match condition {
         Condition::And(all) => all_of(each(all)),
         Condition::Or(any) => one_of(each(any)),
@@ -95,7 +96,11 @@ pub fn one_of(any: Vec<Residual>) -> Residual {
 }
 
 /// Joins conditions, each once: one that is `decisive` decides, those that are `neutral` are left out.
-fn join(all: Vec<Residual>, (decisive, neutral): (Residual, Residual), joined: fn(Vec<Condition>) -> Condition) -> Residual {
+fn join(
+    all: Vec<Residual>,
+    (decisive, neutral): (Residual, Residual),
+    joined: fn(Vec<Condition>) -> Condition,
+) -> Residual {
     let mut open: Vec<Condition> = Vec::new();
     for settled in all {
         match settled {
@@ -121,8 +126,12 @@ impl Settler<'_> {
             return Some(Residual::known(evaluate::compare_texts(left, *comparator, right)));
         }
         let known = match leaf {
-            Condition::Compare(left, comparator, right) => Condition::Compare(self.operand(left)?, *comparator, self.operand(right)?),
-            Condition::Between(value, low, high) => Condition::Between(self.operand(value)?, self.operand(low)?, self.operand(high)?),
+            Condition::Compare(left, comparator, right) => {
+                Condition::Compare(self.operand(left)?, *comparator, self.operand(right)?)
+            }
+            Condition::Between(value, low, high) => {
+                Condition::Between(self.operand(value)?, self.operand(low)?, self.operand(high)?)
+            }
             Condition::In(value, list) => {
                 let (value, mut among) = (self.operand(value)?, Vec::new());
                 for operand in list {
@@ -172,7 +181,8 @@ impl Settler<'_> {
         }
     }
 
-    /// The operands that one of IN stands for: each value of a list that fits. `None` if there is no value, or none of several fits.
+    /// The operands that one of IN stands for: each value of a list that fits. `None` if there is no value, or none of
+    /// several fits.
     fn operands(&self, operand: &Operand) -> Option<Vec<Operand>> {
         let (value, kind) = match operand {
             Operand::Claim(claim, kind) => (self.scope.caller.claim(claim), kind),

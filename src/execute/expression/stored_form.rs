@@ -1,10 +1,11 @@
-//! The form in which an item has what an update changes, as far as it is known, in; out: what the update writes in its place, and what it
-//! takes for granted of the item. Must not know how expressions are written.
+//! The form in which an item has what an update changes, as far as it is known, in; out: what the update writes in its
+//! place, and what it takes for granted of the item. Must not know how expressions are written.
 //!
-//! Two forms that other programs write need care. DynamoDB's null is a value for DynamoDB, but a field of it is null, as a missing one. And
-//! some fields are read of an attribute of another type than the one that is written: that type stays, so that its other readers can still
-//! read it. An update does not read its item for this. What it takes for granted is a condition of its call, and if that fails, or DynamoDB
-//! cannot calculate with what there is, the update is made again of the item as it is.
+//! Two forms that other programs write need care. DynamoDB's null is a value for DynamoDB, but a field of it is null,
+//! as a missing one. And some fields are read of an attribute of another type than the one that is written: that type
+//! stays, so that its other readers can still read it. An update does not read its item for this. What it takes for
+//! granted is a condition of its call, and if that fails, or DynamoDB cannot calculate with what there is, the update
+//! is made again of the item as it is.
 
 use super::evaluate;
 use crate::schema::expression::condition::Condition;
@@ -70,8 +71,8 @@ impl StoredForm {
         }
     }
 
-    /// A new value of a field as it is written: in the type that the attribute has, if a field of this kind reads that. `Err` is a sentence
-    /// about the value, which that type cannot hold.
+    /// A new value of a field as it is written: in the type that the attribute has, if a field of this kind reads that.
+    /// `Err` is a sentence about the value, which that type cannot hold.
     pub fn kept_type(&mut self, path: &[Segment], kind: &ValueType, value: Attribute) -> Result<Attribute, String> {
         let value = match (kind, value) {
             (ValueType::Id, Attribute::L(elements)) => return self.kept_elements(path, elements).map(Attribute::L),

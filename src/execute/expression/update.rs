@@ -1,5 +1,5 @@
-//! A checked update, the values of the request and further changes → an update expression with placeholders. Must not know keys or
-//! which item is updated.
+//! A checked update, the values of the request and further changes → an update expression with placeholders. Must not
+//! know keys or which item is updated.
 //!
 //! An attribute is never null, so null removes it. An argument that is not given changes nothing:
 //!
@@ -13,8 +13,9 @@
 //!
 //! DynamoDB's null in the item counts as missing: see [`super::stored_form`].
 //!
-//! An empty set counts as null, since DynamoDB has none. DynamoDB refuses an expression that names a path twice, a path within another
-//! (developer guide, "Using update expressions in DynamoDB"), or an unused placeholder. An omitted change leaves neither.
+//! An empty set counts as null, since DynamoDB has none. DynamoDB refuses an expression that names a path twice, a path
+//! within another (developer guide, "Using update expressions in DynamoDB"), or an unused placeholder. An omitted
+//! change leaves neither.
 
 use super::placeholders::Placeholders;
 use super::scope::Scope;
@@ -73,7 +74,15 @@ impl Changes {
     /// No changes yet, of an item in this form.
     pub fn over(form: StoredForm) -> Self {
         let placeholders = Placeholders::new('u');
-        Self { placeholders, set: Vec::new(), remove: Vec::new(), add: Vec::new(), delete: Vec::new(), paths: Vec::new(), form }
+        Self {
+            placeholders,
+            set: Vec::new(),
+            remove: Vec::new(),
+            add: Vec::new(),
+            delete: Vec::new(),
+            paths: Vec::new(),
+            form,
+        }
     }
 
     /// What the changes take for granted of the item: a condition of the call that makes them.
@@ -86,7 +95,8 @@ impl Changes {
         self.form.tells_null()
     }
 
-    /// The changes of an update with the values of a request. The error is a sentence for the caller: an argument does not fit its use.
+    /// The changes of an update with the values of a request. The error is a sentence for the caller: an argument does
+    /// not fit its use.
     pub fn new(model: &Model, update: &Update, scope: &Scope<'_>, form: StoredForm) -> Result<Self, String> {
         let mut changes = Self::default();
         let mut values = Values { model, scope, form };
@@ -128,8 +138,8 @@ impl Changes {
         Ok(changes)
     }
 
-    /// `SET path = value`, under the same rule, for a field of this kind: in the type that the attribute has, if the field reads that.
-    /// `Err` is a sentence about the value, which that type cannot hold.
+    /// `SET path = value`, under the same rule, for a field of this kind: in the type that the attribute has, if the
+    /// field reads that. `Err` is a sentence about the value, which that type cannot hold.
     pub fn set_field(&mut self, path: &[Segment], kind: &ValueType, value: Attribute) -> Result<(), String> {
         let value = self.form.kept_type(path, kind, value)?;
         self.set(path, value);
@@ -156,7 +166,10 @@ impl Changes {
             return self.set(path, Attribute::L(elements));
         }
         let append = |changes: &mut Self, path: String| {
-            let (none, new) = (changes.placeholders.value(Attribute::L(Vec::new())), changes.placeholders.value(Attribute::L(elements)));
+            let (none, new) = (
+                changes.placeholders.value(Attribute::L(Vec::new())),
+                changes.placeholders.value(Attribute::L(elements)),
+            );
             changes.set.push(format!("{path} = list_append(if_not_exists({path}, {none}), {new})"));
         };
         self.claim(path, append).is_ok()
@@ -242,11 +255,15 @@ impl Term {
         match self {
             Term::Path(segments) => placeholders.path(&segments),
             Term::Value(attribute) => placeholders.value(attribute),
-            Term::Infix(left, sign, right) => format!("{} {sign} {}", left.text(placeholders), right.text(placeholders)),
+            Term::Infix(left, sign, right) => {
+                format!("{} {sign} {}", left.text(placeholders), right.text(placeholders))
+            }
             Term::IfNotExists(path, otherwise) => {
                 format!("if_not_exists({}, {})", placeholders.path(&path), otherwise.text(placeholders))
             }
-            Term::ListAppend(left, right) => format!("list_append({}, {})", left.text(placeholders), right.text(placeholders)),
+            Term::ListAppend(left, right) => {
+                format!("list_append({}, {})", left.text(placeholders), right.text(placeholders))
+            }
         }
     }
 }
@@ -268,7 +285,8 @@ impl Values<'_> {
             }
             Assignment::Term(Term::Value(attribute)) if let SetValue::Operand(operand) = value => {
                 let kind = self.value(operand).map(|(kind, _)| kind);
-                let kept = kind.map_or(Ok(attribute.clone()), |kind| self.form.kept_type(&target.segments, &kind.0, attribute));
+                let kept = kind
+                    .map_or(Ok(attribute.clone()), |kind| self.form.kept_type(&target.segments, &kind.0, attribute));
                 Assignment::Term(Term::Value(kept.map_err(|why| unfit(operand, &why))?))
             }
             Assignment::Term(term) => {
@@ -296,14 +314,20 @@ impl Values<'_> {
             SetValue::Operand(operand) => self.operand(operand)?,
             SetValue::Plus(left, right) => self.infix(target, left, '+', right)?,
             SetValue::Minus(left, right) => self.infix(target, left, '-', right)?,
-            SetValue::IfNotExists(path, otherwise) if self.form.takes_null(&path.segments) => self.written(target, otherwise)?,
+            SetValue::IfNotExists(path, otherwise) if self.form.takes_null(&path.segments) => {
+                self.written(target, otherwise)?
+            }
             SetValue::IfNotExists(path, otherwise) => match self.written(target, otherwise)? {
-                Assignment::Term(otherwise) => Assignment::Term(Term::IfNotExists(path.segments.clone(), Box::new(otherwise))),
+                Assignment::Term(otherwise) => {
+                    Assignment::Term(Term::IfNotExists(path.segments.clone(), Box::new(otherwise)))
+                }
                 _ if path == target => Assignment::Nothing,
                 _ => return Err(missing(otherwise, "uses it in place of a missing attribute")),
             },
             SetValue::ListAppend(left, right) => match (self.written(target, left)?, self.written(target, right)?) {
-                (Assignment::Term(left), Assignment::Term(right)) => Assignment::Term(Term::ListAppend(Box::new(left), Box::new(right))),
+                (Assignment::Term(left), Assignment::Term(right)) => {
+                    Assignment::Term(Term::ListAppend(Box::new(left), Box::new(right)))
+                }
                 (Assignment::Term(one), _) | (_, Assignment::Term(one)) => Assignment::Term(one),
                 _ => Assignment::Nothing,
             },
@@ -327,7 +351,8 @@ impl Values<'_> {
                 None => return Ok(Assignment::Nothing),
             },
         };
-        let attribute = stored_values::of_value(self.model, &kind.0, &value).map_err(|invalid| unfit(operand, &invalid.message))?;
+        let attribute =
+            stored_values::of_value(self.model, &kind.0, &value).map_err(|invalid| unfit(operand, &invalid.message))?;
         Ok(attribute.map_or(Assignment::Null, |attribute| Assignment::Term(Term::Value(attribute))))
     }
 
@@ -344,7 +369,9 @@ impl Values<'_> {
     /// The elements that ADD adds to a set, or DELETE removes from it.
     fn elements(&self, operand: &Operand) -> Result<Option<Attribute>, String> {
         match self.value(operand) {
-            Some((kind, value)) => stored_values::of_elements(&kind.0, &value).map_err(|invalid| unfit(operand, &invalid.message)),
+            Some((kind, value)) => {
+                stored_values::of_elements(&kind.0, &value).map_err(|invalid| unfit(operand, &invalid.message))
+            }
             None => Ok(None),
         }
     }

@@ -47,7 +47,12 @@ fn texts() -> ValueType {
 
 fn changes(update: &Update, arguments: Value) -> Result<Changes, String> {
     let Value::Object(arguments) = arguments else { panic!("no arguments") };
-    Changes::new(&model(), update, &Scope { arguments: &arguments, now: &now(), caller: &Caller::nobody() }, StoredForm::default())
+    Changes::new(
+        &model(),
+        update,
+        &Scope { arguments: &arguments, now: &now(), caller: &Caller::nobody() },
+        StoredForm::default(),
+    )
 }
 
 /// The expression's text with its placeholders replaced, values as DynamoDB's JSON.
@@ -81,7 +86,9 @@ fn dynamo(attribute: &Attribute) -> Value {
         Attribute::Null => json!({ "NULL": true }),
         Attribute::Ss(texts) => json!({ "SS": texts }),
         Attribute::Ns(numbers) => json!({ "NS": numbers }),
-        Attribute::Bs(all) => json!({ "BS": all.iter().map(|bytes| crate::execute::values::decode::base64(bytes)).collect::<Vec<_>>() }),
+        Attribute::Bs(all) => {
+            json!({ "BS": all.iter().map(|bytes| crate::execute::values::decode::base64(bytes)).collect::<Vec<_>>() })
+        }
         Attribute::L(elements) => json!({ "L": elements.iter().map(dynamo).collect::<Vec<_>>() }),
         Attribute::M(map) => json!({ "M": dynamo_item(map) }),
     }
@@ -107,8 +114,7 @@ fn updated(before: &Value, expression: &Expression) -> Result<Value, String> {
     let mut item = before.clone();
     item["k"] = json!({ "S": "1" });
     database.put_item(typed(json!({ "TableName": "things", "Item": item }))).unwrap();
-    let mut update =
-        json!({ "TableName": "things", "Key": { "k": { "S": "1" } }, "UpdateExpression": expression.text, "ReturnValues": "ALL_NEW" });
+    let mut update = json!({ "TableName": "things", "Key": { "k": { "S": "1" } }, "UpdateExpression": expression.text, "ReturnValues": "ALL_NEW" });
     update["ExpressionAttributeNames"] = json!(expression.names);
     if !expression.values.is_empty() {
         update["ExpressionAttributeValues"] =
@@ -141,7 +147,9 @@ fn set_writes_values_as_they_are_kept() {
     );
     let before = json!({ "old": { "L": [{ "M": { "name": { "S": "x" } } }] } });
     let mut after = before.clone();
-    for (name, value) in [("size", json!({ "N": "1.5" })), ("until", json!({ "N": "1795167000" })), ("status", json!({ "S": "new" }))] {
+    for (name, value) in
+        [("size", json!({ "N": "1.5" })), ("until", json!({ "N": "1795167000" })), ("status", json!({ "S": "new" }))]
+    {
         after[name] = value;
     }
     after["copy"] = json!({ "S": "x" });
@@ -153,12 +161,23 @@ fn embedded_objects_are_written_in_stored_names() {
     let food = json!({ "id": "f", "name": "Milk", "unit": null, "category": "dairy", "createdAt": NOW });
     let update = set(&[(
         "Foods",
-        append(SetValue::Operand(Operand::Path(path("Foods"))), argument("input.foods", ValueType::Embedded("Food".into()))),
+        append(
+            SetValue::Operand(Operand::Path(path("Foods"))),
+            argument("input.foods", ValueType::Embedded("Food".into())),
+        ),
     )]);
     let kept = json!({ "M": { "FoodId": { "S": "f" }, "Name": { "S": "Milk" }, "Category": { "S": "dairy" }, "CreatedAt": { "S": NOW } } });
-    assert_effect(&update, json!({ "input": { "foods": [food] } }), json!({ "Foods": { "L": [] } }), json!({ "Foods": { "L": [kept] } }));
+    assert_effect(
+        &update,
+        json!({ "input": { "foods": [food] } }),
+        json!({ "Foods": { "L": [] } }),
+        json!({ "Foods": { "L": [kept] } }),
+    );
     let unknown = changes(&update, json!({ "input": { "foods": [{ "weight": 1 }] } })).unwrap_err();
-    assert_eq!(unknown, "Argument \"input.foods\" does not fit its use in the update: Food has no stored field of this name.");
+    assert_eq!(
+        unknown,
+        "Argument \"input.foods\" does not fit its use in the update: Food has no stored field of this name."
+    );
 }
 
 #[test]
@@ -166,7 +185,12 @@ fn null_removes_and_what_is_not_given_stays() {
     let name = set(&[("name", SetValue::Operand(argument("name", ValueType::String)))]);
     assert_text(&name, json!({ "name": null }), "REMOVE name");
     assert_text(&name, json!({}), "");
-    assert_effect(&name, json!({ "name": null }), json!({ "name": { "S": "a" }, "x": { "N": "1" } }), json!({ "x": { "N": "1" } }));
+    assert_effect(
+        &name,
+        json!({ "name": null }),
+        json!({ "name": { "S": "a" }, "x": { "N": "1" } }),
+        json!({ "x": { "N": "1" } }),
+    );
     let none = set(&[("name", SetValue::Operand(Operand::Literal(Value::Null, ArgumentType(ValueType::String))))]);
     assert_text(&none, json!({}), "REMOVE name");
     let tags = set(&[("tags", SetValue::Operand(argument("tags", texts())))]);
@@ -178,15 +202,27 @@ fn null_removes_and_what_is_not_given_stays() {
 fn numbers_are_calculated_with() {
     let pay = set(&[(
         "coins",
-        SetValue::Minus(SetValue::Operand(Operand::Path(path("coins"))).into(), SetValue::Operand(argument("cost", ValueType::Int)).into()),
+        SetValue::Minus(
+            SetValue::Operand(Operand::Path(path("coins"))).into(),
+            SetValue::Operand(argument("cost", ValueType::Int)).into(),
+        ),
     )]);
     assert_effect(&pay, json!({ "cost": 30 }), json!({ "coins": { "N": "100" } }), json!({ "coins": { "N": "70" } }));
     for arguments in [json!({ "cost": null }), json!({})] {
-        assert_eq!(changes(&pay, arguments).unwrap_err(), "Argument \"cost\" is null, but the update calculates with it.");
+        assert_eq!(
+            changes(&pay, arguments).unwrap_err(),
+            "Argument \"cost\" is null, but the update calculates with it."
+        );
     }
     let unfit = changes(&pay, json!({ "cost": "much" })).unwrap_err();
-    assert_eq!(unfit, "Argument \"cost\" does not fit its use in the update: Int cannot be \"much\": it is an integer of 32 bits.");
-    let count = SetValue::IfNotExists(path("n"), Box::new(SetValue::Operand(Operand::Literal(json!(0), ArgumentType(ValueType::Int)))));
+    assert_eq!(
+        unfit,
+        "Argument \"cost\" does not fit its use in the update: Int cannot be \"much\": it is an integer of 32 bits."
+    );
+    let count = SetValue::IfNotExists(
+        path("n"),
+        Box::new(SetValue::Operand(Operand::Literal(json!(0), ArgumentType(ValueType::Int)))),
+    );
     let count = set(&[("n", SetValue::Plus(count.into(), SetValue::Operand(argument("by", ValueType::Int)).into()))]);
     assert_effect(&count, json!({ "by": 2 }), json!({}), json!({ "n": { "N": "2" } }));
     assert_effect(&count, json!({ "by": 2 }), json!({ "n": { "N": "5" } }), json!({ "n": { "N": "7" } }));
@@ -204,7 +240,11 @@ fn functions_drop_what_is_null() {
     let list = |of: &str| append(SetValue::Operand(Operand::Path(path(of))), argument("x", ValueType::Int));
     assert_text(&set(&[("a", list("a"))]), json!({ "x": null }), "");
     assert_text(&set(&[("a", list("b"))]), json!({ "x": null }), "SET a = b");
-    assert_text(&set(&[("a", list("a"))]), json!({ "x": [1, 2] }), r#"SET a = list_append(a, {"L":[{"N":"1"},{"N":"2"}]})"#);
+    assert_text(
+        &set(&[("a", list("a"))]),
+        json!({ "x": [1, 2] }),
+        r#"SET a = list_append(a, {"L":[{"N":"1"},{"N":"2"}]})"#,
+    );
 }
 
 #[test]
@@ -231,16 +271,26 @@ fn sets_and_counters_are_added_to() {
 
 #[test]
 fn further_changes_never_name_a_path_twice() {
-    let update =
-        set(&[("a.b", SetValue::Operand(argument("x", ValueType::Int))), ("c", SetValue::Operand(argument("gone", ValueType::Int)))]);
+    let update = set(&[
+        ("a.b", SetValue::Operand(argument("x", ValueType::Int))),
+        ("c", SetValue::Operand(argument("gone", ValueType::Int))),
+    ]);
     let mut changes = changes(&update, json!({ "x": 1, "gone": null })).unwrap();
     let one = || Attribute::N("1".into());
     assert!(!changes.set(&attribute("a"), one()), "it holds a.b");
     assert!(!changes.set(&path("a.b.c").segments, one()), "it is inside of a.b");
     assert!(!changes.remove(&attribute("c")), "it is removed already");
     assert!(!changes.set(&[], one()));
-    assert!(changes.set(&path("a.d").segments, one()) && changes.touches(&attribute("a")) && !changes.touches(&attribute("ab")));
-    assert!(changes.increment(&attribute("version")) && changes.append(&attribute("log"), vec![one()]) && changes.remove(&attribute("e")));
+    assert!(
+        changes.set(&path("a.d").segments, one())
+            && changes.touches(&attribute("a"))
+            && !changes.touches(&attribute("ab"))
+    );
+    assert!(
+        changes.increment(&attribute("version"))
+            && changes.append(&attribute("log"), vec![one()])
+            && changes.remove(&attribute("e"))
+    );
     let expression = changes.expression().unwrap();
     let before = json!({ "a": { "M": {} }, "c": { "S": "x" }, "e": { "S": "y" } });
     let after = json!({ "a": { "M": { "b": { "N": "1" }, "d": { "N": "1" } } }, "version": { "N": "1" }, "log": { "L": [{ "N": "1" }] } });
@@ -248,8 +298,14 @@ fn further_changes_never_name_a_path_twice() {
     let mut again = Changes::default();
     assert!(again.increment(&attribute("version")) && again.append(&attribute("log"), vec![Attribute::Bool(true)]));
     let again = updated(&after, &again.expression().unwrap()).unwrap();
-    assert_eq!((&again["version"], &again["log"]), (&json!({ "N": "2" }), &json!({ "L": [{ "N": "1" }, { "BOOL": true }] })));
-    let twice = set(&[("a", SetValue::Operand(Operand::Path(path("b")))), ("a.c", SetValue::Operand(Operand::Path(path("b"))))]);
+    assert_eq!(
+        (&again["version"], &again["log"]),
+        (&json!({ "N": "2" }), &json!({ "L": [{ "N": "1" }, { "BOOL": true }] }))
+    );
+    let twice = set(&[
+        ("a", SetValue::Operand(Operand::Path(path("b")))),
+        ("a.c", SetValue::Operand(Operand::Path(path("b")))),
+    ]);
     assert_eq!(
         super::Changes::new(
             &model(),
@@ -264,15 +320,26 @@ fn further_changes_never_name_a_path_twice() {
 
 #[test]
 fn plain_updates_set_and_remove() {
-    let set = vec![(path("Foods.1.Name").segments, Attribute::S("Butter".into())), (attribute("size"), Attribute::N("1".into()))];
-    let expression = plain(set, vec![path("Foods.1.Unit").segments, attribute("Foods"), attribute("old.name")]).unwrap();
-    assert_eq!(readable(&expression), r#"SET Foods[1].Name = {"S":"Butter"}, size = {"N":"1"} REMOVE Foods[1].Unit, old.name"#);
+    let set = vec![
+        (path("Foods.1.Name").segments, Attribute::S("Butter".into())),
+        (attribute("size"), Attribute::N("1".into())),
+    ];
+    let expression =
+        plain(set, vec![path("Foods.1.Unit").segments, attribute("Foods"), attribute("old.name")]).unwrap();
+    assert_eq!(
+        readable(&expression),
+        r#"SET Foods[1].Name = {"S":"Butter"}, size = {"N":"1"} REMOVE Foods[1].Unit, old.name"#
+    );
     let food = |name: &str| json!({ "M": { "Name": { "S": name }, "Unit": { "S": "g" } } });
     let before = json!({ "Foods": { "L": [food("Milk"), food("Cheese")] }, "old.name": { "S": "x" } });
-    let after = json!({ "Foods": { "L": [food("Milk"), { "M": { "Name": { "S": "Butter" } } }] }, "size": { "N": "1" } });
+    let after =
+        json!({ "Foods": { "L": [food("Milk"), { "M": { "Name": { "S": "Butter" } } }] }, "size": { "N": "1" } });
     assert_eq!(updated(&before, &expression), Ok(after));
     let element = plain(Vec::new(), vec![path("Foods.0").segments]).unwrap();
-    assert_eq!(updated(&json!({ "Foods": { "L": [food("a"), food("b")] } }), &element), Ok(json!({ "Foods": { "L": [food("b")] } })));
+    assert_eq!(
+        updated(&json!({ "Foods": { "L": [food("a"), food("b")] } }), &element),
+        Ok(json!({ "Foods": { "L": [food("b")] } }))
+    );
     assert_eq!(plain(Vec::new(), Vec::new()), None);
 }
 

@@ -1,5 +1,5 @@
-//! Field values → items and keys, and back. Keys follow from the templates. Must not know how an item is written, whether a value may be
-//! null, or whether it meets its constraints.
+//! Field values → items and keys, and back. Keys follow from the templates. Must not know how an item is written,
+//! whether a value may be null, or whether it meets its constraints.
 
 use crate::execute::caller::Caller;
 use crate::execute::item::invalid_value::InvalidValue;
@@ -15,9 +15,15 @@ use crate::schema::template::Template;
 use crate::table::data::attribute::{Attribute, Item, Key};
 use serde_json::{Map, Value};
 
-/// The whole item: stored attributes, constants, and every key attribute whose fields are all given. `values` holds API values by field.
-/// Null, a missing field and an empty set have no attribute. The primary key must be complete. The claims in it are the caller's.
-pub fn item(model: &Model, ty: &ObjectType, caller: &Caller, values: &Map<String, Value>) -> Result<Item, InvalidValue> {
+/// The whole item: stored attributes, constants, and every key attribute whose fields are all given. `values` holds API
+/// values by field. Null, a missing field and an empty set have no attribute. The primary key must be complete. The
+/// claims in it are the caller's.
+pub fn item(
+    model: &Model,
+    ty: &ObjectType,
+    caller: &Caller,
+    values: &Map<String, Value>,
+) -> Result<Item, InvalidValue> {
     let (table, item_keys) = place(model, ty)?;
     let given = |field: &str| values.get(field).cloned();
     let value = sharding::of_item(table, item_keys, caller, &given);
@@ -34,7 +40,9 @@ pub fn item(model: &Model, ty: &ObjectType, caller: &Caller, values: &Map<String
             Some(made) => {
                 item.insert(key.name.clone(), made.into());
             }
-            None if table.primary_key().any(|primary| primary.name == key.name) => return Err(incomplete(templates, &value)),
+            None if table.primary_key().any(|primary| primary.name == key.name) => {
+                return Err(incomplete(templates, &value));
+            }
             None => {}
         }
     }
@@ -48,7 +56,12 @@ pub fn item(model: &Model, ty: &ObjectType, caller: &Caller, values: &Map<String
 }
 
 /// The primary key that the values and the caller's claims make.
-pub fn primary_key(model: &Model, ty: &ObjectType, caller: &Caller, values: &Map<String, Value>) -> Result<Key, InvalidValue> {
+pub fn primary_key(
+    model: &Model,
+    ty: &ObjectType,
+    caller: &Caller,
+    values: &Map<String, Value>,
+) -> Result<Key, InvalidValue> {
     let (table, item_keys) = place(model, ty)?;
     let given = |field: &str| values.get(field).cloned();
     let value = sharding::of_item(table, item_keys, caller, &given);
@@ -66,12 +79,18 @@ pub fn key_of(model: &Model, ty: &ObjectType, item: &Item) -> Option<Key> {
     crate::execute::key::values::key_of(table, item)
 }
 
-/// A field's value as its attribute. An embedded object becomes a map of stored names, without its null fields. `None` for null and for an
-/// empty set. A field that is stored only in keys gets the attribute that it would have. The value of a key attribute must be neither empty
-/// nor too long.
-pub fn attribute(model: &Model, ty: &ObjectType, field: &str, value: &Value) -> Result<Option<Attribute>, InvalidValue> {
+/// A field's value as its attribute. An embedded object becomes a map of stored names, without its null fields. `None`
+/// for null and for an empty set. A field that is stored only in keys gets the attribute that it would have. The value
+/// of a key attribute must be neither empty nor too long.
+pub fn attribute(
+    model: &Model,
+    ty: &ObjectType,
+    field: &str,
+    value: &Value,
+) -> Result<Option<Attribute>, InvalidValue> {
     let Some((stored, declared)) = ty.stored(field).zip(ty.fields.get(field)) else { return Err(unknown(ty, field)) };
-    let attribute = stored_values::of_field(model, &declared.ty, &stored.value, value).map_err(|invalid| invalid.within(field))?;
+    let attribute =
+        stored_values::of_field(model, &declared.ty, &stored.value, value).map_err(|invalid| invalid.within(field))?;
     if let (Some(attribute), Some(name), Some(keys)) = (&attribute, &stored.attribute, keys(ty)) {
         check_attribute(&model.tables[keys.table], name, attribute)
             .map_err(|invalid| InvalidValue { field: field.to_owned(), ..invalid })?;
@@ -89,7 +108,8 @@ pub fn embedded(model: &Model, type_name: &str, values: &Map<String, Value>) -> 
 pub struct ItemValues {
     /// The API values. Embedded objects are objects. Null is left out.
     pub known: Map<String, Value>,
-    /// The fields whose values their types cannot read. They are not null: nothing is made of them, and nothing takes their place.
+    /// The fields whose values their types cannot read. They are not null: nothing is made of them, and nothing takes
+    /// their place.
     pub unreadable: Vec<String>,
 }
 
@@ -114,7 +134,9 @@ pub fn values_of(model: &Model, ty: &ObjectType, item: &Item) -> ItemValues {
             None => continue,
             Some(StoredValue::Text(text)) => Ok(Some(text.into())),
             Some(StoredValue::Key(value)) => Ok(Some(value)),
-            Some(StoredValue::Attribute(attribute)) => stored_values::read(model, &declared.ty, &stored.value, attribute),
+            Some(StoredValue::Attribute(attribute)) => {
+                stored_values::read(model, &declared.ty, &stored.value, attribute)
+            }
             Some(StoredValue::UnreadValue) => Err(UnreadValue),
         };
         match value {
@@ -125,8 +147,8 @@ pub fn values_of(model: &Model, ty: &ObjectType, item: &Item) -> ItemValues {
     values
 }
 
-/// The attributes that tell a field's value in an item: if they are unchanged, so is the value. Nothing can change what the primary key
-/// tells.
+/// The attributes that tell a field's value in an item: if they are unchanged, so is the value. Nothing can change what
+/// the primary key tells.
 pub fn told_by<'t>(ty: &'t ObjectType, field: &'t str, item: &Item) -> Vec<&'t String> {
     let Some(stored) = ty.stored(field).filter(|stored| stored.identity == 0) else { return Vec::new() };
     let own = stored.attribute.as_ref();
@@ -159,17 +181,23 @@ pub fn unknown(ty: &ObjectType, field: &str) -> InvalidValue {
 /// The error if no template of a primary key applies: a field of the first template is missing.
 fn incomplete(templates: &[Template], value: &dyn Fn(&str) -> Option<Value>) -> InvalidValue {
     let missing = |field: &&str| value(field).is_none_or(|value| value.is_null());
-    let field = templates.first().and_then(|template| template.fields().into_iter().find(missing)).unwrap_or_default().to_owned();
+    let field = templates
+        .first()
+        .and_then(|template| template.fields().into_iter().find(missing))
+        .unwrap_or_default()
+        .to_owned();
     InvalidValue { field, message: "It must not be null, because it is part of the item's key.".to_owned() }
 }
 
-/// The error of a field that would be lost: it is stored only in keys, and none of them is written because another field is missing.
+/// The error of a field that would be lost: it is stored only in keys, and none of them is written because another
+/// field is missing.
 fn lost(ty: &ObjectType, keys: &ItemKeys, item: &Item, (field, value): (&String, &Value)) -> Option<InvalidValue> {
     let stored = ty.stored(field).filter(|stored| stored.attribute.is_none() && !value.is_null())?;
     if stored.keys.iter().any(|key| item.contains_key(key)) {
         return None;
     }
-    let others: Vec<&str> = stored.keys.iter().filter_map(|key| keys.keys.get(key)).flatten().flat_map(Template::fields).collect();
+    let others: Vec<&str> =
+        stored.keys.iter().filter_map(|key| keys.keys.get(key)).flatten().flat_map(Template::fields).collect();
     let beside = others.into_iter().find(|other| *other != field.as_str()).unwrap_or_default();
     Some(InvalidValue {
         field: beside.to_owned(),

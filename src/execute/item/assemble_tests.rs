@@ -15,7 +15,9 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 fn load(text: &str) -> Model {
-    crate::schema::load("schema.graphql", text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false))).0
+    crate::schema::load("schema.graphql", text, &|_| None)
+        .unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)))
+        .0
 }
 
 fn workshop() -> Model {
@@ -128,17 +130,29 @@ fn values_that_do_not_fit_are_told_with_their_place() {
     };
     misfit(with("award", json!("")), "award", NOT_EMPTY);
     misfit(with("board", json!("")), "board", NOT_EMPTY);
-    misfit(with("board", json!("é".repeat(1025))), "board", "It gives a key of 2050 bytes, but this key has at most 2048.");
+    misfit(
+        with("board", json!("é".repeat(1025))),
+        "board",
+        "It gives a key of 2050 bytes, but this key has at most 2048.",
+    );
     misfit(with("points", json!("many")), "points", "Int cannot be \"many\": it is an integer of 32 bits.");
     misfit(with("id", json!("x".repeat(2044))), "id", "It gives a key of 2049 bytes, but a key has at most 2048.");
     misfit(with("id", Value::Null), "id", "It must not be null, because it is part of the item's key.");
-    misfit(with("moves", json!([{ "by": "a" }, { "by": "a", "at": "soon" }])), "moves.1.at", &unfit("DateTime", "soon"));
+    misfit(
+        with("moves", json!([{ "by": "a" }, { "by": "a", "at": "soon" }])),
+        "moves.1.at",
+        &unfit("DateTime", "soon"),
+    );
     misfit(with("moves", json!({ "by": "a" })), "moves", "It must be a list.");
     misfit(with("moves", json!([{ "when": 1 }])), "moves.0.when", "Move has no stored field of this name.");
     misfit(with("tags", json!(["a", null])), "tags.1", "It cannot hold null, because it is stored as a set.");
     misfit(with("title", json!(["a"])), "title", "String cannot be a list: it is a string.");
     misfit(with("spareParts", json!([])), "spareParts", "Game has no stored field of this name.");
-    misfit(with("notes", json!(1e200)), "notes", "It is nested too deeply, or holds a number that DynamoDB cannot store.");
+    misfit(
+        with("notes", json!(1e200)),
+        "notes",
+        "It is nested too deeply, or holds a number that DynamoDB cannot store.",
+    );
 }
 
 fn unfit(kind: &str, text: &str) -> String {
@@ -149,11 +163,21 @@ fn unfit(kind: &str, text: &str) -> String {
 fn a_sort_key_is_shorter_than_a_partition_key() {
     let model = pantry();
     let membership = &model.types["Membership"];
-    let of =
-        |group: usize| primary_key(&model, membership, &Caller::nobody(), &fields(json!({ "userId": "u", "groupId": "x".repeat(group) })));
+    let of = |group: usize| {
+        primary_key(
+            &model,
+            membership,
+            &Caller::nobody(),
+            &fields(json!({ "userId": "u", "groupId": "x".repeat(group) })),
+        )
+    };
     assert!(of(1024 - "Group#".len()).is_ok());
     misfit(of(1025 - "Group#".len()), "groupId", "It gives a key of 1025 bytes, but this key has at most 1024.");
-    misfit(primary_key(&model, membership, &Caller::nobody(), &fields(json!({ "userId": "", "groupId": "g" }))), "userId", NOT_EMPTY);
+    misfit(
+        primary_key(&model, membership, &Caller::nobody(), &fields(json!({ "userId": "", "groupId": "g" }))),
+        "userId",
+        NOT_EMPTY,
+    );
     misfit(
         primary_key(&model, membership, &Caller::nobody(), &fields(json!({ "userId": "u" }))),
         "groupId",
@@ -175,7 +199,12 @@ fn keys_are_of_the_kind_that_the_table_says() {
     let thing = &model.types["Thing"];
     let values = json!({ "digest": "AQID", "at": "2026-11-20T09:30:00.000Z", "score": "1.50", "sign": "/w==" });
     let made = item(&model, thing, &Caller::nobody(), &fields(values.clone())).unwrap();
-    let whole = [("p", Attribute::B(vec![1, 2, 3])), ("s", n("1795167000")), ("day", n("1.5")), ("what", Attribute::B(vec![255]))];
+    let whole = [
+        ("p", Attribute::B(vec![1, 2, 3])),
+        ("s", n("1795167000")),
+        ("day", n("1.5")),
+        ("what", Attribute::B(vec![255])),
+    ];
     for (name, value) in whole {
         assert_eq!(made.get(name), Some(&value), "{name}");
     }
@@ -183,8 +212,16 @@ fn keys_are_of_the_kind_that_the_table_says() {
     assert_eq!(key.partition, ("p".into(), KeyValue::B(vec![1, 2, 3])));
     assert_eq!(key.sort, Some(("s".into(), KeyValue::N("1795167000".into()))));
     assert_eq!(key_of(&model, thing, &made), Some(key));
-    misfit(item(&model, thing, &Caller::nobody(), &fields(json!({ "digest": "", "at": "2026-11-20T09:30:00.000Z" }))), "digest", NOT_EMPTY);
-    misfit(item(&model, thing, &Caller::nobody(), &fields(json!({ "digest": "AQ==", "at": "soon" }))), "at", &unfit("DateTime", "soon"));
+    misfit(
+        item(&model, thing, &Caller::nobody(), &fields(json!({ "digest": "", "at": "2026-11-20T09:30:00.000Z" }))),
+        "digest",
+        NOT_EMPTY,
+    );
+    misfit(
+        item(&model, thing, &Caller::nobody(), &fields(json!({ "digest": "AQ==", "at": "soon" }))),
+        "at",
+        &unfit("DateTime", "soon"),
+    );
 }
 
 #[test]
@@ -192,7 +229,10 @@ fn the_key_of_an_item_that_was_read() {
     let model = pantry();
     let user = &model.types["User"];
     let read = expected([("PK", s("u")), ("SK", s("User")), ("UserName", s("Ann"))]);
-    let key = Key { partition: ("PK".into(), KeyValue::S("u".into())), sort: Some(("SK".into(), KeyValue::S("User".into()))) };
+    let key = Key {
+        partition: ("PK".into(), KeyValue::S("u".into())),
+        sort: Some(("SK".into(), KeyValue::S("User".into()))),
+    };
     assert_eq!(key_of(&model, user, &read), Some(key));
     assert_eq!(key_of(&model, user, &expected([("PK", s("u"))])), None);
     assert_eq!(key_of(&model, user, &expected([("PK", Attribute::Null), ("SK", s("User"))])), None);
@@ -205,7 +245,10 @@ fn an_attribute_is_made_alone() {
     assert_eq!(attribute(&model, game, "state", &json!("OPEN")), Ok(Some(s("open"))));
     assert_eq!(attribute(&model, game, "tags", &json!([])), Ok(None));
     assert_eq!(attribute(&model, game, "title", &Value::Null), Ok(None));
-    assert_eq!(attribute(&model, game, "opening", &json!({ "by": "a", "at": null })), Ok(Some(Attribute::M(expected([("by", s("a"))])))));
+    assert_eq!(
+        attribute(&model, game, "opening", &json!({ "by": "a", "at": null })),
+        Ok(Some(Attribute::M(expected([("by", s("a"))]))))
+    );
     misfit(attribute(&model, game, "award", &json!("")), "award", NOT_EMPTY);
     assert_eq!(attribute(&model, game, "title", &json!("")), Ok(Some(s(""))));
     let food = fields(json!({ "name": "Milk", "quantity": 0.5, "expiry": null }));
@@ -238,18 +281,33 @@ fn index_keys_follow_the_fields_they_are_made_of() {
     assert_eq!(changes(half(), json!({})).unwrap().taken, Vec::<String>::new());
     assert_eq!(changes(half(), json!({ "playedOn": "2026-11-20" })).unwrap().taken, ["playedOn"]);
     assert_eq!(untaken(half(), json!({})), changed(&[], &[], &["playedOn"]));
-    assert_eq!(untaken(half(), json!({ "playedOn": "2026-11-20" })), changed(&[("GSI-1-SK", s("done_2026-11-20"))], &[], &[]));
+    assert_eq!(
+        untaken(half(), json!({ "playedOn": "2026-11-20" })),
+        changed(&[("GSI-1-SK", s("done_2026-11-20"))], &[], &[])
+    );
     assert_eq!(untaken(half(), json!({ "playedOn": null })), changed(&[], &["GSI-1-SK"], &[]));
-    assert_eq!(untaken(json!({ "playedOn": null }), json!({})), changed(&[], &["GSI-1-SK"], &[]), "whatever the state is");
+    assert_eq!(
+        untaken(json!({ "playedOn": null }), json!({})),
+        changed(&[], &["GSI-1-SK"], &[]),
+        "whatever the state is"
+    );
     assert_eq!(untaken(json!({ "title": "x", "moves": [] }), json!({})), changed(&[], &[], &[]), "no part of a key");
-    assert_eq!(untaken(json!({ "award": "gold", "points": 5, "board": null }), json!({})), changed(&[], &[], &[]), "fields themselves");
+    assert_eq!(
+        untaken(json!({ "award": "gold", "points": 5, "board": null }), json!({})),
+        changed(&[], &[], &[]),
+        "fields themselves"
+    );
 }
 
 #[test]
 fn alternatives_depend_on_every_field_before_them() {
     let cycle = |cycle: Value, known: Value| untaken(json!({ "cycle": cycle }), known);
     let player = |player: Value, known: Value| untaken(json!({ "player": player }), known);
-    assert_eq!(cycle(json!(3), json!({})), changed(&[("GSI-1", s("cycle:3"))], &[], &[]), "the first applies, whatever the second is");
+    assert_eq!(
+        cycle(json!(3), json!({})),
+        changed(&[("GSI-1", s("cycle:3"))], &[], &[]),
+        "the first applies, whatever the second is"
+    );
     assert_eq!(cycle(Value::Null, json!({})), changed(&[], &[], &["player"]));
     assert_eq!(cycle(Value::Null, json!({ "player": "ann" })), changed(&[("GSI-1", s("player:ann"))], &[], &[]));
     assert_eq!(cycle(Value::Null, json!({ "player": null })), changed(&[], &["GSI-1"], &[]));
@@ -267,9 +325,14 @@ fn index_keys_that_cannot_be_are_told() {
         }
         type Query { thing(id: ID!): Thing @find }"#,
     );
-    let of = |changed: Value| index_changes(&model, &model.types["Thing"], &Caller::nobody(), &fields(changed), &|_| None);
+    let of =
+        |changed: Value| index_changes(&model, &model.types["Thing"], &Caller::nobody(), &fields(changed), &|_| None);
     misfit(of(json!({ "kind": "" })), "kind", NOT_EMPTY);
-    misfit(of(json!({ "place": "x".repeat(1021), "rank": 1 })), "place", "It gives a key of 1025 bytes, but this key has at most 1024.");
+    misfit(
+        of(json!({ "place": "x".repeat(1021), "rank": 1 })),
+        "place",
+        "It gives a key of 1025 bytes, but this key has at most 1024.",
+    );
     assert!(of(json!({ "place": "x", "rank": 1000 })).is_err_and(|misfit| misfit.field == "rank"));
     assert_eq!(of(json!({ "rank": null, "kind": null })), changed(&[], &["a", "b"], &[]));
     assert_eq!(of(json!({ "rank": 1 })), changed(&[], &[], &["place"]));
@@ -283,8 +346,12 @@ fn owner() -> Key {
 fn a_guard_names_the_value_and_its_owner() {
     let model = pantry();
     let of = |email: &str| guard(&model, &model.types["User"], "email", &json!(email), &owner()).unwrap().unwrap();
-    let whole =
-        [("PK", s("Unique#User.email#ann@example.com")), ("SK", s("Unique#User.email")), ("ownerPK", s("u1")), ("ownerSK", s("User"))];
+    let whole = [
+        ("PK", s("Unique#User.email#ann@example.com")),
+        ("SK", s("Unique#User.email")),
+        ("ownerPK", s("u1")),
+        ("ownerSK", s("User")),
+    ];
     assert_eq!(of("ann@example.com"), expected(whole));
     assert_eq!(guard(&model, &model.types["User"], "email", &Value::Null, &owner()), Ok(None));
     assert_ne!(of("ann@example.com")["PK"], of("Ann@example.com")["PK"]);
@@ -318,7 +385,11 @@ fn guards_are_of_the_kinds_of_the_table_and_in_no_index() {
     assert_eq!(of("size", json!(1.50)).unwrap()["p"], s("Unique#Thing.size#1.5"));
     let [early, late] = ["00.100", "00.900"].map(|at| of("at", json!(format!("2026-11-20T09:30:{at}Z"))).unwrap());
     assert_eq!(early, late, "as they are kept, they are equal");
-    misfit(of("size", json!("much")), "size", "Float cannot be \"much\": it is a number with a magnitude from 1E-130 to 9.9E+125, or 0.");
+    misfit(
+        of("size", json!("much")),
+        "size",
+        "Float cannot be \"much\": it is a number with a magnitude from 1E-130 to 9.9E+125, or 0.",
+    );
     assert!(of("tags", json!(["a"])).is_err());
     let number = guard(&model, &model.types["Number"], "name", &json!("one"), &owner);
     misfit(number, "name", "It cannot be unique in a table whose partition key is a number.");
@@ -388,7 +459,9 @@ fn random(model: &Model, ty: &Type, kind: &ValueType, in_key: bool, rng: &mut Rn
         (_, ValueType::Int) => json!(if in_key { rng.i32(0..1_000) } else { rng.i32(..) }),
         (_, ValueType::Long) => json!(rng.i64(..)),
         (_, ValueType::Float) => ValueType::Float.coerce(&json!(f64::from(rng.i32(..)) / 64.0)).unwrap(),
-        (_, ValueType::Decimal) => ValueType::Decimal.coerce(&json!(format!("{}e-{}", rng.i64(..), rng.u8(..30)))).unwrap(),
+        (_, ValueType::Decimal) => {
+            ValueType::Decimal.coerce(&json!(format!("{}e-{}", rng.i64(..), rng.u8(..30)))).unwrap()
+        }
         (_, ValueType::Boolean) => json!(rng.bool()),
         (_, ValueType::DateTime(moment)) => {
             let millis = rng.i64(-62_167_219_200_000..253_402_300_799_999);
@@ -415,12 +488,16 @@ fn random(model: &Model, ty: &Type, kind: &ValueType, in_key: bool, rng: &mut Rn
 
 /// Random values for a type's stored fields. Nullable fields may have none.
 fn random_values(model: &Model, ty: &ObjectType, rng: &mut Rng) -> Map<String, Value> {
-    let key_fields: Vec<&str> = keys(ty).into_iter().flat_map(|keys| keys.keys.values()).flatten().flat_map(Template::fields).collect();
+    let key_fields: Vec<&str> =
+        keys(ty).into_iter().flat_map(|keys| keys.keys.values()).flatten().flat_map(Template::fields).collect();
     let mut values = Map::new();
     for (name, field) in &ty.fields {
         let Some(stored) = ty.stored(name) else { continue };
         if field.ty.is_non_null() || rng.bool() {
-            values.insert(name.clone(), random(model, &field.ty, &stored.value, key_fields.contains(&name.as_str()), rng));
+            values.insert(
+                name.clone(),
+                random(model, &field.ty, &stored.value, key_fields.contains(&name.as_str()), rng),
+            );
         }
     }
     values
@@ -442,7 +519,8 @@ proptest! {
         }
     }
 
-    /// If fields of an item are changed and `index_changes` is applied to its index keys, the result is the item of the new values.
+    /// If fields of an item are changed and `index_changes` is applied to its index keys, the result is the item of the
+    /// new values.
     #[test]
     fn index_keys_never_go_stale(seed: u64) {
         let mut rng = Rng::with_seed(seed);

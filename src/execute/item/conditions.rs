@@ -1,4 +1,5 @@
-//! Builds the condition of a call: the item exists or not, the values read are unchanged, and the author's own condition holds.
+//! Builds the condition of a call: the item exists or not, the values read are unchanged, and the author's own
+//! condition holds.
 
 use crate::table::data::attribute::{Attribute, Item};
 use crate::table::data::call::Expression;
@@ -54,7 +55,8 @@ impl Conditions {
     /// There is no item, or these attributes have these values. `partition` is the partition key attribute.
     pub fn absent_or_with(&mut self, partition: &str, values: impl IntoIterator<Item = (String, Attribute)>) {
         let partition = self.name(partition);
-        let equal: Vec<String> = values.into_iter().map(|(name, value)| format!("{} = {}", self.name(&name), self.value(value))).collect();
+        let equal: Vec<String> =
+            values.into_iter().map(|(name, value)| format!("{} = {}", self.name(&name), self.value(value))).collect();
         let equal = if equal.len() == 1 { equal.concat() } else { format!("({})", equal.join(" AND ")) };
         self.demand(format!("(attribute_not_exists({partition}) OR {equal})"));
     }
@@ -105,12 +107,13 @@ impl Conditions {
         self.values.extend(other.values);
     }
 
-    /// If the premise holds, another expression with placeholders of its own must hold. Parts of the premise bring their own parentheses,
-    /// because DynamoDB refuses double ones.
+    /// If the premise holds, another expression with placeholders of its own must hold. Parts of the premise bring
+    /// their own parentheses, because DynamoDB refuses double ones.
     pub fn implies(&mut self, premise: impl FnOnce(&mut Self), other: Expression) {
         let before = std::mem::take(&mut self.parts);
         premise(self);
-        let premise: Vec<String> = std::mem::replace(&mut self.parts, before).iter().map(|part| format!("(NOT {part})")).collect();
+        let premise: Vec<String> =
+            std::mem::replace(&mut self.parts, before).iter().map(|part| format!("(NOT {part})")).collect();
         self.demand(format!("({} OR ({}))", premise.join(" OR "), other.text));
         self.names.extend(other.names);
         self.values.extend(other.values);
@@ -130,7 +133,9 @@ impl Conditions {
     }
 
     fn name(&mut self, attribute: &str) -> String {
-        if let Some((name, _)) = self.names.iter().find(|(name, known)| name[1..].starts_with(self.letter) && *known == attribute) {
+        if let Some((name, _)) =
+            self.names.iter().find(|(name, known)| name[1..].starts_with(self.letter) && *known == attribute)
+        {
             return name.clone();
         }
         let name = format!("#{}{}", self.letter, self.names.len());
@@ -139,7 +144,9 @@ impl Conditions {
     }
 
     fn value(&mut self, value: Attribute) -> String {
-        if let Some((name, _)) = self.values.iter().find(|(name, known)| name[1..].starts_with(self.letter) && **known == value) {
+        if let Some((name, _)) =
+            self.values.iter().find(|(name, known)| name[1..].starts_with(self.letter) && **known == value)
+        {
             return name.clone();
         }
         let name = format!(":{}{}", self.letter, self.values.len());

@@ -9,12 +9,19 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-/// The value for a field of this type at this time (milliseconds since 1970). `other` gives the item's other fields. `None` if a field or a
-/// claim that it is made of has no value, or if the text is not a value of the type.
+/// The value for a field of this type at this time (milliseconds since 1970). `other` gives the item's other fields.
+/// `None` if a field or a claim that it is made of has no value, or if the text is not a value of the type.
 ///
-/// The text is read in the API's form of the type: an enum's API name, a number, `true`. Lists, embedded objects and JSON are read as JSON
-/// (`[]`). A Date whose default is `{now}` is the UTC day of that time. One process makes UUIDs of version 7 in rising order.
-pub fn value(default: &DefaultValue, kind: &ValueType, now: i64, caller: &Caller, other: &dyn Fn(&str) -> Option<Value>) -> Option<Value> {
+/// The text is read in the API's form of the type: an enum's API name, a number, `true`. Lists, embedded objects and
+/// JSON are read as JSON (`[]`). A Date whose default is `{now}` is the UTC day of that time. One process makes UUIDs
+/// of version 7 in rising order.
+pub fn value(
+    default: &DefaultValue,
+    kind: &ValueType,
+    now: i64,
+    caller: &Caller,
+    other: &dyn Fn(&str) -> Option<Value>,
+) -> Option<Value> {
     let mut text = String::new();
     for part in &default.parts {
         match part {
@@ -56,7 +63,9 @@ fn text_of(value: &Value) -> Option<String> {
 fn read(kind: &ValueType, text: &str) -> Option<Value> {
     let from_json = || serde_json::from_str::<Value>(text).ok();
     match kind {
-        ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Boolean => from_json().and_then(|value| kind.coerce(&value).ok()),
+        ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Boolean => {
+            from_json().and_then(|value| kind.coerce(&value).ok())
+        }
         ValueType::Json => Some(from_json().unwrap_or_else(|| Value::from(text))),
         ValueType::Embedded(_) => from_json().filter(|value| value.is_array() || value.is_object()),
         ValueType::Set(element) => match from_json() {
@@ -101,7 +110,8 @@ mod tests {
 
     #[test]
     fn a_literal_is_a_value_of_the_type() {
-        let status = EnumValues { name: "Status".into(), stored: [("CREATED".to_owned(), "created".to_owned())].into() };
+        let status =
+            EnumValues { name: "Status".into(), stored: [("CREATED".to_owned(), "created".to_owned())].into() };
         let status = ValueType::Enum(Arc::new(status));
         for (text, kind, value) in [
             ("CREATED", status.clone(), json!("CREATED")),
@@ -123,7 +133,9 @@ mod tests {
         ] {
             assert_eq!(made(&[literal(text)], &kind), Some(value), "{text} of {}", kind.name());
         }
-        for (text, kind) in [("created", status), ("x", ValueType::Int), ("1.5", ValueType::Int), ("yes", ValueType::Boolean)] {
+        for (text, kind) in
+            [("created", status), ("x", ValueType::Int), ("1.5", ValueType::Int), ("yes", ValueType::Boolean)]
+        {
             assert_eq!(made(&[literal(text)], &kind), None, "{text} of {}", kind.name());
         }
     }
@@ -142,7 +154,8 @@ mod tests {
 
     #[test]
     fn uuids_are_random_or_in_order() {
-        let one = |part: DefaultPart| Uuid::parse_str(made(&[part], &ValueType::Id).unwrap().as_str().unwrap()).unwrap();
+        let one =
+            |part: DefaultPart| Uuid::parse_str(made(&[part], &ValueType::Id).unwrap().as_str().unwrap()).unwrap();
         assert_eq!((one(DefaultPart::Uuid).get_version_num(), one(DefaultPart::Uuid7).get_version_num()), (4, 7));
         assert_ne!(one(DefaultPart::Uuid), one(DefaultPart::Uuid));
         let rising: Vec<Uuid> = (0..100).map(|_| one(DefaultPart::Uuid7)).collect();

@@ -1,9 +1,9 @@
-//! The type of an item under a key. If several types can have one key, their constants distinguish them. A write treats an item of another
-//! type as missing. Must not know what is written.
+//! The type of an item under a key. If several types can have one key, their constants distinguish them. A write treats
+//! an item of another type as missing. Must not know what is written.
 //!
-//! Reads follow the same rule. An item that lacks a constant can be of any type that has such a key, so items written before the constant was
-//! declared can still be read and written. Only if the key is one of a more specific type, the item is of that type. An item with another
-//! value is of another type.
+//! Reads follow the same rule. An item that lacks a constant can be of any type that has such a key, so items written
+//! before the constant was declared can still be read and written. Only if the key is one of a more specific type, the
+//! item is of that type. An item with another value is of another type.
 
 use crate::execute::item::conditions::Conditions;
 use crate::execute::key::marks::{has_key, have_constants, is_of_narrower};
@@ -19,8 +19,9 @@ fn constants(ty: &ObjectType) -> &[(String, String)] {
 
 /// Whether an item under a key of the type is of the type.
 pub fn is_of(ty: &ObjectType, item: &Item) -> bool {
-    let of_key =
-        |keys: &ItemKeys| keys.limited.as_ref().is_none_or(|limited| has_key(limited, item)) && !is_of_narrower(&keys.narrower, item);
+    let of_key = |keys: &ItemKeys| {
+        keys.limited.as_ref().is_none_or(|limited| has_key(limited, item)) && !is_of_narrower(&keys.narrower, item)
+    };
     have_constants(constants(ty), item) && keys(ty).is_none_or(of_key)
 }
 
@@ -29,7 +30,8 @@ pub fn is_certain(ty: &ObjectType, key: &Key) -> bool {
     constants(ty).is_empty() && is_key_of(ty, key)
 }
 
-/// Whether a key of values is one of the type. It is not if constraints tell the type's keys from others, and the values break them.
+/// Whether a key of values is one of the type. It is not if constraints tell the type's keys from others, and the
+/// values break them.
 pub fn is_key_of(ty: &ObjectType, key: &Key) -> bool {
     let limited = keys(ty).and_then(|keys| keys.limited.as_ref());
     limited.is_none_or(|limited| has_key(limited, &item_of(key)))
@@ -37,7 +39,10 @@ pub fn is_key_of(ty: &ObjectType, key: &Key) -> bool {
 
 /// An item that has its key only.
 fn item_of(key: &Key) -> Item {
-    std::iter::once(&key.partition).chain(&key.sort).map(|(name, value)| (name.to_string(), value.clone().into())).collect()
+    std::iter::once(&key.partition)
+        .chain(&key.sort)
+        .map(|(name, value)| (name.to_string(), value.clone().into()))
+        .collect()
 }
 
 /// Adds the condition that the item under a key, if it exists, is of the type.

@@ -23,10 +23,11 @@ pub struct IndexChanges {
     pub taken: Vec<String>,
 }
 
-/// The changes of index keys, with the claims of the caller. `changed` holds the new values of fields; null removes one. `known` gives the values of other fields: the
-/// outer `None` means "not known", the inner one null. If an index key is itself the stored attribute of a changed field (template
-/// `{status}` on attribute `status`), the code that sets the field writes it. An index key without a changed field stays as it is. An index
-/// key whose new value is not known yet is neither set nor removed.
+/// The changes of index keys, with the claims of the caller. `changed` holds the new values of fields; null removes
+/// one. `known` gives the values of other fields: the outer `None` means "not known", the inner one null. If an index
+/// key is itself the stored attribute of a changed field (template `{status}` on attribute `status`), the code that
+/// sets the field writes it. An index key without a changed field stays as it is. An index key whose new value is not
+/// known yet is neither set nor removed.
 pub fn index_changes(
     model: &Model,
     ty: &ObjectType,
@@ -44,7 +45,8 @@ pub fn index_changes(
         let primary = table.primary_key().any(|primary| primary.name == key.name);
         let Some(templates) = item_keys.keys.get(&key.name).filter(|_| !primary) else { continue };
         let holds_changed = templates.iter().flat_map(Template::fields).any(|field| changed.contains_key(field));
-        let is_changed = |field: &String| ty.stored(field).is_some_and(|stored| stored.attribute.as_ref() == Some(&key.name));
+        let is_changed =
+            |field: &String| ty.stored(field).is_some_and(|stored| stored.attribute.as_ref() == Some(&key.name));
         if !holds_changed || changed.keys().any(is_changed) {
             continue;
         }
@@ -75,8 +77,8 @@ pub fn index_changes(
     Ok(changes)
 }
 
-/// The index keys of an item that an upsert creates: those that a put of these values writes. Excludes keys that are themselves the stored
-/// attribute of a changed field.
+/// The index keys of an item that an upsert creates: those that a put of these values writes. Excludes keys that are
+/// themselves the stored attribute of a changed field.
 pub fn index_keys(
     model: &Model,
     ty: &ObjectType,
@@ -91,7 +93,8 @@ pub fn index_keys(
     for key in table.key_attributes() {
         let primary = table.primary_key().any(|primary| primary.name == key.name);
         let Some(templates) = item_keys.keys.get(&key.name).filter(|_| !primary) else { continue };
-        let is_changed = |field: &String| ty.stored(field).is_some_and(|stored| stored.attribute.as_ref() == Some(&key.name));
+        let is_changed =
+            |field: &String| ty.stored(field).is_some_and(|stored| stored.attribute.as_ref() == Some(&key.name));
         if !changed.keys().any(is_changed) {
             changes.set.extend(key_value(table, key, templates, &value)?.map(|made| (key.name.clone(), made.into())));
         }
@@ -117,7 +120,10 @@ fn considered<'t>(templates: &'t [Template], value: &dyn Fn(&str) -> Option<Opti
 
 fn applies<'t>(considered: &'t [Template], value: &dyn Fn(&str) -> Option<Option<Value>>) -> Applies<'t> {
     let is_null = |field: &&str| value(field).is_some_and(|value| value.is_none_or(|value| value.is_null()));
-    let Some(template) = considered.last().filter(|template| !template.fields().iter().any(is_null)) else { return Applies::None };
-    let unknown: Vec<String> = template.fields().into_iter().filter(|field| value(field).is_none()).map(str::to_owned).collect();
+    let Some(template) = considered.last().filter(|template| !template.fields().iter().any(is_null)) else {
+        return Applies::None;
+    };
+    let unknown: Vec<String> =
+        template.fields().into_iter().filter(|field| value(field).is_none()).map(str::to_owned).collect();
     if unknown.is_empty() { Applies::This(template) } else { Applies::Unknown(unknown) }
 }

@@ -1,4 +1,5 @@
-//! The values of an item's fields → the values of its key attributes, within DynamoDB's limits. Must not know what is done with the item.
+//! The values of an item's fields → the values of its key attributes, within DynamoDB's limits. Must not know what is
+//! done with the item.
 
 use crate::execute::item::invalid_value::InvalidValue;
 use crate::execute::values::encode;
@@ -8,7 +9,8 @@ use crate::schema::template::part::{Part, RenderMistake};
 use crate::table::data::attribute::{Attribute, KeyValue};
 use serde_json::Value;
 
-/// The longest partition key value, in bytes (DynamoDB developer guide, "Quotas in Amazon DynamoDB", partition key length).
+/// The longest partition key value, in bytes (DynamoDB developer guide, "Quotas in Amazon DynamoDB", partition key
+/// length).
 const MAX_PARTITION: usize = 2048;
 /// The longest sort key value, in bytes (same page, sort key length).
 const MAX_SORT: usize = 1024;
@@ -16,7 +18,8 @@ const MAX_SORT: usize = 1024;
 /// Gives a field's value. `None` and null mean the same.
 pub type FieldLookup<'a> = &'a dyn Fn(&str) -> Option<Value>;
 
-/// The value of a key attribute, from the first template whose fields all have values. `None` if there is no such template.
+/// The value of a key attribute, from the first template whose fields all have values. `None` if there is no such
+/// template.
 pub fn key_value(
     table: &Table,
     key: &KeyAttribute,
@@ -38,7 +41,12 @@ pub fn check_attribute(table: &Table, name: &str, attribute: &Attribute) -> Resu
     }
 }
 
-fn rendered(table: &Table, key: &KeyAttribute, template: &Template, value: FieldLookup<'_>) -> Result<KeyValue, InvalidValue> {
+fn rendered(
+    table: &Table,
+    key: &KeyAttribute,
+    template: &Template,
+    value: FieldLookup<'_>,
+) -> Result<KeyValue, InvalidValue> {
     let field = longest_field(template, value).unwrap_or_else(|| key.name.clone());
     let made = match (key.kind, template.parts.as_slice()) {
         (KeyType::S, _) => match template.render(value) {
@@ -50,7 +58,12 @@ fn rendered(table: &Table, key: &KeyAttribute, template: &Template, value: Field
             let value = value(&field).unwrap_or_default();
             match encode::attribute(kind, &value) {
                 Some(attribute) => KeyValue::new(&attribute),
-                None => return Err(InvalidValue { field, message: kind.coerce(&value).err().unwrap_or_else(|| UNFIT.to_owned()) }),
+                None => {
+                    return Err(InvalidValue {
+                        field,
+                        message: kind.coerce(&value).err().unwrap_or_else(|| UNFIT.to_owned()),
+                    });
+                }
             }
         }
         _ => None,
@@ -87,7 +100,9 @@ fn sorts(table: &Table, name: &str) -> bool {
 /// The field that contributes most to a key's length.
 fn longest_field(template: &Template, value: FieldLookup<'_>) -> Option<String> {
     let length = |part: &Part| match part {
-        Part::Placeholder { field, value: kind, .. } => value(field).and_then(|value| kind.to_text(&value)).map_or(0, |text| text.len()),
+        Part::Placeholder { field, value: kind, .. } => {
+            value(field).and_then(|value| kind.to_text(&value)).map_or(0, |text| text.len())
+        }
         Part::Literal(_) => 0,
     };
     let placeholders = template.parts.iter().filter(|part| matches!(part, Part::Placeholder { .. }));

@@ -1,4 +1,5 @@
-//! Field values ↔ items: attributes, key attributes, guards, replicas, defaults; and conditions on them. Must not know who writes, nor expressions.
+//! Field values ↔ items: attributes, key attributes, guards, replicas, defaults; and conditions on them. Must not know
+//! who writes, nor expressions.
 
 pub mod assemble;
 pub mod conditions;

@@ -12,8 +12,13 @@ use std::sync::Arc;
 pub fn others(model: &Model, ty: &ObjectType, key: &Key) -> Vec<(u8, Key)> {
     let Some((table, keys)) = place(model, &ty.name) else { return Vec::new() };
     let Some(spread) = keys.replicas() else { return Vec::new() };
-    let item: Item = std::iter::once(&key.partition).chain(&key.sort).map(|(name, value)| (name.clone(), value.clone().into())).collect();
-    (1..spread.count).filter_map(|number| Some((number, key_of(table, &as_replica(table, keys, &item, number))?))).collect()
+    let item: Item = std::iter::once(&key.partition)
+        .chain(&key.sort)
+        .map(|(name, value)| (name.clone(), value.clone().into()))
+        .collect();
+    (1..spread.count)
+        .filter_map(|number| Some((number, key_of(table, &as_replica(table, keys, &item, number))?)))
+        .collect()
 }
 
 /// The first replica of an item, from any replica that was read.

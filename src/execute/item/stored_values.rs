@@ -1,4 +1,5 @@
-//! API values → attributes in the stored form of their types, embedded objects as maps; and back. Must not know keys or tables.
+//! API values → attributes in the stored form of their types, embedded objects as maps; and back. Must not know keys or
+//! tables.
 
 use crate::execute::item::invalid_value::InvalidValue;
 use crate::execute::values::decode::{self, UnreadValue};
@@ -54,10 +55,12 @@ pub fn of_object(model: &Model, type_name: &str, values: &Map<String, Value>) ->
     };
     let mut map = Item::with_capacity(values.len());
     for (field, value) in values {
-        let unknown = || InvalidValue { field: field.clone(), message: format!("{type_name} has no stored field of this name.") };
+        let unknown =
+            || InvalidValue { field: field.clone(), message: format!("{type_name} has no stored field of this name.") };
         let stored = ty.stored(field).ok_or_else(unknown)?;
         let name = stored.attribute.as_ref().ok_or_else(unknown)?;
-        let attribute = of_field(model, &ty.fields[field].ty, &stored.value, value).map_err(|invalid| invalid.within(field))?;
+        let attribute =
+            of_field(model, &ty.fields[field].ty, &stored.value, value).map_err(|invalid| invalid.within(field))?;
         if let Some(attribute) = attribute {
             map.insert(name.clone(), attribute);
         }
@@ -65,8 +68,9 @@ pub fn of_object(model: &Model, type_name: &str, values: &Map<String, Value>) ->
     Ok(map)
 }
 
-/// The API value of a field's attribute, from which the attribute can be made again; `None` for null. A set or bytes within a `JSON` value are
-/// unreadable here, although an answer shows them: JSON has no form that tells them from a list and a text.
+/// The API value of a field's attribute, from which the attribute can be made again; `None` for null. A set or bytes
+/// within a `JSON` value are unreadable here, although an answer shows them: JSON has no form that tells them from a
+/// list and a text.
 pub fn read(model: &Model, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<Option<Value>, UnreadValue> {
     decode::of_type(ty, kind, attribute, &|kind, attribute| match (kind, attribute) {
         (ValueType::Embedded(name), Attribute::M(map)) => read_object(model, name, map).map(Value::Object),
@@ -99,7 +103,9 @@ fn read_object(model: &Model, type_name: &str, map: &Item) -> Option<Map<String,
 
 fn single(model: &Model, kind: &ValueType, value: &Value) -> Result<Option<Attribute>, InvalidValue> {
     match (kind, value) {
-        (ValueType::Embedded(name), Value::Object(fields)) => of_object(model, name, fields).map(|map| Some(Attribute::M(map))),
+        (ValueType::Embedded(name), Value::Object(fields)) => {
+            of_object(model, name, fields).map(|map| Some(Attribute::M(map)))
+        }
         (ValueType::Json, _) => match encode::attribute(kind, value) {
             Some(attribute) => Ok(Some(attribute)),
             None => Err(InvalidValue::here("It is nested too deeply, or holds a number that DynamoDB cannot store.")),
@@ -109,7 +115,10 @@ fn single(model: &Model, kind: &ValueType, value: &Value) -> Result<Option<Attri
     }
 }
 
-fn list(values: &[Value], element: impl Fn(&Value) -> Result<Option<Attribute>, InvalidValue>) -> Result<Option<Attribute>, InvalidValue> {
+fn list(
+    values: &[Value],
+    element: impl Fn(&Value) -> Result<Option<Attribute>, InvalidValue>,
+) -> Result<Option<Attribute>, InvalidValue> {
     let at = |(position, value): (usize, &Value)| match element(value) {
         Ok(attribute) => Ok(attribute.unwrap_or(Attribute::Null)),
         Err(invalid) => Err(invalid.within(&position.to_string())),
@@ -123,7 +132,9 @@ fn set(element: &ValueType, values: &[Value]) -> Result<Option<Attribute>, Inval
     }
     for (position, value) in values.iter().enumerate() {
         if value.is_null() {
-            return Err(InvalidValue::here("It cannot hold null, because it is stored as a set.").within(&position.to_string()));
+            return Err(
+                InvalidValue::here("It cannot hold null, because it is stored as a set.").within(&position.to_string())
+            );
         }
         if encode::attribute(element, value).is_none() {
             return Err(unfit(element, value).within(&position.to_string()));

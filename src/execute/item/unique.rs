@@ -23,15 +23,23 @@ pub const MARK: &str = "Unique#";
 /// The longest value, in bytes, that a guard's key contains unchanged. A partition key has at most 2,048 bytes.
 const MAX_IN_GUARD: usize = 1024;
 
-/// The guard of a `@unique` field's value: a separate item in the same table. Its key contains type, field and value, and its attributes
-/// hold the owner's key. `None` for null. In a schema that the checker accepts, no item type can have its key.
+/// The guard of a `@unique` field's value: a separate item in the same table. Its key contains type, field and value,
+/// and its attributes hold the owner's key. `None` for null. In a schema that the checker accepts, no item type can
+/// have its key.
 ///
-/// The partition key is `Unique#User.email#` and the value as in other keys. The sort key is `Unique#User.email`. The owner's key is in
-/// `ownerPK` and `ownerSK`, named after the key attributes. For a value longer than 1,024 bytes, the key has its first 1,024 bytes and the
-/// SHA-256 digest of the whole value in hexadecimal. With the digest, it is longer than the key of any unchanged value. A number sort key
-/// is 0. A partition key cannot be a number. If the owner's key has claims, they come before the value, each with a `#` after it, so that
-/// callers whose items are apart learn nothing of each other's values.
-pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: &Key) -> Result<Option<Item>, InvalidValue> {
+/// The partition key is `Unique#User.email#` and the value as in other keys. The sort key is `Unique#User.email`. The
+/// owner's key is in `ownerPK` and `ownerSK`, named after the key attributes. For a value longer than 1,024 bytes, the
+/// key has its first 1,024 bytes and the SHA-256 digest of the whole value in hexadecimal. With the digest, it is
+/// longer than the key of any unchanged value. A number sort key is 0. A partition key cannot be a number. If the
+/// owner's key has claims, they come before the value, each with a `#` after it, so that callers whose items are apart
+/// learn nothing of each other's values.
+pub fn guard(
+    model: &Model,
+    ty: &ObjectType,
+    field: &str,
+    value: &Value,
+    owner: &Key,
+) -> Result<Option<Item>, InvalidValue> {
     let (table, keys) = place(model, ty)?;
     let invalid = |message: &str| InvalidValue { field: field.to_owned(), message: message.to_owned() };
     let Some(stored) = ty.stored(field) else { return Err(unknown(ty, field)) };
@@ -69,8 +77,8 @@ pub fn guard(model: &Model, ty: &ObjectType, field: &str, value: &Value, owner: 
     Ok(Some(item))
 }
 
-/// The condition that a guard is the owner's or missing. A guard of another item is never written and never deleted: it says that the
-/// other has the value, even if the owner has it, too, because another program wrote it.
+/// The condition that a guard is the owner's or missing. A guard of another item is never written and never deleted: it
+/// says that the other has the value, even if the owner has it, too, because another program wrote it.
 pub fn is_owned(model: &Model, ty: &ObjectType, owner: &Key) -> Option<Expression> {
     let mut conditions = Conditions::default();
     conditions.absent_or_with(&owner.partition.0, owner_attributes(model, ty, owner));
@@ -84,7 +92,8 @@ pub fn owner_attributes(model: &Model, ty: &ObjectType, owner: &Key) -> Vec<(Str
     parts.map(|(name, part)| (owner_attribute(table, name), part.clone().into())).collect()
 }
 
-/// The guard's attribute for the owner's key attribute of this name. It is never a key attribute, so no index contains the guard.
+/// The guard's attribute for the owner's key attribute of this name. It is never a key attribute, so no index contains
+/// the guard.
 fn owner_attribute(table: &Table, key: &str) -> String {
     let mut name = format!("owner{key}");
     while table.key_attributes().iter().any(|taken| taken.name == name) {
@@ -101,10 +110,14 @@ fn claims(keys: &ItemKeys, owner: &Key) -> Result<String, InvalidValue> {
     };
     let read: Fields = std::iter::once(&owner.partition).chain(&owner.sort).flat_map(of_part).collect();
     let part = |claim: ClaimPath| {
-        let placeholder = Part::Placeholder { field: claim.to_string(), value: ValueType::Claim, width: None, limits: None };
+        let placeholder =
+            Part::Placeholder { field: claim.to_string(), value: ValueType::Claim, width: None, limits: None };
         [placeholder, Part::Literal("#".to_owned())]
     };
     let template = Template { parts: keys.claims().into_iter().flat_map(part).collect() };
     let value = |name: &str| read.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
-    template.render(&value).map_err(|RenderMistake::Unfit(field, message)| InvalidValue { field, message }).map(Option::unwrap_or_default)
+    template
+        .render(&value)
+        .map_err(|RenderMistake::Unfit(field, message)| InvalidValue { field, message })
+        .map(Option::unwrap_or_default)
 }

@@ -1,6 +1,7 @@
 //! A planned Query and the values of its keys → the ranges of keys that it reads.
 //!
-//! A value that no key can hold (empty, too long, too wide for its padding) is no error: no item has it, so nothing is found.
+//! A value that no key can hold (empty, too long, too wide for its padding) is no error: no item has it, so nothing is
+//! found.
 
 use super::bound::RangeValues;
 use super::range::KeyRange;
@@ -23,7 +24,8 @@ fn common_beginning(left: &str, right: &str) -> usize {
     differs.map_or(left.len().min(right.len()), |((at, _), _)| at)
 }
 
-/// The ranges of a Query, each once, for the values of its keys and of its range. Leaves out ranges that cannot hold items.
+/// The ranges of a Query, each once, for the values of its keys and of its range. Leaves out ranges that cannot hold
+/// items.
 pub fn key_ranges(query: &QueryBinding, keys: &[FieldValues<'_>], bounds: Option<&RangeValues>) -> Vec<KeyRange> {
     let mut ranges: Vec<KeyRange> = Vec::with_capacity(keys.len());
     for values in keys {
@@ -35,21 +37,32 @@ pub fn key_ranges(query: &QueryBinding, keys: &[FieldValues<'_>], bounds: Option
 
 /// The range of a Query for the values of a key. `None` if it cannot hold items.
 fn key_range(query: &QueryBinding, values: &FieldValues<'_>, bounds: Option<&RangeValues>) -> Option<KeyRange> {
-    let mut range = KeyRange { partition: None, sort: None, excluded: Vec::new(), prefix: 0, begins_with: None, values: Vec::new() };
+    let mut range = KeyRange {
+        partition: None,
+        sort: None,
+        excluded: Vec::new(),
+        prefix: 0,
+        begins_with: None,
+        values: Vec::new(),
+    };
     let Some(template) = &query.key.partition else { return Some(range) };
     let lookup = |field: &str| values.get(field);
     let KeyAttribute { name, kind } = &query.key.partition_attribute;
     let text = template.render(&lookup).ok().flatten();
     let value = text.and_then(|text| key_value(*kind, template, text, PARTITION_KEY_BYTES))?;
     range.partition = Some((name.clone(), value));
-    let (Access::Query { sort: access, .. }, Some(sort), Some(template)) = (&query.access, &query.key.sort_attribute, &query.key.sort)
+    let (Access::Query { sort: access, .. }, Some(sort), Some(template)) =
+        (&query.access, &query.key.sort_attribute, &query.key.sort)
     else {
         return Some(range);
     };
     if let SortAccess::Prefix { parts, .. } | SortAccess::Range { parts, .. } = access
         && template.runs_on(*parts)
     {
-        let bound = template.fields().into_iter().filter_map(|field| Some((field.to_owned(), values.get(field)?.to_json().into_owned())));
+        let bound = template
+            .fields()
+            .into_iter()
+            .filter_map(|field| Some((field.to_owned(), values.get(field)?.to_json().into_owned())));
         range.values = bound.collect();
     }
     let condition = match access {
@@ -97,25 +110,35 @@ struct RangedPart<'t> {
 
 impl<'t> RangedPart<'t> {
     /// The condition on the sort key, none for all keys. `None` if no item can meet it.
-    fn condition(&self, bounds: Option<&RangeValues>, values: &FieldValues<'_>, range: &mut KeyRange) -> Option<Option<SortCondition>> {
+    fn condition(
+        &self,
+        bounds: Option<&RangeValues>,
+        values: &FieldValues<'_>,
+        range: &mut KeyRange,
+    ) -> Option<Option<SortCondition>> {
         let lookup = |field: &str| values.get(field);
         let Ok(Some(prefix)) = self.template.render_parts(self.position, &lookup) else { return None };
         range.prefix = prefix.len();
         Some(match bounds {
             Some(RangeValues::Between(lower, upper)) => {
                 // A bound that is wider than the padding lets in every padded number, or none.
-                let (lower, upper) = (self.end(lower.as_ref(), Ordering::Greater)?, self.end(upper.as_ref(), Ordering::Less)?);
+                let (lower, upper) =
+                    (self.end(lower.as_ref(), Ordering::Greater)?, self.end(upper.as_ref(), Ordering::Less)?);
                 let ends = RangeBounds { lower, upper, after: self.literal_after() };
                 match self.key {
                     KeyType::N => ends.of_values(&mut range.excluded, &KeyValue::N),
-                    KeyType::B => ends.of_values(&mut range.excluded, &|text| KeyValue::B(STANDARD.decode(text).unwrap_or_default())),
+                    KeyType::B => ends
+                        .of_values(&mut range.excluded, &|text| KeyValue::B(STANDARD.decode(text).unwrap_or_default())),
                     KeyType::S => ends.of_text(&prefix, &mut range.excluded),
                 }
             }
             Some(RangeValues::BeginsWith(Some(value))) => {
                 let start = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                let Ok(Some((text, exact))) = self.template.render_begins_with(self.position, &start, &lookup) else { return None };
-                if let (false, Some(Part::Placeholder { field, .. })) = (exact, self.template.parts.get(self.position)) {
+                let Ok(Some((text, exact))) = self.template.render_begins_with(self.position, &start, &lookup) else {
+                    return None;
+                };
+                if let (false, Some(Part::Placeholder { field, .. })) = (exact, self.template.parts.get(self.position))
+                {
                     range.begins_with = Some((field.clone(), start));
                 }
                 begins(text)
@@ -124,8 +147,8 @@ impl<'t> RangedPart<'t> {
         })
     }
 
-    /// An end of the range, with whether it belongs to it; no end if it lets in all values. `None` if it lets in none, because it is
-    /// `beyond` them.
+    /// An end of the range, with whether it belongs to it; no end if it lets in all values. `None` if it lets in none,
+    /// because it is `beyond` them.
     fn end(&self, end: Option<&(Value, bool)>, beyond: Ordering) -> Option<Option<(String, bool)>> {
         let Some((value, inclusive)) = end else { return Some(None) };
         match self.beyond_width(value) {
@@ -137,7 +160,10 @@ impl<'t> RangedPart<'t> {
 
     /// Whether a value is below or above all numbers that the placeholder can pad; `None` if it is one of them.
     fn beyond_width(&self, value: &Value) -> Option<Ordering> {
-        let Some(Part::Placeholder { value: kind, width: Some(width), .. }) = self.template.parts.get(self.position) else { return None };
+        let Some(Part::Placeholder { value: kind, width: Some(width), .. }) = self.template.parts.get(self.position)
+        else {
+            return None;
+        };
         match kind.to_text(value)? {
             text if text.starts_with('-') => Some(Ordering::Less),
             text => (text.len() > usize::from(*width)).then_some(Ordering::Greater),
@@ -146,7 +172,9 @@ impl<'t> RangedPart<'t> {
 
     /// The text that the placeholder writes for a value.
     fn text(&self, value: &Value) -> Option<String> {
-        let Some(Part::Placeholder { value: kind, width, .. }) = self.template.parts.get(self.position) else { return None };
+        let Some(Part::Placeholder { value: kind, width, .. }) = self.template.parts.get(self.position) else {
+            return None;
+        };
         let text = kind.to_text(value)?;
         match (self.key, width) {
             (KeyType::N, _) => number(kind, text),
@@ -197,7 +225,8 @@ impl RangeBounds<'_> {
             None => prefix.to_owned(),
             Some((value, true)) => format!("{prefix}{value}"),
             Some((value, false)) => match after {
-                // Every key with this value continues with the literal, so the range begins at the first key that does not.
+                // Every key with this value continues with the literal, so the range begins at the first key that does
+                // not.
                 Some(literal) => format!("{prefix}{value}{literal}{LAST}"),
                 None => {
                     excluded.push(KeyValue::S(format!("{prefix}{value}")));

@@ -27,12 +27,14 @@ pub fn bounds(condition: Option<&SortCondition>) -> (KeyBound, KeyBound) {
     }
 }
 
-/// The condition of the keys between two bounds, at least one of which is given; `None` if no key meets it. BETWEEN includes its bounds, so
-/// exclusive ones are added to `excluded`.
+/// The condition of the keys between two bounds, at least one of which is given; `None` if no key meets it. BETWEEN
+/// includes its bounds, so exclusive ones are added to `excluded`.
 pub fn between(lower: KeyBound, upper: KeyBound, excluded: &mut Vec<KeyValue>) -> Option<SortCondition> {
     Some(match (lower, upper) {
         (Some((low, with_low)), Some((high, with_high))) => {
-            let out = |key: &KeyValue, inclusive: bool| !inclusive || excluded.iter().any(|end| compare(end, key) == Ordering::Equal);
+            let out = |key: &KeyValue, inclusive: bool| {
+                !inclusive || excluded.iter().any(|end| compare(end, key) == Ordering::Equal)
+            };
             match compare(&low, &high) {
                 Ordering::Greater => return None,
                 Ordering::Equal if out(&low, with_low) || out(&high, with_high) => return None,

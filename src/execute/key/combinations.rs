@@ -1,4 +1,5 @@
-//! The values of a key's fields in; one map of values for each key or range that they make, on each shard that is read, out.
+//! The values of a key's fields in; one map of values for each key or range that they make, on each shard that is read,
+//! out.
 
 use super::bound::BoundFields;
 use super::sharding;
@@ -27,12 +28,15 @@ pub fn combinations<'s>(key: &KeyBinding, fields: BoundFields<'s>) -> Result<Com
                 list.as_array().into_iter().flatten().filter(|value| !value.is_null()).map(BoundValue::Json).collect()
             }
             own => match own.into_json() {
-                Value::Array(values) => values.into_iter().filter(|value| !value.is_null()).map(BoundValue::from).collect(),
+                Value::Array(values) => {
+                    values.into_iter().filter(|value| !value.is_null()).map(BoundValue::from).collect()
+                }
                 _ => Vec::new(),
             },
         };
         if all.len() * values.len() > MAX_COMBINATIONS {
-            let message = format!("The arguments name too many keys: more than {MAX_COMBINATIONS} combinations of values.");
+            let message =
+                format!("The arguments name too many keys: more than {MAX_COMBINATIONS} combinations of values.");
             return Err(Failure::new(ErrorCode::LimitExceeded, message));
         }
         let mut crossed = Combinations::with_capacity(all.len() * values.len());

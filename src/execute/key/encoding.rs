@@ -1,7 +1,8 @@
-//! Ranges of keys, and what else tells one query from another, in; bytes out that differ wherever they differ. Must not know what the bytes
-//! are for.
+//! Ranges of keys, and what else tells one query from another, in; bytes out that differ wherever they differ. Must not
+//! know what the bytes are for.
 //!
-//! A length, or a tag of one byte, precedes each part. **The encoding of ranges is a storage format**: cursors depend on it.
+//! A length, or a tag of one byte, precedes each part. **The encoding of ranges is a storage format**: cursors depend
+//! on it.
 
 use super::range::KeyRange;
 use crate::table::data::attribute::{Attribute, Item, KeyValue};

@@ -1,8 +1,8 @@
-//! An item and what marks the items of a type in, its key templates and its constants; out: whether the item is one. Must not know reads,
-//! writes or rules.
+//! An item and what marks the items of a type in, its key templates and its constants; out: whether the item is one.
+//! Must not know reads, writes or rules.
 //!
-//! A key is of a template if the values that it spells write the same key. `POST#2021-07-02T17:09:47Z` is no key of `POST#{createdAt}`:
-//! a DateTime is written with milliseconds, so no Get by its value would find the item.
+//! A key is of a template if the values that it spells write the same key. `POST#2021-07-02T17:09:47Z` is no key of
+//! `POST#{createdAt}`: a DateTime is written with milliseconds, so no Get by its value would find the item.
 
 use crate::execute::values::decode::{free_end, scalar};
 use crate::execute::values::encode;
@@ -35,7 +35,9 @@ fn repeats_agree(key: &PrimaryKey, item: &Item) -> bool {
         None => None,
     };
     let all: Vec<(String, Value)> = key.attributes.iter().filter_map(read).flatten().collect();
-    all.iter().enumerate().all(|(position, (field, value))| !all[..position].iter().any(|(known, other)| known == field && other != value))
+    all.iter().enumerate().all(|(position, (field, value))| {
+        !all[..position].iter().any(|(known, other)| known == field && other != value)
+    })
 }
 
 /// Whether constant attributes have these values, as far as they were asked for and are there.
@@ -52,7 +54,8 @@ pub fn is_of_narrower(narrower: &[Arc<NarrowerType>], item: &Item) -> bool {
     narrower.iter().any(|narrower| have_constants(&narrower.constants, item) && has_key(&narrower.key, item))
 }
 
-/// The value in the keys of an item that is spelt otherwise than the type's keys are. `None` if the keys are of the type, or spell none.
+/// The value in the keys of an item that is spelt otherwise than the type's keys are. `None` if the keys are of the
+/// type, or spell none.
 pub fn misspelt(key: &PrimaryKey, item: &Item) -> Option<Misspelling> {
     let mut found = None;
     for (name, templates) in &key.attributes {
@@ -77,7 +80,8 @@ pub fn is_of(template: &Template, value: &Attribute) -> bool {
     }
 }
 
-/// What is spelt otherwise in a key attribute's value than in a key of the template. `None` if it is a key of the template, or spells none.
+/// What is spelt otherwise in a key attribute's value than in a key of the template. `None` if it is a key of the
+/// template, or spells none.
 pub fn misspelling(template: &Template, value: &Attribute) -> Option<Misspelling> {
     match (value, template.parts.as_slice()) {
         (Attribute::S(text), _) if template.has_spellings() => template.misspelling(text),
@@ -89,8 +93,8 @@ pub fn misspelling(template: &Template, value: &Attribute) -> Option<Misspelling
     }
 }
 
-/// Whether a number key is what its own value writes. DynamoDB compares numbers by their value, so `1.50` is `1.5`; but a Float cannot hold
-/// all digits of a number, and an Int no fraction.
+/// Whether a number key is what its own value writes. DynamoDB compares numbers by their value, so `1.50` is `1.5`; but
+/// a Float cannot hold all digits of a number, and an Int no fraction.
 fn is_own_number(kind: &ValueType, number: &str) -> bool {
     match (kind, number.parse::<i64>()) {
         (ValueType::Long, Ok(_)) => true,

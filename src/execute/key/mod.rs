@@ -1,4 +1,5 @@
-//! Values → keys and ranges of keys: bound, combined, resumed after a cursor, spread over shards. Must not know reads or calls.
+//! Values → keys and ranges of keys: bound, combined, resumed after a cursor, spread over shards. Must not know reads
+//! or calls.
 
 pub mod bind_range;
 pub mod bound;

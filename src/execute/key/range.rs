@@ -16,7 +16,8 @@ pub struct KeyRange {
     pub sort: Option<(String, SortCondition)>,
     /// Bounds of the range that are exclusive, since BETWEEN includes them.
     pub excluded: Vec<KeyValue>,
-    /// The length in bytes of the prefix that all sort keys of the range share. Merged ranges are ordered by what follows it.
+    /// The length in bytes of the prefix that all sort keys of the range share. Merged ranges are ordered by what
+    /// follows it.
     pub prefix: usize,
     /// If the key condition lets in more than the range: the field of the range, and the prefix of its value.
     pub begins_with: Option<(String, String)>,
@@ -28,7 +29,8 @@ impl KeyRange {
     /// Whether a sort key that meets the condition is an exclusive bound.
     pub fn excludes(&self, sort: &Attribute) -> bool {
         !self.excluded.is_empty()
-            && KeyValue::new(sort).is_some_and(|sort| self.excluded.iter().any(|end| compare(end, &sort) == Ordering::Equal))
+            && KeyValue::new(sort)
+                .is_some_and(|sort| self.excluded.iter().any(|end| compare(end, &sort) == Ordering::Equal))
     }
 
     /// Whether sort keys have to be read back to know which are meant.
@@ -43,10 +45,9 @@ impl KeyRange {
         }
         let fields = template.read_any_spelling(sort);
         let value = |field: &str| fields.iter().flatten().find(|(name, _)| name == field).map(|(_, value)| value);
-        let begins = self
-            .begins_with
-            .as_ref()
-            .is_none_or(|(field, start)| value(field).and_then(Value::as_str).is_some_and(|value| value.starts_with(start)));
+        let begins = self.begins_with.as_ref().is_none_or(|(field, start)| {
+            value(field).and_then(Value::as_str).is_some_and(|value| value.starts_with(start))
+        });
         begins && self.values.iter().all(|(field, meant)| value(field).is_none_or(|value| value == meant))
     }
 

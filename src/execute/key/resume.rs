@@ -1,8 +1,9 @@
-//! A position in the merged order of several key ranges in, what remains of each range after it out. Must not know cursors or calls.
+//! A position in the merged order of several key ranges in, what remains of each range after it out. Must not know
+//! cursors or calls.
 //!
-//! The merged order is total: by the compared part of the sort key, then by the position of the range, then by the order within the range.
-//! So one item tells where a list resumes. Its own range resumes after its key. Any other range resumes after the sort keys that compare
-//! equal to the item's, or at them, depending on its position.
+//! The merged order is total: by the compared part of the sort key, then by the position of the range, then by the
+//! order within the range. So one item tells where a list resumes. Its own range resumes after its key. Any other range
+//! resumes after the sort keys that compare equal to the item's, or at them, depending on its position.
 
 use super::bounds::{KeyBound, between, bounds};
 use super::range::KeyRange;
@@ -17,8 +18,8 @@ use std::cmp::Ordering;
 pub struct ResumePoint {
     /// The position of the item's range.
     pub range: usize,
-    /// The sort key attribute and the compared part of the item's key ([`KeyRange::compared`]). `None` if there is no sort key; then the
-    /// ranges follow one another.
+    /// The sort key attribute and the compared part of the item's key ([`KeyRange::compared`]). `None` if there is no
+    /// sort key; then the ranges follow one another.
     pub key: Option<(String, KeyValue)>,
     /// Whether sort keys are read in ascending order.
     pub ascending: bool,
@@ -27,8 +28,8 @@ pub struct ResumePoint {
 }
 
 impl ResumePoint {
-    /// What remains of each of these ranges; `None` where nothing can. The item's own range stays as it is, since a Query itself resumes
-    /// after the item's key.
+    /// What remains of each of these ranges; `None` where nothing can. The item's own range stays as it is, since a
+    /// Query itself resumes after the item's key.
     pub fn rest_of_all(&self, ranges: &[KeyRange]) -> Vec<Option<KeyRange>> {
         let rest = |(position, range): (usize, &KeyRange)| match position == self.range {
             true => Some(range.clone()),
@@ -66,7 +67,9 @@ impl ResumePoint {
 /// A compared key with the prefix of a range, which its lower bound begins with.
 fn in_range(key: &KeyValue, prefix: usize, lower: &KeyBound) -> KeyValue {
     match (key, lower) {
-        (KeyValue::S(text), Some((KeyValue::S(low), _))) => KeyValue::S(format!("{}{text}", low.get(..prefix).unwrap_or_default())),
+        (KeyValue::S(text), Some((KeyValue::S(low), _))) => {
+            KeyValue::S(format!("{}{text}", low.get(..prefix).unwrap_or_default()))
+        }
         _ => key.clone(),
     }
 }
@@ -106,17 +109,21 @@ mod tests {
         met && !range.excludes(&key.clone().into())
     }
 
-    /// Keys of one kind: short ones of few letters, so that many are equal or prefixes of others, and some of the longest texts.
+    /// Keys of one kind: short ones of few letters, so that many are equal or prefixes of others, and some of the
+    /// longest texts.
     fn keys() -> impl Strategy<Value = Vec<KeyValue>> {
-        const LETTERS: [&str; 9] = ["a", "b", "\u{7F}", "\u{80}", "\u{D7FF}", "\u{E000}", "\u{FFFF}", "\u{10000}", "\u{10FFFF}"];
-        let text =
-            (proptest::collection::vec(proptest::sample::select(&LETTERS[..]), 1..4), prop_oneof![4 => Just(0), 1 => 1015usize..1024]);
+        const LETTERS: [&str; 9] =
+            ["a", "b", "\u{7F}", "\u{80}", "\u{D7FF}", "\u{E000}", "\u{FFFF}", "\u{10000}", "\u{10FFFF}"];
+        let text = (
+            proptest::collection::vec(proptest::sample::select(&LETTERS[..]), 1..4),
+            prop_oneof![4 => Just(0), 1 => 1015usize..1024],
+        );
         let text = text.prop_map(|(letters, fill)| {
             let text = format!("{}{}", "a".repeat(fill), letters.concat());
             KeyValue::S(text[..text.floor_char_boundary(SORT_KEY_BYTES)].to_owned())
         });
-        let number =
-            prop_oneof![Just("1.0"), Just("1"), Just("-2"), Just("10"), Just("9"), Just("0")].prop_map(|text| KeyValue::N(text.into()));
+        let number = prop_oneof![Just("1.0"), Just("1"), Just("-2"), Just("10"), Just("9"), Just("0")]
+            .prop_map(|text| KeyValue::N(text.into()));
         let bytes = proptest::collection::vec(prop_oneof![Just(0u8), Just(7), Just(255)], 1..4).prop_map(KeyValue::B);
         prop_oneof![
             3 => proptest::collection::vec(text, 6..30),
@@ -143,7 +150,14 @@ mod tests {
     }
 
     fn range(sort: Option<SortCondition>, prefix: usize, excluded: Vec<KeyValue>) -> KeyRange {
-        KeyRange { partition: None, sort: sort.map(|sort| ("sk".to_owned(), sort)), excluded, prefix, begins_with: None, values: vec![] }
+        KeyRange {
+            partition: None,
+            sort: sort.map(|sort| ("sk".to_owned(), sort)),
+            excluded,
+            prefix,
+            begins_with: None,
+            values: vec![],
+        }
     }
 
     fn cut(at: &KeyValue, position: usize, ascending: bool, last_first: bool) -> ResumePoint {
@@ -195,7 +209,9 @@ mod tests {
     #[test]
     fn without_sort_keys_the_ranges_follow_one_another() {
         let after = |position: usize, last_first: bool| {
-            ResumePoint { range: 1, key: None, ascending: true, last_first }.rest_of(position, &range(None, 0, vec![])).is_some()
+            ResumePoint { range: 1, key: None, ascending: true, last_first }
+                .rest_of(position, &range(None, 0, vec![]))
+                .is_some()
         };
         assert_eq!([after(0, false), after(2, false), after(0, true), after(2, true)], [false, true, true, false]);
     }

@@ -1,15 +1,17 @@
-//! The numbers of shards and replicas: the values of a key in, the shard of its item or the replica to read out; and the replica of an item
-//! under another number. Must not know how items are read or written.
+//! The numbers of shards and replicas: the values of a key in, the shard of its item or the replica to read out; and
+//! the replica of an item under another number. Must not know how items are read or written.
 //!
-//! **The number of a shard is a storage format.** It is the first eight bytes, as a big-endian number, of the SHA-256 hash of
+//! **The number of a shard is a storage format.** It is the first eight bytes, as a big-endian number, of the SHA-256
+//! hash of
 //!
-//! 1. the partition key of the table with the number left out: text as it stands in the key, a number in decimal text, binary as it is;
+//! 1. the partition key of the table with the number left out: text as it stands in the key, a number in decimal text,
+//!    binary as it is;
 //! 2. a zero byte;
 //! 3. the sort key of the table likewise, if the table has one;
 //!
-//! modulo the number of shards. So an item's shard follows from its primary key in every process, and no update changes it. A shard in the
-//! keys of an index is the same number. A replica is chosen by the same function, from the value that it is bound to in place of the
-//! partition key, or else from the bound part of the key.
+//! modulo the number of shards. So an item's shard follows from its primary key in every process, and no update changes
+//! it. A shard in the keys of an index is the same number. A replica is chosen by the same function, from the value
+//! that it is bound to in place of the partition key, or else from the bound part of the key.
 
 use super::values::{Combinations, FieldValues, MAX_COMBINATIONS};
 use crate::execute::caller::Caller;
@@ -43,7 +45,9 @@ fn number(spread: Spread, partition: &[u8], sort: &[u8]) -> u64 {
 pub fn shard_of(table: &Table, keys: &ItemKeys, spread: Spread, value: Lookup<'_>) -> Option<u64> {
     let part = |key: &KeyAttribute| {
         let templates = keys.keys.get(&key.name)?;
-        let there = |template: &&Template| template.fields().into_iter().all(|field| value(field).is_some_and(|value| !value.is_null()));
+        let there = |template: &&Template| {
+            template.fields().into_iter().all(|field| value(field).is_some_and(|value| !value.is_null()))
+        };
         part(key, templates.iter().find(there)?, value)
     };
     let sort = match &table.sort {
@@ -53,8 +57,14 @@ pub fn shard_of(table: &Table, keys: &ItemKeys, spread: Spread, value: Lookup<'_
     Some(number(spread, &part(&table.partition)?, &sort))
 }
 
-/// The values of an item's keys: those given, the caller's claims, and the number of its shard, or 0 for the first replica.
-pub fn of_item<'a>(table: &Table, keys: &ItemKeys, caller: &'a Caller, value: Lookup<'a>) -> impl Fn(&str) -> Option<Value> + 'a {
+/// The values of an item's keys: those given, the caller's claims, and the number of its shard, or 0 for the first
+/// replica.
+pub fn of_item<'a>(
+    table: &Table,
+    keys: &ItemKeys,
+    caller: &'a Caller,
+    value: Lookup<'a>,
+) -> impl Fn(&str) -> Option<Value> + 'a {
     let value = move |name: &str| value(name).or_else(|| caller.text(&ClaimPath::parse(name)?).map(Value::String));
     let number = |spread: Spread| match spread.kind {
         SpreadKind::Shard => shard_of(table, keys, spread, &value),
@@ -70,17 +80,23 @@ pub fn of_item<'a>(table: &Table, keys: &ItemKeys, caller: &'a Caller, value: Lo
 /// A part of a key, without the number.
 fn part(key: &KeyAttribute, template: &Template, value: Lookup<'_>) -> Option<Vec<u8>> {
     match (key.kind, template.parts.as_slice()) {
-        (KeyType::N | KeyType::B, [Part::Placeholder { field, value: kind, .. }]) => match encode::attribute(kind, &value(field)?)? {
-            Attribute::N(text) | Attribute::S(text) => Some(text.into_string().into_bytes()),
-            Attribute::B(bytes) => Some(bytes),
-            _ => None,
-        },
+        (KeyType::N | KeyType::B, [Part::Placeholder { field, value: kind, .. }]) => {
+            match encode::attribute(kind, &value(field)?)? {
+                Attribute::N(text) | Attribute::S(text) => Some(text.into_string().into_bytes()),
+                Attribute::B(bytes) => Some(bytes),
+                _ => None,
+            }
+        }
         _ => template.without_spread().render(value).ok().flatten().map(String::into_bytes),
     }
 }
 
 /// The combinations of a read's values with the numbers of the shards, or of the replica, to read.
-pub fn expand_shards<'s>(key: &KeyBinding, reading: Reading, all: Combinations<'s>) -> Result<Combinations<'s>, Arc<Failure>> {
+pub fn expand_shards<'s>(
+    key: &KeyBinding,
+    reading: Reading,
+    all: Combinations<'s>,
+) -> Result<Combinations<'s>, Arc<Failure>> {
     let Reading { spread, which } = reading;
     let name = spread.placeholder();
     let with = |mut values: FieldValues<'s>, number: u64| {
@@ -91,11 +107,14 @@ pub fn expand_shards<'s>(key: &KeyBinding, reading: Reading, all: Combinations<'
         (KeyChoice::Every, _) => {
             let most = MAX_COMBINATIONS / usize::from(spread.count);
             if all.len() > most {
-                let message =
-                    format!("The arguments name too many keys: more than {most} combinations of values, each in {} shards.", spread.count);
+                let message = format!(
+                    "The arguments name too many keys: more than {most} combinations of values, each in {} shards.",
+                    spread.count
+                );
                 return Err(Failure::new(ErrorCode::LimitExceeded, message));
             }
-            let numbers = |values: FieldValues<'s>| (0..u64::from(spread.count)).map(move |number| (values.clone(), number));
+            let numbers =
+                |values: FieldValues<'s>| (0..u64::from(spread.count)).map(move |number| (values.clone(), number));
             all.into_iter().flat_map(numbers).map(|(values, number)| with(values, number)).collect()
         }
         (KeyChoice::Bound, SpreadKind::Shard) => all,
@@ -138,10 +157,16 @@ pub fn as_replica(table: &Table, keys: &ItemKeys, item: &Item, number: u8) -> It
         return replica;
     }
     for key in table.key_attributes() {
-        let (Some(Attribute::S(text)), Some(templates)) = (item.get(&key.name), keys.keys.get(&key.name)) else { continue };
-        let Some((template, parts)) = templates.iter().find_map(|template| Some((template, template.split(text)?))) else { continue };
+        let (Some(Attribute::S(text)), Some(templates)) = (item.get(&key.name), keys.keys.get(&key.name)) else {
+            continue;
+        };
+        let Some((template, parts)) = templates.iter().find_map(|template| Some((template, template.split(text)?)))
+        else {
+            continue;
+        };
         // Everything but the number stays as it is spelt.
-        let own = |(part, text): (&Part, &str)| if spread_of(part).is_some() { number.to_string() } else { text.to_owned() };
+        let own =
+            |(part, text): (&Part, &str)| if spread_of(part).is_some() { number.to_string() } else { text.to_owned() };
         let text: String = template.parts.iter().zip(parts).map(own).collect();
         replica.insert(key.name.clone(), Attribute::S(text.into()));
     }

@@ -72,7 +72,8 @@ impl KeySpan {
         matches!((&self.low, &self.high), (Some((KeyValue::S(low), true)), Some((KeyValue::S(high), true))) if low == high && low.starts_with(start))
     }
 
-    /// How many items that the schema knows may lie between this span and another above it; `None` if there may be many.
+    /// How many items that the schema knows may lie between this span and another above it; `None` if there may be
+    /// many.
     pub fn until(&self, above: &Self, occupants: &[Occupant]) -> Option<u32> {
         let (Some((from, with_from)), Some((to, with_to))) = (&self.high, &above.low) else { return Some(0) };
         match compare(from, to) {

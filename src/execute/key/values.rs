@@ -1,6 +1,7 @@
 //! Field values → key attributes and primary keys, and the order of key values.
 //!
-//! A value that no key can hold (empty, too long, too wide for its padding) is no error: no item has it, so nothing is found.
+//! A value that no key can hold (empty, too long, too wide for its padding) is no error: no item has it, so nothing is
+//! found.
 
 use super::bound::BoundFields;
 use crate::execute::values::bound::BoundValue;
@@ -107,7 +108,8 @@ pub fn compare_stored(stored: &Attribute, value: &KeyValue) -> Option<Ordering> 
     }
 }
 
-/// The order of key values as DynamoDB sorts them: strings by their UTF-8 bytes, numbers by value, binaries by unsigned bytes.
+/// The order of key values as DynamoDB sorts them: strings by their UTF-8 bytes, numbers by value, binaries by unsigned
+/// bytes.
 pub fn compare(left: &KeyValue, right: &KeyValue) -> Ordering {
     match (left, right) {
         (KeyValue::N(left), KeyValue::N(right)) => decimal::compare(left, right),

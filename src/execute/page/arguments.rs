@@ -1,5 +1,5 @@
-//! Paging arguments → how many items to read, in which direction and from where (GraphQL cursor connections specification, "Pagination
-//! algorithm").
+//! Paging arguments → how many items to read, in which direction and from where (GraphQL cursor connections
+//! specification, "Pagination algorithm").
 
 use crate::execute::error::{ErrorCode, Failure};
 use crate::plan::tree::PageSizes;
@@ -17,8 +17,8 @@ pub struct Paging {
     pub from: Option<String>,
 }
 
-/// The page for the arguments of a field. `given` names those that the document itself gives. Without a size, the page has the size that
-/// the field declares, for either direction.
+/// The page for the arguments of a field. `given` names those that the document itself gives. Without a size, the page
+/// has the size that the field declares, for either direction.
 pub fn paging(arguments: &Map<String, Value>, given: &[String], bounds: PageSizes) -> Result<Paging, Arc<Failure>> {
     let max = bounds.max;
     let value = |name: &str| arguments.get(name).filter(|value| !value.is_null());
@@ -26,7 +26,9 @@ pub fn paging(arguments: &Map<String, Value>, given: &[String], bounds: PageSize
     let refuse = |message: String| Err(Failure::new(ErrorCode::BadUserInput, message));
     let backward = wants("last") || wants("before");
     if wants("first") && backward {
-        return refuse("\"first\" and \"after\" page forward, \"last\" and \"before\" backward; they do not go together.".into());
+        return refuse(
+            "\"first\" and \"after\" page forward, \"last\" and \"before\" backward; they do not go together.".into(),
+        );
     }
     if wants("after") && backward {
         return refuse("\"after\" goes with \"first\", \"before\" with \"last\".".into());

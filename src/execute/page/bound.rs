@@ -1,5 +1,5 @@
-//! The number of rows that want a page and the page's size in; whether the response has room for the pages out: they are refused before
-//! they are read. Must not know reads.
+//! The number of rows that want a page and the page's size in; whether the response has room for the pages out: they
+//! are refused before they are read. Must not know reads.
 
 use crate::execute::error::{ErrorCode, Failure};
 use std::sync::Arc;
@@ -26,8 +26,9 @@ impl PageBound {
         }
         let Self { most, .. } = self;
         let pages = if rows == 1 { "a page".to_owned() } else { format!("{rows} pages") };
-        let message =
-            format!("The response might have more than {most} objects: {pages} of {field} with {size} objects. Ask for smaller pages.");
+        let message = format!(
+            "The response might have more than {most} objects: {pages} of {field} with {size} objects. Ask for smaller pages."
+        );
         Err(Failure::new(ErrorCode::LimitExceeded, message))
     }
 }

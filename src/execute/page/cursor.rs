@@ -1,12 +1,14 @@
-//! Cursors, by which a page resumes. A key and the identity of a list in; the cursor of an item, and the position that a cursor names, out.
-//! Must not know how a list is read.
+//! Cursors, by which a page resumes. A key and the identity of a list in; the cursor of an item, and the position that
+//! a cursor names, out. Must not know how a list is read.
 //!
-//! A cursor is the position of one item, encrypted by AES-256-GCM-SIV (RFC 8452), in base64url. HKDF (RFC 5869) derives the key from the
-//! gateway's secret. The associated data is the digest of the list's identity ([`super::list_identity`]), and the nonce is the beginning of
-//! that digest. So an item of a list always has the same cursor, in every process that has the secret, and no other list accepts it. The
-//! cipher is safe with a repeated nonce: equal cursors reveal only that they name the same item of the same list.
+//! A cursor is the position of one item, encrypted by AES-256-GCM-SIV (RFC 8452), in base64url. HKDF (RFC 5869) derives
+//! the key from the gateway's secret. The associated data is the digest of the list's identity
+//! ([`super::list_identity`]), and the nonce is the beginning of that digest. So an item of a list always has the same
+//! cursor, in every process that has the secret, and no other list accepts it. The cipher is safe with a repeated
+//! nonce: equal cursors reveal only that they name the same item of the same list.
 //!
-//! In a list that is merged from several ranges, the item determines the position in each of them ([`crate::execute::key::resume`]).
+//! In a list that is merged from several ranges, the item determines the position in each of them
+//! ([`crate::execute::key::resume`]).
 
 use super::list_identity::List;
 use crate::execute::error::{ErrorCode, Failure};
@@ -19,13 +21,15 @@ use hkdf::Hkdf;
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, OnceLock};
 
-/// The purpose of the derived key. A new format of cursors takes a new name, so that cursors of the old format are refused.
+/// The purpose of the derived key. A new format of cursors takes a new name, so that cursors of the old format are
+/// refused.
 const PURPOSE: &[u8] = b"keyfold cursor 2";
 const NONCE_LENGTH: usize = 12;
 const TAG_LENGTH: usize = 16;
 /// The most attributes of a position: the keys of a table and those of an index.
 const MAX_ATTRIBUTES: usize = 4;
-/// The longest encrypted position. The keys of a table and an index have 6,144 bytes at most (DynamoDB developer guide, "Quotas").
+/// The longest encrypted position. The keys of a table and an index have 6,144 bytes at most (DynamoDB developer guide,
+/// "Quotas").
 const MAX_BYTES: usize = TAG_LENGTH + 2 + MAX_ATTRIBUTES * 3 + 2 * (2048 + 1024);
 /// A longer cursor is refused without being decoded.
 const MAX_LENGTH: usize = MAX_BYTES.div_ceil(3) * 4;
@@ -165,7 +169,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn cursors(secret: &[u8], coordinate: &str) -> Cursors {
-        let range = KeyRange { partition: None, sort: None, excluded: vec![], prefix: 0, begins_with: None, values: vec![] };
+        let range =
+            KeyRange { partition: None, sort: None, excluded: vec![], prefix: 0, begins_with: None, values: vec![] };
         let list = List { coordinate, table: "t", index: None, ranges: &[range.clone(), range], descending: false };
         Cursors::new(CursorKey::of_secret(secret), &list, ["PK".into(), "SK".into()].into())
     }
@@ -210,8 +215,10 @@ mod tests {
     fn the_longest_keys_have_cursors() {
         let attributes: Vec<String> = ["pk", "sk", "gsiPk", "gsiSk"].map(String::from).into();
         let cursors = Cursors { attributes: attributes.clone().into(), ..cursors(b"", "") };
-        let key: Item =
-            attributes.into_iter().zip([2048, 1024, 2048, 1024].map(|long| Attribute::S("\u{1}".repeat(long).into()))).collect();
+        let key: Item = attributes
+            .into_iter()
+            .zip([2048, 1024, 2048, 1024].map(|long| Attribute::S("\u{1}".repeat(long).into())))
+            .collect();
         let cursor = cursors.of_item(0, &key);
         assert!(cursor.len() <= MAX_LENGTH);
         assert_eq!(cursors.decode(&cursor).unwrap().key, key);
@@ -224,12 +231,19 @@ mod tests {
         assert!(cursors(b"secret", "Group.users").decode(&cursor).is_err());
         assert!(cursors(b"other", "User.groups").decode(&cursor).is_err());
         assert!(cursors(b"secret", "User.groups").decode(&cursor).is_ok());
-        assert!(cursors(b"secret", "User.groups").decode(&cursors(b"secret", "User.groups").of_item(2, &item("a", "1"))).is_err());
+        assert!(
+            cursors(b"secret", "User.groups")
+                .decode(&cursors(b"secret", "User.groups").of_item(2, &item("a", "1")))
+                .is_err()
+        );
     }
 
     /// Clients keep cursors, and the copies of a gateway of two versions serve them side by side.
     #[test]
     fn the_form_of_a_cursor_stays() {
-        assert_eq!(cursors(b"secret", "User.groups").of_item(1, &item("a", "1")), "gk9Hc4zUYkdzwtSP-mzM0C9-7nn5CkmhEeY");
+        assert_eq!(
+            cursors(b"secret", "User.groups").of_item(1, &item("a", "1")),
+            "gk9Hc4zUYkdzwtSP-mzM0C9-7nn5CkmhEeY"
+        );
     }
 }

@@ -1,7 +1,9 @@
-//! The links of pages that turned out to be dangling in, how many items a page needs to be full out. Must not know how links are read.
+//! The links of pages that turned out to be dangling in, how many items a page needs to be full out. Must not know how
+//! links are read.
 //!
-//! A page through relations is a page of links. Where the item behind a link is gone, its element is left out, and the page would be
-//! short although more follows. So the executor records the dangling links and runs the waves from the page's own again.
+//! A page through relations is a page of links. Where the item behind a link is gone, its element is left out, and the
+//! page would be short although more follows. So the executor records the dangling links and runs the waves from the
+//! page's own again.
 
 use crate::execute::error::{ErrorCode, Failure};
 use crate::plan::tree::ReadId;
@@ -26,9 +28,16 @@ impl PageFiller {
         self.dangling.get(&page).is_some_and(|dangling| link().is_some_and(|link| dangling.contains(&link)))
     }
 
-    /// The number of items that a page's query needs to give `wanted` elements after these links: one more for each dangling link, and the
-    /// same number again in reserve, so that long runs of dangling links are passed in growing steps. Fails beyond `most` dangling links.
-    pub fn needed(&self, page: ReadId, wanted: u32, links: impl Iterator<Item = Option<Key>>, most: usize) -> Result<u32, Arc<Failure>> {
+    /// The number of items that a page's query needs to give `wanted` elements after these links: one more for each
+    /// dangling link, and the same number again in reserve, so that long runs of dangling links are passed in growing
+    /// steps. Fails beyond `most` dangling links.
+    pub fn needed(
+        &self,
+        page: ReadId,
+        wanted: u32,
+        links: impl Iterator<Item = Option<Key>>,
+        most: usize,
+    ) -> Result<u32, Arc<Failure>> {
         if !self.dangling.contains_key(&page) {
             return Ok(wanted);
         }

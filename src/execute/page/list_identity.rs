@@ -1,9 +1,12 @@
-//! The identity of a list, to which its cursors are tied: a list in, the bytes out whose digest it is. Must not know cursors.
+//! The identity of a list, to which its cursors are tied: a list in, the bytes out whose digest it is. Must not know
+//! cursors.
 //!
-//! The identity is the field, the table and its index, the key ranges that the field's bindings make, and the direction. It leaves out what
-//! moves no item of the list: the page size, the end from which a page is counted, and the values of a filter.
+//! The identity is the field, the table and its index, the key ranges that the field's bindings make, and the
+//! direction. It leaves out what moves no item of the list: the page size, the end from which a page is counted, and
+//! the values of a filter.
 //!
-//! **The encoding is a storage format**, since clients keep cursors. It is canonical, so different lists never have equal encodings.
+//! **The encoding is a storage format**, since clients keep cursors. It is canonical, so different lists never have
+//! equal encodings.
 
 use crate::execute::key::encoding::Encoding;
 use crate::execute::key::range::KeyRange;
@@ -57,8 +60,11 @@ mod tests {
     #[test]
     fn lists_that_differ_in_anything_have_different_identities() {
         use SortCondition::*;
-        let of = |ranges: &[KeyRange]| List { coordinate: "A.b", table: "t", index: None, ranges, descending: false }.encoded();
-        let sorted = |name: &str, condition: SortCondition| KeyRange { sort: Some((name.to_owned(), condition)), ..range("p") };
+        let of = |ranges: &[KeyRange]| {
+            List { coordinate: "A.b", table: "t", index: None, ranges, descending: false }.encoded()
+        };
+        let sorted =
+            |name: &str, condition: SortCondition| KeyRange { sort: Some((name.to_owned(), condition)), ..range("p") };
         let number = |text: &str| KeyValue::N(text.to_owned());
         let ranges = [
             vec![],
@@ -94,7 +100,8 @@ mod tests {
             List { coordinate: "A.b", table: "t", index: Some(""), ranges: &base, descending: false },
             List { coordinate: "A.b", table: "t", index: None, ranges: &base, descending: true },
         ];
-        let identities: HashSet<Vec<u8>> = ranges.iter().map(|ranges| of(ranges)).chain(lists.iter().map(List::encoded)).collect();
+        let identities: HashSet<Vec<u8>> =
+            ranges.iter().map(|ranges| of(ranges)).chain(lists.iter().map(List::encoded)).collect();
         assert_eq!(identities.len(), ranges.len() + lists.len());
     }
 }

@@ -1,4 +1,5 @@
-//! Pages of a list: their arguments, their cursors, and what they show of the items that were found. Must not know how a list is read.
+//! Pages of a list: their arguments, their cursors, and what they show of the items that were found. Must not know how
+//! a list is read.
 
 pub mod arguments;
 pub mod bound;

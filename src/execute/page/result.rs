@@ -1,4 +1,5 @@
-//! What a field wants of a query's items in, its items and what is known of them as a page out. Must not know how items are found.
+//! What a field wants of a query's items in, its items and what is known of them as a page out. Must not know how items
+//! are found.
 
 use super::arguments::Paging;
 use super::cursor::Cursors;
@@ -77,9 +78,14 @@ impl PageRequest {
     }
 
     /// The field's items as a page. `is_dangling` says which links are known to have no target.
-    pub fn into_page<T: Clone>(&self, found: &FoundItems<'_, T>, is_dangling: &dyn Fn(&T) -> bool) -> (Vec<T>, PageResult) {
+    pub fn into_page<T: Clone>(
+        &self,
+        found: &FoundItems<'_, T>,
+        is_dangling: &dyn Fn(&T) -> bool,
+    ) -> (Vec<T>, PageResult) {
         if let (Some(first), Some(paging)) = (self.filled, &self.page) {
-            let live: Vec<usize> = (0..found.items.len()).filter(|position| !is_dangling(&found.items[*position])).collect();
+            let live: Vec<usize> =
+                (0..found.items.len()).filter(|position| !is_dangling(&found.items[*position])).collect();
             let reserve = found.items.len() - live.len();
             return self.fill(found, paging, live.into_iter().take(first + reserve).collect());
         }
@@ -111,9 +117,14 @@ impl PageRequest {
         PageResult { has_next, has_previous, cursors: self.cursors.clone(), ..PageResult::default() }
     }
 
-    /// A page of the links at these positions, which are not known to be dangling. Links beyond its size come after it and replace links
-    /// that turn out to be dangling.
-    fn fill<T: Clone>(&self, found: &FoundItems<'_, T>, paging: &Paging, mut positions: Vec<usize>) -> (Vec<T>, PageResult) {
+    /// A page of the links at these positions, which are not known to be dangling. Links beyond its size come after it
+    /// and replace links that turn out to be dangling.
+    fn fill<T: Clone>(
+        &self,
+        found: &FoundItems<'_, T>,
+        paging: &Paging,
+        mut positions: Vec<usize>,
+    ) -> (Vec<T>, PageResult) {
         let shown = positions.len().min(paging.size as usize);
         let mut page = self.page(paging, positions.len() > shown);
         if paging.backward {

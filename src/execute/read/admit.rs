@@ -8,10 +8,11 @@
 //! | a Query, a Query that a collection read answers, a count that looks at items | [`VisibleItem::in_range`] |
 //! | an item that a write gives back, or a change that a subscription shows | [`of_write`] |
 //!
-//! Nothing else can make a [`VisibleItem`], and reads give no other items. Two ways need no door, because nothing is read on them: a count that
-//! DynamoDB makes, which the plan leaves to it only if the range holds no items of other types and no rule hides items; and an object whose
-//! selected fields its parent's item holds, on which the plan relies only if the schema promises that the item exists and no rule hides it.
-//! What a write reads for itself may be hidden from its caller. Must not know rows or calls.
+//! Nothing else can make a [`VisibleItem`], and reads give no other items. Two ways need no door, because nothing is
+//! read on them: a count that DynamoDB makes, which the plan leaves to it only if the range holds no items of other
+//! types and no rule hides items; and an object whose selected fields its parent's item holds, on which the plan relies
+//! only if the schema promises that the item exists and no rule hides it. What a write reads for itself may be hidden
+//! from its caller. Must not know rows or calls.
 
 use crate::execute::auth::hiding::{HidingRules, is_hidden};
 use crate::execute::context::ExecutionContext;
@@ -58,14 +59,19 @@ impl ItemGate {
     }
 
     /// Looks up what rules demand for items that a read found. A rule that looks items up shows no item before.
-    pub async fn look_up(&self, context: &ExecutionContext<'_>, items: impl Iterator<Item = &Arc<Item>>) -> Result<(), TableError> {
+    pub async fn look_up(
+        &self,
+        context: &ExecutionContext<'_>,
+        items: impl Iterator<Item = &Arc<Item>>,
+    ) -> Result<(), TableError> {
         let Some(rules) = self.rules.as_ref().filter(|rules| rules.look_up_items()) else { return Ok(()) };
         let items: Vec<(&Arc<Item>, Vec<usize>)> = items.map(|item| (item, self.positions(item))).collect();
         // Its future is large, and few rules look items up.
         Box::pin(rules.look_up(context, &items)).await
     }
 
-    /// The reads of what rules demand for items whose keys have these attributes, so that they can be made beside the items' own.
+    /// The reads of what rules demand for items whose keys have these attributes, so that they can be made beside the
+    /// items' own.
     pub fn foreseen(&self, context: &ExecutionContext<'_>, known: impl Iterator<Item = Item>) -> Vec<Get> {
         let Some(rules) = self.rules.as_ref().filter(|rules| rules.look_up_items()) else { return Vec::new() };
         known.flat_map(|known| rules.foreseen(context, &known)).collect()
@@ -87,7 +93,11 @@ impl ItemGate {
 }
 
 /// Those of the items of a write that its caller may see. Fails if an item that a rule looks up could not be read.
-pub async fn of_write(context: &ExecutionContext<'_>, ty: &ObjectType, items: Vec<Arc<Item>>) -> Result<Vec<Arc<Item>>, TableError> {
+pub async fn of_write(
+    context: &ExecutionContext<'_>,
+    ty: &ObjectType,
+    items: Vec<Arc<Item>>,
+) -> Result<Vec<Arc<Item>>, TableError> {
     let mut seen = Vec::with_capacity(items.len());
     for item in items {
         if !is_hidden(context, ty, &item).await? {
@@ -127,8 +137,8 @@ impl Deref for VisibleItem {
 }
 
 impl TypeDiscriminator {
-    /// Whether an item of a range is of the type, or of one of the types. If an index lacks their constants, it may be: the Get that
-    /// follows decides.
+    /// Whether an item of a range is of the type, or of one of the types. If an index lacks their constants, it may be:
+    /// the Get that follows decides.
     pub fn recognises(&self, item: &Item) -> bool {
         match self.types.as_slice() {
             [_, _, ..] if self.sees_constants => self.type_of(item).is_some(),
@@ -159,20 +169,25 @@ impl TypeDiscriminator {
         if fitting.next().is_none() {
             return Some(first);
         }
-        let certain =
-            |marks: &TypeMarks| marks.fit(item, self.sees_constants) && marks.constants.iter().all(|(name, _)| item.contains_key(name));
+        let certain = |marks: &TypeMarks| {
+            marks.fit(item, self.sees_constants) && marks.constants.iter().all(|(name, _)| item.contains_key(name))
+        };
         self.types.iter().position(certain)
     }
 }
 
 impl TypeMarks {
-    /// Whether the keys, and the constants that are known, are those of the type. A more specific type is known only if all constants are.
+    /// Whether the keys, and the constants that are known, are those of the type. A more specific type is known only if
+    /// all constants are.
     fn fit(&self, item: &Item, sees_constants: bool) -> bool {
-        has_key(&self.key, item) && have_constants(&self.constants, item) && !(sees_constants && is_of_narrower(&self.narrower, item))
+        has_key(&self.key, item)
+            && have_constants(&self.constants, item)
+            && !(sees_constants && is_of_narrower(&self.narrower, item))
     }
 }
 
-/// Says once for each field of each type that an item is left out, because its key is spelt otherwise than Keyfold writes it.
+/// Says once for each field of each type that an item is left out, because its key is spelt otherwise than Keyfold
+/// writes it.
 fn tell_left_out(types: &TypeDiscriminator, item: &Item) {
     let is_spelt = |marks: &&TypeMarks| marks.key.has_spellings && have_constants(&marks.constants, item);
     for marks in types.types.iter().filter(is_spelt) {

@@ -1,5 +1,5 @@
-//! The results of a wave in; the state with these results, and with the rows that follow from them, out. Only this file changes a state.
-//! Must not know how a result was found.
+//! The results of a wave in; the state with these results, and with the rows that follow from them, out. Only this file
+//! changes a state. Must not know how a result was found.
 
 use super::row_results::RowResult;
 use super::state::{ItemState, ReadResult, ReadState};
@@ -23,7 +23,8 @@ pub fn seed(state: &mut ReadState<'_>, space: SpaceId, items: Vec<Arc<Item>>) {
     expand_rows(state);
 }
 
-/// Stores what each row of a read found, and makes the rows of the space that it opens. The response may have `max_nodes` objects.
+/// Stores what each row of a read found, and makes the rows of the space that it opens. The response may have
+/// `max_nodes` objects.
 pub fn apply_results(state: &mut ReadState<'_>, id: ReadId, rows: Vec<RowResult>, max_nodes: usize) {
     let Some(space) = state.plan().reads[id].opens() else {
         let one = |row: RowResult| match row.page.failure {
@@ -63,8 +64,9 @@ fn first_present(items: SmallVec<[ItemState; 1]>) -> ItemState {
     items.into_iter().min_by_key(rank).unwrap_or(ItemState::Absent)
 }
 
-/// Ends a wave (from 1): records the links of pages that it found to be dangling, and makes the rows that follow from its results. If there
-/// are new dangling links, forgets the results of their pages and gives the wave from which to run again.
+/// Ends a wave (from 1): records the links of pages that it found to be dangling, and makes the rows that follow from
+/// its results. If there are new dangling links, forgets the results of their pages and gives the wave from which to
+/// run again.
 pub fn end_wave(state: &mut ReadState<'_>, filler: &mut PageFiller, tables: &[Table], wave: usize) -> Option<usize> {
     let again = record_dangling(filler, state, tables, wave);
     if let Some(again) = again {
@@ -74,7 +76,8 @@ pub fn end_wave(state: &mut ReadState<'_>, filler: &mut PageFiller, tables: &[Ta
     again
 }
 
-/// Makes the rows of embedded lists whose items are there, those of the types that items turned out to be of, and those of ids.
+/// Makes the rows of embedded lists whose items are there, those of the types that items turned out to be of, and those
+/// of ids.
 pub fn expand_rows(state: &mut ReadState<'_>) {
     let plan = state.plan();
     for (id, space) in plan.spaces.iter().enumerate() {
@@ -98,8 +101,10 @@ pub fn expand_rows(state: &mut ReadState<'_>) {
             }
             Origin::OfId(argument, named) => {
                 let ids = state.ids(argument).unwrap_or_default();
-                let of_row = |row| state.rows(parent).and_then(|rows| rows.position(row)).and_then(|position| ids.get(position));
-                let keys: Vec<Option<Arc<Item>>> = rows.map(|row| key_of_id(named, of_row(row)?).map(Arc::new)).collect();
+                let of_row =
+                    |row| state.rows(parent).and_then(|rows| rows.position(row)).and_then(|position| ids.get(position));
+                let keys: Vec<Option<Arc<Item>>> =
+                    rows.map(|row| key_of_id(named, of_row(row)?).map(Arc::new)).collect();
                 let sizes: Vec<usize> = keys.iter().map(|key| usize::from(key.is_some())).collect();
                 state.set_elements(id, sizes.into_iter(), keys.into_iter().flatten().collect());
             }
@@ -117,7 +122,8 @@ pub fn expand_rows(state: &mut ReadState<'_>) {
     }
 }
 
-/// The fields of a key that an id names, each in an attribute of the field's name; `None` if the id names no item of the type.
+/// The fields of a key that an id names, each in an attribute of the field's name; `None` if the id names no item of
+/// the type.
 fn key_of_id(named: &GlobalId, id: &str) -> Option<Item> {
     let values = named.decode(id)?;
     let field = |((name, kind), value): (&(String, ValueType), &Value)| {
@@ -128,7 +134,8 @@ fn key_of_id(named: &GlobalId, id: &str) -> Option<Item> {
     named.fields().iter().zip(&values).map(field).collect()
 }
 
-/// Records the links of pages that a wave (from 1) found to be dangling. If there are new ones, gives the wave from which to run again.
+/// Records the links of pages that a wave (from 1) found to be dangling. If there are new ones, gives the wave from
+/// which to run again.
 fn record_dangling(filler: &mut PageFiller, state: &ReadState<'_>, tables: &[Table], wave: usize) -> Option<usize> {
     let plan = state.plan();
     let mut again: Option<usize> = None;
@@ -139,7 +146,8 @@ fn record_dangling(filler: &mut PageFiller, state: &ReadState<'_>, tables: &[Tab
             continue;
         }
         for row in 0..state.len(space) {
-            if let (ItemState::Absent, ItemState::Item(link)) = (state.found(last, space, row), state.found(page, space, row))
+            if let (ItemState::Absent, ItemState::Item(link)) =
+                (state.found(last, space, row), state.found(page, space, row))
                 && let Some(key) = key_of(&tables[of.table], link)
                 && filler.record_dangling(page, key)
             {

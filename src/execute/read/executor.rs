@@ -1,4 +1,5 @@
-//! Runs a plan wave by wave: what its reads ask for → one batch of Gets and the distinct queries side by side → results → rows.
+//! Runs a plan wave by wave: what its reads ask for → one batch of Gets and the distinct queries side by side → results
+//! → rows.
 
 use super::apply::{apply_results, end_wave, expand_rows, row_count};
 use super::bind::read::Binder;
@@ -15,8 +16,8 @@ use crate::execute::page::filler::PageFiller;
 use crate::plan::tree::ReadId;
 use futures_util::FutureExt;
 
-/// Runs every wave of a plan into its state. `joins` says whether other tasks of the request read at the same time, so that their Gets and
-/// those of the waves share calls.
+/// Runs every wave of a plan into its state. `joins` says whether other tasks of the request read at the same time, so
+/// that their Gets and those of the waves share calls.
 pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>, joins: bool) {
     let plan = state.plan();
     let (mut cache, mut filler) = (QueryCache::default(), PageFiller::default());
@@ -35,7 +36,8 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
             room: PageBound::new(context.max_nodes, row_count(state)),
             wave: WaveRequests::default(),
         };
-        let reads = planned.iter().chain(&waiting).map(|read| binder.bind((*read, &plan.reads[*read]), state.inputs(*read)));
+        let reads =
+            planned.iter().chain(&waiting).map(|read| binder.bind((*read, &plan.reads[*read]), state.inputs(*read)));
         let reads: Vec<ReadRequests<'_>> = reads.collect();
         let requests = binder.wave;
         let offers = offers(plan, &requests, &reads[..planned.len()], &cache);

@@ -1,4 +1,5 @@
-//! Runs a plan's reads: requests of a wave → calls → results → rows, wave by wave, into a [`state::ReadState`]. Must not know the response.
+//! Runs a plan's reads: requests of a wave → calls → results → rows, wave by wave, into a [`state::ReadState`]. Must
+//! not know the response.
 
 pub mod admit;
 pub mod apply;

@@ -1,5 +1,5 @@
-//! The queries of a request and what they found so far, over all its waves: no query is made twice, and one that needs more items reads on
-//! from where it stopped. Must not know which reads want a query.
+//! The queries of a request and what they found so far, over all its waves: no query is made twice, and one that needs
+//! more items reads on from where it stopped. Must not know which reads want a query.
 
 use super::range_query::{QueryResult, RangeQuery};
 use crate::execute::error::Failure;
@@ -46,7 +46,8 @@ impl QueryCache {
         self.results.get_mut(id.0).and_then(Option::take).and_then(Result::ok).unwrap_or_else(|| query.begin())
     }
 
-    /// Whether a query has yet to be made, or to fetch more, to have as many items as are needed (`None`: all, counted).
+    /// Whether a query has yet to be made, or to fetch more, to have as many items as are needed (`None`: all,
+    /// counted).
     pub fn needs_more(&self, id: QueryId, needed: Option<u32>) -> bool {
         match self.get(id) {
             None => true,

@@ -1,5 +1,5 @@
-//! A distinct query of a request: reads its ranges page by page until it has enough items, and merges them in order. It can fetch more
-//! later without reading anything twice.
+//! A distinct query of a request: reads its ranges page by page until it has enough items, and merges them in order. It
+//! can fetch more later without reading anything twice.
 
 use super::admit::{ItemGate, VisibleItem};
 use crate::execute::context::ExecutionContext;
@@ -22,13 +22,14 @@ use std::sync::Arc;
 pub const MAX_LIMIT: u32 = 1_000;
 /// How many items the first call of a count reads: 1 MB, which ends a page, holds that many items of 260 bytes.
 const FIRST_COUNT: u32 = 4_000;
-/// How many items each further call reads after a full first one: 1 MB holds that many items of 16 bytes, and hardly any are smaller. The
-/// embedded store allocates memory for all of them, so the first call asks for fewer.
+/// How many items each further call reads after a full first one: 1 MB holds that many items of 16 bytes, and hardly
+/// any are smaller. The embedded store allocates memory for all of them, so the first call asks for fewer.
 const FURTHER_COUNT: u32 = 64_000;
 /// The least that a filtered Query reads, since most items may not meet the filter.
 const MIN_FILTERED_LIMIT: u32 = 50;
-/// The least that a Query reads if its range may hold items of other types. Ten items of 400 bytes cost as much as one, half a read unit
-/// (DynamoDB developer guide, "Read and write operations"), and one call then gets past a few other items.
+/// The least that a Query reads if its range may hold items of other types. Ten items of 400 bytes cost as much as one,
+/// half a read unit (DynamoDB developer guide, "Read and write operations"), and one call then gets past a few other
+/// items.
 const MIN_LIMIT_AMONG_OTHERS: u32 = 10;
 
 /// A query over one or more ranges of a table or an index.
@@ -38,7 +39,8 @@ pub struct RangeQuery {
     pub table: Arc<str>,
     /// The index.
     pub index: Option<Arc<str>>,
-    /// The ranges, in the order of the values that made them. No two hold the same item. `None`: nothing of the range remains.
+    /// The ranges, in the order of the values that made them. No two hold the same item. `None`: nothing of the range
+    /// remains.
     pub ranges: Vec<Option<KeyRange>>,
     /// The sort key's template, if keys of a range have to be read back.
     pub sort: Option<Template>,
@@ -104,7 +106,21 @@ impl QueryResult {
 impl RangeQuery {
     /// Two queries with equal identities find the same.
     pub fn identity(&self) -> Vec<u8> {
-        let Self { table, index, ranges, filter, projection, forward, last_first, consistent, max_age, wanted, start, gate, .. } = self;
+        let Self {
+            table,
+            index,
+            ranges,
+            filter,
+            projection,
+            forward,
+            last_first,
+            consistent,
+            max_age,
+            wanted,
+            start,
+            gate,
+            ..
+        } = self;
         let types = &gate.types().types;
         let mut encoding = Encoding::default();
         // Items of different types may lie in one range, so the types are part of it.
@@ -133,7 +149,11 @@ impl RangeQuery {
     pub fn begin(&self) -> QueryResult {
         let progress = |(position, range): (usize, &Option<KeyRange>)| {
             let start = self.start.as_ref().filter(|start| start.range == position);
-            RangeProgress { after: start.map(|start| start.key.clone()), ended: range.is_none(), ..RangeProgress::default() }
+            RangeProgress {
+                after: start.map(|start| start.key.clone()),
+                ended: range.is_none(),
+                ..RangeProgress::default()
+            }
         };
         QueryResult { progress: self.ranges.iter().enumerate().map(progress).collect(), ..QueryResult::default() }
     }
@@ -147,7 +167,8 @@ impl RangeQuery {
     ) -> Result<QueryResult, TableError> {
         let missing = wanted.map(|wanted| (wanted as usize).saturating_sub(result.items.len()));
         let ranges = self.ranges.iter().zip(std::mem::take(&mut result.progress));
-        let read = try_join_all(ranges.map(|(range, progress)| self.read(range.as_ref(), progress, missing, context))).await?;
+        let read =
+            try_join_all(ranges.map(|(range, progress)| self.read(range.as_ref(), progress, missing, context))).await?;
         for (progress, count) in read {
             result.progress.push(progress);
             result.count += count;
@@ -195,13 +216,15 @@ impl RangeQuery {
 
     /// The key attributes that all items of each range have.
     pub fn known_keys(&self) -> impl Iterator<Item = Item> {
-        let known = |range: &KeyRange| range.partition.clone().map(|(name, value)| Item::from_iter([(name, value.into())]));
+        let known =
+            |range: &KeyRange| range.partition.clone().map(|(name, value)| Item::from_iter([(name, value.into())]));
         self.ranges.iter().flatten().filter_map(known)
     }
 
     /// How many items a call reads to find `open` items. `strangers`: it has met items of other types.
     pub fn limit(&self, open: u32, strangers: bool) -> u32 {
-        // The items of a single type mostly lie side by side. If they do not, a read takes no more round trips than one with a filter.
+        // The items of a single type mostly lie side by side. If they do not, a read takes no more round trips than one
+        // with a filter.
         let sparse = self.filter.is_some() || strangers || (self.others && self.gate.types().types.len() > 1);
         match sparse {
             true => open.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
@@ -210,8 +233,8 @@ impl RangeQuery {
         }
     }
 
-    /// The only range, and the part of it that remains to be read. `None` if there are several ranges, or if a position in an index does
-    /// not tell the part.
+    /// The only range, and the part of it that remains to be read. `None` if there are several ranges, or if a position
+    /// in an index does not tell the part.
     pub fn span(&self) -> Option<(&KeyRange, KeySpan)> {
         let [Some(range)] = self.ranges.as_slice() else { return None };
         let mut span = KeySpan::new(range.sort.as_ref().map(|(_, condition)| condition));
@@ -223,14 +246,21 @@ impl RangeQuery {
         Some((range, span))
     }
 
-    /// The result from a page that was read for others, too, in the order of `forward`. `last` is the key at which the page ends; `None` is
-    /// the end of the data. `None` if the page does not begin with the items that the query wants first.
-    pub fn take(&self, page: &[Arc<Item>], (forward, last): (bool, Option<&Item>), needed: Option<u32>) -> Option<QueryResult> {
+    /// The result from a page that was read for others, too, in the order of `forward`. `last` is the key at which the
+    /// page ends; `None` is the end of the data. `None` if the page does not begin with the items that the query wants
+    /// first.
+    pub fn take(
+        &self,
+        page: &[Arc<Item>],
+        (forward, last): (bool, Option<&Item>),
+        needed: Option<u32>,
+    ) -> Option<QueryResult> {
         let (range, span) = self.span()?;
         let sort = |item: &Item| KeyValue::new(item.get(self.sort_attribute.as_ref()?)?);
         let (ahead, end) = if forward { (SpanSide::Above, &span.high) } else { (SpanSide::Below, &span.low) };
         // No other item of a table has the key of the bound.
-        let is_end = |key: &KeyValue| self.index.is_none() && end.as_ref().is_some_and(|(end, _)| compare(end, key).is_eq());
+        let is_end =
+            |key: &KeyValue| self.index.is_none() && end.as_ref().is_some_and(|(end, _)| compare(end, key).is_eq());
         let place = |last: &Item| sort(last).map_or((SpanSide::Within, false), |key| (span.side(&key), is_end(&key)));
         let last_place = last.map(place);
         let passed = last_place.is_none_or(|(side, is_end)| side == ahead || is_end);
@@ -279,14 +309,16 @@ impl RangeQuery {
         };
         // A shared Query has a wider range than this one.
         let inside = match (&range.sort, sort) {
-            (Some((_, SortCondition::BeginsWith(KeyValue::S(start)))), Some(Attribute::S(text))) => text.starts_with(start.as_str()),
+            (Some((_, SortCondition::BeginsWith(KeyValue::S(start)))), Some(Attribute::S(text))) => {
+                text.starts_with(start.as_str())
+            }
             _ => true,
         };
         within && inside && begins
     }
 
-    /// Merges the next `missing` items of all ranges, each of which is in order. Items with equal sort keys come in the order of their
-    /// ranges, or in reverse.
+    /// Merges the next `missing` items of all ranges, each of which is in order. Items with equal sort keys come in the
+    /// order of their ranges, or in reverse.
     fn merge(&self, result: &mut QueryResult, missing: usize) {
         for _ in 0..missing {
             let mut best: Option<(usize, Option<KeyValue>)> = None;

@@ -1,5 +1,5 @@
-//! What the rows of a wave's reads request in, the calls of the wave out: its Gets and its distinct queries. Must not know results or the
-//! response.
+//! What the rows of a wave's reads request in, the calls of the wave out: its Gets and its distinct queries. Must not
+//! know results or the response.
 
 use super::admit::ItemGate;
 use super::query_cache::{QueryCache, QueryId};
@@ -81,7 +81,13 @@ impl WaveRequests {
     pub fn get(&mut self, read: &Read, table: &Arc<str>, key: Option<Key>) -> usize {
         let Some(key) = key else { return NOTHING };
         let Read { consistent, max_age, projection, .. } = read;
-        let get = Get { table: table.clone(), key, projection: projection.clone(), consistent: *consistent, max_age: *max_age };
+        let get = Get {
+            table: table.clone(),
+            key,
+            projection: projection.clone(),
+            consistent: *consistent,
+            max_age: *max_age,
+        };
         self.gets.push(Arc::new(get));
         self.gets.len() - 1
     }

@@ -1,5 +1,5 @@
-//! Makes the calls of a wave: its Gets, its queries and the Queries that they share in, what all of them found out. Must not know rows or
-//! the response.
+//! Makes the calls of a wave: its Gets, its queries and the Queries that they share in, what all of them found out.
+//! Must not know rows or the response.
 
 use super::admit::ItemGate;
 use super::query_cache::QueryCache;
@@ -58,12 +58,13 @@ impl<'a> WaveResults<'a> {
         Self { items: vec![None; requests.gets.len()], requests, cache, joins }
     }
 
-    /// Makes the calls of a wave. First come the shared Queries and all requests that share none. Then come the requests that the shared
-    /// Queries did not reach, if something waits for them. The rest is left to the next wave.
+    /// Makes the calls of a wave. First come the shared Queries and all requests that share none. Then come the
+    /// requests that the shared Queries did not reach, if something waits for them. The rest is left to the next wave.
     pub async fn call(&mut self, context: &ExecutionContext<'_>, reads: &[ReadRequests<'_>], shared: &[SharedQuery]) {
         let parts: HashSet<SharedPart, RandomState> = shared.iter().flat_map(SharedQuery::parts).collect();
         let gets = (0..self.requests.gets.len()).filter(|get| !parts.contains(&SharedPart::Get(*get))).collect();
-        let queries = (0..self.requests.queries.len()).filter(|query| !parts.contains(&SharedPart::Query(*query))).collect();
+        let queries =
+            (0..self.requests.queries.len()).filter(|query| !parts.contains(&SharedPart::Query(*query))).collect();
         let foreseen = self.foreseen(context, reads);
         self.round(Round { gets, queries, shared, foreseen }, context).await;
         // What few waves need is boxed, so that the futures of all stay small.
@@ -81,7 +82,9 @@ impl<'a> WaveResults<'a> {
         let (mut gets, mut queries) = (Vec::new(), Vec::new());
         for row in awaited.flat_map(|requests| &requests.rows) {
             match row {
-                RowRequest::Gets(positions) => gets.extend(positions.iter().filter(|position| self.needs_get(**position))),
+                RowRequest::Gets(positions) => {
+                    gets.extend(positions.iter().filter(|position| self.needs_get(**position)))
+                }
                 RowRequest::Query(position, _) => queries.push(*position),
                 RowRequest::Absent | RowRequest::Failed(_) => {}
             }
@@ -95,10 +98,13 @@ impl<'a> WaveResults<'a> {
     fn foreseen(&self, context: &ExecutionContext<'_>, reads: &[ReadRequests<'_>]) -> Vec<Arc<Get>> {
         let of_row = |gate: &ItemGate, row: &RowRequest| match row {
             RowRequest::Gets(positions) => {
-                let keys = positions.iter().filter_map(|position| self.requests.gets.get(*position)).map(|get| &get.key);
+                let keys =
+                    positions.iter().filter_map(|position| self.requests.gets.get(*position)).map(|get| &get.key);
                 gate.foreseen(context, keys.map(|key| KnownAttributes::of_key(key).into_item()))
             }
-            RowRequest::Query(position, _) => gate.foreseen(context, self.requests.queries[*position].query.known_keys()),
+            RowRequest::Query(position, _) => {
+                gate.foreseen(context, self.requests.queries[*position].query.known_keys())
+            }
             RowRequest::Absent | RowRequest::Failed(_) => Vec::new(),
         };
         let reads = reads.iter().filter(|requests| requests.read.discriminator.lookups() > 0);
@@ -110,7 +116,9 @@ impl<'a> WaveResults<'a> {
     async fn look_up(&mut self, context: &ExecutionContext<'_>, reads: &[ReadRequests<'_>]) {
         let results = &*self;
         let asked = reads.iter().filter(|requests| requests.read.discriminator.lookups() > 0).map(async |requests| {
-            let of_row = |row: &RowRequest| if let RowRequest::Gets(positions) = row { positions.clone() } else { SmallVec::new() };
+            let of_row = |row: &RowRequest| {
+                if let RowRequest::Gets(positions) = row { positions.clone() } else { SmallVec::new() }
+            };
             let positions: Vec<usize> = requests.rows.iter().flat_map(of_row).collect();
             let found = |position: &usize| results.item(*position)?.as_ref().ok()?.as_ref();
             let outcome = requests.gate.look_up(context, positions.iter().filter_map(found)).await;
@@ -135,15 +143,16 @@ impl<'a> WaveResults<'a> {
                 let PendingQuery { query, needed, .. } = &queries[position];
                 CallResult::Query(position, query.fetch_more(known, *needed, context).await)
             }
-            Call::Shared(position) => CallResult::Shared(position, context.loaders.query(&round.shared[position].query()).await),
+            Call::Shared(position) => {
+                CallResult::Shared(position, context.loaders.query(&round.shared[position].query()).await)
+            }
         });
         let calling = concurrently(calling);
         // What a query looks up may be among the foreseen Gets that are under way. Then it joins them.
         let joins = self.joins || !round.foreseen.is_empty();
         let own: Vec<Arc<Get>> = round.gets.iter().map(|get| gets[*get].clone()).chain(round.foreseen).collect();
-        // The queries come first, so that the order of the calls depends on the plan alone.
-        // A task that has used up its budget would resume its calls in reverse order. Their number is bounded, and each waits for its
-        // response.
+        // The queries come first, so that the order of the calls depends on the plan alone. A task that has used up its
+        // budget would resume its calls in reverse order. Their number is bounded, and each waits for its response.
         let (called, got) = unconstrained(join(calling, context.loaders.get_shared(own, joins))).await;
         for (position, item) in round.gets.into_iter().zip(got) {
             self.items[position] = Some(item);
@@ -151,7 +160,9 @@ impl<'a> WaveResults<'a> {
         let mut known: Vec<(Arc<Get>, Option<Arc<Item>>)> = Vec::new();
         for called in called {
             match called {
-                CallResult::Query(position, result) => self.keep(position, result.map_err(|error| Failure::of_table(&error))),
+                CallResult::Query(position, result) => {
+                    self.keep(position, result.map_err(|error| Failure::of_table(&error)))
+                }
                 CallResult::Shared(position, Ok(page)) => known.extend(self.take(&round.shared[position], &page)),
                 CallResult::Shared(position, Err(error)) => self.fail(&round.shared[position], &error),
             }
@@ -172,14 +183,16 @@ impl<'a> WaveResults<'a> {
             }
         }
         for (position, shared) in round.shared.iter().enumerate() {
-            let queries = shared.parts().filter_map(|part| if let SharedPart::Query(query) = part { Some(query) } else { None });
+            let queries =
+                shared.parts().filter_map(|part| if let SharedPart::Query(query) = part { Some(query) } else { None });
             calls.push((queries.min().unwrap_or_default(), Call::Shared(position)));
         }
         calls.sort_by_key(|(position, _)| *position);
         calls.into_iter().map(|(_, call)| call).collect()
     }
 
-    /// Keeps what the members of a shared Query found in its page. Gives the Gets that need no call any more, with their items.
+    /// Keeps what the members of a shared Query found in its page. Gives the Gets that need no call any more, with
+    /// their items.
     fn take(&mut self, shared: &SharedQuery, page: &Page) -> Vec<(Arc<Get>, Option<Arc<Item>>)> {
         let pending = |position: usize| {
             let PendingQuery { query, needed, .. } = &self.requests.queries[position];

@@ -1,4 +1,5 @@
-//! The requests of a read's rows and what the wave found for them in; the items and the page of each row out. Must not know the state.
+//! The requests of a read's rows and what the wave found for them in; the items and the page of each row out. Must not
+//! know the state.
 
 use super::admit::{ItemGate, VisibleItem};
 use super::requests::{ReadRequests, RowRequest};
@@ -52,7 +53,8 @@ pub fn row_results(
         RowRequest::Query(position, page) => match results.query(position) {
             Some(Ok(found)) => {
                 let table = &context.model.tables[read.table];
-                let (items, page) = page.into_page(&found.found(), &|item: &VisibleItem| filler.is_dangling(id, || key_of(table, item)));
+                let (items, page) = page
+                    .into_page(&found.found(), &|item: &VisibleItem| filler.is_dangling(id, || key_of(table, item)));
                 RowResult { items: items.into_iter().map(ItemState::Item).collect(), page }
             }
             Some(Err(why)) => RowResult::failed(why.clone()),

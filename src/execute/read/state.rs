@@ -15,8 +15,8 @@ use crate::execute::page::result::PageResult;
 use crate::execute::values::bound::BoundValue;
 use crate::execute::values::decode;
 use crate::plan::tree::{
-    BoundRange, Guard, GuardId, Holder, IdArgument, KeyBinding, ObjectSource, Origin, Plan, Presence, ReadAction, ReadId, SourceText,
-    SpaceId, ValueSource,
+    BoundRange, Guard, GuardId, Holder, IdArgument, KeyBinding, ObjectSource, Origin, Plan, Presence, ReadAction,
+    ReadId, SourceText, SpaceId, ValueSource,
 };
 use crate::schema::template::part::{AsPartValue, PartValue};
 use crate::table::data::attribute::Item;
@@ -114,7 +114,17 @@ impl<'p> ReadState<'p> {
         let filled = (0..plan.reads.len()).filter(|read| !plan.reads[*read].elements().is_empty()).collect();
         let arguments = FieldArguments::new(plan, context);
         let refusals = Refusals::new(plan, context, &arguments);
-        Self { plan, arguments, caller: context.caller.clone(), now: context.now.clone(), refusals, rows, results, elements, filled }
+        Self {
+            plan,
+            arguments,
+            caller: context.caller.clone(),
+            now: context.now.clone(),
+            refusals,
+            rows,
+            results,
+            elements,
+            filled,
+        }
     }
 
     /// The plan.
@@ -127,7 +137,8 @@ impl<'p> ReadState<'p> {
         &self.arguments
     }
 
-    /// Why the caller is refused what stands behind a guard, whatever the rows; `None` if the caller is not, or if rows decide it.
+    /// Why the caller is refused what stands behind a guard, whatever the rows; `None` if the caller is not, or if rows
+    /// decide it.
     pub fn refusal(&self, guard: Option<GuardId>) -> Option<ErrorCode> {
         self.refusals.of(guard)
     }
@@ -150,7 +161,10 @@ impl<'p> ReadState<'p> {
 
     /// The first failure of a page or a list.
     pub fn page_failure(&self) -> Option<&Arc<Failure>> {
-        let pages = self.results.iter().filter_map(|result| if let ReadResult::Many(_, pages) = result { Some(pages) } else { None });
+        let pages = self
+            .results
+            .iter()
+            .filter_map(|result| if let ReadResult::Many(_, pages) = result { Some(pages) } else { None });
         pages.flatten().find_map(|page| page.failure.as_ref())
     }
 
@@ -194,10 +208,14 @@ impl<'p> ReadState<'p> {
         range
     }
 
-    /// Whether a row comes after the shown rows of a page. Only reads that check whether its link is dangling need such a row.
+    /// Whether a row comes after the shown rows of a page. Only reads that check whether its link is dangling need such
+    /// a row.
     pub fn is_behind(&self, read: ReadId, space: SpaceId, row: usize) -> bool {
         self.filled.iter().filter(|page| !self.plan.reads[**page].elements().contains(&read)).any(|page| {
-            let (Some(yields), ReadResult::Many(_, pages)) = (self.plan.reads[*page].opens(), &self.results[*page]) else { return false };
+            let (Some(yields), ReadResult::Many(_, pages)) = (self.plan.reads[*page].opens(), &self.results[*page])
+            else {
+                return false;
+            };
             let (Some(row), Some(rows)) = (self.climb(space, row, yields), &self.rows[yields]) else { return false };
             let shown = rows.parents.get(row).and_then(|parent| pages.get(*parent)?.shown);
             shown.zip(rows.position(row)).is_some_and(|(shown, position)| position >= shown)
@@ -210,7 +228,9 @@ impl<'p> ReadState<'p> {
         let of = &self.plan.reads[read];
         let row = self.climb(space, row, of.opens().unwrap_or(of.space));
         match (&self.results[read], row) {
-            (ReadResult::One(items) | ReadResult::Many(items, _), Some(row)) => items.get(row).unwrap_or(&ItemState::Absent),
+            (ReadResult::One(items) | ReadResult::Many(items, _), Some(row)) => {
+                items.get(row).unwrap_or(&ItemState::Absent)
+            }
             _ => &ItemState::Absent,
         }
     }
@@ -250,7 +270,12 @@ impl<'p> ReadState<'p> {
     }
 
     /// The value of a source for a row, where it stands; `None` if it is null or its holder is not there.
-    fn bound_value(&self, source: &ValueSource, space: SpaceId, row: usize) -> Result<Option<BoundValue<'_>>, Arc<Failure>> {
+    fn bound_value(
+        &self,
+        source: &ValueSource,
+        space: SpaceId,
+        row: usize,
+    ) -> Result<Option<BoundValue<'_>>, Arc<Failure>> {
         match source {
             ValueSource::Argument(arguments, name) => {
                 let values = self.arguments.values(*arguments)?;
@@ -270,12 +295,14 @@ impl<'p> ReadState<'p> {
                 for part in parts {
                     match part {
                         SourceText::Literal(literal) => text.push_str(literal),
-                        SourceText::Value(source) => match self.bound_value(source, space, row)?.as_ref().map(BoundValue::as_part_value) {
-                            None => return Ok(None),
-                            Some(PartValue::Text(value)) => text.push_str(value),
-                            Some(PartValue::Json(Value::String(value))) => text.push_str(value),
-                            Some(PartValue::Json(value)) => text.push_str(&value.to_string()),
-                        },
+                        SourceText::Value(source) => {
+                            match self.bound_value(source, space, row)?.as_ref().map(BoundValue::as_part_value) {
+                                None => return Ok(None),
+                                Some(PartValue::Text(value)) => text.push_str(value),
+                                Some(PartValue::Json(Value::String(value))) => text.push_str(value),
+                                Some(PartValue::Json(value)) => text.push_str(&value.to_string()),
+                            }
+                        }
                     }
                 }
                 Ok(Some(Value::String(text).into()))
@@ -360,7 +387,9 @@ impl<'p> ReadState<'p> {
                         break;
                     }
                     Ok(_) => {}
-                    Err(failure) if !matches!(access, GuardOutcome::Undecided) => access = GuardOutcome::Failed(failure.clone()),
+                    Err(failure) if !matches!(access, GuardOutcome::Undecided) => {
+                        access = GuardOutcome::Failed(failure.clone())
+                    }
                     Err(_) => {}
                 }
             }
@@ -404,7 +433,8 @@ impl<'p> ReadState<'p> {
     /// The result of a read for a row that needs no call.
     fn known(&self, id: ReadId, row: usize) -> Option<ItemState> {
         let read = &self.plan.reads[id];
-        let is_refused = || matches!(self.access(read.guard, (read.space, row)), GuardOutcome::Refused(_) | GuardOutcome::Failed(_));
+        let is_refused =
+            || matches!(self.access(read.guard, (read.space, row)), GuardOutcome::Refused(_) | GuardOutcome::Failed(_));
         if self.is_behind(id, read.space, row) || self.refusals.is_unneeded(id) || is_refused() {
             return Some(ItemState::Absent);
         }
@@ -445,7 +475,9 @@ impl<'p> ReadState<'p> {
             }
         }
         let end = |end: &Option<(ValueSource, bool)>| match end {
-            Some((source, inclusive)) => Ok::<_, Arc<Failure>>(self.value(source, space, row)?.map(|value| (value, *inclusive))),
+            Some((source, inclusive)) => {
+                Ok::<_, Arc<Failure>>(self.value(source, space, row)?.map(|value| (value, *inclusive)))
+            }
             None => Ok(None),
         };
         let range = match range {
@@ -468,7 +500,12 @@ impl<'p> ReadState<'p> {
     }
 
     /// Sets the rows of a space, with the element of each row.
-    pub(super) fn set_elements(&mut self, space: SpaceId, sizes: impl Iterator<Item = usize>, elements: Vec<Arc<Item>>) {
+    pub(super) fn set_elements(
+        &mut self,
+        space: SpaceId,
+        sizes: impl Iterator<Item = usize>,
+        elements: Vec<Arc<Item>>,
+    ) {
         self.set_rows(space, sizes);
         self.elements[space] = elements;
     }

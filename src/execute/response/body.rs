@@ -1,7 +1,8 @@
 //! The response map under construction: fields and errors in, its bytes out. Bounds both. Must not know plans or items.
 //!
-//! A response beyond its bounds has `data: null` and one error, at the place where it exceeded them. With a null at that place only, each
-//! of a thousand siblings could fill the response again. Bytes that no longer fit are never written.
+//! A response beyond its bounds has `data: null` and one error, at the place where it exceeded them. With a null at
+//! that place only, each of a thousand siblings could fill the response again. Bytes that no longer fit are never
+//! written.
 
 use super::misfit::Misfit;
 use crate::execute::error::{ErrorCode, GraphqlError};
@@ -15,19 +16,23 @@ const BEGINNING: &[u8] = b"{\"data\":{";
 const DATA: usize = BEGINNING.len() - 1;
 /// A response of more bytes moves into a block of its own.
 const LARGE: usize = 1 << 20;
-/// The least size of such a block. The GNU C library keeps a freed block of up to 32 MiB for the thread that had it, and returns a larger one
-/// to the system (mallopt(3), `M_MMAP_THRESHOLD`). A page of it that nothing is written to takes no memory.
+/// The least size of such a block. The GNU C library keeps a freed block of up to 32 MiB for the thread that had it,
+/// and returns a larger one to the system (mallopt(3), `M_MMAP_THRESHOLD`). A page of it that nothing is written to
+/// takes no memory.
 const BLOCK: usize = 33 << 20;
 /// In place of extensions that do not fit.
-const OMITTED: &[u8] = br#","extensions":{"keyfold":{"omitted":"The explanation does not fit into the bytes of a response."}}"#;
+const OMITTED: &[u8] =
+    br#","extensions":{"keyfold":{"omitted":"The explanation does not fit into the bytes of a response."}}"#;
 
-/// The bytes of a small response. glibc keeps blocks of up to 1032 bytes for their thread (malloc(3), `glibc.malloc.tcache_max`).
+/// The bytes of a small response. glibc keeps blocks of up to 1032 bytes for their thread (malloc(3),
+/// `glibc.malloc.tcache_max`).
 const SMALL: usize = 1 << 10;
 
 /// The bounds of a response.
 #[derive(Debug, Clone, Copy)]
 pub struct ResponseLimits {
-    /// Bytes of `data` and `errors` together. One value may exceed it before the writing ends; an item has 400 KB at most.
+    /// Bytes of `data` and `errors` together. One value may exceed it before the writing ends; an item has 400 KB at
+    /// most.
     pub bytes: usize,
     /// Objects, embedded ones included.
     pub objects: usize,
@@ -57,7 +62,16 @@ impl ResponseBody {
     pub fn new(limits: ResponseLimits) -> Self {
         let mut data = Vec::with_capacity(SMALL);
         data.extend_from_slice(BEGINNING);
-        Self { data, errors: Vec::new(), codes: Vec::new(), writing: Duration::ZERO, refused: false, misfit: None, objects: 0, limits }
+        Self {
+            data,
+            errors: Vec::new(),
+            codes: Vec::new(),
+            writing: Duration::ZERO,
+            refused: false,
+            misfit: None,
+            objects: 0,
+            limits,
+        }
     }
 
     /// Begins the first field of another step.

@@ -1,4 +1,5 @@
-//! Lists, connections and counts of a response: writes the rows of a find for an object, without those that are not there.
+//! Lists, connections and counts of a response: writes the rows of a find for an object, without those that are not
+//! there.
 
 use super::writer::{PathStep, Place, ValueFault, Writer, json};
 use crate::execute::error::{ErrorCode, Failure};
@@ -15,7 +16,13 @@ use std::sync::Arc;
 type Element = (usize, Present);
 
 impl<'a> Writer<'a> {
-    pub(super) fn list(&mut self, target: &'a ObjectSource, object: &'a Object, ty: &'a Type, at: Place<'_>) -> Result<(), ValueFault> {
+    pub(super) fn list(
+        &mut self,
+        target: &'a ObjectSource,
+        object: &'a Object,
+        ty: &'a Type,
+        at: Place<'_>,
+    ) -> Result<(), ValueFault> {
         if let Some(failure) = self.list_failure(target, at) {
             return Err(self.failed(&failure));
         }
@@ -24,7 +31,13 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the objects of a list's elements.
-    fn objects(&mut self, space: SpaceId, elements: Vec<Element>, object: &'a Object, ty: &'a Type) -> Result<(), ValueFault> {
+    fn objects(
+        &mut self,
+        space: SpaceId,
+        elements: Vec<Element>,
+        object: &'a Object,
+        ty: &'a Type,
+    ) -> Result<(), ValueFault> {
         let item = ty.item_type();
         self.body.data.push(b'[');
         for (position, (row, present)) in elements.into_iter().enumerate() {
@@ -39,7 +52,13 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn element(&mut self, space: SpaceId, (row, present): Element, object: &'a Object, ty: &Type) -> Result<(), ValueFault> {
+    fn element(
+        &mut self,
+        space: SpaceId,
+        (row, present): Element,
+        object: &'a Object,
+        ty: &Type,
+    ) -> Result<(), ValueFault> {
         match present {
             Present::Yes => self.object(object, Place { space, row, map: None }),
             Present::No => self.missing(ty, || format!("A {} of the list does not exist.", object.type_name)),
@@ -76,7 +95,8 @@ impl<'a> Writer<'a> {
         while space != at.space {
             let parent = self.state.plan().spaces[space].parent?;
             if let Origin::Read(read) = &self.state.plan().spaces[space].origin {
-                let rows = if parent == at.space { at.row..at.row + 1 } else { self.state.under(at.space, at.row, parent) };
+                let rows =
+                    if parent == at.space { at.row..at.row + 1 } else { self.state.under(at.space, at.row, parent) };
                 for row in rows {
                     if let Some(failure) = self.state.page(*read, row).and_then(|page| page.failure.clone()) {
                         return Some(failure);
@@ -99,7 +119,8 @@ impl<'a> Writer<'a> {
             return Err(self.failed(&failure));
         }
         let counted = target.pages.and_then(|read| self.state.page(read, at.row)).map(|page| page.count);
-        let count = counted.unwrap_or_else(|| u64::from(matches!(self.state.present(target, at.space, at.row), Present::Yes)));
+        let count =
+            counted.unwrap_or_else(|| u64::from(matches!(self.state.present(target, at.space, at.row), Present::Yes)));
         if i32::try_from(count).is_err() {
             return Err(self.error(ErrorCode::Internal, format!("{count} does not fit the type Int.")));
         }
@@ -107,7 +128,12 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    pub(super) fn page(&mut self, target: &'a ObjectSource, parts: &'a [PageOutput], at: Place<'_>) -> Result<(), ValueFault> {
+    pub(super) fn page(
+        &mut self,
+        target: &'a ObjectSource,
+        parts: &'a [PageOutput],
+        at: Place<'_>,
+    ) -> Result<(), ValueFault> {
         if let Some(failure) = self.list_failure(target, at) {
             return Err(self.failed(&failure));
         }
@@ -174,7 +200,9 @@ impl<'a> Writer<'a> {
                 writer.nullable(item, |writer| {
                     writer.parts(parts, |writer, part| match part {
                         PagePart::Node(ty, object) => {
-                            let there = present.take().unwrap_or_else(|| writer.state.present(context.target, context.target.space, row));
+                            let there = present
+                                .take()
+                                .unwrap_or_else(|| writer.state.present(context.target, context.target.space, row));
                             writer.nullable(ty, |writer| writer.element(context.target.space, (row, there), object, ty))
                         }
                         PagePart::Cursor => writer.cursor(context, Some(row)),

@@ -1,5 +1,5 @@
-//! A stored value that does not fit its field, while a response is written, in; out: one log line for it, which names table, key, attribute and
-//! stored type. The value itself is not logged, and callers see none of this.
+//! A stored value that does not fit its field, while a response is written, in; out: one log line for it, which names
+//! table, key, attribute and stored type. The value itself is not logged, and callers see none of this.
 
 use crate::plan::attributes;
 use crate::plan::tree::FieldReader;

@@ -24,7 +24,9 @@ impl<'a> Writer<'a> {
             if position > 0 {
                 self.body.data.push(b',');
             }
-            self.within(PathStep::Index(position), |writer| writer.nullable(item, |writer| writer.node(nodes, row, item)))?;
+            self.within(PathStep::Index(position), |writer| {
+                writer.nullable(item, |writer| writer.node(nodes, row, item))
+            })?;
         }
         self.body.data.push(b']');
         Ok(())

@@ -44,7 +44,9 @@ impl<'a> Writer<'a> {
         let row = |space: SpaceId| self.state.under(at.space, at.row, space).next();
         match object.variants.iter().find_map(|(space, variant)| Some((*space, row(*space)?, variant))) {
             Some((space, row, variant)) => self.object(variant, Place { space, row, map: None }),
-            None => Err(self.error(ErrorCode::Internal, format!("A stored item matches no type of {}.", object.type_name))),
+            None => {
+                Err(self.error(ErrorCode::Internal, format!("A stored item matches no type of {}.", object.type_name)))
+            }
         }
     }
 
@@ -128,7 +130,8 @@ impl<'a> Writer<'a> {
             (Present::Yes, Some(row)) => self.object(object, Place { space: target.space, row, map: None }),
             (Present::Failed(failure), _) => Err(self.failed(&failure)),
             _ if output.ty.is_non_null() => {
-                let message = format!("{type_name}.{} refers to a {} that does not exist.", output.key, object.type_name);
+                let message =
+                    format!("{type_name}.{} refers to a {} that does not exist.", output.key, object.type_name);
                 Err(self.error(ErrorCode::NotFound, message))
             }
             _ => self.missing(&output.ty, String::new),
@@ -146,7 +149,13 @@ impl<'a> Writer<'a> {
         self.body.misfit.iter_mut().for_each(|misfit| misfit.locate(reader, type_name, item));
     }
 
-    fn leaf(&mut self, held: &'a ValueLocation, output: &Output, type_name: &str, at: Place<'_>) -> Result<(), ValueFault> {
+    fn leaf(
+        &mut self,
+        held: &'a ValueLocation,
+        output: &Output,
+        type_name: &str,
+        at: Place<'_>,
+    ) -> Result<(), ValueFault> {
         let state = self.state;
         let (reader, item) = match held {
             ValueLocation::In(holder, reader) => match state.held(*holder, at.space, at.row) {
@@ -177,12 +186,14 @@ impl<'a> Writer<'a> {
                 json(&mut self.body.data, &value);
                 Ok(())
             }
-            Some(decode::StoredValue::Attribute(attribute)) => self.attribute(&output.ty, &reader.stored.value, attribute),
+            Some(decode::StoredValue::Attribute(attribute)) => {
+                self.attribute(&output.ty, &reader.stored.value, attribute)
+            }
         }
     }
 
-    /// A missing value or a stored NULL, which is the same. A non-null list is then empty: DynamoDB has no empty sets, and writers often
-    /// leave empty lists out.
+    /// A missing value or a stored NULL, which is the same. A non-null list is then empty: DynamoDB has no empty sets,
+    /// and writers often leave empty lists out.
     fn absent(&mut self, ty: &Type, type_name: &str, field: &str) -> Result<(), ValueFault> {
         if ty.is_list() && ty.is_non_null() {
             self.body.data.extend_from_slice(b"[]");
@@ -208,7 +219,9 @@ impl<'a> Writer<'a> {
                 Err(failure) => return Err(self.failed(failure)),
             },
             ValueLocation::Here(reader) => (reader, at.map),
-            ValueLocation::Known(..) => return self.missing(&output.ty, || null_message(&object.type_name, &output.key)),
+            ValueLocation::Known(..) => {
+                return self.missing(&output.ty, || null_message(&object.type_name, &output.key));
+            }
         };
         let first = rows.map(|space| state.under(at.space, at.row, space).start);
         let mut position = 0;

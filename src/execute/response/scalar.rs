@@ -25,8 +25,8 @@ const MISSING: [[u8; 8]; 3] = {
     missing
 };
 
-/// Whether a text is an instant in the form that is written, `2026-11-20T09:30:00.000Z`, so that it need not be parsed. Days that not every
-/// month has are left to the calendar.
+/// Whether a text is an instant in the form that is written, `2026-11-20T09:30:00.000Z`, so that it need not be parsed.
+/// Days that not every month has are left to the calendar.
 fn is_canonical_instant(text: &str) -> bool {
     let Ok(bytes) = <&[u8; 24]>::try_from(text.as_bytes()) else { return false };
     let words = bytes.as_chunks::<8>().0;
@@ -39,8 +39,8 @@ fn is_canonical_instant(text: &str) -> bool {
         && two(17) < 60
 }
 
-/// Whether eight bytes have a form. All eight are compared at once. A byte that differs by more than it may sets its highest bit when
-/// `missing` is added to the difference.
+/// Whether eight bytes have a form. All eight are compared at once. A byte that differs by more than it may sets its
+/// highest bit when `missing` is added to the difference.
 fn has_form(bytes: [u8; 8], form: [u8; 8], missing: [u8; 8]) -> bool {
     let differences = u64::from_ne_bytes(bytes) ^ u64::from_ne_bytes(form);
     (differences.wrapping_add(u64::from_ne_bytes(missing)) | differences) & u64::from_ne_bytes([1 << 7; 8]) == 0
@@ -54,7 +54,9 @@ fn is_canonical_float(number: &str) -> bool {
     let is_whole = (1..=9).contains(&whole.len()) && (whole == b"0" || !whole.starts_with(b"0"));
     let is_fraction = match rest {
         [] => true,
-        [b'.', fraction @ ..] => (1..=4).contains(&fraction.len()) && digits(fraction) == fraction.len() && !fraction.ends_with(b"0"),
+        [b'.', fraction @ ..] => {
+            (1..=4).contains(&fraction.len()) && digits(fraction) == fraction.len() && !fraction.ends_with(b"0")
+        }
         _ => false,
     };
     is_whole && is_fraction && number != b"-0"
@@ -91,7 +93,9 @@ impl Writer<'_> {
                     if position > 0 {
                         self.body.data.push(b',');
                     }
-                    self.within(PathStep::Index(position), |writer| writer.nullable(item, |writer| writer.attribute(item, kind, value)))?;
+                    self.within(PathStep::Index(position), |writer| {
+                        writer.nullable(item, |writer| writer.attribute(item, kind, value))
+                    })?;
                 }
                 self.body.data.push(b']');
                 Ok(())
@@ -103,7 +107,9 @@ impl Writer<'_> {
     fn scalar(&mut self, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<(), ValueFault> {
         match (kind, attribute) {
             (ValueType::Id | ValueType::String, Attribute::S(value)) => push_text(&mut self.body.data, value),
-            (ValueType::Boolean, Attribute::Bool(value)) => self.body.data.extend_from_slice(if *value { b"true" } else { b"false" }),
+            (ValueType::Boolean, Attribute::Bool(value)) => {
+                self.body.data.extend_from_slice(if *value { b"true" } else { b"false" })
+            }
             (ValueType::Int, Attribute::N(number)) if let Ok(value) = number.parse::<i32>() => {
                 self.body.data.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
             }
@@ -113,7 +119,9 @@ impl Writer<'_> {
             (ValueType::DateTime(Moment::Text), Attribute::S(value)) if is_canonical_instant(value) => {
                 push_text(&mut self.body.data, value)
             }
-            (ValueType::Float, Attribute::N(number)) if is_canonical_float(number) => self.body.data.extend_from_slice(number.as_bytes()),
+            (ValueType::Float, Attribute::N(number)) if is_canonical_float(number) => {
+                self.body.data.extend_from_slice(number.as_bytes())
+            }
             _ => match decode::scalar(kind, attribute) {
                 Some(value) => json(&mut self.body.data, &value),
                 None => return Err(self.misfit(ty, attribute)),
@@ -155,7 +163,8 @@ mod tests {
                 let mut bytes = instant.as_bytes().to_vec();
                 bytes[at] = byte;
                 let text = String::from_utf8(bytes).unwrap();
-                let is_instant = ValueType::DateTime(Moment::Text).from_text(&text).is_some_and(|value| value == text.as_str());
+                let is_instant =
+                    ValueType::DateTime(Moment::Text).from_text(&text).is_some_and(|value| value == text.as_str());
                 assert!(!is_canonical_instant(&text) || is_instant, "{text}");
                 assert!(is_canonical_instant(&text) || !is_instant || &text[8..10] > "28", "{text}");
             }

@@ -1,7 +1,7 @@
 //! The response while it is written: bytes, path, errors and null propagation.
 //!
-//! Null propagation: GraphQL spec section 6.4.4, "Handling Execution Errors". If a non-null value is null, what was written of its parent
-//! is dropped, up to the next place that may be null.
+//! Null propagation: GraphQL spec section 6.4.4, "Handling Execution Errors". If a non-null value is null, what was
+//! written of its parent is dropped, up to the next place that may be null.
 
 use super::body::ResponseBody;
 use crate::execute::error::{ErrorCode, Failure, FieldError, GraphqlError, PathSegment};
@@ -46,7 +46,8 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// A writer of a step's part of the response; `introspection` holds the values of `__schema` and `__type` by response key.
+    /// A writer of a step's part of the response; `introspection` holds the values of `__schema` and `__type` by
+    /// response key.
     pub fn new(state: &'a ReadState<'a>, introspection: &'a Map<String, Value>, body: &'a mut ResponseBody) -> Self {
         let first_error = body.mark_errors();
         Self { state, introspection, body, path: Vec::new(), location: (0, 0), first_error }
@@ -125,7 +126,11 @@ impl<'a> Writer<'a> {
 
     /// Writes a value, or null if the value fails and its type is nullable.
     #[inline]
-    pub(super) fn nullable(&mut self, ty: &Type, write: impl FnOnce(&mut Self) -> Result<(), ValueFault>) -> Result<(), ValueFault> {
+    pub(super) fn nullable(
+        &mut self,
+        ty: &Type,
+        write: impl FnOnce(&mut Self) -> Result<(), ValueFault>,
+    ) -> Result<(), ValueFault> {
         let mark = self.body.data.len();
         match write(self) {
             Err(ValueFault::Null) if !ty.is_non_null() => {
@@ -162,7 +167,11 @@ impl<'a> Writer<'a> {
 
     /// Writes within a step of the path, and ends the response if it has too many bytes.
     #[inline]
-    pub(super) fn within(&mut self, step: PathStep<'a>, write: impl FnOnce(&mut Self) -> Result<(), ValueFault>) -> Result<(), ValueFault> {
+    pub(super) fn within(
+        &mut self,
+        step: PathStep<'a>,
+        write: impl FnOnce(&mut Self) -> Result<(), ValueFault>,
+    ) -> Result<(), ValueFault> {
         self.path.push(step);
         let written = write(self).and_then(|()| self.check_bytes());
         self.path.pop();

@@ -33,11 +33,14 @@ pub fn find<'i>(reader: &FieldReader, item: &'i Item) -> Option<StoredValue<'i>>
     let mut strange = false;
     for place in &reader.places {
         let found = match place {
-            StoredPlace::Attribute(name) => item.get(name).filter(|value| !matches!(value, Attribute::Null)).map(StoredValue::Attribute),
+            StoredPlace::Attribute(name) => {
+                item.get(name).filter(|value| !matches!(value, Attribute::Null)).map(StoredValue::Attribute)
+            }
             StoredPlace::Key(name, templates) => match item.get(name) {
                 Some(Attribute::S(text)) => {
                     let found = in_key(reader, templates, text);
-                    strange |= found.is_none() && !templates.iter().any(|template| template.read_any_spelling(text).is_some());
+                    strange |=
+                        found.is_none() && !templates.iter().any(|template| template.read_any_spelling(text).is_some());
                     found
                 }
                 // A number or binary key holds its field's value as it is.
@@ -63,8 +66,8 @@ fn in_key<'i>(reader: &FieldReader, templates: &[Template], text: &'i str) -> Op
     })
 }
 
-/// The field of a template that ends with a free text, and the text before it. In most keys the field's value is what follows that text,
-/// and nothing needs to be parsed.
+/// The field of a template that ends with a free text, and the text before it. In most keys the field's value is what
+/// follows that text, and nothing needs to be parsed.
 pub(in crate::execute) fn free_end(template: &Template) -> Option<(&str, &str)> {
     let (beginning, last) = match template.parts.as_slice() {
         [last] => ("", last),
@@ -72,7 +75,9 @@ pub(in crate::execute) fn free_end(template: &Template) -> Option<(&str, &str)> 
         _ => return None,
     };
     match last {
-        Part::Placeholder { field, value: ValueType::Id | ValueType::String, limits: None, .. } => Some((field, beginning)),
+        Part::Placeholder { field, value: ValueType::Id | ValueType::String, limits: None, .. } => {
+            Some((field, beginning))
+        }
         _ => None,
     }
 }
@@ -89,7 +94,9 @@ pub fn bound_value<'i>(reader: &FieldReader, item: &'i Item) -> Result<Option<Bo
         (StoredValue::UnreadValue, _) => return Err(UnreadValue),
         (StoredValue::Text(text), _) => BoundValue::Text(text),
         (StoredValue::Key(value), _) => value.into(),
-        (StoredValue::Attribute(Attribute::S(text)), ValueType::Id | ValueType::String) if !reader.ty.is_list() => BoundValue::Text(text),
+        (StoredValue::Attribute(Attribute::S(text)), ValueType::Id | ValueType::String) if !reader.ty.is_list() => {
+            BoundValue::Text(text)
+        }
         (StoredValue::Attribute(attribute), kind) => match of_type(&reader.ty, kind, attribute, &scalar)? {
             Some(value) => value.into(),
             None => return Ok(None),
@@ -105,7 +112,8 @@ pub fn of_type(
     single: &dyn Fn(&ValueType, &Attribute) -> Option<Value>,
 ) -> Result<Option<Value>, UnreadValue> {
     let each = |values: &[Attribute], read: &dyn Fn(&Attribute) -> Result<Option<Value>, UnreadValue>| {
-        let elements: Result<Vec<Value>, UnreadValue> = values.iter().map(|value| Ok(read(value)?.unwrap_or_default())).collect();
+        let elements: Result<Vec<Value>, UnreadValue> =
+            values.iter().map(|value| Ok(read(value)?.unwrap_or_default())).collect();
         elements.map(|elements| Some(Value::Array(elements)))
     };
     let one = |kind: &ValueType, attribute: &Attribute| match attribute {
@@ -117,14 +125,16 @@ pub fn of_type(
         (Type::List(_) | Type::NonNullList(_), ValueType::Set(element), set) => {
             each(&elements(set).ok_or(UnreadValue)?, &|value| one(element, value))
         }
-        (Type::List(item) | Type::NonNullList(item), _, Attribute::L(values)) => each(values, &|value| of_type(item, kind, value, single)),
+        (Type::List(item) | Type::NonNullList(item), _, Attribute::L(values)) => {
+            each(values, &|value| of_type(item, kind, value, single))
+        }
         (Type::List(_) | Type::NonNullList(_), _, _) => Err(UnreadValue),
         _ => one(kind, attribute),
     }
 }
 
-/// The elements of an embedded object (one) or of a list of objects. An element that is no map becomes an empty one, so that positions
-/// stay.
+/// The elements of an embedded object (one) or of a list of objects. An element that is no map becomes an empty one, so
+/// that positions stay.
 pub fn maps(reader: &FieldReader, item: &Item) -> Vec<Arc<Item>> {
     let map = |attribute: &Attribute| match attribute {
         Attribute::M(map) => Arc::new(map.clone()),
@@ -149,14 +159,16 @@ pub fn elements(set: &Attribute) -> Option<Vec<Attribute>> {
     }
 }
 
-/// The value of one scalar; `None` if the attribute does not fit the type. Result coercion: GraphQL spec section 3.5, "Scalars", and for
-/// each type the forms that DynamoDB users store.
+/// The value of one scalar; `None` if the attribute does not fit the type. Result coercion: GraphQL spec section 3.5,
+/// "Scalars", and for each type the forms that DynamoDB users store.
 pub fn scalar(kind: &ValueType, attribute: &Attribute) -> Option<Value> {
     match (kind, attribute) {
         (ValueType::Json, any) => Some(json_of(any)),
         (ValueType::Id | ValueType::String, Attribute::S(text)) => Some(json!(text)),
         (ValueType::Id, Attribute::N(number)) => Some(json!(number)),
-        (ValueType::Int, Attribute::N(number)) => whole(number).filter(|value| i32::try_from(*value).is_ok()).map(|value| json!(value)),
+        (ValueType::Int, Attribute::N(number)) => {
+            whole(number).filter(|value| i32::try_from(*value).is_ok()).map(|value| json!(value))
+        }
         (ValueType::Long, Attribute::N(number)) => whole(number).map(|value| json!(value)),
         (ValueType::Boolean, Attribute::Bool(value)) => Some(json!(value)),
         (ValueType::DateTime(Moment::Text), Attribute::S(text)) => kind.from_text(text),
@@ -200,6 +212,8 @@ fn json_of(attribute: &Attribute) -> Value {
         Attribute::Ns(values) => values.iter().map(number).collect(),
         Attribute::Bs(values) => values.iter().map(|bytes| base64(bytes)).collect(),
         Attribute::L(values) => values.iter().map(json_of).collect(),
-        Attribute::M(map) => Value::Object(map.iter().map(|(name, value)| (name.to_string(), json_of(value))).collect()),
+        Attribute::M(map) => {
+            Value::Object(map.iter().map(|(name, value)| (name.to_string(), json_of(value))).collect())
+        }
     }
 }

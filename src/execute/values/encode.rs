@@ -7,11 +7,12 @@ use crate::table::data::attribute::{Attribute, Item};
 use base64::Engine;
 use serde_json::Value;
 
-/// The deepest nesting of an item's lists and maps (DynamoDB developer guide, "Constraints in Amazon DynamoDB", nested attribute depth).
+/// The deepest nesting of an item's lists and maps (DynamoDB developer guide, "Constraints in Amazon DynamoDB", nested
+/// attribute depth).
 const MAX_DEPTH: usize = 32;
 
-/// The attribute of a value; `None` if the value does not fit the type, and for an embedded object, whose type the schema knows. Null is
-/// DynamoDB's null. For a set type, a single value is an element.
+/// The attribute of a value; `None` if the value does not fit the type, and for an embedded object, whose type the
+/// schema knows. Null is DynamoDB's null. For a set type, a single value is an element.
 pub fn attribute(kind: &ValueType, value: &Value) -> Option<Attribute> {
     if value.is_null() {
         return Some(Attribute::Null);
@@ -41,8 +42,8 @@ pub fn attribute(kind: &ValueType, value: &Value) -> Option<Attribute> {
     }
 }
 
-/// A set of these elements, each once as it is stored: two instants of one second are one. `None` if there are none, since DynamoDB has no
-/// empty set.
+/// A set of these elements, each once as it is stored: two instants of one second are one. `None` if there are none,
+/// since DynamoDB has no empty set.
 pub fn set(element: &ValueType, values: &[Value]) -> Option<Attribute> {
     let mut all: Vec<Attribute> = Vec::with_capacity(values.len());
     for value in values {
@@ -67,8 +68,8 @@ pub fn set(element: &ValueType, values: &[Value]) -> Option<Attribute> {
     }
 }
 
-/// Any JSON value of at most `depth` levels whose numbers and names DynamoDB can hold. A name is not empty (DynamoDB developer guide,
-/// "Supported data types and naming rules").
+/// Any JSON value of at most `depth` levels whose numbers and names DynamoDB can hold. A name is not empty (DynamoDB
+/// developer guide, "Supported data types and naming rules").
 fn json(value: &Value, depth: usize) -> Option<Attribute> {
     let below = depth.checked_sub(1)?;
     Some(match value {
@@ -78,7 +79,9 @@ fn json(value: &Value, depth: usize) -> Option<Attribute> {
         Value::String(text) => Attribute::S(text.clone().into()),
         Value::Array(values) => Attribute::L(values.iter().map(|value| json(value, below)).collect::<Option<_>>()?),
         Value::Object(fields) => {
-            let entry = |(name, value): (&String, &Value)| Some((name.clone(), json(value, below).filter(|_| !name.is_empty())?));
+            let entry = |(name, value): (&String, &Value)| {
+                Some((name.clone(), json(value, below).filter(|_| !name.is_empty())?))
+            };
             let entries = fields.iter().map(entry);
             Attribute::M(entries.collect::<Option<Item>>()?)
         }

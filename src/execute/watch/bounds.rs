@@ -1,4 +1,5 @@
-//! Bytes that wait for the clients of all subscriptions in; whether they are too many out. It also bounds how many groups deliver at a time.
+//! Bytes that wait for the clients of all subscriptions in; whether they are too many out. It also bounds how many
+//! groups deliver at a time.
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! A change and a subscription in; the response to its subscribers out, if the change concerns them and they may see it.
+//! A change and a subscription in; the response to its subscribers out, if the change concerns them and they may see
+//! it.
 
 use super::interest::{ImageMatcher, Interest};
 use crate::execute::context::{ExecutionContext, GRACE};
@@ -49,8 +50,8 @@ pub fn watched(prepared: &PreparedOperation) -> Option<(&PlanStep, &PlannedWatch
     Some((step, step.watch.as_ref()?))
 }
 
-/// The response map to a change, as JSON; `None` if the change does not concern the caller. `id` is the id of the event. Fails if what
-/// decides that could not be read.
+/// The response map to a change, as JSON; `None` if the change does not concern the caller. `id` is the id of the
+/// event. Fails if what decides that could not be read.
 pub async fn deliver(
     gateway: &Gateway,
     prepared: &PreparedOperation,
@@ -80,7 +81,9 @@ async fn respond(
     body: &mut ResponseBody,
 ) -> Result<Option<bool>, Arc<Failure>> {
     let Some((step, watch)) = watched(prepared) else { return Ok(None) };
-    let (Some(ty), Some(of)) = (context.model.types.get(&watch.item), context.model.subscription(&watch.field)) else { return Ok(None) };
+    let (Some(ty), Some(of)) = (context.model.types.get(&watch.item), context.model.subscription(&watch.field)) else {
+        return Ok(None);
+    };
     let mut state = ReadState::new(&step.plan, context);
     let (before, after) = {
         let matcher = ImageMatcher::new(context, &state, watch, interest)?;
@@ -119,8 +122,8 @@ async fn respond(
     Ok(Some(Writer::new(&state, &Map::new(), body).write().is_ok()))
 }
 
-/// The kind of a change for a caller: `before` says whether the caller may see the item before it, `after` whether after it. `None` if
-/// neither.
+/// The kind of a change for a caller: `before` says whether the caller may see the item before it, `after` whether
+/// after it. `None` if neither.
 fn change_kind(before: bool, after: bool) -> Option<ChangeKind> {
     match (before, after) {
         (false, false) => None,

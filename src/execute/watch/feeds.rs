@@ -1,5 +1,5 @@
-//! The tables of a gateway in; the changes of each that somebody follows out, to the groups that they concern and to what is cached. Must not
-//! know how subscribers begin.
+//! The tables of a gateway in; the changes of each that somebody follows out, to the groups that they concern and to
+//! what is cached. Must not know how subscribers begin.
 
 use super::bounds::{DeliveryBounds, HeldChange};
 use super::history::log::ChangeLog;
@@ -51,7 +51,8 @@ pub struct Feed {
     pub log: ChangeLog,
     /// Whether every change from now on arrives.
     pub begun: watch::Sender<bool>,
-    /// How many seconds the reading of a shard is behind its changes. A shard that is read to its end is not among them.
+    /// How many seconds the reading of a shard is behind its changes. A shard that is read to its end is not among
+    /// them.
     lags: HashMap<Arc<str>, i64>,
     task: AbortHandle,
 }
@@ -94,7 +95,13 @@ impl Feeds {
         let sink = Arc::new(FeedSink { feeds: Arc::downgrade(self), table: name.clone() });
         let reader = StreamReader::new(source, name.clone(), sink);
         let task = tokio::spawn(async move { reader.follow().await }).abort_handle();
-        let feed = Feed { table: table.clone(), log: ChangeLog::new(now()), begun: watch::Sender::new(false), lags: HashMap::new(), task };
+        let feed = Feed {
+            table: table.clone(),
+            log: ChangeLog::new(now()),
+            begun: watch::Sender::new(false),
+            lags: HashMap::new(),
+            task,
+        };
         state.feeds.insert(name, feed);
         true
     }
@@ -165,7 +172,10 @@ impl ChangeSink for FeedSink {
     }
 
     fn stopped(&self) {
-        tracing::error!(table = &*self.table, "changes are lost: the stream was switched off, or the table has another one");
+        tracing::error!(
+            table = &*self.table,
+            "changes are lost: the stream was switched off, or the table has another one"
+        );
         self.end_all(false);
     }
 }

@@ -1,5 +1,5 @@
-//! Changes in, events for the subscribers of one operation out: with equal variables and callers, they share one run of its plan for each
-//! change. Changes are delivered one after the other.
+//! Changes in, events for the subscribers of one operation out: with equal variables and callers, they share one run of
+//! its plan for each change. Changes are delivered one after the other.
 
 use super::delivery::watched;
 use super::event::WaitingChange;
@@ -15,16 +15,19 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The most bytes of changes that wait for a group's reads, unless it is one change alone. A stream is read in bursts of a megabyte.
+/// The most bytes of changes that wait for a group's reads, unless it is one change alone. A stream is read in bursts
+/// of a megabyte.
 const PENDING_BYTES: usize = 4 << 20;
 
-/// What subscribers of one group have in common: the hash of the operation's text and name, its variables, and its caller.
+/// What subscribers of one group have in common: the hash of the operation's text and name, its variables, and its
+/// caller.
 pub type GroupKey = [u8; 32];
 
 /// The key of the group to which the subscriber of an operation belongs.
 pub fn key_of_group(prepared: &PreparedOperation, request: &Request) -> GroupKey {
     let own = only_after(prepared, &request.query);
-    let common: BTreeMap<&String, &Value> = prepared.variables().iter().filter(|(name, _)| own != Some(name.as_str())).collect();
+    let common: BTreeMap<&String, &Value> =
+        prepared.variables().iter().filter(|(name, _)| own != Some(name.as_str())).collect();
     let variables = serde_json::to_string(&common).unwrap_or_default();
     let (name, caller) = (request.operation_name.as_deref().unwrap_or_default(), prepared.caller().identity());
     let mut hash = Sha256::new();
@@ -35,19 +38,23 @@ pub fn key_of_group(prepared: &PreparedOperation, request: &Request) -> GroupKey
     hash.finalize().into()
 }
 
-/// The variable that says where a subscriber goes on, if the document uses it for nothing else. Subscribers that differ in it alone get the
-/// same events.
+/// The variable that says where a subscriber goes on, if the document uses it for nothing else. Subscribers that differ
+/// in it alone get the same events.
 fn only_after<'p>(prepared: &'p PreparedOperation, query: &str) -> Option<&'p str> {
     let (step, watch) = watched(prepared)?;
-    let (_, ArgumentValue::Literal(value)) = step.plan.arguments.get(watch.arguments)?.values.get(AFTER)? else { return None };
+    let (_, ArgumentValue::Literal(value)) = step.plan.arguments.get(watch.arguments)?.values.get(AFTER)? else {
+        return None;
+    };
     let name = value.as_variable()?.as_str();
-    // Once where it is declared, and once where it is used. What may stand between `$` and a name is not looked through.
+    // Once where it is declared, and once where it is used. What may stand between `$` and a name is not looked
+    // through.
     let uses = query.split('$').skip(1).map(|rest| {
         let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
         &rest[..end]
     });
-    let (named, unclear) =
-        uses.fold((0, 0), |(named, unclear), used| (named + usize::from(used == name), unclear + usize::from(used.is_empty())));
+    let (named, unclear) = uses.fold((0, 0), |(named, unclear), used| {
+        (named + usize::from(used == name), unclear + usize::from(used.is_empty()))
+    });
     (named == 2 && unclear == 0).then_some(name)
 }
 
@@ -85,7 +92,8 @@ impl Drop for Running {
 impl Group {
     /// A group without subscribers.
     pub fn new(key: GroupKey, request: Request, operation: Arc<WatchedOperation>) -> Arc<Self> {
-        let state = GroupState { operation, members: HashMap::new(), pending: VecDeque::new(), bytes: 0, is_running: false };
+        let state =
+            GroupState { operation, members: HashMap::new(), pending: VecDeque::new(), bytes: 0, is_running: false };
         Arc::new(Self { key, request, state: Mutex::new(state) })
     }
 

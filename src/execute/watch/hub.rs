@@ -1,5 +1,5 @@
-//! The subscriptions that clients ask for in, their responses out. It puts each subscriber into its group, and keeps the subscriptions when
-//! the schema is replaced.
+//! The subscriptions that clients ask for in, their responses out. It puts each subscriber into its group, and keeps
+//! the subscriptions when the schema is replaced.
 
 use super::beginning::begin::begin;
 use super::delivery::watched;
@@ -22,8 +22,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use tokio::sync::Semaphore;
 
-/// How many subscribers that come back may read a stream again at a time. At most two readers should share a shard (DynamoDB developer
-/// guide, "Change data capture for DynamoDB Streams"), and the gateway is one.
+/// How many subscribers that come back may read a stream again at a time. At most two readers should share a shard
+/// (DynamoDB developer guide, "Change data capture for DynamoDB Streams"), and the gateway is one.
 const CATCHING_UP: usize = 1;
 
 /// The subscriptions of a gateway.
@@ -78,7 +78,12 @@ impl Hub {
     }
 
     /// The responses of a subscription. One that is refused has one response.
-    pub fn subscribe(&self, gateway: &Gateway, prepared: PreparedOperation, request: Request) -> BoxStream<'static, Response> {
+    pub fn subscribe(
+        &self,
+        gateway: &Gateway,
+        prepared: PreparedOperation,
+        request: Request,
+    ) -> BoxStream<'static, Response> {
         match self.join(gateway, prepared, &request) {
             Ok(Joining::Joined(membership, after)) => Responses::new(membership, after).boxed(),
             Ok(Joining::Replaced(current)) => self.clone().subscribe_on(current, request).flatten_stream().boxed(),
@@ -97,8 +102,10 @@ impl Hub {
     /// What the subscriptions hold now.
     pub fn load(&self) -> SubscriptionLoad {
         let state = self.inner.feeds.state();
-        let (groups, subscriptions) =
-            state.registry.groups().fold((0, 0), |(groups, subscriptions), group| (groups + 1, subscriptions + group.count_members()));
+        let (groups, subscriptions) = state
+            .registry
+            .groups()
+            .fold((0, 0), |(groups, subscriptions), group| (groups + 1, subscriptions + group.count_members()));
         let lags = state.feeds.iter().map(|(table, feed)| (table.to_string(), feed.lag())).collect();
         SubscriptionLoad { subscriptions, groups, waiting_bytes: self.inner.feeds.bounds.waiting(), lags }
     }
@@ -108,7 +115,8 @@ impl Hub {
         let feeds = &self.inner.feeds;
         for group in self.follow(gateway) {
             let planned = gateway.prepare(&group.request).await.ok().filter(PreparedOperation::watches);
-            let operation = planned.and_then(|prepared| WatchedOperation::bind(gateway, prepared, (&feeds.bounds, None)).ok());
+            let operation =
+                planned.and_then(|prepared| WatchedOperation::bind(gateway, prepared, (&feeds.bounds, None)).ok());
             let mut state = feeds.state();
             match operation {
                 Some((operation, _)) => state.registry.replace(&group, operation),
@@ -138,15 +146,20 @@ impl Hub {
         state.registry.groups().for_each(|group| group.end(&SubscriptionEnd::Closing));
     }
 
-    /// Goes on with the tables of another gateway. If anything is cached, it follows those that tell both images. A table that is only watched
-    /// is followed from its first subscriber on. Gives the groups that are still on the gateway before.
+    /// Goes on with the tables of another gateway. If anything is cached, it follows those that tell both images. A
+    /// table that is only watched is followed from its first subscriber on. Gives the groups that are still on the
+    /// gateway before.
     fn follow(&self, gateway: &Gateway) -> Vec<Arc<Group>> {
         let (model, watched) = (gateway.model(), gateway.model().watched_tables());
         let tells = |table: &Table| gateway.cache().is_some() && table.stream == Some(StreamView::NewAndOldImages);
         let mut state = self.inner.feeds.state();
         state.cache = gateway.cache().cloned();
         let is_wanted = |name: &str| {
-            model.tables.iter().enumerate().any(|(position, table)| table.name == name && (watched.contains(&position) || tells(table)))
+            model
+                .tables
+                .iter()
+                .enumerate()
+                .any(|(position, table)| table.name == name && (watched.contains(&position) || tells(table)))
         };
         state.feeds.retain(|name, _| is_wanted(name));
         for table in model.tables.iter().filter(|table| tells(table)) {
@@ -159,7 +172,8 @@ impl Hub {
     /// Adds a subscriber, unless its gateway has been replaced.
     fn join(&self, gateway: &Gateway, prepared: PreparedOperation, request: &Request) -> Result<Joining, GraphqlError> {
         let key = key_of_group(&prepared, request);
-        let (operation, after) = WatchedOperation::bind(gateway, prepared, (&self.inner.feeds.bounds, request.after.as_deref()))?;
+        let (operation, after) =
+            WatchedOperation::bind(gateway, prepared, (&self.inner.feeds.bounds, request.after.as_deref()))?;
         let mut state = self.inner.feeds.state();
         let unavailable = |message: &str| GraphqlError::new(ErrorCode::Unavailable, message);
         if state.is_closed {
@@ -204,7 +218,8 @@ struct Responses {
 
 impl Responses {
     fn new(membership: Membership, after: Option<EventPosition>) -> Self {
-        let (hub, group, subscriber) = (membership.hub.clone(), membership.group.clone(), membership.subscriber.clone());
+        let (hub, group, subscriber) =
+            (membership.hub.clone(), membership.group.clone(), membership.subscriber.clone());
         let beginning = async move {
             let HubInner { feeds, catching_up, .. } = &*hub.inner;
             match begin((feeds, catching_up), &group.operation(), &subscriber, after).await {

@@ -1,5 +1,5 @@
-//! The arguments of a subscription in; out: the values of the bound fields that an image must have to concern it. Must not know who
-//! subscribes.
+//! The arguments of a subscription in; out: the values of the bound fields that an image must have to concern it. Must
+//! not know who subscribes.
 
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, Failure};
@@ -13,7 +13,8 @@ use crate::table::data::attribute::Item;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The values of a subscription's bound fields: for each, the values one of which an image has, or `None` if a null argument binds nothing.
+/// The values of a subscription's bound fields: for each, the values one of which an image has, or `None` if a null
+/// argument binds nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interest {
     bound: Vec<Option<Vec<String>>>,
@@ -68,16 +69,17 @@ impl Interest {
                 None => vec![None],
                 Some(texts) => texts.iter().cloned().map(Some).collect(),
             };
-            all.iter().flat_map(|first| texts.iter().map(move |text| [first.as_slice(), std::slice::from_ref(text)].concat())).collect()
+            all.iter()
+                .flat_map(|first| texts.iter().map(move |text| [first.as_slice(), std::slice::from_ref(text)].concat()))
+                .collect()
         })
     }
 
     /// Whether an image has the values.
     fn is_met(&self, watch: &PlannedWatch, image: &Item) -> bool {
-        self.bound
-            .iter()
-            .zip(&watch.bindings)
-            .all(|(texts, binding)| texts.as_ref().is_none_or(|texts| value_of(binding, image).is_some_and(|value| texts.contains(&value))))
+        self.bound.iter().zip(&watch.bindings).all(|(texts, binding)| {
+            texts.as_ref().is_none_or(|texts| value_of(binding, image).is_some_and(|value| texts.contains(&value)))
+        })
     }
 }
 
@@ -112,7 +114,11 @@ impl<'a> ImageMatcher<'a> {
         let filter = match &watch.filter {
             None => None,
             Some(filter) => {
-                let scope = Scope { arguments: state.arguments().values(filter.arguments)?, now: context.now, caller: context.caller };
+                let scope = Scope {
+                    arguments: state.arguments().values(filter.arguments)?,
+                    now: context.now,
+                    caller: context.caller,
+                };
                 Some(ItemFilter::new(filter, scope).map_err(|message| Failure::new(ErrorCode::BadUserInput, message))?)
             }
         };

@@ -1,4 +1,5 @@
-//! Subscriptions: the changes of a store's items in, responses to those who listen out. Must not know HTTP or WebSockets.
+//! Subscriptions: the changes of a store's items in, responses to those who listen out. Must not know HTTP or
+//! WebSockets.
 //!
 //! ```text
 //! stream ─▶ feeds ─▶ registry ─▶ group ─▶ delivery ─▶ subscriber ─▶ responses
@@ -7,9 +8,10 @@
 //!                       └ finds the groups that a change concerns by the values of its bound fields
 //! ```
 //!
-//! `hub` puts each subscriber into its group. `operation` checks what it asks for, and `interest` says which images it wants. `beginning`
-//! gives it what comes before the changes of its group: the item as it is, or what it has missed, from `history`. `seen` knows which of the
-//! group's changes it has had then. An `event` is one response for all subscribers of a group, and `bounds` counts what waits for clients.
+//! `hub` puts each subscriber into its group. `operation` checks what it asks for, and `interest` says which images it
+//! wants. `beginning` gives it what comes before the changes of its group: the item as it is, or what it has missed,
+//! from `history`. `seen` knows which of the group's changes it has had then. An `event` is one response for all
+//! subscribers of a group, and `bounds` counts what waits for clients.
 
 pub mod beginning;
 pub mod bounds;

@@ -1,5 +1,5 @@
-//! A subscription that a client asks for in; the same out with the values that it is bound to, if its caller may have it. It makes the event
-//! of a change. Must not know who else has the same operation.
+//! A subscription that a client asks for in; the same out with the values that it is bound to, if its caller may have
+//! it. It makes the event of a change. Must not know who else has the same operation.
 
 use super::bounds::DeliveryBounds;
 use super::delivery::{Images, deliver, watched};
@@ -33,8 +33,8 @@ pub struct WatchedOperation {
 }
 
 impl WatchedOperation {
-    /// Checks who subscribes to what. Gives the operation, and the position after which it goes on: that of the event `after`, or else of the
-    /// argument.
+    /// Checks who subscribes to what. Gives the operation, and the position after which it goes on: that of the event
+    /// `after`, or else of the argument.
     pub fn bind(
         gateway: &Gateway,
         prepared: PreparedOperation,
@@ -52,7 +52,8 @@ impl WatchedOperation {
             }
             let interest = Interest::new(&state, watch).map_err(of_failure)?;
             ImageMatcher::new(&context, &state, watch, &interest).map_err(of_failure)?;
-            let argument = state.arguments().values(watch.arguments).map_err(of_failure)?.get(AFTER).and_then(|id| id.as_str());
+            let argument =
+                state.arguments().values(watch.arguments).map_err(of_failure)?.get(AFTER).and_then(|id| id.as_str());
             let parse = |id: &str| {
                 let what = if after.is_some() { "last event" } else { "argument \"after\"" };
                 let message = format!("The {what} is not the id of an event.");
@@ -74,7 +75,8 @@ impl WatchedOperation {
         watched(&self.prepared)?.1.initial.as_ref()
     }
 
-    /// The event of a change; `None` if it does not concern the operation. Fails if what decides that could not be read.
+    /// The event of a change; `None` if it does not concern the operation. Fails if what decides that could not be
+    /// read.
     pub async fn event(&self, record: Arc<ChangeRecord>) -> Result<Option<Event>, Arc<Failure>> {
         let id: Arc<str> = EventPosition::new(&record).id().into();
         let images = Images { old: record.old.as_ref(), new: record.new.as_ref(), is_initial: false };

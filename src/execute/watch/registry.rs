@@ -1,5 +1,5 @@
-//! The groups of subscribers in; those that a change concerns out, found by the values of their bound fields. Must not know how changes are
-//! read, nor how they are delivered.
+//! The groups of subscribers in; those that a change concerns out, found by the values of their bound fields. Must not
+//! know how changes are read, nor how they are delivered.
 
 use super::delivery::watched;
 use super::group::{Group, GroupKey};
@@ -55,7 +55,8 @@ impl Registry {
         }
     }
 
-    /// Replaces a group's operation. From now on the group is found by the values of that one, if it still has subscribers.
+    /// Replaces a group's operation. From now on the group is found by the values of that one, if it still has
+    /// subscribers.
     pub fn replace(&mut self, group: &Arc<Group>, operation: Arc<WatchedOperation>) {
         let is_known = self.knows(group);
         if is_known {
@@ -73,7 +74,8 @@ impl Registry {
         for BoundShape { field, shape, operation, .. } in self.shapes.get(&record.table).into_iter().flatten() {
             let Some((_, watch)) = watched(&operation.prepared) else { continue };
             for image in record.new.iter().chain(&record.old).filter(|image| watch.discriminator.recognises(image)) {
-                let groups = values_of(watch, shape, image).and_then(|values| self.by_values.get(&(field.clone(), values)));
+                let groups =
+                    values_of(watch, shape, image).and_then(|values| self.by_values.get(&(field.clone(), values)));
                 found.extend(groups.into_iter().flatten().map(|(key, group)| (*key, group.clone())));
             }
         }
@@ -96,7 +98,9 @@ impl Registry {
                 known.groups += 1;
                 known.operation = operation.clone();
             }
-            None => shapes.push(BoundShape { field: watch.field.clone(), shape, groups: 1, operation: operation.clone() }),
+            None => {
+                shapes.push(BoundShape { field: watch.field.clone(), shape, groups: 1, operation: operation.clone() })
+            }
         }
     }
 
@@ -113,7 +117,10 @@ impl Registry {
         }
         let (table, shape) = (operation.table(), operation.interest.shape());
         if let Some(shapes) = self.shapes.get_mut(&table) {
-            shapes.iter_mut().filter(|known| known.field == watch.field && known.shape == shape).for_each(|known| known.groups -= 1);
+            shapes
+                .iter_mut()
+                .filter(|known| known.field == watch.field && known.shape == shape)
+                .for_each(|known| known.groups -= 1);
             shapes.retain(|known| known.groups > 0);
         }
     }

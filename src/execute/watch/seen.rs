@@ -12,12 +12,13 @@ use std::sync::Arc;
 pub struct DeliveredChanges {
     /// The last change of each shard.
     pub replayed: HashMap<Arc<str>, Arc<str>>,
-    /// The item as the subscriber has it from the beginning. Without one, every change is new: it may concern an item that was there and not
-    /// for this subscriber.
+    /// The item as the subscriber has it from the beginning. Without one, every change is new: it may concern an item
+    /// that was there and not for this subscriber.
     pub initial: Option<SeenItem>,
 }
 
-/// An item as a subscriber has seen it. Each subscriber keeps one until the first change, so it is the hash of the item only.
+/// An item as a subscriber has seen it. Each subscriber keeps one until the first change, so it is the hash of the item
+/// only.
 #[derive(Debug, Clone)]
 pub struct SeenItem {
     /// The hash of the attributes.
@@ -98,7 +99,8 @@ mod tests {
 
     fn item(texts: &[&str]) -> Arc<Item> {
         let set = || Attribute::Ss(texts.iter().map(|text| (*text).into()).collect());
-        let members = [("tags", set()), ("deep", Attribute::L(vec![Attribute::M([("tags", set())].into_iter().collect())]))];
+        let members =
+            [("tags", set()), ("deep", Attribute::L(vec![Attribute::M([("tags", set())].into_iter().collect())]))];
         Arc::new(members.into_iter().collect())
     }
 

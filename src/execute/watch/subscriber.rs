@@ -14,15 +14,18 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The bytes of events that may wait for a subscriber for as long as it likes, and what it must take in each [`PATIENCE`] while more wait.
+/// The bytes of events that may wait for a subscriber for as long as it likes, and what it must take in each
+/// [`PATIENCE`] while more wait.
 const QUEUE_BYTES: usize = 256 << 10;
-/// The most bytes of events that wait for a subscriber, unless it is one event alone. A stream is read in bursts of a megabyte.
+/// The most bytes of events that wait for a subscriber, unless it is one event alone. A stream is read in bursts of a
+/// megabyte.
 const MAX_QUEUE_BYTES: usize = 4 << 20;
 /// The time over which a subscriber must take its events while many wait.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The memory of an event's place in a queue, in bytes.
 const PLACE_BYTES: usize = 16;
-/// The bytes that an event counts for a subscriber, besides its response. Many small ones must not wait for long, either.
+/// The bytes that an event counts for a subscriber, besides its response. Many small ones must not wait for long,
+/// either.
 const EVENT_BYTES: usize = 128;
 
 /// Why a subscription ends.
@@ -149,7 +152,8 @@ impl Subscriber {
         self.state().last.get_or_insert(id);
     }
 
-    /// Waits until the client has taken so many events that there is room for others. What the gate holds does not count: it leaves later.
+    /// Waits until the client has taken so many events that there is room for others. What the gate holds does not
+    /// count: it leaves later.
     pub async fn has_room(&self) {
         let has_room = |context: &mut Context<'_>| {
             let mut state = self.state();
@@ -174,7 +178,11 @@ impl Subscriber {
             state.takes(size_of_event(&event));
             state.last = Some(event.id.clone());
             state.room.take().into_iter().for_each(Waker::wake);
-            return Poll::Ready(Some(Response { body: event.body.clone(), event: Some(event.id.clone()), ..Response::default() }));
+            return Poll::Ready(Some(Response {
+                body: event.body.clone(),
+                event: Some(event.id.clone()),
+                ..Response::default()
+            }));
         }
         if let Some(end) = state.end.clone() {
             // The error is the last response.
@@ -259,8 +267,8 @@ impl SubscriberState {
         }
     }
 
-    /// Whether much waits, and the client has not taken enough of it for some time. A client that takes its events all the time may have a
-    /// burst of them.
+    /// Whether much waits, and the client has not taken enough of it for some time. A client that takes its events all
+    /// the time may have a burst of them.
     fn is_too_slow(&mut self) -> bool {
         if self.queued <= QUEUE_BYTES {
             return false;
@@ -312,12 +320,19 @@ impl SubscriptionEnd {
     /// The error that the client gets last; `None` if it gets none. `last` is the id from which it goes on.
     fn error(&self, last: Option<&str>) -> Option<GraphqlError> {
         let (code, message) = match self {
-            Self::TooSlow => (ErrorCode::LimitExceeded, "The events were not taken fast enough. Go on after the last one."),
-            Self::Lost(_) => (ErrorCode::Unavailable, "Some changes were lost. Read the items again, and go on after this id."),
-            Self::Past => (ErrorCode::BadUserInput, "The changes after this id are no longer there. Read the items again."),
-            Self::SchemaChanged => {
-                (ErrorCode::GraphqlValidationFailed, "The schema has changed, and the subscription does not fit it any longer.")
+            Self::TooSlow => {
+                (ErrorCode::LimitExceeded, "The events were not taken fast enough. Go on after the last one.")
             }
+            Self::Lost(_) => {
+                (ErrorCode::Unavailable, "Some changes were lost. Read the items again, and go on after this id.")
+            }
+            Self::Past => {
+                (ErrorCode::BadUserInput, "The changes after this id are no longer there. Read the items again.")
+            }
+            Self::SchemaChanged => (
+                ErrorCode::GraphqlValidationFailed,
+                "The schema has changed, and the subscription does not fit it any longer.",
+            ),
             Self::Failed(failure) => (failure.code, failure.message.as_str()),
             Self::Closing => return None,
         };

@@ -1,8 +1,9 @@
 //! Runs the write of a mutation's field: drafts it, sends it, and drafts it again after a lost race.
 //!
-//! One call is a PutItem, UpdateItem or DeleteItem. Several are one TransactWriteItems; its token changes with every draft. What was read
-//! for a draft is part of its conditions, so a lost race is noticed and never overwrites anything. A call whose answer is lost is not sent
-//! again: whatever it would find, it could not tell its own work from that of others.
+//! One call is a PutItem, UpdateItem or DeleteItem. Several are one TransactWriteItems; its token changes with every
+//! draft. What was read for a draft is part of its conditions, so a lost race is noticed and never overwrites anything.
+//! A call whose answer is lost is not sent again: whatever it would find, it could not tell its own work from that of
+//! others.
 
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, FieldError};
@@ -36,7 +37,8 @@ const MAX_RACES: u32 = 200;
 /// The waits after lost races, in which the writers that were faster finish.
 const LOST_RACE: Pace = Pace { first: Duration::from_millis(4), longest: Duration::from_millis(200) };
 
-/// Writes a field. Gives the items that the field returns and its caller may see; none if it returns none or if nothing was deleted.
+/// Writes a field. Gives the items that the field returns and its caller may see; none if it returns none or if nothing
+/// was deleted.
 pub async fn write(
     context: &ExecutionContext<'_>,
     planned: &PlannedWrite,
@@ -65,7 +67,8 @@ enum Outcome {
     Queue(ItemPlace),
     /// Others were faster. The item of the race, if one call tells which.
     Raced(Option<ItemPlace>),
-    /// An item is in another form than Keyfold writes, so that it is read. The error if that is not why its change was refused.
+    /// An item is in another form than Keyfold writes, so that it is read. The error if that is not why its change was
+    /// refused.
     OtherForm(Option<FieldErrors>),
 }
 
@@ -114,7 +117,8 @@ impl<'a, 'j> Attempts<'a, 'j> {
         if let Some(field_errors) = self.unfit.take().filter(|_| !draft.relies_on_null()) {
             return Err(field_errors);
         }
-        // What another call writes is left out before rules are placed, so that no check goes with it. A refusal by a rule is told first.
+        // What another call writes is left out before rules are placed, so that no check goes with it. A refusal by a
+        // rule is told first.
         let distinct = draft.check_distinct(self.job.context.model);
         draft.check_rules(self.job).await?;
         distinct.map_err(|field_error| vec![field_error])?;
@@ -134,7 +138,8 @@ impl<'a, 'j> Attempts<'a, 'j> {
         }
     }
 
-    /// The draft of this attempt. Of an action that cannot be drafted, a caller learns nothing if a rule or a condition before it fails.
+    /// The draft of this attempt. Of an action that cannot be drafted, a caller learns nothing if a rule or a condition
+    /// before it fails.
     async fn draft(&mut self) -> Result<WriteDraft, FieldErrors> {
         self.earlier.raced = self.races > 0;
         match draft(self.job, &mut self.generated, &self.earlier).await {

@@ -1,4 +1,5 @@
-//! The write of one field, over all its attempts: its arguments, its context, and how it reads whole items. Must not know drafts.
+//! The write of one field, over all its attempts: its arguments, its context, and how it reads whole items. Must not
+//! know drafts.
 
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, FieldError};
@@ -69,7 +70,9 @@ impl WriteJob<'_> {
     pub fn table_of(&self, ty: &ObjectType) -> Arc<str> {
         let model = self.context.model;
         let position = model.item(&ty.name).map(|(_, keys)| keys.table);
-        position.and_then(|position| model.tables.get(position)).map_or_else(|| "".into(), |table| table.name.as_str().into())
+        position
+            .and_then(|position| model.tables.get(position))
+            .map_or_else(|| "".into(), |table| table.name.as_str().into())
     }
 
     /// Reads a whole item strongly. An item of another type under the key does not exist.

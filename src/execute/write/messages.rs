@@ -28,10 +28,19 @@ pub fn field_error(error: WriteError) -> FieldError {
 /// The error of a change that the item does not allow.
 pub fn unfit_item(item: &str, why: Unfit) -> FieldError {
     let (code, message) = match why {
-        Unfit::NoPath => (ErrorCode::Conflict, format!("The update changes part of a value that this {item} does not have.")),
-        Unfit::NoOperand => (ErrorCode::Conflict, format!("The update calculates with a value that this {item} does not have.")),
-        Unfit::Number => (ErrorCode::BadUserInput, format!("A number of this {item} would have more than 38 digits, or be out of range.")),
-        Unfit::Depth => (ErrorCode::BadUserInput, format!("A value of this {item} would be nested deeper than 32 levels.")),
+        Unfit::NoPath => {
+            (ErrorCode::Conflict, format!("The update changes part of a value that this {item} does not have."))
+        }
+        Unfit::NoOperand => {
+            (ErrorCode::Conflict, format!("The update calculates with a value that this {item} does not have."))
+        }
+        Unfit::Number => (
+            ErrorCode::BadUserInput,
+            format!("A number of this {item} would have more than 38 digits, or be out of range."),
+        ),
+        Unfit::Depth => {
+            (ErrorCode::BadUserInput, format!("A value of this {item} would be nested deeper than 32 levels."))
+        }
         Unfit::Key => (ErrorCode::BadUserInput, format!("A key of this {item} would be empty or too long.")),
         Unfit::Twice => (ErrorCode::BadUserInput, format!("This would write the same {item} twice.")),
     };
@@ -48,15 +57,16 @@ pub fn invalid(value: InvalidValue) -> FieldErrors {
     bad_input(format!("\"{}\" is not acceptable: {}", value.field, value.message))
 }
 
-/// The error of a write that would make something of a stored value that its field cannot read. A read of the field says the same.
+/// The error of a write that would make something of a stored value that its field cannot read. A read of the field
+/// says the same.
 pub fn unreadable(ty: &ObjectType, field: &str) -> FieldErrors {
     let declared = ty.fields.get(field).map(|field| field.ty.to_string()).unwrap_or_default();
     let message = format!("The stored value of {}.{field} does not fit the type {declared}.", ty.name);
     vec![FieldError::new(ErrorCode::Internal, message)]
 }
 
-/// The error of a missing item. The author's message is about the condition: it is used only if the condition asks whether the item exists,
-/// or if there is no condition.
+/// The error of a missing item. The author's message is about the condition: it is used only if the condition asks
+/// whether the item exists, or if there is no condition.
 pub fn absent(item: &str, condition: Option<&Condition>, message: Option<&str>) -> FieldError {
     let message = message.filter(|_| condition.is_none_or(asks_for_existence));
     FieldError::new(ErrorCode::NotFound, message.map_or_else(|| format!("This {item} does not exist."), str::to_owned))
@@ -83,7 +93,10 @@ pub fn open_end(error: &TableError) -> FieldError {
         ErrorCode::Timeout => ErrorCode::Timeout,
         _ => ErrorCode::Unavailable,
     };
-    FieldError::new(code, "The table did not answer, so the change may or may not have been made. Check before you repeat it.")
+    FieldError::new(
+        code,
+        "The table did not answer, so the change may or may not have been made. Check before you repeat it.",
+    )
 }
 
 /// The error of a delete that stopped half way.
@@ -93,7 +106,9 @@ pub fn half_way(code: ErrorCode) -> FieldError {
 
 /// The error if the item is deleted, but its late dependents could not be read.
 pub fn unswept(field_errors: FieldErrors) -> FieldErrors {
-    let told = |code| FieldError::new(code, "The item is deleted, but items that were added to it at the same time may remain.");
+    let told = |code| {
+        FieldError::new(code, "The item is deleted, but items that were added to it at the same time may remain.")
+    };
     field_errors.into_iter().map(|field_error| told(field_error.code)).collect()
 }
 

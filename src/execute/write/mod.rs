@@ -6,8 +6,9 @@
 //!                            └─ race ─┴─▶ classified outcome ─▶ items or messages
 //! ```
 //!
-//! `executor` runs it. `rules` check values against constraints. `draft` makes the calls of the actions, from what `lookup` reads and
-//! [`super::item`] makes of values. `dispatch` cascades, classifies failures and keeps replicas equal. `messages` are the errors that a caller gets.
+//! `executor` runs it. `rules` check values against constraints. `draft` makes the calls of the actions, from what
+//! `lookup` reads and [`super::item`] makes of values. `dispatch` cascades, classifies failures and keeps replicas
+//! equal. `messages` are the errors that a caller gets.
 
 mod dispatch;
 mod draft;

@@ -1,5 +1,5 @@
-//! An action of a write and its item type in; out: what writing one of its items takes, whatever its arguments are: calls of a transaction,
-//! places in which the item is written, and whether the item must be read first.
+//! An action of a write and its item type in; out: what writing one of its items takes, whatever its arguments are:
+//! calls of a transaction, places in which the item is written, and whether the item must be read first.
 
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::write::{Action, ActionKind};
@@ -16,8 +16,9 @@ pub struct ActionCost {
     pub parts: u64,
     /// The number of its replicas; 1 if it has none.
     pub replicas: u64,
-    /// The places in which an item is written: the table, each index that has keys of it, its replicas, and its guards. A key of an index
-    /// that changes is deleted and put (DynamoDB developer guide, "Write capacity units" of global secondary indexes).
+    /// The places in which an item is written: the table, each index that has keys of it, its replicas, and its guards.
+    /// A key of an index that changes is deleted and put (DynamoDB developer guide, "Write capacity units" of global
+    /// secondary indexes).
     pub places: f64,
     /// Whether the type has unique fields.
     pub is_unique: bool,
@@ -38,7 +39,8 @@ impl ActionCost {
             (ActionKind::Update { upsert: true, .. }, None) => 2 * all,
             (ActionKind::Update { .. }, None) => 2 * changed.iter().filter(|field| unique(field)).count() as u64,
         };
-        let replaces = matches!(action.kind, ActionKind::Put { replace: true } | ActionKind::Update { upsert: true, .. });
+        let replaces =
+            matches!(action.kind, ActionKind::Put { replace: true } | ActionKind::Update { upsert: true, .. });
         let rewrites = |keys: &ItemKeys, table: &Table, index: usize| {
             let fields = fields_of(keys, table, index);
             action.at.is_none() && (replaces || changed.iter().any(|field| fields.contains(field)))
@@ -80,7 +82,8 @@ fn changed<'a>(action: &'a Action, ty: &'a ObjectType) -> BTreeSet<&'a str> {
     if let ActionKind::Update { expression: Some(expression), .. } = &action.kind {
         changed.extend(expression.changes.keys().map(String::as_str));
     }
-    let renewed = ty.fields.values().filter(|field| field.rules.default.as_ref().is_some_and(|default| default.every_write));
+    let renewed =
+        ty.fields.values().filter(|field| field.rules.default.as_ref().is_some_and(|default| default.every_write));
     changed.extend(renewed.map(|field| field.name.as_str()));
     changed
 }

@@ -6,7 +6,8 @@ pub const ITEM_BYTES: u64 = 4 * 1024;
 pub const PAGE_BYTES: u64 = 1 << 20;
 /// One item of this many is assumed to match a filter, or to be of the type among others in its range.
 pub const OWN: u64 = 4;
-/// How often a page of links is filled up, if one link of [`OWN`] leads to an item: each time it asks for twice as many as led nowhere.
+/// How often a page of links is filled up, if one link of [`OWN`] leads to an item: each time it asks for twice as many
+/// as led nowhere.
 pub const FILLING_ROUNDS: u64 = 3;
 /// How many links it reads then, for each that it wants.
 pub const FILLING_LINKS: u64 = 5;

@@ -18,7 +18,8 @@ pub struct FindCost {
     pub units: f64,
 }
 
-/// The greatest cost of a find for one object, by Gets or by Queries: for `keyfold check`. A find over relations costs the sum of these.
+/// The greatest cost of a find for one object, by Gets or by Queries: for `keyfold check`. A find over relations costs
+/// the sum of these.
 pub fn cost_of_find(find: &Find, gets: bool) -> FindCost {
     let max = u64::from(find.max);
     let (found, wanted) = match find.returns {
@@ -27,7 +28,8 @@ pub fn cost_of_find(find: &Find, gets: bool) -> FindCost {
         Returns::Connection => (max, max + 1),
         Returns::Count => (0, PAGE_BYTES / ITEM_BYTES),
     };
-    let contents = if find.filter.is_some() && find.returns != Returns::Count { Contents::Sparse } else { Contents::Wanted };
+    let contents =
+        if find.filter.is_some() && find.returns != Returns::Count { Contents::Sparse } else { Contents::Wanted };
     let range = RangeCost::new(wanted, contents);
     let calls = if gets { found.div_ceil(KEYS_PER_BATCH).max(1) } else { range.calls };
     FindCost { items: found, calls, units: units(if gets { found } else { range.items }, find.consistent) }

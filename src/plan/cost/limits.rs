@@ -1,4 +1,5 @@
-//! The greatest cost of an operation, and its limits, in; whether the operation is refused, and which field to page, out.
+//! The greatest cost of an operation, and its limits, in; whether the operation is refused, and which field to page,
+//! out.
 
 use super::field::FieldCost;
 use super::operation::OperationCost;
@@ -43,7 +44,8 @@ impl CostLimits {
 }
 
 impl OperationCost {
-    /// The field whose smaller page lowers the cost most: on the path to the most expensive read, the field with the most items.
+    /// The field whose smaller page lowers the cost most: on the path to the most expensive read, the field with the
+    /// most items.
     fn field_to_page(&self) -> Option<&FieldCost> {
         let worst = self.fields.iter().max_by(|left, right| left.units.total_cmp(&right.units))?;
         let leads = |field: &&FieldCost| worst.path.starts_with(&field.path) && !field.path.is_empty();

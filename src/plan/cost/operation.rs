@@ -30,7 +30,8 @@ pub fn cost_of_operation(
     variables: &Map<String, Value>,
     single_writes: SingleWrites,
 ) -> OperationCost {
-    let mut all = OperationCost { fields: Vec::new(), calls: 0, waves: 0, read_units: 0.0, write_units: 0.0, objects: 0 };
+    let mut all =
+        OperationCost { fields: Vec::new(), calls: 0, waves: 0, read_units: 0.0, write_units: 0.0, objects: 0 };
     for step in &operation.steps {
         let mut seeds = 1;
         if let Some(write) = &step.write {

@@ -14,7 +14,11 @@ impl OperationCost {
             let what = if *writes { "written" } else { "found" };
             let kind = if *writes { "write" } else { "read" };
             let path = if field.path.is_empty() { String::new() } else { format!(" at {}", field.path.join(".")) };
-            let _ = writeln!(text, "  {coordinate}{path}: {times} × {items} {what}, {}, {units} {kind} units", counted(*calls, "call"));
+            let _ = writeln!(
+                text,
+                "  {coordinate}{path}: {times} × {items} {what}, {}, {units} {kind} units",
+                counted(*calls, "call")
+            );
         }
         let Self { calls, waves, read_units, write_units, objects, .. } = self;
         let written = if *write_units > 0.0 { format!(", {write_units} write units") } else { String::new() };

@@ -1,4 +1,5 @@
-//! A plan in; out: the greatest number of calls and capacity units of its reads, and of the objects in its part of the response.
+//! A plan in; out: the greatest number of calls and capacity units of its reads, and of the objects in its part of the
+//! response.
 
 use super::assumed::{ELEMENTS, FILLING_LINKS, FILLING_ROUNDS, ITEM_BYTES};
 use super::field::FieldCost;
@@ -50,8 +51,10 @@ impl PlanCost {
         let mut reads: Vec<FieldCost> = sized.map(|(id, (size, path))| calls.add_read(id, size, path)).collect();
         for collection in &plan.collections {
             let Some(first) = collection.reads.first().and_then(|first| plan.reads.get(*first)) else { continue };
-            let (times, between) = (rows[first.space], collection.occupants.iter().filter(|occupant| occupant.is_single).count() as u64);
-            // The Query reads one page. Items that the schema does not know may keep it from its members, which are then read by themselves.
+            let (times, between) =
+                (rows[first.space], collection.occupants.iter().filter(|occupant| occupant.is_single).count() as u64);
+            // The Query reads one page. Items that the schema does not know may keep it from its members, which are
+            // then read by themselves.
             calls.others = calls.others.saturating_add(times);
             if let Some(read) = collection.reads.first().and_then(|first| reads.get_mut(*first)) {
                 read.units += units(between, first.consistent) * times as f64;
@@ -100,14 +103,17 @@ impl WaveCalls<'_> {
             ReadAction::Query(_) => {
                 // What the partition tells is looked up beside the Query, the rest for each page.
                 self.join(read.wave, Batch::Plain, ranges.saturating_mul(lookups));
-                let of_pages = if lookups > 0 { ranges.saturating_mul(size.pages + asked.div_ceil(KEYS_PER_BATCH)) } else { 0 };
+                let of_pages =
+                    if lookups > 0 { ranges.saturating_mul(size.pages + asked.div_ceil(KEYS_PER_BATCH)) } else { 0 };
                 let own = (ranges / links).saturating_mul(size.pages).saturating_mul(rounds);
                 self.others = self.others.saturating_add(own).saturating_add(of_pages);
                 own
             }
         };
         let location = match &read.action {
-            ReadAction::Query(query) if let Want::Page { arguments, .. } = query.want => self.plan.arguments[arguments].location,
+            ReadAction::Query(query) if let Want::Page { arguments, .. } = query.want => {
+                self.plan.arguments[arguments].location
+            }
             _ => (0, 0),
         };
         // What a shared Query does not reach is read again.
@@ -125,7 +131,8 @@ impl WaveCalls<'_> {
         }
     }
 
-    /// Whether a page is filled up by a read, or is itself: links of it may lead nowhere. The page is then read on, with its elements.
+    /// Whether a page is filled up by a read, or is itself: links of it may lead nowhere. The page is then read on,
+    /// with its elements.
     fn is_filled(&self, id: ReadId) -> bool {
         let mut reads = self.plan.reads.iter().enumerate();
         reads.any(|(page, read)| read.elements().contains(&id) || page == id && !read.elements().is_empty())
@@ -142,7 +149,8 @@ impl WaveCalls<'_> {
     }
 }
 
-/// The read units of this many items (DynamoDB developer guide, "DynamoDB throughput capacity": one for 4 KB, half if eventual).
+/// The read units of this many items (DynamoDB developer guide, "DynamoDB throughput capacity": one for 4 KB, half if
+/// eventual).
 pub fn units(items: u64, consistent: bool) -> f64 {
     let each = ITEM_BYTES as f64 / 4096.0;
     items as f64 * if consistent { each } else { each / 2.0 }
@@ -163,7 +171,9 @@ impl Walk<'_> {
         for output in &object.fields {
             path.push(output.key.clone());
             let within = match &output.value {
-                OutputValue::One(target, object) | OutputValue::List(target, object) => self.found(target, object, path),
+                OutputValue::One(target, object) | OutputValue::List(target, object) => {
+                    self.found(target, object, path)
+                }
                 OutputValue::Page(target, parts) => {
                     self.note(target, path);
                     self.parts(target, parts, path)
@@ -181,7 +191,10 @@ impl Walk<'_> {
                     let of_type = |node: &NodeOutput| self.found(&node.target, &node.object, path);
                     nodes.types.iter().map(of_type).fold(0, u64::saturating_add)
                 }
-                OutputValue::Typename | OutputValue::Introspection | OutputValue::Leaf(_) | OutputValue::GlobalId(..) => 0,
+                OutputValue::Typename
+                | OutputValue::Introspection
+                | OutputValue::Leaf(_)
+                | OutputValue::GlobalId(..) => 0,
                 OutputValue::Done => 0,
             };
             path.pop();
@@ -213,7 +226,8 @@ impl Walk<'_> {
         objects
     }
 
-    /// Records the path of the reads that find a target, from the read that pages to the read that shows whether an object exists.
+    /// Records the path of the reads that find a target, from the read that pages to the read that shows whether an
+    /// object exists.
     fn note(&mut self, target: &ObjectSource, path: &[String]) {
         let last = if let Presence::Read(read) = target.presence { Some(read) } else { None };
         let first = target.pages.or(last);

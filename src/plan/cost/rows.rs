@@ -1,5 +1,5 @@
-//! A plan and the values of its arguments in; out: the greatest number of rows of each space, and of keys, ranges and items of each read.
-//! Must not know calls.
+//! A plan and the values of its arguments in; out: the greatest number of rows of each space, and of keys, ranges and
+//! items of each read. Must not know calls.
 
 use super::assumed::{ELEMENTS, ITEM_BYTES, PAGE_BYTES};
 use super::range::{Contents, RangeCost};
@@ -35,7 +35,8 @@ pub struct ArgumentValues<'p> {
 impl<'p> ArgumentValues<'p> {
     /// Coerces the arguments. Refused values count as none: the request does not read them either.
     pub fn new(model: &Model, plan: &'p Plan, variables: &Map<String, Value>) -> Self {
-        let values = plan.arguments.iter().map(|arguments| arguments.evaluate(&model.api, variables).unwrap_or_default());
+        let values =
+            plan.arguments.iter().map(|arguments| arguments.evaluate(&model.api, variables).unwrap_or_default());
         Self { plan, values: values.collect() }
     }
 
@@ -91,7 +92,9 @@ impl<'p> ArgumentValues<'p> {
 
     fn page_size(&self, id: ArgumentsId, sizes: PageSizes) -> u64 {
         let (values, given) = (&self.values[id], &self.plan.arguments[id].given);
-        let is_given = |name: &str| given.iter().any(|known| known == name) && values.get(name).is_some_and(|value| !value.is_null());
+        let is_given = |name: &str| {
+            given.iter().any(|known| known == name) && values.get(name).is_some_and(|value| !value.is_null())
+        };
         let backward = is_given("last") || is_given("before");
         let asked = values.get(if backward { "last" } else { "first" }).and_then(Value::as_u64);
         asked.unwrap_or_else(|| sizes.without_arguments(backward).into()).min(sizes.max.into())

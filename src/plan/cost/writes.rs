@@ -1,5 +1,5 @@
-//! The write of a mutation's field in; out: the greatest number of calls and capacity units of its reads and writes, if it is made at the
-//! first attempt.
+//! The write of a mutation's field in; out: the greatest number of calls and capacity units of its reads and writes, if
+//! it is made at the first attempt.
 
 use super::action::ActionCost;
 use super::assumed::ITEM_BYTES;
@@ -77,18 +77,23 @@ impl OperationCost {
             let targets = lookups.target.as_ref().map_or(1, |lookup| self.add_lookup(model, lookup, (variables, 1, 1)));
             most = most.max(targets);
             let cost = ActionCost::new(model, action, ty);
-            let asked: Vec<u64> = declared.demanded(action, ty).iter().map(|(_, auth, asked)| self::lookups(auth, *asked)).collect();
+            let asked: Vec<u64> =
+                declared.demanded(action, ty).iter().map(|(_, auth, asked)| self::lookups(auth, *asked)).collect();
             let looked_up = asked.iter().sum::<u64>();
             sum.check(targets.saturating_mul(asked.iter().filter(|count| **count > 0).count() as u64));
-            let is_alone = declared.actions.len() == 1 && write.found.is_none() && cost.parts == 1 && looked_up + of_field == 0;
-            let alone = is_alone && single_writes == SingleWrites::Call && lookups.cascade.is_empty() && !is_many(action);
-            let each = looked_up + u64::from(reads_first(action, &cost, alone)) + u64::from(reads_if_unmet(declared, action));
+            let is_alone =
+                declared.actions.len() == 1 && write.found.is_none() && cost.parts == 1 && looked_up + of_field == 0;
+            let alone =
+                is_alone && single_writes == SingleWrites::Call && lookups.cascade.is_empty() && !is_many(action);
+            let each =
+                looked_up + u64::from(reads_first(action, &cost, alone)) + u64::from(reads_if_unmet(declared, action));
             sum.reads = sum.reads.saturating_add(targets.saturating_mul(each));
             // Replicas that an interrupted delete may have left are compared with their item.
             if matches!(action.kind, ActionKind::Delete { .. }) {
                 self.add_batches(targets.saturating_mul(if cost.replicas > 1 { cost.replicas } else { 0 }));
             }
-            let is_returned = matches!(declared.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
+            let is_returned =
+                matches!(declared.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
             if is_returned && !alone && reads_result(action) {
                 results = targets;
             }
@@ -105,13 +110,15 @@ impl OperationCost {
         most
     }
 
-    /// Adds the calls of a field's write and of the reads for it. `is_call` is whether it is one call and no transaction.
+    /// Adds the calls of a field's write and of the reads for it. `is_call` is whether it is one call and no
+    /// transaction.
     fn add_sum(&mut self, field: &str, sum: &WriteSum, is_call: bool, stages: u64) {
         self.calls = self.calls.saturating_add(sum.reads);
         self.read_units += sum.reads as f64 * STRONG_READ;
         let mut calls = 1;
         let mut units = sum.units;
-        // Beyond the size of a transaction, replicas follow it, and dependents come before it: their conditions are checked first.
+        // Beyond the size of a transaction, replicas follow it, and dependents come before it: their conditions are
+        // checked first.
         if sum.parts > PER_TRANSACTION {
             calls = (sum.parts.div_ceil(PER_BATCH) + stages).saturating_add(2);
             units += sum.items as f64 * unit();
@@ -123,11 +130,21 @@ impl OperationCost {
         self.write_units += units;
         let coordinate = format!("Mutation.{field}");
         let (location, path, items) = ((0, 0), Vec::new(), sum.items);
-        self.fields.push(FieldCost { coordinate, path, location, times: 1, items, is_page: false, calls, units, writes: true });
+        self.fields.push(FieldCost {
+            coordinate,
+            path,
+            location,
+            times: 1,
+            items,
+            is_page: false,
+            calls,
+            units,
+            writes: true,
+        });
     }
 
-    /// Adds the reads and the deletes of the dependents of this many items, and gives the number of its paths. They are found before the
-    /// items are deleted, and looked for again after it: at once, and when an index has caught up.
+    /// Adds the reads and the deletes of the dependents of this many items, and gives the number of its paths. They are
+    /// found before the items are deleted, and looked for again after it: at once, and when an index has caught up.
     fn add_cascade(
         &mut self,
         model: &Model,
@@ -151,8 +168,14 @@ impl OperationCost {
         lookups.cascade.len() as u64
     }
 
-    /// Adds the reads for a write from this many items, made this many times. Gives the number of items that they find each time.
-    fn add_lookup(&mut self, model: &Model, lookup: &WriteLookup, (variables, seeds, times): (&Map<String, Value>, u64, u64)) -> u64 {
+    /// Adds the reads for a write from this many items, made this many times. Gives the number of items that they find
+    /// each time.
+    fn add_lookup(
+        &mut self,
+        model: &Model,
+        lookup: &WriteLookup,
+        (variables, seeds, times): (&Map<String, Value>, u64, u64),
+    ) -> u64 {
         let mut cost = PlanCost::new(model, &lookup.plan, variables, seeds);
         let found = cost.rows[lookup.target.space];
         cost.calls = cost.calls.saturating_mul(times);
@@ -186,7 +209,8 @@ fn is_many(action: &Action) -> bool {
     matches!(action.target, WriteTarget::Read { many: true, .. })
 }
 
-/// Whether an item may be read before it is written. `alone`: its write is one call, whose answer tells what it deletes.
+/// Whether an item may be read before it is written. `alone`: its write is one call, whose answer tells what it
+/// deletes.
 fn reads_first(action: &Action, cost: &ActionCost, alone: bool) -> bool {
     let by_key = matches!(action.target, WriteTarget::Key(_));
     match (&action.kind, &action.at) {
@@ -198,7 +222,8 @@ fn reads_first(action: &Action, cost: &ActionCost, alone: bool) -> bool {
     }
 }
 
-/// Whether its condition may be read, because a later action cannot be drafted: the caller then hears of the first that does not hold.
+/// Whether its condition may be read, because a later action cannot be drafted: the caller then hears of the first that
+/// does not hold.
 fn reads_if_unmet(write: &Write, action: &Action) -> bool {
     action.condition.is_some() && (write.actions.len() > 1 || is_many(action))
 }

@@ -1,7 +1,8 @@
-//! A field of the operation in, its arguments out: from the document, its variables and the schema's defaults; and their coerced values.
+//! A field of the operation in, its arguments out: from the document, its variables and the schema's defaults; and
+//! their coerced values.
 //!
-//! Coercion: GraphQL spec section 6.4.1, "Coercing Field Arguments". Literals and variables are checked before anything runs. Only a
-//! variable's null in a non-null place is left to refuse here.
+//! Coercion: GraphQL spec section 6.4.1, "Coercing Field Arguments". Literals and variables are checked before anything
+//! runs. Only a variable's null in a non-null place is left to refuse here.
 
 use super::collect::{CollectedField, SelectionContext};
 use crate::plan::tree::{ArgumentValue, Arguments};
@@ -17,9 +18,11 @@ pub fn of_field(context: &SelectionContext<'_>, field: &Field, collected: &Colle
     let mut values = IndexMap::new();
     let mut given = Vec::new();
     for argument in &field.arguments {
-        let literal = collected.field.arguments.iter().find(|node| node.name == argument.name.as_str()).map(|node| &node.value);
+        let literal =
+            collected.field.arguments.iter().find(|node| node.name == argument.name.as_str()).map(|node| &node.value);
         // A variable without a value counts as no argument.
-        let literal = literal.filter(|literal| literal.as_variable().is_none_or(|name| context.variables.contains_key(name.as_str())));
+        let literal = literal
+            .filter(|literal| literal.as_variable().is_none_or(|name| context.variables.contains_key(name.as_str())));
         let value = match (literal, &argument.default) {
             (Some(literal), _) => {
                 given.push(argument.name.clone());
@@ -34,7 +37,8 @@ pub fn of_field(context: &SelectionContext<'_>, field: &Field, collected: &Colle
 }
 
 impl Arguments {
-    /// The arguments of a relation on a `through` path: those of the outer field with the same names, or its own defaults.
+    /// The arguments of a relation on a `through` path: those of the outer field with the same names, or its own
+    /// defaults.
     pub fn of_relation(&self, hop: &Field) -> Arguments {
         let mut values = IndexMap::new();
         for argument in &hop.arguments {

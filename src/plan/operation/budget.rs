@@ -1,5 +1,5 @@
-//! A valid document in; out: whether its depth, fields and aliases are within the budgets. Fields in fragments count each time they are
-//! spread, aliases once.
+//! A valid document in; out: whether its depth, fields and aliases are within the budgets. Fields in fragments count
+//! each time they are spread, aliases once.
 //!
 //! Nested fragments can grow exponentially, so the walk stops as soon as a budget is exceeded.
 
@@ -49,9 +49,14 @@ struct Within {
     again: bool,
 }
 
-/// Checks an operation against the budgets. A fragment's fields count each time it is spread, so its aliases count once. In introspection,
-/// depth is unlimited here, and aliases count each time: each alias of `types` repeats the whole schema, and nothing else bounds that.
-pub fn check(document: &ExecutableDocument, operation: &Operation, budgets: &OperationBudgets) -> Result<(), PlanError> {
+/// Checks an operation against the budgets. A fragment's fields count each time it is spread, so its aliases count
+/// once. In introspection, depth is unlimited here, and aliases count each time: each alias of `types` repeats the
+/// whole schema, and nothing else bounds that.
+pub fn check(
+    document: &ExecutableDocument,
+    operation: &Operation,
+    budgets: &OperationBudgets,
+) -> Result<(), PlanError> {
     let mut count = Count { document, budgets, counted: HashSet::new(), fields: 0, aliases: 0, spreads: 0 };
     count.walk(&operation.selection_set, Within { depth: Some(1), again: false })
 }
@@ -93,7 +98,8 @@ impl<'a> Count<'a> {
     fn spread(&mut self, set: &SelectionSet, within: Within) -> Result<(), PlanError> {
         self.spreads += 1;
         if self.spreads > self.budgets.fields {
-            let message = format!("The operation is too large: more than {} fragments (--max-fields).", self.budgets.fields);
+            let message =
+                format!("The operation is too large: more than {} fragments (--max-fields).", self.budgets.fields);
             return Err(PlanError::new(PlanErrorKind::Limit, message));
         }
         self.walk(set, within)
@@ -121,11 +127,17 @@ mod tests {
         assert_eq!(told(&spread.replace("{ a { ...F b", "{ x: c z: c a { ...F b")), refused);
         assert_eq!(told("{ a { x: c y: c } b { x: c y: c } }"), refused);
         // Each alias within introspection is a part of the schema once more, and no other limit bounds that.
-        let types = "{ __schema { queryType { ...T } mutationType { ...T } } } fragment T on __Type { x: name y: name }";
+        let types =
+            "{ __schema { queryType { ...T } mutationType { ...T } } } fragment T on __Type { x: name y: name }";
         assert_eq!(told(types), refused);
         // Clients add `__typename` under names of their own. It repeats nothing, and counts as a field.
         let names = (0..9).map(|n| format!("n{n}: __typename ")).collect::<String>();
-        assert_eq!(told(&format!("{{ a {{ {names} x: c }} y: c z: c {names} __schema {{ {names} }} }}").replace("{ n0", "{ m0")), None);
+        assert_eq!(
+            told(
+                &format!("{{ a {{ {names} x: c }} y: c z: c {names} __schema {{ {names} }} }}").replace("{ n0", "{ m0")
+            ),
+            None
+        );
     }
 
     #[test]
@@ -136,7 +148,10 @@ mod tests {
             let document = ExecutableDocument::parse_and_validate(&api, text, "operation").unwrap();
             check(&document, document.operations.get(None).unwrap(), &budgets).unwrap_err().message
         };
-        assert_eq!(told("{ a { a { a { c } } } }"), "The operation is too large: more than 3 levels deep (--max-depth).");
+        assert_eq!(
+            told("{ a { a { a { c } } } }"),
+            "The operation is too large: more than 3 levels deep (--max-depth)."
+        );
         assert_eq!(told("{ a { c } b: a { c } c }"), "The operation is too large: more than 4 fields (--max-fields).");
         let empty = "{ ...F ...F ...F ...F ...F } fragment F on Query { ...G } fragment G on Query { ...H } fragment H on Query { c }";
         assert_eq!(told(empty), "The operation is too large: more than 4 fragments (--max-fields).");

@@ -60,7 +60,8 @@ impl<'a> SelectionContext<'a> {
                 Selection::Field(field) => {
                     let key = field.response_key().clone();
                     let location = place(field, self.document);
-                    let merged = fields.entry(key).or_insert_with(|| CollectedField { field, location, sets: Vec::new() });
+                    let merged =
+                        fields.entry(key).or_insert_with(|| CollectedField { field, location, sets: Vec::new() });
                     merged.sets.push(&field.selection_set);
                 }
                 Selection::InlineFragment(fragment) => {
@@ -98,7 +99,9 @@ impl<'a> SelectionContext<'a> {
     fn holds(&self, value: Option<&Node<Literal>>) -> bool {
         match value.map(|value| &**value) {
             Some(Literal::Boolean(value)) => *value,
-            Some(Literal::Variable(name)) => self.variables.get(name.as_str()).and_then(Value::as_bool).unwrap_or(false),
+            Some(Literal::Variable(name)) => {
+                self.variables.get(name.as_str()).and_then(Value::as_bool).unwrap_or(false)
+            }
             _ => false,
         }
     }

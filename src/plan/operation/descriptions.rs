@@ -1,13 +1,13 @@
-//! A document in; the same document without descriptions out. Descriptions of operations, fragments and variables are new in the GraphQL
-//! specification of September 2025 (section 2.4, "Document"), and apollo-parser 0.8 does not know them. Spaces take their place, so that
-//! every other token keeps its line and column. Must not know the schema.
+//! A document in; the same document without descriptions out. Descriptions of operations, fragments and variables are
+//! new in the GraphQL specification of September 2025 (section 2.4, "Document"), and apollo-parser 0.8 does not know
+//! them. Spaces take their place, so that every other token keeps its line and column. Must not know the schema.
 
 use apollo_parser::{Lexer, TokenKind};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Blanks the descriptions of a document. A document that does not lex, or has more tokens than the limit, stays as it is for the parser to
-/// report.
+/// Blanks the descriptions of a document. A document that does not lex, or has more tokens than the limit, stays as it
+/// is for the parser to report.
 pub fn blank(text: &str, tokens: usize) -> Cow<'_, str> {
     let found = if text.contains('"') { find(text, tokens) } else { Vec::new() };
     if found.is_empty() {
@@ -17,14 +17,16 @@ pub fn blank(text: &str, tokens: usize) -> Cow<'_, str> {
     let mut end = 0;
     for Range { start, end: next } in found {
         blanked.push_str(&text[end..start]);
-        blanked.extend(text[start..next].chars().map(|letter| if matches!(letter, '\n' | '\r') { letter } else { ' ' }));
+        blanked
+            .extend(text[start..next].chars().map(|letter| if matches!(letter, '\n' | '\r') { letter } else { ' ' }));
         end = next;
     }
     blanked.push_str(&text[end..]);
     Cow::Owned(blanked)
 }
 
-/// Finds descriptions: strings before a definition's keyword outside of selection sets, and strings before a `$` among the variables.
+/// Finds descriptions: strings before a definition's keyword outside of selection sets, and strings before a `$` among
+/// the variables.
 fn find(text: &str, tokens: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut string: Option<Range<usize>> = None;

@@ -1,4 +1,5 @@
-//! Operation text → a parsed and valid document, within the budgets. Cached by its text, so nothing here depends on variables.
+//! Operation text → a parsed and valid document, within the budgets. Cached by its text, so nothing here depends on
+//! variables.
 
 use super::budget::{self, OperationBudgets};
 use super::specialise::{Sensitivity, sensitivities};
@@ -11,7 +12,8 @@ use apollo_compiler::validation::{DiagnosticList, Valid, WithErrors};
 use apollo_compiler::{ExecutableDocument, Node, Schema};
 use std::collections::HashMap;
 
-/// The most mistakes that are reported for a document or its variables, and the most operation names that a message lists.
+/// The most mistakes that are reported for a document or its variables, and the most operation names that a message
+/// lists.
 pub const MAX_MISTAKES: usize = 20;
 
 /// A valid document, with what is known of its operations before any variable.
@@ -28,7 +30,9 @@ impl Document {
     pub fn parse(api: &Valid<Schema>, text: &str, budgets: &OperationBudgets) -> Result<Self, Vec<PlanError>> {
         let mut parser = Parser::new().token_limit(budgets.tokens).recursion_limit(budgets.recursion);
         let text = descriptions::blank(text, budgets.tokens);
-        let ast = parser.parse_ast(text, "operation").map_err(|failed| of_list(&failed.errors, PlanErrorKind::Syntax, budgets))?;
+        let ast = parser
+            .parse_ast(text, "operation")
+            .map_err(|failed| of_list(&failed.errors, PlanErrorKind::Syntax, budgets))?;
         let parsed = match ast.to_executable_validate(api) {
             Ok(parsed) => parsed,
             Err(failed) => {
@@ -78,8 +82,9 @@ impl Document {
     }
 }
 
-/// Whether nothing is wrong but that the compiler counts a root field of a subscription each time it is written. Selections with one
-/// response key are one field (GraphQL spec section 5.2.4.1, "Single Root Field"), and the compiler has checked that they can be merged.
+/// Whether nothing is wrong but that the compiler counts a root field of a subscription each time it is written.
+/// Selections with one response key are one field (GraphQL spec section 5.2.4.1, "Single Root Field"), and the compiler
+/// has checked that they can be merged.
 fn only_repeats_roots(failed: &WithErrors<ExecutableDocument>) -> bool {
     let document = &failed.partial;
     let has_one_root = |operation: &Node<Operation>| {
@@ -92,7 +97,9 @@ fn only_repeats_roots(failed: &WithErrors<ExecutableDocument>) -> bool {
 
 /// The compiler's diagnostics as errors for the caller.
 fn of_list(list: &DiagnosticList, kind: PlanErrorKind, budgets: &OperationBudgets) -> Vec<PlanError> {
-    let refused = list.iter().any(|one| matches!(one.error.unstable_error_name(), Some("UndefinedField" | "SubselectionOnScalarType")));
+    let refused = list
+        .iter()
+        .any(|one| matches!(one.error.unstable_error_name(), Some("UndefinedField" | "SubselectionOnScalarType")));
     let mut mistakes: Vec<PlanError> = Vec::new();
     for diagnostic in list.iter() {
         // The compiler drops a refused selection and then also reports that it is missing.
@@ -107,7 +114,8 @@ fn of_list(list: &DiagnosticList, kind: PlanErrorKind, budgets: &OperationBudget
         }
         let message = if kind == PlanErrorKind::Syntax { in_plain_words(&said) } else { said };
         let mistake = PlanError { kind, message: sentence(&message), locations: place.into_iter().collect() };
-        let told = mistakes.iter().any(|before| before.message == mistake.message && before.locations == mistake.locations);
+        let told =
+            mistakes.iter().any(|before| before.message == mistake.message && before.locations == mistake.locations);
         if !told && mistakes.len() < MAX_MISTAKES {
             mistakes.push(mistake);
         }
@@ -121,12 +129,18 @@ fn limit(message: &str, budgets: &OperationBudgets) -> Option<String> {
         return Some(format!("The operation is too large: more than {} tokens.", budgets.tokens));
     }
     let nested = ["recursion limit reached", "too much recursion", "too much nesting"];
-    nested.iter().any(|limit| message.contains(limit)).then(|| "The operation is too large: its nesting is too deep.".to_owned())
+    nested
+        .iter()
+        .any(|limit| message.contains(limit))
+        .then(|| "The operation is too large: its nesting is too deep.".to_owned())
 }
 
 /// Replaces the parser's own names of tokens, and of the end, by what is written.
 fn in_plain_words(message: &str) -> String {
-    let ends = [("got EOF", "got the end of the document"), ("Unexpected <EOF>", "expected an operation, got the end of the document")];
+    let ends = [
+        ("got EOF", "got the end of the document"),
+        ("Unexpected <EOF>", "expected an operation, got the end of the document"),
+    ];
     ends.iter().fold(in_plain_tokens(message), |message, (name, plain)| message.replacen(name, plain, 1))
 }
 
@@ -147,10 +161,13 @@ mod tests {
 
     #[test]
     fn a_response_key_that_a_subscription_repeats_is_one_field() {
-        let text = "type Query { a: Int } type Note { x: Int y: Int } type Subscription { notes(id: Int): Note others: Note }";
+        let text =
+            "type Query { a: Int } type Note { x: Int y: Int } type Subscription { notes(id: Int): Note others: Note }";
         let api = Schema::parse_and_validate(text, "api").unwrap();
         let told = |text: &str| {
-            Document::parse(&api, text, &OperationBudgets::default()).map(drop).map_err(|mistakes| mistakes[0].message.clone())
+            Document::parse(&api, text, &OperationBudgets::default())
+                .map(drop)
+                .map_err(|mistakes| mistakes[0].message.clone())
         };
         for one in [
             "subscription { notes { x } }",
@@ -178,10 +195,14 @@ mod tests {
     #[test]
     fn an_operation_that_is_not_told_is_asked_for_by_the_names_there_are() {
         let api = Schema::parse_and_validate("type Query { a: Int }", "api").unwrap();
-        let said =
-            |text: &str, name| Document::parse(&api, text, &OperationBudgets::default()).unwrap().operation(name).unwrap_err().message;
+        let said = |text: &str, name| {
+            Document::parse(&api, text, &OperationBudgets::default()).unwrap().operation(name).unwrap_err().message
+        };
         let three = "query A { a } query B { a } query C { a }";
-        assert_eq!(said(three, None), "The document has several operations, `A`, `B` and `C`. Set `operationName` to one of them.");
+        assert_eq!(
+            said(three, None),
+            "The document has several operations, `A`, `B` and `C`. Set `operationName` to one of them."
+        );
         assert_eq!(said(three, Some("D")), "The document has no operation `D`. It has `A`, `B` and `C`.");
         assert_eq!(said("query A { a }", Some("D")), "The document has no operation `D`. It has `A`.");
         assert_eq!(said("{ a }", Some("D")), "The document has no operation `D`. It has an operation without a name.");

@@ -1,7 +1,9 @@
 //! A parsed document in; how many bytes of memory it holds, about, out. Must not know who keeps it.
 
 use apollo_compiler::ast::{Argument, Directive, Value, VariableDefinition};
-use apollo_compiler::executable::{Field, Fragment, FragmentSpread, InlineFragment, Operation, Selection, SelectionSet};
+use apollo_compiler::executable::{
+    Field, Fragment, FragmentSpread, InlineFragment, Operation, Selection, SelectionSet,
+};
 use apollo_compiler::{ExecutableDocument, Node};
 
 /// What a node needs besides its content: the reference count, the place in the text, and the allocator's share.
@@ -13,12 +15,15 @@ const NAME: usize = 32;
 pub fn bytes_of(document: &ExecutableDocument) -> u64 {
     let operations = document.operations.iter().map(|operation| {
         let variables: usize = operation.variables.iter().map(|variable| of_variable(variable)).sum();
-        NODE + size_of::<Operation>() + NAME + variables + of_directives(&operation.directives) + of_set(&operation.selection_set)
+        NODE + size_of::<Operation>()
+            + NAME
+            + variables
+            + of_directives(&operation.directives)
+            + of_set(&operation.selection_set)
     });
-    let fragments = document
-        .fragments
-        .values()
-        .map(|fragment| NODE + size_of::<Fragment>() + 2 * NAME + of_directives(&fragment.directives) + of_set(&fragment.selection_set));
+    let fragments = document.fragments.values().map(|fragment| {
+        NODE + size_of::<Fragment>() + 2 * NAME + of_directives(&fragment.directives) + of_set(&fragment.selection_set)
+    });
     (operations.sum::<usize>() + fragments.sum::<usize>()) as u64
 }
 
@@ -34,9 +39,14 @@ fn of_set(set: &SelectionSet) -> usize {
             let set = of_set(&field.selection_set);
             NODE + size_of::<Field>() + names + of_arguments(&field.arguments) + of_directives(&field.directives) + set
         }
-        Selection::FragmentSpread(spread) => NODE + size_of::<FragmentSpread>() + NAME + of_directives(&spread.directives),
+        Selection::FragmentSpread(spread) => {
+            NODE + size_of::<FragmentSpread>() + NAME + of_directives(&spread.directives)
+        }
         Selection::InlineFragment(inline) => {
-            NODE + size_of::<InlineFragment>() + NAME + of_directives(&inline.directives) + of_set(&inline.selection_set)
+            NODE + size_of::<InlineFragment>()
+                + NAME
+                + of_directives(&inline.directives)
+                + of_set(&inline.selection_set)
         }
     })
 }

@@ -1,9 +1,9 @@
-//! The literals of an operation in; out: those that do not fit their types. apollo-compiler does not know Keyfold's scalars, so their
-//! literals are coerced here before anything runs, also in fields that are skipped. It does not check variables inside literals or OneOf
-//! input objects either, so these are checked here too.
+//! The literals of an operation in; out: those that do not fit their types. apollo-compiler does not know Keyfold's
+//! scalars, so their literals are coerced here before anything runs, also in fields that are skipped. It does not check
+//! variables inside literals or OneOf input objects either, so these are checked here too.
 //!
-//! GraphQL spec sections 5.6.1 "Values of Correct Type", 5.6.3 "Input Object Field Uniqueness", 5.8.3 "All Variable Uses Defined" and 5.8.5
-//! "All Variable Usages Are Allowed".
+//! GraphQL spec sections 5.6.1 "Values of Correct Type", 5.6.3 "Input Object Field Uniqueness", 5.8.3 "All Variable
+//! Uses Defined" and 5.8.5 "All Variable Usages Are Allowed".
 
 use crate::plan::error::{PlanError, PlanErrorKind, place};
 use crate::schema::scalar::coerce::{coerce, exactly_one, is_one_of, json_of};
@@ -107,7 +107,8 @@ impl<'a> Walk<'a> {
                     // Variables inside a JSON value are coerced as variables.
                     if let Err(misfit) = coerce(self.api, ty, &json_of(value, &Map::new())) {
                         let message = format!("{}\" is not acceptable: {}", self.name, misfit.why);
-                        self.mistakes.push(PlanError::new(PlanErrorKind::Input, message).at(place(value, self.document)));
+                        self.mistakes
+                            .push(PlanError::new(PlanErrorKind::Input, message).at(place(value, self.document)));
                     }
                 }
                 _ => {}

@@ -1,5 +1,5 @@
-//! The text of an operation and its variables in; a valid document within its budgets, coerced values and merged selections out. Must not
-//! know reads.
+//! The text of an operation and its variables in; a valid document within its budgets, coerced values and merged
+//! selections out. Must not know reads.
 //!
 //! | module | in → out |
 //! |---|---|

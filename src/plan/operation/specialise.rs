@@ -1,7 +1,7 @@
 //! An operation in; out: the variables on which its plan depends, and the key under which the plan is cached.
 //!
-//! A plan has no conditions. It is made for the values of variables in `@skip`, `@include` and sorting arguments, and for the presence of
-//! variables in other arguments: a null argument binds nothing and may choose another access path.
+//! A plan has no conditions. It is made for the values of variables in `@skip`, `@include` and sorting arguments, and
+//! for the presence of variables in other arguments: a null argument binds nothing and may choose another access path.
 
 use apollo_compiler::ExecutableDocument;
 use apollo_compiler::executable::{DirectiveList, Operation, Selection, SelectionSet};

@@ -1,5 +1,5 @@
-//! A caller's variables in; the coerced values out, or every mistake in them (GraphQL spec section 6.1.2, "Coercing Variable Values").
-//! Nothing runs unless all of them are right.
+//! A caller's variables in; the coerced values out, or every mistake in them (GraphQL spec section 6.1.2, "Coercing
+//! Variable Values"). Nothing runs unless all of them are right.
 
 use super::document::{Document, MAX_MISTAKES};
 use crate::plan::error::{PlanError, PlanErrorKind, place};
@@ -22,7 +22,9 @@ pub fn coerce_variables(
         let name = definition.name.as_str();
         let default = || definition.default_value.as_ref().map(|literal| Cow::Owned(json_of(literal, &Map::new())));
         let coerced = match given.get(name).map(Cow::Borrowed).or_else(default) {
-            Some(value) => coerce(api, &definition.ty, &value).map_err(|misfit| misfit.of("Variable", &format!("${name}"))),
+            Some(value) => {
+                coerce(api, &definition.ty, &value).map_err(|misfit| misfit.of("Variable", &format!("${name}")))
+            }
             None if definition.ty.is_non_null() => {
                 Err(format!("Variable \"${name}\" is missing, and its type {} does not allow null.", definition.ty))
             }
@@ -32,7 +34,9 @@ pub fn coerce_variables(
             Ok(value) => {
                 values.insert(name.to_owned(), value);
             }
-            Err(message) => mistakes.push(PlanError::new(PlanErrorKind::Input, message).at(place(definition, &document.parsed))),
+            Err(message) => {
+                mistakes.push(PlanError::new(PlanErrorKind::Input, message).at(place(definition, &document.parsed)))
+            }
         }
     }
     mistakes.truncate(MAX_MISTAKES);

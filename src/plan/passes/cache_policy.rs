@@ -21,7 +21,9 @@ impl Caching {
     /// How long the response of a query with this plan may be kept.
     pub fn policy(self, model: &Model, plan: &Plan) -> CachePolicy {
         match self.least {
-            Some(max_age) if max_age > 0 => CachePolicy { max_age, private: self.private || depends_on_caller(model, plan) },
+            Some(max_age) if max_age > 0 => {
+                CachePolicy { max_age, private: self.private || depends_on_caller(model, plan) }
+            }
             _ => CachePolicy::NONE,
         }
     }
@@ -32,24 +34,28 @@ impl Caching {
     }
 }
 
-/// Whether two callers could get different responses to one operation: a rule may refuse one of them or hide something, or a claim is among
-/// the values.
+/// Whether two callers could get different responses to one operation: a rule may refuse one of them or hide something,
+/// or a claim is among the values.
 fn depends_on_caller(model: &Model, plan: &Plan) -> bool {
-    let refuses =
-        |guard: &Guard| guard.demands.iter().any(|demand| !demand.rules.iter().any(|rule| matches!(rule.lets_in, LetsIn::Everybody)));
+    let refuses = |guard: &Guard| {
+        guard.demands.iter().any(|demand| !demand.rules.iter().any(|rule| matches!(rule.lets_in, LetsIn::Everybody)))
+    };
     (model.ruled && plan.guards.iter().any(refuses)) || plan.reads.iter().any(reads_by_caller)
 }
 
 fn reads_by_caller(read: &Read) -> bool {
-    let has_claims =
-        |filter: Option<&Filter>| filter.is_some_and(|filter| filter.conjuncts.iter().any(|conjunct| conjunct.condition.has_claims()));
+    let has_claims = |filter: Option<&Filter>| {
+        filter.is_some_and(|filter| filter.conjuncts.iter().any(|conjunct| conjunct.condition.has_claims()))
+    };
     let of_key = |key: &KeyBinding| key.fields.values().any(ValueSource::has_claim);
     let of_action = match &read.action {
         ReadAction::Get(get) => of_key(&get.key) || has_claims(get.filter.as_ref()),
         ReadAction::FetchMissing(_) => false,
         ReadAction::Query(query) => {
             let of_range = match &query.range {
-                Some(BoundRange::Between(lower, upper)) => lower.iter().chain(upper).any(|(source, _)| source.has_claim()),
+                Some(BoundRange::Between(lower, upper)) => {
+                    lower.iter().chain(upper).any(|(source, _)| source.has_claim())
+                }
                 Some(BoundRange::BeginsWith(source)) => source.has_claim(),
                 None => false,
             };

@@ -1,6 +1,6 @@
-//! Reads in; out: the groups of reads that one Query can make together, and where the schema's other items are in their partition. The
-//! reads of a group are of one wave, for the same rows, in one partition of a table or an index. Must not know values: the rule of
-//! [`super::shared_query`] is applied again when the plan runs and the ranges are known.
+//! Reads in; out: the groups of reads that one Query can make together, and where the schema's other items are in their
+//! partition. The reads of a group are of one wave, for the same rows, in one partition of a table or an index. Must
+//! not know values: the rule of [`super::shared_query`] is applied again when the plan runs and the ranges are known.
 
 use super::draft::DraftRead;
 use super::shared_query::{self, GroupMember, Reaches};
@@ -44,8 +44,8 @@ pub fn groups(model: &Model, reads: &[DraftRead<'_>], times: &[ReadTime], argume
     shared.flat_map(|ids| of_partition(model, (reads, times), ids, arguments)).collect()
 }
 
-/// The key of a read that may share a Query. A read with a filter may not: the filter would drop the items of the others. Nor may a read
-/// whose items are looked up page by page.
+/// The key of a read that may share a Query. A read with a filter may not: the filter would drop the items of the
+/// others. Nor may a read whose items are looked up page by page.
 fn shared_key<'r>(read: &'r DraftRead<'_>) -> Option<&'r KeyBinding> {
     match &read.action {
         _ if read.discriminator.lookups() > 0 => None,
@@ -60,9 +60,11 @@ fn same_partition(one: &KeyBinding, other: &KeyBinding) -> bool {
     let (Some(left), Some(right)) = (&one.partition, &other.partition) else { return false };
     let same = |(left, right): (&Part, &Part)| match (left, right) {
         (Part::Literal(left), Part::Literal(right)) => left == right,
-        (Part::Placeholder { field: left, .. }, Part::Placeholder { field: right, .. }) => {
-            one.fields.get(left.as_str()).zip(other.fields.get(right.as_str())).is_some_and(|(left, right)| same_source(left, right))
-        }
+        (Part::Placeholder { field: left, .. }, Part::Placeholder { field: right, .. }) => one
+            .fields
+            .get(left.as_str())
+            .zip(other.fields.get(right.as_str()))
+            .is_some_and(|(left, right)| same_source(left, right)),
         _ => false,
     };
     left.parts.len() == right.parts.len() && left.parts.iter().zip(&right.parts).all(same)
@@ -72,7 +74,9 @@ fn same_source(left: &ValueSource, right: &ValueSource) -> bool {
     match (left, right) {
         (ValueSource::Argument(left, name), ValueSource::Argument(right, other)) => (left, name) == (right, other),
         (ValueSource::Claim(left), ValueSource::Claim(right)) => left == right,
-        (ValueSource::Field(left, reader), ValueSource::Field(right, other)) => (left, &reader.field) == (right, &other.field),
+        (ValueSource::Field(left, reader), ValueSource::Field(right, other)) => {
+            (left, &reader.field) == (right, &other.field)
+        }
         (ValueSource::Text(left), ValueSource::Text(right)) => {
             let same = |(left, right): (&SourceText, &SourceText)| match (left, right) {
                 (SourceText::Literal(left), SourceText::Literal(right)) => left == right,
@@ -86,9 +90,15 @@ fn same_source(left: &ValueSource, right: &ValueSource) -> bool {
 }
 
 /// Groups the reads of one partition by the literals of their templates.
-fn of_partition(model: &Model, (reads, times): (&[DraftRead<'_>], &[ReadTime]), ids: &[ReadId], arguments: &[Arguments]) -> Vec<ReadGroup> {
+fn of_partition(
+    model: &Model,
+    (reads, times): (&[DraftRead<'_>], &[ReadTime]),
+    ids: &[ReadId],
+    arguments: &[Arguments],
+) -> Vec<ReadGroup> {
     let occupants = occupants(model, &reads[ids[0]]);
-    let known: Vec<(Extent, GroupMember)> = ids.iter().map(|id| member(&reads[*id], times[*id].may_wait, &occupants, arguments)).collect();
+    let known: Vec<(Extent, GroupMember)> =
+        ids.iter().map(|id| member(&reads[*id], times[*id].may_wait, &occupants, arguments)).collect();
     let (extents, mut members): (Vec<Extent>, Vec<GroupMember>) = known.into_iter().unzip();
     let rank = |texts: Vec<String>| {
         let mut sorted = texts.clone();
@@ -114,16 +124,22 @@ fn of_partition(model: &Model, (reads, times): (&[DraftRead<'_>], &[ReadTime]), 
 fn occupants(model: &Model, read: &DraftRead<'_>) -> Vec<Occupant> {
     let table = &model.tables[read.table];
     let (partition_key, sort_key) = table.keys_of(read.index);
-    let (Some(partition), Some(sort_key)) = (shared_key(read).and_then(|key| key.partition.as_ref()), sort_key) else { return Vec::new() };
+    let (Some(partition), Some(sort_key)) = (shared_key(read).and_then(|key| key.partition.as_ref()), sort_key) else {
+        return Vec::new();
+    };
     let mut occupants = Vec::new();
-    for keys in model.types.values().filter_map(|ty| if let TypeKind::Item(keys) = &ty.kind { Some(keys) } else { None }) {
+    for keys in
+        model.types.values().filter_map(|ty| if let TypeKind::Item(keys) = &ty.kind { Some(keys) } else { None })
+    {
         let of = |attribute: &str| keys.keys.get(attribute).map_or(&[][..], Vec::as_slice);
-        let partitions: Vec<&Template> = of(&partition_key.name).iter().filter(|ours| ours.overlaps(partition)).collect();
+        let partitions: Vec<&Template> =
+            of(&partition_key.name).iter().filter(|ours| ours.overlaps(partition)).collect();
         if keys.table != read.table || partitions.is_empty() {
             continue;
         }
         for template in of(&sort_key.name) {
-            // If the partition key has all fields of the sort key, there is one such item in a table. Keys of an index need not be unique.
+            // If the partition key has all fields of the sort key, there is one such item in a table. Keys of an index
+            // need not be unique.
             let told = |partition: &&Template| template.fields().iter().all(|field| partition.fields().contains(field));
             let is_single = read.index.is_none() && partitions.iter().all(told);
             let start = if sort_key.kind == KeyType::S { literal(template).unwrap_or_default() } else { "" };
@@ -155,11 +171,19 @@ impl Extent {
 }
 
 /// A read as a member of its partition. Where variables decide, the case that allows sharing is assumed.
-fn member(read: &DraftRead<'_>, may_wait: bool, occupants: &[Occupant], arguments: &[Arguments]) -> (Extent, GroupMember) {
+fn member(
+    read: &DraftRead<'_>,
+    may_wait: bool,
+    occupants: &[Occupant],
+    arguments: &[Arguments],
+) -> (Extent, GroupMember) {
     let mut member = GroupMember::item(may_wait);
-    let ReadAction::Query(query) = &read.action else { return (whole_key(shared_key(read).and_then(|key| key.sort.as_ref())), member) };
+    let ReadAction::Query(query) = &read.action else {
+        return (whole_key(shared_key(read).and_then(|key| key.sort.as_ref())), member);
+    };
     let mut extent = extent(query);
-    let of_range = |occupant: &&Occupant| occupant.start.starts_with(&extent.start) || extent.start.starts_with(&occupant.start);
+    let of_range =
+        |occupant: &&Occupant| occupant.start.starts_with(&extent.start) || extent.start.starts_with(&occupant.start);
     member.is_item = false;
     member.forward = Some(!query.descending);
     let is_small = occupants.iter().filter(of_range).all(|occupant| occupant.is_single);
@@ -224,7 +248,9 @@ impl PageGiven {
 }
 
 fn whole_key(template: Option<&Template>) -> Extent {
-    let Some(template) = template else { return Extent { start: String::new(), is_all: false, is_item: true, low: false, high: false } };
+    let Some(template) = template else {
+        return Extent { start: String::new(), is_all: false, is_item: true, low: false, high: false };
+    };
     let is_all = matches!(template.parts.as_slice(), [Part::Literal(_)]);
     Extent { start: literal(template).unwrap_or_default().to_owned(), is_all, is_item: true, low: is_all, high: is_all }
 }
@@ -235,7 +261,8 @@ fn extent(query: &QueryBinding) -> Extent {
     let mut start = literal(template).unwrap_or_default().to_owned();
     for other in &query.key.prefix_alternatives {
         let other = literal(other).unwrap_or_default();
-        let common: usize = start.chars().zip(other.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
+        let common: usize =
+            start.chars().zip(other.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
         start.truncate(common);
     }
     match sort {
@@ -262,7 +289,8 @@ fn between(extents: &[Extent], (left, right): (usize, usize), occupants: &[Occup
     let (a, b) = (&extents[left], &extents[right]);
     for (outer, inner) in [(a, b), (b, a)] {
         if inner.start.starts_with(&outer.start) && !outer.is_all {
-            // One contains the other, or two ranges may be equal. The place of an item within the other's range is unknown.
+            // One contains the other, or two ranges may be equal. The place of an item within the other's range is
+            // unknown.
             let overlap = outer.low && outer.high || a.start == b.start && !a.is_item && !b.is_item;
             return overlap.then_some(0);
         }

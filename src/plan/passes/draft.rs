@@ -16,8 +16,8 @@ pub struct DraftPlan<'m> {
     pub guards: Vec<Guard>,
     /// The response's data, or the step's part of it.
     pub root: Object,
-    /// Whether a read must include each field's own attribute even where a key holds the value too: conditions of a write compare that
-    /// attribute.
+    /// Whether a read must include each field's own attribute even where a key holds the value too: conditions of a
+    /// write compare that attribute.
     pub as_stored: bool,
     /// Whether the reads belong to a write, so that they must see what was written before.
     pub for_write: bool,
@@ -49,8 +49,8 @@ pub struct DraftRead<'m> {
     pub max_age: Option<u32>,
     /// The guard of the field that it is made for.
     pub guard: Option<GuardId>,
-    /// Whether it waits for its parent and is made only if that exists, also where the plan saves waves. Otherwise the response hides what it
-    /// found for a missing parent.
+    /// Whether it waits for its parent and is made only if that exists, also where the plan saves waves. Otherwise the
+    /// response hides what it found for a missing parent.
     pub awaits_parent: bool,
     /// The stored fields that it must provide, with the types that they belong to.
     pub wanted: Vec<(&'m ObjectType, String)>,

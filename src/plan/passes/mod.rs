@@ -1,5 +1,5 @@
-//! A draft of a plan in; out: the plan, with the time and the projection of each read, and the reads that share a Query. Must not know the
-//! operation.
+//! A draft of a plan in; out: the plan, with the time and the projection of each read, and the reads that share a
+//! Query. Must not know the operation.
 //!
 //! [`finish`] lists the passes in their order. `cache_policy` then says how long the response may be kept.
 
@@ -19,10 +19,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use waves::ReadTime;
 
-/// What the passes save. A plan without one of the savings takes more waves, calls or bytes, and gives the same response.
+/// What the passes save. A plan without one of the savings takes more waves, calls or bytes, and gives the same
+/// response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Passes {
-    /// A read is made as soon as its key is known. Otherwise it waits for the read that tells whether its parent exists.
+    /// A read is made as soon as its key is known. Otherwise it waits for the read that tells whether its parent
+    /// exists.
     pub early_waves: bool,
     /// Reads of one partition share a Query.
     pub shared_queries: bool,
@@ -41,20 +43,23 @@ impl Default for Passes {
 pub fn finish(model: &Model, passes: Passes, draft: DraftPlan<'_>) -> Plan {
     let DraftPlan { reads, spaces, arguments, guards, root, as_stored, for_write } = draft;
 
-    // First, because the passes that follow ask which reads are made at the same time, and which of them nothing waits for.
+    // First, because the passes that follow ask which reads are made at the same time, and which of them nothing waits
+    // for.
     let times = waves::times(&reads, &spaces, passes.early_waves);
     let waves = waves::waves(&times);
 
-    // After the waves, because only reads of one wave can share a Query. Before the reads become strong, so that those of a write are grouped
-    // as those of a query are.
-    let groups = if passes.shared_queries { collections::groups(model, &reads, &times, &arguments) } else { Vec::new() };
+    // After the waves, because only reads of one wave can share a Query. Before the reads become strong, so that those
+    // of a write are grouped as those of a query are.
+    let groups =
+        if passes.shared_queries { collections::groups(model, &reads, &times, &arguments) } else { Vec::new() };
 
     // While the drafts are there, because what a read must provide is known of them only.
     let projections = projection::projections(model, &reads, passes.projection, as_stored);
 
     // Now every read has its time and its projection, and a draft becomes a read.
     let found = reads.into_iter().zip(times).zip(projections);
-    let reads: Vec<Read> = found.map(|((read, time), projection)| finish_read(model, read, time, projection, for_write)).collect();
+    let reads: Vec<Read> =
+        found.map(|((read, time), projection)| finish_read(model, read, time, projection, for_write)).collect();
 
     // Last, because a shared Query asks for what its reads ask for, and is as fresh as the freshest of them must be.
     let collections = groups.into_iter().map(|group| collection(&reads, group)).collect();
@@ -62,9 +67,15 @@ pub fn finish(model: &Model, passes: Passes, draft: DraftPlan<'_>) -> Plan {
     Plan { reads, spaces, arguments, guards, waves, collections, root }
 }
 
-/// The read of a draft. Those of a write are strong, so that they see it, except on global indexes, which have no strong reads; and the cache
-/// answers none.
-fn finish_read(model: &Model, draft: DraftRead<'_>, time: ReadTime, projection: AskedAttributes, for_write: bool) -> Read {
+/// The read of a draft. Those of a write are strong, so that they see it, except on global indexes, which have no
+/// strong reads; and the cache answers none.
+fn finish_read(
+    model: &Model,
+    draft: DraftRead<'_>,
+    time: ReadTime,
+    projection: AskedAttributes,
+    for_write: bool,
+) -> Read {
     let has_strong = draft.index.is_none_or(|index| model.tables[draft.table].indexes[index].local);
     Read {
         coordinate: draft.coordinate,

@@ -1,7 +1,7 @@
 //! Reads and the fields that they must provide in; out: the attributes that each read asks for. These include the keys.
 //!
-//! All Gets of a table ask for the same attributes: BatchGetItem has one projection per table, and a key that two places of an operation
-//! need is read once.
+//! All Gets of a table ask for the same attributes: BatchGetItem has one projection per table, and a key that two
+//! places of an operation need is read once.
 
 use super::draft::DraftRead;
 use crate::plan::attributes::{asked_for, key_attributes};
@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// The attributes that a read asks for, sorted.
 pub type AskedAttributes = Arc<[Arc<str>]>;
 
-/// The projection of every read. Unless `only_wanted`, a read asks for all fields of its items. With `as_stored`, a field's own attribute is
-/// asked for even if a key holds its value too.
+/// The projection of every read. Unless `only_wanted`, a read asks for all fields of its items. With `as_stored`, a
+/// field's own attribute is asked for even if a key holds its value too.
 pub fn projections(model: &Model, reads: &[DraftRead<'_>], only_wanted: bool, as_stored: bool) -> Vec<AskedAttributes> {
     let mut of_table: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
     let own: Vec<BTreeSet<String>> = reads.iter().map(|read| attributes(model, read, only_wanted, as_stored)).collect();
@@ -24,9 +24,12 @@ pub fn projections(model: &Model, reads: &[DraftRead<'_>], only_wanted: bool, as
             of_table.entry(read.table).or_default().extend(attributes.iter().map(String::as_str));
         }
     }
-    let of_table: BTreeMap<usize, AskedAttributes> =
-        of_table.into_iter().map(|(table, attributes)| (table, attributes.into_iter().map(Arc::from).collect())).collect();
-    let projection = |(read, own): (&DraftRead<'_>, &BTreeSet<String>)| match (&read.action, of_table.get(&read.table)) {
+    let of_table: BTreeMap<usize, AskedAttributes> = of_table
+        .into_iter()
+        .map(|(table, attributes)| (table, attributes.into_iter().map(Arc::from).collect()))
+        .collect();
+    let projection = |(read, own): (&DraftRead<'_>, &BTreeSet<String>)| match (&read.action, of_table.get(&read.table))
+    {
         (ReadAction::Get(_) | ReadAction::FetchMissing(_), Some(shared)) => shared.clone(),
         _ => own.iter().map(|name| name.as_str().into()).collect(),
     };
@@ -35,9 +38,12 @@ pub fn projections(model: &Model, reads: &[DraftRead<'_>], only_wanted: bool, as
 
 fn attributes(model: &Model, read: &DraftRead<'_>, only_wanted: bool, as_stored: bool) -> BTreeSet<String> {
     let table = &model.tables[read.table];
-    let mut names: BTreeSet<String> = key_attributes(table, read.index).into_iter().map(|key| key.name.clone()).collect();
-    let narrower = read.discriminator.types.iter().flat_map(|marks| &marks.narrower).flat_map(|narrower| &narrower.constants);
-    let constants = read.discriminator.types.iter().flat_map(|marks| &marks.constants).chain(narrower).map(|(name, _)| name);
+    let mut names: BTreeSet<String> =
+        key_attributes(table, read.index).into_iter().map(|key| key.name.clone()).collect();
+    let narrower =
+        read.discriminator.types.iter().flat_map(|marks| &marks.narrower).flat_map(|narrower| &narrower.constants);
+    let constants =
+        read.discriminator.types.iter().flat_map(|marks| &marks.constants).chain(narrower).map(|(name, _)| name);
     names.extend(constants.filter(|name| table.holds(read.index, name)).cloned());
     let types = read.discriminator.types.iter().filter_map(|marks| model.types.get(&marks.item));
     let asked = types.clone().flat_map(ObjectType::asked_attributes).filter(|name| table.holds(read.index, name));
@@ -52,7 +58,8 @@ fn attributes(model: &Model, read: &DraftRead<'_>, only_wanted: bool, as_stored:
             .filter_map(|rule| rule.lookup())
             .flat_map(move |lookup| lookup.parent_fields().into_iter().map(move |field| (ty, field)))
     });
-    let whole = types.clone().filter(|_| !only_wanted).flat_map(|ty| ty.fields.keys().map(move |field| (ty, field.as_str())));
+    let whole =
+        types.clone().filter(|_| !only_wanted).flat_map(|ty| ty.fields.keys().map(move |field| (ty, field.as_str())));
     let wanted = read.wanted.iter().filter(|_| only_wanted).map(|(ty, field)| (*ty, field.as_str()));
     for (ty, field) in wanted.chain(whole).chain(looked_up) {
         let Some(stored) = ty.stored(field) else { continue };

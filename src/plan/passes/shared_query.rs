@@ -1,10 +1,10 @@
-//! The cost rule of collection reads. The ranges of one partition, as ranks, in; out: the groups that share a Query, the order in which it
-//! reads, and the members that it may not reach. Must not know keys, values or calls.
+//! The cost rule of collection reads. The ranges of one partition, as ranks, in; out: the groups that share a Query,
+//! the order in which it reads, and the members that it may not reach. Must not know keys, values or calls.
 //!
-//! A shared Query reads one page in the order of the sort key. It certainly reaches what comes first, and anything else only after
-//! everything before it. So a group grows member by member: each must closely follow the others, and nothing may wait for a member that the
-//! Query may fail to reach. Such a member is then read by itself in the next wave, so a group never makes more calls than its members would
-//! make by themselves.
+//! A shared Query reads one page in the order of the sort key. It certainly reaches what comes first, and anything else
+//! only after everything before it. So a group grows member by member: each must closely follow the others, and nothing
+//! may wait for a member that the Query may fail to reach. Such a member is then read by itself in the next wave, so a
+//! group never makes more calls than its members would make by themselves.
 
 use std::cmp::Reverse;
 
@@ -53,7 +53,16 @@ pub struct GroupMember {
 impl GroupMember {
     /// A Get. A range says what is different.
     pub fn item(may_wait: bool) -> Self {
-        Self { low: 0, high: 0, forward: None, wants_all: false, reaches: Reaches::Always, may_wait, resumes: false, is_item: true }
+        Self {
+            low: 0,
+            high: 0,
+            forward: None,
+            wants_all: false,
+            reaches: Reaches::Always,
+            may_wait,
+            resumes: false,
+            is_item: true,
+        }
     }
 
     fn contains(&self, other: &Self) -> bool {
@@ -83,8 +92,8 @@ pub struct QueryGroup {
     pub between: u32,
 }
 
-/// Groups the reads of a partition. `between` says how many items may lie between a member and a later one in ascending order, `None` if
-/// there may be many. Members in no group are read by themselves.
+/// Groups the reads of a partition. `between` says how many items may lie between a member and a later one in ascending
+/// order, `None` if there may be many. Members in no group are read by themselves.
 pub fn groups(members: &[GroupMember], between: &dyn Fn(usize, usize) -> Option<u32>) -> Vec<QueryGroup> {
     let of = |forward: bool| in_order(members, forward, between);
     let (ascending, descending) = (of(true), of(false));
@@ -94,7 +103,8 @@ pub fn groups(members: &[GroupMember], between: &dyn Fn(usize, usize) -> Option<
         // A Get at risk falls back on a batch, which often needs no call of its own.
         let risk: usize = at_risk.map(|(member, _)| if members[*member].is_item { 1 } else { 2 }).sum();
         // A member that is read in the other order cannot continue where the page ends.
-        let reversed = groups.iter().flat_map(|group| group.members.iter().map(|(member, _)| (&members[*member], group.forward)));
+        let reversed =
+            groups.iter().flat_map(|group| group.members.iter().map(|(member, _)| (&members[*member], group.forward)));
         let reversed = reversed.filter(|(member, forward)| member.forward.is_some_and(|own| own != *forward)).count();
         (groups.len() + members.len() - shared, risk, reversed)
     };
@@ -129,8 +139,8 @@ fn in_order(members: &[GroupMember], forward: bool, between: &dyn Fn(usize, usiz
 }
 
 impl Growing {
-    /// Starts a group with a member; `None` if the Query may fail to serve it. One member must be served for certain: otherwise the Query may
-    /// serve none, and costs one call more than separate reads.
+    /// Starts a group with a member; `None` if the Query may fail to serve it. One member must be served for certain:
+    /// otherwise the Query may serve none, and costs one call more than separate reads.
     fn begin(members: &[GroupMember], position: usize, forward: bool) -> Option<Self> {
         let member = &members[position];
         let fits = member.suits(forward) || member.reaches == Reaches::Always;
@@ -139,7 +149,12 @@ impl Growing {
     }
 
     /// Adds a member if the Query can serve it too.
-    fn take(&mut self, members: &[GroupMember], position: usize, between: &dyn Fn(usize, usize) -> Option<u32>) -> bool {
+    fn take(
+        &mut self,
+        members: &[GroupMember],
+        position: usize,
+        between: &dyn Fn(usize, usize) -> Option<u32>,
+    ) -> bool {
         let member = &members[position];
         let forward = self.group.forward;
         let (start, end) = member.place(forward);

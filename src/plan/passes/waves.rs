@@ -1,4 +1,5 @@
-//! Reads in, their waves out: a read belongs to the wave after the last read that gives it a value or a row, wherever its parent is.
+//! Reads in, their waves out: a read belongs to the wave after the last read that gives it a value or a row, wherever
+//! its parent is.
 
 use super::draft::DraftRead;
 use crate::plan::tree::*;

@@ -1,5 +1,5 @@
-//! A find and its arguments in; out: the access path, with the sources of its key, range and filter, and the fields of the parent that they
-//! use. Must not know which reads are made.
+//! A find and its arguments in; out: the access path, with the sources of its key, range and filter, and the fields of
+//! the parent that they use. Must not know which reads are made.
 
 use super::builder::{Builder, internal};
 use super::entity::Entity;
@@ -28,15 +28,25 @@ impl<'a> Builder<'a> {
     }
 
     /// The key of an access path, with a source for each field that is bound by equality.
-    pub fn key(&self, keys: &ItemKeys, path: &AccessPath, from: &Entity<'a>, arguments: ArgumentsId) -> Result<KeyBinding, PlanError> {
+    pub fn key(
+        &self,
+        keys: &ItemKeys,
+        path: &AccessPath,
+        from: &Entity<'a>,
+        arguments: ArgumentsId,
+    ) -> Result<KeyBinding, PlanError> {
         let (partition, sort) = self.model.tables[keys.table].keys_of(path.index);
-        let template = |attribute: &str, position: usize| keys.keys.get(attribute).and_then(|all| all.get(position)).cloned();
+        let template =
+            |attribute: &str, position: usize| keys.keys.get(attribute).and_then(|all| all.get(position)).cloned();
         let (partition_at, sort_at) = match &path.access {
             Access::Get { partition, sort } => (Some(*partition), *sort),
             Access::Query { partition, sort } => (Some(*partition), sort_template(sort)),
             Access::Scan => (None, None),
         };
-        let fields = path.bindings.iter().map(|(field, source)| Ok((field.as_str().into(), self.source(source, from, arguments)?)));
+        let fields = path
+            .bindings
+            .iter()
+            .map(|(field, source)| Ok((field.as_str().into(), self.source(source, from, arguments)?)));
         Ok(KeyBinding {
             partition_attribute: partition.clone(),
             partition: partition_at.and_then(|position| template(&partition.name, position)),
@@ -50,7 +60,12 @@ impl<'a> Builder<'a> {
     }
 
     /// The bounds of an access path's range, if it has one.
-    pub fn range(&self, access: &Access, from: &Entity<'a>, arguments: ArgumentsId) -> Result<Option<BoundRange>, PlanError> {
+    pub fn range(
+        &self,
+        access: &Access,
+        from: &Entity<'a>,
+        arguments: ArgumentsId,
+    ) -> Result<Option<BoundRange>, PlanError> {
         let Access::Query { sort: SortAccess::Range { range, .. }, .. } = access else { return Ok(None) };
         let bound = |bound: &Option<(Source, bool)>| match bound {
             None => Ok(None),
@@ -71,7 +86,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The find's condition without the conjuncts whose argument is null. A field of an input object may still be null when the plan runs.
+    /// The find's condition without the conjuncts whose argument is null. A field of an input object may still be null
+    /// when the plan runs.
     pub fn filter(&self, find: &Find, arguments: ArgumentsId) -> Option<Filter> {
         self.conjuncts(find.filter.as_ref(), arguments)
     }
@@ -88,9 +104,9 @@ impl<'a> Builder<'a> {
         Ok(match source {
             Source::Argument(name) => ValueSource::Argument(arguments, name.clone()),
             Source::Claim(claim) => ValueSource::Claim(claim.clone()),
-            Source::Parent(field) => {
-                from.value(self.model, field).ok_or_else(|| internal(&format!("{}.{field} is not at hand", from.ty.name)))?
-            }
+            Source::Parent(field) => from
+                .value(self.model, field)
+                .ok_or_else(|| internal(&format!("{}.{field} is not at hand", from.ty.name)))?,
             Source::Item(ty, field) => self
                 .scope
                 .get(ty)
@@ -155,7 +171,8 @@ impl<'a> Builder<'a> {
                 self.parent_fields(ty, relation, next, &arguments.of_relation(relation))
             }
             Via::Keys(_) | Via::AbstractType(_) => {
-                // Missing arguments are reported when the field itself is planned: only then is its place in the document known.
+                // Missing arguments are reported when the field itself is planned: only then is its place in the
+                // document known.
                 let Ok(path) = self.access_path(find, arguments) else { return Ok(Vec::new()) };
                 Ok(path.parent_fields().into_iter().map(str::to_owned).collect())
             }
@@ -171,6 +188,8 @@ fn quoted(names: &[&str]) -> String {
 fn sort_template(sort: &SortAccess) -> Option<usize> {
     match sort {
         SortAccess::All => None,
-        SortAccess::Equal { template } | SortAccess::Prefix { template, .. } | SortAccess::Range { template, .. } => Some(*template),
+        SortAccess::Equal { template } | SortAccess::Prefix { template, .. } | SortAccess::Range { template, .. } => {
+            Some(*template)
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! Selections → reads and the shape of the response: objects, their stored fields and their connections. Finds are in `find.rs`.
+//! Selections → reads and the shape of the response: objects, their stored fields and their connections. Finds are in
+//! `find.rs`.
 
 use super::entity::{Entity, Variants};
 use crate::plan::attributes;
@@ -15,8 +16,8 @@ use apollo_compiler::executable::SelectionSet;
 use indexmap::IndexMap;
 use std::collections::HashMap;
 
-/// The most fields of a plan within objects of interfaces and unions. A selection is planned once for each type that its object can have,
-/// so nested ones multiply, which the document's budget cannot see.
+/// The most fields of a plan within objects of interfaces and unions. A selection is planned once for each type that
+/// its object can have, so nested ones multiply, which the document's budget cannot see.
 const MAX_VARIANT_FIELDS: usize = 20_000;
 
 /// The plan as far as it is built.
@@ -36,8 +37,8 @@ pub struct Builder<'a> {
     variant_depth: usize,
     /// Fields planned within such objects so far, counted once per type.
     variant_fields: usize,
-    /// Whether a read must include each field's own attribute even where a key holds the value too: conditions of a write compare that
-    /// attribute.
+    /// Whether a read must include each field's own attribute even where a key holds the value too: conditions of a
+    /// write compare that attribute.
     pub as_stored: bool,
     /// Whether the reads belong to a write, so that they must see what was written before.
     pub for_write: bool,
@@ -75,7 +76,8 @@ impl<'a> Builder<'a> {
         self.model.types.get(name).ok_or_else(|| internal(&format!("no type {name}")))
     }
 
-    /// Plans an object: its shape, and the reads that it needs. `inside` is whether it is embedded in the map that is being written.
+    /// Plans an object: its shape, and the reads that it needs. `inside` is whether it is embedded in the map that is
+    /// being written.
     pub fn object(&mut self, of: &Entity<'a>, sets: &[&'a SelectionSet], inside: bool) -> Result<Object, PlanError> {
         if let Some(Variants { name, entities }) = &of.variants {
             let of_type = |entity: &Entity<'a>| Ok((entity.space, self.variant(entity, sets, inside)?));
@@ -97,14 +99,20 @@ impl<'a> Builder<'a> {
     }
 
     /// Plans an object whose fields are already merged.
-    pub fn collected(&mut self, of: &Entity<'a>, all: IndexMap<Name, CollectedField<'a>>, inside: bool) -> Result<Object, PlanError> {
+    pub fn collected(
+        &mut self,
+        of: &Entity<'a>,
+        all: IndexMap<Name, CollectedField<'a>>,
+        inside: bool,
+    ) -> Result<Object, PlanError> {
         let ty = of.ty;
         if self.variant_depth > 0 {
             self.variant_fields += all.len();
         }
         if self.variant_fields > MAX_VARIANT_FIELDS {
-            let message =
-                format!("The operation is too large: more than {MAX_VARIANT_FIELDS} fields over all types of its interfaces and unions.");
+            let message = format!(
+                "The operation is too large: more than {MAX_VARIANT_FIELDS} fields over all types of its interfaces and unions."
+            );
             return Err(PlanError::new(PlanErrorKind::Limit, message));
         }
         let around = self.guard;
@@ -126,7 +134,8 @@ impl<'a> Builder<'a> {
             };
             (self.guard, self.caching.age) = (outer, around_age);
             let mut output = output(&key, &collected, (guard, value));
-            // An interface may allow null where the object's own type does not (GraphQL spec section 6.4, "Executing Fields").
+            // An interface may allow null where the object's own type does not (GraphQL spec section 6.4, "Executing
+            // Fields").
             if let Some(own) = ty.fields.get(collected.field.name.as_str()) {
                 output.ty = own.ty.clone();
             }
@@ -141,7 +150,13 @@ impl<'a> Builder<'a> {
         ty.fields.get(name).ok_or_else(|| internal(&format!("no field {}.{name}", ty.name)))
     }
 
-    fn field(&mut self, of: &Entity<'a>, field: &'a Field, collected: &CollectedField<'a>, inside: bool) -> Result<OutputValue, PlanError> {
+    fn field(
+        &mut self,
+        of: &Entity<'a>,
+        field: &'a Field,
+        collected: &CollectedField<'a>,
+        inside: bool,
+    ) -> Result<OutputValue, PlanError> {
         match &field.kind {
             FieldKind::Stored(stored) => {
                 let reader = attributes::reader(of.ty, &field.name).ok_or_else(|| internal(&field.name))?;
@@ -191,7 +206,8 @@ impl<'a> Builder<'a> {
         if self.has_finds(ty, sets) {
             let (holder, _) = *of.held.last().ok_or_else(|| internal("an embedded object of nothing"))?;
             let space = self.space(of.space, Origin::Elements(holder, reader));
-            element = Entity { space, known: Default::default(), held: vec![(Holder::Element(space), None)], ..element };
+            element =
+                Entity { space, known: Default::default(), held: vec![(Holder::Element(space), None)], ..element };
             rows = Some(space);
         }
         let object = self.object(&element, sets, true)?;
@@ -204,7 +220,9 @@ impl<'a> Builder<'a> {
         fields.values().any(|collected| match ty.fields.get(collected.field.name.as_str()).map(|field| &field.kind) {
             Some(FieldKind::Find(_)) => true,
             Some(FieldKind::Stored(stored)) => match &stored.value {
-                ValueType::Embedded(name) => self.model.types.get(name).is_some_and(|ty| self.has_finds(ty, &collected.sets)),
+                ValueType::Embedded(name) => {
+                    self.model.types.get(name).is_some_and(|ty| self.has_finds(ty, &collected.sets))
+                }
                 _ => false,
             },
             _ => false,
@@ -221,7 +239,11 @@ impl<'a> Builder<'a> {
     /// Runs the passes over the reads and gives the plan.
     pub fn finish(self, root: Object) -> Plan {
         let Self { model, context, reads, spaces, arguments, guards, as_stored, for_write, .. } = self;
-        passes::finish(model, context.passes, DraftPlan { reads, spaces, arguments, guards, root, as_stored, for_write })
+        passes::finish(
+            model,
+            context.passes,
+            DraftPlan { reads, spaces, arguments, guards, root, as_stored, for_write },
+        )
     }
 
     /// Adds a row space.

@@ -8,7 +8,12 @@ use apollo_compiler::executable::SelectionSet;
 
 impl<'a> Builder<'a> {
     /// The parts of a connection. `node` is the object that its nodes and edges show.
-    pub fn page(&mut self, node: &Entity<'a>, type_name: &str, sets: &[&'a SelectionSet]) -> Result<Vec<PageOutput>, PlanError> {
+    pub fn page(
+        &mut self,
+        node: &Entity<'a>,
+        type_name: &str,
+        sets: &[&'a SelectionSet],
+    ) -> Result<Vec<PageOutput>, PlanError> {
         let mut parts = Vec::new();
         for (key, collected) in self.context.fields(type_name, sets) {
             let ty = collected.field.definition.ty.clone();
@@ -39,7 +44,9 @@ impl<'a> Builder<'a> {
         for collected in self.context.fields(type_name, sets).into_values() {
             match collected.field.name.as_str() {
                 "nodes" | "node" => nodes.extend(collected.sets),
-                "edges" => nodes.extend(self.node_sets(collected.field.definition.ty.inner_named_type(), &collected.sets)),
+                "edges" => {
+                    nodes.extend(self.node_sets(collected.field.definition.ty.inner_named_type(), &collected.sets))
+                }
                 _ => {}
             }
         }

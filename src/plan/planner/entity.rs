@@ -1,4 +1,5 @@
-//! An object of the operation while it is planned: which of its fields are known before it is read, and which reads hold the others.
+//! An object of the operation while it is planned: which of its fields are known before it is read, and which reads
+//! hold the others.
 
 use crate::plan::attributes::{attributes_for, reader};
 use crate::plan::tree::{Holder, Presence, SpaceId, ValueSource};
@@ -14,7 +15,8 @@ pub struct Entity<'m> {
     pub space: SpaceId,
     /// Fields whose values are known because they are part of the key that it is read by.
     pub known: HashMap<String, ValueSource>,
-    /// What holds its attributes, the earliest first, each with the index whose projection limits it. Empty if nothing is read.
+    /// What holds its attributes, the earliest first, each with the index whose projection limits it. Empty if nothing
+    /// is read.
     pub held: Vec<(Holder, Option<usize>)>,
     /// How to tell whether it exists; `None` for the operation's root.
     pub presence: Option<Presence>,

@@ -90,7 +90,8 @@ impl<'a> Builder<'a> {
 
     /// Whether missing elements of a list are null (`[User]`) or left out.
     fn keeps_place(&self, field: &Field, pages: Option<ReadId>, presence: &Presence) -> bool {
-        // If the index cannot tell types apart, its items may turn out to be of another type. These never were in the list.
+        // If the index cannot tell types apart, its items may turn out to be of another type. These never were in the
+        // list.
         let discriminated_later = matches!((presence, pages), (Presence::Read(tells), Some(page))
             if matches!(self.reads[*tells].action, ReadAction::FetchMissing(of) if of == page));
         match &field.ty {
@@ -111,7 +112,9 @@ impl<'a> Builder<'a> {
         let mut pages = None;
         for (position, name) in path.iter().enumerate() {
             let field = self.field_of(entity.ty, name)?;
-            let FieldKind::Find(find) = &field.kind else { return Err(internal(&format!("{}.{name} is no find", entity.ty.name))) };
+            let FieldKind::Find(find) = &field.kind else {
+                return Err(internal(&format!("{}.{name} is no find", entity.ty.name)));
+            };
             let arguments = self.arguments[outer].of_relation(field);
             let is_last = position + 1 == path.len();
             let needs = match path.get(position + 1) {

@@ -1,5 +1,6 @@
-//! A field of the operation, or an object, in; out: the guard that its rules, and those of the types behind it, make, with the look-ups that
-//! they need. In a schema with rules, what has none needs a caller who is signed in. Must not know callers.
+//! A field of the operation, or an object, in; out: the guard that its rules, and those of the types behind it, make,
+//! with the look-ups that they need. In a schema with rules, what has none needs a caller who is signed in. Must not
+//! know callers.
 
 use super::builder::{Builder, internal};
 use super::entity::Entity;
@@ -7,7 +8,9 @@ use super::relation::RelationRequest;
 use crate::plan::error::PlanError;
 use crate::plan::operation::argument;
 use crate::plan::operation::collect::CollectedField;
-use crate::plan::tree::{Arguments, ArgumentsId, DecidedBy, Demand, Guard, GuardId, Presence, ReadId, ValueSource, Want};
+use crate::plan::tree::{
+    Arguments, ArgumentsId, DecidedBy, Demand, Guard, GuardId, Presence, ReadId, ValueSource, Want,
+};
 use crate::schema::model::auth::{AuthAction, AuthRule, AuthRules, LetsIn, RuleLookup};
 use crate::schema::model::find::Find;
 use crate::schema::model::watch::Watch;
@@ -27,9 +30,14 @@ struct GuardTarget<'e, 'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// Enters a field of an object: from now on, everything that is planned stands behind its guard. Gives the guard, unless the field has
-    /// none.
-    pub fn enter(&mut self, of: &Entity<'a>, field: &'a Field, collected: &CollectedField<'a>) -> Result<Option<GuardId>, PlanError> {
+    /// Enters a field of an object: from now on, everything that is planned stands behind its guard. Gives the guard,
+    /// unless the field has none.
+    pub fn enter(
+        &mut self,
+        of: &Entity<'a>,
+        field: &'a Field,
+        collected: &CollectedField<'a>,
+    ) -> Result<Option<GuardId>, PlanError> {
         if !self.model.ruled {
             return Ok(None);
         }
@@ -38,9 +46,11 @@ impl<'a> Builder<'a> {
             FieldKind::Find(find) => self.of_find(of.ty, (field, &coordinate), find),
             FieldKind::Write(write) => self.of_write(of.ty, (field, &coordinate), write)?,
             FieldKind::Watch(watch) => self.of_watch((field, &coordinate), watch)?,
-            FieldKind::Stored(_) | FieldKind::Nodes(_) | FieldKind::GlobalId(_) | FieldKind::Page | FieldKind::Change(_) => {
-                demand(&coordinate, &field.auth, AuthAction::Read).into_iter().collect()
-            }
+            FieldKind::Stored(_)
+            | FieldKind::Nodes(_)
+            | FieldKind::GlobalId(_)
+            | FieldKind::Page
+            | FieldKind::Change(_) => demand(&coordinate, &field.auth, AuthAction::Read).into_iter().collect(),
         };
         if let Some(own) = demands.iter_mut().find(|demand| demand.of == coordinate && need_more(&demand.rules)) {
             let arguments = argument::of_field(&self.context, field, collected);
@@ -51,8 +61,8 @@ impl<'a> Builder<'a> {
         Ok(self.guarded(of, demands))
     }
 
-    /// Enters an item that an id names, of a field that finds items of several types: what is planned within stands behind the rules of its
-    /// own type, and of no other.
+    /// Enters an item that an id names, of a field that finds items of several types: what is planned within stands
+    /// behind the rules of its own type, and of no other.
     pub fn enter_node(&mut self, of: &Entity<'a>, field: &Field, coordinate: &str) -> Option<GuardId> {
         if !self.model.ruled {
             return None;
@@ -67,7 +77,8 @@ impl<'a> Builder<'a> {
     pub fn enter_item(&mut self, of: &Entity<'a>) -> Result<Option<GuardId>, PlanError> {
         let rules = &of.ty.auth;
         let is_asked = rules.need_item(AuthAction::Read) && !rules.hide() && !self.unhidden;
-        let (true, Some(field), Some(demand)) = (is_asked, of.ty.fields.values().next(), demand(&of.ty.name, rules, AuthAction::Read))
+        let (true, Some(field), Some(demand)) =
+            (is_asked, of.ty.fields.values().next(), demand(&of.ty.name, rules, AuthAction::Read))
         else {
             return Ok(None);
         };
@@ -117,7 +128,8 @@ impl<'a> Builder<'a> {
             want: Want::First,
         };
         // A look-up whose key the request alone gives is made once, whatever the rows.
-        let is_single = lookup.parent_fields().iter().all(|field| of.known.get(*field).is_some_and(ValueSource::is_of_request));
+        let is_single =
+            lookup.parent_fields().iter().all(|field| of.known.get(*field).is_some_and(ValueSource::is_of_request));
         let mut around = self.guard;
         while let Some(guard) = around.map(|guard| &self.guards[guard]).filter(|guard| is_single && guard.space != 0) {
             around = guard.within;
@@ -128,7 +140,8 @@ impl<'a> Builder<'a> {
         (self.unhidden, self.guard) = outer;
         let (entity, _) = found?;
         let Some(Presence::Read(read)) = entity.presence else { return Err(internal("a look-up that reads nothing")) };
-        self.reads[read].ruled = lookup.condition.iter().flat_map(|condition| condition.attributes()).map(str::to_owned).collect();
+        self.reads[read].ruled =
+            lookup.condition.iter().flat_map(|condition| condition.attributes()).map(str::to_owned).collect();
         Ok(read)
     }
 
@@ -157,9 +170,14 @@ impl<'a> Builder<'a> {
         Ok(demands)
     }
 
-    /// The demands of a write: its own, those of the item that it finds, of the types and fields that it writes, and of the type that it
-    /// returns.
-    fn of_write(&self, ty: &'a ObjectType, (field, coordinate): (&Field, &str), write: &'a Write) -> Result<Vec<Demand>, PlanError> {
+    /// The demands of a write: its own, those of the item that it finds, of the types and fields that it writes, and of
+    /// the type that it returns.
+    fn of_write(
+        &self,
+        ty: &'a ObjectType,
+        (field, coordinate): (&Field, &str),
+        write: &'a Write,
+    ) -> Result<Vec<Demand>, PlanError> {
         let mut demands: Vec<Demand> = demand(coordinate, &field.auth, AuthAction::Write).into_iter().collect();
         let is_ruled = !demands.is_empty();
         // A write asks its items what the rules need of them.
@@ -182,8 +200,15 @@ impl<'a> Builder<'a> {
         Ok(demands)
     }
 
-    /// Adds the demands of item types. One without rules, behind a field without rules, is for callers who are signed in.
-    fn add_types(&self, demands: &mut Vec<Demand>, (coordinate, is_ruled): (&str, bool), types: Vec<&ObjectType>, action: AuthAction) {
+    /// Adds the demands of item types. One without rules, behind a field without rules, is for callers who are signed
+    /// in.
+    fn add_types(
+        &self,
+        demands: &mut Vec<Demand>,
+        (coordinate, is_ruled): (&str, bool),
+        types: Vec<&ObjectType>,
+        action: AuthAction,
+    ) {
         for ty in types {
             // Items that the caller may not see are left out when they are read.
             let hides = action == AuthAction::Read && ty.auth.hide();
@@ -192,7 +217,10 @@ impl<'a> Builder<'a> {
                 None if is_ruled || hides => {}
                 None => {
                     let rules = vec![Arc::new(AuthRule::signed_in())];
-                    add(demands, Some(Demand { of: coordinate.to_owned(), rules, arguments: None, decided: DecidedBy::Caller }));
+                    add(
+                        demands,
+                        Some(Demand { of: coordinate.to_owned(), rules, arguments: None, decided: DecidedBy::Caller }),
+                    );
                 }
             }
         }

@@ -1,5 +1,5 @@
-//! A key condition in; out: whether it admits items of other types. If not, DynamoDB can count the items by itself, and a page reads no
-//! more than it shows. Must not read the operation.
+//! A key condition in; out: whether it admits items of other types. If not, DynamoDB can count the items by itself, and
+//! a page reads no more than it shows. Must not read the operation.
 
 use crate::plan::attributes;
 use crate::plan::tree::{KeyBinding, TypeDiscriminator};
@@ -11,18 +11,21 @@ use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
 
-/// Whether a key condition admits items of the type only. It does if it fixes each attribute of the primary key, or all of it but an end
-/// that may be any text.
+/// Whether a key condition admits items of the type only. It does if it fixes each attribute of the primary key, or all
+/// of it but an end that may be any text.
 pub fn admits_only_own_type(table: &Table, keys: &ItemKeys, path: &AccessPath) -> bool {
     let Access::Query { sort, .. } = &path.access else { return false };
     let (partition_key, sort_key) = table.keys_of(path.index);
     let sort_template = |position: usize| keys.keys.get(&sort_key?.name)?.get(position);
     let exact = match sort {
         SortAccess::All | SortAccess::Equal { .. } => true,
-        SortAccess::Prefix { template, parts } => sort_template(*template).is_some_and(|template| !template.runs_on(*parts)),
+        SortAccess::Prefix { template, parts } => {
+            sort_template(*template).is_some_and(|template| !template.runs_on(*parts))
+        }
         SortAccess::Range { template, parts, range } => {
             let kind = sort_key.map_or(KeyType::S, |key| key.kind);
-            sort_template(*template).is_some_and(|template| !template.runs_on(*parts) && is_exact(template, (*parts, range), kind))
+            sort_template(*template)
+                .is_some_and(|template| !template.runs_on(*parts) && is_exact(template, (*parts, range), kind))
         }
     };
     if !exact {
@@ -34,7 +37,9 @@ pub fn admits_only_own_type(table: &Table, keys: &ItemKeys, path: &AccessPath) -
         templates.flat_map(Template::placeholders).filter(|other| *other == field).count() == 1
     };
     let any_text = |template: &Template, parts: usize| match template.parts.get(parts..) {
-        Some([Part::Placeholder { field, value: ValueType::Id | ValueType::String, limits: None, .. }]) => is_single(field),
+        Some([Part::Placeholder { field, value: ValueType::Id | ValueType::String, limits: None, .. }]) => {
+            is_single(field)
+        }
         _ => false,
     };
     let meant = |key: &KeyAttribute| {
@@ -53,13 +58,17 @@ pub fn admits_only_own_type(table: &Table, keys: &ItemKeys, path: &AccessPath) -
     keys.constants.is_empty() && table.primary_key().all(meant)
 }
 
-/// Whether a key condition admits exactly the range of the placeholder at a position, whatever the bounds. BETWEEN includes both ends, and
-/// a prefix of escaped text begins other keys too.
+/// Whether a key condition admits exactly the range of the placeholder at a position, whatever the bounds. BETWEEN
+/// includes both ends, and a prefix of escaped text begins other keys too.
 fn is_exact(template: &Template, (position, range): (usize, &Range), kind: KeyType) -> bool {
     let is_last = template.parts.len() == position + 1;
     match range {
         Range::BeginsWith(_) => {
-            is_last && matches!(template.parts.last(), Some(Part::Placeholder { value: ValueType::Id | ValueType::String, .. }))
+            is_last
+                && matches!(
+                    template.parts.last(),
+                    Some(Part::Placeholder { value: ValueType::Id | ValueType::String, .. })
+                )
         }
         Range::Between { lower, upper } => {
             let all_in = [lower, upper].into_iter().flatten().all(|(_, inclusive)| *inclusive);
@@ -96,13 +105,18 @@ pub fn admits_other_types(model: &Model, condition: &KeyCondition<'_>, discrimin
         }
     });
     let meets = |keys: &ItemKeys, attribute: &str, range: Option<&Template>| {
-        keys.keys.get(attribute).is_some_and(|templates| range.is_none_or(|range| templates.iter().any(|other| other.overlaps(range))))
+        keys.keys
+            .get(attribute)
+            .is_some_and(|templates| range.is_none_or(|range| templates.iter().any(|other| other.overlaps(range))))
     };
-    model.types.values().filter(|ty| !discriminator.types.iter().any(|marks| marks.item == ty.name)).filter_map(attributes::keys).any(
-        |keys| {
+    model
+        .types
+        .values()
+        .filter(|ty| !discriminator.types.iter().any(|marks| marks.item == ty.name))
+        .filter_map(attributes::keys)
+        .any(|keys| {
             keys.table == table
                 && meets(keys, &partition_key.name, Some(partition))
                 && sort_key.is_none_or(|sort_key| meets(keys, &sort_key.name, sort_range.as_ref()))
-        },
-    )
+        })
 }

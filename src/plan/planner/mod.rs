@@ -1,4 +1,5 @@
-//! The selections of an operation in, reads and the shape of the response out. Must not know waves or the values of variables.
+//! The selections of an operation in, reads and the shape of the response out. Must not know waves or the values of
+//! variables.
 //!
 //! | module | in → out |
 //! |---|---|

@@ -1,8 +1,8 @@
-//! The root fields of a mutation → steps: what each one writes, what it reads before the write, and what it reads afterwards for the
-//! selection.
+//! The root fields of a mutation → steps: what each one writes, what it reads before the write, and what it reads
+//! afterwards for the selection.
 //!
-//! Each field is planned by itself, because they run one after the other (GraphQL spec section 6.2.2, "Mutation"). Reads are strong
-//! wherever DynamoDB offers it, so that they see the write.
+//! Each field is planned by itself, because they run one after the other (GraphQL spec section 6.2.2, "Mutation").
+//! Reads are strong wherever DynamoDB offers it, so that they see the write.
 
 use super::builder::{Builder, internal, output};
 use super::entity::Entity;
@@ -23,7 +23,11 @@ use indexmap::IndexMap;
 const MAX_WRITTEN: u32 = 100_000;
 
 /// The steps of a mutation.
-pub fn steps<'a>(model: &'a Model, context: SelectionContext<'a>, operation: &'a Operation) -> Result<OperationPlan, PlanError> {
+pub fn steps<'a>(
+    model: &'a Model,
+    context: SelectionContext<'a>,
+    operation: &'a Operation,
+) -> Result<OperationPlan, PlanError> {
     let mut steps = Vec::new();
     let mut introspects = false;
     let fields = context.fields(operation.object_type(), &[&operation.selection_set]);
@@ -60,28 +64,44 @@ impl<'a> WriteField<'a, '_> {
     fn step(&self, mut builder: Builder<'a>) -> Result<PlanStep, PlanError> {
         builder.for_write = true;
         let arguments = argument::of_field(&builder.context, self.field, self.collected);
-        let lookups =
-            Lookups { model: builder.model, context: builder.context, field: self.field, write: self.write, arguments: &arguments };
+        let lookups = Lookups {
+            model: builder.model,
+            context: builder.context,
+            field: self.field,
+            write: self.write,
+            arguments: &arguments,
+        };
         let found = match &self.write.find {
             Some(find) => Some(lookups.of_find(find, Want::First, 0)?),
             None => None,
         };
-        let actions = (0..self.write.actions.len()).map(|position| lookups.of_action(position)).collect::<Result<_, _>>()?;
+        let actions =
+            (0..self.write.actions.len()).map(|position| lookups.of_action(position)).collect::<Result<_, _>>()?;
         let arguments = builder.push_arguments(arguments);
         let guard = builder.enter(&Entity::root(self.root), self.field, self.collected)?;
         let result_type = match self.write.returns {
             WriteReturns::Done => None,
-            WriteReturns::Item(action) | WriteReturns::Items(action) => self.write.actions.get(action).map(|action| action.item.as_str()),
+            WriteReturns::Item(action) | WriteReturns::Items(action) => {
+                self.write.actions.get(action).map(|action| action.item.as_str())
+            }
             WriteReturns::Found => self.write.find.as_ref().map(|find| find.item.as_str()),
         };
         let (result, value) = match result_type {
             None => (None, OutputValue::Done),
             Some(name) => {
                 let entity = builder.seed(builder.type_named(name)?);
-                let target = ObjectSource { pages: None, space: entity.space, presence: Presence::Seed(entity.space), keeps_place: false };
+                let target = ObjectSource {
+                    pages: None,
+                    space: entity.space,
+                    presence: Presence::Seed(entity.space),
+                    keeps_place: false,
+                };
                 let object = builder.object(&entity, &self.collected.sets, false)?;
                 let many = matches!(self.write.returns, WriteReturns::Items(_));
-                (Some(entity.space), if many { OutputValue::List(target, object) } else { OutputValue::One(target, object) })
+                (
+                    Some(entity.space),
+                    if many { OutputValue::List(target, object) } else { OutputValue::One(target, object) },
+                )
             }
         };
         let object = Object {
@@ -91,7 +111,11 @@ impl<'a> WriteField<'a, '_> {
             variants: Vec::new(),
         };
         let plan = builder.finish(object);
-        Ok(PlanStep { write: Some(PlannedWrite { field: self.field.name.clone(), arguments, result, found, actions }), watch: None, plan })
+        Ok(PlanStep {
+            write: Some(PlannedWrite { field: self.field.name.clone(), arguments, result, found, actions }),
+            watch: None,
+            plan,
+        })
     }
 }
 
@@ -128,8 +152,8 @@ impl<'a> Lookups<'a, '_> {
         Ok(ActionLookups { target, cascade })
     }
 
-    /// The items of a cascade's path: found from its start, and from the items of other paths that it begins with. Once those are deleted,
-    /// the path's start no longer leads to what belongs to them.
+    /// The items of a cascade's path: found from its start, and from the items of other paths that it begins with. Once
+    /// those are deleted, the path's start no longer leads to what belongs to them.
     fn of_cascade(&self, item: &str, path: &'a [String], all: &'a [Vec<String>]) -> Result<Cascade, PlanError> {
         let whole = self.cascade_lookup(item, path, &after(path, all))?;
         let mut rests = Vec::new();
@@ -177,7 +201,8 @@ impl<'a> Lookups<'a, '_> {
         self.lookup(builder, &find.item, (entity, pages), seeds)
     }
 
-    /// The items that a path of relations leads to from a deleted item. `next` are the relations that other paths follow from there.
+    /// The items that a path of relations leads to from a deleted item. `next` are the relations that other paths
+    /// follow from there.
     fn cascade_lookup(&self, item: &str, path: &'a [String], next: &[&'a String]) -> Result<WriteLookup, PlanError> {
         let mut builder = Builder::new(self.model, self.context);
         (builder.unhidden, builder.for_write) = (true, true);
@@ -201,7 +226,16 @@ impl<'a> Lookups<'a, '_> {
         let many = matches!(find.returns, Returns::List | Returns::Connection) || path.len() > 1;
         let want = if many { Want::Whole { max: MAX_WRITTEN } } else { Want::First };
         let coordinate = format!("{item}.{}", path.join("."));
-        let relation = RelationRequest { coordinate, field, find, arguments, needs, must_exist: true, waits_for_parent: false, want };
+        let relation = RelationRequest {
+            coordinate,
+            field,
+            find,
+            arguments,
+            needs,
+            must_exist: true,
+            waits_for_parent: false,
+            want,
+        };
         let reached = builder.through(&owner, path, arguments, relation)?;
         self.lookup(builder, &ty.name, reached, seeds)
     }
@@ -220,7 +254,12 @@ impl<'a> Lookups<'a, '_> {
     }
 
     /// Seeds for the found item and for the items that earlier actions put.
-    fn seed_scope(&self, builder: &mut Builder<'a>, before: usize, of: &Find) -> Result<Vec<(String, SpaceId)>, PlanError> {
+    fn seed_scope(
+        &self,
+        builder: &mut Builder<'a>,
+        before: usize,
+        of: &Find,
+    ) -> Result<Vec<(String, SpaceId)>, PlanError> {
         let is_own = self.write.find.as_ref().is_some_and(|find| std::ptr::eq(find, of));
         let found = self.write.find.as_ref().filter(|_| !is_own).map(|find| &find.item);
         let put = self.write.actions.iter().take(before).filter(|action| matches!(action.kind, ActionKind::Put { .. }));

@@ -9,7 +9,11 @@ use crate::schema::model::Model;
 use apollo_compiler::executable::Operation;
 
 /// The step of a query.
-pub fn steps<'a>(model: &'a Model, context: SelectionContext<'a>, operation: &'a Operation) -> Result<OperationPlan, PlanError> {
+pub fn steps<'a>(
+    model: &'a Model,
+    context: SelectionContext<'a>,
+    operation: &'a Operation,
+) -> Result<OperationPlan, PlanError> {
     let mut builder = Builder::new(model, context);
     builder.caching.is_query = true;
     let root = Entity::root(builder.type_named(operation.object_type())?);

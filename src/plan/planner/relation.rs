@@ -1,6 +1,7 @@
 //! One relation of a find in, its reads out: a Get, a Query, a Query followed by a Get, or none.
 //!
-//! What a key already tells is not read (*elision*). What an index does not hold is read by a Get that follows the Query.
+//! What a key already tells is not read (*elision*). What an index does not hold is read by a Get that follows the
+//! Query.
 
 use super::builder::{Builder, internal};
 use super::entity::Entity;
@@ -30,8 +31,8 @@ pub struct RelationRequest<'a> {
     pub needs: Vec<String>,
     /// Whether the item's existence must be checked.
     pub must_exist: bool,
-    /// Whether the read must wait for its parent. Of a path only the last item is shown, so nothing else hides what lies behind a missing
-    /// item.
+    /// Whether the read must wait for its parent. Of a path only the last item is shown, so nothing else hides what
+    /// lies behind a missing item.
     pub waits_for_parent: bool,
     /// How much is wanted if it can find several items.
     pub want: Want,
@@ -58,14 +59,19 @@ impl<'a> ReadTarget<'a> {
         let keys = attributes::keys(first).ok_or_else(|| internal(&format!("{} is no item", first.name)))?;
         let place = (path.index, matches!(path.access, Access::Scan));
         let discriminator = attributes::discriminator(model, types, place, unhidden).ok_or_else(|| internal(&name))?;
-        let inspects_items = discriminator.hides() || types.len() > 1 || !admits_only_own_type(&model.tables[keys.table], keys, path);
+        let inspects_items =
+            discriminator.hides() || types.len() > 1 || !admits_only_own_type(&model.tables[keys.table], keys, path);
         Ok(Self { first, name, table: keys.table, discriminator, inspects_items })
     }
 }
 
 impl<'a> Builder<'a> {
     /// Plans one relation.
-    pub fn follow(&mut self, from: &Entity<'a>, relation: RelationRequest<'a>) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
+    pub fn follow(
+        &mut self,
+        from: &Entity<'a>,
+        relation: RelationRequest<'a>,
+    ) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
         let ty = self.type_named(&relation.find.item)?;
         let path = self.access_path(relation.find, &self.arguments[relation.arguments])?;
         let keys = attributes::keys(ty).ok_or_else(|| internal(&format!("{} is no item", ty.name)))?;
@@ -86,14 +92,16 @@ impl<'a> Builder<'a> {
             && relation.needs.iter().all(|field| known.contains_key(field))
         {
             // Which replica is read does not matter for the item's existence.
-            let tells = key.fields.iter().filter(|(name, _)| !key.chooses_replica(name)).map(|(_, source)| source.clone());
+            let tells =
+                key.fields.iter().filter(|(name, _)| !key.chooses_replica(name)).map(|(_, source)| source.clone());
             let presence = Some(Presence::Values(tells.collect()));
             return Ok((Entity { ty, space: from.space, known, held: Vec::new(), presence, variants: None }, None));
         }
         let target = ReadTarget::new(self.model, &[ty], path, self.unhidden)?;
         let (mut entity, read) = self.look_up(from, &relation, (&target, path), key)?;
         entity.known = known;
-        let (held, rest): (Vec<String>, Vec<String>) = relation.needs.iter().cloned().partition(|field| self.holds(ty, path.index, field));
+        let (held, rest): (Vec<String>, Vec<String>) =
+            relation.needs.iter().cloned().partition(|field| self.holds(ty, path.index, field));
         let of_type = |fields: Vec<String>| fields.into_iter().map(|field| (ty, field)).collect::<Vec<_>>();
         self.reads[read].wanted = of_type(held);
         let lacks = |attribute: &&str| !self.model.tables[target.table].holds(path.index, attribute);
@@ -169,14 +177,23 @@ impl<'a> Builder<'a> {
             false => Arc::new(TypeDiscriminator { sees_constants: true, ..(*target.discriminator).clone() }),
         };
         let whole = self.reads.len();
-        self.reads.push(DraftRead { discriminator, ..self.of_table(entity, target, relation, ReadAction::FetchMissing(read)) });
+        self.reads.push(DraftRead {
+            discriminator,
+            ..self.of_table(entity, target, relation, ReadAction::FetchMissing(read))
+        });
         entity.held.push((Holder::Read(whole), None));
         entity.presence = Some(Presence::Read(whole));
         whole
     }
 
     /// A read of a table that gives one item at most.
-    fn of_table(&self, from: &Entity<'a>, target: &ReadTarget<'a>, relation: &RelationRequest<'a>, action: ReadAction) -> DraftRead<'a> {
+    fn of_table(
+        &self,
+        from: &Entity<'a>,
+        target: &ReadTarget<'a>,
+        relation: &RelationRequest<'a>,
+        action: ReadAction,
+    ) -> DraftRead<'a> {
         let parent = match &from.presence {
             Some(Presence::Read(read)) => Some(*read),
             _ => None,
@@ -201,14 +218,17 @@ impl<'a> Builder<'a> {
     }
 
     pub fn holds(&self, ty: &ObjectType, index: Option<usize>, field: &str) -> bool {
-        let holds = |attribute: &String| attributes::keys(ty).is_none_or(|keys| self.model.tables[keys.table].holds(index, attribute));
+        let holds = |attribute: &String| {
+            attributes::keys(ty).is_none_or(|keys| self.model.tables[keys.table].holds(index, attribute))
+        };
         ty.stored(field).is_some_and(|stored| {
             let as_wanted = !self.as_stored || stored.attribute.as_ref().is_none_or(holds);
             as_wanted && attributes::attributes_for(self.model, ty, index, stored).is_some()
         })
     }
 
-    /// Whether an index holds enough to tell the type's items from others: their primary keys differ, or it projects the constants.
+    /// Whether an index holds enough to tell the type's items from others: their primary keys differ, or it projects
+    /// the constants.
     pub fn can_discriminate(&self, ty: &ObjectType, index: Option<usize>) -> bool {
         let Some(keys) = attributes::keys(ty) else { return true };
         let table = &self.model.tables[keys.table];

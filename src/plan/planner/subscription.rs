@@ -1,6 +1,8 @@
-//! The root field of a subscription → its step: what is watched, and what is read for the selection when a change arrives.
+//! The root field of a subscription → its step: what is watched, and what is read for the selection when a change
+//! arrives.
 //!
-//! The images of a changed item are handed in, as the items of a write are. What the selection asks for beyond them is read.
+//! The images of a changed item are handed in, as the items of a write are. What the selection asks for beyond them is
+//! read.
 
 use super::builder::{Builder, internal, label, output};
 use super::entity::Entity;
@@ -19,7 +21,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The step of a subscription. The operation has one root field (GraphQL spec section 5.2.4.1, "Single Root Field").
-pub fn steps<'a>(model: &'a Model, context: SelectionContext<'a>, operation: &'a Operation) -> Result<OperationPlan, PlanError> {
+pub fn steps<'a>(
+    model: &'a Model,
+    context: SelectionContext<'a>,
+    operation: &'a Operation,
+) -> Result<OperationPlan, PlanError> {
     let fields = context.fields(operation.object_type(), &[&operation.selection_set]);
     let (key, collected) = fields.iter().next().ok_or_else(|| internal("a subscription without a field"))?;
     let builder = Builder::new(model, context);
@@ -43,7 +49,8 @@ impl<'a> SubscriptionField<'a, '_> {
         let (model, from) = (builder.model, Entity::root(self.root));
         let ty = builder.type_named(&self.watch.item)?;
         let given = argument::of_field(&builder.context, self.field, self.collected);
-        let initial = self.watch.initial.as_ref().map(|find| self.initial(model, builder.context, find, &given)).transpose()?;
+        let initial =
+            self.watch.initial.as_ref().map(|find| self.initial(model, builder.context, find, &given)).transpose()?;
         let arguments = builder.push_arguments(given);
         let guard = builder.enter(&from, self.field, self.collected)?;
         let returned = builder.type_named(self.field.ty.inner_named_type())?;
@@ -56,11 +63,14 @@ impl<'a> SubscriptionField<'a, '_> {
         let images = Images { node: image(&mut builder), previous: image(&mut builder) };
         let value = match change {
             Some(space) => OutputValue::One(seeded(space), self.change(&mut builder, returned, space, &images)?),
-            None => OutputValue::One(seeded(images.node.space), builder.object(&images.node, &self.collected.sets, false)?),
+            None => {
+                OutputValue::One(seeded(images.node.space), builder.object(&images.node, &self.collected.sets, false)?)
+            }
         };
         let (node, previous) = (watched(&mut builder, &images.node)?, watched(&mut builder, &images.previous)?);
         let binding = |(name, source): (&String, _)| {
-            let reader = attributes::reader(ty, name).or_else(|| claim_reader(ty, name)).ok_or_else(|| internal(name))?;
+            let reader =
+                attributes::reader(ty, name).or_else(|| claim_reader(ty, name)).ok_or_else(|| internal(name))?;
             Ok(WatchBinding { source: builder.source(source, &from, arguments)?, reader })
         };
         let bindings = self.watch.bindings.iter().map(binding).collect::<Result<_, PlanError>>()?;
@@ -69,7 +79,8 @@ impl<'a> SubscriptionField<'a, '_> {
             field: self.field.name.clone(),
             item: ty.name.clone(),
             table: keys.table,
-            discriminator: attributes::discriminator(model, &[ty], (None, false), true).ok_or_else(|| internal(&ty.name))?,
+            discriminator: attributes::discriminator(model, &[ty], (None, false), true)
+                .ok_or_else(|| internal(&ty.name))?,
             arguments,
             bindings,
             filter: builder.conjuncts(self.watch.filter.as_ref(), arguments),
@@ -80,12 +91,23 @@ impl<'a> SubscriptionField<'a, '_> {
             initial,
         };
         let type_name = self.root.name.clone();
-        let root = Object { type_name, guard: None, fields: vec![output(key, self.collected, (guard, value))], variants: Vec::new() };
+        let root = Object {
+            type_name,
+            guard: None,
+            fields: vec![output(key, self.collected, (guard, value))],
+            variants: Vec::new(),
+        };
         Ok(PlanStep { write: None, watch: Some(watch), plan: builder.finish(root) })
     }
 
     /// The selection on a change.
-    fn change(&self, builder: &mut Builder<'a>, ty: &'a ObjectType, space: SpaceId, images: &Images<'a>) -> Result<Object, PlanError> {
+    fn change(
+        &self,
+        builder: &mut Builder<'a>,
+        ty: &'a ObjectType,
+        space: SpaceId,
+        images: &Images<'a>,
+    ) -> Result<Object, PlanError> {
         let mut fields = Vec::new();
         for (key, collected) in builder.context.fields(&ty.name, &self.collected.sets) {
             let name = collected.field.name.as_str();
@@ -94,9 +116,10 @@ impl<'a> SubscriptionField<'a, '_> {
                 Some(ChangePart::Node) => {
                     OutputValue::One(seeded(images.node.space), builder.object(&images.node, &collected.sets, false)?)
                 }
-                Some(ChangePart::Previous) => {
-                    OutputValue::One(seeded(images.previous.space), builder.object(&images.previous, &collected.sets, false)?)
-                }
+                Some(ChangePart::Previous) => OutputValue::One(
+                    seeded(images.previous.space),
+                    builder.object(&images.previous, &collected.sets, false)?,
+                ),
                 Some(ChangePart::Kind | ChangePart::Id) => {
                     let stored = Stored::alone(name, ValueType::String);
                     let ty = builder.field_of(ty, name)?.ty.clone();
@@ -106,7 +129,14 @@ impl<'a> SubscriptionField<'a, '_> {
                 }
             };
             let ty = collected.field.definition.ty.clone();
-            fields.push(Output { label: label(&key), key: key.to_string(), location: collected.location, ty, guard: None, value });
+            fields.push(Output {
+                label: label(&key),
+                key: key.to_string(),
+                location: collected.location,
+                ty,
+                guard: None,
+                value,
+            });
         }
         Ok(Object { type_name: ty.name.clone(), guard: None, fields, variants: Vec::new() })
     }
@@ -163,7 +193,8 @@ fn watched<'a>(builder: &mut Builder<'a>, image: &Entity<'a>) -> Result<WatchedI
 /// How to read a claim that is in the keys of a type.
 fn claim_reader(ty: &ObjectType, claim: &str) -> Option<Arc<FieldReader>> {
     let keys = attributes::keys(ty)?;
-    let places = keys.keys.iter().map(|(attribute, templates)| StoredPlace::Key(attribute.clone(), templates.clone())).collect();
+    let places =
+        keys.keys.iter().map(|(attribute, templates)| StoredPlace::Key(attribute.clone(), templates.clone())).collect();
     let stored = Stored { attribute: None, ..Stored::alone(claim, ValueType::String) };
     let ty = apollo_compiler::ty!(String);
     Some(Arc::new(FieldReader { field: claim.to_owned(), ty, stored, places }))

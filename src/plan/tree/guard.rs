@@ -1,5 +1,5 @@
-//! What a caller must meet to see a field or an object of the response. What the caller and the arguments decide is decided before anything
-//! is read, the rest for each row by items that are read. Must not know callers.
+//! What a caller must meet to see a field or an object of the response. What the caller and the arguments decide is
+//! decided before anything is read, the rest for each row by items that are read. Must not know callers.
 
 use super::ids::{ArgumentsId, GuardId, ReadId, SpaceId};
 use super::value::Holder;
@@ -50,6 +50,9 @@ pub enum DecidedBy {
 impl Display for Demand {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         write!(f, "{}: ", self.of)?;
-        self.rules.iter().enumerate().try_for_each(|(position, rule)| write!(f, "{}{rule}", if position > 0 { ", or " } else { "" }))
+        self.rules
+            .iter()
+            .enumerate()
+            .try_for_each(|(position, rule)| write!(f, "{}{rule}", if position > 0 { ", or " } else { "" }))
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! These types are the vocabulary of the modules that make plans and of those that run them.
 //!
-//! A read is made once for each row of its *row space*. Space 0 is the operation itself and has one row. A read that can give several
-//! items opens a space whose rows are these items, and so does a list of embedded objects with finds inside. A read that gives at most
-//! one item opens none: its item belongs to the row for which it is made. Where items can be of several types, the rows of each type are
-//! a space of their own. The global ids of an argument are the rows of a space, too.
+//! A read is made once for each row of its *row space*. Space 0 is the operation itself and has one row. A read that
+//! can give several items opens a space whose rows are these items, and so does a list of embedded objects with finds
+//! inside. A read that gives at most one item opens none: its item belongs to the row for which it is made. Where items
+//! can be of several types, the rows of each type are a space of their own. The global ids of an argument are the rows
+//! of a space, too.
 //!
-//! `{ user(id: "ann") { name groups { name } } }`, where groups are found through memberships, is three reads in two waves:
+//! `{ user(id: "ann") { name groups { name } } }`, where groups are found through memberships, is three reads in two
+//! waves:
 //!
 //! ```text
 //! wave 1   #0 Get User            space 0
@@ -46,8 +48,11 @@ pub use guard::{DecidedBy, Demand, Guard};
 pub use ids::{ArgumentsId, GuardId, ReadId, SpaceId};
 pub use plan::{Collection, Occupant, Origin, Plan, Space};
 pub use read::{BoundRange, GetBinding, ItemRows, KeyBinding, PageSizes, QueryBinding, Read, ReadAction, Want};
-pub use response::{NodeOutput, NodesOutput, Object, ObjectSource, Output, OutputValue, PageOutput, PagePart, Presence, ValueLocation};
+pub use response::{
+    NodeOutput, NodesOutput, Object, ObjectSource, Output, OutputValue, PageOutput, PagePart, Presence, ValueLocation,
+};
 pub use steps::{
-    ActionLookups, Cascade, OperationPlan, PlanStep, PlannedWatch, PlannedWrite, SingleWrites, WatchBinding, WatchedImage, WriteLookup,
+    ActionLookups, Cascade, OperationPlan, PlanStep, PlannedWatch, PlannedWrite, SingleWrites, WatchBinding,
+    WatchedImage, WriteLookup,
 };
 pub use value::{ArgumentValue, Arguments, FieldReader, Holder, IdArgument, SourceText, StoredPlace, ValueSource};

@@ -1,4 +1,5 @@
-//! The whole plan: reads in waves, row spaces, and the reads that may share a Query. Must not know how the response is written.
+//! The whole plan: reads in waves, row spaces, and the reads that may share a Query. Must not know how the response is
+//! written.
 
 use super::guard::Guard;
 use super::ids::{ReadId, SpaceId};
@@ -43,7 +44,8 @@ pub enum Origin {
     Operation,
     /// The items of a read.
     Read(ReadId),
-    /// Those rows of the parent whose item, as this read found it, has one type: a position in the read's `discriminator`.
+    /// Those rows of the parent whose item, as this read found it, has one type: a position in the read's
+    /// `discriminator`.
     Variant(ReadId, usize),
     /// An item that was written or found before the plan runs. The caller hands it in, and the whole plan may use it.
     Seed,

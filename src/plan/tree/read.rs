@@ -1,4 +1,5 @@
-//! One read: a Get or a Query for each row of a space, with its key and how much of its range is wanted. Must not know the response.
+//! One read: a Get or a Query for each row of a space, with its key and how much of its range is wanted. Must not know
+//! the response.
 
 use super::discriminator::TypeDiscriminator;
 use super::filter::Filter;
@@ -73,7 +74,8 @@ pub struct ItemRows {
     pub space: SpaceId,
     /// The coordinate of the field whose list or page it is. The page's cursors belong to that field.
     pub list_of: String,
-    /// For a page through relations: the reads from the page's items to its elements. The last one tells whether an element exists.
+    /// For a page through relations: the reads from the page's items to its elements. The last one tells whether an
+    /// element exists.
     pub elements: Vec<ReadId>,
 }
 
@@ -116,7 +118,8 @@ pub struct GetBinding {
     pub filter: Option<Filter>,
     /// Of a list: its most items.
     pub max: Option<u32>,
-    /// Whether its field has one element for each value (`[User]`), null if that has no item. Otherwise a list has each item once.
+    /// Whether its field has one element for each value (`[User]`), null if that has no item. Otherwise a list has each
+    /// item once.
     pub answers_each_value: bool,
 }
 
@@ -131,7 +134,8 @@ pub struct KeyBinding {
     pub sort_attribute: Option<KeyAttribute>,
     /// The sort key's template.
     pub sort: Option<Template>,
-    /// Sort keys of the other types that the same Query reads. It uses the longest prefix that all of them have in common.
+    /// Sort keys of the other types that the same Query reads. It uses the longest prefix that all of them have in
+    /// common.
     pub prefix_alternatives: Vec<Template>,
     /// The names of both attributes, which all keys share that are made of it.
     pub names: (Arc<str>, Option<Arc<str>>),
@@ -144,7 +148,8 @@ pub struct KeyBinding {
 impl KeyBinding {
     /// Whether this name only chooses the replica to read, and not the item.
     pub fn chooses_replica(&self, name: &str) -> bool {
-        self.spread.is_some_and(|Reading { spread, .. }| spread.kind == SpreadKind::Replica && spread.placeholder() == name)
+        self.spread
+            .is_some_and(|Reading { spread, .. }| spread.kind == SpreadKind::Replica && spread.placeholder() == name)
     }
 }
 

@@ -1,5 +1,5 @@
-//! The shape of the response: objects, lists, connections and scalars, in the order of the selection, each with where its value comes
-//! from. Must not know how anything is read.
+//! The shape of the response: objects, lists, connections and scalars, in the order of the selection, each with where
+//! its value comes from. Must not know how anything is read.
 
 use super::ids::{GuardId, ReadId, SpaceId};
 use super::value::{FieldReader, Holder, IdArgument, ValueSource};

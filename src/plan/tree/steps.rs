@@ -1,5 +1,6 @@
-//! The steps of an operation: one for a query, one for each root field of a mutation with what its write reads first, and one for the root
-//! field of a subscription with what it watches. Must not know how items are read, written or watched.
+//! The steps of an operation: one for a query, one for each root field of a mutation with what its write reads first,
+//! and one for the root field of a subscription with what it watches. Must not know how items are read, written or
+//! watched.
 
 use super::cache_policy::CachePolicy;
 use super::discriminator::TypeDiscriminator;
@@ -10,7 +11,8 @@ use super::response::ObjectSource;
 use super::value::{FieldReader, ValueSource};
 use std::sync::Arc;
 
-/// The plan of an operation: one step for a query or a subscription, one for each root field of a mutation. Steps run one after the other.
+/// The plan of an operation: one step for a query or a subscription, one for each root field of a mutation. Steps run
+/// one after the other.
 #[derive(Debug)]
 pub struct OperationPlan {
     /// The steps.
@@ -38,7 +40,8 @@ pub enum SingleWrites {
     /// As a PutItem, an UpdateItem or a DeleteItem. If its answer is lost, nothing tells whether it was made.
     #[default]
     Call,
-    /// As a TransactWriteItems with a token, which DynamoDB makes once however often it is sent. It costs twice the write units.
+    /// As a TransactWriteItems with a token, which DynamoDB makes once however often it is sent. It costs twice the
+    /// write units.
     Transaction,
 }
 
@@ -71,8 +74,8 @@ pub struct ActionLookups {
 pub struct Cascade {
     /// Found by the whole path, from the item at its start.
     pub whole: WriteLookup,
-    /// Found from the items on the path that are deleted too: the position of the cascade's path that leads to those, and a lookup by the
-    /// rest of the path.
+    /// Found from the items on the path that are deleted too: the position of the cascade's path that leads to those,
+    /// and a lookup by the rest of the path.
     pub rests: Vec<(usize, WriteLookup)>,
 }
 

@@ -1,5 +1,5 @@
-//! Where values come from when a plan runs: arguments, fields of what was read, and text made of both. Must not know reads or the
-//! response.
+//! Where values come from when a plan runs: arguments, fields of what was read, and text made of both. Must not know
+//! reads or the response.
 
 use super::ids::{ArgumentsId, ReadId, SpaceId};
 use crate::schema::expression::claim::ClaimPath;
@@ -58,7 +58,9 @@ impl ValueSource {
         match self {
             Self::Argument(..) | Self::Claim(_) => true,
             Self::Field(..) => false,
-            Self::Text(parts) => parts.iter().all(|part| !matches!(part, SourceText::Value(source) if !source.is_of_request())),
+            Self::Text(parts) => {
+                parts.iter().all(|part| !matches!(part, SourceText::Value(source) if !source.is_of_request()))
+            }
         }
     }
 
@@ -71,9 +73,10 @@ impl ValueSource {
     pub fn claims(&self) -> Vec<&ClaimPath> {
         match self {
             Self::Claim(claim) => vec![claim],
-            Self::Text(parts) => {
-                parts.iter().flat_map(|part| if let SourceText::Value(source) = part { source.claims() } else { Vec::new() }).collect()
-            }
+            Self::Text(parts) => parts
+                .iter()
+                .flat_map(|part| if let SourceText::Value(source) = part { source.claims() } else { Vec::new() })
+                .collect(),
             Self::Argument(..) | Self::Field(..) => Vec::new(),
         }
     }

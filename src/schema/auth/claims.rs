@@ -1,4 +1,5 @@
-//! `@claims` and the texts of all directives in; out: the claims that no issuer gives. Must not know what the texts are for.
+//! `@claims` and the texts of all directives in; out: the claims that no issuer gives. Must not know what the texts are
+//! for.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -58,9 +59,15 @@ fn applied<'a>(draft: &SchemaDraft<'a>) -> Vec<&'a Node<Directive>> {
     for definition in draft.schema.types.values().filter(|definition| !definition.is_built_in()) {
         all.extend(definition.directives().iter().map(of));
         match definition {
-            ExtendedType::Object(object) => all.extend(object.fields.values().flat_map(|field| field.directives.iter())),
-            ExtendedType::Interface(interface) => all.extend(interface.fields.values().flat_map(|field| field.directives.iter())),
-            ExtendedType::InputObject(input) => all.extend(input.fields.values().flat_map(|field| field.directives.iter())),
+            ExtendedType::Object(object) => {
+                all.extend(object.fields.values().flat_map(|field| field.directives.iter()))
+            }
+            ExtendedType::Interface(interface) => {
+                all.extend(interface.fields.values().flat_map(|field| field.directives.iter()))
+            }
+            ExtendedType::InputObject(input) => {
+                all.extend(input.fields.values().flat_map(|field| field.directives.iter()))
+            }
             ExtendedType::Scalar(_) | ExtendedType::Union(_) | ExtendedType::Enum(_) => {}
         }
     }
@@ -85,7 +92,10 @@ fn in_expression(text: &str) -> Vec<(String, Range<usize>)> {
         Token::Word(name) => *name == "auth" && (position == 0 || tokens[position - 1].token != Token::Mark('.')),
         _ => false,
     };
-    (0..tokens.len()).filter(|position| starts(*position)).filter_map(|position| claim_of(&tokens[position..])).collect()
+    (0..tokens.len())
+        .filter(|position| starts(*position))
+        .filter_map(|position| claim_of(&tokens[position..]))
+        .collect()
 }
 
 /// The claim with which these tokens begin. A field that is named `auth` has nothing behind it.
@@ -139,7 +149,9 @@ mod tests {
 
     #[test]
     fn claims_are_found_in_templates() {
-        for (text, found) in [("T#{auth.tenant}#{id}{auth[\"a:b\"].c}", vec!["tenant", "a:b"]), ("{author}#{{auth}}#{auth", vec![])] {
+        for (text, found) in
+            [("T#{auth.tenant}#{id}{auth[\"a:b\"].c}", vec!["tenant", "a:b"]), ("{author}#{{auth}}#{auth", vec![])]
+        {
             assert_eq!(names(in_template(text)), found, "{text}");
         }
     }

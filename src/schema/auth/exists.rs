@@ -1,4 +1,5 @@
-//! `exists:` of one `@auth` in; out: the look-up that finds the item by its key, or why there is none. Must not know other rules.
+//! `exists:` of one `@auth` in; out: the look-up that finds the item by its key, or why there is none. Must not know
+//! other rules.
 
 use super::names::RuleNames;
 use super::place::RulePlace;
@@ -31,34 +32,61 @@ pub fn read_lookup(
     let Some((keys, record)) = draft.item(&item.value) else {
         let items = draft.kinds.iter().filter(|(_, kind)| **kind == Kind::Item).map(|(name, _)| name.as_str());
         if draft.kind(&item.value) != Some(&Kind::Item) {
-            findings.error(rules::KF0614, &item.span, format!("`{}` is not an item type", item.value), suggest(&item.value, items));
+            findings.error(
+                rules::KF0614,
+                &item.span,
+                format!("`{}` is not an item type", item.value),
+                suggest(&item.value, items),
+            );
         }
         return None;
     };
     let table = draft.tables.get(keys.table)?;
     // The rule of a type has no arguments.
     let (own, ty) = (graphql_name!("rule"), Type::Named(graphql_name!("Boolean")));
-    let bare = FieldDefinition { description: None, name: own, arguments: Vec::new(), ty, directives: Default::default() };
+    let bare =
+        FieldDefinition { description: None, name: own, arguments: Vec::new(), ty, directives: Default::default() };
     let field = rule.field.unwrap_or(&bare);
     let (parent_record, target) = (rule.record, FindTarget { item: item.value.clone(), returns: Returns::One });
     let written = FindDirective::of_directive(directive);
-    let wanted = FindContext { draft, parent: &rule.parent, parent_record, field, directive: written, target, keys, record, table };
+    let wanted = FindContext {
+        draft,
+        parent: &rule.parent,
+        parent_record,
+        field,
+        directive: written,
+        target,
+        keys,
+        record,
+        table,
+    };
     let bindings = where_clause::read_where(&wanted, findings)?;
     let condition = match text(directive, "if") {
         None => None,
-        Some(written) => match Condition::parse(&written.value, &RuleNames { draft, field: rule.field, item: Some((keys, record)) }) {
-            Ok(condition) => Some(condition),
-            Err(mistakes) => {
-                for mistake in mistakes {
-                    findings.error(rules::KF0608, &span::within(draft.text, &written.span, &mistake.span), mistake.message, mistake.help);
+        Some(written) => {
+            match Condition::parse(&written.value, &RuleNames { draft, field: rule.field, item: Some((keys, record)) })
+            {
+                Ok(condition) => Some(condition),
+                Err(mistakes) => {
+                    for mistake in mistakes {
+                        findings.error(
+                            rules::KF0608,
+                            &span::within(draft.text, &written.span, &mistake.span),
+                            mistake.message,
+                            mistake.help,
+                        );
+                    }
+                    return None;
                 }
-                return None;
             }
-        },
+        }
     };
     let path = path(rule, (&wanted, &bindings), writes || hides || condition.is_some(), directive, findings)?;
     if let Some(field) = path.parent_fields().into_iter().find(|field| writes && !rule.is_in_key(field)) {
-        let message = format!("`{field}` is not in the key of `{}`, so a write cannot tell which `{}` must exist", rule.parent, item.value);
+        let message = format!(
+            "`{field}` is not in the key of `{}`, so a write cannot tell which `{}` must exist",
+            rule.parent, item.value
+        );
         let help = "give the rule `on: [READ]`, and each mutation a rule over its arguments";
         findings.error(rules::KF0614, &place(directive, "where"), message, Some(help.into()));
         return None;
@@ -76,8 +104,7 @@ fn path(
     directive: &Node<Directive>,
     findings: &mut Findings,
 ) -> Option<AccessPath> {
-    let is_list =
-        |source: &Source| matches!(source, Source::Argument(name) if wanted.argument(name).is_some_and(|argument| argument.ty.is_list()));
+    let is_list = |source: &Source| matches!(source, Source::Argument(name) if wanted.argument(name).is_some_and(|argument| argument.ty.is_list()));
     let several = bindings.equal.values().flat_map(|bound| bound.source.leaves()).any(is_list);
     let paths = |whole: bool| {
         let serves = |path: &AccessPath| !whole || matches!(path.access, Access::Get { .. });
@@ -87,9 +114,14 @@ fn path(
     if found.is_none() {
         let item = &wanted.target.item;
         let message = match (several || !bindings.ranges.is_empty(), paths(false).is_empty()) {
-            (true, _) => format!("this rule of `{}` looks up one `{item}`, so each field of its key has one value", rule.of),
+            (true, _) => {
+                format!("this rule of `{}` looks up one `{item}`, so each field of its key has one value", rule.of)
+            }
             (_, true) => format!("this rule of `{}` would need a Scan: `where:` binds no key of `{item}`", rule.of),
-            (_, false) => format!("this rule of `{}` needs the whole key of `{item}`, but `where:` binds only a part of it", rule.of),
+            (_, false) => format!(
+                "this rule of `{}` needs the whole key of `{item}`, but `where:` binds only a part of it",
+                rule.of
+            ),
         };
         findings.error(rules::KF0614, &named(directive), message, Some(finds::keys_of(wanted)));
     }

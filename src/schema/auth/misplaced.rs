@@ -1,5 +1,5 @@
-//! Finds `@auth` where it could not be enforced: on anything but item types, the types embedded in them, fields of items, queries
-//! and mutations. Must not know rules.
+//! Finds `@auth` where it could not be enforced: on anything but item types, the types embedded in them, fields of
+//! items, queries and mutations. Must not know rules.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -18,11 +18,14 @@ pub fn check(draft: &SchemaDraft, findings: &mut Findings) {
     };
     for object in draft.objects() {
         let name = &object.name;
-        let (is_item, is_root) = (draft.kind(name) == Some(&Kind::Item), matches!(draft.kind(name), Some(Kind::Root(_))));
+        let (is_item, is_root) =
+            (draft.kind(name) == Some(&Kind::Item), matches!(draft.kind(name), Some(Kind::Root(_))));
         let is_embedded = draft.kind(name) == Some(&Kind::Embedded);
         if is_embedded && let Some(holder) = embedded_holder(draft, name) {
             for directive in &object.directives {
-                let message = format!("`{holder}` holds `{name}` inside another embedded type, where its rules would not be asked");
+                let message = format!(
+                    "`{holder}` holds `{name}` inside another embedded type, where its rules would not be asked"
+                );
                 report(&directive.node, message, "put them on the item's field that holds all of it");
             }
         }
@@ -32,15 +35,18 @@ pub fn check(draft: &SchemaDraft, findings: &mut Findings) {
         }
         for field in object.fields.values().filter(|_| !is_item && !is_root) {
             for directive in field.directives.iter() {
-                let message =
-                    format!("`{name}.{}` is a field of a type that is not an item type, so it has no rules of its own", field.name);
+                let message = format!(
+                    "`{name}.{}` is a field of a type that is not an item type, so it has no rules of its own",
+                    field.name
+                );
                 report(directive, message, "put it on the item's field that holds the object, or on its type");
             }
         }
     }
     for definition in draft.schema.types.values() {
         let ExtendedType::Interface(interface) = definition else { continue };
-        let is_member = |object: &&Node<ObjectType>| object.implements_interfaces.iter().any(|name| *name == interface.name);
+        let is_member =
+            |object: &&Node<ObjectType>| object.implements_interfaces.iter().any(|name| *name == interface.name);
         if draft.objects().filter(is_member).all(|object| draft.kind(&object.name) == Some(&Kind::Item)) {
             continue;
         }
@@ -56,5 +62,7 @@ pub fn check(draft: &SchemaDraft, findings: &mut Findings) {
 fn embedded_holder(draft: &SchemaDraft, name: &Name) -> Option<String> {
     let holders = draft.objects().filter(|object| draft.kind(&object.name) == Some(&Kind::Embedded));
     let mut fields = holders.flat_map(|object| object.fields.values().map(|field| (&object.name, field)));
-    fields.find(|(_, field)| field.ty.inner_named_type() == name).map(|(holder, field)| format!("{holder}.{}", field.name))
+    fields
+        .find(|(_, field)| field.ty.inner_named_type() == name)
+        .map(|(holder, field)| format!("{holder}.{}", field.name))
 }

@@ -1,7 +1,8 @@
-//! `@auth` in; out: who may read and write each type and field, or why a rule cannot be enforced. Must not know callers.
+//! `@auth` in; out: who may read and write each type and field, or why a rule cannot be enforced. Must not know
+//! callers.
 //!
-//! [`rule`] reads one directive, [`misplaced`] finds those that no rule can be made of, and [`checks`] judges the rules of the whole schema.
-//! A form that Keyfold does not enforce is a mistake: no rule is ever ignored.
+//! [`rule`] reads one directive, [`misplaced`] finds those that no rule can be made of, and [`checks`] judges the rules
+//! of the whole schema. A form that Keyfold does not enforce is a mistake: no rule is ever ignored.
 
 mod checks;
 mod claims;

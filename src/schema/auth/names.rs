@@ -1,4 +1,5 @@
-//! What names mean in the condition of a rule: claims of the caller, arguments of the field, and fields of the item. Must not know rules.
+//! What names mean in the condition of a rule: claims of the caller, arguments of the field, and fields of the item.
+//! Must not know rules.
 
 use crate::schema::expression::names::{Named, Names};
 use crate::schema::model::keys::ItemKeys;
@@ -26,7 +27,8 @@ impl RuleNames<'_> {
         let table = self.draft.tables.get(keys.table)?;
         // The rule of a type has no arguments.
         let (name, ty) = (name!("rule"), Type::Named(name!("Boolean")));
-        let field = &FieldDefinition { description: None, name, arguments: Vec::new(), ty, directives: Default::default() };
+        let field =
+            &FieldDefinition { description: None, name, arguments: Vec::new(), ty, directives: Default::default() };
         Some(tell(&ItemNames { draft: self.draft, field, record, keys, table, keys_tell: false, found: None }))
     }
 }

@@ -22,7 +22,8 @@ pub fn read_rule(place: &RulePlace, directive: &Node<Directive>, findings: &mut 
     let given = [exists, is_conditional && !exists, public && !is_conditional, flag(directive, "signedIn")];
     if given.into_iter().filter(|given| *given).count() != 1 || (argument(directive, "where").is_some() && !exists) {
         let message = format!("this rule of `{}` does not say in one way whom it lets in", place.of);
-        let help = "write one of `if: \"…\"`, `exists:`, `public: true` and `signedIn: true`; repeat `@auth` for more rules";
+        let help =
+            "write one of `if: \"…\"`, `exists:`, `public: true` and `signedIn: true`; repeat `@auth` for more rules";
         findings.error(rules::KF0606, &named(directive), message, Some(help.into()));
         return None;
     }
@@ -50,7 +51,9 @@ pub fn read_rule(place: &RulePlace, directive: &Node<Directive>, findings: &mut 
     };
     let read: Vec<&str> = match &lets_in {
         LetsIn::If(condition) => condition.attributes(),
-        LetsIn::Exists(lookup) => lookup.parent_fields().into_iter().filter_map(|field| place.attribute_of(field)).collect(),
+        LetsIn::Exists(lookup) => {
+            lookup.parent_fields().into_iter().filter_map(|field| place.attribute_of(field)).collect()
+        }
         LetsIn::Everybody | LetsIn::SignedIn => Vec::new(),
     };
     if hides && !held_by_indexes(place, &read, directive, findings) {
@@ -59,8 +62,14 @@ pub fn read_rule(place: &RulePlace, directive: &Node<Directive>, findings: &mut 
     let written = text(directive, "if").map(|written| written.value.split_whitespace().collect::<Vec<_>>().join(" "));
     let rule = AuthRule { lets_in, reads, writes, hides, public, written };
     if public && rule.names_claim() {
-        let message = format!("this rule of `{}` is public, but it names a claim, which nobody has without a sign-in", place.of);
-        findings.error(rules::KF0606, &named(directive), message, Some("leave `public: true` out, or make it a rule of its own".into()));
+        let message =
+            format!("this rule of `{}` is public, but it names a claim, which nobody has without a sign-in", place.of);
+        findings.error(
+            rules::KF0606,
+            &named(directive),
+            message,
+            Some("leave `public: true` out, or make it a rule of its own".into()),
+        );
         return None;
     }
     Some(rule)
@@ -87,7 +96,12 @@ fn actions(rule: &RulePlace, directive: &Node<Directive>, findings: &mut Finding
         _ if !rule.splits => format!("`{}` is not both read and written, so `on:` has no meaning", rule.of),
         _ => return Some(found),
     };
-    findings.error(rules::KF0606, &place(directive, "on"), message, Some("leave `on:` out: the rule is then for all there is".into()));
+    findings.error(
+        rules::KF0606,
+        &place(directive, "on"),
+        message,
+        Some("leave `on:` out: the rule is then for all there is".into()),
+    );
     None
 }
 
@@ -100,8 +114,10 @@ fn held_by_indexes(rule: &RulePlace, read: &[&str], directive: &Node<Directive>,
         let is_there = std::iter::once(partition).chain(sort).all(|key| keys.keys.contains_key(&key.name));
         let lacking = read.iter().find(|attribute| !table.holds(Some(position), attribute));
         if let (true, Some(attribute)) = (is_there, lacking) {
-            let message =
-                format!("the index `{}` does not hold `{attribute}`, by which this rule hides items of `{}`", index.name, rule.of);
+            let message = format!(
+                "the index `{}` does not hold `{attribute}`, by which this rule hides items of `{}`",
+                index.name, rule.of
+            );
             let help = format!("add it to the index: `projection: INCLUDE, include: [\"{attribute}\"]`");
             let at = if argument(directive, "where").is_some() { "where" } else { "if" };
             findings.error(rules::KF0612, &place(directive, at), message, Some(help));
@@ -119,7 +135,9 @@ fn condition(rule: &RulePlace, directive: &Node<Directive>, findings: &mut Findi
         Ok(condition) => return Some(condition),
         Err(mistakes) => mistakes,
     };
-    let stored = |name: &str| rule.record.is_some_and(|record| record.contains_key(name.split(['.', '[']).next().unwrap_or(name)));
+    let stored = |name: &str| {
+        rule.record.is_some_and(|record| record.contains_key(name.split(['.', '[']).next().unwrap_or(name)))
+    };
     let named = |mistake: &ConditionMistake| stored(written.value.get(mistake.span.clone()).unwrap_or_default());
     for mistake in mistakes {
         let place = span::within(rule.draft.text, &written.span, &mistake.span);

@@ -50,12 +50,24 @@ pub struct Findings {
 impl Findings {
     /// Adds an error.
     pub fn error(&mut self, rule: &'static Rule, span: &Span, message: impl Into<String>, help: Option<String>) {
-        self.add(Diagnostic { code: rule.code, severity: Severity::Error, message: message.into(), span: span.clone(), help });
+        self.add(Diagnostic {
+            code: rule.code,
+            severity: Severity::Error,
+            message: message.into(),
+            span: span.clone(),
+            help,
+        });
     }
 
     /// Adds a warning.
     pub fn warning(&mut self, rule: &'static Rule, span: &Span, message: impl Into<String>, help: Option<String>) {
-        self.add(Diagnostic { code: rule.code, severity: Severity::Warning, message: message.into(), span: span.clone(), help });
+        self.add(Diagnostic {
+            code: rule.code,
+            severity: Severity::Warning,
+            message: message.into(),
+            span: span.clone(),
+            help,
+        });
     }
 
     /// Adds a finding unless the same message about the same place is there already.
@@ -67,7 +79,8 @@ impl Findings {
         }
     }
 
-    /// Adds the findings of a pass over places that other passes checked too. Each rule is reported once for each place.
+    /// Adds the findings of a pass over places that other passes checked too. Each rule is reported once for each
+    /// place.
     pub fn add_once(&mut self, others: Findings) {
         for found in others.list {
             if !self.list.iter().any(|known| known.span == found.span && known.code == found.code) {
@@ -88,7 +101,8 @@ impl Findings {
     }
 }
 
-/// A sentence in the form that follows a colon: without the full stop, and without a capital that only marks its beginning.
+/// A sentence in the form that follows a colon: without the full stop, and without a capital that only marks its
+/// beginning.
 fn clause(sentence: &str) -> String {
     let sentence = sentence.strip_suffix('.').unwrap_or(sentence);
     let mut letters = sentence.chars();

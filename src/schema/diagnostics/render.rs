@@ -23,8 +23,8 @@ const AROUND: usize = 60;
 const MAX_SENTENCE_LENGTH: usize = 2_000;
 
 impl Diagnostics {
-    /// The findings with their places underlined, at most 100 of them, and a last line that counts all; empty if there are none. Of a long
-    /// line, only the part around the place is shown, so the output is bounded for any schema.
+    /// The findings with their places underlined, at most 100 of them, and a last line that counts all; empty if there
+    /// are none. Of a long line, only the part around the place is shown, so the output is bounded for any schema.
     pub fn render(&self, color: bool) -> String {
         let mut out = String::new();
         for finding in self.list.iter().take(MAX_SHOWN) {
@@ -63,7 +63,8 @@ fn render_one(out: &mut String, diagnostics: &Diagnostics, finding: &Diagnostic,
     let column = text[line_start..start].chars().count() + 1;
     let gutter = " ".repeat(number.to_string().len());
 
-    let (before, marked, after) = excerpt(&text[line_start..line_end], start - line_start..end.min(line_end) - line_start);
+    let (before, marked, after) =
+        excerpt(&text[line_start..line_end], start - line_start..end.min(line_end) - line_start);
     let indent = " ".repeat(width(&before));
     let underline = "^".repeat(width(&marked).max(1));
 
@@ -131,12 +132,18 @@ fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
 }
 
-/// The columns of a character: 0 for combining marks, 2 for wide East Asian characters and emoji, otherwise 1. Covers the blocks of Unicode
-/// Standard Annex 11 that occur in schema files, not all of it.
+/// The columns of a character: 0 for combining marks, 2 for wide East Asian characters and emoji, otherwise 1. Covers
+/// the blocks of Unicode Standard Annex 11 that occur in schema files, not all of it.
 fn columns(c: char) -> usize {
     match u32::from(c) {
         0x0300..=0x036F | 0x200B..=0x200F | 0xFE00..=0xFE0F | 0x20D0..=0x20FF => 0,
-        0x1100..=0x115F | 0x2E80..=0xA4CF | 0xAC00..=0xD7A3 | 0xF900..=0xFAFF | 0xFE30..=0xFE6F | 0xFF00..=0xFF60 | 0xFFE0..=0xFFE6 => 2,
+        0x1100..=0x115F
+        | 0x2E80..=0xA4CF
+        | 0xAC00..=0xD7A3
+        | 0xF900..=0xFAFF
+        | 0xFE30..=0xFE6F
+        | 0xFF00..=0xFF60
+        | 0xFFE0..=0xFFE6 => 2,
         0x1F300..=0x1F64F | 0x1F680..=0x1F6FF | 0x1F900..=0x1F9FF | 0x20000..=0x3FFFD => 2,
         _ => 1,
     }
@@ -148,7 +155,8 @@ mod tests {
     use super::*;
 
     fn one(text: &str, span: std::ops::Range<usize>) -> String {
-        let finding = Diagnostic { code: "KF0000", severity: Severity::Error, message: "It is wrong.".into(), span, help: None };
+        let finding =
+            Diagnostic { code: "KF0000", severity: Severity::Error, message: "It is wrong.".into(), span, help: None };
         Diagnostics { file: "s".into(), text: text.into(), list: vec![finding] }.render(false)
     }
 
@@ -183,10 +191,16 @@ mod tests {
         assert!(mistakes.list.len() >= 20_000, "{}", mistakes.list.len());
         let rendered = mistakes.render(false);
         assert!(rendered.len() < 100_000, "{} bytes", rendered.len());
-        assert!(rendered.contains(&format!("\nand {} more\ns: {} errors\n", mistakes.list.len() - 100, mistakes.list.len())));
+        assert!(rendered.contains(&format!(
+            "\nand {} more\ns: {} errors\n",
+            mistakes.list.len() - 100,
+            mistakes.list.len()
+        )));
 
         let name = "x".repeat(1_000_000);
-        let Err(mistakes) = crate::schema::load("s", &format!("type Query {{ a: {name} }}"), &|_| None) else { panic!("the schema loads") };
+        let Err(mistakes) = crate::schema::load("s", &format!("type Query {{ a: {name} }}"), &|_| None) else {
+            panic!("the schema loads")
+        };
         assert!(mistakes.render(false).len() < 10_000);
     }
 

@@ -1,4 +1,5 @@
-//! The rules for schemas: the meaning of each code, for docs/errors.md and `keyfold explain`. Must not know how rules are checked.
+//! The rules for schemas: the meaning of each code, for docs/errors.md and `keyfold explain`. Must not know how rules
+//! are checked.
 
 use crate::schema::diagnostics::rule::Rule;
 pub use crate::schema::diagnostics::rules_of_operations::*;
@@ -32,7 +33,10 @@ pub fn page() -> String {
     for (group, title) in GROUPS {
         page.push_str(&format!("\n## {title}\n"));
         for rule in rules().filter(|rule| rule.code.starts_with(group)) {
-            page.push_str(&format!("\n### {}: {}\n\n{}\n\n```graphql\n{}\n```\n", rule.code, rule.title, rule.explanation, rule.example));
+            page.push_str(&format!(
+                "\n### {}: {}\n\n{}\n\n```graphql\n{}\n```\n",
+                rule.code, rule.title, rule.explanation, rule.example
+            ));
         }
     }
     page

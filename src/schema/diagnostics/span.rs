@@ -1,4 +1,5 @@
-//! Byte ranges in the author's text: of syntax nodes, and of parts of string literals. Must not know what is reported about them.
+//! Byte ranges in the author's text: of syntax nodes, and of parts of string literals. Must not know what is reported
+//! about them.
 
 use apollo_compiler::parser::SourceSpan;
 use std::ops::Range;
@@ -20,8 +21,8 @@ pub fn of(location: Option<SourceSpan>) -> Span {
     location.map_or(0..0, |at| at.offset()..at.end_offset())
 }
 
-/// The range of a part of a string's value. Block strings and strings with escapes do not map byte by byte; for these, the range is the
-/// whole literal.
+/// The range of a part of a string's value. Block strings and strings with escapes do not map byte by byte; for these,
+/// the range is the whole literal.
 pub fn within(text: &str, literal: &Span, part: &Range<usize>) -> Span {
     let Some(source) = text.get(literal.clone()) else { return literal.clone() };
     let plain = source.len() >= 2 && source.starts_with('"') && !source.starts_with("\"\"\"") && !source.contains('\\');

@@ -1,5 +1,5 @@
-//! The path of a claim of the caller, as a schema writes it: `auth.sub`, `auth.address.country`, `auth["cognito:groups"]`. Plain data. Must
-//! not know a caller.
+//! The path of a claim of the caller, as a schema writes it: `auth.sub`, `auth.address.country`,
+//! `auth["cognito:groups"]`. Plain data. Must not know a caller.
 
 use std::fmt::{Display, Formatter, Result};
 
@@ -55,7 +55,9 @@ fn is_name(name: &str) -> bool {
 impl Display for ClaimPath {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_str("auth")?;
-        self.names.iter().try_for_each(|name| if is_name(name) { write!(f, ".{name}") } else { write!(f, "[\"{name}\"]") })
+        self.names
+            .iter()
+            .try_for_each(|name| if is_name(name) { write!(f, ".{name}") } else { write!(f, "[\"{name}\"]") })
     }
 }
 
@@ -80,9 +82,19 @@ mod tests {
 
     #[test]
     fn other_texts_are_no_claims() {
-        for text in
-            ["", "auth", "auth.", "auth..sub", "authsub", "auth[sub]", "auth[\"a]", "auth[\"\"]", "author.name", "auth.a b", "auth.a-b"]
-        {
+        for text in [
+            "",
+            "auth",
+            "auth.",
+            "auth..sub",
+            "authsub",
+            "auth[sub]",
+            "auth[\"a]",
+            "auth[\"\"]",
+            "author.name",
+            "auth.a b",
+            "auth.a-b",
+        ] {
             assert_eq!(ClaimPath::parse(text), None, "{text}");
         }
     }

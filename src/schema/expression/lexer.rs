@@ -1,4 +1,5 @@
-//! The tokens of a condition or an update expression: text in; out, tokens with their places, and the mistakes that make no token.
+//! The tokens of a condition or an update expression: text in; out, tokens with their places, and the mistakes that
+//! make no token.
 
 use crate::schema::expression::names::ConditionMistake;
 use crate::schema::expression::operand::Comparator;
@@ -30,8 +31,8 @@ pub struct SpannedToken<'t> {
     pub span: Range<usize>,
 }
 
-/// Splits a condition into tokens. Syntax of other languages (`==`, `&&`, `"text"`) is a mistake, but is read as what it means, so that the
-/// rest can be checked.
+/// Splits a condition into tokens. Syntax of other languages (`==`, `&&`, `"text"`) is a mistake, but is read as what
+/// it means, so that the rest can be checked.
 pub fn tokens(text: &str) -> (Vec<SpannedToken<'_>>, Vec<ConditionMistake>) {
     read_tokens(text, false)
 }
@@ -50,7 +51,9 @@ fn read_tokens(text: &str, arithmetic: bool) -> (Vec<SpannedToken<'_>>, Vec<Cond
             _ if letter.is_whitespace() => (letter.len_utf8(), None, None),
             '(' | ')' | '[' | ']' | ',' | '.' => (1, Some(Token::Mark(letter)), None),
             // A sign after a value is an operator, not part of a number.
-            '+' | '-' if arithmetic && tokens.last().is_some_and(|last| ends_value(&last.token)) => (1, Some(Token::Mark(letter)), None),
+            '+' | '-' if arithmetic && tokens.last().is_some_and(|last| ends_value(&last.token)) => {
+                (1, Some(Token::Mark(letter)), None)
+            }
             // A claim's name may stand in quotes of either kind.
             '"' if tokens.last().is_some_and(|last| last.token == Token::Mark('[')) => {
                 let (length, token, mistake) = quoted(rest, letter);
@@ -98,13 +101,18 @@ fn quoted(rest: &str, quote: char) -> Lexed<'static> {
             _ if letter != quote => text.push(letter),
             _ if letters.next_if(|(_, next)| *next == quote).is_some() => text.push(quote),
             _ => {
-                let double = (quote == '"')
-                    .then(|| ("Write text in single quotes.".to_owned(), Some(format!("Write '{}'.", text.replace('\'', "''")))));
+                let double = (quote == '"').then(|| {
+                    ("Write text in single quotes.".to_owned(), Some(format!("Write '{}'.", text.replace('\'', "''"))))
+                });
                 return (at + 1, Some(Token::Text(text)), double);
             }
         }
     }
-    (rest.len(), Some(Token::Text(text)), Some(("This text is not closed. Write a quote inside text twice.".to_owned(), None)))
+    (
+        rest.len(),
+        Some(Token::Text(text)),
+        Some(("This text is not closed. Write a quote inside text twice.".to_owned(), None)),
+    )
 }
 
 /// A comparator, or a sign that a condition does not know.

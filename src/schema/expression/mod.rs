@@ -1,5 +1,5 @@
-//! DynamoDB's condition and update expressions in GraphQL field names: text in; out, checked expressions in attribute names. Must not know
-//! requests or values of arguments.
+//! DynamoDB's condition and update expressions in GraphQL field names: text in; out, checked expressions in attribute
+//! names. Must not know requests or values of arguments.
 
 pub mod claim;
 pub mod condition;

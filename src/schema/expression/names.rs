@@ -18,21 +18,23 @@ pub type Named = (Vec<String>, ValueType, bool);
 
 /// What an expression's names mean: the item's fields and the field's arguments.
 pub trait Names {
-    /// Resolves a dotted field path (`foods`, `address.city`) to stored attribute names, its type, and whether it is a list of that type.
-    /// `Err` gives the position of the segment that failed and the valid choices there.
+    /// Resolves a dotted field path (`foods`, `address.city`) to stored attribute names, its type, and whether it is a
+    /// list of that type. `Err` gives the position of the segment that failed and the valid choices there.
     fn path(&self, fields: &[&str]) -> Result<Named, (usize, Vec<String>)>;
-    /// Resolves a path for `attribute_exists`, which asks only whether the field is present. A key that holds the field answers this as
-    /// well.
+    /// Resolves a path for `attribute_exists`, which asks only whether the field is present. A key that holds the field
+    /// answers this as well.
     fn existing(&self, fields: &[&str]) -> Result<Named, (usize, Vec<String>)> {
         self.path(fields)
     }
-    /// Whether an item may have DynamoDB's null in the attribute of a path. The field is then null, as if the attribute were missing.
+    /// Whether an item may have DynamoDB's null in the attribute of a path. The field is then null, as if the attribute
+    /// were missing.
     fn may_hold_null(&self, _fields: &[&str]) -> bool {
         false
     }
     /// The type of an argument and whether it is a list. `Err` gives the valid choices.
     fn argument(&self, name: &str) -> Result<(ValueType, bool), Vec<String>>;
-    /// Whether the expression names claims without a colon, as rules do: `auth.sub`. All expressions may name them with one: `:auth.sub`.
+    /// Whether the expression names claims without a colon, as rules do: `auth.sub`. All expressions may name them with
+    /// one: `:auth.sub`.
     fn has_bare_claims(&self) -> bool {
         false
     }

@@ -1,5 +1,6 @@
-//! The size of a condition or an update as DynamoDB counts it: its operators and functions, and the bytes of its text with Keyfold's
-//! placeholders. (DynamoDB developer guide, "Service, account, and table quotas", expression parameters.)
+//! The size of a condition or an update as DynamoDB counts it: its operators and functions, and the bytes of its text
+//! with Keyfold's placeholders. (DynamoDB developer guide, "Service, account, and table quotas", expression
+//! parameters.)
 
 use super::condition::Condition;
 use super::operand::Path;
@@ -34,8 +35,8 @@ impl Add for ExpressionSize {
 }
 
 impl ExpressionSize {
-    /// The size of what Keyfold demands of the item besides: that it exists, is of its type and has the version that the caller has seen.
-    /// `telling` is the number of attributes beside the keys that tell its type.
+    /// The size of what Keyfold demands of the item besides: that it exists, is of its type and has the version that
+    /// the caller has seen. `telling` is the number of attributes beside the keys that tell its type.
     pub fn of_item(telling: usize) -> Self {
         (Self::joined() + Self::new(1, FUNCTION + PLACEHOLDER)).times(2 + telling)
     }
@@ -51,7 +52,9 @@ impl ExpressionSize {
             Self { operators, .. } if operators > MAX_OPERATORS => {
                 Some(format!("it has {operators} operators, and DynamoDB takes {MAX_OPERATORS}"))
             }
-            Self { bytes, .. } if bytes > MAX_BYTES => Some(format!("it is about {bytes} bytes long, and DynamoDB takes {MAX_BYTES}")),
+            Self { bytes, .. } if bytes > MAX_BYTES => {
+                Some(format!("it is about {bytes} bytes long, and DynamoDB takes {MAX_BYTES}"))
+            }
             _ => None,
         }
     }
@@ -79,7 +82,9 @@ impl Condition {
             Self::Between(..) => ExpressionSize::new(1, 4 * WORD + 3 * PLACEHOLDER),
             Self::In(_, list) => ExpressionSize::new(1, WORD + PLACEHOLDER + list.len() * (PLACEHOLDER + 2)),
             Self::Exists(path) | Self::NotExists(path) => ExpressionSize::new(1, FUNCTION) + of_path(path),
-            Self::BeginsWith(path, _) | Self::Contains(path, _) => ExpressionSize::new(1, FUNCTION + PLACEHOLDER) + of_path(path),
+            Self::BeginsWith(path, _) | Self::Contains(path, _) => {
+                ExpressionSize::new(1, FUNCTION + PLACEHOLDER) + of_path(path)
+            }
             Self::AttributeType(path, _) => ExpressionSize::new(1, FUNCTION + PLACEHOLDER) + of_path(path),
         }
     }
@@ -99,7 +104,9 @@ impl SetValue {
     fn size(&self) -> ExpressionSize {
         match self {
             Self::Operand(_) => ExpressionSize::new(0, PLACEHOLDER),
-            Self::Plus(one, other) | Self::Minus(one, other) => ExpressionSize::new(1, WORD - 1) + one.size() + other.size(),
+            Self::Plus(one, other) | Self::Minus(one, other) => {
+                ExpressionSize::new(1, WORD - 1) + one.size() + other.size()
+            }
             Self::IfNotExists(_, value) => ExpressionSize::new(1, FUNCTION + PLACEHOLDER) + value.size(),
             Self::ListAppend(one, other) => ExpressionSize::new(1, FUNCTION) + one.size() + other.size(),
         }

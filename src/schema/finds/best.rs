@@ -1,4 +1,5 @@
-//! Bindings, filter and order in, the best access path for one combination of optional arguments out. Must not know the other combinations.
+//! Bindings, filter and order in, the best access path for one combination of optional arguments out. Must not know the
+//! other combinations.
 //!
 //! These decide between the candidates that serve, in this order:
 //!
@@ -40,7 +41,8 @@ pub struct PathInputs<'a> {
 impl PathInputs<'_> {
     /// Whether an argument is given: it is required, or is in `when`.
     pub fn is_present(&self, when: &[String], name: &str) -> bool {
-        self.wanted.argument(name).is_some_and(|argument| argument.ty.is_non_null()) || when.iter().any(|there| there == name)
+        self.wanted.argument(name).is_some_and(|argument| argument.ty.is_non_null())
+            || when.iter().any(|there| there == name)
     }
 }
 
@@ -64,15 +66,19 @@ pub fn optional(given: &PathInputs) -> Vec<String> {
 
 /// Every subset, from none to all.
 pub fn combinations(optional: &[String]) -> impl Iterator<Item = Vec<String>> {
-    (0..1_usize << optional.len())
-        .map(|mask| optional.iter().enumerate().filter(|(bit, _)| mask & (1 << bit) != 0).map(|(_, name)| name.clone()).collect())
+    (0..1_usize << optional.len()).map(|mask| {
+        optional.iter().enumerate().filter(|(bit, _)| mask & (1 << bit) != 0).map(|(_, name)| name.clone()).collect()
+    })
 }
 
-/// The best path if exactly these optional arguments are given. A second attempt uses fallback bindings, if they are allowed.
+/// The best path if exactly these optional arguments are given. A second attempt uses fallback bindings, if they are
+/// allowed.
 pub fn best(given: &PathInputs, when: &[String], order: Option<&str>) -> Option<AccessPath> {
     let bare = [BareNames::Ids, BareNames::All];
     let mut attempts = bare.into_iter().take(if given.fallback { 2 } else { 1 });
-    attempts.find_map(|bare| serving(given, when, order, bare).into_iter().min_by_key(rank)).map(|candidate| candidate.path)
+    attempts
+        .find_map(|bare| serving(given, when, order, bare).into_iter().min_by_key(rank))
+        .map(|candidate| candidate.path)
 }
 
 /// Every path that serves if exactly these optional arguments are given, and if these bare names bind.

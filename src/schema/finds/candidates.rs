@@ -1,10 +1,11 @@
 //! Bindings in, every way to read the table and its indexes with them out. Must not choose between them.
 //!
-//! A partition key must be bound whole. A sort key is bound from the front, as far as its template allows: the leading text, then fields
-//! that are bound by equality, then at most one range (DynamoDB developer guide, "Key condition expressions").
+//! A partition key must be bound whole. A sort key is bound from the front, as far as its template allows: the leading
+//! text, then fields that are bound by equality, then at most one range (DynamoDB developer guide, "Key condition
+//! expressions").
 //!
-//! The number of a shard or a replica needs no binding. Without one, a path reads every shard, or the one that the key determines
-//! ([`AccessPath::reading`]). With one, a path whose keys have no such number does not serve.
+//! The number of a shard or a replica needs no binding. Without one, a path reads every shard, or the one that the key
+//! determines ([`AccessPath::reading`]). With one, a path whose keys have no such number does not serve.
 
 use super::wanted::{Binding, Bindings, Bounds, FindContext, Need};
 use crate::schema::expression::condition::Condition;
@@ -51,7 +52,8 @@ pub struct Candidate {
     pub sort_fields: usize,
     /// Whether the table or index holds everything stored of the item.
     pub covers: bool,
-    /// Whether the table or index has every item that is meant. A sparse index leaves out items with a null in a field of its key.
+    /// Whether the table or index has every item that is meant. A sparse index leaves out items with a null in a field
+    /// of its key.
     pub complete: bool,
     /// The fields without which an item is not in the index. The bound ones are not among them.
     pub sparse: Vec<String>,
@@ -80,12 +82,14 @@ fn can_filter(wanted: &FindContext, place: Option<usize>, filter: &Condition) ->
     filter.attributes().into_iter().all(|attribute| wanted.table.holds(place, attribute) && !is_key(attribute))
 }
 
-/// Whether items of other types may be dropped after the read. A list or a page can drop them, but a single item or a count would be wrong.
+/// Whether items of other types may be dropped after the read. A list or a page can drop them, but a single item or a
+/// count would be wrong.
 pub fn sifts(wanted: &FindContext) -> bool {
     matches!(wanted.target.returns, Returns::List | Returns::Connection)
 }
 
-/// Whether the table or index tells the type's items from others in it: their keys differ, or it holds the type's constants.
+/// Whether the table or index tells the type's items from others in it: their keys differ, or it holds the type's
+/// constants.
 pub fn tells(wanted: &FindContext, place: Option<usize>) -> bool {
     let of = |keys: &ItemKeys, key: &str| keys.keys.get(key).cloned().unwrap_or_default();
     let overlaps = |others: &ItemKeys, key: &str| {
@@ -94,7 +98,11 @@ pub fn tells(wanted: &FindContext, place: Option<usize>) -> bool {
     };
     let (partition, sort) = wanted.table.keys_of(place);
     let keys: Vec<&KeyAttribute> = wanted.table.primary_key().chain([partition]).chain(sort).collect();
-    let mut others = wanted.draft.items.iter().filter(|(name, other)| **name != wanted.target.item && other.table == wanted.keys.table);
+    let mut others = wanted
+        .draft
+        .items
+        .iter()
+        .filter(|(name, other)| **name != wanted.target.item && other.table == wanted.keys.table);
     wanted.keys.constants.iter().all(|(attribute, _)| wanted.table.holds(place, attribute))
         || !others.any(|(_, other)| keys.iter().all(|key| overlaps(other, &key.name)))
 }
@@ -123,15 +131,19 @@ fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<
         for sort in sort_choices(&active, bindings, ask, sorts) {
             let is_hidden = |part: &&Part| spread_of(part).is_some() || claim_of(part).is_some();
             let hidden = template.parts.iter().filter(is_hidden).filter_map(|part| bound_name(part, &active));
-            let used: Vec<&str> = template.fields().into_iter().chain(hidden).chain(sort.fields.iter().copied()).collect();
+            let used: Vec<&str> =
+                template.fields().into_iter().chain(hidden).chain(sort.fields.iter().copied()).collect();
             let single = matches!(wanted.target.returns, Returns::One | Returns::Exists);
             let whole = matches!(sort.access, SortAccess::Equal { .. }) || sorts.is_none();
-            let told = whole && place.is_none() && is_told(wanted, used.iter().filter_map(|field| active.get(field).copied()));
+            let told =
+                whole && place.is_none() && is_told(wanted, used.iter().filter_map(|field| active.get(field).copied()));
             let consumed = ask.lax || active.iter().all(|(field, bound)| used.contains(field) || may_stay(bound, told));
             let ranged = bindings.ranges.iter().filter(|(_, bounds)| bounds.all().any(|bound| is_there(bound, ask)));
-            let ranges_consumed = ask.lax || ranged.map(|(field, _)| field.as_str()).all(|field| sort.ranged == Some(field));
-            let ordered =
-                ask.order.is_none_or(|field| sort.next == Some(field) || used.contains(&field) || (single && whole && place.is_none()));
+            let ranges_consumed =
+                ask.lax || ranged.map(|(field, _)| field.as_str()).all(|field| sort.ranged == Some(field));
+            let ordered = ask.order.is_none_or(|field| {
+                sort.next == Some(field) || used.contains(&field) || (single && whole && place.is_none())
+            });
             if consumed && ranges_consumed && ordered {
                 let own_fields = sort.fields.iter().filter(|field| wanted.record.contains_key(**field)).count();
                 let sort_fields = own_fields + usize::from(sort.ranged.is_some());
@@ -147,7 +159,11 @@ fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<
                     prefix_alternatives: Vec::new(),
                     descending: wanted.directive.descending,
                 };
-                let sparse = if place.is_none() { Vec::new() } else { sparse(wanted, template, sorts.map(|(_, all)| all), &active) };
+                let sparse = if place.is_none() {
+                    Vec::new()
+                } else {
+                    sparse(wanted, template, sorts.map(|(_, all)| all), &active)
+                };
                 let complete = place.is_none() || (position == 0 && sparse.is_empty());
                 found.push(Candidate { path, sort_fields, covers: covers(wanted, place), complete, sparse });
             }
@@ -176,8 +192,8 @@ pub fn may_stay(bound: &Binding, told: bool) -> bool {
     }
 }
 
-/// A whole primary key is read with GetItem, unless a page, a count or an order needs a Query. A filter needs none: the gateway evaluates
-/// it on the items that come.
+/// A whole primary key is read with GetItem, unless a page, a count or an order needs a Query. A filter needs none: the
+/// gateway evaluates it on the items that come.
 pub fn access(wanted: &FindContext, ask: &Ask, place: Option<usize>, (partition, sort): (usize, SortAccess)) -> Access {
     let listed = wanted.target.returns == Returns::List && ask.order.is_none();
     let gettable = place.is_none() && (listed || matches!(wanted.target.returns, Returns::One | Returns::Exists));
@@ -213,7 +229,8 @@ fn sort_choices<'a>(
         .map(|(position, template)| sort_choice(active, bindings, ask, (key.kind, position, template)))
         .collect();
     if templates.len() > 1 {
-        // Unless a bound field selects one alternative, items of all alternatives are wanted. A leading text alone would drop the others.
+        // Unless a bound field selects one alternative, items of all alternatives are wanted. A leading text alone
+        // would drop the others.
         choices.retain(|choice| !choice.fields.is_empty() || choice.ranged.is_some());
         choices.push(all);
     }
@@ -243,7 +260,8 @@ fn sort_choice<'a>(
     }
     // The prefix must match only this value: `A` also matches `AB`, unless a literal or the value's own form ends it.
     if open.is_some()
-        && let Some(part @ Part::Placeholder { field, .. }) = parts.checked_sub(1).and_then(|last| template.parts.get(last))
+        && let Some(part @ Part::Placeholder { field, .. }) =
+            parts.checked_sub(1).and_then(|last| template.parts.get(last))
         && !ends_itself(part)
     {
         fields.pop();
@@ -276,7 +294,9 @@ fn bound_name<'a>(part: &'a Part, active: &IndexMap<&str, &Binding>) -> Option<&
 /// The bounds whose arguments are given.
 fn range(bounds: &Bounds, ask: &Ask) -> Option<Range> {
     let side = |side: &Option<(Binding, bool)>| {
-        side.as_ref().filter(|(bound, _)| is_there(bound, ask)).map(|(bound, inclusive)| (bound.source.clone(), *inclusive))
+        side.as_ref()
+            .filter(|(bound, _)| is_there(bound, ask))
+            .map(|(bound, inclusive)| (bound.source.clone(), *inclusive))
     };
     if let Some(prefix) = bounds.begins_with.as_ref().filter(|bound| is_there(bound, ask)) {
         return Some(Range::BeginsWith(prefix.source.clone()));
@@ -291,8 +311,9 @@ pub fn is_there(bound: &Binding, ask: &Ask) -> bool {
     bound.arguments.iter().all(|argument| (ask.present)(argument))
 }
 
-/// Whether keys sort as the values of this part do. Numbers do so only if they are padded or the key is a number. Free text before a
-/// literal does so, except where one value begins another: there the literal is compared with the rest of the longer value.
+/// Whether keys sort as the values of this part do. Numbers do so only if they are padded or the key is a number. Free
+/// text before a literal does so, except where one value begins another: there the literal is compared with the rest of
+/// the longer value.
 pub fn keeps_order(part: &Part, kind: KeyType) -> bool {
     let Part::Placeholder { value, width, .. } = part else { return false };
     match value {
@@ -303,8 +324,8 @@ pub fn keeps_order(part: &Part, kind: KeyType) -> bool {
     }
 }
 
-/// Whether a range of the part's values is a range of keys. For free text, `beginsWith` is one anywhere, other ranges only at the end of
-/// the key.
+/// Whether a range of the part's values is a range of keys. For free text, `beginsWith` is one anywhere, other ranges
+/// only at the end of the key.
 pub fn allows_range(part: &Part, last: bool, kind: KeyType, bounds: &Bounds) -> bool {
     let Part::Placeholder { value, width, .. } = part else { return false };
     match value {
@@ -323,16 +344,22 @@ pub fn ends_itself(part: &Part) -> bool {
     match value {
         ValueType::DateTime(_) | ValueType::Date | ValueType::Boolean => true,
         ValueType::Enum(values) => {
-            let begins_another = |text: &String| values.stored.values().any(|other| other != text && other.starts_with(text.as_str()));
+            let begins_another =
+                |text: &String| values.stored.values().any(|other| other != text && other.starts_with(text.as_str()));
             !values.stored.values().any(begins_another)
         }
         _ => width.is_some(),
     }
 }
 
-/// The other fields of an index's key that may be null. The index has every item with the bound values if there are none
-/// (DynamoDB developer guide, "Take advantage of sparse indexes").
-fn sparse(wanted: &FindContext, partition: &Template, sorts: Option<&[Template]>, active: &IndexMap<&str, &Binding>) -> Vec<String> {
+/// The other fields of an index's key that may be null. The index has every item with the bound values if there are
+/// none (DynamoDB developer guide, "Take advantage of sparse indexes").
+fn sparse(
+    wanted: &FindContext,
+    partition: &Template,
+    sorts: Option<&[Template]>,
+    active: &IndexMap<&str, &Binding>,
+) -> Vec<String> {
     let never_null = |field: &str| wanted.record.get(field).is_some_and(|declared| declared.ty.is_non_null());
     let absent = |template: &Template| -> Vec<String> {
         let fields = template.fields().into_iter().filter(|field| !active.contains_key(field) && !never_null(field));

@@ -1,4 +1,5 @@
-//! Bindings, filter and orders in, one access path for each combination of optional arguments and each order out, or what is missing.
+//! Bindings, filter and orders in, one access path for each combination of optional arguments and each order out, or
+//! what is missing.
 
 use super::paging::Order;
 use crate::schema::diagnostics::diagnostic::Findings;

@@ -13,7 +13,12 @@ pub fn read_filter(wanted: &FindContext, findings: &mut Findings) -> Result<Opti
     let names = names(wanted);
     let condition = Condition::parse(&written.value, &names);
     if let Some(excess) = condition.as_ref().ok().and_then(|condition| condition.size().excess()) {
-        findings.error(rules::KF0439, &written.span, format!("this filter is too long: {excess}"), Some("make it shorter".into()));
+        findings.error(
+            rules::KF0439,
+            &written.span,
+            format!("this filter is too long: {excess}"),
+            Some("make it shorter".into()),
+        );
         return Err(());
     }
     condition.map(Some).map_err(|mistakes| {
@@ -23,7 +28,12 @@ pub fn read_filter(wanted: &FindContext, findings: &mut Findings) -> Result<Opti
                 mistake.message = format!("`{name}` is only part of a key's text, so a filter cannot read it");
                 mistake.help = Some(format!("store it in its own attribute as well: `@attribute(name: \"{name}\")`"));
             }
-            findings.error(rules::KF0419, &span::within(wanted.draft.text, &written.span, &mistake.span), mistake.message, mistake.help);
+            findings.error(
+                rules::KF0419,
+                &span::within(wanted.draft.text, &written.span, &mistake.span),
+                mistake.message,
+                mistake.help,
+            );
         }
     })
 }

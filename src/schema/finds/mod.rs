@@ -1,9 +1,11 @@
-//! A `@find` field in, every access path that serves it out, or why there is none. Must not know how requests are planned or run.
+//! A `@find` field in, every access path that serves it out, or why there is none. Must not know how requests are
+//! planned or run.
 //!
-//! The steps run in this order. [`target`] reads what the find looks for. [`prepare`] runs [`filter`] for the condition, [`where_clause`]
-//! and [`scope`] for the bindings, and [`paging`] for the orders. [`candidates`] lists every way to read, [`best`] compares them, and
-//! [`choose`] takes a path for each combination of optional arguments. [`diagnosis`] reports what is missing or unintended. [`through`] is
-//! for finds that follow relations, [`abstract_type`] for finds of an interface or a union.
+//! The steps run in this order. [`target`] reads what the find looks for. [`prepare`] runs [`filter`] for the
+//! condition, [`where_clause`] and [`scope`] for the bindings, and [`paging`] for the orders. [`candidates`] lists
+//! every way to read, [`best`] compares them, and [`choose`] takes a path for each combination of optional arguments.
+//! [`diagnosis`] reports what is missing or unintended. [`through`] is for finds that follow relations,
+//! [`abstract_type`] for finds of an interface or a union.
 
 pub mod abstract_type;
 pub mod best;
@@ -57,7 +59,14 @@ pub fn read_find(
     if let Some(written) = &directive.through {
         let route = through::Route { draft, parent, field, directive: &directive, target: &target };
         let hops = through::read_path(&route, written, findings)?;
-        return Some(Find { item: target.item, returns: target.returns, via: Via::Through(hops), filter: None, max, consistent: false });
+        return Some(Find {
+            item: target.item,
+            returns: target.returns,
+            via: Via::Through(hops),
+            filter: None,
+            max,
+            consistent: false,
+        });
     }
     let (keys, record) = draft.item(&target.item)?;
     let table = draft.tables.get(keys.table)?;
@@ -68,7 +77,14 @@ pub fn read_find(
     let wanted = FindContext { draft, parent, parent_record, field, directive, target, keys, record, table };
     let (paths, filter) = by_keys(&wanted, findings)?;
     let consistent = wanted.directive.consistent;
-    Some(Find { item: wanted.target.item, returns: wanted.target.returns, via: Via::Keys(paths), filter, max, consistent })
+    Some(Find {
+        item: wanted.target.item,
+        returns: wanted.target.returns,
+        via: Via::Keys(paths),
+        filter,
+        max,
+        consistent,
+    })
 }
 
 /// The find of the one item that a field of `Subscription` watches.
@@ -85,8 +101,8 @@ pub fn read_watched(wanted: FindContext, findings: &mut Findings) -> Option<Find
     })
 }
 
-/// The access paths that serve to read the items of a write, the best first. Unlike in a find, a binding by an argument's name may stay
-/// unused, because the argument may hold a value to write.
+/// The access paths that serve to read the items of a write, the best first. Unlike in a find, a binding by an
+/// argument's name may stay unused, because the argument may hold a value to write.
 pub fn paths_of_write(
     wanted: &FindContext,
     bindings: &Bindings,
@@ -96,8 +112,8 @@ pub fn paths_of_write(
     candidates_of_write(wanted, bindings, filter, serves).into_iter().map(|candidate| candidate.path).collect()
 }
 
-/// Whether the names say which items a write reads: of two indexes that serve as well, the order in the schema must not decide. A finding if
-/// not.
+/// Whether the names say which items a write reads: of two indexes that serve as well, the order in the schema must not
+/// decide. A finding if not.
 pub fn are_decided(
     wanted: &FindContext,
     bindings: &Bindings,
@@ -121,7 +137,8 @@ fn candidates_of_write(
 ) -> Vec<candidates::Candidate> {
     let order = wanted.directive.order_by.as_ref().map(|field| field.value.as_str());
     let ask = candidates::Ask { present: &|_| true, order, filter, bare: candidates::BareNames::All, lax: false };
-    let mut found: Vec<_> = candidates::candidates(wanted, bindings, &ask).into_iter().filter(|candidate| serves(candidate)).collect();
+    let mut found: Vec<_> =
+        candidates::candidates(wanted, bindings, &ask).into_iter().filter(|candidate| serves(candidate)).collect();
     found.sort_by_key(best::rank);
     found
 }
@@ -142,7 +159,8 @@ pub fn keys_of(wanted: &FindContext) -> String {
 
 fn by_keys(wanted: &FindContext, findings: &mut Findings) -> Option<(Vec<AccessPath>, Option<Condition>)> {
     let Prepared { index, filter, bindings, orders } = prepare(wanted, findings)?;
-    let given = PathInputs { wanted, bindings: &bindings, filter: filter.as_ref(), fallback: false, undiscriminated: false };
+    let given =
+        PathInputs { wanted, bindings: &bindings, filter: filter.as_ref(), fallback: false, undiscriminated: false };
     let paths = match wanted.directive.scan {
         true => vec![scan(&given, index, findings)?],
         false => choose::paths(&given, &orders, findings)?,

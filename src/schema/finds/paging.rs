@@ -47,8 +47,11 @@ fn refusal(wanted: &FindContext, argument: &InputValueDefinition) -> Option<(Str
     let sorted = matches!(wanted.target.returns, Returns::Connection | Returns::List | Returns::One);
     match name {
         "first" | "last" | "after" | "before" if !connection => {
-            let message =
-                format!("`{name}` pages a connection, but `{}` of type `{}` is not a connection", wanted.coordinate(), wanted.field.ty);
+            let message = format!(
+                "`{name}` pages a connection, but `{}` of type `{}` is not a connection",
+                wanted.coordinate(),
+                wanted.field.ty
+            );
             Some((message, "return a connection, or rename the argument and use it in `where:`"))
         }
         "orderBy" | "order" if !sorted => {
@@ -57,8 +60,9 @@ fn refusal(wanted: &FindContext, argument: &InputValueDefinition) -> Option<(Str
         "first" | "last" if !typed(&["Int"]) => Some((wrong("a number of items"), "make it an `Int`")),
         "after" | "before" if !typed(&["String", "ID"]) => Some((wrong("a cursor"), "make it a `String`")),
         "order" => {
-            let fits = enum_of(wanted, argument)
-                .is_some_and(|order| order.values.len() == 2 && order.values.contains_key("ASC") && order.values.contains_key("DESC"));
+            let fits = enum_of(wanted, argument).is_some_and(|order| {
+                order.values.len() == 2 && order.values.contains_key("ASC") && order.values.contains_key("DESC")
+            });
             (!fits).then(|| (wrong("a direction"), "make it an `Order`: `enum Order { ASC DESC }`"))
         }
         "orderBy" if enum_of(wanted, argument).is_none() => Some((
@@ -70,7 +74,12 @@ fn refusal(wanted: &FindContext, argument: &InputValueDefinition) -> Option<(Str
 }
 
 fn enum_of<'a>(wanted: &FindContext<'a>, argument: &InputValueDefinition) -> Option<&'a EnumType> {
-    argument.ty.is_named().then(|| wanted.draft.schema.get_enum(argument.ty.inner_named_type())).flatten().map(|definition| &**definition)
+    argument
+        .ty
+        .is_named()
+        .then(|| wanted.draft.schema.get_enum(argument.ty.inner_named_type()))
+        .flatten()
+        .map(|definition| &**definition)
 }
 
 /// The find's own order, unless `orderBy` is required, and one order for each value of `orderBy`. `None` on a mistake.
@@ -82,7 +91,12 @@ pub fn orders(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings
     let own = wanted.directive.order_by.as_ref();
     if let Some(field) = own.filter(|field| !sortable(&field.value)) {
         let message = format!("`{}` is not a field of `{}` to sort by", field.value, wanted.target.item);
-        findings.error(rules::KF0410, &field.span, message, suggest(&field.value, wanted.record.keys().map(String::as_str)));
+        findings.error(
+            rules::KF0410,
+            &field.span,
+            message,
+            suggest(&field.value, wanted.record.keys().map(String::as_str)),
+        );
         sound = false;
     }
     if argument.is_none_or(|argument| !argument.ty.is_non_null()) {
@@ -92,7 +106,9 @@ pub fn orders(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings
             span: own.map_or_else(|| wanted.directive.span.clone(), |field| field.span.clone()),
         });
     }
-    for (value, definition) in argument.and_then(|argument| enum_of(wanted, argument)).into_iter().flat_map(|order| &order.values) {
+    for (value, definition) in
+        argument.and_then(|argument| enum_of(wanted, argument)).into_iter().flat_map(|order| &order.values)
+    {
         let span = span::of(definition.value.location());
         match wanted.record.keys().find(|name| sortable(name) && upper_case(name) == value.as_str()) {
             Some(field) => orders.push(Order { value: Some(value.to_string()), field: Some(field.clone()), span }),
@@ -127,9 +143,13 @@ mod tests {
 
     #[test]
     fn fields_are_enum_values_in_upper_case() {
-        for (field, value) in
-            [("name", "NAME"), ("createdAt", "CREATED_AT"), ("itemID", "ITEM_ID"), ("snake_case", "SNAKE_CASE"), ("v2Score", "V2_SCORE")]
-        {
+        for (field, value) in [
+            ("name", "NAME"),
+            ("createdAt", "CREATED_AT"),
+            ("itemID", "ITEM_ID"),
+            ("snake_case", "SNAKE_CASE"),
+            ("v2Score", "V2_SCORE"),
+        ] {
             assert_eq!(upper_case(field), value);
         }
     }

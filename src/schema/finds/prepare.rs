@@ -60,13 +60,14 @@ pub fn max(directive: &FindDirective, findings: &mut Findings) -> Option<u32> {
     max
 }
 
-/// `index:` names an index that the item type is in. With `consistent:`, the index is local, because a global index cannot be read
-/// strongly.
+/// `index:` names an index that the item type is in. With `consistent:`, the index is local, because a global index
+/// cannot be read strongly.
 pub fn check_index(wanted: &FindContext, findings: &mut Findings) -> Result<Option<usize>, ()> {
     let Some(written) = &wanted.directive.index else { return Ok(None) };
     let item = &wanted.target.item;
-    let is_in =
-        |index: &Index| std::iter::once(&index.partition).chain(index.sort.as_ref()).all(|key| wanted.keys.keys.contains_key(&key.name));
+    let is_in = |index: &Index| {
+        std::iter::once(&index.partition).chain(index.sort.as_ref()).all(|key| wanted.keys.keys.contains_key(&key.name))
+    };
     let position = wanted.table.indexes.iter().position(|index| index.name == written.value);
     match position.and_then(|position| wanted.table.indexes.get(position)) {
         Some(index) if is_in(index) && (index.local || !wanted.directive.consistent) => Ok(position),
@@ -82,7 +83,9 @@ pub fn check_index(wanted: &FindContext, findings: &mut Findings) -> Result<Opti
         }
         found => {
             let message = match found {
-                Some(_) => format!("`{item}` is not in the index `{}`: `keys:` has no template for the index", written.value),
+                Some(_) => {
+                    format!("`{item}` is not in the index `{}`: `keys:` has no template for the index", written.value)
+                }
                 None => format!("the table `{}` has no index `{}`", wanted.table.name, written.value),
             };
             let choices = wanted.table.indexes.iter().filter(|index| is_in(index)).map(|index| index.name.as_str());
@@ -96,8 +99,14 @@ pub fn check_index(wanted: &FindContext, findings: &mut Findings) -> Result<Opti
 fn check_lists(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings) -> bool {
     let lists = wanted.field.arguments.iter().find(|argument| argument.ty.is_list() && bindings.uses(&argument.name));
     let Some(argument) = lists.filter(|_| wanted.target.returns == Returns::One) else { return true };
-    let message = format!("the list `{}` finds several items, but `{}` returns one", argument.name, wanted.coordinate());
-    findings.error(rules::KF0408, &span::of(argument.name.location()), message, Some("return a list or a connection".into()));
+    let message =
+        format!("the list `{}` finds several items, but `{}` returns one", argument.name, wanted.coordinate());
+    findings.error(
+        rules::KF0408,
+        &span::of(argument.name.location()),
+        message,
+        Some("return a list or a connection".into()),
+    );
     false
 }
 
@@ -105,13 +114,15 @@ fn check_lists(wanted: &FindContext, bindings: &Bindings, findings: &mut Finding
 fn check_ranges(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings) -> bool {
     let mut sound = true;
     for (field, bounds) in &bindings.ranges {
-        let sorts =
-            std::iter::once(None).chain((0..wanted.table.indexes.len()).map(Some)).filter_map(|place| wanted.table.keys_of(place).1);
+        let sorts = std::iter::once(None)
+            .chain((0..wanted.table.indexes.len()).map(Some))
+            .filter_map(|place| wanted.table.keys_of(place).1);
         let allowed = sorts.filter_map(|key| Some((key, wanted.keys.keys.get(&key.name)?))).any(|(key, templates)| {
             templates.iter().any(|template| {
                 let count = template.parts.len();
                 template.parts.iter().enumerate().any(|(position, part)| {
-                    placeholder_of(part) == Some(field.as_str()) && candidates::allows_range(part, position + 1 == count, key.kind, bounds)
+                    placeholder_of(part) == Some(field.as_str())
+                        && candidates::allows_range(part, position + 1 == count, key.kind, bounds)
                 })
             })
         });
@@ -155,9 +166,10 @@ pub fn scan(given: &PathInputs, index: Option<usize>, findings: &mut Findings) -
         .filter(|name| !wanted.table.holds(index, name))
         .collect();
     let refusal = match () {
-        () if !bound.is_empty() => {
-            Some((format!("a scan binds no key, but this find binds {}", list(&bound)), "leave `scan:` out, or use `filter:`"))
-        }
+        () if !bound.is_empty() => Some((
+            format!("a scan binds no key, but this find binds {}", list(&bound)),
+            "leave `scan:` out, or use `filter:`",
+        )),
         () if sorted => Some(("a scan has no order".to_owned(), "leave the order out, or read an index that sorts")),
         () if !unheld.is_empty() => Some((
             format!("the filter reads {}, but `{}` does not hold it", list(&unheld), wanted.place_name(index)),

@@ -1,4 +1,5 @@
-//! Arguments and the parent's fields in, bindings of the target's fields by their names out. Must not know which key uses them.
+//! Arguments and the parent's fields in, bindings of the target's fields by their names out. Must not know which key
+//! uses them.
 //!
 //! For each field of the target, the first of these that exists binds:
 //!
@@ -8,21 +9,24 @@
 //! 4. a field of the parent named `<field><TargetField>`: beside `author`, `authorId` for `User.id`;
 //! 5. a field of the parent as `<parent><Field>`: in `Post`, `id` is `postId` and `createdAt` is `postCreatedAt`;
 //! 6. a field of the parent named `<target><Field>`: `Membership.userId` for `User.id`;
-//! 7. a field of the parent of the same name, unless 4, 5 or 6 gives it to some field of the target. `id` binds only the same type's `id`.
+//! 7. a field of the parent of the same name, unless 4, 5 or 6 gives it to some field of the target. `id` binds only
+//!    the same type's `id`.
 //!
 //! A field `userId` of `User` itself already names its type. Rules 4, 5 and 6 treat it as `User.id`.
 //!
-//! A null argument binds nothing, but it still hides the parent's field. So a field does not change its meaning with its arguments. A null
-//! in `where:` does the same. A field of the parent that `where:` uses binds nothing by its name.
+//! A null argument binds nothing, but it still hides the parent's field. So a field does not change its meaning with
+//! its arguments. A null in `where:` does the same. A field of the parent that `where:` uses binds nothing by its name.
 //!
-//! The parent's fields bind only fields that are in a key of the target, and references: fields of type `ID` that rule 4, 5 or 6 names. So
-//! a copy beside a reference, such as `userName` beside `userId`, binds nothing unless a key of the target holds it.
+//! The parent's fields bind only fields that are in a key of the target, and references: fields of type `ID` that rule
+//! 4, 5 or 6 names. So a copy beside a reference, such as `userName` beside `userId`, binds nothing unless a key of the
+//! target holds it.
 //!
-//! An access path must use what rules 1 to 6 bind ([`Need`]). These bindings say which items are meant, and a path that leaves one out
-//! finds more. A binding by rule 7 may stay unused. It is *strong* for fields of type `ID`, else *fallback*. Two types with an `ID` of the
-//! same name refer to the same thing (`userId` in a tagging and in its tag). Two types that both have a `name` or a `createdAt` share
-//! nothing: `User.tags` must not look for tags with the user's name. But nothing else binds a hierarchy of plain texts (`country`, `state`,
-//! `city`). So fallback bindings are used only if no access path exists without them, and then all of them.
+//! An access path must use what rules 1 to 6 bind ([`Need`]). These bindings say which items are meant, and a path that
+//! leaves one out finds more. A binding by rule 7 may stay unused. It is *strong* for fields of type `ID`, else
+//! *fallback*. Two types with an `ID` of the same name refer to the same thing (`userId` in a tagging and in its tag).
+//! Two types that both have a `name` or a `createdAt` share nothing: `User.tags` must not look for tags with the user's
+//! name. But nothing else binds a hierarchy of plain texts (`country`, `state`, `city`). So fallback bindings are used
+//! only if no access path exists without them, and then all of them.
 //!
 //! Rules 1 and 2 also bind the number of a shard and the choice of a replica, under the names `shard` and `replica`.
 
@@ -38,8 +42,14 @@ use crate::schema::types::values;
 use apollo_compiler::ast::InputValueDefinition;
 use std::collections::HashSet;
 
-/// Adds the bindings by name to those of `where:`. Arguments that page, sort or filter bind nothing by their names. `None` on a mistake.
-pub fn bind(wanted: &FindContext, mut bindings: Bindings, filtered: &[&str], findings: &mut Findings) -> Option<Bindings> {
+/// Adds the bindings by name to those of `where:`. Arguments that page, sort or filter bind nothing by their names.
+/// `None` on a mistake.
+pub fn bind(
+    wanted: &FindContext,
+    mut bindings: Bindings,
+    filtered: &[&str],
+    findings: &mut Findings,
+) -> Option<Bindings> {
     let mut sound = true;
     let fields: Vec<(&String, &Declared)> = wanted
         .record
@@ -48,17 +58,20 @@ pub fn bind(wanted: &FindContext, mut bindings: Bindings, filtered: &[&str], fin
         .filter(|(name, _)| !bindings.equal.contains_key(*name) && !bindings.ranges.contains_key(*name))
         .collect();
     let free = |name: &str| !bindings.uses(name) && !PAGING.contains(&name) && !filtered.contains(&name);
-    let by_own_name: HashSet<&str> =
-        fields.iter().map(|(name, _)| name.as_str()).filter(|name| free(name) && wanted.argument(name).is_some()).collect();
+    let by_own_name: HashSet<&str> = fields
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .filter(|name| free(name) && wanted.argument(name).is_some())
+        .collect();
     let parent = Parent::new(wanted, &bindings);
 
     let mut found: Vec<(String, Binding)> = Vec::new();
     for (name, declared) in fields {
         let long = prefixed(&wanted.target.item, name);
-        let argument = by_own_name
-            .get(name.as_str())
-            .copied()
-            .or_else(|| Some(long.as_str()).filter(|long| free(long) && wanted.argument(long).is_some() && !by_own_name.contains(long)));
+        let argument = by_own_name.get(name.as_str()).copied().or_else(|| {
+            Some(long.as_str())
+                .filter(|long| free(long) && wanted.argument(long).is_some() && !by_own_name.contains(long))
+        });
         let bound = match argument {
             Some(argument) => match of_argument(wanted, argument, (name, declared), findings) {
                 Some(bound) => Some(bound),
@@ -71,7 +84,8 @@ pub fn bind(wanted: &FindContext, mut bindings: Bindings, filtered: &[&str], fin
         };
         found.extend(bound.map(|bound| (name.clone(), bound)));
     }
-    if let Some((spread, argument)) = wanted.keys.spread().and_then(|spread| Some((spread, wanted.argument(spread.kind.word())?)))
+    if let Some((spread, argument)) =
+        wanted.keys.spread().and_then(|spread| Some((spread, wanted.argument(spread.kind.word())?)))
         && wanted.spread(&argument.name) == Some(spread)
         && !bindings.equal.contains_key(&spread.placeholder())
         && !bindings.hidden.contains(&spread.placeholder())
@@ -87,12 +101,18 @@ pub fn bind(wanted: &FindContext, mut bindings: Bindings, filtered: &[&str], fin
 }
 
 /// The binding by an argument that gives shard numbers or chooses the replica.
-fn of_spread(wanted: &FindContext, spread: Spread, argument: &InputValueDefinition, findings: &mut Findings) -> Option<Binding> {
+fn of_spread(
+    wanted: &FindContext,
+    spread: Spread,
+    argument: &InputValueDefinition,
+    findings: &mut Findings,
+) -> Option<Binding> {
     // A list of shards reads different items. A list of replicas would read the same items again.
     let deep = argument.ty.is_list() && (argument.ty.item_type().is_list() || spread.kind == SpreadKind::Replica);
     let value = values::of_named(wanted.draft.schema, argument.ty.inner_named_type());
     if deep || !value.is_some_and(|value| values::fits(&value, &ValueType::Spread(spread))) {
-        let message = format!("the argument `{}` of type `{}` cannot give a {}", argument.name, argument.ty, spread.kind.word());
+        let message =
+            format!("the argument `{}` of type `{}` cannot give a {}", argument.name, argument.ty, spread.kind.word());
         let help = match spread.kind {
             SpreadKind::Shard => "make it `Int`, or a list of it",
             SpreadKind::Replica => "use a type that keys can hold, such as a text or a number",
@@ -113,7 +133,12 @@ pub fn prefixed(type_name: &str, field: &str) -> String {
 }
 
 /// Rules 2 and 3.
-fn of_argument(wanted: &FindContext, argument: &str, (name, declared): (&str, &Declared), findings: &mut Findings) -> Option<Binding> {
+fn of_argument(
+    wanted: &FindContext,
+    argument: &str,
+    (name, declared): (&str, &Declared),
+    findings: &mut Findings,
+) -> Option<Binding> {
     let definition = wanted.argument(argument)?;
     let nested = definition.ty.is_list() && definition.ty.item_type().is_list();
     let value = values::of_named(wanted.draft.schema, definition.ty.inner_named_type());
@@ -130,7 +155,13 @@ fn of_argument(wanted: &FindContext, argument: &str, (name, declared): (&str, &D
 }
 
 fn by_argument(name: &str, rule: BindingRule) -> Binding {
-    Binding { source: Source::Argument(name.to_owned()), arguments: vec![name.to_owned()], rule, fallback: false, need: Need::Always }
+    Binding {
+        source: Source::Argument(name.to_owned()),
+        arguments: vec![name.to_owned()],
+        rule,
+        fallback: false,
+        need: Need::Always,
+    }
 }
 
 /// The parent's fields, by the names under which they bind.
@@ -147,7 +178,8 @@ impl<'a> Parent<'a> {
     fn new(wanted: &'a FindContext<'a>, bindings: &Bindings) -> Option<Self> {
         let record = wanted.parent_record?;
         let names = || record.keys().map(String::as_str);
-        let gives = |own: &str| wanted.record.keys().any(|name| NAMING.iter().any(|rule| is_by(wanted, *rule, own, name)));
+        let gives =
+            |own: &str| wanted.record.keys().any(|name| NAMING.iter().any(|rule| is_by(wanted, *rule, own, name)));
         let used = names().filter(|own| bindings.uses_parent(own)).collect();
         Some(Self { wanted, record, used, named: names().filter(|own| gives(own)).collect() })
     }
@@ -160,9 +192,11 @@ impl<'a> Parent<'a> {
         }
         let fits = |own: &Declared| !own.ty.is_list() && values::fits(&own.value, &declared.value);
         let free = || self.record.iter().filter(|(own, kept)| fits(kept) && !self.used.contains(own.as_str()));
-        let named = NAMING.iter().find_map(|rule| Some((free().find(|(own, _)| is_by(self.wanted, *rule, own, name))?, *rule)));
+        let named =
+            NAMING.iter().find_map(|rule| Some((free().find(|(own, _)| is_by(self.wanted, *rule, own, name))?, *rule)));
         let same_item = || name != "id" || self.wanted.parent == self.wanted.target.item;
-        let same = || free().find(|(own, _)| keyed && *own == name && !self.named.contains(own.as_str()) && same_item());
+        let same =
+            || free().find(|(own, _)| keyed && *own == name && !self.named.contains(own.as_str()) && same_item());
         let (own, rule, fallback, need) = match named {
             Some(((own, _), rule)) => (own, rule, false, Need::Named),
             None => {

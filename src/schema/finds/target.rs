@@ -34,16 +34,29 @@ pub struct NoTarget {
 }
 
 /// The target of a `@find` field on a type. `Ok(None)` if the field's type has a mistake, which is reported elsewhere.
-pub fn target_of(draft: &SchemaDraft, type_name: &str, field: &FieldDefinition) -> Result<Option<FindTarget>, NoTarget> {
+pub fn target_of(
+    draft: &SchemaDraft,
+    type_name: &str,
+    field: &FieldDefinition,
+) -> Result<Option<FindTarget>, NoTarget> {
     let Some(directive) = field.directives.get("find").map(FindDirective::of_directive) else { return Ok(None) };
     let inner = field.ty.inner_named_type().as_str();
     let Some(definition) = draft.schema.types.get(inner) else { return Ok(None) };
     let place = span::of(field.name.location());
-    let refuse = |rule, message: String, help: &str| NoTarget { rule, span: place.clone(), message, help: Some(help.to_owned()) };
+    let refuse = |rule, message: String, help: &str| NoTarget {
+        rule,
+        span: place.clone(),
+        message,
+        help: Some(help.to_owned()),
+    };
     let coordinate = format!("{type_name}.{}", field.name);
 
     if field.ty.is_list() && field.ty.item_type().is_list() {
-        return Err(refuse(rules::KF0402, format!("`{coordinate}` is a list of lists, but a find cannot return one"), "make it a list"));
+        return Err(refuse(
+            rules::KF0402,
+            format!("`{coordinate}` is a list of lists, but a find cannot return one"),
+            "make it a list",
+        ));
     }
     let many = if field.ty.is_list() { Returns::List } else { Returns::One };
     let named = directive.item.as_ref();
@@ -52,7 +65,11 @@ pub fn target_of(draft: &SchemaDraft, type_name: &str, field: &FieldDefinition) 
         (Some(Kind::Misshapen), _) => return Ok(None),
         (Some(Kind::Item), _) => (Some(inner.to_owned()), many),
         (Some(Kind::Connection(_)), _) if many == Returns::List => {
-            return Err(refuse(rules::KF0402, format!("`{coordinate}` is a list of connections"), "make it one connection"));
+            return Err(refuse(
+                rules::KF0402,
+                format!("`{coordinate}` is a list of connections"),
+                "make it one connection",
+            ));
         }
         (Some(Kind::Connection(node)), _) => {
             ((draft.kind(node) == Some(&Kind::Item) || of_all(node)).then(|| node.clone()), Returns::Connection)
@@ -62,7 +79,11 @@ pub fn target_of(draft: &SchemaDraft, type_name: &str, field: &FieldDefinition) 
         (None, ExtendedType::Scalar(_)) if inner == "Int" && many == Returns::One => (None, Returns::Count),
         _ => {
             let help = "a find returns an item type, a list or connection of one, `Boolean` (does an item exist?) or `Int` (how many items exist?)";
-            return Err(refuse(rules::KF0402, format!("`{coordinate}` of type `{}` is not a type that a find can return", field.ty), help));
+            return Err(refuse(
+                rules::KF0402,
+                format!("`{coordinate}` of type `{}` is not a type that a find can return", field.ty),
+                help,
+            ));
         }
     };
     let item = match (own, named) {
@@ -70,19 +91,28 @@ pub fn target_of(draft: &SchemaDraft, type_name: &str, field: &FieldDefinition) 
         (Some(own), Some(named)) if own == named.value => own,
         (Some(own), Some(named)) => {
             let message = format!("`item:` names `{}`, but `{coordinate}` returns `{own}`", named.value);
-            return Err(NoTarget { rule: rules::KF0403, span: named.span.clone(), message, help: Some("leave `item:` out".into()) });
+            return Err(NoTarget {
+                rule: rules::KF0403,
+                span: named.span.clone(),
+                message,
+                help: Some("leave `item:` out".into()),
+            });
         }
         (None, Some(named)) => concrete(draft, named, inner)?,
         (None, None) => {
             let help = "name it: `@find(item: Membership)`";
-            return Err(refuse(rules::KF0403, format!("`{coordinate}` of type `{}` does not name an item type", field.ty), help));
+            return Err(refuse(
+                rules::KF0403,
+                format!("`{coordinate}` of type `{}` does not name an item type", field.ty),
+                help,
+            ));
         }
     };
     Ok(Some(FindTarget { item, returns }))
 }
 
-/// The type that `item:` names. It is a member if the field's type is abstract, and an item type or an abstract type if the field returns
-/// no object.
+/// The type that `item:` names. It is a member if the field's type is abstract, and an item type or an abstract type if
+/// the field returns no object.
 fn concrete(draft: &SchemaDraft, named: &At<String>, inner: &str) -> Result<String, NoTarget> {
     let node = match draft.kind(inner) {
         Some(Kind::Connection(node)) => node.as_str(),
@@ -97,8 +127,13 @@ fn concrete(draft: &SchemaDraft, named: &At<String>, inner: &str) -> Result<Stri
     if draft.kind(&named.value) == Some(&Kind::Item) && member(&named.value) {
         return Ok(named.value.clone());
     }
-    let items = draft.kinds.iter().filter(|(name, kind)| **kind == Kind::Item && member(name)).map(|(name, _)| name.as_str());
-    let message = format!("`{}` is not an item type{}", named.value, if abstract_type { format!(" of `{node}`") } else { String::new() });
+    let items =
+        draft.kinds.iter().filter(|(name, kind)| **kind == Kind::Item && member(name)).map(|(name, _)| name.as_str());
+    let message = format!(
+        "`{}` is not an item type{}",
+        named.value,
+        if abstract_type { format!(" of `{node}`") } else { String::new() }
+    );
     Err(NoTarget { rule: rules::KF0403, span: named.span.clone(), message, help: suggest(&named.value, items) })
 }
 

@@ -1,4 +1,5 @@
-//! `through:` of a find in, its checked hops out. Each hop is a relation of the type that the hop before it reaches. Must not know keys.
+//! `through:` of a find in, its checked hops out. Each hop is a relation of the type that the hop before it reaches.
+//! Must not know keys.
 
 use super::target::{self, FindTarget};
 use super::wanted::PAGING;
@@ -66,7 +67,10 @@ fn hops<'a>(route: &Route<'a>, written: &At<String>, findings: &mut Findings) ->
             return None;
         }
         if target::is_abstract(route.draft, &target.item) {
-            let message = format!("`{reached}.{name}` reaches items of several types (`{}`), and `through:` cannot follow it", target.item);
+            let message = format!(
+                "`{reached}.{name}` reaches items of several types (`{}`), and `through:` cannot follow it",
+                target.item
+            );
             let help = "follow a relation to one of the types: `@find(item: …)`";
             findings.error(rules::KF0420, &place, message, Some(help.into()));
             return None;
@@ -93,7 +97,9 @@ fn check_alone(route: &Route, findings: &mut Findings) -> bool {
     for (name, place) in others.iter().filter_map(|(name, place)| Some((name, place.as_ref()?))) {
         let message = format!("`{name}:` does not go with `through:`");
         let help = match *name {
-            "orderBy" | "order" => "write it at the relation that reaches several items: the list has the order of that relation",
+            "orderBy" | "order" => {
+                "write it at the relation that reaches several items: the list has the order of that relation"
+            }
             _ => "write it at the relation that `through:` follows",
         };
         findings.error(rules::KF0423, place, message, Some(help.into()));
@@ -111,17 +117,22 @@ fn check_target(route: &Route, written: &At<String>, hops: &[Hop], findings: &mu
         false
     };
     if last.target.item != route.target.item {
-        let message = format!("`{}` reaches `{}`, but `{coordinate}` returns `{}`", written.value, last.target.item, route.target.item);
+        let message = format!(
+            "`{}` reaches `{}`, but `{coordinate}` returns `{}`",
+            written.value, last.target.item, route.target.item
+        );
         return refuse(message, "follow another relation, or return the type that it reaches");
     }
-    let fanning: Vec<&str> = hops.iter().filter(|hop| hop.target.returns != Returns::One).map(|hop| hop.definition.name.as_str()).collect();
+    let fanning: Vec<&str> =
+        hops.iter().filter(|hop| hop.target.returns != Returns::One).map(|hop| hop.definition.name.as_str()).collect();
     match (route.target.returns, fanning.len()) {
         (Returns::Exists | Returns::Count, _) => {
             refuse(format!("`{coordinate}` of type `{}` cannot follow relations", route.field.ty), "return the items")
         }
-        (Returns::One, 1..) => {
-            refuse(format!("`{coordinate}` returns one item, but {} reach several", list(&fanning)), "return a list or a connection")
-        }
+        (Returns::One, 1..) => refuse(
+            format!("`{coordinate}` returns one item, but {} reach several", list(&fanning)),
+            "return a list or a connection",
+        ),
         (Returns::Connection, count) if count != 1 => {
             let message = format!(
                 "`{coordinate}` is a connection, so exactly one relation of `{}` must reach several items, not {count}",
@@ -133,7 +144,8 @@ fn check_target(route: &Route, written: &At<String>, hops: &[Hop], findings: &mu
     }
 }
 
-/// An argument goes to the relation that has an argument of the same name. Paging arguments go to the relation that reaches several items.
+/// An argument goes to the relation that has an argument of the same name. Paging arguments go to the relation that
+/// reaches several items.
 fn check_arguments(route: &Route, hops: &[Hop], findings: &mut Findings) -> bool {
     let mut sound = true;
     let mut refuse = |place: &Span, message: String, help: Option<String>| {
@@ -158,8 +170,13 @@ fn check_arguments(route: &Route, hops: &[Hop], findings: &mut Findings) -> bool
         let takers: Vec<&FieldDefinition> =
             hops.iter().map(|hop| hop.definition).filter(|hop| hop.argument_by_name(name).is_some()).collect();
         let Some(taker) = takers.first().and_then(|hop| hop.argument_by_name(name)) else {
-            let names = hops.iter().flat_map(|hop| hop.definition.arguments.iter().map(|argument| argument.name.as_str()));
-            refuse(&place, format!("no relation in `through:` has an argument `{name}`"), suggest(name, names.filter(|name| !pages(name))));
+            let names =
+                hops.iter().flat_map(|hop| hop.definition.arguments.iter().map(|argument| argument.name.as_str()));
+            refuse(
+                &place,
+                format!("no relation in `through:` has an argument `{name}`"),
+                suggest(name, names.filter(|name| !pages(name))),
+            );
             continue;
         };
         // A null means that the relation's argument is not given, so outer nullability need not agree.
@@ -169,7 +186,10 @@ fn check_arguments(route: &Route, hops: &[Hop], findings: &mut Findings) -> bool
         {
             refuse(
                 &place,
-                format!("`through:` passes the argument `{name}` of type `{}` to an argument of type `{}`", argument.ty, taker.ty),
+                format!(
+                    "`through:` passes the argument `{name}` of type `{}` to an argument of type `{}`",
+                    argument.ty, taker.ty
+                ),
                 Some(format!("make it `{}`", taker.ty)),
             );
         }
@@ -178,7 +198,11 @@ fn check_arguments(route: &Route, hops: &[Hop], findings: &mut Findings) -> bool
         for needed in hop.definition.arguments.iter().filter(|argument| argument.is_required()) {
             if route.field.argument_by_name(&needed.name).is_none() {
                 let message = format!("the relation `{}` needs the argument `{}`", hop.definition.name, needed.name);
-                refuse(&span::of(route.field.name.location()), message, Some(format!("add `{}: {}`", needed.name, needed.ty)));
+                refuse(
+                    &span::of(route.field.name.location()),
+                    message,
+                    Some(format!("add `{}: {}`", needed.name, needed.ty)),
+                );
             }
         }
     }
@@ -196,8 +220,9 @@ fn check_acyclic(route: &Route, written: &At<String>, findings: &mut Findings) -
             return false;
         }
         let field = route.draft.schema.get_object(&type_name).and_then(|object| object.fields.get(field_name.as_str()));
-        let through =
-            field.and_then(|field| field.directives.get("find")).and_then(|directive| FindDirective::of_directive(directive).through);
+        let through = field
+            .and_then(|field| field.directives.get("find"))
+            .and_then(|directive| FindDirective::of_directive(directive).through);
         if seen.insert((type_name.clone(), field_name)) {
             open.extend(through.map(|through| steps(route.draft, &type_name, &through.value)).unwrap_or_default());
         }

@@ -63,14 +63,17 @@ impl<'a> FindContext<'a> {
     /// Whether a binding is by a bare name of a field in the parent's primary key.
     pub fn is_key_part(&self, bound: &Binding) -> bool {
         let (Source::Parent(own), BindingRule::SameName) = (&bound.source, bound.rule) else { return false };
-        let parent = self.draft.items.get(self.parent).and_then(|keys| Some((keys, self.draft.tables.get(keys.table)?)));
+        let parent =
+            self.draft.items.get(self.parent).and_then(|keys| Some((keys, self.draft.tables.get(keys.table)?)));
         parent.is_some_and(|(keys, table)| keys.primary_fields(table).contains(&own.as_str()))
     }
 
-    /// The claims in the target's keys, each bound to the caller's. Every path uses them all, so that no caller names another's key.
+    /// The claims in the target's keys, each bound to the caller's. Every path uses them all, so that no caller names
+    /// another's key.
     pub fn claims(&self) -> impl Iterator<Item = (String, Binding)> {
         let (rule, need) = (BindingRule::Template, Need::Always);
-        let bound = move |claim| Binding { source: Source::Claim(claim), arguments: Vec::new(), rule, fallback: false, need };
+        let bound =
+            move |claim| Binding { source: Source::Claim(claim), arguments: Vec::new(), rule, fallback: false, need };
         self.keys.claims().into_iter().map(move |claim| (claim.to_string(), bound(claim)))
     }
 
@@ -100,7 +103,8 @@ pub struct Binding {
 pub enum Need {
     /// Always: the author wrote it down for this field, as an argument or in `where:`.
     Always,
-    /// Unless the parent determines the item by its whole primary key. The name of the parent's field contains a type or the find's field.
+    /// Unless the parent determines the item by its whole primary key. The name of the parent's field contains a type
+    /// or the find's field.
     Named,
     /// Not at all: the two types merely have a field of the same name.
     Free,
@@ -148,6 +152,9 @@ impl Bindings {
     /// Whether a field of the parent takes part in a binding or a range.
     pub fn uses_parent(&self, field: &str) -> bool {
         let ranged = self.ranges.values().flat_map(Bounds::all);
-        self.equal.values().chain(ranged).any(|bound| bound.source.leaves().contains(&&Source::Parent(field.to_owned())))
+        self.equal
+            .values()
+            .chain(ranged)
+            .any(|bound| bound.source.leaves().contains(&&Source::Parent(field.to_owned())))
     }
 }

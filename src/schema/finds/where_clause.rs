@@ -1,4 +1,5 @@
-//! `where:` of a find in, equalities and ranges of the target's fields out, with the claims in its keys. Must not know which key uses them.
+//! `where:` of a find in, equalities and ranges of the target's fields out, with the claims in its keys. Must not know
+//! which key uses them.
 
 use super::wanted::{Binding, Bindings, Bounds, FindContext, Need};
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -46,7 +47,8 @@ pub fn read_where(wanted: &FindContext, findings: &mut Findings) -> Option<Bindi
         }
         let Some(declared) = wanted.record.get(&field.value).filter(|declared| !declared.ty.is_list()) else {
             let message = format!("`{}` is not a field of `{}` that can be bound", field.value, wanted.target.item);
-            let choices = wanted.record.iter().filter(|(_, declared)| !declared.ty.is_list()).map(|(name, _)| name.as_str());
+            let choices =
+                wanted.record.iter().filter(|(_, declared)| !declared.ty.is_list()).map(|(name, _)| name.as_str());
             findings.error(rules::KF0405, &field.span, message, suggest(&field.value, choices));
             sound = false;
             continue;
@@ -91,18 +93,28 @@ impl Entry<'_> {
                         findings.error(rules::KF0406, &place, "`between` has two bounds", Some(help.into()));
                         return None;
                     };
-                    self.side(&mut bounds.lower, lower, true, findings)? | self.side(&mut bounds.upper, upper, true, findings)?
+                    self.side(&mut bounds.lower, lower, true, findings)?
+                        | self.side(&mut bounds.upper, upper, true, findings)?
                 }
                 "beginsWith" if matches!(self.value, ValueType::Id | ValueType::String) => {
                     bounds.begins_with.replace(self.operand(operand, false, findings)?).is_some()
                 }
                 "beginsWith" => {
-                    let message = format!("`beginsWith` needs a text, but `{}` is of type {}", self.field.value, self.value.name());
+                    let message = format!(
+                        "`beginsWith` needs a text, but `{}` is of type {}",
+                        self.field.value,
+                        self.value.name()
+                    );
                     findings.error(rules::KF0406, &place, message, None);
                     return None;
                 }
                 other => {
-                    findings.error(rules::KF0406, &place, format!("`{other}` is not a range operator"), suggest(other, RANGE));
+                    findings.error(
+                        rules::KF0406,
+                        &place,
+                        format!("`{other}` is not a range operator"),
+                        suggest(other, RANGE),
+                    );
                     return None;
                 }
             };
@@ -130,7 +142,13 @@ impl Entry<'_> {
     }
 
     /// Sets a bound. Returns whether there was one already.
-    fn side(&self, side: &mut Option<(Binding, bool)>, operand: &Node<Value>, inclusive: bool, findings: &mut Findings) -> Option<bool> {
+    fn side(
+        &self,
+        side: &mut Option<(Binding, bool)>,
+        operand: &Node<Value>,
+        inclusive: bool,
+        findings: &mut Findings,
+    ) -> Option<bool> {
         Some(side.replace((self.operand(operand, false, findings)?, inclusive)).is_some())
     }
 
@@ -140,7 +158,12 @@ impl Entry<'_> {
         let literal = written.as_enum().map(|name| At { value: name.to_string(), span: place.clone() });
         let Some(text) = literal.or_else(|| string(written)) else {
             let help = "write a template: `\"{argument}\"`, `\"{parentField}\"` or a text; write null to leave the field unbound";
-            findings.error(rules::KF0404, &place, format!("the value of `{}` must be a text", self.field.value), Some(help.into()));
+            findings.error(
+                rules::KF0404,
+                &place,
+                format!("the value of `{}` must be a text", self.field.value),
+                Some(help.into()),
+            );
             return None;
         };
         if written.as_str().is_some() {
@@ -167,7 +190,11 @@ impl Entry<'_> {
         let known = |name: &str| {
             let argument = self.wanted.argument(name).is_some() || self.input(name).is_some();
             let field = || self.wanted.parent_record.is_some_and(|record| record.contains_key(name));
-            if argument { Some("the argument".to_owned()) } else { field().then(|| format!("the field of `{}`", self.wanted.parent)) }
+            if argument {
+                Some("the argument".to_owned())
+            } else {
+                field().then(|| format!("the field of `{}`", self.wanted.parent))
+            }
         };
         warn_of_name(text, known, findings);
     }
@@ -183,7 +210,12 @@ impl Entry<'_> {
             }
             let Some(close) = value[open..].find('}').map(|found| open + found) else {
                 let place = span::within(self.wanted.draft.text, &text.span, &(open..value.len()));
-                findings.error(rules::KF0404, &place, "this brace is not closed", Some("a placeholder is `{name}`".into()));
+                findings.error(
+                    rules::KF0404,
+                    &place,
+                    "this brace is not closed",
+                    Some("a placeholder is `{name}`".into()),
+                );
                 return None;
             };
             let place = span::within(self.wanted.draft.text, &text.span, &(open..close + 1));
@@ -210,8 +242,11 @@ impl Entry<'_> {
         }
         let arguments = self.wanted.field.arguments.iter().map(|argument| argument.name.as_str());
         let fields = self.wanted.parent_record.into_iter().flat_map(|record| record.keys().map(String::as_str));
-        let message =
-            format!("`{name}` is neither an argument of `{}` nor a stored field of `{}`", self.wanted.coordinate(), self.wanted.parent);
+        let message = format!(
+            "`{name}` is neither an argument of `{}` nor a stored field of `{}`",
+            self.wanted.coordinate(),
+            self.wanted.parent
+        );
         findings.error(rules::KF0407, place, message, suggest(name, arguments.chain(fields)));
         None
     }
@@ -223,8 +258,8 @@ impl Entry<'_> {
         inputs::input(draft.schema, field, name).filter(|_| writes)
     }
 
-    /// A placeholder that stands alone keeps its type, which must fit the field. Where lists are allowed, an argument may be a list of such
-    /// values.
+    /// A placeholder that stands alone keeps its type, which must fit the field. Where lists are allowed, an argument
+    /// may be a list of such values.
     fn check_single(&self, source: &Source, place: &Span, list_allowed: bool, findings: &mut Findings) -> Option<()> {
         let (ty, list) = self.type_of(source)?;
         let fits = ty.as_ref().is_some_and(|ty| values::fits(ty, self.value));
@@ -241,14 +276,15 @@ impl Entry<'_> {
         None
     }
 
-    /// A composed text binds texts and replicas. A constant text also binds enums, instants and dates, if it is one of their values.
+    /// A composed text binds texts and replicas. A constant text also binds enums, instants and dates, if it is one of
+    /// their values.
     fn checked_text(&self, parts: Vec<TextPart>, text: &At<String>, findings: &mut Findings) -> Option<Source> {
         use ValueType as V;
         let constant = parts.iter().all(|part| matches!(part, TextPart::Literal(_)));
         let lists = parts.iter().any(|part| match part {
-            TextPart::Value(source) => self
-                .type_of(source)
-                .is_none_or(|(ty, list)| list || !ty.is_some_and(|ty| values::stored_key_type(&ty).is_some() || matches!(ty, V::Boolean))),
+            TextPart::Value(source) => self.type_of(source).is_none_or(|(ty, list)| {
+                list || !ty.is_some_and(|ty| values::stored_key_type(&ty).is_some() || matches!(ty, V::Boolean))
+            }),
             TextPart::Literal(_) => false,
         });
         let fits = match self.value {
@@ -273,7 +309,11 @@ impl Entry<'_> {
     fn type_of(&self, source: &Source) -> Option<(Option<ValueType>, bool)> {
         match source {
             Source::Argument(name) => {
-                let ty = self.wanted.argument(name).map(|argument| &*argument.ty).or_else(|| self.input(name).map(|input| input.ty))?;
+                let ty = self
+                    .wanted
+                    .argument(name)
+                    .map(|argument| &*argument.ty)
+                    .or_else(|| self.input(name).map(|input| input.ty))?;
                 let nested = ty.is_list() && ty.item_type().is_list();
                 let value = values::of_named(self.wanted.draft.schema, ty.inner_named_type()).filter(|_| !nested);
                 Some((value, ty.is_list()))

@@ -1,12 +1,13 @@
 //! Item types in, proof out that no item can be taken for one of another type. Must not know finds.
 //!
-//! Two types of a table can be told apart if no text fits both partition keys, or both sort keys, or if they have different constants in
-//! the same attribute. An item always comes with its keys, whichever index it was read from. Types that only their constants tell apart are
-//! marked, so that their writes also check the constants. Of two such types, one may be more specific: its keys are all keys of the other,
-//! too. The other type knows of it, so that an item without constants is of the more specific one.
+//! Two types of a table can be told apart if no text fits both partition keys, or both sort keys, or if they have
+//! different constants in the same attribute. An item always comes with its keys, whichever index it was read from.
+//! Types that only their constants tell apart are marked, so that their writes also check the constants. Of two such
+//! types, one may be more specific: its keys are all keys of the other, too. The other type knows of it, so that an
+//! item without constants is of the more specific one.
 //!
-//! Constraints of fields say which texts stand in keys. They count where they tell keys apart, and only there: elsewhere, an item that is
-//! older than the constraint stays what it is.
+//! Constraints of fields say which texts stand in keys. They count where they tell keys apart, and only there:
+//! elsewhere, an item that is older than the constraint stays what it is.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -31,7 +32,8 @@ struct Relations {
     limited: BTreeSet<(usize, String)>,
 }
 
-/// Reports every pair of item types that could be confused, at the later one, and marks those that only constants tell apart.
+/// Reports every pair of item types that could be confused, at the later one, and marks those that only constants tell
+/// apart.
 pub fn check(draft: &mut SchemaDraft, findings: &mut Findings) {
     let mut relations = Relations::default();
     for (position, (name, keys)) in draft.items.iter().enumerate() {
@@ -51,14 +53,16 @@ pub fn check(draft: &mut SchemaDraft, findings: &mut Findings) {
             }
             let directive = draft.schema.get_object(name).and_then(|object| object.directives.get("item"));
             if let (Some(claims), Some(directive)) = (claims::apart(table, keys, other), directive) {
-                let message =
-                    format!("an item of `{other_name}` could have a key of `{name}`, but not with the same {claims} in the same place");
+                let message = format!(
+                    "an item of `{other_name}` could have a key of `{name}`, but not with the same {claims} in the same place"
+                );
                 let help = "begin both keys alike up to the claim, or put different texts into the sort keys";
                 findings.error(rules::KF0601, &named(directive), message, Some(help.into()));
                 continue;
             }
             if let (false, Some(directive)) = (constants_differ(keys, other), directive) {
-                let message = format!("an item could be `{name}` or `{other_name}`: their keys do not distinguish them");
+                let message =
+                    format!("an item could be `{name}` or `{other_name}`: their keys do not distinguish them");
                 let separated = separated(table, (name, keys), (other_name, other));
                 let excluded = separated.map_or_else(String::new, |(field, letter)| {
                     format!("; or exclude `{letter}` from `{field}`: `@constraint(pattern: \"[^{letter}]+\")`")
@@ -134,11 +138,14 @@ fn are_alternatives_limited(templates: &[Template]) -> bool {
     plain.iter().enumerate().any(|(position, one)| plain[..position].iter().any(|other| one.overlaps(other)))
 }
 
-/// A field, and the first character of a literal, such that the types could be told apart if no value of the field held the character.
+/// A field, and the first character of a literal, such that the types could be told apart if no value of the field held
+/// the character.
 fn separated(table: &Table, one: (&str, &ItemKeys), other: (&str, &ItemKeys)) -> Option<(String, char)> {
-    let templates =
-        |keys: &'_ ItemKeys| table.primary_key().filter_map(|key| keys.keys.get(&key.name)).flatten().cloned().collect::<Vec<_>>();
-    let letters: BTreeSet<char> = templates(one.1).iter().chain(&templates(other.1)).flat_map(Template::separators).collect();
+    let templates = |keys: &'_ ItemKeys| {
+        table.primary_key().filter_map(|key| keys.keys.get(&key.name)).flatten().cloned().collect::<Vec<_>>()
+    };
+    let letters: BTreeSet<char> =
+        templates(one.1).iter().chain(&templates(other.1)).flat_map(Template::separators).collect();
     for ((name, keys), others) in [(one, other.1), (other, one.1)] {
         for field in templates(keys).iter().flat_map(Template::fields) {
             for letter in &letters {
@@ -170,5 +177,7 @@ fn narrow(table: &Table, name: &str, keys: &ItemKeys) -> NarrowerType {
 }
 
 fn constants_differ(a: &ItemKeys, b: &ItemKeys) -> bool {
-    a.constants.iter().any(|(name, value)| b.constants.iter().any(|(other, other_value)| name == other && value != other_value))
+    a.constants
+        .iter()
+        .any(|(name, value)| b.constants.iter().any(|(other, other_value)| name == other && value != other_value))
 }

@@ -54,18 +54,20 @@ pub fn read_item_keys(item: &ItemType, findings: &mut Findings) -> Option<ItemKe
         }
     }
     let constants = constants(item, findings)?;
-    let keys = ItemKeys { table: item.table.1, keys, constants, shares_keys: false, narrower: Vec::new(), limited: None };
+    let keys =
+        ItemKeys { table: item.table.1, keys, constants, shares_keys: false, narrower: Vec::new(), limited: None };
     let sound = sound && check_complete(item, &keys.keys, findings) && check_spread(item, &keys, findings);
     (sound && claims::check(item.table.0, (&item.object.name, item.directive), &keys, findings)).then_some(keys)
 }
 
-/// A type is spread in only one way. If it has replicas, the partition keys of the table and of every index hold the replica's number, so
-/// that no read finds an item twice.
+/// A type is spread in only one way. If it has replicas, the partition keys of the table and of every index hold the
+/// replica's number, so that no read finds an item twice.
 fn check_spread(item: &ItemType, keys: &ItemKeys, findings: &mut Findings) -> bool {
     let Some(spread) = keys.spread() else { return true };
     let (name, place) = (&item.object.name, named(item.directive));
     if let Some(other) = keys.keys.values().flatten().flat_map(Template::spreads).find(|other| *other != spread) {
-        let message = format!("`{name}` is spread by `{{{}}}` and by `{{{}}}`", spread.placeholder(), other.placeholder());
+        let message =
+            format!("`{name}` is spread by `{{{}}}` and by `{{{}}}`", spread.placeholder(), other.placeholder());
         let help = "a type has one number of shards or one number of replicas, and it is the same in all keys";
         findings.error(rules::KF0218, &place, message, Some(help.into()));
         return false;
@@ -79,8 +81,15 @@ fn check_spread(item: &ItemType, keys: &ItemKeys, findings: &mut Findings) -> bo
         templates.map(Template::spread).any(|own| own.is_none())
     };
     let Some(key) = std::iter::once(&item.table.0.partition).chain(indexes).find(without) else { return true };
-    let message = format!("`{}` has no `{{{}}}`, so a read by it would find every replica of `{name}`", key.name, spread.placeholder());
-    let help = format!("put `{{{}}}` into the partition key of the table and of every index that `{name}` is in", spread.placeholder());
+    let message = format!(
+        "`{}` has no `{{{}}}`, so a read by it would find every replica of `{name}`",
+        key.name,
+        spread.placeholder()
+    );
+    let help = format!(
+        "put `{{{}}}` into the partition key of the table and of every index that `{name}` is in",
+        spread.placeholder()
+    );
     findings.error(rules::KF0219, &place, message, Some(help));
     false
 }
@@ -91,12 +100,16 @@ type Entries = Vec<(At<String>, Vec<At<String>>)>;
 fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
     let written = argument(item.directive, "keys")?;
     let pairs: Option<Vec<(At<String>, &Node<Value>)>> = match &**written {
-        Value::Object(pairs) => {
-            Some(pairs.iter().map(|(name, value)| (At { value: name.to_string(), span: span::of(name.location()) }, value)).collect())
-        }
-        Value::List(entries) => {
-            entries.iter().map(|entry| Some((member(entry, "attribute").and_then(string)?, member(entry, "template")?))).collect()
-        }
+        Value::Object(pairs) => Some(
+            pairs
+                .iter()
+                .map(|(name, value)| (At { value: name.to_string(), span: span::of(name.location()) }, value))
+                .collect(),
+        ),
+        Value::List(entries) => entries
+            .iter()
+            .map(|entry| Some((member(entry, "attribute").and_then(string)?, member(entry, "template")?)))
+            .collect(),
         _ => None,
     };
     let malformed = |findings: &mut Findings, place: &Span| {
@@ -122,7 +135,12 @@ fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
                 return None;
             }
             Some(_) if entries.iter().any(|(known, _)| known.value == attribute.value) => {
-                findings.error(rules::KF0204, &attribute.span, format!("the key `{}` occurs twice", attribute.value), None);
+                findings.error(
+                    rules::KF0204,
+                    &attribute.span,
+                    format!("the key `{}` occurs twice", attribute.value),
+                    None,
+                );
                 return None;
             }
             Some(templates) => entries.push((attribute, templates)),
@@ -140,7 +158,12 @@ fn check_words(written: &Node<Value>, findings: &mut Findings) -> Option<()> {
     let unknown: Vec<_> = members.map(|(name, _)| name).filter(|name| !WORDS.contains(&name.as_str())).collect();
     for name in &unknown {
         let help = suggest(name, WORDS).unwrap_or_else(|| "an entry has `attribute` and `template`".into());
-        findings.error(rules::KF0204, &span::of(name.location()), format!("an entry of `keys:` has no `{name}`"), Some(help));
+        findings.error(
+            rules::KF0204,
+            &span::of(name.location()),
+            format!("an entry of `keys:` has no `{name}`"),
+            Some(help),
+        );
     }
     unknown.is_empty().then_some(())
 }
@@ -149,10 +172,14 @@ fn key_attribute<'a>(item: &ItemType<'a>, attribute: &At<String>, findings: &mut
     let known = item.table.0.key_attributes();
     let found = known.iter().find(|key| key.name == attribute.value).copied();
     if found.is_none() {
-        let message = format!("`{}` is not a key attribute of the table `{}` or its indexes", attribute.value, item.table.0.name);
+        let message =
+            format!("`{}` is not a key attribute of the table `{}` or its indexes", attribute.value, item.table.0.name);
         let mut help = suggest(&attribute.value, known.iter().map(|key| key.name.as_str()));
         if item.table.0.sort.is_none() {
-            let declared = format!("the table has no sort key; to add one, write `sortKey: \"{}\"` in its `@table`", attribute.value);
+            let declared = format!(
+                "the table has no sort key; to add one, write `sortKey: \"{}\"` in its `@table`",
+                attribute.value
+            );
             help = Some(help.map_or(declared.clone(), |help| format!("{help} Otherwise: {declared}")));
         }
         findings.error(rules::KF0205, &attribute.span, message, help);
@@ -160,7 +187,12 @@ fn key_attribute<'a>(item: &ItemType<'a>, attribute: &At<String>, findings: &mut
     found
 }
 
-fn templates(item: &ItemType, key: &KeyAttribute, written: &[At<String>], findings: &mut Findings) -> Option<Vec<Template>> {
+fn templates(
+    item: &ItemType,
+    key: &KeyAttribute,
+    written: &[At<String>],
+    findings: &mut Findings,
+) -> Option<Vec<Template>> {
     let resolve = |field: &str| item.record.get(field).map(|declared| declared.in_template());
     let mut parsed: Vec<Template> = Vec::new();
     for text in written {
@@ -170,7 +202,12 @@ fn templates(item: &ItemType, key: &KeyAttribute, written: &[At<String>], findin
                 check_kind(item, key, &template, text, findings).then_some(())?;
                 if let Some(position) = parsed.iter().position(|other| other.overlaps(&template)) {
                     let message = format!("this template and \"{}\" could give the same key", written[position].value);
-                    findings.error(rules::KF0209, &text.span, message, Some("begin each alternative with a different text".into()));
+                    findings.error(
+                        rules::KF0209,
+                        &text.span,
+                        message,
+                        Some("begin each alternative with a different text".into()),
+                    );
                     return None;
                 }
                 parsed.push(template);
@@ -186,8 +223,8 @@ fn templates(item: &ItemType, key: &KeyAttribute, written: &[At<String>], findin
     sound.then_some(parsed)
 }
 
-/// A write uses the first alternative whose fields all have a value, and a Get the first whose fields are bound. So an alternative of the
-/// table's key that has all fields of an earlier one is never used.
+/// A write uses the first alternative whose fields all have a value, and a Get the first whose fields are bound. So an
+/// alternative of the table's key that has all fields of an earlier one is never used.
 fn check_alternatives(
     item: &ItemType,
     key: &KeyAttribute,
@@ -202,8 +239,10 @@ fn check_alternatives(
         let fields = template.fields();
         let covers = |earlier: &&Template| earlier.fields().iter().all(|field| fields.contains(field));
         let Some(first) = parsed.iter().take(position).position(|earlier| covers(&earlier)) else { continue };
-        let message =
-            format!("no write and no read uses this alternative: \"{}\" comes first whenever its fields have values", written[first].value);
+        let message = format!(
+            "no write and no read uses this alternative: \"{}\" comes first whenever its fields have values",
+            written[first].value
+        );
         let help = "leave it out, or put it first if it has a field that may be null";
         findings.error(rules::KF0224, &text.span, message, Some(help.into()));
         sound = false;
@@ -226,9 +265,12 @@ fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, finding
         TemplateMistakeKind::Spread(why) => {
             findings.error(rules::KF0217, &place, why.clone(), Some("write `{shard:10}` or `{replica:5}`".into()));
         }
-        TemplateMistakeKind::Malformed(why) => {
-            findings.error(rules::KF0206, &place, why.clone(), Some("a placeholder is `{field}` or `{field:08}`".into()))
-        }
+        TemplateMistakeKind::Malformed(why) => findings.error(
+            rules::KF0206,
+            &place,
+            why.clone(),
+            Some("a placeholder is `{field}` or `{field:08}`".into()),
+        ),
         TemplateMistakeKind::UnknownField(field) if item.is_node && field == GLOBAL_ID => {
             let mut own = format!("{type_name}Id");
             own.get_mut(..1).into_iter().for_each(str::make_ascii_lowercase);
@@ -262,7 +304,13 @@ fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, finding
 }
 
 /// A number or binary key is one field of that kind. A number without padding in a text sort key gets a warning.
-fn check_kind(item: &ItemType, key: &KeyAttribute, template: &Template, text: &At<String>, findings: &mut Findings) -> bool {
+fn check_kind(
+    item: &ItemType,
+    key: &KeyAttribute,
+    template: &Template,
+    text: &At<String>,
+    findings: &mut Findings,
+) -> bool {
     if key.kind != KeyType::S {
         let fits = match template.parts.as_slice() {
             [Part::Placeholder { value, width: None, .. }] => values::stored_key_type(value) == Some(key.kind),
@@ -276,18 +324,32 @@ fn check_kind(item: &ItemType, key: &KeyAttribute, template: &Template, text: &A
                 ),
                 _ => ("binary", "write one field of type Binary: `\"{digest}\"`"),
             };
-            findings.error(rules::KF0210, &text.span, format!("the key attribute `{}` is {what}", key.name), Some(help.into()));
+            findings.error(
+                rules::KF0210,
+                &text.span,
+                format!("the key attribute `{}` is {what}", key.name),
+                Some(help.into()),
+            );
         }
         return fits;
     }
     let sorts = |table: &Table| {
-        (0..table.indexes.len()).map(Some).chain([None]).any(|index| table.keys_of(index).1.is_some_and(|sort| sort.name == key.name))
+        (0..table.indexes.len())
+            .map(Some)
+            .chain([None])
+            .any(|index| table.keys_of(index).1.is_some_and(|sort| sort.name == key.name))
     };
     if let Some((field, _)) = template.bare_number().filter(|_| sorts(item.table.0)) {
         let placeholder = format!("{{{field}}}");
-        let place = text.value.find(&placeholder).map(|at| span::within(item.text, &text.span, &(at..at + placeholder.len())));
+        let place =
+            text.value.find(&placeholder).map(|at| span::within(item.text, &text.span, &(at..at + placeholder.len())));
         let message = format!("the number `{field}` is not padded in a sort key, so 350 sorts before 87");
-        findings.warning(rules::KF0213, &place.unwrap_or(text.span.clone()), message, Some(format!("pad it: `{{{field}:08}}`")));
+        findings.warning(
+            rules::KF0213,
+            &place.unwrap_or(text.span.clone()),
+            message,
+            Some(format!("pad it: `{{{field}:08}}`")),
+        );
     }
     true
 }
@@ -299,7 +361,10 @@ fn check_complete(item: &ItemType, keys: &IndexMap<String, Vec<Template>>, findi
     let mut complete = true;
     for key in table.primary_key() {
         let Some(templates) = keys.get(&key.name) else {
-            let message = format!("`{}` has no template for `{}`, a key of the table `{}`", item.object.name, key.name, table.name);
+            let message = format!(
+                "`{}` has no template for `{}`, a key of the table `{}`",
+                item.object.name, key.name, table.name
+            );
             findings.error(rules::KF0211, &place, message, Some(format!("add `{}: \"…\"` to its keys", key.name)));
             complete = false;
             continue;
@@ -313,10 +378,9 @@ fn check_complete(item: &ItemType, keys: &IndexMap<String, Vec<Template>>, findi
         }
     }
     for name in keys.keys().filter(|name| table.primary_key().all(|key| key.name != **name)) {
-        let mut with_it = table
-            .indexes
-            .iter()
-            .filter(|index| index.partition.name == *name || index.sort.as_ref().is_some_and(|sort| sort.name == *name));
+        let mut with_it = table.indexes.iter().filter(|index| {
+            index.partition.name == *name || index.sort.as_ref().is_some_and(|sort| sort.name == *name)
+        });
         let missing = |index: &crate::schema::table::Index| {
             let own = std::iter::once(&index.partition).chain(index.sort.as_ref());
             own.map(|key| key.name.clone()).find(|key| !keys.contains_key(key))
@@ -339,8 +403,9 @@ fn check_complete(item: &ItemType, keys: &IndexMap<String, Vec<Template>>, findi
 /// `attributes:`, the constants.
 fn constants(item: &ItemType, findings: &mut Findings) -> Option<Vec<(String, String)>> {
     let Some(written) = argument(item.directive, "attributes") else { return Some(Vec::new()) };
-    let read =
-        written.as_object().and_then(|pairs| pairs.iter().map(|(name, value)| Some((name, value.as_str()?))).collect::<Option<Vec<_>>>());
+    let read = written
+        .as_object()
+        .and_then(|pairs| pairs.iter().map(|(name, value)| Some((name, value.as_str()?))).collect::<Option<Vec<_>>>());
     let Some(pairs) = read else {
         let help = Some("write `{ entity: \"Order\" }`".to_owned());
         findings.error(rules::KF0215, &span::of(written.location()), "constants are attributes with texts", help);

@@ -1,5 +1,5 @@
-//! The `@constraint` of a field in, the limits of its texts in keys out: which bytes they have, and how many. That is as much of a constraint as
-//! tells keys apart. Must not know templates.
+//! The `@constraint` of a field in, the limits of its texts in keys out: which bytes they have, and how many. That is
+//! as much of a constraint as tells keys apart. Must not know templates.
 
 use crate::schema::model::rules::{Constraint, Format};
 use crate::schema::template::automaton::ByteSet;
@@ -11,7 +11,8 @@ const BEYOND_ASCII: ByteSet = ByteSet::ANY.without(ByteSet::ASCII);
 const UUID: ByteSet = ByteSet::new("0123456789abcdefABCDEF-");
 const UUID_LENGTH: usize = 36;
 /// HTML living standard, "E-mail state (type=email)": valid e-mail address.
-const EMAIL: ByteSet = ByteSet::new("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.!#$%&'*+/=?^_`{|}~-@");
+const EMAIL: ByteSet =
+    ByteSet::new("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.!#$%&'*+/=?^_`{|}~-@");
 /// The most bytes of a character in UTF-8.
 const CHARACTER: usize = 4;
 
@@ -45,7 +46,8 @@ fn bytes_of(pattern: &Hir) -> ByteSet {
         HirKind::Empty | HirKind::Look(_) => ByteSet::NONE,
         HirKind::Literal(text) => text.0.iter().fold(ByteSet::NONE, |bytes, byte| bytes.with(*byte)),
         HirKind::Class(Class::Unicode(class)) => class.ranges().iter().fold(ByteSet::NONE, |bytes, range| {
-            let ascii = (u32::from(range.start())..=u32::from(range.end()).min(127)).filter_map(|code| u8::try_from(code).ok());
+            let ascii =
+                (u32::from(range.start())..=u32::from(range.end()).min(127)).filter_map(|code| u8::try_from(code).ok());
             let bytes = ascii.fold(bytes, ByteSet::with);
             if range.end().is_ascii() { bytes } else { bytes.or(BEYOND_ASCII) }
         }),
@@ -54,7 +56,9 @@ fn bytes_of(pattern: &Hir) -> ByteSet {
         }
         HirKind::Repetition(repetition) => bytes_of(&repetition.sub),
         HirKind::Capture(capture) => bytes_of(&capture.sub),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().map(bytes_of).fold(ByteSet::NONE, ByteSet::or),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().map(bytes_of).fold(ByteSet::NONE, ByteSet::or)
+        }
     }
 }
 
@@ -81,7 +85,8 @@ mod tests {
             refused.iter().for_each(|text| assert!(!limits.allow(text), "{pattern} {text}"));
         }
         assert_eq!(limits(".*|\\n"), None);
-        let lengths = text_limits(&Constraint { min_length: Some(2), max_length: Some(3), ..Constraint::default() }).unwrap();
+        let lengths =
+            text_limits(&Constraint { min_length: Some(2), max_length: Some(3), ..Constraint::default() }).unwrap();
         assert!(lengths.allow("ééé") && lengths.allow("ab") && !lengths.allow("a") && !lengths.allow("abcdefghijklm"));
         let uuid = text_limits(&Constraint { format: Some(Format::Uuid), ..Constraint::default() }).unwrap();
         assert!(uuid.allow("0194f1c2-0000-7000-8000-00000000000A") && !uuid.allow("0194f1c2"));

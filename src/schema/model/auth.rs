@@ -32,7 +32,8 @@ pub enum LetsIn {
 /// The look-up of an `exists:` rule.
 #[derive(Debug)]
 pub struct RuleLookup {
-    /// How the item is found: by its key or a prefix of it. Its sources are arguments, claims and fields of the guarded object.
+    /// How the item is found: by its key or a prefix of it. Its sources are arguments, claims and fields of the guarded
+    /// object.
     pub find: Find,
     /// What the item must meet.
     pub condition: Option<Condition>,
@@ -85,8 +86,10 @@ impl AuthRule {
             LetsIn::If(_) => format!("if {written}"),
             LetsIn::Exists(lookup) => {
                 let bindings = lookup.path().into_iter().flat_map(|path| &path.bindings);
-                let in_words = |source: &Source| if let Source::Claim(claim) = source { claim.to_string() } else { said(source) };
-                let bound: Vec<String> = bindings.map(|(field, source)| format!("{field}: {}", in_words(source))).collect();
+                let in_words =
+                    |source: &Source| if let Source::Claim(claim) = source { claim.to_string() } else { said(source) };
+                let bound: Vec<String> =
+                    bindings.map(|(field, source)| format!("{field}: {}", in_words(source))).collect();
                 let condition = if written.is_empty() { String::new() } else { format!(" with {written}") };
                 format!("if {}({}) exists{condition}", lookup.find.item, bound.join(", "))
             }

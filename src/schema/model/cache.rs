@@ -43,8 +43,8 @@ impl CacheHints {
 }
 
 impl CacheHint {
-    /// The hint of a field whose type has this hint: what the field says itself comes first. But where it only inherits, an age of its type
-    /// holds (Apollo Server, "Server-side caching").
+    /// The hint of a field whose type has this hint: what the field says itself comes first. But where it only
+    /// inherits, an age of its type holds (Apollo Server, "Server-side caching").
     pub fn over(self, of_type: Self) -> Self {
         let private = self.private.or(of_type.private);
         match self.inherits {

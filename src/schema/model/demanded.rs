@@ -1,5 +1,5 @@
-//! A write in; the rules that it needs out: those of the types and fields that its actions write, and those of what it tells the caller.
-//! Must not know callers.
+//! A write in; the rules that it needs out: those of the types and fields that its actions write, and those of what it
+//! tells the caller. Must not know callers.
 
 use super::auth::{AuthAction, AuthRules};
 use super::write::{Action, ActionKind, Write, WriteReturns};
@@ -20,12 +20,14 @@ impl Write {
         all
     }
 
-    /// Whether an action tells the caller of the item: the field returns it, or success depends on what the item holds. Rules that look
-    /// others up decide about what is returned when it is read, because the same write may make what they look for. A caller who may not
-    /// see a hidden item gets null for it.
+    /// Whether an action tells the caller of the item: the field returns it, or success depends on what the item holds.
+    /// Rules that look others up decide about what is returned when it is read, because the same write may make what
+    /// they look for. A caller who may not see a hidden item gets null for it.
     fn tells_of(&self, action: &Action, ty: &ObjectType) -> bool {
         let is_returned = match self.returns {
-            WriteReturns::Item(of) | WriteReturns::Items(of) => self.actions.get(of).is_some_and(|returned| std::ptr::eq(returned, action)),
+            WriteReturns::Item(of) | WriteReturns::Items(of) => {
+                self.actions.get(of).is_some_and(|returned| std::ptr::eq(returned, action))
+            }
             WriteReturns::Done | WriteReturns::Found => false,
         };
         let is_new = matches!(action.kind, ActionKind::Put { replace: false }) && action.at.is_none();
@@ -35,15 +37,17 @@ impl Write {
 }
 
 impl Action {
-    /// The fields of the item that the action writes. What a default of a new item gives is the author's. A put that replaces an item
-    /// writes every field, because it drops those that have no value.
+    /// The fields of the item that the action writes. What a default of a new item gives is the author's. A put that
+    /// replaces an item writes every field, because it drops those that have no value.
     pub fn written_fields<'m>(&self, ty: &'m ObjectType) -> Vec<&'m Field> {
         if let Some(element) = &self.at {
             return ty.fields.get(&element.field).into_iter().collect();
         }
         let is_written = |field: &&Field| match &self.kind {
             ActionKind::Put { replace: true } => matches!(field.kind, FieldKind::Stored(_)),
-            ActionKind::Update { expression: Some(expression), .. } if expression.changes.contains_key(&field.name) => true,
+            ActionKind::Update { expression: Some(expression), .. } if expression.changes.contains_key(&field.name) => {
+                true
+            }
             _ => self.values.get(&field.name).is_some_and(|value| value.source.is_some()),
         };
         ty.fields.values().filter(is_written).collect()

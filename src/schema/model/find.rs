@@ -9,7 +9,8 @@ use indexmap::IndexMap;
 /// What a `@find` field wants, with every way to get it.
 #[derive(Debug)]
 pub struct Find {
-    /// The item type that is read. With `through`, the type of the last hop. For items of several types, their interface or union.
+    /// The item type that is read. With `through`, the type of the last hop. For items of several types, their
+    /// interface or union.
     pub item: String,
     /// What the field returns.
     pub returns: Returns,
@@ -24,24 +25,31 @@ pub struct Find {
 }
 
 impl Find {
-    /// The access path for the arguments that are present (not null) and the value of the `orderBy` argument. `None` for a find through
-    /// relations, for a value that is not an order of the find, and for arguments that [need others](Find::lacking).
+    /// The access path for the arguments that are present (not null) and the value of the `orderBy` argument. `None`
+    /// for a find through relations, for a value that is not an order of the find, and for arguments that [need
+    /// others](Find::lacking).
     pub fn path(&self, present: &dyn Fn(&str) -> bool, order_by: Option<&str>) -> Option<&AccessPath> {
         let (Via::Keys(paths) | Via::AbstractType(SharedKeys { paths, .. })) = &self.via else { return None };
         // Every optional argument that matters is in the `when` of some path.
         let there: Vec<&String> = paths.iter().flat_map(|path| &path.when).filter(|name| present(name)).collect();
         paths.iter().find(|path| {
-            let exact = path.when.iter().all(|name| there.contains(&name)) && there.iter().all(|name| path.when.contains(name));
+            let exact =
+                path.when.iter().all(|name| there.contains(&name)) && there.iter().all(|name| path.when.contains(name));
             exact && path.order_by.as_deref() == order_by
         })
     }
 
-    /// For arguments that need others before them in the key: the arguments that are present, and the fewest that are missing. Both lists
-    /// are empty if no more arguments help.
+    /// For arguments that need others before them in the key: the arguments that are present, and the fewest that are
+    /// missing. Both lists are empty if no more arguments help.
     pub fn lacking(&self, present: &dyn Fn(&str) -> bool) -> (Vec<&str>, Vec<&str>) {
-        let (Via::Keys(paths) | Via::AbstractType(SharedKeys { paths, .. })) = &self.via else { return Default::default() };
+        let (Via::Keys(paths) | Via::AbstractType(SharedKeys { paths, .. })) = &self.via else {
+            return Default::default();
+        };
         let there = paths.iter().flat_map(|path| &path.when).filter(|name| present(name));
-        let more = paths.iter().filter(|path| there.clone().all(|name| path.when.contains(name))).min_by_key(|path| path.when.len());
+        let more = paths
+            .iter()
+            .filter(|path| there.clone().all(|name| path.when.contains(name)))
+            .min_by_key(|path| path.when.len());
         more.map(|path| path.when.iter().map(String::as_str).partition(|name| present(name))).unwrap_or_default()
     }
 }
@@ -68,7 +76,8 @@ pub enum Via {
     Keys(Vec<AccessPath>),
     /// By the common part of the keys of several item types.
     AbstractType(SharedKeys),
-    /// Over relations: field names. The first is on the parent's type, each other on the item type that the one before it reaches.
+    /// Over relations: field names. The first is on the parent's type, each other on the item type that the one before
+    /// it reaches.
     Through(Vec<String>),
 }
 
@@ -77,8 +86,8 @@ pub enum Via {
 pub struct SharedKeys {
     /// The item types, in the order of their declaration; at least one.
     pub members: Vec<String>,
-    /// The table, and the templates of the common part of all members' keys, with the first member's field names. Positions in the paths
-    /// refer to these templates, not to the members' own. The constants are empty.
+    /// The table, and the templates of the common part of all members' keys, with the first member's field names.
+    /// Positions in the paths refer to these templates, not to the members' own. The constants are empty.
     pub keys: ItemKeys,
     /// One access path for each combination of optional arguments and each value of an `orderBy` argument.
     pub paths: Vec<AccessPath>,
@@ -87,8 +96,8 @@ pub struct SharedKeys {
 /// One way to read a find's items: the table or an index, and how its key is bound.
 #[derive(Debug, Clone)]
 pub struct AccessPath {
-    /// The optional arguments that are present (not null) when this path is taken, in the order of their declaration. Required arguments,
-    /// paging and sorting arguments, and arguments that only the filter uses are not listed.
+    /// The optional arguments that are present (not null) when this path is taken, in the order of their declaration.
+    /// Required arguments, paging and sorting arguments, and arguments that only the filter uses are not listed.
     pub when: Vec<String>,
     /// The value of the `orderBy` argument for which this path is taken; `None` where the field has none or it is null.
     pub order_by: Option<String>,
@@ -100,8 +109,8 @@ pub struct AccessPath {
     pub bindings: IndexMap<String, Source>,
     /// Item field → the rule by which it is bound, for the same fields.
     pub rules: IndexMap<String, BindingRule>,
-    /// For a find of several types: the other types' sort key templates, if they write the last bound part differently. The Query reads the
-    /// longest common prefix of these keys.
+    /// For a find of several types: the other types' sort key templates, if they write the last bound part differently.
+    /// The Query reads the longest common prefix of these keys.
     pub prefix_alternatives: Vec<Template>,
     /// Whether the items come in descending order of the sort key, if no `order` argument says otherwise.
     pub descending: bool,
@@ -127,11 +136,12 @@ impl AccessPath {
     }
 }
 
-/// The key condition of an access path. It names templates by their positions in [`ItemKeys::keys`] of the find's item, or of its
-/// [`SharedKeys`].
+/// The key condition of an access path. It names templates by their positions in [`ItemKeys::keys`] of the find's item,
+/// or of its [`SharedKeys`].
 #[derive(Debug, Clone)]
 pub enum Access {
-    /// The whole primary key: GetItem. A list without an order also uses it, with one GetItem for each value of a list argument.
+    /// The whole primary key: GetItem. A list without an order also uses it, with one GetItem for each value of a list
+    /// argument.
     Get {
         /// Position of the partition key's template.
         partition: usize,

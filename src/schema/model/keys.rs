@@ -16,12 +16,14 @@ pub struct ItemKeys {
     pub keys: IndexMap<String, Vec<Template>>,
     /// Constants that are written with every item and recognised on reading.
     pub constants: Vec<(String, String)>,
-    /// Whether an item of another type can have the same primary key, so that only the constants tell which type an item is of.
+    /// Whether an item of another type can have the same primary key, so that only the constants tell which type an
+    /// item is of.
     pub shares_keys: bool,
-    /// The more specific of the types that share keys: every key of theirs is one of this type, too, and not the reverse. An item with such
-    /// a key is of that type, unless its constants say otherwise.
+    /// The more specific of the types that share keys: every key of theirs is one of this type, too, and not the
+    /// reverse. An item with such a key is of that type, unless its constants say otherwise.
     pub narrower: Vec<Arc<NarrowerType>>,
-    /// The primary key, if constraints of fields tell it from the keys of other types: a key whose values break them is not of this type.
+    /// The primary key, if constraints of fields tell it from the keys of other types: a key whose values break them is
+    /// not of this type.
     pub limited: Option<Arc<PrimaryKey>>,
 }
 
@@ -52,13 +54,19 @@ pub struct PrimaryKey {
 impl PrimaryKey {
     /// The primary key of these attributes.
     pub fn new(table: &Table, attributes: Vec<(String, Vec<Template>)>) -> Self {
-        let holds = |templates: &[Template], field: &str| templates.iter().any(|template| template.placeholders().any(|own| own == field));
+        let holds = |templates: &[Template], field: &str| {
+            templates.iter().any(|template| template.placeholders().any(|own| own == field))
+        };
         let repeats = match attributes.as_slice() {
-            [(_, first), (_, second)] => first.iter().flat_map(Template::placeholders).any(|field| holds(second, field)),
+            [(_, first), (_, second)] => {
+                first.iter().flat_map(Template::placeholders).any(|field| holds(second, field))
+            }
             _ => false,
         };
         let is_number = |name: &str| table.primary_key().any(|key| key.name == name && key.kind == KeyType::N);
-        let has_spellings = |(name, templates): &(String, Vec<Template>)| is_number(name) || templates.iter().any(Template::has_spellings);
+        let has_spellings = |(name, templates): &(String, Vec<Template>)| {
+            is_number(name) || templates.iter().any(Template::has_spellings)
+        };
         let has_spellings = attributes.iter().any(has_spellings);
         let has_limits = attributes.iter().flat_map(|(_, templates)| templates).any(Template::has_limits);
         Self { attributes, repeats, has_limits, has_spellings }
@@ -91,7 +99,8 @@ impl ItemKeys {
 
     /// The primary key.
     pub fn primary(&self, table: &Table) -> PrimaryKey {
-        let templates = table.primary_key().filter_map(|key| Some((key.name.clone(), self.keys.get(&key.name)?.clone())));
+        let templates =
+            table.primary_key().filter_map(|key| Some((key.name.clone(), self.keys.get(&key.name)?.clone())));
         PrimaryKey::new(table, templates.collect())
     }
 

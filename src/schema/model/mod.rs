@@ -1,5 +1,6 @@
-//! The checked model of a `schema.graphql`: what the planner reads. Plain data, made by [`super::load`]; everything in it is consistent
-//! (names resolve, templates invert, every find has an access path), so later layers look up and do not check again.
+//! The checked model of a `schema.graphql`: what the planner reads. Plain data, made by [`super::load`]; everything in
+//! it is consistent (names resolve, templates invert, every find has an access path), so later layers look up and do
+//! not check again.
 
 pub mod auth;
 pub mod cache;
@@ -85,7 +86,8 @@ impl Model {
     /// The tables whose changes fields of `Subscription` deliver, by position, each once.
     pub fn watched_tables(&self) -> BTreeSet<usize> {
         let fields = self.types.values().flat_map(|ty| ty.fields.values());
-        let watched = fields.filter_map(|field| if let FieldKind::Watch(watch) = &field.kind { Some(&watch.item) } else { None });
+        let watched =
+            fields.filter_map(|field| if let FieldKind::Watch(watch) = &field.kind { Some(&watch.item) } else { None });
         watched.filter_map(|item| Some(self.item(item)?.1.table)).collect()
     }
 
@@ -107,7 +109,10 @@ impl Model {
             Via::Through(path) => {
                 let (mut at, mut types) = (Some(ty), Vec::new());
                 for name in path {
-                    let Some((from, FieldKind::Find(next))) = at.and_then(|at| Some((at, &at.fields.get(name)?.kind))) else { break };
+                    let Some((from, FieldKind::Find(next))) = at.and_then(|at| Some((at, &at.fields.get(name)?.kind)))
+                    else {
+                        break;
+                    };
                     types.extend(self.read_by(from, next));
                     at = self.types.get(&next.item);
                 }
@@ -188,7 +193,8 @@ pub struct Argument {
     pub default: Option<serde_json::Value>,
 }
 
-/// Where a field's value comes from. Fields are few and live as long as the schema, so the size of the largest variant does not matter.
+/// Where a field's value comes from. Fields are few and live as long as the schema, so the size of the largest variant
+/// does not matter.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant)]
 pub enum FieldKind {
@@ -219,8 +225,8 @@ pub struct Stored {
     pub keys: Vec<String>,
     /// How many of these are of the table's own key, which every item has.
     pub identity: usize,
-    /// An attribute of the field's own name, if the field is stored only in index keys. Older items, and those of other programs, may hold
-    /// the field there.
+    /// An attribute of the field's own name, if the field is stored only in index keys. Older items, and those of other
+    /// programs, may hold the field there.
     pub formerly: Option<String>,
     /// How the innermost value is stored and written. [`Field::ty`] says whether it is in a list.
     pub value: ValueType,

@@ -1,4 +1,5 @@
-//! How a field finds items of several types by their global ids. Plain data; must not know how requests are planned or run.
+//! How a field finds items of several types by their global ids. Plain data; must not know how requests are planned or
+//! run.
 
 use crate::schema::model::find::Find;
 use crate::schema::scalar::global_id::GlobalId;

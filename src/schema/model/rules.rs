@@ -1,4 +1,5 @@
-//! The rules of stored fields: `@default`, `@constraint`, `@unique` and `@version`. Plain data; must not know how values are written.
+//! The rules of stored fields: `@default`, `@constraint`, `@unique` and `@version`. Plain data; must not know how
+//! values are written.
 
 use crate::schema::expression::claim::ClaimPath;
 
@@ -29,9 +30,9 @@ impl DefaultValue {
 
     /// Whether it has a new value each time that it is made, even if the other fields stay the same.
     pub fn varies(&self) -> bool {
-        self.parts
-            .iter()
-            .any(|part| matches!(part, DefaultPart::Uuid | DefaultPart::Uuid7 | DefaultPart::Now { .. } | DefaultPart::Claim(_)))
+        self.parts.iter().any(|part| {
+            matches!(part, DefaultPart::Uuid | DefaultPart::Uuid7 | DefaultPart::Now { .. } | DefaultPart::Claim(_))
+        })
     }
 }
 

@@ -44,7 +44,9 @@ impl AccessPath {
     pub fn reading(&self, table: &Table, keys: &ItemKeys) -> Option<Reading> {
         let (partition, sort) = match &self.access {
             Access::Scan => return None,
-            Access::Get { partition, sort } => (*partition, sort.map_or(SortAccess::All, |template| SortAccess::Equal { template })),
+            Access::Get { partition, sort } => {
+                (*partition, sort.map_or(SortAccess::All, |template| SortAccess::Equal { template }))
+            }
             Access::Query { partition, sort } => (*partition, sort.clone()),
         };
         let (partition_key, sort_key) = table.keys_of(self.index);
@@ -56,7 +58,8 @@ impl AccessPath {
                 template(&key.name, *position)?.parts.get(..*parts)
             }
         });
-        let spread = template(&partition_key.name, partition)?.spread().or_else(|| bound?.iter().find_map(spread_of))?;
+        let spread =
+            template(&partition_key.name, partition)?.spread().or_else(|| bound?.iter().find_map(spread_of))?;
         let whole = self.index.is_none() && (sort_key.is_none() || matches!(sort, SortAccess::Equal { .. }));
         let which = match spread.kind {
             _ if self.bindings.contains_key(&spread.placeholder()) => KeyChoice::Bound,

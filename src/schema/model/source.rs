@@ -5,8 +5,8 @@ use crate::schema::expression::claim::ClaimPath;
 /// Where a bound value comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Source {
-    /// An argument of the field; a list here means one key, or one range, for each of its values. A field of an input object is dotted:
-    /// `input.name`.
+    /// An argument of the field; a list here means one key, or one range, for each of its values. A field of an input
+    /// object is dotted: `input.name`.
     Argument(String),
     /// A stored field of the parent object.
     Parent(String),
@@ -23,7 +23,9 @@ impl Source {
     pub fn leaves(&self) -> Vec<&Source> {
         match self {
             Self::Text(parts) => {
-                let values = parts.iter().filter_map(|part| if let TextPart::Value(source) = part { Some(source) } else { None });
+                let values = parts
+                    .iter()
+                    .filter_map(|part| if let TextPart::Value(source) = part { Some(source) } else { None });
                 values.flat_map(Self::leaves).collect()
             }
             Self::Argument(_) | Self::Parent(_) | Self::Claim(_) | Self::Item(..) => vec![self],
@@ -31,7 +33,8 @@ impl Source {
     }
 }
 
-/// The rule by which a field of the target is bound, in the order in which the rules are tried (docs/language.md, "Binding").
+/// The rule by which a field of the target is bound, in the order in which the rules are tried (docs/language.md,
+/// "Binding").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BindingRule {
     /// `where:` binds it.

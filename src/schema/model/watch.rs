@@ -1,4 +1,5 @@
-//! What the fields of `Subscription` watch: the checked model of `@watch`. Plain data; must not know how changes arrive.
+//! What the fields of `Subscription` watch: the checked model of `@watch`. Plain data; must not know how changes
+//! arrive.
 
 use super::find::Find;
 use super::source::Source;

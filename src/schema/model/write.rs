@@ -1,5 +1,5 @@
-//! What the fields of `Mutation` write: the checked model of `@put`, `@update`, `@delete` and `@check`, and of the rules on written
-//! values. Plain data; must not know how it is run.
+//! What the fields of `Mutation` write: the checked model of `@put`, `@update`, `@delete` and `@check`, and of the
+//! rules on written values. Plain data; must not know how it is run.
 
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::update::Update;
@@ -18,10 +18,11 @@ pub struct Write {
     pub actions: Vec<Action>,
     /// What the field returns.
     pub returns: WriteReturns,
-    /// Fields of the found item that the actions copy or name. The write is conditional on their values being unchanged.
+    /// Fields of the found item that the actions copy or name. The write is conditional on their values being
+    /// unchanged.
     pub held: Vec<String>,
-    /// Whether a condition or an expression names fields of the found item (`:Repo.nextNumber`). If so, the arguments hold these fields as
-    /// an object under the type's name.
+    /// Whether a condition or an expression names fields of the found item (`:Repo.nextNumber`). If so, the arguments
+    /// hold these fields as an object under the type's name.
     pub names_found: bool,
 }
 
@@ -47,14 +48,16 @@ pub struct Action {
     pub kind: ActionKind,
     /// How the item is found.
     pub target: WriteTarget,
-    /// Field → what is written to it. With `at`, fields of the element. For a put: every stored field that is bound or has a default, key
-    /// fields too. For an update: the fields that its arguments give, without key fields that only find the item, and the fields that
-    /// every write renews (`@default(on: WRITE)`), without those that an expression changes.
+    /// Field → what is written to it. With `at`, fields of the element. For a put: every stored field that is bound or
+    /// has a default, key fields too. For an update: the fields that its arguments give, without key fields that only
+    /// find the item, and the fields that every write renews (`@default(on: WRITE)`), without those that an expression
+    /// changes.
     ///
-    /// A `@version` field is never written from here. In an update, a delete or a check of a whole item, its entry is the version that the
-    /// caller has seen, if an argument gives one (null: any).
+    /// A `@version` field is never written from here. In an update, a delete or a check of a whole item, its entry is
+    /// the version that the caller has seen, if an argument gives one (null: any).
     ///
-    /// The value of an embedded field may lack fields for which its type has a default ([`crate::schema::model::Field::rules`]).
+    /// The value of an embedded field may lack fields for which its type has a default
+    /// ([`crate::schema::model::Field::rules`]).
     pub values: IndexMap<String, WrittenValue>,
     /// The list element inside the item that is put, updated or deleted.
     pub at: Option<Element>,
@@ -81,7 +84,8 @@ pub enum ActionKind {
     },
     /// Changes the item.
     Update {
-        /// Whether a missing item is created. It is then named by its whole key, and gets the defaults of its fields' rules.
+        /// Whether a missing item is created. It is then named by its whole key, and gets the defaults of its fields'
+        /// rules.
         upsert: bool,
         /// The expression. Without one, the action's values are set: an absent field stays, and null removes one.
         expression: Option<Update>,
@@ -98,11 +102,11 @@ pub enum ActionKind {
 /// How an action finds its item.
 #[derive(Debug)]
 pub enum WriteTarget {
-    /// By its whole primary key: item field → source, for every field in the templates of the table's keys. For a put, the map is empty,
-    /// because its values hold these fields. A put with `at` finds its item as the other actions do.
+    /// By its whole primary key: item field → source, for every field in the templates of the table's keys. For a put,
+    /// the map is empty, because its values hold these fields. A put with `at` finds its item as the other actions do.
     Key(IndexMap<String, Source>),
-    /// The item is read first, by an access path other than a Get: a unique prefix of the key, or an index. With `many`, the action
-    /// covers all items that are found.
+    /// The item is read first, by an access path other than a Get: a unique prefix of the key, or an index. With
+    /// `many`, the action covers all items that are found.
     Read {
         /// How it is read; its sources are arguments and items in scope.
         find: Box<Find>,
@@ -116,8 +120,8 @@ pub enum WriteTarget {
 pub struct WrittenValue {
     /// Where the value comes from; `None` if only from the default.
     pub source: Option<Source>,
-    /// What is written if the source gives nothing, as an argument that is not given. An explicit null stays null. A list that is never
-    /// null has the default `[]`, the empty list.
+    /// What is written if the source gives nothing, as an argument that is not given. An explicit null stays null. A
+    /// list that is never null has the default `[]`, the empty list.
     pub default: Option<DefaultValue>,
 }
 
@@ -130,7 +134,7 @@ pub struct Element {
     pub attribute: String,
     /// The elements' type.
     pub element: String,
-    /// How an element is chosen: one of its fields, the field's stored attribute, and the value that it must equal. `None` appends an
-    /// element.
+    /// How an element is chosen: one of its fields, the field's stored attribute, and the value that it must equal.
+    /// `None` appends an element.
     pub by: Option<(String, String, Source)>,
 }

@@ -1,4 +1,5 @@
-//! A field of `Query` that gives nodes in; out: how it finds items by their global ids. Must not know how ids are written.
+//! A field of `Query` that gives nodes in; out: how it finds items by their global ids. Must not know how ids are
+//! written.
 
 use super::types::global_id;
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -17,11 +18,17 @@ pub fn gives_nodes(draft: &SchemaDraft, field: &FieldDefinition) -> bool {
     draft.node.as_ref().is_some_and(|node| field.ty.inner_named_type() == node.as_str())
 }
 
-/// How a field finds items by their ids. It takes one id, and gives an item or null; or it takes a list of them, and gives one of both for
-/// each.
-pub fn read_field(draft: &SchemaDraft, parent: &str, field: &FieldDefinition, findings: &mut Findings) -> Option<NodeFind> {
+/// How a field finds items by their ids. It takes one id, and gives an item or null; or it takes a list of them, and
+/// gives one of both for each.
+pub fn read_field(
+    draft: &SchemaDraft,
+    parent: &str,
+    field: &FieldDefinition,
+    findings: &mut Findings,
+) -> Option<NodeFind> {
     let node = field.ty.inner_named_type();
-    let (ty, given) = (field.ty.to_string(), field.arguments.iter().map(|argument| argument.ty.to_string()).collect::<Vec<_>>());
+    let (ty, given) =
+        (field.ty.to_string(), field.arguments.iter().map(|argument| argument.ty.to_string()).collect::<Vec<_>>());
     let given: Vec<&str> = given.iter().map(String::as_str).collect();
     let many = match given.as_slice() {
         ["ID!"] if ty == node.as_str() => false,
@@ -45,8 +52,10 @@ fn node_type(draft: &SchemaDraft, name: &str) -> Option<NodeType> {
     let id = global_id(draft, name)?;
     let (keys, _) = draft.item(name)?;
     let table = draft.tables.get(keys.table)?;
-    let of_id = id.fields().iter().map(|(field, _)| (field.clone(), Source::Parent(field.clone()), BindingRule::Argument));
-    let claims = keys.claims().into_iter().map(|claim| (claim.to_string(), Source::Claim(claim), BindingRule::Template));
+    let of_id =
+        id.fields().iter().map(|(field, _)| (field.clone(), Source::Parent(field.clone()), BindingRule::Argument));
+    let claims =
+        keys.claims().into_iter().map(|claim| (claim.to_string(), Source::Claim(claim), BindingRule::Template));
     let (mut bindings, mut rules) = (IndexMap::new(), IndexMap::new());
     for (field, source, rule) in of_id.chain(claims) {
         bindings.insert(field.clone(), source);
@@ -62,6 +71,13 @@ fn node_type(draft: &SchemaDraft, name: &str) -> Option<NodeType> {
         prefix_alternatives: Vec::new(),
         descending: false,
     };
-    let find = Find { item: name.to_owned(), returns: Returns::One, via: Via::Keys(vec![path]), filter: None, max: 1, consistent: false };
+    let find = Find {
+        item: name.to_owned(),
+        returns: Returns::One,
+        via: Via::Keys(vec![path]),
+        filter: None,
+        max: 1,
+        consistent: false,
+    };
     Some(NodeType { id: Arc::new(id), find })
 }

@@ -15,7 +15,8 @@ pub fn read(schema: &Schema, findings: &mut Findings) -> Option<String> {
         let message = format!("`{}` and `{}` are both `@node`, but an id has one meaning", interface.name, other.name);
         findings.error(rules::KF0223, &named(directive), message, Some("leave `@node` on one of them".into()));
     }
-    let is_id = |field: &apollo_compiler::ast::FieldDefinition| field.ty.to_string() == "ID!" && field.arguments.is_empty();
+    let is_id =
+        |field: &apollo_compiler::ast::FieldDefinition| field.ty.to_string() == "ID!" && field.arguments.is_empty();
     if interface.fields.len() != 1 || !interface.fields.get(GLOBAL_ID).is_some_and(|field| is_id(field)) {
         let message = format!("`{}` has other fields than `id: ID!`", interface.name);
         let help = "declare the other fields in an interface of their own";

@@ -1,5 +1,5 @@
-//! The types that implement the interface with `@node` in; out: what their items' ids are made of, or why there can be no such ids. Must not
-//! know the fields that take ids.
+//! The types that implement the interface with `@node` in; out: what their items' ids are made of, or why there can be
+//! no such ids. Must not know the fields that take ids.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -46,7 +46,12 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
         let place = span::of(object.name.location());
         if draft.kind(&object.name) != Some(&Kind::Item) {
             let message = format!("`{}` is no item type, so it has no key that an id could name", object.name);
-            findings.error(rules::KF0221, &place, message, Some("add `@item`, or do not implement the interface".into()));
+            findings.error(
+                rules::KF0221,
+                &place,
+                message,
+                Some("add `@item`, or do not implement the interface".into()),
+            );
             continue;
         }
         check_bare(object, findings);
@@ -57,17 +62,22 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
             let help = "give each of its key attributes one template, or do not implement the interface";
             findings.error(rules::KF0221, &place, message, Some(help.into()));
         }
-        let Some(ty) = types.get(object.name.as_str()).filter(|_| !object.directives.has("inaccessible")) else { continue };
+        let Some(ty) = types.get(object.name.as_str()).filter(|_| !object.directives.has("inaccessible")) else {
+            continue;
+        };
         let Some(id) = global_id(draft, &object.name) else { continue };
         let is_hidden = |field: &&str| {
-            let inaccessible = object.fields.get(*field).is_some_and(|definition| definition.directives.has("inaccessible"));
-            inaccessible || ty.fields.get(*field).is_some_and(|field| field.auth.each(AuthAction::Read).next().is_some())
+            let inaccessible =
+                object.fields.get(*field).is_some_and(|definition| definition.directives.has("inaccessible"));
+            inaccessible
+                || ty.fields.get(*field).is_some_and(|field| field.auth.each(AuthAction::Read).next().is_some())
         };
         let hidden: Vec<&str> = id.fields().iter().map(|(field, _)| field.as_str()).filter(is_hidden).collect();
         if !hidden.is_empty() {
             let place = object.fields.get(GLOBAL_ID).map_or(place, |field| span::of(field.name.location()));
             let message = format!("`{}.id` shows {}, which not everybody may see", object.name, list(&hidden));
-            let help = "an id is no secret: make the key of other fields, show these, or do not implement the interface";
+            let help =
+                "an id is no secret: make the key of other fields, show these, or do not implement the interface";
             findings.error(rules::KF0222, &place, message, Some(help.into()));
         }
     }
@@ -77,10 +87,13 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
 fn check_bare(object: &schema::ObjectType, findings: &mut Findings) {
     let Some(field) = object.fields.get(GLOBAL_ID) else { return };
     let report = |place, what: String, findings: &mut Findings| {
-        let message = format!("`{}.id` is a global id, which Keyfold makes of the key, so {what} has no effect", object.name);
+        let message =
+            format!("`{}.id` is a global id, which Keyfold makes of the key, so {what} has no effect", object.name);
         findings.error(rules::KF0220, &place, message, Some("leave it out".into()));
     };
-    for directive in field.directives.iter().filter(|directive| ["attribute", "find"].contains(&directive.name.as_str())) {
+    for directive in
+        field.directives.iter().filter(|directive| ["attribute", "find"].contains(&directive.name.as_str()))
+    {
         report(named(directive), format!("`@{}`", directive.name), findings);
     }
     if let Some(argument) = field.arguments.first() {

@@ -34,7 +34,8 @@ pub fn read_constraint(
         check_type(what, element, (directive, &["minLength", "maxLength", "pattern", "format"]), findings),
         check_type(what, element, (directive, &["min", "max"]), findings),
     ];
-    let (min_length, max_length) = (length(what, directive, "minLength", findings)?, length(what, directive, "maxLength", findings)?);
+    let (min_length, max_length) =
+        (length(what, directive, "minLength", findings)?, length(what, directive, "maxLength", findings)?);
     let number = |name: &str| argument(directive, name).and_then(|value| value.to_f64());
     let (min, max) = (number("min"), number("max"));
     let lengths = ordered(
@@ -47,10 +48,20 @@ pub fn read_constraint(
     let bounds = ordered(what, directive, ("min", min), ("max", max), findings);
     let pattern = pattern(directive, findings)?;
     let format = format(directive, findings)?;
-    let empty = min_length.is_none() && max_length.is_none() && pattern.is_none() && format.is_none() && min.is_none() && max.is_none();
+    let empty = min_length.is_none()
+        && max_length.is_none()
+        && pattern.is_none()
+        && format.is_none()
+        && min.is_none()
+        && max.is_none();
     if empty {
         let help = "add `minLength`, `maxLength`, `pattern`, `format`, `min` or `max`";
-        findings.error(rules::KF0805, &named(directive), format!("the `@constraint` of `{}` is empty", what.coordinate), Some(help.into()));
+        findings.error(
+            rules::KF0805,
+            &named(directive),
+            format!("the `@constraint` of `{}` is empty", what.coordinate),
+            Some(help.into()),
+        );
         return None;
     }
     let sound = fits == [true, true] && lengths && bounds;
@@ -70,7 +81,9 @@ fn check_type(
         Some(ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal) => !texts,
         _ => false,
     };
-    let Some(first) = names.iter().find(|name| argument(directive, name).is_some()).filter(|_| !fits) else { return true };
+    let Some(first) = names.iter().find(|name| argument(directive, name).is_some()).filter(|_| !fits) else {
+        return true;
+    };
     let (of, help) = match texts {
         true => ("texts", "use it on String and ID"),
         false => ("numbers", "use it on Int, Long, Float and Decimal"),
@@ -81,7 +94,12 @@ fn check_type(
 }
 
 /// A length; the outer `None` is a mistake.
-fn length(what: &ConstraintTarget, directive: &Node<Directive>, name: &str, findings: &mut Findings) -> Option<Option<u64>> {
+fn length(
+    what: &ConstraintTarget,
+    directive: &Node<Directive>,
+    name: &str,
+    findings: &mut Findings,
+) -> Option<Option<u64>> {
     let Some(written) = argument(directive, name).and_then(|value| value.to_i32()) else { return Some(None) };
     let length = u64::try_from(written).ok();
     if length.is_none() {
@@ -116,8 +134,14 @@ fn pattern(directive: &Node<Directive>, findings: &mut Findings) -> Option<Optio
             // The `regex` crate prints the pattern over several lines, and the last line says what is wrong.
             let told = error.to_string();
             let why = told.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            let help = "a pattern is a regular expression without look-around and back-references; it matches the whole text";
-            findings.error(rules::KF0807, &written.span, format!("this pattern is not a regular expression: {why}"), Some(help.into()));
+            let help =
+                "a pattern is a regular expression without look-around and back-references; it matches the whole text";
+            findings.error(
+                rules::KF0807,
+                &written.span,
+                format!("this pattern is not a regular expression: {why}"),
+                Some(help.into()),
+            );
             None
         }
     }

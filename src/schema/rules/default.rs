@@ -1,4 +1,5 @@
-//! `@default` in, the parts of its value out, checked against the field's type. Must not know when the value is written.
+//! `@default` in, the parts of its value out, checked against the field's type. Must not know when the value is
+//! written.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -39,7 +40,11 @@ pub struct FieldWithDefault<'a> {
 }
 
 /// The default; `None` if there is a mistake in it.
-pub fn read_default(of: &FieldWithDefault, directive: &Node<Directive>, findings: &mut Findings) -> Option<DefaultValue> {
+pub fn read_default(
+    of: &FieldWithDefault,
+    directive: &Node<Directive>,
+    findings: &mut Findings,
+) -> Option<DefaultValue> {
     let written = text(directive, "value")?;
     let hash = name(directive, "hash").and_then(|hash| match hash.value.as_str() {
         "MD5" => Some(HashFunction::Md5),
@@ -55,7 +60,9 @@ pub fn read_default(of: &FieldWithDefault, directive: &Node<Directive>, findings
     if let Some(misfit) = misfit(of, &parts, hash.is_some()) {
         let message = format!("`{}.{}` of type `{}` cannot be {misfit}", of.object.name, of.field.name, of.field.ty);
         let help = match &of.declared.value {
-            ValueType::Enum(values) if !of.field.ty.is_list() => suggest(&written.value, values.stored.keys().map(String::as_str)),
+            ValueType::Enum(values) if !of.field.ty.is_list() => {
+                suggest(&written.value, values.stored.keys().map(String::as_str))
+            }
             _ => None,
         };
         findings.error(rules::KF0803, &written.span, message, help);
@@ -64,15 +71,23 @@ pub fn read_default(of: &FieldWithDefault, directive: &Node<Directive>, findings
     let table = |keys: &crate::schema::model::keys::ItemKeys| of.draft.tables.get(keys.table);
     let in_primary_key = of.draft.items.get(of.object.name.as_str()).is_some_and(|keys| {
         let own = table(keys).into_iter().flat_map(|table| table.primary_key());
-        own.filter_map(|key| keys.keys.get(&key.name)).flatten().any(|template| template.fields().contains(&of.field.name.as_str()))
+        own.filter_map(|key| keys.keys.get(&key.name))
+            .flatten()
+            .any(|template| template.fields().contains(&of.field.name.as_str()))
     });
     if every_write && in_primary_key {
-        let message = format!("`{}.{}` is part of the table's key, which a later write cannot change", of.object.name, of.field.name);
+        let message = format!(
+            "`{}.{}` is part of the table's key, which a later write cannot change",
+            of.object.name, of.field.name
+        );
         findings.error(rules::KF0804, &place_of(directive, "on"), message, Some("leave `on:` out".into()));
         return None;
     }
     if of.field.directives.has("version") {
-        let message = format!("`{}.{}` is a `@version` field: it starts with 1, and Keyfold counts it", of.object.name, of.field.name);
+        let message = format!(
+            "`{}.{}` is a `@version` field: it starts with 1, and Keyfold counts it",
+            of.object.name, of.field.name
+        );
         findings.error(rules::KF0804, &named(directive), message, Some("leave `@default` out".into()));
         return None;
     }
@@ -86,7 +101,9 @@ fn parts(of: &FieldWithDefault, written: &At<String>, findings: &mut Findings) -
     let mut at = 0;
     while let Some(rest) = written.value.get(at..).filter(|rest| !rest.is_empty()) {
         let (length, part) = match rest.find(['{', '}']) {
-            Some(0) if rest.starts_with("{{") || rest.starts_with("}}") => (2, Some(DefaultPart::Literal(rest[..1].to_owned()))),
+            Some(0) if rest.starts_with("{{") || rest.starts_with("}}") => {
+                (2, Some(DefaultPart::Literal(rest[..1].to_owned())))
+            }
             Some(0) if rest.starts_with('}') => (1, None),
             Some(0) => match rest.find('}') {
                 Some(end) => {
@@ -142,11 +159,21 @@ fn placeholder(of: &FieldWithDefault, inner: &str, place: &Span, findings: &mut 
     if known.is_none_or(|declared| !has_text(declared)) {
         let message = match known {
             Some(declared) => {
-                format!("a default cannot use `{}.{inner}` of type `{}`: it is not a single value", of.object.name, declared.ty)
+                format!(
+                    "a default cannot use `{}.{inner}` of type `{}`: it is not a single value",
+                    of.object.name, declared.ty
+                )
             }
-            None => format!("`{inner}` is neither a placeholder of a default nor another stored field of `{}`", of.object.name),
+            None => format!(
+                "`{inner}` is neither a placeholder of a default nor another stored field of `{}`",
+                of.object.name
+            ),
         };
-        let fields = of.record.into_iter().flatten().filter(|(name, declared)| **name != of.field.name.as_str() && has_text(declared));
+        let fields = of
+            .record
+            .into_iter()
+            .flatten()
+            .filter(|(name, declared)| **name != of.field.name.as_str() && has_text(declared));
         let choices = ["uuid", "uuid7", "now"].into_iter().chain(fields.map(|(name, _)| name.as_str()));
         findings.error(rules::KF0802, place, message, suggest(inner, choices));
         return None;
@@ -177,7 +204,8 @@ fn seconds(written: &str) -> Option<i64> {
             'w' => 604_800,
             _ => return None,
         };
-        total = number.checked_mul(unit).and_then(|more| total.checked_add(more)).filter(|total| *total <= MAX_LENGTH)?;
+        total =
+            number.checked_mul(unit).and_then(|more| total.checked_add(more)).filter(|total| *total <= MAX_LENGTH)?;
         rest = &rest[digits + 1..];
     }
     (written.len() > 1).then_some(sign * total)
@@ -201,9 +229,14 @@ fn misfit(of: &FieldWithDefault, parts: &[DefaultPart], hashed: bool) -> Option<
         Some(DefaultPart::Literal(text)) => (!is_value(kind, text)).then(|| format!("\"{text}\"")),
         Some(DefaultPart::Uuid | DefaultPart::Uuid7) => (!free).then(|| "a UUID, which is text".to_owned()),
         Some(DefaultPart::Claim(_)) => (!free).then(|| "a claim, which is text".to_owned()),
-        Some(DefaultPart::Now { .. }) => (!matches!(kind, V::DateTime(_) | V::String)).then(|| "a time; that is a DateTime".to_owned()),
+        Some(DefaultPart::Now { .. }) => {
+            (!matches!(kind, V::DateTime(_) | V::String)).then(|| "a time; that is a DateTime".to_owned())
+        }
         Some(DefaultPart::Field(other)) => {
-            let fits = of.record.and_then(|record| record.get(other)).is_some_and(|from| values::fits(&from.value, kind) || free);
+            let fits = of
+                .record
+                .and_then(|record| record.get(other))
+                .is_some_and(|from| values::fits(&from.value, kind) || free);
             (!fits).then(|| format!("the value of `{other}`"))
         }
         None => (!free).then(|| "a text".to_owned()),

@@ -1,5 +1,5 @@
-//! `@default`, `@constraint`, `@unique` and `@version` in; out: the rules of each stored field, and the constraints of arguments and input
-//! fields. Must not know mutations.
+//! `@default`, `@constraint`, `@unique` and `@version` in; out: the rules of each stored field, and the constraints of
+//! arguments and input fields. Must not know mutations.
 
 pub mod constraint;
 mod default;
@@ -47,28 +47,39 @@ pub fn read_rules(draft: &mut SchemaDraft, findings: &mut Findings) {
     unique::check_guards(draft, findings);
 }
 
-fn of_field(draft: &SchemaDraft, (object, field): (&ObjectType, &FieldDefinition), declared: &Declared, findings: &mut Findings) -> Rules {
+fn of_field(
+    draft: &SchemaDraft,
+    (object, field): (&ObjectType, &FieldDefinition),
+    declared: &Declared,
+    findings: &mut Findings,
+) -> Rules {
     let record = draft.records.get(object.name.as_str());
     let of = default::FieldWithDefault { draft, object, field, declared, record };
     let default = field.directives.get("default").and_then(|directive| default::read_default(&of, directive, findings));
     let constraint = field.directives.get("constraint").and_then(|directive| {
-        let what = constraint::ConstraintTarget { coordinate: format!("{}.{}", object.name, field.name), ty: &field.ty };
+        let what =
+            constraint::ConstraintTarget { coordinate: format!("{}.{}", object.name, field.name), ty: &field.ty };
         constraint::read_constraint(&what, Some(&declared.value), directive, findings)
     });
-    let unique =
-        field.directives.get("unique").is_some_and(|directive| unique::check(draft, (object, field), declared, directive, findings));
+    let unique = field
+        .directives
+        .get("unique")
+        .is_some_and(|directive| unique::check(draft, (object, field), declared, directive, findings));
     let version = field.directives.get("version").is_some_and(|directive| {
         let item = draft.kind(&object.name) == Some(&Kind::Item);
         let integer = matches!(declared.value, ValueType::Int) && !declared.ty.is_list();
-        let in_key = draft
-            .items
-            .get(object.name.as_str())
-            .is_some_and(|keys| keys.keys.values().flatten().any(|template| template.fields().contains(&field.name.as_str())));
+        let in_key = draft.items.get(object.name.as_str()).is_some_and(|keys| {
+            keys.keys.values().flatten().any(|template| template.fields().contains(&field.name.as_str()))
+        });
         if !item || !integer || in_key {
             let message = match () {
                 () if !item => format!("`{}` is not an item type, so it has no versions", object.name),
-                () if !integer => format!("`{}.{}` is of type `{}`, which cannot count versions", object.name, field.name, field.ty),
-                () => format!("`{}.{}` changes with every write, so it cannot be part of a key", object.name, field.name),
+                () if !integer => {
+                    format!("`{}.{}` is of type `{}`, which cannot count versions", object.name, field.name, field.ty)
+                }
+                () => {
+                    format!("`{}.{}` changes with every write, so it cannot be part of a key", object.name, field.name)
+                }
             };
             findings.error(
                 rules::KF0811,
@@ -85,8 +96,10 @@ fn of_field(draft: &SchemaDraft, (object, field): (&ObjectType, &FieldDefinition
 /// Reports rules on a field that is not stored: nothing is written to it.
 fn misplaced(object: &ObjectType, field: &FieldDefinition, findings: &mut Findings) {
     for directive in field.directives.iter().filter(|directive| RULES.contains(&directive.name.as_str())) {
-        let message = format!("`{}.{}` is not stored, so `@{}` has no meaning", object.name, field.name, directive.name);
-        let help = "put it on the stored field, or, for `@constraint`, on the argument or input field that gives the value";
+        let message =
+            format!("`{}.{}` is not stored, so `@{}` has no meaning", object.name, field.name, directive.name);
+        let help =
+            "put it on the stored field, or, for `@constraint`, on the argument or input field that gives the value";
         findings.error(rules::KF0801, &named(directive), message, Some(help.into()));
     }
 }
@@ -116,7 +129,9 @@ pub fn constraints(draft: &SchemaDraft, findings: &mut Findings) -> IndexMap<Str
         if let Some(directive) = input.directives.get("constraint") {
             let value = crate::schema::types::values::of_named(draft.schema, input.ty.inner_named_type());
             let what = constraint::ConstraintTarget { coordinate: coordinate.clone(), ty: &input.ty };
-            all.extend(constraint::read_constraint(&what, value.as_ref(), directive, findings).map(|read| (coordinate, read)));
+            all.extend(
+                constraint::read_constraint(&what, value.as_ref(), directive, findings).map(|read| (coordinate, read)),
+            );
         }
     };
     for definition in draft.schema.types.values().filter(|definition| !definition.is_built_in()) {
@@ -126,7 +141,9 @@ pub fn constraints(draft: &SchemaDraft, findings: &mut Findings) -> IndexMap<Str
             }
             ExtendedType::Object(object) => {
                 for field in object.fields.values() {
-                    field.arguments.iter().for_each(|argument| see(format!("{}.{}.{}", object.name, field.name, argument.name), argument));
+                    field.arguments.iter().for_each(|argument| {
+                        see(format!("{}.{}.{}", object.name, field.name, argument.name), argument)
+                    });
                 }
             }
             _ => {}

@@ -1,7 +1,7 @@
 //! `@unique` in; out: whether the table can hold the guards that enforce it. Must not know how guards are written.
 //!
-//! A guard is an item of the same table. Its partition key is `Unique#Type.field#` followed by the value; its sort key is
-//! `Unique#Type.field`.
+//! A guard is an item of the same table. Its partition key is `Unique#Type.field#` followed by the value; its sort key
+//! is `Unique#Type.field`.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -16,7 +16,8 @@ use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
 use apollo_compiler::schema::ObjectType;
 
-/// Whether a field can be unique: it is a field of an item, its value is single and can be a key, and the table's keys are of type S.
+/// Whether a field can be unique: it is a field of an item, its value is single and can be a key, and the table's keys
+/// are of type S.
 pub fn check(
     draft: &SchemaDraft,
     (object, field): (&ObjectType, &FieldDefinition),
@@ -29,41 +30,53 @@ pub fn check(
     let table = keys.and_then(|keys| draft.tables.get(keys.table));
     let text_keys = table.is_none_or(|table| table.primary_key().all(|key| key.kind == KeyType::S));
     let (message, help) = match () {
-        () if draft.kind(&object.name) != Some(&Kind::Item) => {
-            (format!("`{coordinate}` is in an embedded object, where Keyfold cannot keep values unique"), "make it a field of an item type")
-        }
-        () if declared.ty.is_list() || values::stored_key_type(&declared.value).is_none() => {
-            (format!("`{coordinate}` of type `{}` cannot be unique", field.ty), "a unique field is a text, a number, a date or an enum")
-        }
-        () if !text_keys => {
-            (format!("`{coordinate}` cannot be unique: its guards need a table whose keys are texts"), "make the table's keys of type S")
-        }
+        () if draft.kind(&object.name) != Some(&Kind::Item) => (
+            format!("`{coordinate}` is in an embedded object, where Keyfold cannot keep values unique"),
+            "make it a field of an item type",
+        ),
+        () if declared.ty.is_list() || values::stored_key_type(&declared.value).is_none() => (
+            format!("`{coordinate}` of type `{}` cannot be unique", field.ty),
+            "a unique field is a text, a number, a date or an enum",
+        ),
+        () if !text_keys => (
+            format!("`{coordinate}` cannot be unique: its guards need a table whose keys are texts"),
+            "make the table's keys of type S",
+        ),
         () => return true,
     };
     findings.error(rules::KF0809, &named(directive), message, Some(help.into()));
     false
 }
 
-/// The primary keys of guards and items must not overlap, or a guard could be taken for an item, or an item for a guard.
+/// The primary keys of guards and items must not overlap, or a guard could be taken for an item, or an item for a
+/// guard.
 pub fn check_guards(draft: &SchemaDraft, findings: &mut Findings) {
     for (type_name, record) in &draft.records {
         for (field_name, _) in record.iter().filter(|(_, declared)| declared.rules.unique) {
             let Some(table) = draft.items.get(type_name).map(|keys| keys.table) else { continue };
             let name = format!("Unique#{type_name}.{field_name}");
-            let value = Part::Placeholder { field: field_name.clone(), value: ValueType::String, width: None, limits: None };
-            let guard = [Template { parts: vec![Part::Literal(format!("{name}#")), value] }, Template { parts: vec![Part::Literal(name)] }];
+            let value =
+                Part::Placeholder { field: field_name.clone(), value: ValueType::String, width: None, limits: None };
+            let guard = [
+                Template { parts: vec![Part::Literal(format!("{name}#")), value] },
+                Template { parts: vec![Part::Literal(name)] },
+            ];
             let confused = draft.items.iter().filter(|(_, keys)| keys.table == table).find(|(_, keys)| {
                 let own = draft.tables.get(table).into_iter().flat_map(|table| table.primary_key()).zip(&guard);
                 let apart = |(key, guard): (&crate::schema::table::KeyAttribute, &Template)| {
-                    keys.keys
-                        .get(&key.name)
-                        .is_some_and(|templates| templates.iter().all(|template| !template.clone().limited(&|_| None).overlaps(guard)))
+                    keys.keys.get(&key.name).is_some_and(|templates| {
+                        templates.iter().all(|template| !template.clone().limited(&|_| None).overlaps(guard))
+                    })
                 };
                 !own.into_iter().any(apart)
             });
-            let directive = draft.schema.get_object(type_name).and_then(|object| object.fields.get(field_name.as_str()));
-            if let (Some((other, _)), Some(directive)) = (confused, directive.and_then(|field| field.directives.get("unique"))) {
-                let message = format!("the guards of `{type_name}.{field_name}` could have the same keys as items of `{other}`");
+            let directive =
+                draft.schema.get_object(type_name).and_then(|object| object.fields.get(field_name.as_str()));
+            if let (Some((other, _)), Some(directive)) =
+                (confused, directive.and_then(|field| field.directives.get("unique")))
+            {
+                let message =
+                    format!("the guards of `{type_name}.{field_name}` could have the same keys as items of `{other}`");
                 let help = format!("begin a key of `{other}` with a different text: `{other}#{{…}}`");
                 findings.error(rules::KF0810, &named(directive), message, Some(help));
             }

@@ -1,8 +1,8 @@
 //! Claims in keys: a claim in, its text in a key out; and back. Must not know what surrounds it.
 //!
-//! Whoever chooses a claim, such as the name of a tenant, must not be able to spell the key of another. So a claim's text has the same few
-//! characters wherever it stands: ASCII letters, digits and a few signs. All other bytes are written as `%XX`. A separator such as `#` therefore
-//! always ends it, and different claims have different texts.
+//! Whoever chooses a claim, such as the name of a tenant, must not be able to spell the key of another. So a claim's
+//! text has the same few characters wherever it stands: ASCII letters, digits and a few signs. All other bytes are
+//! written as `%XX`. A separator such as `#` therefore always ends it, and different claims have different texts.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
@@ -36,10 +36,14 @@ mod tests {
 
     #[test]
     fn identifiers_stand_as_they_are() {
-        for claim in ["", "acme", "11111111-1111-4111-8111-111111111111", "auth0|5f7c", "ann+test@example.com", "org_2a~b.c"] {
+        for claim in
+            ["", "acme", "11111111-1111-4111-8111-111111111111", "auth0|5f7c", "ann+test@example.com", "org_2a~b.c"]
+        {
             assert_eq!(write(claim), claim);
         }
-        for (claim, text) in [("a#b", "a%23b"), ("100%", "100%25"), ("a%23b", "a%2523b"), ("é", "%C3%A9"), ("a/b:c d", "a%2Fb%3Ac%20d")] {
+        for (claim, text) in
+            [("a#b", "a%23b"), ("100%", "100%25"), ("a%23b", "a%2523b"), ("é", "%C3%A9"), ("a/b:c d", "a%2Fb%3Ac%20d")]
+        {
             assert_eq!(write(claim), text);
         }
         for text in ["a#b", "%", "%2", "%zz", "%41", "%c3%a9", "%FF", "a b"] {

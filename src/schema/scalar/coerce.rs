@@ -1,5 +1,5 @@
-//! Input coercion: a JSON value and an input type in; out, the coerced value, or what is wrong with it and where. Must not know where a
-//! value comes from.
+//! Input coercion: a JSON value and an input type in; out, the coerced value, or what is wrong with it and where. Must
+//! not know where a value comes from.
 //!
 //! GraphQL spec sections 3.5 "Scalars", 3.9 "Enums", 3.10 "Input Objects" and 3.11 "List", each under "Input Coercion".
 
@@ -50,7 +50,9 @@ pub fn json_of(literal: &Literal, variables: &Map<String, Value>) -> Value {
         Literal::List(values) => values.iter().map(|value| json_of(value, variables)).collect(),
         Literal::Object(fields) => {
             // An input field whose variable has no value is left out.
-            let given = fields.iter().filter(|(_, value)| value.as_variable().is_none_or(|name| variables.contains_key(name.as_str())));
+            let given = fields
+                .iter()
+                .filter(|(_, value)| value.as_variable().is_none_or(|name| variables.contains_key(name.as_str())));
             Value::Object(given.map(|(name, value)| (name.to_string(), json_of(value, variables))).collect())
         }
     }
@@ -65,7 +67,9 @@ pub fn coerce(api: &Schema, ty: &Type, value: &Value) -> Result<Value, CoercionM
     match ty {
         Type::List(item) | Type::NonNullList(item) => match value {
             Value::Array(values) => {
-                let element = |(position, value)| coerce(api, item, value).map_err(|misfit| misfit.within(&format!("[{position}]")));
+                let element = |(position, value)| {
+                    coerce(api, item, value).map_err(|misfit| misfit.within(&format!("[{position}]")))
+                };
                 values.iter().enumerate().map(element).collect()
             }
             // A single value stands for a list of one.
@@ -97,7 +101,9 @@ fn object(api: &Schema, input: &InputObjectType, value: &Value) -> Result<Value,
                 let value = coerce(api, &definition.ty, &value).map_err(|misfit| misfit.within(&format!(".{name}")))?;
                 fields.insert(name.to_string(), value);
             }
-            None if definition.ty.is_non_null() => return Err(CoercionMistake::new(format!("its field \"{name}\" is missing."))),
+            None if definition.ty.is_non_null() => {
+                return Err(CoercionMistake::new(format!("its field \"{name}\" is missing.")));
+            }
             None => {}
         }
     }
@@ -119,7 +125,12 @@ fn one_of_enum(definition: &EnumType, value: &Value) -> Result<Value, CoercionMi
         Some(_) => Ok(value.clone()),
         None => {
             let names: Vec<&str> = definition.values.keys().map(|name| name.as_str()).collect();
-            Err(CoercionMistake::new(format!("{} cannot be {}: it is one of {}.", definition.name, excerpt(value), names.join(", "))))
+            Err(CoercionMistake::new(format!(
+                "{} cannot be {}: it is one of {}.",
+                definition.name,
+                excerpt(value),
+                names.join(", ")
+            )))
         }
     }
 }

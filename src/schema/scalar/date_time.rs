@@ -1,7 +1,9 @@
-//! Instants and dates: ISO 8601 text in, canonical text or milliseconds since 1970 out. Must not know items, keys or GraphQL.
+//! Instants and dates: ISO 8601 text in, canonical text or milliseconds since 1970 out. Must not know items, keys or
+//! GraphQL.
 //!
-//! An instant is written as in RFC 3339, or in one of the ISO 8601 spellings that occur in existing data: a space or a small `t` before the
-//! time, no seconds, any number of decimals (three are kept), an offset written `Z`, `+09:00`, `+0900` or `+09`.
+//! An instant is written as in RFC 3339, or in one of the ISO 8601 spellings that occur in existing data: a space or a
+//! small `t` before the time, no seconds, any number of decimals (three are kept), an offset written `Z`, `+09:00`,
+//! `+0900` or `+09`.
 
 use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
@@ -13,9 +15,8 @@ pub const INSTANT_LENGTH: usize = 24;
 /// The length of every date, `2026-11-20`.
 pub const DATE_LENGTH: usize = 10;
 
-/// The canonical text of an instant: UTC with milliseconds; finer digits are cut off. `None` if the text is not an instant in the years
-/// 0000 to
-/// 9999.
+/// The canonical text of an instant: UTC with milliseconds; finer digits are cut off. `None` if the text is not an
+/// instant in the years 0000 to 9999.
 pub fn canonical_instant(text: &str) -> Option<String> {
     if is_canonical_instant(text) { Some(text.to_owned()) } else { instant_text(epoch_millis(text)?) }
 }
@@ -44,14 +45,16 @@ pub fn epoch_millis(text: &str) -> Option<i64> {
     i64::try_from(instant.unix_timestamp_nanos().div_euclid(1_000_000)).ok()
 }
 
-/// The canonical text of milliseconds since 1970; `None` outside the years 0000 to 9999, where the text would have another length.
+/// The canonical text of milliseconds since 1970; `None` outside the years 0000 to 9999, where the text would have
+/// another length.
 pub fn instant_text(millis: i64) -> Option<String> {
     let at = OffsetDateTime::from_unix_timestamp_nanos(i128::from(millis) * 1_000_000).ok()?;
     let format = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
     if (0..=9999).contains(&at.year()) { at.format(format).ok() } else { None }
 }
 
-/// The possible lengths of an instant at the beginning of a text, longest first: `…+09:00` is an instant, and so is `…+09`.
+/// The possible lengths of an instant at the beginning of a text, longest first: `…+09:00` is an instant, and so is
+/// `…+09`.
 pub fn instant_lengths(text: &str) -> Vec<usize> {
     let Some((_, length)) = clock(text) else { return Vec::new() };
     zones(text.get(length..).unwrap_or_default()).into_iter().map(|(zone, _)| length + zone).collect()
@@ -205,7 +208,8 @@ mod tests {
     #[test]
     fn dates_are_days_of_the_calendar() {
         assert!(is_date("2024-02-29"));
-        for text in ["2023-02-29", "2023-2-9", "2023-02-09 ", "", "20230209", "2023-13-01", "+023-01-01", "2023-0é-01"] {
+        for text in ["2023-02-29", "2023-2-9", "2023-02-09 ", "", "20230209", "2023-13-01", "+023-01-01", "2023-0é-01"]
+        {
             assert!(!is_date(text), "{text}");
         }
     }

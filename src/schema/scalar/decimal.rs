@@ -2,8 +2,8 @@
 
 use crate::schema::table::number::{Number, NumeralMistake};
 
-/// The canonical text of a decimal number: plain digits, without an exponent, needless zeros or `-0`. Unlike DynamoDB, the API does not
-/// accept `+1`, `.5` or `1.`.
+/// The canonical text of a decimal number: plain digits, without an exponent, needless zeros or `-0`. Unlike DynamoDB,
+/// the API does not accept `+1`, `.5` or `1.`.
 pub fn canonical_decimal(text: &str) -> Result<String, NumeralMistake> {
     if numeral_length(text) != Some(text.len()) {
         return Err(NumeralMistake::Syntax);
@@ -11,8 +11,8 @@ pub fn canonical_decimal(text: &str) -> Result<String, NumeralMistake> {
     Number::parse(text).map(|number| number.canonical())
 }
 
-/// The canonical text of a float: the shortest that reads back as the same float. `None` if the float is not finite or is outside
-/// DynamoDB's range of numbers.
+/// The canonical text of a float: the shortest that reads back as the same float. `None` if the float is not finite or
+/// is outside DynamoDB's range of numbers.
 pub fn canonical_float(float: f64) -> Option<String> {
     let magnitude = float.abs();
     match magnitude {
@@ -26,7 +26,8 @@ pub fn canonical_float(float: f64) -> Option<String> {
 /// The length of the longest numeral at the beginning of a text: `-?digits(.digits)?([eE][+-]?digits)?`.
 pub fn numeral_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
-    let digits_from = |from: usize| bytes.get(from..).map_or(0, |rest| rest.iter().take_while(|byte| byte.is_ascii_digit()).count());
+    let digits_from =
+        |from: usize| bytes.get(from..).map_or(0, |rest| rest.iter().take_while(|byte| byte.is_ascii_digit()).count());
     let sign = usize::from(bytes.first() == Some(&b'-'));
     let mut end = match sign + digits_from(sign) {
         end if end > sign => end,
@@ -87,7 +88,8 @@ mod tests {
 
     #[test]
     fn floats_have_their_shortest_text() {
-        for (float, text) in [(1.0, "1"), (-0.0, "0"), (0.1, "0.1"), (1e21, "1e21"), (1.5e-9, "1.5e-9"), (-2.5, "-2.5")] {
+        for (float, text) in [(1.0, "1"), (-0.0, "0"), (0.1, "0.1"), (1e21, "1e21"), (1.5e-9, "1.5e-9"), (-2.5, "-2.5")]
+        {
             assert_eq!(canonical_float(float).as_deref(), Some(text));
         }
         for float in [f64::NAN, f64::INFINITY, 1e126, 1e-131, f64::MAX, f64::MIN_POSITIVE] {

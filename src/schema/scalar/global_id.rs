@@ -1,7 +1,9 @@
-//! The global id of an item: its type and the values of its key's fields in, an opaque text out, and back. Must not know items or requests.
+//! The global id of an item: its type and the values of its key's fields in, an opaque text out, and back. Must not
+//! know items or requests.
 //!
-//! The text is the type's name and each value, with `:` between them, in base64 for URLs without padding (RFC 4648, section 5). A value is in
-//! the form that keys have; `%` and `:` in it are escaped. **It is a format that clients keep**: caches and links hold such ids.
+//! The text is the type's name and each value, with `:` between them, in base64 for URLs without padding (RFC 4648,
+//! section 5). A value is in the form that keys have; `%` and `:` in it are escaped. **It is a format that clients
+//! keep**: caches and links hold such ids.
 
 use crate::schema::scalar::value_type::ValueType;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -60,7 +62,9 @@ impl GlobalId {
             return None;
         }
         let mut fields = self.fields.iter();
-        let value = |part: &str| fields.next().and_then(|(_, kind)| kind.from_text(&part.replace("%3A", ":").replace("%25", "%")));
+        let value = |part: &str| {
+            fields.next().and_then(|(_, kind)| kind.from_text(&part.replace("%3A", ":").replace("%25", "%")))
+        };
         let values: Vec<Value> = parts.map(value).collect::<Option<_>>()?;
         // An item has one id: another spelling of it is none.
         (self.encode(&values)? == id).then_some(values)
@@ -96,7 +100,10 @@ mod tests {
         let id = of(&[ValueType::Int]);
         let of_text = |text: &str| id.decode(&URL_SAFE_NO_PAD.encode(text));
         assert_eq!(of_text("User:7"), Some(vec![json!(7)]));
-        for text in ["", "User", "User:", "User:7:8", "User:07", "User:+7", "User:%37", "User:x", "Users:7", "Use:7", "user:7", ":7"] {
+        for text in [
+            "", "User", "User:", "User:7:8", "User:07", "User:+7", "User:%37", "User:x", "Users:7", "Use:7", "user:7",
+            ":7",
+        ] {
             assert_eq!(of_text(text), None, "{text}");
         }
         // The last digit of base64 has bits that mean nothing, and padding adds nothing.
@@ -113,15 +120,17 @@ mod tests {
 
     fn kind_and_value() -> impl Strategy<Value = (ValueType, Value)> {
         let stored = [("OPEN", "open:%"), ("DONE", "")].map(|(name, text)| (name.to_owned(), text.to_owned()));
-        let status = ValueType::Enum(Arc::new(EnumValues { name: "Status".into(), stored: stored.into_iter().collect() }));
+        let status =
+            ValueType::Enum(Arc::new(EnumValues { name: "Status".into(), stored: stored.into_iter().collect() }));
         prop_oneof![
             any::<String>().prop_map(|text| (ValueType::Id, json!(text))),
             "[%:3A25a-c]{0,12}".prop_map(|text| (ValueType::String, json!(text))),
             any::<i32>().prop_map(|number| (ValueType::Int, json!(number))),
             any::<i64>().prop_map(|number| (ValueType::Long, json!(number))),
             any::<bool>().prop_map(|truth| (ValueType::Boolean, json!(truth))),
-            (0u8..60)
-                .prop_map(|second| { (ValueType::DateTime(Moment::EpochSeconds), json!(format!("2026-11-20T09:30:{second:02}.000Z"))) }),
+            (0u8..60).prop_map(|second| {
+                (ValueType::DateTime(Moment::EpochSeconds), json!(format!("2026-11-20T09:30:{second:02}.000Z")))
+            }),
             prop_oneof![Just("OPEN"), Just("DONE")].prop_map(move |name| (status.clone(), json!(name))),
         ]
     }

@@ -17,8 +17,8 @@ pub struct Spread {
 /// The ways to spread items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpreadKind {
-    /// Each item has one of the keys; a read covers all of them (DynamoDB developer guide, "Using write sharding to distribute workloads
-    /// evenly").
+    /// Each item has one of the keys; a read covers all of them (DynamoDB developer guide, "Using write sharding to
+    /// distribute workloads evenly").
     Shard,
     /// Each item is copied to every key; a read uses one of them.
     Replica,

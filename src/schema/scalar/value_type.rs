@@ -1,5 +1,5 @@
-//! Scalar and enum types as they are kept in items, and the text and JSON forms of their values: any JSON in, the canonical value or its
-//! key text out. Must not know where a value comes from or goes.
+//! Scalar and enum types as they are kept in items, and the text and JSON forms of their values: any JSON in, the
+//! canonical value or its key text out. Must not know where a value comes from or goes.
 
 use crate::schema::scalar::claim_text;
 use crate::schema::scalar::date_time::{canonical_instant, is_canonical_instant, is_date};
@@ -106,8 +106,8 @@ impl ValueType {
         }
     }
 
-    /// The text of a value in a key. It is canonical, so equal values have equal text. `None` for null and for values that do not fit. An
-    /// enum value is given by its API name and written as its stored text.
+    /// The text of a value in a key. It is canonical, so equal values have equal text. `None` for null and for values
+    /// that do not fit. An enum value is given by its API name and written as its stored text.
     pub fn to_text(&self, value: &Value) -> Option<String> {
         let value = self.coerce(value).ok()?;
         match self {
@@ -124,8 +124,8 @@ impl ValueType {
         }
     }
 
-    /// Reads a value back from the text of a key, and an enum's stored text back to its API name. Instants and decimal numbers may be in
-    /// another spelling there; the canonical spelling is returned.
+    /// Reads a value back from the text of a key, and an enum's stored text back to its API name. Instants and decimal
+    /// numbers may be in another spelling there; the canonical spelling is returned.
     pub fn from_text(&self, text: &str) -> Option<Value> {
         match self {
             ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) => None,
@@ -146,26 +146,29 @@ impl ValueType {
         }
     }
 
-    /// Reads a value back from its own text: the one that [`to_text`](Self::to_text) writes. `None` for every other spelling.
+    /// Reads a value back from its own text: the one that [`to_text`](Self::to_text) writes. `None` for every other
+    /// spelling.
     pub fn from_own_text(&self, text: &str) -> Option<Value> {
         match self {
             ValueType::DateTime(_) => is_canonical_instant(text).then(|| Value::from(text)),
-            ValueType::Float | ValueType::Decimal => self.from_text(text).filter(|value| self.to_text(value).as_deref() == Some(text)),
+            ValueType::Float | ValueType::Decimal => {
+                self.from_text(text).filter(|value| self.to_text(value).as_deref() == Some(text))
+            }
             // The others have one spelling.
             _ => self.from_text(text),
         }
     }
 
-    /// Coerces a JSON value to the canonical value, for Keyfold's scalars (DateTime, Date, Long, Decimal, JSON, Binary) and the built-in
-    /// ones. The error is a sentence for the caller. Null stays null: the field's or argument's type decides whether it may be null. The
-    /// fields of an object are left to their own types (GraphQL spec section 3.5, "Scalars", input coercion).
+    /// Coerces a JSON value to the canonical value, for Keyfold's scalars (DateTime, Date, Long, Decimal, JSON, Binary)
+    /// and the built-in ones. The error is a sentence for the caller. Null stays null: the field's or argument's type
+    /// decides whether it may be null. The fields of an object are left to their own types (GraphQL spec section 3.5,
+    /// "Scalars", input coercion).
     pub fn coerce(&self, value: &Value) -> Result<Value, String> {
         let canonical = match (self, value) {
             (_, Value::Null) | (ValueType::Embedded(_), Value::Object(_)) => Some(value.clone()),
             (ValueType::Json, _) => return numbers_fit(value).map(|()| value.clone()),
-            (ValueType::Id | ValueType::String | ValueType::Claim, Value::String(_)) | (ValueType::Boolean, Value::Bool(_)) => {
-                Some(value.clone())
-            }
+            (ValueType::Id | ValueType::String | ValueType::Claim, Value::String(_))
+            | (ValueType::Boolean, Value::Bool(_)) => Some(value.clone()),
             (ValueType::Id, Value::Number(number)) => integer_text(number).map(Value::from),
             (ValueType::Int, _) => integer(value).and_then(|integer| i32::try_from(integer).ok()).map(Value::from),
             (ValueType::Long, Value::String(text)) => text.parse::<i64>().ok().map(Value::from),
@@ -194,7 +197,9 @@ impl ValueType {
             ValueType::Int => "it is an integer of 32 bits".to_owned(),
             ValueType::Float => "it is a number with a magnitude from 1E-130 to 9.9E+125, or 0".to_owned(),
             ValueType::Boolean => "it is true or false".to_owned(),
-            ValueType::DateTime(_) => "it is a date and time with an offset, such as \"2026-11-20T09:30:00Z\"".to_owned(),
+            ValueType::DateTime(_) => {
+                "it is a date and time with an offset, such as \"2026-11-20T09:30:00Z\"".to_owned()
+            }
             ValueType::Date => "it is a day of the calendar, such as \"2026-11-20\"".to_owned(),
             ValueType::Long => "it is an integer of 64 bits".to_owned(),
             ValueType::Decimal => "it is a string such as \"12.50\", because JSON numbers may lose decimals".to_owned(),
@@ -227,22 +232,25 @@ fn integer(value: &Value) -> Option<i64> {
     }
 }
 
-/// The digits of a number that is written as an integer, each of them. One with a fraction or an exponent is a float, whatever its value
-/// (GraphQL spec section 3.5.5, "ID", input coercion).
+/// The digits of a number that is written as an integer, each of them. One with a fraction or an exponent is a float,
+/// whatever its value (GraphQL spec section 3.5.5, "ID", input coercion).
 fn integer_text(number: &Number) -> Option<String> {
     let text = number.to_string();
     let is_integer = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     is_integer.then(|| if text == "-0" { "0".to_owned() } else { text })
 }
 
-/// The canonical JSON value of a float. A float without a fraction becomes an integer, so that equal floats are equal values.
+/// The canonical JSON value of a float. A float without a fraction becomes an integer, so that equal floats are equal
+/// values.
 fn float(float: f64) -> Option<Value> {
     canonical_float(float)?;
     Some(integer(&Value::from(float)).map_or_else(|| Value::from(float), Value::from))
 }
 
 fn decimal(text: &str) -> Result<Value, String> {
-    canonical_decimal(text).map(Value::from).map_err(|mistake| format!("Decimal cannot be {}: {mistake}.", excerpt(&text.into())))
+    canonical_decimal(text)
+        .map(Value::from)
+        .map_err(|mistake| format!("Decimal cannot be {}: {mistake}.", excerpt(&text.into())))
 }
 
 /// Whether DynamoDB can store every number of a JSON value; the error is a sentence for the caller.

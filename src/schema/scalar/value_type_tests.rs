@@ -1,4 +1,5 @@
-//! The text and JSON forms of values, type by type: which are accepted, their canonical form, which are refused, and the sentence.
+//! The text and JSON forms of values, type by type: which are accepted, their canonical form, which are refused, and
+//! the sentence.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 use crate::schema::scalar::value_type::*;
@@ -37,7 +38,11 @@ fn values_become_canonical() {
         (ValueType::Long, json!(i64::MAX), json!(i64::MAX)),
         (ValueType::Decimal, json!("007.50"), json!("7.5")),
         (ValueType::Decimal, json!(u64::MAX), json!("18446744073709551615")),
-        (ValueType::DateTime(Moment::EpochSeconds), json!("2026-11-20T09:30:00+09:00"), json!("2026-11-20T00:30:00.000Z")),
+        (
+            ValueType::DateTime(Moment::EpochSeconds),
+            json!("2026-11-20T09:30:00+09:00"),
+            json!("2026-11-20T00:30:00.000Z"),
+        ),
         (ValueType::Date, json!("2026-11-20"), json!("2026-11-20")),
         (ValueType::Binary, json!("AQID"), json!("AQID")),
         (ValueType::Json, json!({ "a": [1] }), json!({ "a": [1] })),
@@ -83,7 +88,10 @@ fn unfit_values_are_refused_with_a_sentence() {
         assert!(sentence.ends_with('.'), "{sentence}");
         assert_eq!(kind.to_text(&value), None, "{kind:?} {value}");
     }
-    assert_eq!(favorite_type().coerce(&json!("image")).unwrap_err(), "FavoriteType cannot be \"image\": it is one of IMAGE, LINK.");
+    assert_eq!(
+        favorite_type().coerce(&json!("image")).unwrap_err(),
+        "FavoriteType cannot be \"image\": it is one of IMAGE, LINK."
+    );
     assert_eq!(
         ValueType::Decimal.coerce(&json!("1e126")).unwrap_err(),
         "Decimal cannot be \"1e126\": it is outside of 1E-130 to 9.9E+125, the range of DynamoDB's numbers."

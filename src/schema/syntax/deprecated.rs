@@ -1,5 +1,5 @@
-//! Inputs that are `@deprecated` but must be given in, findings out (GraphQL specification, section 3.13.3: "must not appear on required
-//! (non-null without a default) arguments or input object field definitions").
+//! Inputs that are `@deprecated` but must be given in, findings out (GraphQL specification, section 3.13.3: "must not
+//! appear on required (non-null without a default) arguments or input object field definitions").
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -15,11 +15,15 @@ pub fn check(schema: &Schema, findings: &mut Findings) {
         match definition {
             ExtendedType::Object(object) => {
                 let fields = object.fields.values().map(|field| (&field.name, &field.arguments));
-                fields.for_each(|(field, arguments)| check_all(arguments.iter().map(|one| &**one), &format!("{name}.{field}"), findings));
+                fields.for_each(|(field, arguments)| {
+                    check_all(arguments.iter().map(|one| &**one), &format!("{name}.{field}"), findings)
+                });
             }
             ExtendedType::Interface(interface) => {
                 let fields = interface.fields.values().map(|field| (&field.name, &field.arguments));
-                fields.for_each(|(field, arguments)| check_all(arguments.iter().map(|one| &**one), &format!("{name}.{field}"), findings));
+                fields.for_each(|(field, arguments)| {
+                    check_all(arguments.iter().map(|one| &**one), &format!("{name}.{field}"), findings)
+                });
             }
             ExtendedType::InputObject(input) => check_all(input.fields.values().map(|one| &***one), name, findings),
             ExtendedType::Scalar(_) | ExtendedType::Union(_) | ExtendedType::Enum(_) => {}
@@ -34,7 +38,11 @@ fn check_all<'a>(inputs: impl Iterator<Item = &'a InputValueDefinition>, of: &st
     for input in inputs.filter(|input| input.is_required()) {
         let Some(directive) = input.directives.get("deprecated") else { continue };
         let message = format!("`{}` of `{of}` is required, so clients cannot stop giving it", input.name);
-        let help = format!("make it nullable, or give it a default: `{}: {}`", input.name, input.ty.as_ref().clone().nullable());
+        let help = format!(
+            "make it nullable, or give it a default: `{}: {}`",
+            input.name,
+            input.ty.as_ref().clone().nullable()
+        );
         findings.error(rules::KF0002, &named(directive), message, Some(help));
     }
 }

@@ -1,5 +1,5 @@
-//! Syntax of Keyfold's directives in, typed values with their places out. Values of the wrong type are left out: the compiler has already
-//! reported them against the definitions.
+//! Syntax of Keyfold's directives in, typed values with their places out. Values of the wrong type are left out: the
+//! compiler has already reported them against the definitions.
 
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::{At, Span};
@@ -106,7 +106,8 @@ impl FindDirective {
             descending: name(directive, "order").is_some_and(|order| order.value == "DESC"),
             filter: text(directive, "filter"),
             index: text(directive, "index"),
-            max: argument(directive, "max").and_then(|value| value.to_i32().map(|max| At { value: max, span: span::of(value.location()) })),
+            max: argument(directive, "max")
+                .and_then(|value| value.to_i32().map(|max| At { value: max, span: span::of(value.location()) })),
             consistent: flag(directive, "consistent"),
             scan: flag(directive, "scan"),
         }
@@ -141,5 +142,6 @@ pub fn named(directive: &Node<Directive>) -> span::Span {
 
 /// The place of a directive's argument, or of the directive's name without that argument.
 pub fn place(directive: &Node<Directive>, name: &str) -> Span {
-    crate::schema::syntax::directives::argument(directive, name).map_or_else(|| named(directive), |value| span::of(value.location()))
+    crate::schema::syntax::directives::argument(directive, name)
+        .map_or_else(|| named(directive), |value| span::of(value.location()))
 }

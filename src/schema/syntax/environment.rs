@@ -1,4 +1,5 @@
-//! Replaces `${NAME}` and `${NAME:-default}` in a text with values of the environment. Must not read the environment itself.
+//! Replaces `${NAME}` and `${NAME:-default}` in a text with values of the environment. Must not read the environment
+//! itself.
 
 use std::ops::Range;
 
@@ -24,14 +25,22 @@ pub fn expand(text: &str, environment: &dyn Fn(&str) -> Option<String>) -> Resul
             Some((name, default)) => (name, Some(default)),
             None => (&text[open + 2..close], None),
         };
-        let named =
-            name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let named = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !named {
-            return Err(Unset { span: open..close + 1, message: format!("`{name}` is not a valid name of an environment variable") });
+            return Err(Unset {
+                span: open..close + 1,
+                message: format!("`{name}` is not a valid name of an environment variable"),
+            });
         }
         match environment(name).filter(|value| !value.is_empty()).or(default.map(str::to_owned)) {
             Some(value) => out.push_str(&value),
-            None => return Err(Unset { span: open..close + 1, message: format!("the environment variable `{name}` is not set") }),
+            None => {
+                return Err(Unset {
+                    span: open..close + 1,
+                    message: format!("the environment variable `{name}` is not set"),
+                });
+            }
         }
         at = close + 1;
     }

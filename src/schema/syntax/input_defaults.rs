@@ -1,5 +1,5 @@
-//! The defaults of arguments and of input objects' fields in; out, the defaults that do not fit their types, so that none fails in a
-//! request (GraphQL specification of September 2025, sections 3.6.1 and 3.10, "Type Validation").
+//! The defaults of arguments and of input objects' fields in; out, the defaults that do not fit their types, so that
+//! none fails in a request (GraphQL specification of September 2025, sections 3.6.1 and 3.10, "Type Validation").
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -16,17 +16,28 @@ pub fn check(schema: &Schema, findings: &mut Findings) {
         let owner = definition.name();
         match definition {
             ExtendedType::Object(object) => {
-                let arguments = object.fields.values().flat_map(|field| field.arguments.iter().map(move |argument| (field, argument)));
-                arguments
-                    .for_each(|(field, argument)| one(schema, &format!("{owner}.{}({}:)", field.name, argument.name), argument, findings));
+                let arguments = object
+                    .fields
+                    .values()
+                    .flat_map(|field| field.arguments.iter().map(move |argument| (field, argument)));
+                arguments.for_each(|(field, argument)| {
+                    one(schema, &format!("{owner}.{}({}:)", field.name, argument.name), argument, findings)
+                });
             }
             ExtendedType::Interface(interface) => {
-                let arguments = interface.fields.values().flat_map(|field| field.arguments.iter().map(move |argument| (field, argument)));
-                arguments
-                    .for_each(|(field, argument)| one(schema, &format!("{owner}.{}({}:)", field.name, argument.name), argument, findings));
+                let arguments = interface
+                    .fields
+                    .values()
+                    .flat_map(|field| field.arguments.iter().map(move |argument| (field, argument)));
+                arguments.for_each(|(field, argument)| {
+                    one(schema, &format!("{owner}.{}({}:)", field.name, argument.name), argument, findings)
+                });
             }
             ExtendedType::InputObject(input) => {
-                input.fields.values().for_each(|field| one(schema, &format!("{owner}.{}", field.name), field, findings));
+                input
+                    .fields
+                    .values()
+                    .for_each(|field| one(schema, &format!("{owner}.{}", field.name), field, findings));
             }
             _ => {}
         }

@@ -1,4 +1,5 @@
-//! A finding of the compiler about a name in one of Keyfold's directives in; out: the names that there are. Must not know what they mean.
+//! A finding of the compiler about a name in one of Keyfold's directives in; out: the names that there are. Must not
+//! know what they mean.
 
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::syntax::definitions::{definitions, directive_name};
@@ -15,7 +16,9 @@ pub fn meant(finding: &str) -> Option<String> {
             suggest(name, known.as_directive_definition()?.arguments.iter().map(|argument| argument.name.as_str()))
         }
         ["value " | "Value ", value, " does not exist on ", ty, ..] => {
-            let of_type = |definition: &Definition| definition.as_enum_type_definition().filter(|known| known.name == *ty).cloned();
+            let of_type = |definition: &Definition| {
+                definition.as_enum_type_definition().filter(|known| known.name == *ty).cloned()
+            };
             let known = definitions.iter().find_map(of_type)?;
             suggest(value, known.values.iter().map(|known| known.value.as_str()))
         }

@@ -1,5 +1,5 @@
-//! The author's text in; out, apollo-compiler's schema, and Keyfold's directives with their places. Must not know what the directives mean
-//! for tables or items.
+//! The author's text in; out, apollo-compiler's schema, and Keyfold's directives with their places. Must not know what
+//! the directives mean for tables or items.
 
 pub mod definitions;
 pub mod deprecated;

@@ -1,5 +1,6 @@
-//! OneOf input objects (GraphQL specification of September 2025, section 3.10.1), which apollo-compiler 1 does not support. A schema in;
-//! out, the same schema with `@oneOf` and `__Type.isOneOf` as if they were built in, or the mistakes in its OneOf input objects.
+//! OneOf input objects (GraphQL specification of September 2025, section 3.10.1), which apollo-compiler 1 does not
+//! support. A schema in; out, the same schema with `@oneOf` and `__Type.isOneOf` as if they were built in, or the
+//! mistakes in its OneOf input objects.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -12,8 +13,8 @@ use apollo_compiler::{Name, Schema};
 /// The field of `__Type` that tells whether a type is a OneOf input object.
 pub const IS_ONE_OF: Name = Name::new_static_unchecked("isOneOf");
 
-/// Adds the directive and the introspection field. Both are copies of built-in neighbours, so they count as built in and a printed schema
-/// leaves them out.
+/// Adds the directive and the introspection field. Both are copies of built-in neighbours, so they count as built in
+/// and a printed schema leaves them out.
 pub fn define(schema: &mut Schema) {
     if !schema.directive_definitions.contains_key(&ONE_OF)
         && let Some(mut definition) = schema.directive_definitions.get("specifiedBy").cloned()
@@ -41,11 +42,22 @@ pub fn check(schema: &Schema, findings: &mut Findings) {
     for (input, field) in inputs.flat_map(|input| input.fields.values().map(move |field| (input, field))) {
         let place = span::of(field.name.location());
         if field.ty.is_non_null() {
-            let message = format!("`{}.{}` is non-null, but clients give exactly one field of a `@oneOf` input", input.name, field.name);
-            findings.error(rules::KF0002, &place, message, Some(format!("make it `{}`", (*field.ty).clone().nullable())));
+            let message = format!(
+                "`{}.{}` is non-null, but clients give exactly one field of a `@oneOf` input",
+                input.name, field.name
+            );
+            findings.error(
+                rules::KF0002,
+                &place,
+                message,
+                Some(format!("make it `{}`", (*field.ty).clone().nullable())),
+            );
         }
         if field.default_value.is_some() {
-            let message = format!("`{}.{}` has a default, but clients give exactly one field of a `@oneOf` input", input.name, field.name);
+            let message = format!(
+                "`{}.{}` has a default, but clients give exactly one field of a `@oneOf` input",
+                input.name, field.name
+            );
             findings.error(rules::KF0002, &place, message, Some("leave the default out".into()));
         }
     }

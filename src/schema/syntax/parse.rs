@@ -1,8 +1,10 @@
-//! The author's text in, apollo-compiler's schema with Keyfold's definitions out. Must not know what the directives mean.
+//! The author's text in, apollo-compiler's schema with Keyfold's definitions out. Must not know what the directives
+//! mean.
 //!
-//! Keyfold's definitions are a source file of their own, so that positions in the author's file stay right. An author's definition replaces
-//! Keyfold's definition of the same name, if authors may use that name (`DateTime`, `Order`, `PageInfo` …). Keyfold's directives and
-//! `keyfold__…` types replace the author's, so that a file with a copy of Keyfold's definitions loads as well.
+//! Keyfold's definitions are a source file of their own, so that positions in the author's file stay right. An author's
+//! definition replaces Keyfold's definition of the same name, if authors may use that name (`DateTime`, `Order`,
+//! `PageInfo` …). Keyfold's directives and `keyfold__…` types replace the author's, so that a file with a copy of
+//! Keyfold's definitions loads as well.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rule::Rule;
@@ -18,8 +20,8 @@ use apollo_compiler::validation::{DiagnosticList, WithErrors};
 use apollo_compiler::{Name, Schema};
 use std::collections::HashSet;
 
-/// Parses and validates. Returns `None` after a syntax error. After other errors, returns the part of the schema that could be built, so
-/// that further mistakes can be found.
+/// Parses and validates. Returns `None` after a syntax error. After other errors, returns the part of the schema that
+/// could be built, so that further mistakes can be found.
 pub fn parse(file: &str, text: &str, findings: &mut Findings) -> Option<Schema> {
     let mut authors = match Document::parse(text, file) {
         Ok(document) => document,

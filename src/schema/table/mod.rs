@@ -1,5 +1,5 @@
-//! Tables and indexes as `@table` declares them: names, key attributes, projections, and how DynamoDB is to run them. Plain data; must not
-//! know AWS types.
+//! Tables and indexes as `@table` declares them: names, key attributes, projections, and how DynamoDB is to run them.
+//! Plain data; must not know AWS types.
 
 pub mod number;
 

@@ -1,10 +1,11 @@
-//! Numbers as DynamoDB stores them: decimal text in, one canonical text or an order out. Must not know items, keys or the AWS SDK.
+//! Numbers as DynamoDB stores them: decimal text in, one canonical text or an order out. Must not know items, keys or
+//! the AWS SDK.
 //!
-//! DynamoDB takes a number in any decimal spelling and gives it back in its own (`1.50` comes back as `1.5`), so two spellings of one
-//! number are one key. No float is involved: 38 digits do not fit one.
+//! DynamoDB takes a number in any decimal spelling and gives it back in its own (`1.50` comes back as `1.5`), so two
+//! spellings of one number are one key. No float is involved: 38 digits do not fit one.
 //!
-//! DynamoDB developer guide, "Constraints in Amazon DynamoDB", numbers: up to 38 digits of precision, magnitudes from 1E-130 to
-//! 9.9999999999999999999999999999999999999E+125, leading and trailing zeros trimmed.
+//! DynamoDB developer guide, "Constraints in Amazon DynamoDB", numbers: up to 38 digits of precision, magnitudes from
+//! 1E-130 to 9.9999999999999999999999999999999999999E+125, leading and trailing zeros trimmed.
 
 use std::cmp::Ordering;
 
@@ -115,28 +116,53 @@ mod tests {
             ["-120", "-1.2E+2", "-0120.0", "-12e1"].as_slice(),
             ["0.001", ".001", "1E-3", "0.0010"].as_slice(),
         ] {
-            let canonical: Vec<String> = spellings.iter().map(|text| Number::parse(text).unwrap().canonical()).collect();
+            let canonical: Vec<String> =
+                spellings.iter().map(|text| Number::parse(text).unwrap().canonical()).collect();
             assert!(canonical.windows(2).all(|pair| pair[0] == pair[1]), "{spellings:?}: {canonical:?}");
-            assert_eq!(Number::parse(&canonical[0]), Number::parse(spellings[0]), "the canonical text is a spelling too");
+            assert_eq!(
+                Number::parse(&canonical[0]),
+                Number::parse(spellings[0]),
+                "the canonical text is a spelling too"
+            );
         }
     }
 
     #[test]
     fn what_dynamodb_refuses_is_refused() {
         let too_long = "1".repeat(39);
-        for text in ["", "-", ".", "1e", "e1", "1.2.3", "--1", "NaN", "Infinity", "1 ", "１", "1E126", "1E-131", "1e99999999999", &too_long]
-        {
+        for text in [
+            "",
+            "-",
+            ".",
+            "1e",
+            "e1",
+            "1.2.3",
+            "--1",
+            "NaN",
+            "Infinity",
+            "1 ",
+            "１",
+            "1E126",
+            "1E-131",
+            "1e99999999999",
+            &too_long,
+        ] {
             assert!(Number::parse(text).is_err(), "{text:?}");
         }
-        for text in ["9.9999999999999999999999999999999999999E+125", "1E-130", &"9".repeat(38), &format!("1{}", "0".repeat(60))] {
+        for text in
+            ["9.9999999999999999999999999999999999999E+125", "1E-130", &"9".repeat(38), &format!("1{}", "0".repeat(60))]
+        {
             assert!(Number::parse(text).is_ok(), "{text:?}");
         }
     }
 
     #[test]
     fn order_is_numeric() {
-        let rising = ["-1E10", "-200", "-20", "-3", "-0.5", "-0.05", "0", "0.05", "0.5", "2.99", "3", "20", "87", "350", "1E10"];
-        for (low, high) in rising.iter().enumerate().flat_map(|(i, low)| rising[i + 1..].iter().map(move |high| (low, high))) {
+        let rising =
+            ["-1E10", "-200", "-20", "-3", "-0.5", "-0.05", "0", "0.05", "0.5", "2.99", "3", "20", "87", "350", "1E10"];
+        for (low, high) in
+            rising.iter().enumerate().flat_map(|(i, low)| rising[i + 1..].iter().map(move |high| (low, high)))
+        {
             let (a, b) = (Number::parse(low).unwrap(), Number::parse(high).unwrap());
             assert_eq!((a.cmp(&b), b.cmp(&a)), (Ordering::Less, Ordering::Greater), "{low} < {high}");
         }

@@ -1,4 +1,5 @@
-//! `billing:` and the capacities of a `@table` and its indexes in; out: how they are billed. Must not know keys or names.
+//! `billing:` and the capacities of a `@table` and its indexes in; out: how they are billed. Must not know keys or
+//! names.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -15,7 +16,8 @@ const ONLY_PROVISIONED: &str = "write `billing: PROVISIONED`, or leave the capac
 
 /// How a table is billed.
 pub fn of_table(directive: &Node<Directive>, findings: &mut Findings) -> Billing {
-    let provisioned = argument(directive, "billing").and_then(|value| value.as_enum()).is_some_and(|name| name == "PROVISIONED");
+    let provisioned =
+        argument(directive, "billing").and_then(|value| value.as_enum()).is_some_and(|name| name == "PROVISIONED");
     let capacity = |name: &str, findings: &mut Findings| {
         let written = argument(directive, name)?;
         if !provisioned {
@@ -45,7 +47,9 @@ pub fn of_index(billing: Billing, local: bool, written: &Node<Value>, findings: 
     };
     let (read, write) = (capacity("readCapacity", findings), capacity("writeCapacity", findings));
     match billing {
-        Billing::Provisioned(table) if !local => Some(Capacity { read: read.unwrap_or(table.read), write: write.unwrap_or(table.write) }),
+        Billing::Provisioned(table) if !local => {
+            Some(Capacity { read: read.unwrap_or(table.read), write: write.unwrap_or(table.write) })
+        }
         _ => None,
     }
 }
@@ -55,7 +59,12 @@ fn units(name: &str, written: &Node<Value>, findings: &mut Findings) -> Option<u
     let number = written.to_i32()?;
     let units = u32::try_from(number).ok().filter(|units| *units > 0);
     if units.is_none() {
-        findings.error(rules::KF0108, &span::of(written.location()), format!("`{name}` is {number}, but the minimum is 1"), None);
+        findings.error(
+            rules::KF0108,
+            &span::of(written.location()),
+            format!("`{name}` is {number}, but the minimum is 1"),
+            None,
+        );
     }
     units
 }

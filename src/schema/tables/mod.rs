@@ -19,7 +19,8 @@ const LOCAL_INDEXES: usize = 5;
 /// A table as the schema declares it.
 #[derive(Debug)]
 pub struct DeclaredTable {
-    /// Its name in the file, the same in every environment: each variable has its default, or the name is as written if one has none.
+    /// Its name in the file, the same in every environment: each variable has its default, or the name is as written if
+    /// one has none.
     pub name: String,
     /// The table, with its name in this environment.
     pub table: Table,
@@ -48,13 +49,19 @@ pub fn read_tables(
             }
         };
         let name = expand(&written.value, &|_| None).unwrap_or_else(|_| written.value.clone());
-        // Two tables with the same name in the file would be one table if no variable is set, and `@item(table:)` could mean either.
+        // Two tables with the same name in the file would be one table if no variable is set, and `@item(table:)` could
+        // mean either.
         let twice = tables.iter().find_map(|known| {
             let same = [(&known.table.name, &table_name), (&known.name, &name)];
             same.into_iter().find(|(known, this)| known == this).map(|(_, this)| this.clone())
         });
         if let Some(twice) = twice {
-            findings.error(rules::KF0101, &written.span, format!("the schema declares the table `{twice}` twice"), None);
+            findings.error(
+                rules::KF0101,
+                &written.span,
+                format!("the schema declares the table `{twice}` twice"),
+                None,
+            );
             continue;
         }
         tables.push(DeclaredTable { name, table: table(directive, table_name, findings) });
@@ -67,7 +74,8 @@ fn table(directive: &Node<Directive>, name: String, findings: &mut Findings) -> 
         name: text(directive, "partitionKey").map_or_else(|| "pk".to_owned(), |at| at.value),
         kind: key_type(argument(directive, "partitionKeyType")),
     };
-    let sort = text(directive, "sortKey").map(|at| KeyAttribute { name: at.value, kind: key_type(argument(directive, "sortKeyType")) });
+    let sort = text(directive, "sortKey")
+        .map(|at| KeyAttribute { name: at.value, kind: key_type(argument(directive, "sortKeyType")) });
     let mut table = Table {
         time_to_live: text(directive, "timeToLive").map(|at| at.value),
         billing: billing::of_table(directive, findings),
@@ -100,9 +108,10 @@ fn index(table: &Table, written: &Node<Value>, findings: &mut Findings) -> Optio
         return None;
     }
     let key = |attribute: &str, kind: &str| {
-        member(written, attribute)
-            .and_then(string)
-            .map(|at| At { value: KeyAttribute { name: at.value, kind: key_type(member(written, kind)) }, span: at.span })
+        member(written, attribute).and_then(string).map(|at| At {
+            value: KeyAttribute { name: at.value, kind: key_type(member(written, kind)) },
+            span: at.span,
+        })
     };
     let (partition, sort) = (key("partitionKey", "partitionKeyType"), key("sortKey", "sortKeyType"));
     let local = partition.is_none();
@@ -135,8 +144,12 @@ fn index(table: &Table, written: &Node<Value>, findings: &mut Findings) -> Optio
 
 fn projection(name: &At<String>, written: &Node<Value>, findings: &mut Findings) -> Projection {
     let kind = member(written, "projection").and_then(|value| value.as_enum()).map(|name| name.as_str());
-    let included: Vec<String> =
-        member(written, "include").map(items).unwrap_or_default().iter().filter_map(|value| value.as_str().map(str::to_owned)).collect();
+    let included: Vec<String> = member(written, "include")
+        .map(items)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|value| value.as_str().map(str::to_owned))
+        .collect();
     match (kind, included.is_empty()) {
         (Some("INCLUDE"), true) => {
             let message = format!("the index `{}` has the projection INCLUDE, but names no attributes", name.value);
@@ -144,8 +157,14 @@ fn projection(name: &At<String>, written: &Node<Value>, findings: &mut Findings)
         }
         (Some("INCLUDE"), false) | (_, true) => {}
         (_, false) => {
-            let message = format!("the index `{}` has an `include` list, but its projection is not INCLUDE", name.value);
-            findings.error(rules::KF0106, &name.span, message, Some("write `projection: INCLUDE`, or leave `include` out".into()));
+            let message =
+                format!("the index `{}` has an `include` list, but its projection is not INCLUDE", name.value);
+            findings.error(
+                rules::KF0106,
+                &name.span,
+                message,
+                Some("write `projection: INCLUDE`, or leave `include` out".into()),
+            );
         }
     }
     match kind {
@@ -162,19 +181,32 @@ fn check_types(table: &Table, index: &Index, written: &Node<Value>, findings: &m
         let other = table.key_attributes().into_iter().find(|known| known.name == key.name && known.kind != key.kind);
         if let Some(other) = other {
             let place = member(written, member_name).map(|value| span::of(value.location())).unwrap_or_default();
-            let message =
-                format!("`{}` has the type {:?} here, but {:?} in another key of `{}`", key.name, key.kind, other.kind, table.name);
-            findings.error(rules::KF0107, &place, message, Some(format!("write `{member_name}Type: {:?}`", other.kind)));
+            let message = format!(
+                "`{}` has the type {:?} here, but {:?} in another key of `{}`",
+                key.name, key.kind, other.kind, table.name
+            );
+            findings.error(
+                rules::KF0107,
+                &place,
+                message,
+                Some(format!("write `{member_name}Type: {:?}`", other.kind)),
+            );
         }
     }
 }
 
 /// A name must be 3 to 255 letters, digits, `_`, `-` and `.` (DynamoDB developer guide, "Naming rules").
 fn check_name(what: &str, name: &At<String>, findings: &mut Findings) {
-    let fits = (3..=255).contains(&name.value.len()) && name.value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
+    let fits = (3..=255).contains(&name.value.len())
+        && name.value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
     if !fits {
         let message = format!("`{}` is not a valid {what} name in DynamoDB", name.value);
-        findings.error(rules::KF0103, &name.span, message, Some("use 3 to 255 characters: letters, digits, `_`, `-` and `.`".into()));
+        findings.error(
+            rules::KF0103,
+            &name.span,
+            message,
+            Some("use 3 to 255 characters: letters, digits, `_`, `-` and `.`".into()),
+        );
     }
 }
 
@@ -194,12 +226,18 @@ fn key_type(value: Option<&Node<Value>>) -> KeyType {
 }
 
 /// The table that a type's `@item` names, by its name in the file or in this environment.
-pub fn of_item(tables: &[DeclaredTable], type_name: &str, directive: &Node<Directive>, findings: &mut Findings) -> Option<usize> {
+pub fn of_item(
+    tables: &[DeclaredTable],
+    type_name: &str,
+    directive: &Node<Directive>,
+    findings: &mut Findings,
+) -> Option<usize> {
     let names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
     let place = crate::schema::syntax::directives::named(directive);
     match (text(directive, "table"), tables.len()) {
         (Some(written), 1..) => {
-            // Names in the file come first, so that no environment makes `@item(table:)` mean another table of the file.
+            // Names in the file come first, so that no environment makes `@item(table:)` mean another table of the
+            // file.
             let in_file = tables.iter().position(|table| table.name == written.value);
             let found = in_file.or_else(|| tables.iter().position(|declared| declared.table.name == written.value));
             if found.is_none() {
@@ -216,7 +254,12 @@ pub fn of_item(tables: &[DeclaredTable], type_name: &str, directive: &Node<Direc
         (None, 1) => Some(0),
         (_, 0) => {
             let help = "declare it: `extend schema @table(name: \"data\", partitionKey: \"PK\", sortKey: \"SK\")`";
-            findings.error(rules::KF0201, &place, format!("`{type_name}` is an item type, but the schema has no table"), Some(help.into()));
+            findings.error(
+                rules::KF0201,
+                &place,
+                format!("`{type_name}` is an item type, but the schema has no table"),
+                Some(help.into()),
+            );
             None
         }
         (None, _) => {

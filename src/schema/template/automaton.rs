@@ -1,4 +1,5 @@
-//! Sets of texts as automata over bytes: built from the left to the right, and compared by walks through two of them at once.
+//! Sets of texts as automata over bytes: built from the left to the right, and compared by walks through two of them at
+//! once.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -67,7 +68,8 @@ impl ByteSet {
     }
 }
 
-/// For each state, the bytes that it accepts and the states that they lead to. The walk starts at state 0, and accepts at each of `ends`.
+/// For each state, the bytes that it accepts and the states that they lead to. The walk starts at state 0, and accepts
+/// at each of `ends`.
 #[derive(Debug, Clone)]
 pub struct Automaton {
     steps: Vec<Vec<(ByteSet, usize)>>,
@@ -135,15 +137,16 @@ impl Automaton {
     pub fn until(&mut self, literal: &str) {
         let literal = literal.as_bytes();
         let states: Vec<usize> = literal.iter().chain(&[0]).map(|_| self.state()).collect();
-        // The state after a byte is the number of bytes of the literal that end the text so far. Where the literal does not go on, it is the
-        // state that the longest text within both its beginning and its end so far leads to.
+        // The state after a byte is the number of bytes of the literal that end the text so far. Where the literal does
+        // not go on, it is the state that the longest text within both its beginning and its end so far leads to.
         let mut rows: Vec<BTreeMap<usize, ByteSet>> = Vec::with_capacity(literal.len());
         let mut shorter = 0;
         for (position, byte) in literal.iter().enumerate() {
             let own = ByteSet::NONE.with(*byte);
             let back = if position == 0 { BTreeMap::from([(0, ByteSet::ANY)]) } else { rows[shorter].clone() };
             let next = back.iter().find(|(_, bytes)| bytes.meets(own)).map_or(0, |(to, _)| *to);
-            let mut row: BTreeMap<usize, ByteSet> = back.into_iter().map(|(to, bytes)| (to, bytes.without(own))).collect();
+            let mut row: BTreeMap<usize, ByteSet> =
+                back.into_iter().map(|(to, bytes)| (to, bytes.without(own))).collect();
             row.insert(position + 1, own);
             rows.push(row);
             shorter = if position == 0 { 0 } else { next };
@@ -226,8 +229,10 @@ impl Automaton {
 
 /// One byte of each class of bytes that no step of the automata distinguishes.
 fn classes<'a>(automata: impl Iterator<Item = &'a Automaton>) -> Vec<u8> {
-    let sets: BTreeSet<ByteSet> = automata.flat_map(|automaton| automaton.steps.iter().flatten().map(|(bytes, _)| *bytes)).collect();
-    let of: BTreeMap<Vec<bool>, u8> = (0..=u8::MAX).map(|byte| (sets.iter().map(|set| set.has(byte)).collect(), byte)).collect();
+    let sets: BTreeSet<ByteSet> =
+        automata.flat_map(|automaton| automaton.steps.iter().flatten().map(|(bytes, _)| *bytes)).collect();
+    let of: BTreeMap<Vec<bool>, u8> =
+        (0..=u8::MAX).map(|byte| (sets.iter().map(|set| set.has(byte)).collect(), byte)).collect();
     of.into_values().collect()
 }
 

@@ -1,15 +1,18 @@
-//! Free text before a literal: any text in; out, a text in which the literal's first occurrence is the one that ends the text; and back.
+//! Free text before a literal: any text in; out, a text in which the literal's first occurrence is the one that ends
+//! the text; and back.
 //!
-//! A value stands in a key unchanged wherever that is unambiguous, so that existing keys keep their text. Otherwise [`write`] escapes it:
-//! every `%` becomes `%25`, and every occurrence of the literal's first character `c` becomes the bytes of `c` as `%XX` in upper case.
-//! Let `raw(v)` mean that the literal occurs in `v` + literal before the end of `v`. A value `v` is escaped iff `raw(v)` holds, or `v`
-//! looks escaped already: it is the escaped form of a value that is escaped.
+//! A value stands in a key unchanged wherever that is unambiguous, so that existing keys keep their text. Otherwise
+//! [`write`] escapes it: every `%` becomes `%25`, and every occurrence of the literal's first character `c` becomes the
+//! bytes of `c` as `%XX` in upper case. Let `raw(v)` mean that the literal occurs in `v` + literal before the end of
+//! `v`. A value `v` is escaped iff `raw(v)` holds, or `v` looks escaped already: it is the escaped form of a value that
+//! is escaped.
 //!
-//! - The literal's first occurrence ends the text. An occurrence that begins within the text ends within text + literal, so what follows
-//!   the literal in the key does not matter. An unchanged value is not `raw`. An escaped text holds no `c`: `c` is neither `%` nor an
-//!   upper-case hexadecimal digit, which `invertible` ensures.
-//! - Writing and reading are inverse on all values and on all texts before a first occurrence. The escaped form of a value that is escaped
-//!   stands for that value; every other text stands for itself. So `100%25` in existing data is that text, not `100%`.
+//! - The literal's first occurrence ends the text. An occurrence that begins within the text ends within text +
+//!   literal, so what follows the literal in the key does not matter. An unchanged value is not `raw`. An escaped text
+//!   holds no `c`: `c` is neither `%` nor an upper-case hexadecimal digit, which `invertible` ensures.
+//! - Writing and reading are inverse on all values and on all texts before a first occurrence. The escaped form of a
+//!   value that is escaped stands for that value; every other text stands for itself. So `100%25` in existing data is
+//!   that text, not `100%`.
 
 use std::borrow::Cow;
 

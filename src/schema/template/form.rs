@@ -1,5 +1,5 @@
-//! The forms of placeholders: a type and a value in, its text out; a type and a text in, the places where the value's text may end out.
-//! Must not know what surrounds a placeholder.
+//! The forms of placeholders: a type and a value in, its text out; a type and a text in, the places where the value's
+//! text may end out. Must not know what surrounds a placeholder.
 //!
 //! | type | text |
 //! |---|---|
@@ -58,11 +58,13 @@ pub fn has_spellings(kind: &ValueType) -> bool {
     matches!(kind, ValueType::DateTime(_) | ValueType::Float | ValueType::Decimal)
 }
 
-/// The characters that could continue a value where a shorter one ends. Only unpadded numbers, including those of shards and replicas, and
-/// claims have some.
+/// The characters that could continue a value where a shorter one ends. Only unpadded numbers, including those of
+/// shards and replicas, and claims have some.
 pub fn continuations(part: &Part) -> &'static str {
     match part {
-        Part::Placeholder { value: ValueType::Int | ValueType::Long | ValueType::Spread(_), width: None, .. } => "0123456789",
+        Part::Placeholder { value: ValueType::Int | ValueType::Long | ValueType::Spread(_), width: None, .. } => {
+            "0123456789"
+        }
         Part::Placeholder { value: ValueType::Float | ValueType::Decimal, .. } => "0123456789.eE",
         Part::Placeholder { value: ValueType::Claim, .. } => claim_text::CHARACTERS,
         _ => "",
@@ -77,17 +79,21 @@ pub fn write(kind: &ValueType, width: Option<u8>, value: &Value) -> Result<Strin
     match width.map(usize::from) {
         None => Ok(text),
         Some(_) if text.starts_with('-') => Err(format!("{text} is negative, but a padded number must be 0 or more.")),
-        Some(width) if text.len() > width => Err(format!("{text} has more than the {width} digits that the key allows.")),
+        Some(width) if text.len() > width => {
+            Err(format!("{text} has more than the {width} digits that the key allows."))
+        }
         Some(width) => Ok(format!("{text:0>width$}")),
     }
 }
 
-/// The possible lengths of a value's text at the beginning of `text`, in the order in which to try them. Not for free text.
+/// The possible lengths of a value's text at the beginning of `text`, in the order in which to try them. Not for free
+/// text.
 pub fn lengths((kind, width): (&ValueType, Option<u8>), spelling: Spelling, text: &str) -> Vec<usize> {
     let begins = |stored: &&str| text.starts_with(*stored);
     match kind {
         ValueType::Enum(values) => {
-            let mut lengths: Vec<usize> = values.stored.values().map(String::as_str).filter(begins).map(str::len).collect();
+            let mut lengths: Vec<usize> =
+                values.stored.values().map(String::as_str).filter(begins).map(str::len).collect();
             lengths.sort_unstable_by(|a, b| b.cmp(a));
             lengths
         }

@@ -1,8 +1,10 @@
-//! Whether a template can be inverted: its parts in; out, every place where two different values could make the same text.
+//! Whether a template can be inverted: its parts in; out, every place where two different values could make the same
+//! text.
 //!
-//! A text is read from left to right. A part that begins at a known place ends at a known place if it is a literal, if its form has a fixed
-//! length or ends by itself (an instant, a Boolean), if it is free text before a literal ([`super::escape`]), or if it is the last part.
-//! Two kinds remain. An unpadded number or a claim ends only before a character that cannot continue it. An enum may have a value that begins another.
+//! A text is read from left to right. A part that begins at a known place ends at a known place if it is a literal, if
+//! its form has a fixed length or ends by itself (an instant, a Boolean), if it is free text before a literal
+//! ([`super::escape`]), or if it is the last part. Two kinds remain. An unpadded number or a claim ends only before a
+//! character that cannot continue it. An enum may have a value that begins another.
 
 use super::syntax::SpannedPart;
 use crate::schema::scalar::value_type::{EnumValues, ValueType};
@@ -10,14 +12,17 @@ use crate::schema::template::part::{Part, TemplateMistake, TemplateMistakeKind};
 use crate::schema::template::{form, texts};
 use std::ops::Range;
 
-/// All reasons why a template cannot be inverted. A part is not judged if the parts after it, which decide, could not be read.
+/// All reasons why a template cannot be inverted. A part is not judged if the parts after it, which decide, could not
+/// be read.
 pub fn mistakes(parts: &[SpannedPart]) -> Vec<TemplateMistake> {
     let mut found = Vec::new();
     for (position, SpannedPart { span, part }) in parts.iter().enumerate() {
         let Some(part @ Part::Placeholder { field, value, .. }) = part else { continue };
         let next = parts.get(position + 1);
         let reason = match value {
-            ValueType::Binary => (parts.len() > 1).then(|| format!("`{field}` is Binary, so it must be the whole key.")),
+            ValueType::Binary => {
+                (parts.len() > 1).then(|| format!("`{field}` is Binary, so it must be the whole key."))
+            }
             ValueType::Enum(values) => unlike_values(field, values, &parts[position + 1..]),
             _ => next.and_then(|next| runs_on(part, next.part.as_ref()?)),
         };
@@ -37,21 +42,24 @@ fn runs_on(part: &Part, next: &Part) -> Option<String> {
         return None;
     }
     match next {
-        Part::Placeholder { field: next, .. } => {
-            Some(format!("The end of `{field}` and the start of `{next}` are ambiguous; put a separator such as # between them."))
-        }
+        Part::Placeholder { field: next, .. } => Some(format!(
+            "The end of `{field}` and the start of `{next}` are ambiguous; put a separator such as # between them."
+        )),
         Part::Literal(literal) if literal.starts_with(continuations_of_escapes) && free => Some(format!(
             "`{literal}` after `{field}` begins with a character of escapes (% 0-9 A-F); put a separator such as # before it."
         )),
-        Part::Literal(literal) if !free && literal.starts_with(|letter| continuations.contains(letter)) => Some(format!(
-            "`{literal}` after `{field}` could be part of its value; put a separator such as # before it{}.",
-            if form::is_number(value) { ", or pad the number" } else { "" }
-        )),
+        Part::Literal(literal) if !free && literal.starts_with(|letter| continuations.contains(letter)) => {
+            Some(format!(
+                "`{literal}` after `{field}` could be part of its value; put a separator such as # before it{}.",
+                if form::is_number(value) { ", or pad the number" } else { "" }
+            ))
+        }
         Part::Literal(_) => None,
     }
 }
 
-/// `%` and the upper-case hexadecimal digits. [`super::escape`] relies on no literal after free text beginning with one of them.
+/// `%` and the upper-case hexadecimal digits. [`super::escape`] relies on no literal after free text beginning with one
+/// of them.
 fn continuations_of_escapes(letter: char) -> bool {
     matches!(letter, '%' | '0'..='9' | 'A'..='F')
 }
@@ -63,14 +71,20 @@ fn unlike_values(field: &str, values: &EnumValues, rest: &[SpannedPart]) -> Opti
     let rest: Vec<&Part> = rest.iter().map(|spanned| spanned.part.as_ref()).collect::<Option<_>>()?;
     for (position, (value, stored)) in values.stored.iter().enumerate() {
         if stored.is_empty() {
-            return Some(format!("The value {value} of `{field}` ({name}) is stored as empty text, which a key cannot show."));
+            return Some(format!(
+                "The value {value} of `{field}` ({name}) is stored as empty text, which a key cannot show."
+            ));
         }
         for (other, text) in values.stored.iter().skip(position + 1) {
             if stored == text {
-                return Some(format!("The values {value} and {other} of `{field}` ({name}) are both stored as `{stored}`."));
+                return Some(format!(
+                    "The values {value} and {other} of `{field}` ({name}) are both stored as `{stored}`."
+                ));
             }
             let (short, long) = if stored.len() < text.len() { (stored, text) } else { (text, stored) };
-            let Some(more) = long.strip_prefix(short.as_str()).map(|more| Part::Literal(more.to_owned())) else { continue };
+            let Some(more) = long.strip_prefix(short.as_str()).map(|more| Part::Literal(more.to_owned())) else {
+                continue;
+            };
             let longer: Vec<&Part> = std::iter::once(&more).chain(rest.iter().copied()).collect();
             if texts::meet(&rest, &longer) {
                 return Some(format!(

@@ -1,4 +1,5 @@
-//! The free texts that a field's values can be: which bytes they have, and how many. Must not know templates, nor what limits them.
+//! The free texts that a field's values can be: which bytes they have, and how many. Must not know templates, nor what
+//! limits them.
 
 use crate::schema::template::automaton::ByteSet;
 
@@ -25,6 +26,8 @@ impl Limits {
 
     /// Whether they allow a text.
     pub fn allow(&self, text: &str) -> bool {
-        text.len() >= self.least && self.most.is_none_or(|most| text.len() <= most) && text.bytes().all(|byte| self.bytes.has(byte))
+        text.len() >= self.least
+            && self.most.is_none_or(|most| text.len() <= most)
+            && text.bytes().all(|byte| self.bytes.has(byte))
     }
 }

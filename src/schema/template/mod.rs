@@ -1,14 +1,17 @@
-//! Key templates: `Group#{groupId}` with typed, ordered, invertible placeholders. Values in, key text out, and back. Must not know tables,
-//! indexes or items.
+//! Key templates: `Group#{groupId}` with typed, ordered, invertible placeholders. Values in, key text out, and back.
+//! Must not know tables, indexes or items.
 //!
 //! The laws, each proved by a property test:
-//! - Different tuples of values make different texts, and reading a written text gives back the values that it was written from.
+//! - Different tuples of values make different texts, and reading a written text gives back the values that it was
+//!   written from.
 //! - Reading never fails hard: a text that does not match the template gives `None`.
-//! - What is read writes the same text. A text in another spelling (existing data, such as an instant without milliseconds) gives `None` as
-//!   well, because its values lead to another key. [`Template::read_any_spelling`] tells what it spells.
+//! - What is read writes the same text. A text in another spelling (existing data, such as an instant without
+//!   milliseconds) gives `None` as well, because its values lead to another key. [`Template::read_any_spelling`] tells
+//!   what it spells.
 //!
-//! They hold because a text is read from left to right, and it is never in doubt where a part ends. `escape` shows this for free text,
-//! `form` gives every other type its own form, and `invertible` refuses templates in which two forms could run together.
+//! They hold because a text is read from left to right, and it is never in doubt where a part ends. `escape` shows this
+//! for free text, `form` gives every other type its own form, and `invertible` refuses templates in which two forms
+//! could run together.
 
 pub(in crate::schema) mod automaton;
 mod escape;
@@ -28,7 +31,8 @@ use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::form::Spelling;
 use crate::schema::template::limits::Limits;
 use crate::schema::template::part::{
-    AsPartValue, Fields, MAX_KEY_BYTES, Misspelling, Part, PartValue, RenderMistake, TemplateMistake, claim_of, spread_of,
+    AsPartValue, Fields, MAX_KEY_BYTES, Misspelling, Part, PartValue, RenderMistake, TemplateMistake, claim_of,
+    spread_of,
 };
 use serde_json::Value;
 use std::borrow::Cow;
@@ -54,8 +58,8 @@ struct ReadValue<'t> {
 }
 
 impl Template {
-    /// Parses a template and checks that it can be inverted. `resolve` gives a field's type (`Json` for a plain list). Reports all
-    /// mistakes.
+    /// Parses a template and checks that it can be inverted. `resolve` gives a field's type (`Json` for a plain list).
+    /// Reports all mistakes.
     pub fn parse(text: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Result<Self, Vec<TemplateMistake>> {
         let (parts, mut mistakes) = syntax::parse(text, resolve);
         mistakes.extend(invertible::mistakes(&parts));
@@ -66,7 +70,8 @@ impl Template {
         Ok(Self { parts: parts.into_iter().filter_map(|spanned| spanned.part).collect() })
     }
 
-    /// The fields of the placeholders, in order, each once. The number of a shard or replica is not a field, and neither is a claim.
+    /// The fields of the placeholders, in order, each once. The number of a shard or replica is not a field, and
+    /// neither is a claim.
     pub fn fields(&self) -> Vec<&str> {
         let mut fields: Vec<&str> = Vec::new();
         for part in &self.parts {
@@ -81,7 +86,8 @@ impl Template {
         fields
     }
 
-    /// The fields and claims of the placeholders, in order, as often as they stand there. The number of a shard or replica is none of them.
+    /// The fields and claims of the placeholders, in order, as often as they stand there. The number of a shard or
+    /// replica is none of them.
     pub fn placeholders(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter(|part| spread_of(part).is_none()).filter_map(|part| match part {
             Part::Placeholder { field, .. } => Some(field.as_str()),
@@ -92,7 +98,9 @@ impl Template {
     /// The first unpadded number (field, position of the part). Unpadded numbers sort wrongly as text: `10` before `9`.
     pub fn bare_number(&self) -> Option<(String, usize)> {
         self.parts.iter().enumerate().find_map(|(position, part)| match part {
-            Part::Placeholder { field, value, width: None, .. } if form::is_number(value) => Some((field.clone(), position)),
+            Part::Placeholder { field, value, width: None, .. } if form::is_number(value) => {
+                Some((field.clone(), position))
+            }
             _ => None,
         })
     }
@@ -107,15 +115,20 @@ impl Template {
         self.parts.iter().take(parts).map(part).collect()
     }
 
-    /// The key text for the given values; `None` if a value is null or missing. An empty string is written as it is: the caller decides
-    /// whether a key may be empty.
+    /// The key text for the given values; `None` if a value is null or missing. An empty string is written as it is:
+    /// the caller decides whether a key may be empty.
     pub fn render<V: AsPartValue>(&self, value: &dyn Fn(&str) -> Option<V>) -> Result<Option<String>, RenderMistake> {
         self.render_parts(self.parts.len(), value)
     }
 
-    /// The text of the first `parts` parts, exactly as a whole key begins. To match only the keys with these values, let `parts` include
-    /// the literal after the last placeholder, if there is one: `Group#1` also begins `Group#10`, but `Group#1#` does not.
-    pub fn render_parts<V: AsPartValue>(&self, parts: usize, value: &dyn Fn(&str) -> Option<V>) -> Result<Option<String>, RenderMistake> {
+    /// The text of the first `parts` parts, exactly as a whole key begins. To match only the keys with these values,
+    /// let `parts` include the literal after the last placeholder, if there is one: `Group#1` also begins `Group#10`,
+    /// but `Group#1#` does not.
+    pub fn render_parts<V: AsPartValue>(
+        &self,
+        parts: usize,
+        value: &dyn Fn(&str) -> Option<V>,
+    ) -> Result<Option<String>, RenderMistake> {
         let (mut key, mut longest) = (String::with_capacity(USUAL_KEY), (0, ""));
         for (position, part) in self.parts.iter().enumerate().take(parts) {
             let (field, kind, width) = match part {
@@ -126,7 +139,9 @@ impl Template {
                 Part::Placeholder { field, value, width, .. } => (field, value, *width),
             };
             let Some(value) = value(field) else { return Ok(None) };
-            let written = |value: &Value| form::write(kind, width, value).map_err(|sentence| RenderMistake::Unfit(field.clone(), sentence));
+            let written = |value: &Value| {
+                form::write(kind, width, value).map_err(|sentence| RenderMistake::Unfit(field.clone(), sentence))
+            };
             let text = match value.as_part_value() {
                 PartValue::Json(Value::Null) => return Ok(None),
                 PartValue::Text(text) if form::is_free_text(kind) => Cow::Borrowed(text),
@@ -148,8 +163,9 @@ impl Template {
         Ok(Some(key))
     }
 
-    /// Whether the text of the first `parts` parts may also begin keys with other values. One enum value may begin with another and the
-    /// literal that follows it: `IN_` begins both `IN_2026-11-20` and `IN_PROGRESS_2026-11-20`. Reading the key back tells them apart.
+    /// Whether the text of the first `parts` parts may also begin keys with other values. One enum value may begin with
+    /// another and the literal that follows it: `IN_` begins both `IN_2026-11-20` and `IN_PROGRESS_2026-11-20`. Reading
+    /// the key back tells them apart.
     pub fn runs_on(&self, parts: usize) -> bool {
         self.parts.iter().take(parts).enumerate().any(|(position, part)| {
             let Part::Placeholder { value: ValueType::Enum(values), .. } = part else { return false };
@@ -160,12 +176,13 @@ impl Template {
         })
     }
 
-    /// The text that begins every key whose first `parts` parts have the given values and whose next placeholder's value begins with
-    /// `prefix`. `None` if a value is null or missing. The text misses no such key. The flag tells whether the text begins only such keys;
-    /// if not, the caller must check the value that is read back.
+    /// The text that begins every key whose first `parts` parts have the given values and whose next placeholder's
+    /// value begins with `prefix`. `None` if a value is null or missing. The text misses no such key. The flag tells
+    /// whether the text begins only such keys; if not, the caller must check the value that is read back.
     ///
-    /// Free text is exact unless `prefix` holds a character that escaping changes. Instants and dates are expected in their canonical form.
-    /// A prefix of any other form has no meaning: the text then matches all keys that begin with the first `parts` parts.
+    /// Free text is exact unless `prefix` holds a character that escaping changes. Instants and dates are expected in
+    /// their canonical form. A prefix of any other form has no meaning: the text then matches all keys that begin with
+    /// the first `parts` parts.
     pub fn render_begins_with<V: AsPartValue>(
         &self,
         parts: usize,
@@ -204,7 +221,8 @@ impl Template {
         self.read_values(Spelling::Own, text).map(|values| self.fields_of(values))
     }
 
-    /// The same, whatever the spelling: `None` only if the text spells no values. For what is no item's identity: the keys of indexes.
+    /// The same, whatever the spelling: `None` only if the text spells no values. For what is no item's identity: the
+    /// keys of indexes.
     pub fn read_any_spelling(&self, text: &str) -> Option<Fields> {
         self.read_values(Spelling::Any, text).map(|values| self.fields_of(values))
     }
@@ -239,8 +257,8 @@ impl Template {
         })
     }
 
-    /// The text of each part within a key text, whatever the spelling, in order; `None` if the text does not match this template. Joined,
-    /// they are the text.
+    /// The text of each part within a key text, whatever the spelling, in order; `None` if the text does not match this
+    /// template. Joined, they are the text.
     pub fn split<'t>(&self, text: &'t str) -> Option<Vec<&'t str>> {
         let (values, mut rest) = (self.read_values(Spelling::Any, text)?, text);
         let mut lengths = values.iter().map(|value| value.length);
@@ -306,7 +324,8 @@ impl Template {
 
     /// Whether every text of this template is one of the others, too. False unless that is certain.
     pub fn is_within(&self, others: &[Template]) -> bool {
-        // A field that stands twice has the same value in both places, which the set of texts does not tell. Neither does it tell all limits.
+        // A field that stands twice has the same value in both places, which the set of texts does not tell. Neither
+        // does it tell all limits.
         let repeats = |template: &Template| {
             let mut seen = HashSet::new();
             !template.placeholders().all(|field| seen.insert(field)) || template.spreads().count() > 1
@@ -318,8 +337,8 @@ impl Template {
         texts(self).is_within(&others.iter().map(texts).collect::<Vec<_>>())
     }
 
-    /// The values of the parts from `position` on, last first. `dead` holds the attempts that failed: position and length of the remaining
-    /// text.
+    /// The values of the parts from `position` on, last first. `dead` holds the attempts that failed: position and
+    /// length of the remaining text.
     fn read_from<'t>(
         &self,
         (position, text): (usize, &'t str),
@@ -328,7 +347,9 @@ impl Template {
     ) -> Option<Vec<ReadValue<'_>>> {
         let (field, kind, width, limits) = match self.parts.get(position) {
             None => return text.is_empty().then(Vec::new),
-            Some(Part::Literal(literal)) => return self.read_from((position + 1, text.strip_prefix(literal.as_str())?), spelling, dead),
+            Some(Part::Literal(literal)) => {
+                return self.read_from((position + 1, text.strip_prefix(literal.as_str())?), spelling, dead);
+            }
             Some(Part::Placeholder { field, value, width, limits }) => (field, value, *width, limits),
         };
         if dead.contains(&(position, text.len())) {
@@ -343,7 +364,10 @@ impl Template {
                 None => vec![(text.len(), Cow::Borrowed(text))],
             }
         } else {
-            form::lengths((kind, width), spelling, text).into_iter().map(|length| (length, Cow::Borrowed(&text[..length]))).collect()
+            form::lengths((kind, width), spelling, text)
+                .into_iter()
+                .map(|length| (length, Cow::Borrowed(&text[..length])))
+                .collect()
         };
         for (length, written) in readings {
             if limits.as_ref().is_some_and(|limits| !limits.allow(&written)) {
@@ -359,7 +383,8 @@ impl Template {
         None
     }
 
-    /// Whether the whole key is Binary. Its bytes are shorter than the base64 text, so the limit for keys does not apply to the text.
+    /// Whether the whole key is Binary. Its bytes are shorter than the base64 text, so the limit for keys does not
+    /// apply to the text.
     fn is_binary(&self) -> bool {
         matches!(self.parts.as_slice(), [Part::Placeholder { value: ValueType::Binary, .. }])
     }

@@ -7,8 +7,8 @@ use crate::schema::template::limits::Limits;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The longest text that a key attribute may hold, in bytes (DynamoDB developer guide, "Constraints in Amazon DynamoDB": 2,048 for a
-/// partition key). The table checks the limit of a sort key, 1,024.
+/// The longest text that a key attribute may hold, in bytes (DynamoDB developer guide, "Constraints in Amazon
+/// DynamoDB": 2,048 for a partition key). The table checks the limit of a sort key, 1,024.
 pub const MAX_KEY_BYTES: usize = 2048;
 
 /// A part of a template.
@@ -97,7 +97,8 @@ pub enum TemplateMistakeKind {
 /// Why a key could not be made from values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RenderMistake {
-    /// A value does not have the form that its placeholder needs (a number too wide, a negative padded number …): the field and a sentence.
+    /// A value does not have the form that its placeholder needs (a number too wide, a negative padded number …): the
+    /// field and a sentence.
     Unfit(String, String),
 }
 

@@ -8,7 +8,8 @@ use crate::schema::template::form;
 use crate::schema::template::part::{MAX_KEY_BYTES, Part, TemplateMistake, TemplateMistakeKind};
 use std::ops::Range;
 
-/// The most literals and placeholders in a template: more than any key design has. This bounds the recursion of reading.
+/// The most literals and placeholders in a template: more than any key design has. This bounds the recursion of
+/// reading.
 const MAX_PARTS: usize = 64;
 
 /// A part with its byte range, or only the range if the part is a mistake.
@@ -27,7 +28,9 @@ pub fn parse(text: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> (Vec<Sp
         let (length, part) = match rest.find(['{', '}']) {
             Some(0) if rest.starts_with("{{") => (2, Ok(Part::Literal("{".to_owned()))),
             Some(0) if rest.starts_with("}}") => (2, Ok(Part::Literal("}".to_owned()))),
-            Some(0) if rest.starts_with('}') => (1, malformed("This brace closes nothing; write `}}` for a brace in the key.")),
+            Some(0) if rest.starts_with('}') => {
+                (1, malformed("This brace closes nothing; write `}}` for a brace in the key."))
+            }
             Some(0) => match rest.find('}') {
                 Some(end) => (end + 1, placeholder(&rest[1..end], resolve)),
                 None => (rest.len(), malformed("This brace is not closed; write `{{` for a brace in the key.")),
@@ -75,9 +78,13 @@ fn push(parts: &mut Vec<SpannedPart>, next: SpannedPart) {
 fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Result<Part, TemplateMistakeKind> {
     if inside.starts_with("auth.") || inside.starts_with("auth[") {
         // The path is read again from its text, so only a path that this text gives back is one.
-        let path = ClaimPath::parse(inside).map(|path| path.to_string()).filter(|text| ClaimPath::parse(text) == ClaimPath::parse(inside));
+        let path = ClaimPath::parse(inside)
+            .map(|path| path.to_string())
+            .filter(|text| ClaimPath::parse(text) == ClaimPath::parse(inside));
         let malformed = || malformed(&format!("`{{{inside}}}` is not the path of a claim, such as `{{auth.tenant}}`."));
-        return path.map_or_else(malformed, |field| Ok(Part::Placeholder { field, value: ValueType::Claim, width: None, limits: None }));
+        return path.map_or_else(malformed, |field| {
+            Ok(Part::Placeholder { field, value: ValueType::Claim, width: None, limits: None })
+        });
     }
     let (name, format) = match inside.split_once(':') {
         Some((name, format)) => (name, Some(format)),
@@ -87,7 +94,8 @@ fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Res
         return malformed(&format!("`{{{inside}}}` does not name a field; write `{{{{` for a brace in the key."));
     }
     let value = resolve(name);
-    // For a field named `shard` or `replica`, a leading zero makes the number after the colon a padding width, not a count.
+    // For a field named `shard` or `replica`, a leading zero makes the number after the colon a padding width, not a
+    // count.
     if let (Some(kind), Some(count)) = (SpreadKind::named(name), format)
         && (value.is_none() || !count.starts_with('0'))
     {
@@ -100,11 +108,19 @@ fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Res
     let width = match format {
         None => None,
         Some(_) if !form::is_integer(&value) => {
-            return malformed(&format!("`{name}` is {}, but only Int and Long can be padded with zeros.", value.name()));
+            return malformed(&format!(
+                "`{name}` is {}, but only Int and Long can be padded with zeros.",
+                value.name()
+            ));
         }
         Some(format) => match width(format) {
             Some(width) => Some(width),
-            None => return malformed(&format!("To pad `{name}`, write a 0 and a width from 1 to {}: `{{{name}:08}}`.", form::WIDEST)),
+            None => {
+                return malformed(&format!(
+                    "To pad `{name}`, write a 0 and a width from 1 to {}: `{{{name}:08}}`.",
+                    form::WIDEST
+                ));
+            }
         },
     };
     Ok(Part::Placeholder { field: name.to_owned(), value, width, limits: None })
@@ -117,7 +133,12 @@ fn spread(kind: SpreadKind, count: &str) -> Result<Part, TemplateMistakeKind> {
     match count.parse().ok().filter(|count| digits && (spread::MIN_SPREAD..=spread::MAX_SPREAD).contains(count)) {
         Some(count) => {
             let spread = Spread { kind, count };
-            Ok(Part::Placeholder { field: spread.placeholder(), value: ValueType::Spread(spread), width: None, limits: None })
+            Ok(Part::Placeholder {
+                field: spread.placeholder(),
+                value: ValueType::Spread(spread),
+                width: None,
+                limits: None,
+            })
         }
         None => Err(TemplateMistakeKind::Spread(format!(
             "The number of {word}s in `{{{word}:{count}}}` must be from {} to {}.",

@@ -77,8 +77,16 @@ fn keys_stand_as_designs_write_them() {
         ("Group#{groupId}", json!({ "groupId": "abc" }), "Group#abc"),
         ("User", json!({}), "User"),
         ("{status}_{date}", json!({ "status": "IN_PROGRESS", "date": "2018-10-03" }), "IN_PROGRESS_2018-10-03"),
-        ("POST#{id}#{createdAt}", json!({ "id": "x", "createdAt": "2020-02-01T00:00:00.000Z" }), "POST#x#2020-02-01T00:00:00.000Z"),
-        ("FavoriteDataTag#{userId}#{tagId}#{type}", json!({ "userId": "u", "tagId": "#", "type": "LINK" }), "FavoriteDataTag#u#%23#link"),
+        (
+            "POST#{id}#{createdAt}",
+            json!({ "id": "x", "createdAt": "2020-02-01T00:00:00.000Z" }),
+            "POST#x#2020-02-01T00:00:00.000Z",
+        ),
+        (
+            "FavoriteDataTag#{userId}#{tagId}#{type}",
+            json!({ "userId": "u", "tagId": "#", "type": "LINK" }),
+            "FavoriteDataTag#u#%23#link",
+        ),
         ("item:assigned:{score:08}", json!({ "score": 87 }), "item:assigned:00000087"),
         ("v{n}#{id}", json!({ "n": -3, "id": "" }), "v-3#"),
         ("{{{id}}}", json!({ "id": "x" }), "{x}"),
@@ -113,7 +121,9 @@ fn values_without_the_form_are_unfit() {
         ("{name}#", "name", json!("#".repeat(700))),
     ] {
         match render(text, json!({ field: value })) {
-            Err(RenderMistake::Unfit(name, sentence)) => assert!(name == field && sentence.ends_with('.'), "{sentence}"),
+            Err(RenderMistake::Unfit(name, sentence)) => {
+                assert!(name == field && sentence.ends_with('.'), "{sentence}")
+            }
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -150,14 +160,18 @@ fn another_spelling_is_not_read_but_told() {
         ("{float}", "1E21", json!({ "float": 1e21 })),
         ("{float}", "0.10000000000000000001", json!({ "float": 0.1 })),
     ] {
-        let fields: Value = template(text).read_any_spelling(key).unwrap().into_iter().collect::<serde_json::Map<_, _>>().into();
+        let fields: Value =
+            template(text).read_any_spelling(key).unwrap().into_iter().collect::<serde_json::Map<_, _>>().into();
         assert_eq!(fields, values);
         assert_eq!(template(text).read(key), None, "{text} {key}");
         assert_eq!(template(text).split(key).unwrap().concat(), key);
     }
     // An escape that Keyfold would not write is the text itself.
     for (text, key) in [("{id}#x", "100%25#x"), ("{id}#x", "a%2f#x"), ("{id}#x", "%41%e3#x"), ("T#{id}", "T#%23")] {
-        assert_eq!(template(text).read(key), Some(vec![("id".to_owned(), json!(key.trim_start_matches("T#").trim_end_matches("#x")))]));
+        assert_eq!(
+            template(text).read(key),
+            Some(vec![("id".to_owned(), json!(key.trim_start_matches("T#").trim_end_matches("#x")))])
+        );
     }
 }
 
@@ -184,12 +198,25 @@ fn braces_names_and_types_are_checked() {
     ];
     for (text, place) in malformed {
         let found = kinds(text);
-        assert!(matches!(found.as_slice(), [(at, Malformed(sentence))] if *at == place && sentence.ends_with('.')), "{text}: {found:?}");
+        assert!(
+            matches!(found.as_slice(), [(at, Malformed(sentence))] if *at == place && sentence.ends_with('.')),
+            "{text}: {found:?}"
+        );
     }
-    for text in
-        ["{shard:1}", "{shard:101}", "{shard:010}", "{shard:}", "{shard:-5}", "{shard:+5}", "{replica:5a}", "{replica:999999999999}"]
-    {
-        assert!(matches!(kinds(text).as_slice(), [(_, TemplateMistakeKind::Spread(sentence))] if sentence.ends_with('.')), "{text}");
+    for text in [
+        "{shard:1}",
+        "{shard:101}",
+        "{shard:010}",
+        "{shard:}",
+        "{shard:-5}",
+        "{shard:+5}",
+        "{replica:5a}",
+        "{replica:999999999999}",
+    ] {
+        assert!(
+            matches!(kinds(text).as_slice(), [(_, TemplateMistakeKind::Spread(sentence))] if sentence.ends_with('.')),
+            "{text}"
+        );
     }
     assert_eq!(kinds(&"{flag}".repeat(65)).len(), 1);
     assert_eq!(kinds(&"é".repeat(1025)).len(), 1);
@@ -230,7 +257,17 @@ fn what_cannot_be_inverted_is_refused() {
         );
     }
     assert_eq!(kinds("{id}{name}{n}5").len(), 3, "every mistake is reported");
-    for text in ["{n}-{n}", "{n}.{id}", "{score:03}5", "{score:03}{id}", "{at}{id}", "{at}5", "{date}{at}", "{status}", "{status}#{id}"] {
+    for text in [
+        "{n}-{n}",
+        "{n}.{id}",
+        "{score:03}5",
+        "{score:03}{id}",
+        "{at}{id}",
+        "{at}5",
+        "{date}{at}",
+        "{status}",
+        "{status}#{id}",
+    ] {
         template(text);
     }
 }
@@ -340,7 +377,9 @@ fn shards_and_replicas_are_numbers_below_their_count_and_no_fields() {
     let of = |number: u64| votes.render(&|field| Some(if field == "shard:10" { json!(number) } else { json!("a#1") }));
     assert_eq!(of(9), Ok(Some("votes#a%231#9".to_owned())));
     assert!(matches!(of(10), Err(RenderMistake::Unfit(field, _)) if field == "shard:10"));
-    for (key, read) in [("votes#a#0", true), ("votes#a#9", true), ("votes#a#10", false), ("votes#a#09", false), ("votes#a#", false)] {
+    for (key, read) in
+        [("votes#a#0", true), ("votes#a#9", true), ("votes#a#10", false), ("votes#a#09", false), ("votes#a#", false)]
+    {
         assert_eq!(votes.read(key), read.then(|| vec![("id".to_owned(), json!("a"))]), "{key}");
     }
     // A number that occurs twice in a template must be the same.
@@ -366,7 +405,10 @@ fn shards_and_replicas_are_numbers_below_their_count_and_no_fields() {
         ("{shard:10}5", "{shard:10}5"),
         ("{n}{shard:5}", "{n}{shard:5}"),
     ] {
-        assert!(matches!(kinds(text).as_slice(), [(at, TemplateMistakeKind::NotInvertible(_))] if *at == place), "{text}");
+        assert!(
+            matches!(kinds(text).as_slice(), [(at, TemplateMistakeKind::NotInvertible(_))] if *at == place),
+            "{text}"
+        );
     }
     assert_eq!(votes.without_spread().render(&|_| Some(json!("a#1"))), Ok(Some("votes#a%231#".to_owned())));
     assert_eq!(votes.of_number(3).read("votes#a%231#3"), Some(vec![("id".to_owned(), json!("a#1"))]));
@@ -384,7 +426,8 @@ fn reading_takes_bounded_work() {
     assert_eq!(template.read(&format!("{}b", "a".repeat(600))), None);
 }
 
-const FIELDS: [&str; 13] = ["id", "name", "n", "score:06", "big", "float", "price", "flag", "at", "date", "status", SHARD, "auth.tenant"];
+const FIELDS: [&str; 13] =
+    ["id", "name", "n", "score:06", "big", "float", "price", "flag", "at", "date", "status", SHARD, "auth.tenant"];
 const SHARD: &str = "shard:12";
 
 /// The values of a field, with characters that may surround them in a key.
@@ -395,11 +438,17 @@ fn value_of(field: &str) -> BoxedStrategy<Value> {
         "score:06" => (0..1_000_000).prop_map(Value::from).boxed(),
         "big" => any::<i64>().prop_map(Value::from).boxed(),
         "float" => (-1e9..1e9).prop_map(|float: f64| ValueType::Float.coerce(&json!(float)).unwrap()).boxed(),
-        "price" => "-?[0-9]{1,9}(\\.[0-9]{1,9})?".prop_map(|text| ValueType::Decimal.coerce(&json!(text)).unwrap()).boxed(),
+        "price" => {
+            "-?[0-9]{1,9}(\\.[0-9]{1,9})?".prop_map(|text| ValueType::Decimal.coerce(&json!(text)).unwrap()).boxed()
+        }
         SHARD => (0..12).prop_map(Value::from).boxed(),
         "flag" => any::<bool>().prop_map(Value::from).boxed(),
-        "at" => (0..4_000_000_000_000_i64).prop_map(|millis| json!(crate::schema::scalar::date_time::instant_text(millis))).boxed(),
-        "date" => (1000..9999, 1..13, 1..29).prop_map(|(year, month, day)| json!(format!("{year}-{month:02}-{day:02}"))).boxed(),
+        "at" => (0..4_000_000_000_000_i64)
+            .prop_map(|millis| json!(crate::schema::scalar::date_time::instant_text(millis)))
+            .boxed(),
+        "date" => (1000..9999, 1..13, 1..29)
+            .prop_map(|(year, month, day)| json!(format!("{year}-{month:02}-{day:02}")))
+            .boxed(),
         _ => prop::sample::select(vec![json!("OPEN"), json!("IN"), json!("IN_PROGRESS")]).boxed(),
     }
 }
@@ -408,14 +457,18 @@ type Values = Vec<(&'static str, Value)>;
 
 fn values() -> impl Strategy<Value = Values> {
     FIELDS
-        .map(|field| value_of(field).prop_map(move |value| (if field == SHARD { SHARD } else { field.split(':').next().unwrap() }, value)))
+        .map(|field| {
+            value_of(field)
+                .prop_map(move |value| (if field == SHARD { SHARD } else { field.split(':').next().unwrap() }, value))
+        })
         .to_vec()
 }
 
 /// Random templates that the checker accepts.
 fn templates() -> impl Strategy<Value = Template> {
     let literal =
-        prop::sample::select(vec!["#", "_", "-", "##", "#a#", "a", "T", "_PROGRESS_", "é", "aa", ".", "5", "IN"]).prop_map(str::to_owned);
+        prop::sample::select(vec!["#", "_", "-", "##", "#a#", "a", "T", "_PROGRESS_", "é", "aa", ".", "5", "IN"])
+            .prop_map(str::to_owned);
     let placeholder = prop::sample::select(FIELDS.to_vec()).prop_map(|field| format!("{{{field}}}"));
     let parts = prop::collection::vec(prop_oneof![literal, placeholder], 1..7);
     parts.prop_filter_map("a template that cannot be inverted", |parts| Template::parse(&parts.concat(), &resolve).ok())

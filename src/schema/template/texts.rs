@@ -1,7 +1,8 @@
-//! Which texts a template can be: its parts in, the set of their texts out. Whatever asks whether two keys can be confused asks here.
+//! Which texts a template can be: its parts in, the set of their texts out. Whatever asks whether two keys can be
+//! confused asks here.
 //!
-//! A set holds at least every text that the template reads. It holds no others but numbers that are too large for their type, days that no
-//! calendar has, and free texts that are longer than their limits allow, or are escaped.
+//! A set holds at least every text that the template reads. It holds no others but numbers that are too large for their
+//! type, days that no calendar has, and free texts that are longer than their limits allow, or are escaped.
 
 use crate::schema::scalar::claim_text;
 use crate::schema::scalar::value_type::ValueType;

@@ -1,4 +1,5 @@
-//! Text in `where:`, `set:` or `@default` that is exactly a name in scope in, a warning out: most likely its braces are missing.
+//! Text in `where:`, `set:` or `@default` that is exactly a name in scope in, a warning out: most likely its braces are
+//! missing.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;

@@ -1,4 +1,5 @@
-//! What is known of a schema while the passes run: each pass reads what earlier passes wrote. Must not say what is right or wrong.
+//! What is known of a schema while the passes run: each pass reads what earlier passes wrote. Must not say what is
+//! right or wrong.
 
 use crate::schema::diagnostics::span::Span;
 use crate::schema::model::keys::ItemKeys;
@@ -9,7 +10,8 @@ use apollo_compiler::ast::{FieldDefinition, OperationType, Type};
 use apollo_compiler::{Node, Schema, schema};
 use indexmap::IndexMap;
 
-/// The field of an interface with `@node` and of its types (GraphQL server specification of Relay, "Object Identification").
+/// The field of an interface with `@node` and of its types (GraphQL server specification of Relay, "Object
+/// Identification").
 pub const GLOBAL_ID: &str = "id";
 
 /// A schema while it is checked.
@@ -61,7 +63,8 @@ pub struct Declared {
     pub ty: Type,
     /// How the innermost value is stored.
     pub value: ValueType,
-    /// The attribute for the value: the one named, or the field's own name. A field that is stored only in keys does not use it.
+    /// The attribute for the value: the one named, or the field's own name. A field that is stored only in keys does
+    /// not use it.
     pub attribute: String,
     /// Whether `@attribute(name:)` names the attribute.
     pub named: bool,
@@ -79,7 +82,8 @@ impl Declared {
 }
 
 impl<'a> SchemaDraft<'a> {
-    /// The author's object types and those that Keyfold provides, in the order of their declaration, without introspection types.
+    /// The author's object types and those that Keyfold provides, in the order of their declaration, without
+    /// introspection types.
     pub fn objects(&self) -> impl Iterator<Item = &'a Node<schema::ObjectType>> + use<'a> {
         objects(self.schema)
     }

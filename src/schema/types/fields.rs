@@ -1,11 +1,12 @@
 //! Fields without `@find` in, where each is stored out. Must not know finds.
 //!
-//! A field is stored in the attribute that `@attribute(name:)` names, or in one of the field's own name. But a field without
-//! `@attribute(name:)` is stored only in the keys if it can always be read back from one of them. That is so in two cases:
+//! A field is stored in the attribute that `@attribute(name:)` names, or in one of the field's own name. But a field
+//! without `@attribute(name:)` is stored only in the keys if it can always be read back from one of them. That is so in
+//! two cases:
 //!
 //! - Every template of a table key contains the field.
-//! - Every template of an index key contains the field, and one of them has only non-null fields besides it. That key is then written
-//!   whenever the field has a value.
+//! - Every template of an index key contains the field, and one of them has only non-null fields besides it. That key
+//!   is then written whenever the field has a value.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -25,7 +26,12 @@ use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::schema::{ExtendedType, ObjectType};
 
 /// The stored fields of a type as declared. `table` is the table of an item type.
-pub fn declare(draft: &SchemaDraft, object: &ObjectType, table: Option<&Table>, findings: &mut Findings) -> StoredFields {
+pub fn declare(
+    draft: &SchemaDraft,
+    object: &ObjectType,
+    table: Option<&Table>,
+    findings: &mut Findings,
+) -> StoredFields {
     let mut record = StoredFields::new();
     for field in object.fields.values().filter(|field| !is_find(field) && !draft.is_global_id(object, field)) {
         check_bare(object, field, findings);
@@ -40,11 +46,20 @@ pub fn declare(draft: &SchemaDraft, object: &ObjectType, table: Option<&Table>, 
 /// A stored field must have no arguments and no write directive.
 fn check_bare(object: &ObjectType, field: &FieldDefinition, findings: &mut Findings) {
     if let Some(argument) = field.arguments.first() {
-        let message = format!("`{}.{}` is stored, so its argument `{}` has no effect", object.name, field.name, argument.name);
-        findings.error(rules::KF0305, &span::of(argument.name.location()), message, Some("add `@find` if it is a relation".into()));
+        let message =
+            format!("`{}.{}` is stored, so its argument `{}` has no effect", object.name, field.name, argument.name);
+        findings.error(
+            rules::KF0305,
+            &span::of(argument.name.location()),
+            message,
+            Some("add `@find` if it is a relation".into()),
+        );
     }
     if let Some(write) = crate::schema::syntax::directives::write_of(&field.directives) {
-        let message = format!("`@{}` is on `{}.{}`, but only fields of the Mutation type write", write.name, object.name, field.name);
+        let message = format!(
+            "`@{}` is on `{}.{}`, but only fields of the Mutation type write",
+            write.name, object.name, field.name
+        );
         findings.error(rules::KF0505, &named(write), message, None);
     }
 }
@@ -61,9 +76,14 @@ fn declared(
     let coordinate = format!("{}.{}", object.name, field.name);
     let not_stored = match (draft.kind(inner), draft.schema.types.get(inner)) {
         (_, None) | (Some(Kind::Misshapen), _) => return None,
-        (Some(Kind::Item), _) => Some((format!("`{coordinate}` holds items of `{inner}`, but an attribute cannot hold items"), true)),
-        (Some(Kind::Connection(_)), _) => Some((format!("`{coordinate}` is a connection, but an attribute cannot hold one"), true)),
-        (Some(Kind::Root(_) | Kind::Edge | Kind::PageInfo | Kind::Change(_)), _) | (None, Some(ExtendedType::InputObject(_))) => {
+        (Some(Kind::Item), _) => {
+            Some((format!("`{coordinate}` holds items of `{inner}`, but an attribute cannot hold items"), true))
+        }
+        (Some(Kind::Connection(_)), _) => {
+            Some((format!("`{coordinate}` is a connection, but an attribute cannot hold one"), true))
+        }
+        (Some(Kind::Root(_) | Kind::Edge | Kind::PageInfo | Kind::Change(_)), _)
+        | (None, Some(ExtendedType::InputObject(_))) => {
             Some((format!("`{coordinate}` is a `{inner}`, but an attribute cannot hold one"), false))
         }
         (None, Some(ExtendedType::Interface(_) | ExtendedType::Union(_))) => {
@@ -103,7 +123,11 @@ fn keep(declared: &mut Declared, stored: &span::At<String>, coordinate: &str, fi
     match stored.value.as_str() {
         "EPOCH_SECONDS" if moment => declared.value = ValueType::DateTime(Moment::EpochSeconds),
         "EPOCH_MILLIS" if moment => declared.value = ValueType::DateTime(Moment::EpochMillis),
-        "SET" if declared.ty.is_list() && declared.ty.item_type().is_named() && values::stored_key_type(&declared.value).is_some() => {
+        "SET"
+            if declared.ty.is_list()
+                && declared.ty.item_type().is_named()
+                && values::stored_key_type(&declared.value).is_some() =>
+        {
             declared.value = ValueType::Set(Box::new(declared.value.clone()));
         }
         other => {
@@ -133,8 +157,16 @@ fn time_to_live(declared: &mut Declared, coordinate: &str, findings: &mut Findin
 fn check_attributes(object: &ObjectType, record: &StoredFields, findings: &mut Findings) {
     for (position, (name, field)) in record.iter().enumerate() {
         if let Some((other, _)) = record.iter().take(position).find(|(_, known)| known.attribute == field.attribute) {
-            let message = format!("`{}.{name}` and `{other}` are both stored in the attribute `{}`", object.name, field.attribute);
-            findings.error(rules::KF0301, &field.span, message, Some("give one of them another `@attribute(name:)`".into()));
+            let message = format!(
+                "`{}.{name}` and `{other}` are both stored in the attribute `{}`",
+                object.name, field.attribute
+            );
+            findings.error(
+                rules::KF0301,
+                &field.span,
+                message,
+                Some("give one of them another `@attribute(name:)`".into()),
+            );
         }
     }
 }
@@ -143,14 +175,16 @@ fn check_attributes(object: &ObjectType, record: &StoredFields, findings: &mut F
 pub fn place(name: &str, declared: &Declared, record: &StoredFields, keys: &ItemKeys, table: &Table) -> Stored {
     let held = |templates: &[Template]| templates.iter().all(|template| template.fields().contains(&name));
     let own: Vec<&str> = table.primary_key().map(|key| key.name.as_str()).collect();
-    let mut holders: Vec<String> = keys.keys.iter().filter(|(_, templates)| held(templates)).map(|(key, _)| key.clone()).collect();
+    let mut holders: Vec<String> =
+        keys.keys.iter().filter(|(_, templates)| held(templates)).map(|(key, _)| key.clone()).collect();
 
     let non_null = |field: &str| field == name || record.get(field).is_some_and(|other| other.ty.is_non_null());
     let always_written = |key: &String| {
         let templates = keys.keys.get(key).map(Vec::as_slice).unwrap_or_default();
         own.contains(&key.as_str()) || templates.iter().any(|template| template.fields().into_iter().all(non_null))
     };
-    // A read takes the field from one key: the table's own keys come first, then keys that are always written with the field.
+    // A read takes the field from one key: the table's own keys come first, then keys that are always written with the
+    // field.
     holders.sort_by_key(|key| (!own.contains(&key.as_str()), !always_written(key)));
     let same = key_is_the_field(name, declared, keys, table);
     // DynamoDB reads the time to live only from its attribute.
@@ -166,7 +200,8 @@ pub fn place(name: &str, declared: &Declared, record: &StoredFields, keys: &Item
     Stored { attribute, keys: holders, identity, formerly, value: declared.value.clone() }
 }
 
-/// Whether the field's attribute is a key attribute that holds the field itself: its template is `{field}`, and its type is the field's.
+/// Whether the field's attribute is a key attribute that holds the field itself: its template is `{field}`, and its
+/// type is the field's.
 fn key_is_the_field(name: &str, declared: &Declared, keys: &ItemKeys, table: &Table) -> bool {
     keys.keys.get(&declared.attribute).is_some_and(|templates| is_whole(templates, name))
         && table.key_attributes().iter().any(|key| key.name == declared.attribute && keeps(declared, key.kind))
@@ -179,7 +214,9 @@ fn keeps(declared: &Declared, kind: KeyType) -> bool {
 /// Whether the templates are just `{field}`.
 pub fn is_whole(templates: &[Template], name: &str) -> bool {
     match templates {
-        [template] => matches!(template.parts.as_slice(), [Part::Placeholder { field, width: None, .. }] if field == name),
+        [template] => {
+            matches!(template.parts.as_slice(), [Part::Placeholder { field, width: None, .. }] if field == name)
+        }
         _ => false,
     }
 }
@@ -196,13 +233,21 @@ fn check_epoch(type_name: &str, (name, declared): (&str, &Declared), findings: &
         ValueType::DateTime(Moment::EpochMillis) => "EPOCH_MILLIS",
         _ => return,
     };
-    let message = format!("`stored: {word}` has no effect: `{type_name}.{name}` is part of a key's text, which holds the time as text");
+    let message = format!(
+        "`stored: {word}` has no effect: `{type_name}.{name}` is part of a key's text, which holds the time as text"
+    );
     let help = "leave `stored:` out, make the key a number (`sortKeyType: N`), or store the field in its own attribute as well";
     findings.error(rules::KF0303, &declared.span, message, Some(help.into()));
 }
 
 /// A stored attribute must not be a key attribute with other content, nor a constant.
-pub fn check_conflicts(type_name: &str, record: &StoredFields, keys: &ItemKeys, table: &Table, findings: &mut Findings) {
+pub fn check_conflicts(
+    type_name: &str,
+    record: &StoredFields,
+    keys: &ItemKeys,
+    table: &Table,
+    findings: &mut Findings,
+) {
     let key_attributes = table.key_attributes();
     for (name, declared) in record {
         let stored = place(name, declared, record, keys, table);
@@ -213,13 +258,17 @@ pub fn check_conflicts(type_name: &str, record: &StoredFields, keys: &ItemKeys, 
             }
             continue;
         };
-        let clash = key_attributes.iter().find(|key| key.name == attribute).filter(|key| match keys.keys.contains_key(&key.name) {
-            true => !key_is_the_field(name, declared, keys, table),
-            // The item type is not in that index, but DynamoDB refuses an item whose attribute has another type than the index key.
-            false => !keeps(declared, key.kind),
+        let clash = key_attributes.iter().find(|key| key.name == attribute).filter(|key| {
+            match keys.keys.contains_key(&key.name) {
+                true => !key_is_the_field(name, declared, keys, table),
+                // The item type is not in that index, but DynamoDB refuses an item whose attribute has another type
+                // than the index key.
+                false => !keeps(declared, key.kind),
+            }
         });
         if let Some(key) = clash {
-            let message = format!("`{type_name}.{name}` is stored in `{attribute}`, a key attribute with other content");
+            let message =
+                format!("`{type_name}.{name}` is stored in `{attribute}`, a key attribute with other content");
             let names: Vec<&str> = key_attributes.iter().map(|key| key.name.as_str()).collect();
             let help = match keeps(declared, key.kind) {
                 true => format!("make the key `{{{name}}}`, or choose an attribute other than {}", list(&names)),
@@ -229,7 +278,12 @@ pub fn check_conflicts(type_name: &str, record: &StoredFields, keys: &ItemKeys, 
         }
         if keys.constants.iter().any(|(constant, _)| *constant == attribute) {
             let message = format!("`{type_name}.{name}` is stored in `{attribute}`, a constant of the type");
-            findings.error(rules::KF0302, &declared.span, message, Some("choose another attribute for one of them".into()));
+            findings.error(
+                rules::KF0302,
+                &declared.span,
+                message,
+                Some("choose another attribute for one of them".into()),
+            );
         }
     }
 }

@@ -1,5 +1,5 @@
-//! A field's arguments, and the fields of their input objects under dotted names (`input.name`), in; their types out. Also tells whether
-//! an input object can be written as an embedded object. Must not know what they are used for.
+//! A field's arguments, and the fields of their input objects under dotted names (`input.name`), in; their types out.
+//! Also tells whether an input object can be written as an embedded object. Must not know what they are used for.
 
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::Span;
@@ -52,7 +52,10 @@ pub fn input<'a>(schema: &'a Schema, field: &'a FieldDefinition, name: &str) -> 
 
 /// The arguments of a field.
 pub fn arguments(field: &FieldDefinition) -> impl Iterator<Item = Input<'_>> {
-    field.arguments.iter().map(|argument| input_of(argument.name.to_string(), argument, span::of(argument.name.location())))
+    field
+        .arguments
+        .iter()
+        .map(|argument| input_of(argument.name.to_string(), argument, span::of(argument.name.location())))
 }
 
 /// The fields of an input object that is not in a list, under their dotted names; empty for anything else.
@@ -95,9 +98,14 @@ pub fn writable(draft: &SchemaDraft, from: &ValueType, to: &ValueType) -> Result
     }
 }
 
-/// Each field of the input object must fit a field of the embedded object. Each field of the embedded object that is never null must be
-/// non-null in the input object or have a default.
-fn object_fits(draft: &SchemaDraft, object: &InputObjectType, record: &StoredFields, depth: usize) -> Result<(), String> {
+/// Each field of the input object must fit a field of the embedded object. Each field of the embedded object that is
+/// never null must be non-null in the input object or have a default.
+fn object_fits(
+    draft: &SchemaDraft,
+    object: &InputObjectType,
+    record: &StoredFields,
+    depth: usize,
+) -> Result<(), String> {
     for (name, field) in &object.fields {
         let Some(declared) = record.get(name.as_str()) else {
             return Err(format!("no field matches `{}.{name}`", object.name));

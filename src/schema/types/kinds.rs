@@ -1,9 +1,9 @@
-//! Object types in; out: what each stands for, which is root, item, connection, edge, page info, change or embedded. Must not know keys or
-//! finds.
+//! Object types in; out: what each stands for, which is root, item, connection, edge, page info, change or embedded.
+//! Must not know keys or finds.
 //!
-//! A connection is recognised by its shape, not by its name (Relay cursor connections specification). It is a type without `@item` that has
-//! no fields but `nodes`, `edges` and `pageInfo`, with at least one of the first two. Its nodes are items, or of an abstract type. A change is
-//! recognised by its field `change: ChangeKind!`.
+//! A connection is recognised by its shape, not by its name (Relay cursor connections specification). It is a type
+//! without `@item` that has no fields but `nodes`, `edges` and `pageInfo`, with at least one of the first two. Its
+//! nodes are items, or of an abstract type. A change is recognised by its field `change: ChangeKind!`.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -29,7 +29,8 @@ pub fn classify(schema: &Schema, findings: &mut Findings) -> IndexMap<String, Ki
         kinds.insert(object.name.to_string(), first_kind(schema, object, findings));
     }
     if let Some(object) = schema.get_object(PAGE_INFO).filter(|_| kinds.get(PAGE_INFO) == Some(&Kind::Embedded))
-        && objects(schema).any(|object| object.fields.get("pageInfo").is_some_and(|field| field.ty.inner_named_type() == PAGE_INFO))
+        && objects(schema)
+            .any(|object| object.fields.get("pageInfo").is_some_and(|field| field.ty.inner_named_type() == PAGE_INFO))
     {
         report_no_page_info(object, findings);
         kinds.insert(PAGE_INFO.to_owned(), Kind::PageInfo);
@@ -48,7 +49,8 @@ pub fn classify(schema: &Schema, findings: &mut Findings) -> IndexMap<String, Ki
     }
     for object in objects(schema) {
         if kinds.get(object.name.as_str()) == Some(&Kind::Embedded)
-            && let Some(page_info) = object.fields.get("pageInfo").filter(|field| field.ty.inner_named_type() == PAGE_INFO)
+            && let Some(page_info) =
+                object.fields.get("pageInfo").filter(|field| field.ty.inner_named_type() == PAGE_INFO)
         {
             report_no_connection(object, page_info, findings);
             kinds.insert(object.name.to_string(), Kind::Misshapen);
@@ -123,8 +125,9 @@ fn connection<'s>(
     kinds: &IndexMap<String, Kind>,
     object: &ObjectType,
 ) -> Option<(String, Option<&'s Node<ObjectType>>)> {
-    let page_info =
-        |field: &FieldDefinition| field.ty.is_named() && kinds.get(field.ty.inner_named_type().as_str()) == Some(&Kind::PageInfo);
+    let page_info = |field: &FieldDefinition| {
+        field.ty.is_named() && kinds.get(field.ty.inner_named_type().as_str()) == Some(&Kind::PageInfo)
+    };
     let (mut node, mut edge) = (None::<String>, None);
     for (name, field) in &object.fields {
         let of_list = field.ty.is_list() && field.ty.item_type().is_named();
@@ -145,7 +148,8 @@ fn connection<'s>(
         node = Some(found.to_string());
     }
     let node = node?;
-    let abstract_type = matches!(schema.types.get(node.as_str()), Some(ExtendedType::Interface(_) | ExtendedType::Union(_)));
+    let abstract_type =
+        matches!(schema.types.get(node.as_str()), Some(ExtendedType::Interface(_) | ExtendedType::Union(_)));
     (abstract_type || kinds.get(&node) == Some(&Kind::Item)).then_some((node, edge))
 }
 
@@ -167,7 +171,8 @@ fn change(kinds: &IndexMap<String, Kind>, object: &ObjectType, findings: &mut Fi
                 _ => false,
             };
         if !fits {
-            let message = format!("`{}` is a change of an item, but `{name}: {}` is not part of a change", object.name, field.ty);
+            let message =
+                format!("`{}` is a change of an item, but `{name}: {}` is not part of a change", object.name, field.ty);
             let help = "a change has `change: ChangeKind!`, `node` and `previous` of one item type, which may be null, and `id: ID!`";
             findings.error(rules::KF0903, &span::of(name.location()), message, Some(help.into()));
             return None;
@@ -197,8 +202,12 @@ fn check_edge(edge: &ObjectType, node: &str, findings: &mut Findings) {
 
 /// A type with a `pageInfo` is meant as a connection, so report what keeps it from being one.
 fn report_no_connection(object: &ObjectType, page_info: &FieldDefinition, findings: &mut Findings) {
-    let others: Vec<&str> =
-        object.fields.keys().map(|name| name.as_str()).filter(|name| !["nodes", "edges", "pageInfo"].contains(name)).collect();
+    let others: Vec<&str> = object
+        .fields
+        .keys()
+        .map(|name| name.as_str())
+        .filter(|name| !["nodes", "edges", "pageInfo"].contains(name))
+        .collect();
     let why = if !others.is_empty() {
         format!("{} does not belong to a connection", list(&others))
     } else if object.fields.len() == 1 {
@@ -206,8 +215,7 @@ fn report_no_connection(object: &ObjectType, page_info: &FieldDefinition, findin
     } else {
         "its `nodes`, or the `node` of its `edges`, are not of one item type".to_owned()
     };
-    let help =
-        "a connection has `nodes: [Item!]!`, `edges: [ItemEdge!]!` (with `node` and `cursor`) and `pageInfo: PageInfo!`, and nothing more";
+    let help = "a connection has `nodes: [Item!]!`, `edges: [ItemEdge!]!` (with `node` and `cursor`) and `pageInfo: PageInfo!`, and nothing more";
     findings.error(
         rules::KF0501,
         &span::of(page_info.name.location()),

@@ -1,4 +1,5 @@
-//! Object types in; out: what each stands for, and where its fields are stored. Must not know how a field is read or written.
+//! Object types in; out: what each stands for, and where its fields are stored. Must not know how a field is read or
+//! written.
 
 pub mod bare_text;
 pub mod draft;

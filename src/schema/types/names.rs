@@ -1,5 +1,5 @@
-//! An item type and a field's arguments in; out: what names mean in a condition or an expression over them. Must not know what the
-//! condition is for.
+//! An item type and a field's arguments in; out: what names mean in a condition or an expression over them. Must not
+//! know what the condition is for.
 
 use crate::schema::expression::names::{Named, Names};
 use crate::schema::model::Stored;
@@ -22,9 +22,11 @@ pub struct ItemNames<'a> {
     pub keys: &'a ItemKeys,
     /// The item's table.
     pub table: &'a Table,
-    /// Whether `attribute_exists` may name a field that is stored only in the table's key, and test the key attribute instead.
+    /// Whether `attribute_exists` may name a field that is stored only in the table's key, and test the key attribute
+    /// instead.
     pub keys_tell: bool,
-    /// The type and stored fields of the item that a mutation's `@find` found. Its fields are named as `:Repo.nextNumber`.
+    /// The type and stored fields of the item that a mutation's `@find` found. Its fields are named as
+    /// `:Repo.nextNumber`.
     pub found: Option<(&'a str, &'a StoredFields)>,
 }
 
@@ -39,14 +41,13 @@ impl<'a> ItemNames<'a> {
     pub fn attribute(&self, name: &str) -> Option<String> {
         let declared = self.record.get(name)?;
         let stored = self.place(name)?;
-        let whole = |key: &&String| {
-            self.keys.keys.get(*key).is_some_and(|templates| fields::is_whole(templates, name))
-                && self
-                    .table
-                    .key_attributes()
-                    .iter()
-                    .any(|known| known.name == **key && values::stored_key_type(&declared.value) == Some(known.kind))
-        };
+        let whole =
+            |key: &&String| {
+                self.keys.keys.get(*key).is_some_and(|templates| fields::is_whole(templates, name))
+                    && self.table.key_attributes().iter().any(|known| {
+                        known.name == **key && values::stored_key_type(&declared.value) == Some(known.kind)
+                    })
+            };
         stored.attribute.or_else(|| stored.keys.iter().find(whole).cloned())
     }
 
@@ -126,7 +127,8 @@ impl Names for ItemNames<'_> {
                 members if members.is_empty() => vec![input.name],
                 members => members.into_iter().map(|member| member.name).collect(),
             });
-            let found = self.found.iter().flat_map(|(item, record)| record.keys().map(move |field| format!("{item}.{field}")));
+            let found =
+                self.found.iter().flat_map(|(item, record)| record.keys().map(move |field| format!("{item}.{field}")));
             all.chain(found).collect::<Vec<_>>()
         };
         if let Some(declared) = self.of_found(name) {

@@ -1,5 +1,5 @@
-//! Names of GraphQL leaf types in, value types out, with the stored text of enum values. Also tells which type of value may stand for
-//! which. Must not know items or keys.
+//! Names of GraphQL leaf types in, value types out, with the stored text of enum values. Also tells which type of value
+//! may stand for which. Must not know items or keys.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -36,17 +36,24 @@ fn enum_values(definition: &EnumType) -> EnumValues {
     EnumValues { name: definition.name.to_string(), stored }
 }
 
-/// Two values of an enum must not be stored as the same text. None may be stored as an empty text, which no key may hold.
+/// Two values of an enum must not be stored as the same text. None may be stored as an empty text, which no key may
+/// hold.
 pub fn check_enums(schema: &Schema, findings: &mut Findings) {
     for definition in schema.types.values().filter_map(|definition| definition.as_enum()) {
         let values = enum_values(definition);
         for (position, (name, stored)) in values.stored.iter().enumerate() {
             let named = definition.values.get(name.as_str()).and_then(|value| value.directives.get("attribute"));
             let place = named.and_then(|directive| text(directive, "name")).map(|at| at.span);
-            let place =
-                place.unwrap_or_else(|| span::of(definition.values.get_key_value(name.as_str()).and_then(|(key, _)| key.location())));
+            let place = place.unwrap_or_else(|| {
+                span::of(definition.values.get_key_value(name.as_str()).and_then(|(key, _)| key.location()))
+            });
             if stored.is_empty() {
-                findings.error(rules::KF0306, &place, format!("`{}.{name}` is stored as an empty text", values.name), None);
+                findings.error(
+                    rules::KF0306,
+                    &place,
+                    format!("`{}.{name}` is stored as an empty text", values.name),
+                    None,
+                );
             }
             if let Some((other, _)) = values.stored.iter().take(position).find(|(_, known)| *known == stored) {
                 let message = format!("`{}.{name}` and `{other}` are both stored as \"{stored}\"", values.name);

@@ -1,7 +1,7 @@
 //! A field of `Subscription` in, what it watches out. Must not know how changes arrive.
 //!
-//! Names bind the item's fields as they do for a find. Here the bindings are held against the images of a changed item, so any stored field
-//! can be bound, and no access path is needed.
+//! Names bind the item's fields as they do for a find. Here the bindings are held against the images of a changed item,
+//! so any stored field can be bound, and no access path is needed.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -31,7 +31,10 @@ pub fn read_watch(
     let (keys, record) = draft.item(&item)?;
     let table = draft.tables.get(keys.table)?;
     if table.stream != Some(StreamView::NewAndOldImages) {
-        let message = format!("`{parent}.{}` watches `{item}`, but the table `{}` has no stream with both images", field.name, table.name);
+        let message = format!(
+            "`{parent}.{}` watches `{item}`, but the table `{}` has no stream with both images",
+            field.name, table.name
+        );
         let help = "give the table one: `@table(…, stream: NEW_AND_OLD_IMAGES)`";
         findings.error(rules::KF0902, &named(directive), message, Some(help.into()));
     }
@@ -63,7 +66,8 @@ pub fn read_watch(
     let bindings = where_clause::read_where(&watched, findings);
     let filtered = filter.iter().flatten().flat_map(Condition::arguments).collect::<Vec<_>>();
     let bindings = bindings.and_then(|bindings| scope::bind(&watched, bindings, &filtered, findings))?;
-    let sound = check_bindings(&watched, &bindings, findings) & check_arguments((&watched, field), &bindings, &filtered, findings);
+    let sound = check_bindings(&watched, &bindings, findings)
+        & check_arguments((&watched, field), &bindings, &filtered, findings);
     let filter = filter.ok()?;
     let initial = match flag(directive, "initial") && sound {
         true => Some(read_watched(wanted(Returns::One), findings)?),
@@ -103,7 +107,9 @@ fn watched_item(
 /// The kinds of change that `on:` names; all without it.
 fn kinds(directive: &Directive) -> Vec<ChangeKind> {
     let Some(written) = argument(directive, "on") else { return ChangeKind::ALL.to_vec() };
-    let is_named = |kind: &ChangeKind| items(written).iter().any(|value| value.as_enum().is_some_and(|name| name.as_str() == kind.name()));
+    let is_named = |kind: &ChangeKind| {
+        items(written).iter().any(|value| value.as_enum().is_some_and(|name| name.as_str() == kind.name()))
+    };
     ChangeKind::ALL.into_iter().filter(is_named).collect()
 }
 
@@ -135,7 +141,10 @@ fn check_arguments(
     for argument in &field.arguments {
         let name = argument.name.as_str();
         let is_text = argument.ty.is_named() && ["ID", "String"].contains(&argument.ty.inner_named_type().as_str());
-        if bindings.uses(name) || filtered.iter().any(|used| used.split('.').next() == Some(name)) || name == AFTER && is_text {
+        if bindings.uses(name)
+            || filtered.iter().any(|used| used.split('.').next() == Some(name))
+            || name == AFTER && is_text
+        {
             continue;
         }
         let message = match name {
@@ -145,7 +154,11 @@ fn check_arguments(
                 wanted.target.item
             ),
         };
-        let help = if name == AFTER { Some("make it `ID`".to_owned()) } else { suggest(name, wanted.record.keys().map(String::as_str)) };
+        let help = if name == AFTER {
+            Some("make it `ID`".to_owned())
+        } else {
+            suggest(name, wanted.record.keys().map(String::as_str))
+        };
         findings.error(rules::KF0904, &span::of(argument.name.location()), message, help);
         sound = false;
     }

@@ -36,7 +36,9 @@ impl Writing<'_> {
     pub fn own_item(&self) -> Option<&str> {
         let is_item = |name: &&str| self.draft.kind(name) == Some(&Kind::Item);
         let own = Some(self.field.ty.inner_named_type().as_str()).filter(is_item);
-        let named = || self.field.directives.iter().filter_map(|directive| directive.specified_argument_by_name("item")?.as_enum());
+        let named = || {
+            self.field.directives.iter().filter_map(|directive| directive.specified_argument_by_name("item")?.as_enum())
+        };
         let mut items = named().map(|name| name.as_str()).filter(is_item);
         own.or_else(|| items.next().filter(|first| items.all(|other| other == *first)))
     }

@@ -1,5 +1,5 @@
-//! Arguments, fields of input objects and items in scope in; out: what each field of the target is bound to by name. Must not know which
-//! key uses it.
+//! Arguments, fields of input objects and items in scope in; out: what each field of the target is bound to by name.
+//! Must not know which key uses it.
 //!
 //! For each field of the target, the first of these that exists binds it:
 //!
@@ -8,12 +8,12 @@
 //! 3. an argument named `<target><Field>`: `containerId` for `Container.id`;
 //! 4. a field of its name in an argument that is an input object;
 //! 5. a field of an item in scope as `<type><Field>`: after a put of a Group, `id` is `groupId`;
-//! 6. a field of the same name of an item in scope, unless 5 uses that item's field under its longer name. `id` identifies an item, so it
-//!    binds only items of the same type. A written value is copied this way only if the field has no default and is an ID or never null:
-//!    two types may have a field of the same name by chance.
+//! 6. a field of the same name of an item in scope, unless 5 uses that item's field under its longer name. `id`
+//!    identifies an item, so it binds only items of the same type. A written value is copied this way only if the field
+//!    has no default and is an ID or never null: two types may have a field of the same name by chance.
 //!
-//! An `id` is the id of one type, so 2 and 4 bind `id` only to items of the field's own type. A field whose type is no item has the only item
-//! type that its directives name.
+//! An `id` is the id of one type, so 2 and 4 bind `id` only to items of the field's own type. A field whose type is no
+//! item has the only item type that its directives name.
 //!
 //! An argument that is null at run time binds nothing, but it still hides the items in scope (5 and 6).
 
@@ -75,7 +75,12 @@ pub fn by_argument(writing: &Writing, wish: &Wish, findings: &mut Findings) -> R
         [first, ..] => {
             let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
             let message = format!("`{}.{}` could come from any of {}", wish.owner, wish.name, list(&names));
-            findings.error(rules::KF0713, &first.span, message, Some("choose one in `set:` or `where:`, or rename the others".into()));
+            findings.error(
+                rules::KF0713,
+                &first.span,
+                message,
+                Some("choose one in `set:` or `where:`, or rename the others".into()),
+            );
             Err(())
         }
     }
@@ -90,12 +95,19 @@ fn is_foreign_id(writing: &Writing, owner: &str, name: &str) -> bool {
 pub fn other_id<'a>(writing: &Writing<'a>, owner: &str) -> Option<Input<'a>> {
     let schema = writing.draft.schema;
     let members = || inputs::arguments(writing.field).flat_map(|argument| inputs::members(schema, &argument));
-    let bare = || inputs::input(schema, writing.field, "id").or_else(|| members().find(|member| member.name.ends_with(".id")));
+    let bare =
+        || inputs::input(schema, writing.field, "id").or_else(|| members().find(|member| member.name.ends_with(".id")));
     is_foreign_id(writing, owner, "id").then(bare)?
 }
 
-/// Reports that nothing binds the id of an item although there is an `id`. `less` says whether the item could be found without it.
-pub fn report_other_id(writing: &Writing, (owner, clause, less): (&str, &str, bool), (id, span): (&Input, &Span), findings: &mut Findings) {
+/// Reports that nothing binds the id of an item although there is an `id`. `less` says whether the item could be found
+/// without it.
+pub fn report_other_id(
+    writing: &Writing,
+    (owner, clause, less): (&str, &str, bool),
+    (id, span): (&Input, &Span),
+    findings: &mut Findings,
+) {
     let whose = match writing.own_item() {
         Some(own) => format!("is the id of the `{own}`"),
         None => format!("belongs to no type, because `{}` writes items of several", writing.coordinate()),
@@ -111,7 +123,13 @@ pub fn report_other_id(writing: &Writing, (owner, clause, less): (&str, &str, bo
 }
 
 /// Binds the argument if the field can hold its values; `Err` if not.
-fn checked(writing: &Writing, wish: &Wish, declared: &Declared, input: &Input, findings: &mut Findings) -> Result<FieldBinding, ()> {
+fn checked(
+    writing: &Writing,
+    wish: &Wish,
+    declared: &Declared,
+    input: &Input,
+    findings: &mut Findings,
+) -> Result<FieldBinding, ()> {
     let from = input.value(writing.draft.schema);
     let (depth, wanted) = (depth_of(input.ty), depth_of(&declared.ty));
     let list = wish.purpose == Purpose::Key { many: true } && depth == wanted + 1;
@@ -123,8 +141,10 @@ fn checked(writing: &Writing, wish: &Wish, declared: &Declared, input: &Input, f
     };
     if let Err(why) = sound {
         let coordinate = format!("{}.{}", wish.owner, wish.name);
-        let message =
-            format!("the argument `{}` of type `{}` does not fit `{coordinate}` of type `{}`: {why}", input.name, input.ty, declared.ty);
+        let message = format!(
+            "the argument `{}` of type `{}` does not fit `{coordinate}` of type `{}`: {why}",
+            input.name, input.ty, declared.ty
+        );
         findings.error(rules::KF0704, &input.span, message, None);
         return Err(());
     }
@@ -150,7 +170,8 @@ pub fn by_item(acting: &Acting, wish: &Wish, findings: &mut Findings) -> Result<
     let short = || {
         let used = |item: &str| wish.record.contains_key(&prefixed(item, wish.name)) && item != wish.owner;
         let copied = wish.purpose != Purpose::Value
-            || declared.rules.default.is_none() && (matches!(declared.value, ValueType::Id) || declared.ty.is_non_null());
+            || declared.rules.default.is_none()
+                && (matches!(declared.value, ValueType::Id) || declared.ty.is_non_null());
         let same = |item: &str, field: &str| field == wish.name && !used(item) && (field != "id" || item == wish.owner);
         if copied { all_named(acting.scope, declared, &same) } else { Vec::new() }
     };
@@ -158,7 +179,12 @@ pub fn by_item(acting: &Acting, wish: &Wish, findings: &mut Findings) -> Result<
 }
 
 /// The only field found; `Err` if there are several.
-fn one_of(acting: &Acting, wish: &Wish, found: &[(&InScope, &str)], findings: &mut Findings) -> Result<Option<FieldBinding>, ()> {
+fn one_of(
+    acting: &Acting,
+    wish: &Wish,
+    found: &[(&InScope, &str)],
+    findings: &mut Findings,
+) -> Result<Option<FieldBinding>, ()> {
     let span = &acting.directive.span;
     let bound = |item: &InScope, field: &str| {
         let nullable = item.record.get(field).is_none_or(|field| !field.ty.is_non_null());
@@ -180,8 +206,16 @@ fn one_of(acting: &Acting, wish: &Wish, found: &[(&InScope, &str)], findings: &m
 }
 
 /// The fields of items in scope that fit by type, and whose name `named` accepts.
-fn all_named<'s>(scope: &'s [InScope<'s>], declared: &Declared, named: &dyn Fn(&str, &str) -> bool) -> Vec<(&'s InScope<'s>, &'s str)> {
-    let fits = |own: &Declared| depth_of(&own.ty) == depth_of(&declared.ty) && values::fits(&own.value, &declared.value);
+fn all_named<'s>(
+    scope: &'s [InScope<'s>],
+    declared: &Declared,
+    named: &dyn Fn(&str, &str) -> bool,
+) -> Vec<(&'s InScope<'s>, &'s str)> {
+    let fits =
+        |own: &Declared| depth_of(&own.ty) == depth_of(&declared.ty) && values::fits(&own.value, &declared.value);
     let fields = scope.iter().flat_map(|item| item.record.iter().map(move |(field, own)| (item, field.as_str(), own)));
-    fields.filter(|(item, field, own)| fits(own) && named(&item.item, field)).map(|(item, field, _)| (item, field)).collect()
+    fields
+        .filter(|(item, field, own)| fits(own) && named(&item.item, field))
+        .map(|(item, field, _)| (item, field))
+        .collect()
 }

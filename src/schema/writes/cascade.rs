@@ -1,4 +1,5 @@
-//! `cascade:` of a delete in; out: the paths of relations whose items are deleted too. Must not know how they are deleted.
+//! `cascade:` of a delete in; out: the paths of relations whose items are deleted too. Must not know how they are
+//! deleted.
 
 use super::acting::Acting;
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -12,7 +13,8 @@ use crate::schema::types::draft::is_find;
 
 /// Each path as relation names; `None` on a mistake.
 pub fn read_cascade(acting: &Acting, findings: &mut Findings) -> Option<Vec<Vec<String>>> {
-    let paths: Vec<Option<Vec<String>>> = acting.directive.cascade.iter().map(|written| path(acting, written, findings)).collect();
+    let paths: Vec<Option<Vec<String>>> =
+        acting.directive.cascade.iter().map(|written| path(acting, written, findings)).collect();
     paths.into_iter().collect()
 }
 
@@ -27,13 +29,20 @@ fn path(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Optio
         let fields = draft.schema.get_object(&reached).map(|object| &object.fields)?;
         let Some(field) = fields.get(name).filter(|field| is_find(field)) else {
             let relations = fields.values().filter(|field| is_find(field)).map(|field| field.name.as_str());
-            findings.error(rules::KF0715, &place, format!("`{name}` is not a relation of `{reached}`"), suggest(name, relations));
+            findings.error(
+                rules::KF0715,
+                &place,
+                format!("`{name}` is not a relation of `{reached}`"),
+                suggest(name, relations),
+            );
             return None;
         };
         // A mistake in the relation itself is reported at its own field.
         let target = target::of_relation(draft, &reached, name)?;
-        let through = field.directives.get("find").and_then(|find| crate::schema::syntax::directives::text(find, "through"));
-        let needs = field.arguments.iter().find(|argument| argument.ty.is_non_null() && argument.default_value.is_none());
+        let through =
+            field.directives.get("find").and_then(|find| crate::schema::syntax::directives::text(find, "through"));
+        let needs =
+            field.arguments.iter().find(|argument| argument.ty.is_non_null() && argument.default_value.is_none());
         let refusal = match () {
             () if matches!(target.returns, Returns::Exists | Returns::Count) => {
                 Some((format!("`{reached}.{name}` is of type `{}`, which holds no items", field.ty), None))
@@ -44,11 +53,18 @@ fn path(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Optio
             }
             () if through.is_some() => {
                 let through = through.map(|at| at.value).unwrap_or_default();
-                let message = format!("`{reached}.{name}` goes through other relations, and `cascade:` must name each of them");
+                let message =
+                    format!("`{reached}.{name}` goes through other relations, and `cascade:` must name each of them");
                 Some((message, Some(format!("name them: `cascade: [\"{through}\", …]`"))))
             }
             () => needs.map(|argument| {
-                (format!("`{reached}.{name}` needs the argument `{}`, but a cascade passes no arguments", argument.name), None)
+                (
+                    format!(
+                        "`{reached}.{name}` needs the argument `{}`, but a cascade passes no arguments",
+                        argument.name
+                    ),
+                    None,
+                )
             }),
         };
         if let Some((message, help)) = refusal {

@@ -23,7 +23,8 @@ use std::collections::HashSet;
 /// The bindings by field, and the fields that a null leaves unbound.
 pub type Clause = (IndexMap<String, FieldBinding>, HashSet<String>);
 
-/// Reads every entry; `None` if one has a mistake. `owner` is the type whose fields are bound: the item, or the element of its list.
+/// Reads every entry; `None` if one has a mistake. `owner` is the type whose fields are bound: the item, or the element
+/// of its list.
 pub fn read_clause(acting: &Acting, (owner, record): (&str, &StoredFields), findings: &mut Findings) -> Option<Clause> {
     let mut bound = IndexMap::new();
     let mut hidden = HashSet::new();
@@ -37,7 +38,12 @@ pub fn read_clause(acting: &Acting, (owner, record): (&str, &StoredFields), find
     for (field, written) in &acting.directive.bindings {
         let Some(declared) = record.get(&field.value) else {
             let message = format!("`{}` is not a stored field of `{owner}`", field.value);
-            findings.error(rules::KF0702, &field.span, message, suggest(&field.value, record.keys().map(String::as_str)));
+            findings.error(
+                rules::KF0702,
+                &field.span,
+                message,
+                suggest(&field.value, record.keys().map(String::as_str)),
+            );
             sound = false;
             continue;
         };
@@ -69,9 +75,13 @@ impl Entry<'_> {
         let place = span::of(written.location());
         let literal = written.as_enum().map(|name| At { value: name.to_string(), span: place.clone() });
         let Some(text) = literal.or_else(|| string(written)) else {
-            let help =
-                "write a template: `\"{argument}\"`, `\"{groupId}\"` of an item in scope, or a text; write null to leave the field unbound";
-            findings.error(rules::KF0702, &place, format!("the value of `{}` must be a text", self.field.value), Some(help.into()));
+            let help = "write a template: `\"{argument}\"`, `\"{groupId}\"` of an item in scope, or a text; write null to leave the field unbound";
+            findings.error(
+                rules::KF0702,
+                &place,
+                format!("the value of `{}` must be a text", self.field.value),
+                Some(help.into()),
+            );
             return None;
         };
         if written.as_str().is_some() && !matches!(self.declared.value, ValueType::Enum(_)) {
@@ -102,7 +112,12 @@ impl Entry<'_> {
             }
             let place = |end: usize| span::within(self.acting.writing.draft.text, &text.span, &(open..end));
             let Some(close) = value[open..].find('}').map(|found| open + found) else {
-                findings.error(rules::KF0702, &place(value.len()), "this brace is not closed", Some("a placeholder is `{name}`".into()));
+                findings.error(
+                    rules::KF0702,
+                    &place(value.len()),
+                    "this brace is not closed",
+                    Some("a placeholder is `{name}`".into()),
+                );
                 return None;
             };
             parts.push(TextPart::Value(self.name(&value[open + 1..close], &place(close + 1), findings)?));
@@ -114,7 +129,8 @@ impl Entry<'_> {
         Some(parts)
     }
 
-    /// Resolves a name: a claim, an argument, a field of one, or a field of an item in scope (`Group.id`, `groupId`, or just `id`).
+    /// Resolves a name: a claim, an argument, a field of one, or a field of an item in scope (`Group.id`, `groupId`, or
+    /// just `id`).
     fn name(&self, name: &str, place: &Span, findings: &mut Findings) -> Option<Source> {
         let writing = &self.acting.writing;
         if let Some(claim) = ClaimPath::parse(name) {
@@ -126,7 +142,8 @@ impl Entry<'_> {
         if let Some((item, field)) = self.field_in_scope(name) {
             return Some(Source::Item(item.to_owned(), field.to_owned()));
         }
-        let message = format!("`{name}` is neither an argument of `{}` nor a field of an item in scope", writing.coordinate());
+        let message =
+            format!("`{name}` is neither an argument of `{}` nor a field of an item in scope", writing.coordinate());
         let arguments = inputs::arguments(writing.field).flat_map(|input| {
             let members = inputs::members(writing.draft.schema, &input);
             std::iter::once(input.name).chain(members.into_iter().map(|member| member.name))
@@ -139,7 +156,10 @@ impl Entry<'_> {
 
     /// The fields of the items in scope, each with its item's type.
     fn fields_in_scope(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.acting.scope.iter().flat_map(|item| item.record.keys().map(move |field| (item.item.as_str(), field.as_str())))
+        self.acting
+            .scope
+            .iter()
+            .flat_map(|item| item.record.keys().map(move |field| (item.item.as_str(), field.as_str())))
     }
 
     /// The field of an item in scope that a name means: `Group.id`, `groupId`, or just `id`.
@@ -158,7 +178,8 @@ impl Entry<'_> {
         if is_input { Some("the argument".to_owned()) } else { field() }
     }
 
-    /// A lone placeholder keeps its type, which must fit the field. With `many: true`, a list may give each of its values.
+    /// A lone placeholder keeps its type, which must fit the field. With `many: true`, a list may give each of its
+    /// values.
     fn check_single(&self, source: &Source, place: &Span, findings: &mut Findings) -> Option<()> {
         let (value, depth) = self.type_of(source)?;
         let wanted = depth_of(&self.declared.ty);
@@ -170,22 +191,25 @@ impl Entry<'_> {
         match sound {
             Ok(()) => Some(()),
             Err(why) => {
-                let message =
-                    format!("this value does not fit `{}.{}` of type `{}`: {why}", self.owner, self.field.value, self.declared.ty);
+                let message = format!(
+                    "this value does not fit `{}.{}` of type `{}`: {why}",
+                    self.owner, self.field.value, self.declared.ty
+                );
                 findings.error(rules::KF0704, place, message, None);
                 None
             }
         }
     }
 
-    /// A composed text binds an ID or a String. A constant text also binds an enum, a DateTime or a Date, and its value is checked here.
-    /// Each placeholder must be a single value that has a text.
+    /// A composed text binds an ID or a String. A constant text also binds an enum, a DateTime or a Date, and its value
+    /// is checked here. Each placeholder must be a single value that has a text.
     fn checked_text(&self, parts: Vec<TextPart>, text: &At<String>, findings: &mut Findings) -> Option<Source> {
         use ValueType as V;
         let constant = parts.iter().all(|part| matches!(part, TextPart::Literal(_)));
         let whole = parts.iter().filter_map(value_of).all(|source| {
-            self.type_of(&source)
-                .is_some_and(|(value, depth)| depth == 0 && (values::stored_key_type(&value).is_some() || matches!(value, V::Boolean)))
+            self.type_of(&source).is_some_and(|(value, depth)| {
+                depth == 0 && (values::stored_key_type(&value).is_some() || matches!(value, V::Boolean))
+            })
         });
         let fits = depth_of(&self.declared.ty) == 0
             && match &self.declared.value {
@@ -197,7 +221,10 @@ impl Entry<'_> {
         if fits && whole {
             return Some(Source::Text(parts));
         }
-        let message = format!("`{}.{}` is of type `{}`, but \"{}\" is not", self.owner, self.field.value, self.declared.ty, text.value);
+        let message = format!(
+            "`{}.{}` is of type `{}`, but \"{}\" is not",
+            self.owner, self.field.value, self.declared.ty, text.value
+        );
         let help = match &self.declared.value {
             V::Enum(values) => suggest(&text.value, values.stored.keys().map(String::as_str)),
             _ if constant => Some("write a constant as its `@default` or in an `expression:`".to_owned()),
@@ -227,7 +254,9 @@ impl Entry<'_> {
     fn nullable(&self, source: &Source) -> bool {
         let writing = &self.acting.writing;
         match source {
-            Source::Argument(name) => inputs::input(writing.draft.schema, writing.field, name).is_none_or(|input| input.nullable),
+            Source::Argument(name) => {
+                inputs::input(writing.draft.schema, writing.field, name).is_none_or(|input| input.nullable)
+            }
             Source::Item(item, field) => {
                 let known = self.acting.scope.iter().find(|known| known.item == *item);
                 known.and_then(|known| known.record.get(field)).is_none_or(|declared| !declared.ty.is_non_null())

@@ -1,7 +1,10 @@
-//! Syntax of `@put`, `@update`, `@delete` and `@check` in, their parts with their places out. Must not know what they mean.
+//! Syntax of `@put`, `@update`, `@delete` and `@check` in, their parts with their places out. Must not know what they
+//! mean.
 
 use crate::schema::diagnostics::span::{At, Span};
-use crate::schema::syntax::directives::{WRITES, WrittenField, argument, fields, flag, items, name, named, string, text};
+use crate::schema::syntax::directives::{
+    WRITES, WrittenField, argument, fields, flag, items, name, named, string, text,
+};
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
 
@@ -68,7 +71,9 @@ impl ActionDirective {
             at: text(directive, "at"),
             condition: text(directive, "if"),
             expression: text(directive, "expression"),
-            cascade: argument(directive, "cascade").map(|value| items(value).iter().filter_map(string).collect()).unwrap_or_default(),
+            cascade: argument(directive, "cascade")
+                .map(|value| items(value).iter().filter_map(string).collect())
+                .unwrap_or_default(),
             message: text(directive, "message").map(|at| at.value),
             replace: flag(directive, "replace"),
             upsert: flag(directive, "upsert"),

@@ -1,5 +1,5 @@
-//! `at:` of an action in; out: the list inside the item, `foods`, or one of its elements, `foods[id = :foodId]`. Must not know what is
-//! written.
+//! `at:` of an action in; out: the list inside the item, `foods`, or one of its elements, `foods[id = :foodId]`. Must
+//! not know what is written.
 
 use super::acting::Acting;
 use super::directive::Verb;
@@ -61,7 +61,9 @@ fn list_of(acting: &Acting, (name, span): (&str, &Span), findings: &mut Findings
         embedded.filter(|(_, declared)| matches!(declared.value, ValueType::Embedded(_))).map(|(name, _)| name.as_str())
     };
     let declared = acting.record.get(name).filter(|_| lists().any(|list| list == name));
-    let Some((attribute, ValueType::Embedded(element))) = declared.map(|declared| (&declared.attribute, &declared.value)) else {
+    let Some((attribute, ValueType::Embedded(element))) =
+        declared.map(|declared| (&declared.attribute, &declared.value))
+    else {
         let message = format!("`{name}` is not a stored list of embedded objects in `{}`", acting.item);
         findings.error(rules::KF0714, span, message, suggest(name, lists()));
         return None;
@@ -80,8 +82,9 @@ fn named_by(
 ) -> Option<(String, String, Source)> {
     let writing = &acting.writing;
     let record = writing.draft.records.get(element)?;
-    let single =
-        |name: &str| record.get(name).filter(|declared| !declared.ty.is_list() && values::stored_key_type(&declared.value).is_some());
+    let single = |name: &str| {
+        record.get(name).filter(|declared| !declared.ty.is_list() && values::stored_key_type(&declared.value).is_some())
+    };
     let Some(declared) = single(field) else {
         let message = format!("`{field}` is not a field of `{element}` that can identify an element");
         findings.error(
@@ -102,7 +105,8 @@ fn named_by(
             };
             let fits = input.value(writing.draft.schema).is_some_and(|value| values::fits(&value, &declared.value));
             if !fits || depth_of(input.ty) > 0 || input.nullable {
-                let message = format!("`:{name}` of type `{}` cannot identify a `{element}` by its `{field}`", input.ty);
+                let message =
+                    format!("`:{name}` of type `{}` cannot identify a `{element}` by its `{field}`", input.ty);
                 let help = format!("make it `{}!`", declared.ty.inner_named_type());
                 findings.error(rules::KF0714, span, message, Some(help));
                 return None;
@@ -114,7 +118,12 @@ fn named_by(
         }
         _ => {
             let help = "write an argument such as `:foodId`, or, for text, a literal such as `'milk'`";
-            findings.error(rules::KF0714, span, format!("this is not a value of `{element}.{field}`"), Some(help.into()));
+            findings.error(
+                rules::KF0714,
+                span,
+                format!("this is not a value of `{element}.{field}`"),
+                Some(help.into()),
+            );
             return None;
         }
     };
@@ -122,14 +131,21 @@ fn named_by(
 }
 
 /// A put appends an element, or with `replace: true` overwrites a named one. An update and a delete need a named one.
-fn check_use(acting: &Acting, ((list, _), names_one): (&Named, bool), span: &Span, findings: &mut Findings) -> Option<()> {
+fn check_use(
+    acting: &Acting,
+    ((list, _), names_one): (&Named, bool),
+    span: &Span,
+    findings: &mut Findings,
+) -> Option<()> {
     let (message, help) = match (acting.directive.verb, names_one) {
-        (Verb::Put, true) if !acting.directive.replace => {
-            ("`@put` appends an element, so `at:` names only the list".to_owned(), format!("write `at: \"{list}\"`, or `replace: true`"))
-        }
-        (Verb::Put, false) if acting.directive.replace => {
-            ("`replace:` overwrites an element, so `at:` must name it".to_owned(), format!("write `at: \"{list}[id = :id]\"`"))
-        }
+        (Verb::Put, true) if !acting.directive.replace => (
+            "`@put` appends an element, so `at:` names only the list".to_owned(),
+            format!("write `at: \"{list}\"`, or `replace: true`"),
+        ),
+        (Verb::Put, false) if acting.directive.replace => (
+            "`replace:` overwrites an element, so `at:` must name it".to_owned(),
+            format!("write `at: \"{list}[id = :id]\"`"),
+        ),
         (Verb::Update | Verb::Delete, false) => (
             format!("`{}` works on one element, so `at:` must name it", acting.directive.name()),
             format!("write `at: \"{list}[id = :id]\"`"),

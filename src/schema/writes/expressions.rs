@@ -1,5 +1,5 @@
-//! `if:` and `expression:` of an action in, a checked condition and a checked update out. Also proves that the update leaves no key stale.
-//! Must not know how they are sent.
+//! `if:` and `expression:` of an action in, a checked condition and a checked update out. Also proves that the update
+//! leaves no key stale. Must not know how they are sent.
 
 use super::acting::Acting;
 use super::directive::Verb;
@@ -66,23 +66,39 @@ pub fn expression(acting: &Acting, findings: &mut Findings) -> Option<Option<Upd
 /// DynamoDB refuses longer expressions.
 fn check_size(excess: Option<String>, what: &str, written: &At<String>, findings: &mut Findings) -> Option<()> {
     let Some(excess) = excess else { return Some(()) };
-    findings.error(rules::KF0439, &written.span, format!("this {what} is too long: {excess}"), Some("make it shorter".into()));
+    findings.error(
+        rules::KF0439,
+        &written.span,
+        format!("this {what} is too long: {excess}"),
+        Some("make it shorter".into()),
+    );
     None
 }
 
-fn report(acting: &Acting, (rule, written): (&'static Rule, &At<String>), mistakes: Vec<ConditionMistake>, findings: &mut Findings) {
+fn report(
+    acting: &Acting,
+    (rule, written): (&'static Rule, &At<String>),
+    mistakes: Vec<ConditionMistake>,
+    findings: &mut Findings,
+) {
     for mut mistake in mistakes {
         let name = written.value.get(mistake.span.clone()).unwrap_or_default();
         if acting.record.contains_key(name) && acting.names().attribute(name).is_none() {
-            mistake.message = format!("`{name}` is only part of a key's text, so conditions and expressions cannot use it");
+            mistake.message =
+                format!("`{name}` is only part of a key's text, so conditions and expressions cannot use it");
             mistake.help = Some(format!("store it in its own attribute as well: `@attribute(name: \"{name}\")`"));
         }
-        findings.error(rule, &span::within(acting.writing.draft.text, &written.span, &mistake.span), mistake.message, mistake.help);
+        findings.error(
+            rule,
+            &span::within(acting.writing.draft.text, &written.span, &mistake.span),
+            mistake.message,
+            mistake.help,
+        );
     }
 }
 
-/// An expression must not change a field of the table's key or a `@version` field. If an index key, a guard or a default on every write
-/// uses the changed field, Keyfold must know its new value.
+/// An expression must not change a field of the table's key or a `@version` field. If an index key, a guard or a
+/// default on every write uses the changed field, Keyfold must know its new value.
 fn check_change(
     acting: &Acting,
     names: &ItemNames,
@@ -115,9 +131,15 @@ fn check_change(
         declared.rules.default.as_ref().is_some_and(made_of) && !update.changes.contains_key(*name)
     });
     if let (false, Some((name, _))) = (known, renewed) {
-        let message =
-            format!("only DynamoDB knows the new value of `{coordinate}`, so Keyfold cannot compute `{name}`, whose default uses it");
-        findings.error(rules::KF0813, &place, message, Some("set it to an argument, a literal or `:now`, or remove it".into()));
+        let message = format!(
+            "only DynamoDB knows the new value of `{coordinate}`, so Keyfold cannot compute `{name}`, whose default uses it"
+        );
+        findings.error(
+            rules::KF0813,
+            &place,
+            message,
+            Some("set it to an argument, a literal or `:now`, or remove it".into()),
+        );
         return false;
     }
     let attribute = names.place(field).and_then(|stored| stored.attribute);
@@ -133,10 +155,19 @@ fn check_change(
     let keys = list(&stale);
     let message = match () {
         () if known || (stale.is_empty() && !declared.rules.unique) => return true,
-        () if stale.is_empty() => format!("only DynamoDB knows the new value of `{coordinate}`, so Keyfold cannot keep it unique"),
-        () => format!("only DynamoDB knows the new value of `{coordinate}`, so Keyfold cannot rewrite the key {keys}, which contains it"),
+        () if stale.is_empty() => {
+            format!("only DynamoDB knows the new value of `{coordinate}`, so Keyfold cannot keep it unique")
+        }
+        () => format!(
+            "only DynamoDB knows the new value of `{coordinate}`, so Keyfold cannot rewrite the key {keys}, which contains it"
+        ),
     };
-    findings.error(rules::KF0710, &place, message, Some("set it to an argument, a literal or `:now`, or remove it".into()));
+    findings.error(
+        rules::KF0710,
+        &place,
+        message,
+        Some("set it to an argument, a literal or `:now`, or remove it".into()),
+    );
     false
 }
 
@@ -146,7 +177,8 @@ struct ExpressionNames<'a> {
 }
 
 impl Names for ExpressionNames<'_> {
-    /// A field that is stored only in keys has no attribute. Its name stands in for the path, and no clause is sent for it.
+    /// A field that is stored only in keys has no attribute. Its name stands in for the path, and no clause is sent for
+    /// it.
     fn path(&self, fields: &[&str]) -> Result<Named, (usize, Vec<String>)> {
         match fields {
             [field] if self.keys_only(field) => {
@@ -170,7 +202,9 @@ impl UpdateNames for ExpressionNames<'_> {
     fn may_be_null(&self, argument: &str) -> bool {
         match self.names.of_found(argument) {
             Some(declared) => !declared.ty.is_non_null(),
-            None => inputs::input(self.names.draft.schema, self.names.field, argument).is_none_or(|input| input.nullable),
+            None => {
+                inputs::input(self.names.draft.schema, self.names.field, argument).is_none_or(|input| input.nullable)
+            }
         }
     }
 
@@ -189,7 +223,9 @@ pub fn check_options(acting: &Acting, findings: &mut Findings) -> Option<()> {
     let at = directive.at.is_some();
     let clash = match () {
         () if at && directive.expression.is_some() => Some(("expression:", "`at:` sets fields of one element")),
-        () if at && !directive.cascade.is_empty() => Some(("cascade:", "`at:` deletes an element, which has no relations")),
+        () if at && !directive.cascade.is_empty() => {
+            Some(("cascade:", "`at:` deletes an element, which has no relations"))
+        }
         () if at && directive.upsert => Some(("upsert:", "`at:` changes an element of an item that exists")),
         () if at && directive.many => Some(("many:", "`at:` works on one item")),
         () if directive.upsert && directive.many => Some(("upsert:", "`many:` writes only items that it finds")),

@@ -1,5 +1,5 @@
-//! `@find` of a mutation field in; out: the find that reads an item first and puts it in scope. Must not know actions beyond their item
-//! types.
+//! `@find` of a mutation field in; out: the find that reads an item first and puts it in scope. Must not know actions
+//! beyond their item types.
 
 use super::acting::Writing;
 use super::binding::{Purpose, Wish, by_argument, report_other_id};
@@ -38,11 +38,13 @@ pub fn read_write_find(
 ) -> Option<WriteFind> {
     let directive = FindDirective::of_directive(directive);
     let item = item(writing, &directive, actions, findings)?;
-    if let Some(option) = [("through:", directive.through.is_some()), ("scan:", directive.scan), ("max:", directive.max.is_some())]
-        .into_iter()
-        .find_map(|(option, given)| given.then_some(option))
+    if let Some(option) =
+        [("through:", directive.through.is_some()), ("scan:", directive.scan), ("max:", directive.max.is_some())]
+            .into_iter()
+            .find_map(|(option, given)| given.then_some(option))
     {
-        let message = format!("`{option}` does not go with the `@find` of a mutation, which reads one item by its keys");
+        let message =
+            format!("`{option}` does not go with the `@find` of a mutation, which reads one item by its keys");
         findings.error(rules::KF0720, &directive.span, message, Some(format!("leave `{option}` out")));
         return None;
     }
@@ -55,16 +57,28 @@ pub fn read_write_find(
 }
 
 /// The item type: `item:`, or the field's own type unless a `@put` of the field makes that type.
-fn item(writing: &Writing, directive: &FindDirective, actions: &[ActionDirective], findings: &mut Findings) -> Option<String> {
+fn item(
+    writing: &Writing,
+    directive: &FindDirective,
+    actions: &[ActionDirective],
+    findings: &mut Findings,
+) -> Option<String> {
     let draft = writing.draft;
     let own = writing.field.ty.inner_named_type().as_str();
-    let put = actions.iter().any(|action| action.verb == Verb::Put && action.item.as_ref().is_none_or(|item| item.value == own));
+    let put = actions
+        .iter()
+        .any(|action| action.verb == Verb::Put && action.item.as_ref().is_none_or(|item| item.value == own));
     let is_item = |name: &str| draft.kind(name) == Some(&Kind::Item);
     let items = || draft.kinds.iter().filter(|(_, kind)| **kind == Kind::Item).map(|(name, _)| name.as_str());
     match &directive.item {
         Some(named) if is_item(&named.value) => Some(named.value.clone()),
         Some(named) => {
-            findings.error(rules::KF0701, &named.span, format!("`{}` is not an item type", named.value), suggest(&named.value, items()));
+            findings.error(
+                rules::KF0701,
+                &named.span,
+                format!("`{}` is not an item type", named.value),
+                suggest(&named.value, items()),
+            );
             None
         }
         None if is_item(own) && !put => Some(own.to_owned()),
@@ -85,14 +99,29 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
     for field in key_fields {
         // An argument of the filter need not have the field's type: `status IN (:status)`.
         let filtering = filter.as_ref().is_some_and(|filter| filter.arguments().contains(&field));
-        if filtering || bindings.equal.contains_key(field) || bindings.ranges.contains_key(field) || bindings.hidden.contains(field) {
+        if filtering
+            || bindings.equal.contains_key(field)
+            || bindings.ranges.contains_key(field)
+            || bindings.hidden.contains(field)
+        {
             continue;
         }
-        let wish = Wish { owner: &wanted.target.item, record: wanted.record, name: field, purpose: Purpose::Key { many: false } };
+        let wish = Wish {
+            owner: &wanted.target.item,
+            record: wanted.record,
+            name: field,
+            purpose: Purpose::Key { many: false },
+        };
         match by_argument(writing, &wish, findings) {
             Ok(Some(bound)) => {
                 let rule = BindingRule::Argument;
-                let bound = Binding { source: bound.source, arguments: bound.arguments, rule, fallback: false, need: Need::Free };
+                let bound = Binding {
+                    source: bound.source,
+                    arguments: bound.arguments,
+                    rule,
+                    fallback: false,
+                    need: Need::Free,
+                };
                 bindings.equal.insert(field.to_owned(), bound);
             }
             Ok(None) => {}
@@ -105,17 +134,29 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
     // If the path can reach several items, a filter, an order or a range tells which one is meant.
     let told = filter.is_some() || wanted.directive.order_by.is_some() || !bindings.ranges.is_empty();
     let one = |candidate: &Candidate| told || is_one(wanted, candidate);
-    let paths = |single: bool| finds::paths_of_write(wanted, &bindings, filter.as_ref(), &|candidate| !single || one(candidate));
+    let paths = |single: bool| {
+        finds::paths_of_write(wanted, &bindings, filter.as_ref(), &|candidate| !single || one(candidate))
+    };
     let serving = paths(true);
     if let Some(id) = idle_id((writing, wanted), (&bindings, bindings.hidden.contains("id")), serving.first()) {
-        report_other_id(writing, (&wanted.target.item, "where", !serving.is_empty()), (&id, &wanted.directive.span), findings);
+        report_other_id(
+            writing,
+            (&wanted.target.item, "where", !serving.is_empty()),
+            (&id, &wanted.directive.span),
+            findings,
+        );
         return None;
     }
     let Some(path) = serving.first().cloned() else {
         let item = &wanted.target.item;
         let (code, message) = match paths(false).first() {
-            Some(_) => (rules::KF0707, format!("`@find` finds several items of `{item}`, but a mutation needs exactly one")),
-            None => (rules::KF0706, format!("no key or index of `{item}` can be read by the arguments of `{}`", writing.coordinate())),
+            Some(_) => {
+                (rules::KF0707, format!("`@find` finds several items of `{item}`, but a mutation needs exactly one"))
+            }
+            None => (
+                rules::KF0706,
+                format!("no key or index of `{item}` can be read by the arguments of `{}`", writing.coordinate()),
+            ),
         };
         findings.error(code, &wanted.directive.span, message, Some(finds::keys_of(wanted)));
         return None;
@@ -131,12 +172,19 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
     arguments.extend(filter.iter().flat_map(Condition::arguments).map(str::to_owned));
     let strong = path.index.is_none_or(|index| wanted.table.indexes.get(index).is_some_and(|index| index.local));
     let item = wanted.target.item.clone();
-    let find = Find { item, returns: Returns::One, via: Via::Keys(vec![path]), filter, max: prepare::MAX_DEFAULT, consistent: strong };
+    let find = Find {
+        item,
+        returns: Returns::One,
+        via: Via::Keys(vec![path]),
+        filter,
+        max: prepare::MAX_DEFAULT,
+        consistent: strong,
+    };
     Some(WriteFind { find, arguments })
 }
 
-/// Unless the best path binds the whole primary key, it must use every argument that binds a field by name. If another path uses one
-/// more, the author must say in `where:` whether it finds the item.
+/// Unless the best path binds the whole primary key, it must use every argument that binds a field by name. If another
+/// path uses one more, the author must say in `where:` whether it finds the item.
 fn check_decided(
     writing: &Writing,
     wanted: &FindContext,
@@ -151,14 +199,19 @@ fn check_decided(
         Access::Scan => false,
     };
     let by_name = |field: &String| bindings.equal.get(field).is_some_and(|bound| bound.need == Need::Free);
-    let more = others.iter().flat_map(|path| path.bindings.keys()).find(|field| by_name(field) && !best.bindings.contains_key(*field));
+    let more = others
+        .iter()
+        .flat_map(|path| path.bindings.keys())
+        .find(|field| by_name(field) && !best.bindings.contains_key(*field));
     let Some(field) = more.filter(|_| !whole(best)) else { return Some(()) };
     let argument = bindings.equal.get(field).and_then(|bound| bound.arguments.first())?;
-    let span =
-        inputs::input(writing.draft.schema, writing.field, argument).map_or_else(|| wanted.directive.span.clone(), |input| input.span);
+    let span = inputs::input(writing.draft.schema, writing.field, argument)
+        .map_or_else(|| wanted.directive.span.clone(), |input| input.span);
     let used: Vec<&str> = best.bindings.keys().map(String::as_str).collect();
     let message = format!("it is ambiguous whether `{field}` or {1} finds the `{0}`", wanted.target.item, list(&used));
-    let help = format!("write `where: {{ {field}: \"{{{argument}}}\" }}` if `{field}` finds it, `where: {{ {field}: null }}` if not");
+    let help = format!(
+        "write `where: {{ {field}: \"{{{argument}}}\" }}` if `{field}` finds it, `where: {{ {field}: null }}` if not"
+    );
     findings.error(rules::KF0434, &span, message, Some(help));
     None
 }

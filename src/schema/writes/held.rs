@@ -1,5 +1,5 @@
-//! The actions of a field in; out: the fields that they take from the item its `@find` found. Must not know how the write makes sure that
-//! the item is unchanged.
+//! The actions of a field in; out: the fields that they take from the item its `@find` found. Must not know how the
+//! write makes sure that the item is unchanged.
 
 use super::acting::Writing;
 use crate::schema::expression::condition::Condition;
@@ -17,8 +17,8 @@ pub struct FoundFields {
     pub named: bool,
 }
 
-/// The field of the found item that a name in a condition or an expression means: `Repo.nextNumber`. An argument named like the type takes
-/// precedence.
+/// The field of the found item that a name in a condition or an expression means: `Repo.nextNumber`. An argument named
+/// like the type takes precedence.
 pub fn named<'n>(writing: &Writing, item: &str, name: &'n str) -> Option<&'n str> {
     let (first, field) = name.split_once('.')?;
     (first == item && inputs::input(writing.draft.schema, writing.field, first).is_none()).then_some(field)

@@ -1,9 +1,10 @@
 //! A field of `Mutation` in, what it writes out, or why it cannot. Must not know how it is run.
 //!
-//! Each other file of this folder is a step. [`directive`] reads the syntax of the actions, and [`find`] the item that is read first. Then,
-//! for each action, [`clause`] and [`binding`] bind its fields, [`target`] finds its item, [`element`] resolves `at:`, [`values`] collects
-//! what is written, [`expressions`] checks its condition and its update, and [`cascade`] the relations that are deleted too. At the end,
-//! [`checks`] judges the actions together, and [`held`] collects what they take from the found item.
+//! Each other file of this folder is a step. [`directive`] reads the syntax of the actions, and [`find`] the item that
+//! is read first. Then, for each action, [`clause`] and [`binding`] bind its fields, [`target`] finds its item,
+//! [`element`] resolves `at:`, [`values`] collects what is written, [`expressions`] checks its condition and its
+//! update, and [`cascade`] the relations that are deleted too. At the end, [`checks`] judges the actions together, and
+//! [`held`] collects what they take from the found item.
 
 mod acting;
 mod binding;
@@ -31,15 +32,25 @@ use directive::{ActionDirective, Verb};
 use indexmap::IndexMap;
 use std::collections::HashSet;
 
-/// The most actions of a field: the items of a transaction (DynamoDB developer guide, "Amazon DynamoDB transactions: how it works").
+/// The most actions of a field: the items of a transaction (DynamoDB developer guide, "Amazon DynamoDB transactions:
+/// how it works").
 const MAX_ACTIONS: usize = 100;
 
 /// Checks the write; `None` if it, or what it builds on, has a mistake.
-pub fn read_write(draft: &SchemaDraft, parent: &str, field: &FieldDefinition, findings: &mut Findings) -> Option<Write> {
+pub fn read_write(
+    draft: &SchemaDraft,
+    parent: &str,
+    field: &FieldDefinition,
+    findings: &mut Findings,
+) -> Option<Write> {
     let writing = Writing { draft, parent, field };
     let directives = ActionDirective::all(field);
     if directives.len() > MAX_ACTIONS {
-        let message = format!("`{}` has {} actions, but a transaction takes at most {MAX_ACTIONS}", writing.coordinate(), directives.len());
+        let message = format!(
+            "`{}` has {} actions, but a transaction takes at most {MAX_ACTIONS}",
+            writing.coordinate(),
+            directives.len()
+        );
         findings.error(rules::KF0716, &whole::place(&writing), message, None);
         return None;
     }
@@ -48,7 +59,11 @@ pub fn read_write(draft: &SchemaDraft, parent: &str, field: &FieldDefinition, fi
     let mut found = None;
     if let Some(directive) = field.directives.get("find") {
         let read = find::read_write_find(&writing, directive, &directives, findings)?;
-        scope.extend(draft.records.get(&read.find.item).map(|record| InScope { item: read.find.item.clone(), record, found: true }));
+        scope.extend(draft.records.get(&read.find.item).map(|record| InScope {
+            item: read.find.item.clone(),
+            record,
+            found: true,
+        }));
         used.extend(read.arguments);
         found = Some(read.find);
     }
@@ -92,8 +107,12 @@ fn item_of(writing: &Writing, directive: &ActionDirective, findings: &mut Findin
     let (message, help) = match &directive.item {
         Some(_) => (format!("`{name}` is not an item type"), suggest(name, items)),
         None => {
-            let message =
-                format!("`{}` of type `{}` does not name the item type of `{}`", writing.coordinate(), writing.field.ty, directive.name());
+            let message = format!(
+                "`{}` of type `{}` does not name the item type of `{}`",
+                writing.coordinate(),
+                writing.field.ty,
+                directive.name()
+            );
             (message, Some(format!("name the item type: `{}(item: …)`", directive.name())))
         }
     };
@@ -101,14 +120,28 @@ fn item_of(writing: &Writing, directive: &ActionDirective, findings: &mut Findin
     None
 }
 
-fn action(writing: &Writing, (item, directive): (&str, &ActionDirective), scope: &[InScope], findings: &mut Findings) -> Option<Action> {
+fn action(
+    writing: &Writing,
+    (item, directive): (&str, &ActionDirective),
+    scope: &[InScope],
+    findings: &mut Findings,
+) -> Option<Action> {
     let draft = writing.draft;
     // Mistakes in keys are reported where the keys are read.
     let (keys, record) = draft.item(item)?;
     let table = draft.tables.get(keys.table)?;
     let item = item.to_owned();
-    let mut acting =
-        Acting { writing: *writing, directive, item, keys, record, table, scope, clause: IndexMap::new(), hidden: HashSet::new() };
+    let mut acting = Acting {
+        writing: *writing,
+        directive,
+        item,
+        keys,
+        record,
+        table,
+        scope,
+        clause: IndexMap::new(),
+        hidden: HashSet::new(),
+    };
     expressions::check_options(&acting, findings)?;
     let at = match &directive.at {
         Some(written) => Some(element::read_element(&acting, written, findings)?),
@@ -127,7 +160,9 @@ fn action(writing: &Writing, (item, directive): (&str, &ActionDirective), scope:
     let condition = expressions::condition(&acting, findings);
     let expression = expressions::expression(&acting, findings);
     let mut finding = aim.arguments;
-    if let Some((_, _, crate::schema::model::source::Source::Argument(name))) = at.as_ref().and_then(|at| at.by.as_ref()) {
+    if let Some((_, _, crate::schema::model::source::Source::Argument(name))) =
+        at.as_ref().and_then(|at| at.by.as_ref())
+    {
         finding.push(name.clone());
     }
     let (owner, record) = part.unwrap_or((&acting.item, record));
@@ -159,8 +194,14 @@ fn action(writing: &Writing, (item, directive): (&str, &ActionDirective), scope:
     Some(action)
 }
 
-/// An upsert may create the item, so each field that is never null needs a value, a default or a place in the table's key.
-fn check_upsert(acting: &Acting, values: &values::WrittenValues, expression: Option<&Update>, findings: &mut Findings) -> Option<()> {
+/// An upsert may create the item, so each field that is never null needs a value, a default or a place in the table's
+/// key.
+fn check_upsert(
+    acting: &Acting,
+    values: &values::WrittenValues,
+    expression: Option<&Update>,
+    findings: &mut Findings,
+) -> Option<()> {
     if !acting.directive.upsert {
         return Some(());
     }

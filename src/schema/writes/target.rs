@@ -1,4 +1,5 @@
-//! An action's bindings in; out: how it finds its item, by its whole key or by a read first. Must not know what is written.
+//! An action's bindings in; out: how it finds its item, by its whole key or by a read first. Must not know what is
+//! written.
 
 use super::acting::{Acting, FieldBinding, Writing};
 use super::binding::{Purpose, Wish, by_argument, by_item, by_long_name, other_id, report_other_id};
@@ -67,9 +68,13 @@ fn bind_all<'a>(
     sound.then_some(())
 }
 
-/// Binds `ID` fields outside all keys whose name names an item in scope: with a `List` in scope, `listId`. The author means the items that
-/// belong to it, so a target that no key finds by this field must be reported.
-fn bind_references<'a>(acting: &Acting<'a>, bound: &mut IndexMap<&'a str, FieldBinding>, findings: &mut Findings) -> Option<()> {
+/// Binds `ID` fields outside all keys whose name names an item in scope: with a `List` in scope, `listId`. The author
+/// means the items that belong to it, so a target that no key finds by this field must be reported.
+fn bind_references<'a>(
+    acting: &Acting<'a>,
+    bound: &mut IndexMap<&'a str, FieldBinding>,
+    findings: &mut Findings,
+) -> Option<()> {
     let keyed = acting.key_fields();
     let ids = acting.record.iter().filter(|(_, declared)| matches!(declared.value, ValueType::Id));
     for (name, _) in ids.filter(|(name, _)| !keyed.contains(&name.as_str()) && !acting.hidden.contains(*name)) {
@@ -79,9 +84,14 @@ fn bind_references<'a>(acting: &Acting<'a>, bound: &mut IndexMap<&'a str, FieldB
     Some(())
 }
 
-/// Binds a key field by `where:`, an argument or an item in scope. An item's field of the same name (rule 6) binds only fields of the
-/// table's own key; the long name (rule 5) binds fields of any key.
-fn bind(acting: &Acting, field: &str, (primary, many): (bool, bool), findings: &mut Findings) -> Result<Option<FieldBinding>, ()> {
+/// Binds a key field by `where:`, an argument or an item in scope. An item's field of the same name (rule 6) binds only
+/// fields of the table's own key; the long name (rule 5) binds fields of any key.
+fn bind(
+    acting: &Acting,
+    field: &str,
+    (primary, many): (bool, bool),
+    findings: &mut Findings,
+) -> Result<Option<FieldBinding>, ()> {
     if let Some(bound) = where_of(acting, field) {
         return Ok(Some(bound.clone()));
     }
@@ -103,15 +113,26 @@ fn where_of<'b>(acting: &'b Acting, field: &str) -> Option<&'b FieldBinding> {
 
 /// Every field in `where:` must help to find the item.
 fn check_clause(acting: &Acting, used: &[&str], findings: &mut Findings) -> Option<()> {
-    let idle = acting.clause.iter().find(|(field, _)| where_of(acting, field).is_some() && !used.contains(&field.as_str()));
+    let idle =
+        acting.clause.iter().find(|(field, _)| where_of(acting, field).is_some() && !used.contains(&field.as_str()));
     let Some((field, bound)) = idle else { return Some(()) };
-    let message = format!("`{field}` is not needed to find the `{}`: the access path uses only {}", acting.item, list(used));
-    findings.error(rules::KF0702, &bound.span, message, Some("`where:` finds the item; put conditions on it into `if:`".into()));
+    let message =
+        format!("`{field}` is not needed to find the `{}`: the access path uses only {}", acting.item, list(used));
+    findings.error(
+        rules::KF0702,
+        &bound.span,
+        message,
+        Some("`where:` finds the item; put conditions on it into `if:`".into()),
+    );
     None
 }
 
 /// A value that finds the item must not be nullable.
-fn check_there<'b>(acting: &Acting, bound: impl Iterator<Item = (&'b str, &'b FieldBinding)>, findings: &mut Findings) -> Option<()> {
+fn check_there<'b>(
+    acting: &Acting,
+    bound: impl Iterator<Item = (&'b str, &'b FieldBinding)>,
+    findings: &mut Findings,
+) -> Option<()> {
     let mut sound = true;
     for (field, bound) in bound.filter(|(_, bound)| bound.nullable) {
         let message = format!("`{}.{field}` finds the item, but its value may be null", acting.item);
@@ -136,7 +157,13 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, findings: &mut
             Source::Item(..) => (BindingRule::SameName, Need::Free),
             _ => (BindingRule::Argument, Need::Free),
         };
-        let bound = wanted::Binding { source: bound.source.clone(), arguments: bound.arguments.clone(), rule, fallback: false, need };
+        let bound = wanted::Binding {
+            source: bound.source.clone(),
+            arguments: bound.arguments.clone(),
+            rule,
+            fallback: false,
+            need,
+        };
         ((*field).to_owned(), bound)
     });
     let bindings = Bindings { equal: equal.chain(wanted.claims()).collect(), ..Bindings::default() };
@@ -162,7 +189,9 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, findings: &mut
         return refuse(acting, &wanted, bound, several.first(), findings);
     };
     check_decided(acting, bound, &serving, findings)?;
-    if !(finds::are_decided(&wanted, &bindings, None, &one, findings) && says_parts(acting, (&wanted, &bindings), &path, findings)) {
+    if !(finds::are_decided(&wanted, &bindings, None, &one, findings)
+        && says_parts(acting, (&wanted, &bindings), &path, findings))
+    {
         return None;
     }
     let used: Vec<(&str, &FieldBinding)> =
@@ -187,14 +216,20 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, findings: &mut
     Some(ResolvedTarget { target: WriteTarget::Read { find: Box::new(find), many }, arguments })
 }
 
-/// An argument may bind a field by name that one access path uses and another does not. Then the author must say in `where:` whether it
-/// finds the item. In an update it could be written instead.
-fn check_decided(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, paths: &[AccessPath], findings: &mut Findings) -> Option<()> {
+/// An argument may bind a field by name that one access path uses and another does not. Then the author must say in
+/// `where:` whether it finds the item. In an update it could be written instead.
+fn check_decided(
+    acting: &Acting,
+    bound: &IndexMap<&str, FieldBinding>,
+    paths: &[AccessPath],
+    findings: &mut Findings,
+) -> Option<()> {
     let directive = acting.directive;
     let writes = directive.verb == Verb::Update && directive.expression.is_none();
     let primary = acting.primary_fields();
     let texts = || [&directive.expression, &directive.condition].into_iter().flatten();
-    let said = |bound: &FieldBinding| bound.arguments.iter().any(|name| texts().any(|text| names_argument(&text.value, name)));
+    let said =
+        |bound: &FieldBinding| bound.arguments.iter().any(|name| texts().any(|text| names_argument(&text.value, name)));
     let uses = |path: &AccessPath, field: &str| path.bindings.contains_key(field);
     let open = bound.iter().find(|(field, bound)| {
         let by_name = where_of(acting, field).is_none() && !bound.arguments.is_empty() && !said(bound);
@@ -206,7 +241,8 @@ fn check_decided(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, paths: &
     let or = if writes { " or changes it" } else { "; the access path does not use it" };
     let message = format!("it is ambiguous whether `{field}` finds the `{}`{or}", acting.item);
     let argument = bound.arguments.first().map_or(*field, String::as_str);
-    let help = format!("write `where: {{ {field}: \"{{{argument}}}\" }}` if it finds it, `where: {{ {field}: null }}` if not");
+    let help =
+        format!("write `where: {{ {field}: \"{{{argument}}}\" }}` if it finds it, `where: {{ {field}: null }}` if not");
     findings.error(rules::KF0434, &bound.span, message, Some(help));
     None
 }
@@ -228,14 +264,21 @@ pub fn idle_id<'a>(
     let mut more = bindings.clone();
     more.equal.insert("id".to_owned(), bound);
     let uses_more = |other: &AccessPath| {
-        other.bindings.contains_key("id") && path.is_none_or(|path| path.bindings.keys().all(|field| other.bindings.contains_key(field)))
+        other.bindings.contains_key("id")
+            && path.is_none_or(|path| path.bindings.keys().all(|field| other.bindings.contains_key(field)))
     };
     finds::paths_of_write(wanted, &more, None, &|_| true).iter().any(uses_more).then_some(id)
 }
 
-/// Whether `where:` says of each part of the key of an item in scope whether it finds the items, if their key has it too; a finding if not.
-/// By its bare name, a part binds only fields of the table's own key, so an index would be read without it.
-fn says_parts(acting: &Acting, (wanted, bindings): (&FindContext, &Bindings), path: &AccessPath, findings: &mut Findings) -> bool {
+/// Whether `where:` says of each part of the key of an item in scope whether it finds the items, if their key has it
+/// too; a finding if not. By its bare name, a part binds only fields of the table's own key, so an index would be read
+/// without it.
+fn says_parts(
+    acting: &Acting,
+    (wanted, bindings): (&FindContext, &Bindings),
+    path: &AccessPath,
+    findings: &mut Findings,
+) -> bool {
     let draft = acting.writing.draft;
     for item in acting.scope {
         let Some(keys) = draft.items.get(&item.item) else { continue };
@@ -248,11 +291,18 @@ fn says_parts(acting: &Acting, (wanted, bindings): (&FindContext, &Bindings), pa
                 continue;
             }
             let source = Source::Item(item.item.clone(), part.to_owned());
-            let bound = wanted::Binding { source, arguments: Vec::new(), rule: BindingRule::SameName, fallback: false, need: Need::Free };
+            let bound = wanted::Binding {
+                source,
+                arguments: Vec::new(),
+                rule: BindingRule::SameName,
+                fallback: false,
+                need: Need::Free,
+            };
             let mut more = bindings.clone();
             more.equal.insert(part.to_owned(), bound);
             let uses_more = |other: &AccessPath| {
-                other.bindings.contains_key(part) && path.bindings.keys().all(|field| other.bindings.contains_key(field))
+                other.bindings.contains_key(part)
+                    && path.bindings.keys().all(|field| other.bindings.contains_key(field))
             };
             if finds::paths_of_write(wanted, &more, None, &|_| true).iter().any(uses_more) {
                 let message = format!(
@@ -276,7 +326,8 @@ fn says_parts(acting: &Acting, (wanted, bindings): (&FindContext, &Bindings), pa
 /// Whether an expression uses an argument: `:name`, as a whole word.
 fn names_argument(text: &str, name: &str) -> bool {
     let colon = format!(":{name}");
-    text.match_indices(&colon).any(|(at, _)| !text[at + colon.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '_'))
+    text.match_indices(&colon)
+        .any(|(at, _)| !text[at + colon.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '_'))
 }
 
 /// Whether the bindings single out one item of its partition.
@@ -298,7 +349,8 @@ fn refuse(
     let (item, span) = (&acting.item, &acting.directive.span);
     let name = acting.directive.name();
     if several.is_some() {
-        let missing: Vec<&str> = acting.primary_fields().into_iter().filter(|field| !bound.contains_key(field)).collect();
+        let missing: Vec<&str> =
+            acting.primary_fields().into_iter().filter(|field| !bound.contains_key(field)).collect();
         let message = format!("`{name}` finds several items of `{item}`: nothing binds {}", list(&missing));
         let many = match acting.directive.verb {
             Verb::Update | Verb::Delete if acting.directive.at.is_none() => ", or add `many: true` to write them all",

@@ -61,7 +61,8 @@ pub fn of_put(acting: &Acting, written: &WriteTargetType, findings: &mut Finding
     sound.then_some(values)
 }
 
-/// The values of an update: fields that arguments bind, and fields with a default on every write. With an expression, only the latter.
+/// The values of an update: fields that arguments bind, and fields with a default on every write. With an expression,
+/// only the latter.
 pub fn of_update(acting: &Acting, written: &WriteTargetType, findings: &mut Findings) -> Option<WrittenValues> {
     let primary = if acting.directive.at.is_none() { acting.primary_fields() } else { Vec::new() };
     let brings = acting.directive.expression.is_none();
@@ -76,7 +77,8 @@ pub fn of_update(acting: &Acting, written: &WriteTargetType, findings: &mut Find
             }
         };
         if let Some(bound) = bound.as_ref().filter(|_| primary.contains(&name.as_str())) {
-            let message = format!("`{}.{name}` is part of the table's key, which an update cannot change", written.owner);
+            let message =
+                format!("`{}.{name}` is part of the table's key, which an update cannot change", written.owner);
             findings.error(
                 rules::KF0709,
                 &bound.span,
@@ -91,7 +93,8 @@ pub fn of_update(acting: &Acting, written: &WriteTargetType, findings: &mut Find
         }
     }
     if sound && brings && values.is_empty() {
-        let message = format!("`@update` of `{}` changes nothing: no argument gives a value for a field", written.owner);
+        let message =
+            format!("`@update` of `{}` changes nothing: no argument gives a value for a field", written.owner);
         let help = "add an argument or an input field named after a stored field, or an `expression:`";
         findings.error(rules::KF0718, &acting.directive.span, message, Some(help.into()));
         return None;
@@ -99,18 +102,32 @@ pub fn of_update(acting: &Acting, written: &WriteTargetType, findings: &mut Find
     sound.then_some(values)
 }
 
-/// The version that the caller has seen, under the `@version` field's name. `where:` or an argument gives it. It is not written.
+/// The version that the caller has seen, under the `@version` field's name. `where:` or an argument gives it. It is not
+/// written.
 pub fn expected_version(acting: &Acting, findings: &mut Findings) -> Option<WrittenValues> {
-    let Some((name, _)) = acting.record.iter().find(|(_, declared)| declared.rules.version) else { return Some(WrittenValues::new()) };
+    let Some((name, _)) = acting.record.iter().find(|(_, declared)| declared.rules.version) else {
+        return Some(WrittenValues::new());
+    };
     let wish = Wish { owner: &acting.item, record: acting.record, name, purpose: Purpose::Value };
     let bound = match acting.clause.get(name) {
         Some(bound) => Some(bound.clone()),
         None => by_argument(&acting.writing, &wish, findings).ok()?,
     };
-    Some(bound.map(|bound| (name.clone(), WrittenValue { source: Some(bound.source), default: None })).into_iter().collect())
+    Some(
+        bound
+            .map(|bound| (name.clone(), WrittenValue { source: Some(bound.source), default: None }))
+            .into_iter()
+            .collect(),
+    )
 }
 
-fn bind(acting: &Acting, written: &WriteTargetType, name: &str, items: bool, findings: &mut Findings) -> Result<Option<FieldBinding>, ()> {
+fn bind(
+    acting: &Acting,
+    written: &WriteTargetType,
+    name: &str,
+    items: bool,
+    findings: &mut Findings,
+) -> Result<Option<FieldBinding>, ()> {
     if acting.directive.verb == Verb::Put && acting.hidden.contains(name) {
         return Ok(None);
     }
@@ -121,7 +138,8 @@ fn bind(acting: &Acting, written: &WriteTargetType, name: &str, items: bool, fin
     }
     let wish = Wish { owner: written.owner, record: written.record, name, purpose: Purpose::Value };
     let finds = |bound: &FieldBinding| bound.arguments.iter().any(|argument| written.finding.contains(argument));
-    // An argument that finds the item may have another type than the field of its name, so skip it before types are checked.
+    // An argument that finds the item may have another type than the field of its name, so skip it before types are
+    // checked.
     if written.finding.iter().any(|argument| argument == name) {
         return Ok(None);
     }
@@ -141,7 +159,12 @@ fn empty_list(declared: &Declared) -> Option<DefaultValue> {
 fn missing(acting: &Acting, written: &WriteTargetType, (name, declared): (&str, &Declared), findings: &mut Findings) {
     if let Some(id) = other_id(&acting.writing, written.owner).filter(|_| name == "id") {
         let clause = acting.directive.clause();
-        return report_other_id(&acting.writing, (written.owner, clause, false), (&id, &acting.directive.span), findings);
+        return report_other_id(
+            &acting.writing,
+            (written.owner, clause, false),
+            (&id, &acting.directive.span),
+            findings,
+        );
     }
     let message = format!("no value for `{}.{name}` of type `{}`", written.owner, declared.ty);
     let help = format!("add an argument `{name}: {}`, bind it in `set:`, or give the field a `@default`", declared.ty);

@@ -7,7 +7,8 @@ use futures_util::future::{BoxFuture, FutureExt};
 use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::SystemTime;
 
-/// The gateway that serves now. Requests that have begun stay with the gateway they began with; subscriptions follow it.
+/// The gateway that serves now. Requests that have begun stay with the gateway they began with; subscriptions follow
+/// it.
 pub struct CurrentGateway {
     gateway: RwLock<Gateway>,
     hub: Hub,

@@ -123,6 +123,9 @@ mod tests {
         summary.refused(ErrorCode::Timeout);
         summary.refused(ErrorCode::BadUserInput);
         let taken = summary.taken();
-        assert_eq!((taken.codes().as_deref(), taken.names(), taken.figure(taken.waves)), (Some("BAD_USER_INPUT,TIMEOUT"), None, None));
+        assert_eq!(
+            (taken.codes().as_deref(), taken.names(), taken.figure(taken.waves)),
+            (Some("BAD_USER_INPUT,TIMEOUT"), None, None)
+        );
     }
 }

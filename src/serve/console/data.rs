@@ -73,7 +73,10 @@ pub enum DataTrouble {
 
 /// The routes of what the page shows. The [`page`] itself shows nothing.
 pub fn routes(data: Arc<dyn TableData>) -> Router {
-    let routes = Router::new().route("/data/tables", get(tables)).route("/data/items", get(items)).route("/data/uses", get(uses));
+    let routes = Router::new()
+        .route("/data/tables", get(tables))
+        .route("/data/items", get(items))
+        .route("/data/uses", get(uses));
     routes.with_state(data)
 }
 

@@ -13,7 +13,8 @@ use std::sync::Arc;
 /// The page around the document.
 const PAGE: &str = include_str!("../../../console/design.html");
 /// What the page may load: nothing but its style sheet.
-const POLICY: &str = "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY: &str =
+    "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Writes the design document.
 pub trait DesignDocument: Send + Sync + 'static {
@@ -48,7 +49,8 @@ fn as_it_is(status: StatusCode, content_type: &'static str, text: String) -> Res
     (status, [(header::CONTENT_TYPE, content_type), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")], text).into_response()
 }
 
-/// A document as HTML. Its headings have the ids that its links lead to. HTML in it is shown as text, and links lead to pages only.
+/// A document as HTML. Its headings have the ids that its links lead to. HTML in it is shown as text, and links lead to
+/// pages only.
 fn to_html(markdown: &str) -> String {
     let mut events: Vec<Event<'_>> = Parser::new_ext(markdown, Options::ENABLE_TABLES)
         .map(|event| match event {
@@ -63,7 +65,8 @@ fn to_html(markdown: &str) -> String {
             *dest_url = CowStr::from("#");
         }
     }
-    let headings: Vec<usize> = (0..events.len()).filter(|at| matches!(events.get(*at), Some(Event::Start(Tag::Heading { .. })))).collect();
+    let headings: Vec<usize> =
+        (0..events.len()).filter(|at| matches!(events.get(*at), Some(Event::Start(Tag::Heading { .. })))).collect();
     for at in headings {
         let text: String = events[at..]
             .iter()
@@ -116,7 +119,9 @@ mod tests {
 
     #[test]
     fn links_lead_to_pages() {
-        let html = to_html("[a](jAvAsCrIpT:alert(1)) <javascript:alert(2)> ![i](data:text/html,x) [b](https://example.com/) [c](#top)\n");
+        let html = to_html(
+            "[a](jAvAsCrIpT:alert(1)) <javascript:alert(2)> ![i](data:text/html,x) [b](https://example.com/) [c](#top)\n",
+        );
         assert!(!html.to_lowercase().contains("=\"javascript:") && !html.contains("data:text"), "{html}");
         assert!(html.contains("href=\"https://example.com/\"") && html.contains("href=\"#top\""), "{html}");
     }

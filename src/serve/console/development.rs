@@ -1,7 +1,7 @@
 //! What `keyfold dev` shows besides the API in, its routes out. `keyfold serve` has none of them.
 //!
-//! They show the schema's design, the whole store, and tokens of the callers of the samples. So pages of other origins are refused, whatever
-//! the cross-origin rules of the API are.
+//! They show the schema's design, the whole store, and tokens of the callers of the samples. So pages of other origins
+//! are refused, whatever the cross-origin rules of the API are.
 
 use super::data::{self, TableData};
 use super::design::{self, DesignDocument};
@@ -42,7 +42,8 @@ impl Development {
     }
 }
 
-/// Refuses a request if its browser says that a page of another origin makes it (Fetch Metadata Request Headers, section 2.4).
+/// Refuses a request if its browser says that a page of another origin makes it (Fetch Metadata Request Headers,
+/// section 2.4).
 async fn for_own_pages(request: Request, next: Next) -> Response {
     let site = request.headers().get("sec-fetch-site");
     match site.is_some_and(|site| site != "same-origin" && site != "none") {

@@ -33,10 +33,12 @@ const OWN: &[(&str, &str)] = &[
 /// The files of GraphiQL, in gzip; none where `console/embedded` had none when the binary was built.
 pub const EMBEDDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
-/// A path with a hash never changes its content. A year is what caches take for ever (RFC 9111 section 4.2.1 has no bound).
+/// A path with a hash never changes its content. A year is what caches take for ever (RFC 9111 section 4.2.1 has no
+/// bound).
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 
-/// The hash of all files, in hexadecimal digits. The page holds those of GraphiQL's files, so these are not hashed again.
+/// The hash of all files, in hexadecimal digits. The page holds those of GraphiQL's files, so these are not hashed
+/// again.
 pub static VERSION: LazyLock<String> = LazyLock::new(|| {
     let page = Sha256::new_with_prefix(PAGE);
     let hash = OWN.iter().fold(page, |hash, (name, text)| hash.chain_update(name).chain_update(text)).finalize();
@@ -62,7 +64,9 @@ pub async fn file(Path((version, name)): Path<(String, String)>, headers: Header
     }
     match decompressed(compressed) {
         Ok(text) => (of_file(name), vary, text).into_response(),
-        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("The binary's file is damaged: {error}\n")).into_response(),
+        Err(error) => {
+            (StatusCode::INTERNAL_SERVER_ERROR, format!("The binary's file is damaged: {error}\n")).into_response()
+        }
     }
 }
 
@@ -103,7 +107,9 @@ mod tests {
 
     #[tokio::test]
     async fn files_are_served_in_their_version_only() {
-        let status = async |version: &str, name: &str| file(Path((version.into(), name.into())), HeaderMap::new()).await.status();
+        let status = async |version: &str, name: &str| {
+            file(Path((version.into(), name.into())), HeaderMap::new()).await.status()
+        };
         assert_eq!(status(&VERSION, "plan.js").await, StatusCode::OK);
         assert_eq!(status("0000000000000000", "plan.js").await, StatusCode::NOT_FOUND);
         assert_eq!(status(&VERSION, "index.html").await, StatusCode::NOT_FOUND);
@@ -119,9 +125,15 @@ mod tests {
                 let coding = response.headers().get(header::CONTENT_ENCODING).cloned();
                 (coding, to_bytes(response.into_body(), 1 << 24).await.unwrap_or_default())
             };
-            assert_eq!(sent("br;q=1, gzip;q=0.5").await, (Some("gzip".parse().unwrap()), Bytes::from_static(compressed)));
+            assert_eq!(
+                sent("br;q=1, gzip;q=0.5").await,
+                (Some("gzip".parse().unwrap()), Bytes::from_static(compressed))
+            );
             let (coding, plain) = sent("gzip;q=0").await;
-            assert!(coding.is_none() && plain.len() > compressed.len() && plain == decompressed(compressed).unwrap(), "{name}");
+            assert!(
+                coding.is_none() && plain.len() > compressed.len() && plain == decompressed(compressed).unwrap(),
+                "{name}"
+            );
         }
     }
 }

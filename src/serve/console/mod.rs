@@ -1,8 +1,8 @@
 //! The page for browsers: a schema in; `/` and the files of the page out. Must not know what runs operations.
 //!
-//! The page's own modules are in `console/`. [`page`] is the page at `/`, [`files`] are its modules and GraphiQL, and [`starting_text`] is what
-//! its editor starts with. [`development`] is what only `keyfold dev` has: the [`sample_callers`] to choose from,
-//! the [`design`] document, and the [`data`] of the tables.
+//! The page's own modules are in `console/`. [`page`] is the page at `/`, [`files`] are its modules and GraphiQL, and
+//! [`starting_text`] is what its editor starts with. [`development`] is what only `keyfold dev` has: the
+//! [`sample_callers`] to choose from, the [`design`] document, and the [`data`] of the tables.
 
 pub mod data;
 pub mod design;

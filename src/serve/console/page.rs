@@ -1,7 +1,7 @@
 //! The texts that the editor starts with in, the page for browsers at `/` out. Other clients get a line of text.
 //!
-//! The page has GraphiQL from the binary, or else from a CDN, at fixed versions and with the hashes of its files, and nothing else from
-//! elsewhere.
+//! The page has GraphiQL from the binary, or else from a CDN, at fixed versions and with the hashes of its files, and
+//! nothing else from elsewhere.
 
 use super::files::{EMBEDDED, PAGE, VERSION};
 use super::starting_text::StartingTexts;
@@ -57,7 +57,8 @@ impl Console {
     fn made(starting_texts: Arc<dyn StartingTexts>, parts: PageParts, is_embedded: bool) -> Self {
         let own = format!("console/{}", *VERSION);
         let package = |path: &str| if is_embedded { own.clone() } else { format!("{CDN}/{path}") };
-        let page = PAGE.replace("{graphiql}", &package("graphiql@4.1.2")).replace("{react}", &package("react@18.3.1/umd"));
+        let page =
+            PAGE.replace("{graphiql}", &package("graphiql@4.1.2")).replace("{react}", &package("react@18.3.1/umd"));
         let page = page.replace("{react-dom}", &package("react-dom@18.3.1/umd"));
         let page = page.replace("{console}", &own);
         Self { page, parts, starting_texts, policy: policy(if is_embedded { "" } else { CDN }) }
@@ -70,7 +71,8 @@ impl Console {
     }
 }
 
-/// What the page may load, and where it may send (Content Security Policy Level 3). GraphiQL adds `style` elements while it runs.
+/// What the page may load, and where it may send (Content Security Policy Level 3). GraphiQL adds `style` elements
+/// while it runs.
 fn policy(elsewhere: &str) -> HeaderValue {
     let policy = format!(
         "default-src 'none'; script-src 'self' {elsewhere}; style-src 'self' 'unsafe-inline' {elsewhere}; font-src data: {elsewhere}; \
@@ -123,18 +125,23 @@ mod tests {
     #[tokio::test]
     async fn the_page_holds_its_settings_and_names_its_files() {
         let page = console().unwrap().page().await;
-        let settings =
-            r##"{"startingTexts":["{ __typename } # \u003c/script>"],"parts":{"plan":true,"development":false,"callers":"samples"}}"##;
+        let settings = r##"{"startingTexts":["{ __typename } # \u003c/script>"],"parts":{"plan":true,"development":false,"callers":"samples"}}"##;
         assert!(page.contains(settings), "{page}");
         assert!(page.contains(&format!("src=\"console/{}/console.js\"", *VERSION)), "{page}");
-        assert!(!["{console}", "{graphiql}", "{react}", "{react-dom}"].iter().any(|place| page.contains(place)), "{page}");
+        assert!(
+            !["{console}", "{graphiql}", "{react}", "{react-dom}"].iter().any(|place| page.contains(place)),
+            "{page}"
+        );
     }
 
     #[test]
     fn files_from_elsewhere_have_fixed_versions_and_hashes_and_embedded_ones_the_same_hashes() {
         let page = |is_embedded| Console::made(Arc::new(Vec::new()), PARTS, is_embedded);
         let (embedded, loaded) = (page(true), page(false));
-        assert_eq!((loaded.page.matches("https://").count(), loaded.page.matches("integrity=\"sha384-").count()), (4, 4));
+        assert_eq!(
+            (loaded.page.matches("https://").count(), loaded.page.matches("integrity=\"sha384-").count()),
+            (4, 4)
+        );
         assert!(!embedded.page.contains("https://") && embedded.page.matches("integrity=\"sha384-").count() == 4);
         let allows = |console: &Console| String::from_utf8_lossy(console.policy.as_bytes()).contains(CDN);
         assert!(allows(&loaded) && !allows(&embedded));
@@ -146,7 +153,8 @@ mod tests {
 
     #[tokio::test]
     async fn only_browsers_get_the_page() {
-        let type_for = async |console, types| root(State(console), accept(types)).await.headers()[header::CONTENT_TYPE].clone();
+        let type_for =
+            async |console, types| root(State(console), accept(types)).await.headers()[header::CONTENT_TYPE].clone();
         assert_eq!(type_for(console(), "text/html,application/xhtml+xml,*/*;q=0.8").await, "text/html; charset=utf-8");
         assert_eq!(type_for(console(), "*/*").await, "text/plain; charset=utf-8");
         assert_eq!(type_for(None, "text/html").await, "text/plain; charset=utf-8");

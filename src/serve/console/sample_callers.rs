@@ -1,7 +1,7 @@
 //! The callers of the samples, for the page of `keyfold dev`: each with a token. `keyfold serve` has none.
 //!
-//! Whoever reaches this address acts as any of them, so only a server for development has it, and [`super::development`] refuses pages of
-//! other origins.
+//! Whoever reaches this address acts as any of them, so only a server for development has it, and
+//! [`super::development`] refuses pages of other origins.
 
 use crate::serve::sign_in::dev_issuer::DevIssuer;
 use axum::extract::State;

@@ -55,11 +55,14 @@ pub fn starting_texts(api: &Schema, fitting: FittingOperations) -> Vec<String> {
 
 /// The queries of the API, and one that runs.
 fn starting_text(api: &Schema, query_that_answers: Option<String>) -> String {
-    let mut text = String::from("# Ctrl-Space shows what fits at the cursor. Ctrl-Enter runs the operation.\n#\n# Queries of this API:\n");
+    let mut text = String::from(
+        "# Ctrl-Space shows what fits at the cursor. Ctrl-Enter runs the operation.\n#\n# Queries of this API:\n",
+    );
     let query = api.schema_definition.query.as_ref().and_then(|name| api.get_object(name));
     let fields: Vec<_> = query.iter().flat_map(|query| query.fields.values()).collect();
     for field in fields.iter().take(NAMED) {
-        let arguments: Vec<_> = field.arguments.iter().map(|argument| format!("{}: {}", argument.name, argument.ty)).collect();
+        let arguments: Vec<_> =
+            field.arguments.iter().map(|argument| format!("{}: {}", argument.name, argument.ty)).collect();
         let arguments = if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) };
         let _ = writeln!(text, "#   {}{arguments}: {}", field.name, field.ty);
     }
@@ -75,7 +78,8 @@ fn starting_text(api: &Schema, query_that_answers: Option<String>) -> String {
     text
 }
 
-/// A mutation or a subscription of the API: the first, with an empty value for each argument that it needs. `None` if there are none.
+/// A mutation or a subscription of the API: the first, with an empty value for each argument that it needs. `None` if
+/// there are none.
 fn starting_operation(api: &Schema, kind: OperationType) -> Option<String> {
     let root = api.get_object(api.root_operation(kind)?)?;
     let field = &root.fields.values().next()?.node;
@@ -99,7 +103,9 @@ fn empty_value(api: &Schema, ty: &Type, depth: usize) -> String {
         return "[]".to_owned();
     }
     match api.types.get(ty.inner_named_type()) {
-        Some(ExtendedType::Enum(values)) => values.values.keys().next().map_or_else(|| "null".to_owned(), ToString::to_string),
+        Some(ExtendedType::Enum(values)) => {
+            values.values.keys().next().map_or_else(|| "null".to_owned(), ToString::to_string)
+        }
         Some(ExtendedType::InputObject(object)) if depth < MAX_DEPTH => {
             let fields: Vec<_> = object.fields.values().map(|field| field.node.clone()).collect();
             format!("{{ {} }}", object_fields(api, &fields, depth + 1).join(", "))
@@ -112,7 +118,8 @@ fn empty_value(api: &Schema, ty: &Type, depth: usize) -> String {
     }
 }
 
-/// The selection set of a field: scalars of its type, or of the nodes of its connection. `None` where the type has none.
+/// The selection set of a field: scalars of its type, or of the nodes of its connection. `None` where the type has
+/// none.
 fn selection(api: &Schema, field: &Node<FieldDefinition>, indent: &str) -> Option<String> {
     let deeper = format!("{indent}  ");
     let lines = match api.types.get(field.ty.inner_named_type())? {
@@ -124,7 +131,14 @@ fn selection(api: &Schema, field: &Node<FieldDefinition>, indent: &str) -> Optio
                     let is_leaf = api.types.get(field.ty.inner_named_type()).is_some_and(ExtendedType::is_leaf);
                     is_leaf && field.arguments.is_empty()
                 };
-                object.fields.values().map(|field| &field.node).filter(plain).take(SELECTED).map(|field| field.name.to_string()).collect()
+                object
+                    .fields
+                    .values()
+                    .map(|field| &field.node)
+                    .filter(plain)
+                    .take(SELECTED)
+                    .map(|field| field.name.to_string())
+                    .collect()
             }
         },
         _ => vec!["__typename".to_owned()],
@@ -144,7 +158,8 @@ mod tests {
         let first = "type Query { user(id: ID!): User users(first: Int): Users } type Users { nodes: [User!]! } type User { name: Int list: [User] }";
         let text = starting_text(first);
         assert!(
-            text.contains("#   user(id: ID!): User\n") && text.ends_with("{\n  users {\n    nodes {\n      name\n    }\n  }\n}\n"),
+            text.contains("#   user(id: ID!): User\n")
+                && text.ends_with("{\n  users {\n    nodes {\n      name\n    }\n  }\n}\n"),
             "{text}"
         );
         assert!(starting_text("type Query { a(b: Int!): Int }").ends_with("{\n  __typename\n}\n"));
@@ -153,11 +168,14 @@ mod tests {
 
     #[test]
     fn a_mutation_has_the_arguments_that_it_needs() {
-        let starting = |text: &str| starting_operation(&Schema::parse_and_validate(text, "a.graphql").unwrap(), OperationType::Mutation);
+        let starting = |text: &str| {
+            starting_operation(&Schema::parse_and_validate(text, "a.graphql").unwrap(), OperationType::Mutation)
+        };
         let api =
             "type Query { a: Int } type Mutation { add(id: ID!, count: Int!, kind: Kind!, tags: [String!]!, more: More!, note: String): A }
             enum Kind { BIG SMALL } input More { name: String! size: Float } type A { id: ID }";
-        let expected = "mutation {\n  add(id: \"\", count: 0, kind: BIG, tags: [], more: { name: \"\" }) {\n    id\n  }\n}\n";
+        let expected =
+            "mutation {\n  add(id: \"\", count: 0, kind: BIG, tags: [], more: { name: \"\" }) {\n    id\n  }\n}\n";
         assert_eq!(starting(api).as_deref(), Some(expected));
         assert_eq!(starting("type Query { a: Int }"), None);
     }
@@ -165,9 +183,16 @@ mod tests {
     #[test]
     fn operations_that_fit_the_items_come_before_those_that_fit_the_api() {
         let api = Schema::parse_and_validate("type Query { a: Int } type Mutation { b: Int }", "a.graphql").unwrap();
-        let fitting = FittingOperations { query: Some("{ a }\n".into()), mutation: Some("mutation { b }\n".into()), subscription: None };
+        let fitting = FittingOperations {
+            query: Some("{ a }\n".into()),
+            mutation: Some("mutation { b }\n".into()),
+            subscription: None,
+        };
         let texts = starting_texts(&api, fitting);
-        assert!(texts[0].contains("#   a: Int\n") && texts[0].ends_with("\n\n{ a }\n") && texts[1] == "mutation { b }\n", "{texts:?}");
+        assert!(
+            texts[0].contains("#   a: Int\n") && texts[0].ends_with("\n\n{ a }\n") && texts[1] == "mutation { b }\n",
+            "{texts:?}"
+        );
         assert_eq!(starting_texts(&api, FittingOperations::default())[1], "mutation {\n  b\n}\n");
     }
 }

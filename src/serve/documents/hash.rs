@@ -19,7 +19,9 @@ mod tests {
     #[test]
     fn a_hash_has_64_digits() {
         assert!(parse_hash(HASH).is_some() && parse_hash(&format!("sha256:{}", HASH.to_uppercase())).is_some());
-        for wrong in ["", &HASH[1..], &format!("{HASH}0"), &format!("md5:{HASH}"), &format!("g{}", &HASH[1..]), &"é".repeat(32)] {
+        for wrong in
+            ["", &HASH[1..], &format!("{HASH}0"), &format!("md5:{HASH}"), &format!("g{}", &HASH[1..]), &"é".repeat(32)]
+        {
             assert_eq!(parse_hash(wrong), None, "{wrong}");
         }
     }

@@ -20,7 +20,11 @@ pub struct Documents {
 impl Documents {
     /// Knows these trusted documents, and runs no other if `only_trusted`; remembers those of clients if `persisted`.
     pub fn new(trusted: Option<TrustedDocuments>, only_trusted: bool, persisted: Option<PersistedDocuments>) -> Self {
-        Self { trusted: trusted.map(|trusted| Arc::new(RwLock::new(Arc::new(trusted)))), only_trusted, persisted: persisted.map(Arc::new) }
+        Self {
+            trusted: trusted.map(|trusted| Arc::new(RwLock::new(Arc::new(trusted)))),
+            only_trusted,
+            persisted: persisted.map(Arc::new),
+        }
     }
 
     /// Trusts these documents from now on, if the server trusts any, and those before no longer. All copies do.
@@ -58,7 +62,10 @@ impl Documents {
         }
         let computed: DocumentHash = Sha256::digest(&text).into();
         if hash.is_some_and(|given| parse_hash(&given) != Some(computed)) {
-            return Err(GraphqlError::new(ErrorCode::BadUserInput, "The hash of the document is another than \"sha256Hash\" says."));
+            return Err(GraphqlError::new(
+                ErrorCode::BadUserInput,
+                "The hash of the document is another than \"sha256Hash\" says.",
+            ));
         }
         if self.only_trusted {
             let known = self.trusted().is_some_and(|trusted| trusted.has(&computed));
@@ -126,7 +133,10 @@ mod tests {
             assert_eq!(outcome(&documents, asked(None, id, hash)), Ok(TEXT.into()));
         }
         assert_eq!(outcome(&documents, asked(Some("{ c }"), None, None)), Ok("{ c }".into()));
-        assert_eq!(outcome(&documents, asked(None, None, Some(&hash_of("{ c }")))), Err(ErrorCode::PersistedQueryNotFound));
+        assert_eq!(
+            outcome(&documents, asked(None, None, Some(&hash_of("{ c }")))),
+            Err(ErrorCode::PersistedQueryNotFound)
+        );
     }
 
     #[test]
@@ -172,6 +182,10 @@ mod tests {
         assert_eq!(outcome(&documents, asked(Some("{ b }"), None, None)), Err(ErrorCode::Forbidden));
         assert_eq!(outcome(&documents, asked(Some("{ b }"), None, Some(&other))), Err(ErrorCode::Forbidden));
         assert_eq!(outcome(&documents, asked(None, None, Some(&other))), Err(ErrorCode::PersistedQueryNotFound));
-        assert_eq!(outcome(&documents, asked(Some("{ a } "), None, None)), Err(ErrorCode::Forbidden), "every byte counts");
+        assert_eq!(
+            outcome(&documents, asked(Some("{ a } "), None, None)),
+            Err(ErrorCode::Forbidden),
+            "every byte counts"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The JSON object of a request in, what it asks for out (GraphQL over HTTP, "Request parameters"). Must not know the transport.
+//! The JSON object of a request in, what it asks for out (GraphQL over HTTP, "Request parameters"). Must not know the
+//! transport.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -30,13 +31,16 @@ pub struct RequestMembers {
 }
 
 impl RequestMembers {
-    /// Reads `query` or what names it, and optionally `operationName`, `variables` and `extensions`. The error is a sentence for the client.
+    /// Reads `query` or what names it, and optionally `operationName`, `variables` and `extensions`. The error is a
+    /// sentence for the client.
     pub fn into_parameters(self) -> Result<RequestParameters, String> {
         let (query, document_id) = (text("query", self.query)?, text("documentId", self.document_id)?);
         let operation_name = text("operationName", self.operation_name)?;
         let variables = object("variables", self.variables)?.unwrap_or_default();
         let hash = match object("extensions", self.extensions)? {
-            Some(mut extensions) => object("persistedQuery", extensions.remove("persistedQuery"))?.map(hash).transpose()?,
+            Some(mut extensions) => {
+                object("persistedQuery", extensions.remove("persistedQuery"))?.map(hash).transpose()?
+            }
             None => None,
         };
         match (&query, &document_id) {

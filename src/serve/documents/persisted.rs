@@ -1,5 +1,5 @@
-//! Automatic Persisted Queries: a document and its hash in, the document for its hash out, until the memory for them is needed by others
-//! (<https://www.apollographql.com/docs/apollo-server/performance/apq>). Must not know requests.
+//! Automatic Persisted Queries: a document and its hash in, the document for its hash out, until the memory for them is
+//! needed by others (<https://www.apollographql.com/docs/apollo-server/performance/apq>). Must not know requests.
 
 use super::hash::DocumentHash;
 use quick_cache::Weighter;

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 /// Documents that requests may name instead of sending them.
 #[derive(Debug, Clone, Args)]
 pub struct DocumentSettings {
-    /// Directory of trusted documents: *.graphql files, or lists of ids and documents as Relay, Apollo and GraphQL Code Generator write them
+    /// Directory of trusted documents: *.graphql files, or lists of ids and documents as Relay, Apollo and GraphQL Code
+    /// Generator write them
     #[arg(long, env = "KEYFOLD_DOCUMENTS", value_name = "DIR")]
     pub documents: Option<PathBuf>,
 
@@ -17,7 +18,8 @@ pub struct DocumentSettings {
     #[arg(long, env = "KEYFOLD_ONLY_DOCUMENTS", requires = "documents")]
     pub only_documents: bool,
 
-    /// Memory for the documents of clients that send a document once and its hash from then on (Automatic Persisted Queries); 0 for none
+    /// Memory for the documents of clients that send a document once and its hash from then on (Automatic Persisted
+    /// Queries); 0 for none
     #[arg(long, env = "KEYFOLD_PERSISTED_QUERY_BYTES", value_name = "BYTES", default_value_t = 16 << 20)]
     pub persisted_query_bytes: u64,
 }

@@ -1,7 +1,7 @@
 //! A directory in; the documents in it, by their ids and hashes, out. Must not know schemas.
 //!
-//! A file `*.graphql` or `*.gql` is one document. A file `*.json` is a list as tools write them: an object of ids and documents (Relay,
-//! GraphQL Code Generator, gql.tada), or the manifest of Apollo. Other files do not count.
+//! A file `*.graphql` or `*.gql` is one document. A file `*.json` is a list as tools write them: an object of ids and
+//! documents (Relay, GraphQL Code Generator, gql.tada), or the manifest of Apollo. Other files do not count.
 
 use super::hash::{DocumentHash, parse_hash};
 use serde::Deserialize;
@@ -90,9 +90,12 @@ impl TrustedDocuments {
         let listed: Vec<(Option<String>, String)> = match path.extension().and_then(|extension| extension.to_str()) {
             Some("graphql" | "gql") => vec![(None, text()?)],
             Some("json") => {
-                let list = serde_json::from_str(&text()?).map_err(|error| TrustedDocumentsError::List(path.to_owned(), error))?;
+                let list = serde_json::from_str(&text()?)
+                    .map_err(|error| TrustedDocumentsError::List(path.to_owned(), error))?;
                 match list {
-                    List::Apollo { operations } => operations.into_iter().map(|operation| (Some(operation.id), operation.body)).collect(),
+                    List::Apollo { operations } => {
+                        operations.into_iter().map(|operation| (Some(operation.id), operation.body)).collect()
+                    }
                     List::Plain(documents) => documents.into_iter().map(|(id, text)| (Some(id), text)).collect(),
                 }
             }
@@ -176,9 +179,14 @@ mod tests {
         assert!(trouble(&[("notes.txt", "{ a }")]).contains("has no documents"));
         assert!(trouble(&[("a.json", "[1]")]).contains("a.json is neither"));
         assert!(trouble(&[("a.json", r#"{"1": 2}"#)]).contains("a.json is neither"));
-        assert!(trouble(&[("a.json", r#"{"1": "{ a }"}"#), ("b.json", r#"{"1": "{ b }"}"#)]).contains("another document for the id \"1\""));
+        assert!(
+            trouble(&[("a.json", r#"{"1": "{ a }"}"#), ("b.json", r#"{"1": "{ b }"}"#)])
+                .contains("another document for the id \"1\"")
+        );
         let same = directory(&[("a.json", r#"{"1": "{ a }"}"#), ("b.json", r#"{"1": "{ a }"}"#)]);
         assert_eq!(TrustedDocuments::read(same.path()).unwrap().count(), 1);
-        assert!(TrustedDocuments::read(Path::new("/no/such/directory")).unwrap_err().to_string().contains("cannot read"));
+        assert!(
+            TrustedDocuments::read(Path::new("/no/such/directory")).unwrap_err().to_string().contains("cannot read")
+        );
     }
 }

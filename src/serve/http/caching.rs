@@ -1,5 +1,5 @@
-//! How long a response may be kept, and what a client has of it, in; out: the headers that say so, and whether the client needs it again.
-//! Must not know what is in a response.
+//! How long a response may be kept, and what a client has of it, in; out: the headers that say so, and whether the
+//! client needs it again. Must not know what is in a response.
 
 use super::media_type::MediaType;
 use crate::plan::tree::CachePolicy;
@@ -13,7 +13,8 @@ const NAME_BYTES: usize = 16;
 /// The headers on which the form of a response depends.
 pub const VARY: &str = "accept, accept-encoding";
 
-/// What a request says of the responses that its client has. Only responses to GET and HEAD have names (RFC 9110 section 8.8.3).
+/// What a request says of the responses that its client has. Only responses to GET and HEAD have names (RFC 9110
+/// section 8.8.3).
 #[derive(Debug, Clone, Default)]
 pub struct KnownResponses {
     /// The values of `If-None-Match`; `None` for other methods.
@@ -40,7 +41,12 @@ impl KnownResponses {
             let written = written.trim();
             written == "*" || written.strip_prefix("W/").unwrap_or(written).trim_matches('"') == name.0
         };
-        self.names.iter().flatten().filter_map(|value| value.to_str().ok()).flat_map(|list| list.split(',')).any(is_name)
+        self.names
+            .iter()
+            .flatten()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|list| list.split(','))
+            .any(is_name)
     }
 }
 
@@ -103,7 +109,9 @@ mod tests {
         let name = known(Method::GET, &[]).name(MINUTE, MediaType::Json, b"a").unwrap();
         let text = name.value(false).unwrap().to_str().unwrap().to_owned();
         let has = |names: &[&str]| known(Method::GET, names).has(&name);
-        assert!(has(&[&text]) && has(&[&format!("W/{text}")]) && has(&["*"]) && has(&["\"b\"", &format!("\"c\" , {text}")]));
+        assert!(
+            has(&[&text]) && has(&[&format!("W/{text}")]) && has(&["*"]) && has(&["\"b\"", &format!("\"c\" , {text}")])
+        );
         assert!(!has(&[]) && !has(&["\"b\""]) && !has(&["", ",", "W/"]));
     }
 }

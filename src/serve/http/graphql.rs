@@ -1,4 +1,5 @@
-//! `/graphql`: an HTTP request in, a GraphQL response out, by the rules of GraphQL over HTTP. Must not know what runs the operation.
+//! `/graphql`: an HTTP request in, a GraphQL response out, by the rules of GraphQL over HTTP. Must not know what runs
+//! the operation.
 
 use super::body::accepted::AcceptedCodings;
 use super::body::arriving::BodyCoding;
@@ -91,7 +92,8 @@ pub async fn handle(
     drop(request);
     let is_signed_in = identity.caller.is_signed_in();
     let ends = transport.ends;
-    let operations = RequestOperations { endpoint, client, identity, may_write, explain, last_event, ends, trace, summary };
+    let operations =
+        RequestOperations { endpoint, client, identity, may_write, explain, last_event, ends, trace, summary };
     let mut response = match body {
         RequestBody::One(parameters) => {
             let answered = match media {
@@ -190,7 +192,9 @@ async fn send(http: &HttpEndpoint, client: ClientAddress, form: &Form, response:
     };
     let coding = accepted.coding(body.len());
     if let Some(coding) = coding {
-        let Some(compressed) = Box::pin(http.compressor.compress(coding, body)).await else { return refuse(media, &HttpRefusal::Busy) };
+        let Some(compressed) = Box::pin(http.compressor.compress(coding, body)).await else {
+            return refuse(media, &HttpRefusal::Busy);
+        };
         body = compressed.into();
         if let Err(exhausted) = resize_response(&mut share, body.len()) {
             return refuse(media, &HttpRefusal::ResponseDropped(exhausted));
@@ -201,7 +205,9 @@ async fn send(http: &HttpEndpoint, client: ClientAddress, form: &Form, response:
         response.headers_mut().insert(header::CONTENT_ENCODING, coding.header_value());
     }
     caching::allow(policy, response.headers_mut());
-    response.headers_mut().extend(name.and_then(|name| name.value(coding.is_some())).map(|value| (header::ETAG, value)));
+    response
+        .headers_mut()
+        .extend(name.and_then(|name| name.value(coding.is_some())).map(|value| (header::ETAG, value)));
     response
 }
 
@@ -216,7 +222,12 @@ fn reply(media: MediaType, status: StatusCode, body: Bytes) -> axum::response::R
 }
 
 /// What a request asks for, and the memory that it holds.
-async fn asked(endpoint: &Endpoint, client: ClientAddress, request: &Parts, body: Body) -> Result<(RequestBody, Share), HttpRefusal> {
+async fn asked(
+    endpoint: &Endpoint,
+    client: ClientAddress,
+    request: &Parts,
+    body: Body,
+) -> Result<(RequestBody, Share), HttpRefusal> {
     let memory = endpoint.quotas.requests.take(client, 0)?;
     if is_read(&request.method) {
         let parameters = from_query_string(&request.uri).map_err(HttpRefusal::Malformed)?;

@@ -1,4 +1,5 @@
-//! `/health/live` and `/health/ready`: a probe in; whether the process lives and can run operations out. Must not tell internals.
+//! `/health/live` and `/health/ready`: a probe in; whether the process lives and can run operations out. Must not tell
+//! internals.
 
 use crate::serve::backend::Backend;
 use axum::extract::State;
@@ -12,8 +13,8 @@ use tokio::time::{Instant, timeout};
 
 /// How long a result is reused, so that probes put no load on the tables.
 const FRESH: Duration = Duration::from_secs(1);
-/// The longest time of the check: longer than the limit of the store, whose error says what is wrong, and short enough to answer a probe
-/// within a second.
+/// The longest time of the check: longer than the limit of the store, whose error says what is wrong, and short enough
+/// to answer a probe within a second.
 const BOUND: Duration = Duration::from_millis(900);
 
 /// Whether the tables can be used, checked at most once a second whatever the number of probes.

@@ -1,5 +1,5 @@
-//! A request in, a refusal out if it is not for this server: a page can give its own host name the address of this machine (DNS
-//! rebinding), but it cannot make a browser send another `Host`.
+//! A request in, a refusal out if it is not for this server: a page can give its own host name the address of this
+//! machine (DNS rebinding), but it cannot make a browser send another `Host`.
 
 use super::status::HttpRefusal;
 use axum::extract::Request;
@@ -16,8 +16,8 @@ const MAX_LENGTH: usize = 100;
 pub enum Hosts {
     /// Every one.
     All,
-    /// The hosts are the server's address, `localhost`, loopback addresses, and these names. A server that listens on all addresses serves
-    /// each of them, because only names can be rebound.
+    /// The hosts are the server's address, `localhost`, loopback addresses, and these names. A server that listens on
+    /// all addresses serves each of them, because only names can be rebound.
     These {
         /// The address that it listens on.
         address: IpAddr,
@@ -32,9 +32,9 @@ impl Hosts {
         Self::These { address, names: names.iter().map(|name| bare(name)).collect() }
     }
 
-    /// Refuses requests for other hosts, and requests without a host if HTTP requires one (RFC 9112 section 3.2). In HTTP/2, the host may be
-    /// that of the target instead (RFC 9113 section 8.3.1). Health checks work for every host, because a load balancer names no meaningful
-    /// one.
+    /// Refuses requests for other hosts, and requests without a host if HTTP requires one (RFC 9112 section 3.2). In
+    /// HTTP/2, the host may be that of the target instead (RFC 9113 section 8.3.1). Health checks work for every host,
+    /// because a load balancer names no meaningful one.
     pub fn refusal(&self, request: &Request) -> Option<HttpRefusal> {
         match host_of(request) {
             Err(refusal) => Some(refusal),
@@ -50,7 +50,9 @@ impl Hosts {
         let Self::These { address, names } = self else { return true };
         let host = bare(host);
         match host.trim_matches(['[', ']']).parse::<IpAddr>().map(|literal| literal.to_canonical()) {
-            Ok(literal) if literal.is_loopback() || address.is_unspecified() || literal == address.to_canonical() => true,
+            Ok(literal) if literal.is_loopback() || address.is_unspecified() || literal == address.to_canonical() => {
+                true
+            }
             _ => host == "localhost" || names.contains(&host),
         }
     }
@@ -74,7 +76,9 @@ fn host_of(request: &Request) -> Result<Option<Authority>, HttpRefusal> {
             let host = host.ok_or_else(|| malformed("The header Host cannot be read."))?;
             match target {
                 // RFC 9113 section 8.3.1. In HTTP/1.1, the target replaces the header (RFC 9112 section 3.2.2).
-                Some(target) if request.version() == Version::HTTP_2 && *target != host => Err(malformed("The request has two hosts.")),
+                Some(target) if request.version() == Version::HTTP_2 && *target != host => {
+                    Err(malformed("The request has two hosts."))
+                }
                 Some(target) => Ok(Some(target.clone())),
                 None => Ok(Some(host)),
             }
@@ -112,7 +116,15 @@ mod tests {
         for own in ["localhost", "LocalHost.", "127.0.0.1", "127.0.0.2", "[::1]", "api.example", "API.example."] {
             assert!(local.has(own), "{own}");
         }
-        for other in ["evil.test", "localhost.evil.test", "192.168.0.2", "127.0.0.1.evil.test", "", "0x7f.1", "api.example.evil.test"] {
+        for other in [
+            "evil.test",
+            "localhost.evil.test",
+            "192.168.0.2",
+            "127.0.0.1.evil.test",
+            "",
+            "0x7f.1",
+            "api.example.evil.test",
+        ] {
             assert!(!local.has(other), "{other}");
         }
         assert!(hosts("192.168.0.2", &[]).has("192.168.0.2") && !hosts("192.168.0.2", &[]).has("192.168.0.3"));
@@ -135,12 +147,17 @@ mod tests {
         assert_eq!(host("http://evil.test/graphql", Version::HTTP_11, &["localhost"]), named("evil.test"));
         assert_eq!(host("/graphql", Version::HTTP_10, &[]), Ok(None));
         assert_eq!(host("http://localhost/graphql", Version::HTTP_2, &[]), named("localhost"));
-        assert!(host("/graphql", Version::HTTP_2, &[]).is_err() && host("http://localhost/graphql", Version::HTTP_11, &[]).is_err());
+        assert!(
+            host("/graphql", Version::HTTP_2, &[]).is_err()
+                && host("http://localhost/graphql", Version::HTTP_11, &[]).is_err()
+        );
         assert_eq!(host("http://localhost/graphql", Version::HTTP_2, &["LOCALHOST"]), named("localhost"));
         assert!(host("http://localhost/graphql", Version::HTTP_2, &["evil.test"]).is_err());
         assert!(host("http://evil.test@localhost/graphql", Version::HTTP_2, &[]).is_err());
         assert_eq!(host("/graphql", Version::HTTP_11, &["localhost:"]), named("localhost"));
-        for headers in [&[][..], &["a", "a"], &[""], &["a b"], &["evil.test@localhost"], &["localhost:abc"], &["localhost:99999"]] {
+        for headers in
+            [&[][..], &["a", "a"], &[""], &["a b"], &["evil.test@localhost"], &["localhost:abc"], &["localhost:99999"]]
+        {
             assert!(host("/graphql", Version::HTTP_11, headers).is_err(), "{headers:?}");
         }
     }

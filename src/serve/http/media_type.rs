@@ -1,4 +1,5 @@
-//! An `Accept` header in, the media type of the response out (RFC 9110 section 12.5.1; GraphQL over HTTP, "Media Types").
+//! An `Accept` header in, the media type of the response out (RFC 9110 section 12.5.1; GraphQL over HTTP, "Media
+//! Types").
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
@@ -66,9 +67,9 @@ impl MediaType {
 
 /// Chooses the media type of the response; `None` if the client accepts neither.
 ///
-/// Without a header, or with a wildcard only, it is `application/json`, which every client understands. If the header names both,
-/// `application/graphql-response+json` wins. A stream of events is what a client gets that names it and likes it best, or accepts nothing
-/// else: clients that know subscriptions name it beside the others.
+/// Without a header, or with a wildcard only, it is `application/json`, which every client understands. If the header
+/// names both, `application/graphql-response+json` wins. A stream of events is what a client gets that names it and
+/// likes it best, or accepts nothing else: clients that know subscriptions name it beside the others.
 pub fn negotiate(headers: &HeaderMap) -> Option<MediaType> {
     let text = joined(headers)?;
     let ranges: Vec<_> = text.split(',').filter_map(range).collect();
@@ -86,7 +87,9 @@ pub fn negotiate(headers: &HeaderMap) -> Option<MediaType> {
         (None, None) => None,
         (Some(_), None) => Some(MediaType::GraphqlResponse),
         (None, Some(_)) => Some(MediaType::Json),
-        (Some(graphql), Some(json)) if graphql > json || (graphql == json && graphql.precision == 2) => Some(MediaType::GraphqlResponse),
+        (Some(graphql), Some(json)) if graphql > json || (graphql == json && graphql.precision == 2) => {
+            Some(MediaType::GraphqlResponse)
+        }
         (Some(_), Some(_)) => Some(MediaType::Json),
     }
 }
@@ -200,7 +203,10 @@ mod tests {
         const EVENTS: Option<MediaType> = Some(MediaType::EventStream);
         assert_eq!(of(&["text/event-stream"]), EVENTS);
         assert_eq!(of(&["text/event-stream, application/json;q=0.9"]), EVENTS);
-        assert_eq!(of(&["application/graphql-response+json, application/json, text/event-stream, multipart/mixed"]), GRAPHQL);
+        assert_eq!(
+            of(&["application/graphql-response+json, application/json, text/event-stream, multipart/mixed"]),
+            GRAPHQL
+        );
         assert_eq!(of(&["text/event-stream, */*"]), JSON);
         assert_eq!(of(&["text/event-stream, */*;q=0.1"]), EVENTS);
     }

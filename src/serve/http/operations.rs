@@ -1,4 +1,5 @@
-//! The operations of an HTTP request in, their responses out: one, or those of a list side by side. Must not know media types.
+//! The operations of an HTTP request in, their responses out: one, or those of a list side by side. Must not know media
+//! types.
 
 use super::status::HttpRefusal;
 use crate::execute::gateway::Response;
@@ -39,8 +40,13 @@ pub struct RequestOperations<'e> {
 }
 
 impl RequestOperations<'_> {
-    /// Runs an operation that has one response. The operation has the memory of its request. The error is why it did not run.
-    pub fn run(&self, parameters: RequestParameters, memory: Share) -> impl Future<Output = Result<Response, HttpRefusal>> + Send {
+    /// Runs an operation that has one response. The operation has the memory of its request. The error is why it did
+    /// not run.
+    pub fn run(
+        &self,
+        parameters: RequestParameters,
+        memory: Share,
+    ) -> impl Future<Output = Result<Response, HttpRefusal>> + Send {
         let answered = self.begin(parameters, memory, false).and_then(async |answer| {
             Ok(match answer {
                 OperationAnswer::One(response) => response.await,
@@ -50,8 +56,13 @@ impl RequestOperations<'_> {
         answered.inspect_ok(|response| self.summary.add(response))
     }
 
-    /// Begins an operation that may have any number of responses. It runs while they are polled, and ends with the caller's token.
-    pub async fn stream(&self, parameters: RequestParameters, memory: Share) -> Result<BoxStream<'static, Response>, HttpRefusal> {
+    /// Begins an operation that may have any number of responses. It runs while they are polled, and ends with the
+    /// caller's token.
+    pub async fn stream(
+        &self,
+        parameters: RequestParameters,
+        memory: Share,
+    ) -> Result<BoxStream<'static, Response>, HttpRefusal> {
         let summary = self.summary.clone();
         let answer = self.begin(parameters, memory, true).await?;
         let responses = answer.into_stream().inspect(move |response| summary.add(response));
@@ -68,7 +79,12 @@ impl RequestOperations<'_> {
         may_last: bool,
     ) -> impl Future<Output = Result<OperationAnswer, HttpRefusal>> + Send {
         let request = match self.endpoint.documents.request(parameters) {
-            Ok(request) => Request { caller: self.identity.caller.clone(), after: self.last_event.clone(), trace: self.trace, ..request },
+            Ok(request) => Request {
+                caller: self.identity.caller.clone(),
+                after: self.last_event.clone(),
+                trace: self.trace,
+                ..request
+            },
             Err(error) => return Either::Left(ready(Ok(OperationAnswer::ready(Response::refused(&[error]))))),
         };
         // An operation is admitted after its request has arrived, so that slow clients take no place from others.
@@ -78,13 +94,19 @@ impl RequestOperations<'_> {
         };
         let of_settings = Instant::now() + self.endpoint.limits.request_timeout;
         let deadline = self.ends.map_or(of_settings, |ends| ends.min(of_settings));
-        let invocation =
-            Invocation { request, may_write: self.may_write, may_last, deadline, explain: self.explain, summary: self.summary.clone() };
+        let invocation = Invocation {
+            request,
+            may_write: self.may_write,
+            may_last,
+            deadline,
+            explain: self.explain,
+            summary: self.summary.clone(),
+        };
         Either::Right(self.endpoint.run(invocation, admission).map_err(|MayNotWrite| HttpRefusal::NotByGet))
     }
 
-    /// Runs the operations of a list side by side, and gives the list of their responses. An operation that does not run has its errors in
-    /// its place.
+    /// Runs the operations of a list side by side, and gives the list of their responses. An operation that does not
+    /// run has its errors in its place.
     pub async fn run_list(&self, list: Vec<RequestParameters>, mut memory: Share) -> Result<Vec<u8>, HttpRefusal> {
         let most = self.endpoint.limits.max_batch;
         if list.len() > most {

@@ -24,7 +24,9 @@ pub fn from_json(body: &[u8]) -> Result<RequestBody, String> {
     }
     match serde_json::from_slice(body).map_err(invalid)? {
         Value::Array(list) if list.is_empty() => Err("The list has no operation.".into()),
-        Value::Array(list) => list.into_iter().enumerate().map(of_list).collect::<Result<_, _>>().map(RequestBody::List),
+        Value::Array(list) => {
+            list.into_iter().enumerate().map(of_list).collect::<Result<_, _>>().map(RequestBody::List)
+        }
         _ => Err("The body must be a JSON object with a member \"query\".".into()),
     }
 }
@@ -40,8 +42,8 @@ fn of_list((position, operation): (usize, Value)) -> Result<RequestParameters, S
 
 /// Reads the query string of a GET: the same names; `variables` and `extensions` hold JSON.
 pub fn from_query_string(uri: &Uri) -> Result<RequestParameters, String> {
-    let Query(pairs) =
-        Query::<Vec<(String, String)>>::try_from_uri(uri).map_err(|error| format!("The query string cannot be read: {error}."))?;
+    let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri)
+        .map_err(|error| format!("The query string cannot be read: {error}."))?;
     let mut members = Map::new();
     for (name, text) in pairs {
         let value = match name.as_str() {
@@ -49,9 +51,8 @@ pub fn from_query_string(uri: &Uri) -> Result<RequestParameters, String> {
             // "Setting the value of the operationName parameter to the empty string is equivalent to omitting it."
             "operationName" if text.is_empty() => Value::Null,
             "operationName" => Value::String(text),
-            "variables" | "extensions" => {
-                serde_json::from_str(&text).map_err(|error| format!("The parameter \"{name}\" is not valid JSON: {error}."))?
-            }
+            "variables" | "extensions" => serde_json::from_str(&text)
+                .map_err(|error| format!("The parameter \"{name}\" is not valid JSON: {error}."))?,
             _ => continue,
         };
         if members.insert(name.clone(), value).is_some() {
@@ -91,7 +92,9 @@ mod tests {
 
     #[test]
     fn a_whole_body_is_read() {
-        let request = post(json!({"query": "{a}", "operationName": "A", "variables": {"x": 1}, "extensions": {}, "more": 1})).unwrap();
+        let request =
+            post(json!({"query": "{a}", "operationName": "A", "variables": {"x": 1}, "extensions": {}, "more": 1}))
+                .unwrap();
         assert_eq!((request.query.as_deref(), request.operation_name.as_deref()), (Some("{a}"), Some("A")));
         assert_eq!(Value::Object(request.variables), json!({"x": 1}));
     }
@@ -103,7 +106,8 @@ mod tests {
 
     #[test]
     fn null_is_the_same_as_absent() {
-        let request = post(json!({"query": "{a}", "operationName": null, "variables": null, "extensions": null})).unwrap();
+        let request =
+            post(json!({"query": "{a}", "operationName": null, "variables": null, "extensions": null})).unwrap();
         assert_eq!((request.operation_name, request.variables.len()), (None, 0));
     }
 
@@ -111,7 +115,9 @@ mod tests {
     fn wrong_types_are_named() {
         for wrong in [json!({"o": 1}), json!(0), json!(false), json!(["a"])] {
             assert_eq!(post(json!({"query": wrong})).unwrap_err(), "\"query\" must be a string or null.");
-            assert!(post(json!({"query": "{a}", "operationName": wrong})).unwrap_err().starts_with("\"operationName\""));
+            assert!(
+                post(json!({"query": "{a}", "operationName": wrong})).unwrap_err().starts_with("\"operationName\"")
+            );
         }
         for wrong in [json!("text"), json!(0), json!(false), json!(["a"])] {
             assert!(post(json!({"query": "{a}", "variables": wrong})).unwrap_err().starts_with("\"variables\""));
@@ -123,12 +129,14 @@ mod tests {
     fn a_document_is_named_by_an_id_or_a_hash() {
         let request = post(json!({"documentId": "sha256:1", "operationName": "A"})).unwrap();
         assert_eq!((request.query, request.document_id.as_deref(), request.hash), (None, Some("sha256:1"), None));
-        let extensions = |version: Value, hash: Value| json!({"persistedQuery": {"version": version, "sha256Hash": hash}});
+        let extensions =
+            |version: Value, hash: Value| json!({"persistedQuery": {"version": version, "sha256Hash": hash}});
         let request = post(json!({"extensions": extensions(json!(1), json!("ab"))})).unwrap();
         assert_eq!((request.query, request.document_id, request.hash.as_deref()), (None, None, Some("ab")));
         let request = post(json!({"query": "{a}", "extensions": extensions(json!(1), json!("ab"))})).unwrap();
         assert_eq!((request.query.as_deref(), request.hash.as_deref()), (Some("{a}"), Some("ab")));
-        let uri = "/graphql?extensions=%7B%22persistedQuery%22%3A%7B%22version%22%3A1%2C%22sha256Hash%22%3A%22ab%22%7D%7D";
+        let uri =
+            "/graphql?extensions=%7B%22persistedQuery%22%3A%7B%22version%22%3A1%2C%22sha256Hash%22%3A%22ab%22%7D%7D";
         assert_eq!(get(uri).unwrap().hash.as_deref(), Some("ab"));
         assert_eq!(get("/graphql?documentId=ab").unwrap().document_id.as_deref(), Some("ab"));
         for wrong in [
@@ -158,18 +166,25 @@ mod tests {
     #[test]
     fn a_list_of_operations_is_read() {
         let list = |body: Value| match from_json(body.to_string().as_bytes())? {
-            RequestBody::List(list) => Ok(list.into_iter().filter_map(|parameters| parameters.query).collect::<Vec<_>>()),
+            RequestBody::List(list) => {
+                Ok(list.into_iter().filter_map(|parameters| parameters.query).collect::<Vec<_>>())
+            }
             RequestBody::One(_) => Err("no list".to_owned()),
         };
         assert_eq!(list(json!([{"query": "{a}"}, {"query": "{b}"}])).unwrap(), ["{a}", "{b}"]);
         assert_eq!(list(json!([])).unwrap_err(), "The list has no operation.");
-        assert!(list(json!([{"query": "{a}"}, {}])).unwrap_err().starts_with("Operation 2 of the list: \"query\" is missing"));
+        assert!(
+            list(json!([{"query": "{a}"}, {}]))
+                .unwrap_err()
+                .starts_with("Operation 2 of the list: \"query\" is missing")
+        );
         assert!(list(json!([[{"query": "{a}"}]])).unwrap_err().starts_with("Operation 1 of the list"));
     }
 
     #[test]
     fn a_query_string_is_read() {
-        let request = get("/graphql?query=%7Ba%7D+%23&variables=%7B%22x%22%3A%22%C3%A9%22%7D&operationName=A&other=1").unwrap();
+        let request =
+            get("/graphql?query=%7Ba%7D+%23&variables=%7B%22x%22%3A%22%C3%A9%22%7D&operationName=A&other=1").unwrap();
         assert_eq!((request.query.as_deref(), request.operation_name.as_deref()), (Some("{a} #"), Some("A")));
         assert_eq!(Value::Object(request.variables), json!({"x": "é"}));
         assert_eq!(get("/graphql?query=%7Ba%7D&operationName=").unwrap().operation_name, None);
@@ -191,7 +206,9 @@ mod tests {
             is_json(&headers)
         };
         assert!(is("application/json") && is("Application/JSON; charset=\"UTF-8\"") && is("application/json;"));
-        assert!(!is("text/plain") && !is("application/x-www-form-urlencoded") && !is("application/json; charset=utf-16"));
+        assert!(
+            !is("text/plain") && !is("application/x-www-form-urlencoded") && !is("application/json; charset=utf-16")
+        );
         assert!(!is("application/jsonp") && !is_json(&HeaderMap::new()));
     }
 }

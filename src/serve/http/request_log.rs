@@ -1,5 +1,5 @@
-//! A request in, its response with an id out. Logs one line for each request when it is answered, a stream of events when it ends, and
-//! answers a panic with 500.
+//! A request in, its response with an id out. Logs one line for each request when it is answered, a stream of events
+//! when it ends, and answers a panic with 500.
 
 use super::graphql::{RefusalCode, refuse};
 use super::media_type::MediaType;
@@ -121,7 +121,13 @@ impl Drop for RequestLine {
         let route = route.as_ref().map_or("(none)", |route| route.as_str());
         let method = method.as_str();
         let known = ["GET", "POST", "OPTIONS", "HEAD"].contains(&method);
-        let exchange = HttpExchange { method: if known { method } else { "_OTHER" }, route, status: *status, began: self.arrived, lasted };
+        let exchange = HttpExchange {
+            method: if known { method } else { "_OTHER" },
+            route,
+            status: *status,
+            began: self.arrived,
+            lasted,
+        };
         self.telemetry.exchanged(exchange, *span);
         if path.starts_with(HEALTH) {
             tracing::debug!(method, path, status, ms, request_id = &**id, "request");
@@ -178,10 +184,22 @@ impl Drop for OperationLine {
         let operations = self.summary.taken();
         let (operation, kind, codes) = (operations.names(), operations.kinds(), operations.codes());
         let (waves, calls) = (operations.figure(operations.waves), operations.figure(operations.calls));
-        let (read_units, write_units) = (operations.figure(operations.read_units), operations.figure(operations.write_units));
+        let (read_units, write_units) =
+            (operations.figure(operations.read_units), operations.figure(operations.write_units));
         let trace_id = self.trace.map(|trace| hex::encode(trace.trace_id));
         let ms = milliseconds(self.began.elapsed());
-        tracing::info!(ms, operation, kind, codes, waves, calls, read_units, write_units, trace_id, "operation over a WebSocket");
+        tracing::info!(
+            ms,
+            operation,
+            kind,
+            codes,
+            waves,
+            calls,
+            read_units,
+            write_units,
+            trace_id,
+            "operation over a WebSocket"
+        );
     }
 }
 
@@ -200,17 +218,23 @@ fn request_id(headers: &HeaderMap) -> Arc<str> {
         .map_or_else(new_id, Arc::from)
 }
 
-/// A UUID v7 (RFC 9562 section 5.7). It is no secret, so its random part does not come from the system, which would take a call each time.
+/// A UUID v7 (RFC 9562 section 5.7). It is no secret, so its random part does not come from the system, which would
+/// take a call each time.
 fn new_id() -> Arc<str> {
     let mut random = [0; 10];
     fastrand::fill(&mut random);
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let id = Builder::from_unix_timestamp_millis(u64::try_from(since_1970.as_millis()).unwrap_or_default(), &random).into_uuid();
+    let id = Builder::from_unix_timestamp_millis(u64::try_from(since_1970.as_millis()).unwrap_or_default(), &random)
+        .into_uuid();
     (&*id.hyphenated().encode_lower(&mut Uuid::encode_buffer())).into()
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
-    panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text")
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no text")
 }
 
 #[cfg(test)]
@@ -243,7 +267,18 @@ mod tests {
             let (id, method, path) = ("1".into(), Method::POST, "/graphql".to_owned());
             let (summary, telemetry) = (RequestSummary::default(), Arc::default());
             let (began, arrived) = (Instant::now(), SystemTime::now());
-            let line = RequestLine { id, method, path, route: None, status: 200, began, arrived, summary, span: None, telemetry };
+            let line = RequestLine {
+                id,
+                method,
+                path,
+                route: None,
+                status: 200,
+                began,
+                arrived,
+                summary,
+                span: None,
+                telemetry,
+            };
             let events = stream::iter([Ok::<_, Infallible>("event: next"), Ok("event: complete")]);
             let mut events = until_its_end(Body::from_stream(events), line).into_data_stream();
             assert!(events.next().await.is_some() && events.next().await.is_some());

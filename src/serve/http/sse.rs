@@ -1,7 +1,8 @@
-//! The responses of an operation in, a stream of events out, by the protocol graphql-sse ("distinct connections mode"): `next` for each
-//! response, then `complete`. Must not know media types, nor what runs the operation.
+//! The responses of an operation in, a stream of events out, by the protocol graphql-sse ("distinct connections mode"):
+//! `next` for each response, then `complete`. Must not know media types, nor what runs the operation.
 //!
-//! A client reads an operation's own errors from `next`: a browser's `EventSource` does not show the body of a failed request.
+//! A client reads an operation's own errors from `next`: a browser's `EventSource` does not show the body of a failed
+//! request.
 
 use super::status::HttpRefusal;
 use crate::execute::gateway;
@@ -17,14 +18,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout};
 
-/// How often the client hears something, so that no proxy takes the connection for dead. Most wait for 30 seconds or longer.
+/// How often the client hears something, so that no proxy takes the connection for dead. Most wait for 30 seconds or
+/// longer.
 const HEARTBEAT: Duration = Duration::from_secs(12);
 /// A comment (HTML standard, section 9.2.6).
 const COMMENT: &[u8] = b":\n\n";
 /// The last event. Without a line of data, browsers would not tell it.
 const COMPLETE: &[u8] = b"event: complete\ndata:\n\n";
 
-/// The header with the id of the last event that a client has had (HTML standard, section 9.2.3). Browsers send it when they connect again.
+/// The header with the id of the last event that a client has had (HTML standard, section 9.2.3). Browsers send it when
+/// they connect again.
 const LAST_EVENT: &str = "last-event-id";
 
 /// The id of the last event that a client has had; `None` for one that begins.
@@ -32,8 +35,8 @@ pub fn last_event(headers: &HeaderMap) -> Option<String> {
     headers.get(LAST_EVENT).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty()).map(str::to_owned)
 }
 
-/// The response that streams the responses of an operation, until the time at which the stream closes. It is never compressed: each event is
-/// sent at once.
+/// The response that streams the responses of an operation, until the time at which the stream closes. It is never
+/// compressed: each event is sent at once.
 pub fn respond(
     endpoint: Arc<Endpoint>,
     client: ClientAddress,
@@ -78,11 +81,14 @@ fn held(endpoint: &Endpoint, client: ClientAddress, response: gateway::Response)
     let event = next_event(&response);
     match endpoint.quotas.hold_response(client, event.len()) {
         Ok(share) => unsent(event.into(), share),
-        Err(exhausted) => next_event(&gateway::Response::refused(&[HttpRefusal::ResponseDropped(exhausted).error()])).into(),
+        Err(exhausted) => {
+            next_event(&gateway::Response::refused(&[HttpRefusal::ResponseDropped(exhausted).error()])).into()
+        }
     }
 }
 
-/// The event `next` with a response map, and with its id if it has one. Lines may end anywhere between the tokens of JSON, and nowhere else.
+/// The event `next` with a response map, and with its id if it has one. Lines may end anywhere between the tokens of
+/// JSON, and nowhere else.
 fn next_event(response: &gateway::Response) -> Vec<u8> {
     let id = response.event.as_deref().unwrap_or_default();
     let mut event = Vec::with_capacity(response.body.len() + id.len() + 40);
@@ -115,7 +121,8 @@ mod tests {
     #[tokio::test]
     async fn each_response_is_an_event() {
         let responses = stream::iter([response("{\"data\":1}"), response("{\n\"data\":2}")]).boxed();
-        let events = "event: next\ndata: {\"data\":1}\n\nevent: next\ndata: {\ndata: \"data\":2}\n\nevent: complete\ndata:\n\n";
+        let events =
+            "event: next\ndata: {\"data\":1}\n\nevent: next\ndata: {\ndata: \"data\":2}\n\nevent: complete\ndata:\n\n";
         assert_eq!(said(responses).await, events);
     }
 

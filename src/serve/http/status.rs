@@ -92,9 +92,9 @@ pub fn of_code(code: ErrorCode) -> StatusCode {
 
 /// The status of a GraphQL response: `refused` is the code of a request that failed before execution.
 ///
-/// GraphQL over HTTP: with `application/json` every well-formed request is answered with 200, "independent of any GraphQL request error
-/// or field error", since clients of that type may not look into the body of another; with `application/graphql-response+json` the
-/// status tells.
+/// GraphQL over HTTP: with `application/json` every well-formed request is answered with 200, "independent of any
+/// GraphQL request error or field error", since clients of that type may not look into the body of another; with
+/// `application/graphql-response+json` the status tells.
 pub fn of_response(media: MediaType, refused: Option<ErrorCode>) -> StatusCode {
     match (media, refused) {
         (MediaType::GraphqlResponse, Some(code)) => of_code(code),
@@ -122,9 +122,9 @@ impl HttpRefusal {
             | Self::SocketBusy
             | Self::TooManySubscriptions
             | Self::ResponseDropped(QuotaExceeded::Part) => StatusCode::TOO_MANY_REQUESTS,
-            Self::SignInUnavailable | Self::Busy | Self::ResponseDropped(QuotaExceeded::Total | QuotaExceeded::TooLarge) => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            Self::SignInUnavailable
+            | Self::Busy
+            | Self::ResponseDropped(QuotaExceeded::Total | QuotaExceeded::TooLarge) => StatusCode::SERVICE_UNAVAILABLE,
             Self::OutOfTime => StatusCode::GATEWAY_TIMEOUT,
             Self::Failed => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -149,7 +149,8 @@ impl HttpRefusal {
         matches!(self, Self::NoWebSocket).then_some("13")
     }
 
-    /// How a client may sign in, for the header `WWW-Authenticate` (RFC 9110 section 11.6.1). It does not say what was wrong.
+    /// How a client may sign in, for the header `WWW-Authenticate` (RFC 9110 section 11.6.1). It does not say what was
+    /// wrong.
     pub fn challenge(&self) -> Option<&'static str> {
         matches!(self, Self::NotSignedIn).then_some("Bearer")
     }
@@ -167,56 +168,85 @@ impl HttpRefusal {
     pub fn error(&self) -> GraphqlError {
         let (code, message) = match self {
             Self::Malformed(sentence) => (ErrorCode::BadUserInput, sentence.clone()),
-            Self::LongList(0 | 1) => (ErrorCode::LimitExceeded, "The body is a list. Send one operation in each request.".into()),
+            Self::LongList(0 | 1) => {
+                (ErrorCode::LimitExceeded, "The body is a list. Send one operation in each request.".into())
+            }
             Self::LongList(most) => (ErrorCode::LimitExceeded, format!("A list may have {most} operations.")),
             Self::NoSuchPath => (ErrorCode::NotFound, "Nothing is at this path. The API is at /graphql.".into()),
-            Self::Method => (ErrorCode::BadUserInput, "Send operations by POST. Queries may also be sent by GET.".into()),
-            Self::MethodOfPath => (ErrorCode::BadUserInput, "This path does not have this method. The API is at /graphql.".into()),
-            Self::NoWebSocket => (ErrorCode::BadUserInput, "This path is for WebSockets of version 13.".into()),
-            Self::NoWebSockets => (ErrorCode::NotFound, "WebSockets do not reach this server. Subscribe by text/event-stream.".into()),
-            Self::NotByGet => (ErrorCode::BadUserInput, "Only queries can be sent by GET. Send this operation by POST.".into()),
-            Self::NotAcceptable => {
-                (ErrorCode::BadUserInput, "Accept application/graphql-response+json, application/json or text/event-stream.".into())
+            Self::Method => {
+                (ErrorCode::BadUserInput, "Send operations by POST. Queries may also be sent by GET.".into())
             }
-            Self::CodingNotAcceptable => (ErrorCode::BadUserInput, "Accept a body without a coding, or zstd, gzip or br.".into()),
+            Self::MethodOfPath => {
+                (ErrorCode::BadUserInput, "This path does not have this method. The API is at /graphql.".into())
+            }
+            Self::NoWebSocket => (ErrorCode::BadUserInput, "This path is for WebSockets of version 13.".into()),
+            Self::NoWebSockets => {
+                (ErrorCode::NotFound, "WebSockets do not reach this server. Subscribe by text/event-stream.".into())
+            }
+            Self::NotByGet => {
+                (ErrorCode::BadUserInput, "Only queries can be sent by GET. Send this operation by POST.".into())
+            }
+            Self::NotAcceptable => (
+                ErrorCode::BadUserInput,
+                "Accept application/graphql-response+json, application/json or text/event-stream.".into(),
+            ),
+            Self::CodingNotAcceptable => {
+                (ErrorCode::BadUserInput, "Accept a body without a coding, or zstd, gzip or br.".into())
+            }
             Self::UnknownCoding => (ErrorCode::BadUserInput, "The body may have no coding but gzip, once.".into()),
             Self::SlowBody => (ErrorCode::Timeout, "The body did not arrive in time.".into()),
             Self::TooLarge(limit) => (ErrorCode::LimitExceeded, format!("The body is larger than {limit} bytes.")),
-            Self::NotJson => {
-                (ErrorCode::BadUserInput, "The body must be JSON in UTF-8, with the header content-type: application/json.".into())
-            }
+            Self::NotJson => (
+                ErrorCode::BadUserInput,
+                "The body must be JSON in UTF-8, with the header content-type: application/json.".into(),
+            ),
             Self::ForeignOrigin => (ErrorCode::Forbidden, "Pages of this origin may not call the API.".into()),
-            Self::ForeignHost(host) => {
-                (ErrorCode::Forbidden, format!("This server does not serve the host \"{host}\". Its option --allow-host can allow it."))
+            Self::ForeignHost(host) => (
+                ErrorCode::Forbidden,
+                format!("This server does not serve the host \"{host}\". Its option --allow-host can allow it."),
+            ),
+            Self::NotSignedIn => {
+                (ErrorCode::Unauthenticated, "The token or key is not accepted. Sign in again.".into())
             }
-            Self::NotSignedIn => (ErrorCode::Unauthenticated, "The token or key is not accepted. Sign in again.".into()),
-            Self::SignInUnavailable => (ErrorCode::Unavailable, "Tokens cannot be checked now. Try again later.".into()),
+            Self::SignInUnavailable => {
+                (ErrorCode::Unavailable, "Tokens cannot be checked now. Try again later.".into())
+            }
             Self::Busy => (ErrorCode::Unavailable, "The server is busy. Try again later.".into()),
-            Self::ClientBusy => (ErrorCode::LimitExceeded, "This client has too many requests at once. Try again later.".into()),
-            Self::TooFast(_) => (ErrorCode::LimitExceeded, "This caller has sent too many requests. Try again later.".into()),
-            Self::SocketBusy => {
-                (ErrorCode::LimitExceeded, "This WebSocket has too many operations that wait. Wait until one is answered.".into())
+            Self::ClientBusy => {
+                (ErrorCode::LimitExceeded, "This client has too many requests at once. Try again later.".into())
             }
+            Self::TooFast(_) => {
+                (ErrorCode::LimitExceeded, "This caller has sent too many requests. Try again later.".into())
+            }
+            Self::SocketBusy => (
+                ErrorCode::LimitExceeded,
+                "This WebSocket has too many operations that wait. Wait until one is answered.".into(),
+            ),
             Self::TooManySubscriptions => {
                 (ErrorCode::LimitExceeded, "This WebSocket has too many subscriptions. End one of them first.".into())
             }
-            Self::TooMuchMemory => (ErrorCode::LimitExceeded, "The request needs more memory than the server has for requests.".into()),
+            Self::TooMuchMemory => {
+                (ErrorCode::LimitExceeded, "The request needs more memory than the server has for requests.".into())
+            }
             Self::NoEvents => {
                 let message = "This server is a Lambda function that streams no responses, so it has no subscriptions. Its option --lambda-streaming can allow them.";
                 (ErrorCode::BadUserInput, message.into())
             }
             Self::OutOfTime => (ErrorCode::Timeout, "The request took too long.".into()),
             Self::ResponseTooLarge(most) => {
-                let message =
-                    format!("The operation ran, but its response is larger than the {most} bytes that Lambda takes. Ask for less at once.");
+                let message = format!(
+                    "The operation ran, but its response is larger than the {most} bytes that Lambda takes. Ask for less at once."
+                );
                 (ErrorCode::LimitExceeded, message)
             }
-            Self::ResponseDropped(QuotaExceeded::Part) => {
-                (ErrorCode::LimitExceeded, "The operation ran, but its response is dropped: the client has not taken earlier ones.".into())
-            }
-            Self::ResponseDropped(QuotaExceeded::Total | QuotaExceeded::TooLarge) => {
-                (ErrorCode::Unavailable, "The operation ran, but its response is dropped: too many wait for their clients.".into())
-            }
+            Self::ResponseDropped(QuotaExceeded::Part) => (
+                ErrorCode::LimitExceeded,
+                "The operation ran, but its response is dropped: the client has not taken earlier ones.".into(),
+            ),
+            Self::ResponseDropped(QuotaExceeded::Total | QuotaExceeded::TooLarge) => (
+                ErrorCode::Unavailable,
+                "The operation ran, but its response is dropped: too many wait for their clients.".into(),
+            ),
             Self::Failed => (ErrorCode::Internal, "Something went wrong on the server.".into()),
         };
         GraphqlError::new(code, message)
@@ -261,7 +291,13 @@ mod tests {
 
     #[test]
     fn a_caller_s_mistake_is_4xx_and_ours_is_5xx() {
-        for code in [ErrorCode::BadUserInput, ErrorCode::LimitExceeded, ErrorCode::Forbidden, ErrorCode::Conflict, ErrorCode::Throttled] {
+        for code in [
+            ErrorCode::BadUserInput,
+            ErrorCode::LimitExceeded,
+            ErrorCode::Forbidden,
+            ErrorCode::Conflict,
+            ErrorCode::Throttled,
+        ] {
             assert!(of_code(code).is_client_error(), "{code:?}");
         }
         for code in [ErrorCode::Timeout, ErrorCode::Unavailable, ErrorCode::Internal] {

@@ -1,5 +1,5 @@
-//! An HTTP response in, the answer to an event out: as one JSON object in the form of the event's sender, or as a stream. Must not know what
-//! was asked.
+//! An HTTP response in, the answer to an event out: as one JSON object in the form of the event's sender, or as a
+//! stream. Must not know what was asked.
 
 use super::event::EventForm;
 use crate::serve::http::graphql::refuse;
@@ -34,8 +34,8 @@ pub fn streamed(response: Response) -> LambdaAnswer {
     FunctionResponse::StreamingResponse(StreamResponse { metadata_prelude, stream: body.into_data_stream() })
 }
 
-/// The response as one object. If it is larger than Lambda takes, a refusal takes its place. An error is a header or a body that cannot be
-/// written.
+/// The response as one object. If it is larger than Lambda takes, a refusal takes its place. An error is a header or a
+/// body that cannot be written.
 pub async fn whole(form: EventForm, response: Response) -> Result<LambdaAnswer> {
     let most = if matches!(form, EventForm::LoadBalancer { .. }) { MAX_OF_LOAD_BALANCER } else { MAX_BYTES };
     let (parts, body) = response.into_parts();
@@ -55,8 +55,9 @@ pub async fn whole(form: EventForm, response: Response) -> Result<LambdaAnswer> 
     Ok(FunctionResponse::BufferedResponse(object(form, refused.status, headers, body)?))
 }
 
-/// The object that a sender of events expects: API Gateway developer guide, "Output format of a Lambda function for proxy integration" and
-/// "Lambda function response for format 2.0"; Application Load Balancer user guide, "Respond to the load balancer".
+/// The object that a sender of events expects: API Gateway developer guide, "Output format of a Lambda function for
+/// proxy integration" and "Lambda function response for format 2.0"; Application Load Balancer user guide, "Respond to
+/// the load balancer".
 fn object(form: EventForm, status: StatusCode, headers: HeaderMap, bytes: Bytes) -> Result<Box<RawValue>> {
     let (body, is_base64_encoded) = body(&headers, bytes);
     let status_code = i64::from(status.as_u16());

@@ -1,8 +1,8 @@
-//! An event of API Gateway, a function URL or a load balancer in; the HTTP request that it tells of out. Must not know how requests are
-//! answered.
+//! An event of API Gateway, a function URL or a load balancer in; the HTTP request that it tells of out. Must not know
+//! how requests are answered.
 //!
-//! `lambda_http` reads the events. Its own requests lose headers that occur twice, have the stage in their paths, and panic on what a client
-//! may send.
+//! `lambda_http` reads the events. Its own requests lose headers that occur twice, have the stage in their paths, and
+//! panic on what a client may send.
 
 use crate::serve::client::ClientAddress;
 use crate::serve::http::status::HttpRefusal;
@@ -45,8 +45,8 @@ pub enum EventForm {
 pub struct HttpEvent {
     /// Who sends it.
     pub form: EventForm,
-    /// Whether it is certain that an answer in base64 reaches the client as bytes. A REST API decodes it only for its binary media types,
-    /// and those also decide whether the body of a request is in base64.
+    /// Whether it is certain that an answer in base64 reaches the client as bytes. A REST API decodes it only for its
+    /// binary media types, and those also decide whether the body of a request is in base64.
     pub takes_binary: bool,
     /// The header.
     pub headers: HeaderMap,
@@ -83,7 +83,11 @@ impl HttpEvent {
         let mut query = form_urlencoded::Serializer::new(String::new());
         // These values are decoded.
         query.extend_pairs(queries.iter().find(|query| !query.is_empty()).into_iter().flat_map(QueryMap::iter));
-        let route = Route { template: event.resource.as_deref(), parameters: &event.path_parameters, stage: context.stage.as_deref() };
+        let route = Route {
+            template: event.resource.as_deref(),
+            parameters: &event.path_parameters,
+            stage: context.stage.as_deref(),
+        };
         Self {
             form: EventForm::Rest,
             takes_binary: event.is_base64_encoded && event.body.is_some(),
@@ -138,11 +142,13 @@ impl HttpEvent {
         }
     }
 
-    /// The request, with its client. `proxies` is how many proxies are trusted, the sender of the event included. A load balancer says only
-    /// in `X-Forwarded-For` who its client is.
+    /// The request, with its client. `proxies` is how many proxies are trusted, the sender of the event included. A
+    /// load balancer says only in `X-Forwarded-For` who its client is.
     pub fn into_request(self, proxies: usize) -> Result<Request<Body>, HttpRefusal> {
         let body = match self.body {
-            Some(body) if self.is_base64 => STANDARD.decode(body).map(Bytes::from).map_err(|_| malformed("The body is not base64."))?,
+            Some(body) if self.is_base64 => {
+                STANDARD.decode(body).map(Bytes::from).map_err(|_| malformed("The body is not base64."))?
+            }
             Some(body) => body.into(),
             None => Bytes::new(),
         };
@@ -173,10 +179,11 @@ struct Route<'e> {
 }
 
 impl Route<'_> {
-    /// The path in the API. The path of an event may begin with the stage, or with the base path of a custom domain. Where a route tells
-    /// the path, neither is in it.
+    /// The path in the API. The path of an event may begin with the stage, or with the base path of a custom domain.
+    /// Where a route tells the path, neither is in it.
     fn path(&self, told: Option<String>) -> String {
-        let of_route = self.template.filter(|template| template.starts_with('/')).and_then(|template| self.filled(template));
+        let of_route =
+            self.template.filter(|template| template.starts_with('/')).and_then(|template| self.filled(template));
         let told = told.filter(|path| !path.is_empty()).unwrap_or_else(root);
         let without_stage = || {
             let rest = told.strip_prefix('/')?.strip_prefix(self.stage.filter(|stage| *stage != DEFAULT_STAGE)?)?;

@@ -1,5 +1,5 @@
-//! The routes and Lambda's runtime API in; invocations answered one after the other until the function is asked to stop. Must not know what
-//! the routes do.
+//! The routes and Lambda's runtime API in; invocations answered one after the other until the function is asked to
+//! stop. Must not know what the routes do.
 
 use super::answer::{LambdaAnswer, streamed, whole};
 use super::event::{EventForm, HttpEvent};
@@ -44,7 +44,8 @@ const LAST: Duration = Duration::from_millis(200);
 #[error("Lambda's runtime API: {0}")]
 pub struct RuntimeApiFailed(String);
 
-/// The header with the trace of an invocation, as AWS X-Ray writes it: `Root=…;Parent=…;Sampled=1` (X-Ray developer guide, "Tracing header").
+/// The header with the trace of an invocation, as AWS X-Ray writes it: `Root=…;Parent=…;Sampled=1` (X-Ray developer
+/// guide, "Tracing header").
 const TRACE: HeaderName = HeaderName::from_static("x-amzn-trace-id");
 /// How long the spans of an invocation may take to be sent.
 const LAST_SPANS: Duration = Duration::from_secs(1);
@@ -86,8 +87,8 @@ where
         let answering = self.answering.call(invocation);
         async move {
             let answered = answering.await;
-            // The client has its answer. Lambda stops the process when it asks for the next invocation, and must not do so between two writes of
-            // a mutation whose answer was that its time is over.
+            // The client has its answer. Lambda stops the process when it asks for the next invocation, and must not do
+            // so between two writes of a mutation whose answer was that its time is over.
             if timeout_at(ends, operations.all_returned()).await.is_err() {
                 tracing::warn!("an operation still runs at the end of its invocation");
             }
@@ -112,8 +113,8 @@ struct Deadlines {
     last: Instant,
 }
 
-/// Answers invocations until `stop` resolves, then lets the one that runs end, within the time for shutting down. Lambda gives an instance
-/// of a function one invocation at a time. The variables of the environment must be there
+/// Answers invocations until `stop` resolves, then lets the one that runs end, within the time for shutting down.
+/// Lambda gives an instance of a function one invocation at a time. The variables of the environment must be there
 /// ([`RuntimeApi`](super::runtime_api::RuntimeApi)).
 pub async fn serve(
     (routes, telemetry): (Routes, Arc<Telemetry>),
@@ -121,7 +122,11 @@ pub async fn serve(
     limits: &RequestLimits,
     stop: impl Future<Output = ()>,
 ) -> Result<Stopped, RuntimeApiFailed> {
-    let function = Function { router: routes.router, proxies: limits.shared.trusted_proxies, streaming: settings.lambda_streaming };
+    let function = Function {
+        router: routes.router,
+        proxies: limits.shared.trusted_proxies,
+        streaming: settings.lambda_streaming,
+    };
     let handler = service_fn(move |event: LambdaEvent<LambdaRequest>| function.clone().answer(event));
     let (connections, operations) = (routes.connections.clone(), routes.quotas.operations.clone());
     let around = layer_fn(move |answering| {
@@ -134,7 +139,9 @@ pub async fn serve(
         () = stop => None,
     };
     if let Some(ended) = ended {
-        return Err(RuntimeApiFailed(ended.map_or_else(|error| error.to_string(), |()| "there are no more invocations".to_owned())));
+        return Err(RuntimeApiFailed(
+            ended.map_or_else(|error| error.to_string(), |()| "there are no more invocations".to_owned()),
+        ));
     }
     routes.backend.close();
     routes.connections.close();
@@ -151,8 +158,12 @@ pub async fn serve(
 
 impl Function {
     /// Answers an invocation. An error is for Lambda, whose client gets 502 or 500.
-    async fn answer(self, LambdaEvent { payload, context }: LambdaEvent<LambdaRequest>) -> Result<LambdaAnswer, Diagnostic> {
-        let event = HttpEvent::new(payload).ok_or("The event is none of API Gateway, of a function URL or of a load balancer.")?;
+    async fn answer(
+        self,
+        LambdaEvent { payload, context }: LambdaEvent<LambdaRequest>,
+    ) -> Result<LambdaAnswer, Diagnostic> {
+        let event = HttpEvent::new(payload)
+            .ok_or("The event is none of API Gateway, of a function URL or of a load balancer.")?;
         let deadlines = Deadlines::new(context.deadline());
         let (form, streams) = (event.form, self.streaming && event.form.can_stream());
         let answer = match self.request(event, &context, deadlines.transport(streams)) {
@@ -176,7 +187,12 @@ impl Function {
     }
 
     /// The request of an event.
-    fn request(&self, mut event: HttpEvent, context: &Context, transport: Transport) -> Result<Request<Body>, HttpRefusal> {
+    fn request(
+        &self,
+        mut event: HttpEvent,
+        context: &Context,
+        transport: Transport,
+    ) -> Result<Request<Body>, HttpRefusal> {
         if !transport.streams && !event.takes_binary {
             event.headers.remove(header::ACCEPT_ENCODING);
         }
@@ -213,7 +229,9 @@ mod tests {
 
     #[test]
     fn an_operation_ends_before_its_answer_and_that_before_lambda_ends_it() {
-        for (left, operations, answer) in [(30_000, 29_000, 29_800), (3_000, 2_000, 2_800), (1_000, 500, 900), (0, 0, 0)] {
+        for (left, operations, answer) in
+            [(30_000, 29_000, 29_800), (3_000, 2_000, 2_800), (1_000, 500, 900), (0, 0, 0)]
+        {
             let began = Instant::now();
             let deadlines = Deadlines::new(SystemTime::now() + Duration::from_millis(left));
             let near = |deadline: Instant, expected: u64| {

@@ -10,8 +10,8 @@ use std::time::Duration;
 use thiserror::Error;
 use tokio::time::timeout;
 
-/// The variable with the address of the API, which Lambda sets for every function (Lambda developer guide, "Defined runtime environment
-/// variables").
+/// The variable with the address of the API, which Lambda sets for every function (Lambda developer guide, "Defined
+/// runtime environment variables").
 pub const VARIABLE: &str = "AWS_LAMBDA_RUNTIME_API";
 
 /// How long Lambda may take to hear why the function cannot start.
@@ -57,8 +57,8 @@ impl RuntimeApi {
         }
     }
 
-    /// Tells Lambda why the function cannot start (Lambda developer guide, "Runtime API", "Initialization error"). The log of the function
-    /// has the same. If Lambda does not take the message, the end of the process tells it.
+    /// Tells Lambda why the function cannot start (Lambda developer guide, "Runtime API", "Initialization error"). The
+    /// log of the function has the same. If Lambda does not take the message, the end of the process tells it.
     pub async fn report(&self, message: &str) {
         let body = json!({ "errorMessage": message, "errorType": "Keyfold.InitError" }).to_string();
         let request = Request::builder()
@@ -71,7 +71,9 @@ impl RuntimeApi {
         let client = Client::builder(TokioExecutor::new()).build_http::<Body>();
         match timeout(REPORT_BOUND, client.request(request)).await {
             Ok(Ok(response)) if response.status().is_success() => {}
-            Ok(Ok(response)) => tracing::warn!(status = response.status().as_u16(), "Lambda did not take the initialization error"),
+            Ok(Ok(response)) => {
+                tracing::warn!(status = response.status().as_u16(), "Lambda did not take the initialization error")
+            }
             Ok(Err(error)) => tracing::warn!(%error, "Lambda did not take the initialization error"),
             Err(_) => tracing::warn!("Lambda did not take the initialization error in time"),
         }

@@ -16,7 +16,10 @@ pub type OutboundClient = Client<HttpsConnector<ProxiedConnector>, Body>;
 
 /// A client that trusts the certificates which this machine trusts. The error says why there are none.
 pub fn outbound_client() -> std::io::Result<OutboundClient> {
-    let https = HttpsConnectorBuilder::new().with_provider_and_native_roots(ring::default_provider())?.https_or_http().enable_http1();
+    let https = HttpsConnectorBuilder::new()
+        .with_provider_and_native_roots(ring::default_provider())?
+        .https_or_http()
+        .enable_http1();
     let https = https.wrap_connector(ProxiedConnector::of_environment());
     Ok(Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).build(https))
 }

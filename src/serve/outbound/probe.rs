@@ -42,7 +42,9 @@ pub async fn probe(url: &str) -> Result<(StatusCode, String), ProbeError> {
     let read = async {
         let answer = client.request(request).await.map_err(|error| ProbeError::Unreachable(url.to_owned(), error))?;
         let status = answer.status();
-        let text = to_bytes(Body::new(answer.into_body()), MAX_BYTES).await.map_err(|error| ProbeError::Body(url.to_owned(), error))?;
+        let text = to_bytes(Body::new(answer.into_body()), MAX_BYTES)
+            .await
+            .map_err(|error| ProbeError::Body(url.to_owned(), error))?;
         Ok((status, String::from_utf8_lossy(&text).into_owned()))
     };
     timeout(LIMIT, read).await.unwrap_or_else(|_| Err(ProbeError::Late(url.to_owned())))

@@ -1,7 +1,8 @@
-//! An address in, a connection to its server out: through the proxy that the environment names, or directly. Must not know requests.
+//! An address in, a connection to its server out: through the proxy that the environment names, or directly. Must not
+//! know requests.
 //!
-//! `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` are read, in capitals or in small letters, as curl does. Only `https://` goes through a
-//! proxy, by a tunnel: the proxy sees no request. `http://` is for this machine.
+//! `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` are read, in capitals or in small letters, as curl does. Only `https://`
+//! goes through a proxy, by a tunnel: the proxy sees no request. `http://` is for this machine.
 
 use axum::http::Uri;
 use futures_util::FutureExt;
@@ -43,7 +44,9 @@ impl Service<Uri> for ProxiedConnector {
     fn call(&mut self, server: Uri) -> Self::Future {
         let proxy = self.proxies.intercept(&server).filter(|_| server.scheme_str() == Some("https"));
         let mut direct = self.direct.clone();
-        let Some(proxy) = proxy else { return direct.call(server).map(|connected| connected.map_err(Into::into)).boxed() };
+        let Some(proxy) = proxy else {
+            return direct.call(server).map(|connected| connected.map_err(Into::into)).boxed();
+        };
         if proxy.uri().scheme_str() != Some("http") {
             // A tunnel by another protocol is not made, and credentials for it are not sent in clear.
             let trouble = "the proxy of the environment is not an http:// one".into();
@@ -85,7 +88,8 @@ mod tests {
         by(&proxy).call(Uri::from_static("https://keys.example/jwks")).await.unwrap();
         let head = asked.await.unwrap();
         assert!(
-            head.starts_with("CONNECT keys.example:443 HTTP/1.1\r\n") && head.to_lowercase().contains("proxy-authorization: basic "),
+            head.starts_with("CONNECT keys.example:443 HTTP/1.1\r\n")
+                && head.to_lowercase().contains("proxy-authorization: basic "),
             "{head}"
         );
     }

@@ -22,7 +22,12 @@ pub struct BusyShare {
 
 impl Default for BusyShare {
     fn default() -> Self {
-        Self { began: Instant::now(), window: AtomicU64::new(0), worked: AtomicU64::new(0), is_busy: AtomicBool::new(false) }
+        Self {
+            began: Instant::now(),
+            window: AtomicU64::new(0),
+            worked: AtomicU64::new(0),
+            is_busy: AtomicBool::new(false),
+        }
     }
 }
 
@@ -35,7 +40,9 @@ impl BusyShare {
     fn look(&self, now: Duration, worked: impl FnOnce() -> Duration) -> bool {
         let (now, window) = (nanoseconds(now), self.window.load(Ordering::Relaxed));
         let passed = now.saturating_sub(window);
-        if passed >= nanoseconds(WINDOW) && self.window.compare_exchange(window, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+        if passed >= nanoseconds(WINDOW)
+            && self.window.compare_exchange(window, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
             let worked = nanoseconds(worked());
             let worked = worked.saturating_sub(self.worked.swap(worked, Ordering::Relaxed));
             self.is_busy.store(worked > passed / 100 * BUSY, Ordering::Relaxed);

@@ -1,8 +1,8 @@
 //! A connection that speaks HTTP/2 in, its requests answered side by side.
 //!
-//! What HTTP/1.1 bounds by a connection for each request is bounded here for each stream: the memory of its header and of its handler, and
-//! the time over which the client must take its response. The connection has memory of its own while streams run, and ends when nothing
-//! is asked for some time.
+//! What HTTP/1.1 bounds by a connection for each request is bounded here for each stream: the memory of its header and
+//! of its handler, and the time over which the client must take its response. The connection has memory of its own
+//! while streams run, and ends when nothing is asked for some time.
 
 use super::accepted::{AcceptedConnection, EndedEarly, MAX_HEADER_BYTES};
 use super::pieces::{PIECE, Pieces};
@@ -23,10 +23,11 @@ use std::pin::pin;
 use std::time::Duration;
 use tower::ServiceExt;
 
-/// The bytes of bodies that a client may send before they are read, of one stream and of all together: what RFC 9113 begins with.
+/// The bytes of bodies that a client may send before they are read, of one stream and of all together: what RFC 9113
+/// begins with.
 const WINDOW: u32 = (1 << 16) - 1;
-/// The memory of a connection while streams run, in bytes: the window, a header that arrives, the tables of header compression, and the
-/// buffers.
+/// The memory of a connection while streams run, in bytes: the window, a header that arrives, the tables of header
+/// compression, and the buffers.
 const CONNECTION: usize = (WINDOW as usize) + 2 * MAX_HEADER_BYTES;
 /// The memory of a stream besides its header and its body, in bytes: its handler, and two pieces of its response.
 const STREAM: usize = (8 << 10) + 2 * PIECE;
@@ -35,7 +36,8 @@ const FIELD: usize = 32;
 
 /// The most streams of a connection at once. Their memory bounds them, too.
 const MAX_STREAMS: u32 = 256;
-/// The most streams that a client may open and reset before they are looked at, and by mistakes. Then the connection ends.
+/// The most streams that a client may open and reset before they are looked at, and by mistakes. Then the connection
+/// ends.
 const MAX_RESET: usize = 32;
 /// How often the client is asked whether it is still there, and how long it may take to answer.
 const PING: Duration = Duration::from_secs(30);

@@ -1,6 +1,7 @@
 //! The body of a response in; the same bytes in pieces out, which HTTP/2 sends as its client has room for them.
 //!
-//! A piece is a copy. If it were a part of the body, a client that takes all but the last byte would keep the whole body in memory.
+//! A piece is a copy. If it were a part of the body, a client that takes all but the last byte would keep the whole
+//! body in memory.
 
 use super::stream_memory::StreamMemory;
 use super::streams::TakenBytes;
@@ -57,7 +58,10 @@ impl HttpBody for Pieces {
     type Data = Bytes;
     type Error = axum::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let this = &mut *self;
         if this.rest.is_empty() {
             this.taken.waits();

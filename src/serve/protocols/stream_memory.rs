@@ -1,7 +1,9 @@
-//! The memory of all requests in; the memory of each stream of an HTTP/2 connection out, and that of the connection while streams run.
+//! The memory of all requests in; the memory of each stream of an HTTP/2 connection out, and that of the connection
+//! while streams run.
 //!
-//! A connection without a stream has the memory of what it has received since the last one: it costs what its client sent. While streams
-//! run, what arrives belongs to any of them, so the connection has a fixed amount, which its first stream takes.
+//! A connection without a stream has the memory of what it has received since the last one: it costs what its client
+//! sent. While streams run, what arrives belongs to any of them, so the connection has a fixed amount, which its first
+//! stream takes.
 
 use crate::serve::client::ClientAddress;
 use crate::serve::connection::ReceivedBytes;

@@ -1,4 +1,5 @@
-//! The streams of an HTTP/2 connection in; how many run out. A stream whose client takes its response too slowly is reset.
+//! The streams of an HTTP/2 connection in; how many run out. A stream whose client takes its response too slowly is
+//! reset.
 
 use crate::serve::connection::SLOWEST;
 use hyper::rt::Executor;
@@ -109,7 +110,8 @@ impl Drop for Running {
     }
 }
 
-/// Runs a stream to its end. If its client takes too little of the response for too long, it is dropped, which resets it.
+/// Runs a stream to its end. If its client takes too little of the response for too long, it is dropped, which resets
+/// it.
 async fn until_stalled(stream: impl Future<Output = ()>, write_timeout: Duration) {
     let taken = TakenBytes::default();
     let mut stream = pin!(TAKEN.scope(taken.clone(), stream));

@@ -1,12 +1,14 @@
 //! Futures in, each run by a worker that has room for it. A worker is a runtime with a thread of its own.
 //!
-//! A request, its calls and their connections stay on one worker. One runtime with several threads would move them between its threads and
-//! wake these threads for each other: a request of many calls takes half as much CPU time again there (docs/performance.md). Work that takes
-//! long leaves the worker's thread, as [`HeavyWork`](crate::execute::heavy_work::HeavyWork) says, so the worker's other requests need not wait.
+//! A request, its calls and their connections stay on one worker. One runtime with several threads would move them
+//! between its threads and wake these threads for each other: a request of many calls takes half as much CPU time again
+//! there (docs/performance.md). Work that takes long leaves the worker's thread, as
+//! [`HeavyWork`](crate::execute::heavy_work::HeavyWork) says, so the worker's other requests need not wait.
 //!
-//! As few workers as possible have something to do. A thread that serves many connections finds several answers whenever it wakes up, and
-//! sends the calls that follow in groups; the same connections on two threads wake up twice as often. So connections go to the first worker
-//! until that is busy or crowded, and from then on it hands requests over to the next one.
+//! As few workers as possible have something to do. A thread that serves many connections finds several answers
+//! whenever it wakes up, and sends the calls that follow in groups; the same connections on two threads wake up twice
+//! as often. So connections go to the first worker until that is busy or crowded, and from then on it hands requests
+//! over to the next one.
 
 use super::busy::BusyShare;
 use std::future::Future;
@@ -17,7 +19,8 @@ use std::thread::{self, available_parallelism};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinSet;
 
-/// How many connections more than another a worker may have, and how many requests. Each can have work at the same moment.
+/// How many connections more than another a worker may have, and how many requests. Each can have work at the same
+/// moment.
 const CROWD: usize = 64;
 
 /// The workers of a server; cheap to clone. They end with the last clone, and so does what they run.
@@ -60,14 +63,22 @@ impl Workers {
         }
     }
 
-    /// Answers a request: by the worker that asks or, if that has no room, by another that has and answers no more. The future is dropped if
-    /// nobody waits for it any more. `None` if it panicked on another worker, or if the workers ended.
+    /// Answers a request: by the worker that asks or, if that has no room, by another that has and answers no more. The
+    /// future is dropped if nobody waits for it any more. `None` if it panicked on another worker, or if the workers
+    /// ended.
     pub async fn answer<T: Send + 'static>(&self, request: impl Future<Output = T> + Send + 'static) -> Option<T> {
         let here = Handle::current().id();
-        let own = self.all.iter().find(|worker| worker.runtime.as_ref().is_some_and(|runtime| runtime.handle().id() == here));
+        let own =
+            self.all.iter().find(|worker| worker.runtime.as_ref().is_some_and(|runtime| runtime.handle().id() == here));
         let is_full = |own: &&Worker| !self.has_room(own, Worker::requests);
-        let fewer = |own: &Worker| self.with_room(Worker::requests).filter(|other| other.requests.taken() <= own.requests.taken());
-        match own.filter(is_full).and_then(fewer).and_then(|other| Some((other.runtime.as_ref()?, other.requests.take()))) {
+        let fewer = |own: &Worker| {
+            self.with_room(Worker::requests).filter(|other| other.requests.taken() <= own.requests.taken())
+        };
+        match own
+            .filter(is_full)
+            .and_then(fewer)
+            .and_then(|other| Some((other.runtime.as_ref()?, other.requests.take())))
+        {
             Some((runtime, place)) => {
                 let mut tasks = JoinSet::new();
                 tasks.spawn_on(placed(place, request), runtime.handle());
@@ -100,10 +111,16 @@ impl Worker {
     fn start() -> io::Result<Self> {
         let mut builder = Builder::new_multi_thread();
         builder.worker_threads(1).thread_name("keyfold-worker").enable_all();
-        // Where others want the processor, they run before it sleeps, and it finds more answers at once (docs/performance.md).
+        // Where others want the processor, they run before it sleeps, and it finds more answers at once
+        // (docs/performance.md).
         builder.on_thread_park(thread::yield_now);
         let runtime = builder.build()?;
-        Ok(Self { runtime: Some(runtime), connections: Places::default(), requests: Places::default(), busy: BusyShare::default() })
+        Ok(Self {
+            runtime: Some(runtime),
+            connections: Places::default(),
+            requests: Places::default(),
+            busy: BusyShare::default(),
+        })
     }
 
     fn connections(&self) -> &Places {
@@ -171,7 +188,8 @@ mod tests {
             tells.await.unwrap()
         }
 
-        /// Where the requests of some connections, which are served by the first worker, are answered. All of them run at the same time.
+        /// Where the requests of some connections, which are served by the first worker, are answered. All of them run
+        /// at the same time.
         async fn answers(&self, requests: usize) -> Vec<Id> {
             let workers = self.clone();
             let all = Arc::new(tokio::sync::Barrier::new(requests));
@@ -238,7 +256,10 @@ mod tests {
     #[tokio::test]
     async fn without_workers_all_runs_here() {
         let here = here().await;
-        assert_eq!((Workers::default().answer(self::here()).await, Workers::default().serves().await), (Some(here), here));
+        assert_eq!(
+            (Workers::default().answer(self::here()).await, Workers::default().serves().await),
+            (Some(here), here)
+        );
     }
 
     #[tokio::test]

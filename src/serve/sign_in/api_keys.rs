@@ -49,8 +49,8 @@ struct KeyEntry {
 }
 
 impl ApiKeys {
-    /// The keys of a file: `[{"name": "importer", "sha256": "…", "claims": {"role": "machine"}}]`. The claim `sub` is the name unless the
-    /// file says another.
+    /// The keys of a file: `[{"name": "importer", "sha256": "…", "claims": {"role": "machine"}}]`. The claim `sub` is
+    /// the name unless the file says another.
     pub fn of_json(text: &[u8]) -> Result<Self, ApiKeysError> {
         let written: Vec<KeyEntry> = serde_json::from_slice(text)?;
         let mut keys: Vec<ApiKey> = Vec::with_capacity(written.len());
@@ -73,7 +73,9 @@ impl ApiKeys {
     /// The claims of the machine with this key. Every key is compared, and each comparison takes the same time.
     pub fn claims(&self, shown: &str) -> Option<&Map<String, Value>> {
         let hash: [u8; HASH] = Sha256::digest(shown).into();
-        self.keys.iter().fold(None, |found, key| if bool::from(key.hash.ct_eq(&hash)) { Some(&key.claims) } else { found })
+        self.keys
+            .iter()
+            .fold(None, |found, key| if bool::from(key.hash.ct_eq(&hash)) { Some(&key.claims) } else { found })
     }
 }
 

@@ -1,4 +1,5 @@
-//! What a client shows in, the caller or a fault out. Each fault is one line of the log. Must not know what a caller may do.
+//! What a client shows in, the caller or a fault out. Each fault is one line of the log. Must not know what a caller
+//! may do.
 
 use super::api_keys::ApiKeys;
 use super::credentials::Credentials;
@@ -54,8 +55,13 @@ impl Authenticator {
         self.known.is_some()
     }
 
-    /// The caller who shows these credentials. Who shows nothing is nobody; who shows something wrong is not let in, and the log says why.
-    pub async fn identify(&self, shown: Result<Credentials<'_>, SignInFault>, origin: &RequestOrigin) -> Result<Identity, SignInFault> {
+    /// The caller who shows these credentials. Who shows nothing is nobody; who shows something wrong is not let in,
+    /// and the log says why.
+    pub async fn identify(
+        &self,
+        shown: Result<Credentials<'_>, SignInFault>,
+        origin: &RequestOrigin,
+    ) -> Result<Identity, SignInFault> {
         let Some(known) = &self.known else { return Ok(Identity::default()) };
         let checked = match shown {
             Ok(Credentials::None) => Ok(Identity::default()),
@@ -79,7 +85,8 @@ fn of_api_key(api_keys: &ApiKeys, shown: &str) -> Result<Identity, SignInFault> 
 async fn of_token(issuers: &[Issuer], text: &str) -> Result<Identity, SignInFault> {
     let token = UncheckedToken::read(text)?;
     let named = claims::issuer(&token.claims)?;
-    let issuer = issuers.iter().find(|issuer| issuer.name == named).ok_or_else(|| SignInFault::Issuer(quoted(named)))?;
+    let issuer =
+        issuers.iter().find(|issuer| issuer.name == named).ok_or_else(|| SignInFault::Issuer(quoted(named)))?;
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
     let ends = issuer.check(&token, now).await?;

@@ -1,4 +1,5 @@
-//! The headers of a request, or the first payload of a WebSocket, in; what the client shows to be let in out. Must not check it.
+//! The headers of a request, or the first payload of a WebSocket, in; what the client shows to be let in out. Must not
+//! check it.
 
 use super::fault::SignInFault;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
@@ -28,7 +29,8 @@ impl<'c> Credentials<'c> {
         one_of(token.map(bearer).transpose()?, key)
     }
 
-    /// What the payload of `connection_init` shows: `Authorization` as in a header, `token`, or `X-Api-Key`. Names are written in any case.
+    /// What the payload of `connection_init` shows: `Authorization` as in a header, `token`, or `X-Api-Key`. Names are
+    /// written in any case.
     pub fn of_payload(payload: &'c Value) -> Result<Self, SignInFault> {
         let Some(members) = payload.as_object() else { return Ok(Self::None) };
         let (mut token, mut key) = (None, None);
@@ -127,7 +129,8 @@ mod tests {
             assert_eq!(shown(none), "nothing");
         }
         assert_eq!(shown(json!({ "token": 1 })), "Scheme");
-        for several in [json!({ "token": "a", "authorization": "Bearer a" }), json!({ "token": "a", "X-Api-Key": "k" })] {
+        for several in [json!({ "token": "a", "authorization": "Bearer a" }), json!({ "token": "a", "X-Api-Key": "k" })]
+        {
             assert_eq!(shown(several), "Several");
         }
     }

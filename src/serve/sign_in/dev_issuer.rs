@@ -1,7 +1,8 @@
-//! The file of a secret in; the issuer of `keyfold dev`, and tokens of it, out. Must not be used by a server that others can reach.
+//! The file of a secret in; the issuer of `keyfold dev`, and tokens of it, out. Must not be used by a server that
+//! others can reach.
 //!
-//! `keyfold dev` and `keyfold token` share one secret of the user, so that a token works whatever store runs, in memory or in a directory.
-//! The secret is made when it is first needed, and nobody else may read it.
+//! `keyfold dev` and `keyfold token` share one secret of the user, so that a token works whatever store runs, in memory
+//! or in a directory. The secret is made when it is first needed, and nobody else may read it.
 
 use super::issuer::{Issuer, IssuerKeys};
 use super::keys::key_set::KeySet;
@@ -34,12 +35,20 @@ impl DevIssuer {
             Err(error) if error.kind() == ErrorKind::NotFound => made(path)?,
             Err(error) => return Err(error),
         };
-        if secret.len() == SECRET { Ok(Self { secret }) } else { Err(Error::other("it has no secret; delete it to get a new one")) }
+        if secret.len() == SECRET {
+            Ok(Self { secret })
+        } else {
+            Err(Error::other("it has no secret; delete it to get a new one"))
+        }
     }
 
     /// What a server must know to believe it.
     pub fn issuer(&self) -> Issuer {
-        Issuer { name: NAME.into(), audiences: vec![AUDIENCE.into()], keys: IssuerKeys::Fixed(KeySet::of_secret(&self.secret)) }
+        Issuer {
+            name: NAME.into(),
+            audiences: vec![AUDIENCE.into()],
+            keys: IssuerKeys::Fixed(KeySet::of_secret(&self.secret)),
+        }
     }
 
     /// A token with these claims, which ends at this time, in seconds since 1970.
@@ -47,7 +56,8 @@ impl DevIssuer {
         let mut claims = claims;
         claims.extend([("iss".into(), NAME.into()), ("aud".into(), AUDIENCE.into()), ("exp".into(), ends.into())]);
         let encoded = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
-        let message = format!("{}.{}", encoded(&json!({"alg": "HS256", "typ": "JWT"})), encoded(&Value::Object(claims)));
+        let message =
+            format!("{}.{}", encoded(&json!({"alg": "HS256", "typ": "JWT"})), encoded(&Value::Object(claims)));
         let signature = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &self.secret), message.as_bytes());
         format!("{message}.{}", URL_SAFE_NO_PAD.encode(signature))
     }

@@ -1,5 +1,5 @@
-//! Why a caller is not let in. The log has the reason; the client learns only that it is not let in. Must not hold secrets: a reason has
-//! names of issuers and keys, never a token or a claim of a person.
+//! Why a caller is not let in. The log has the reason; the client learns only that it is not let in. Must not hold
+//! secrets: a reason has names of issuers and keys, never a token or a claim of a person.
 
 use thiserror::Error;
 

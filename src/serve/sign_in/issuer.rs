@@ -1,5 +1,5 @@
-//! An issuer of tokens that this server believes, and one of its tokens in; whether the token is good out. Must not know where the issuer's
-//! keys are.
+//! An issuer of tokens that this server believes, and one of its tokens in; whether the token is good out. Must not
+//! know where the issuer's keys are.
 
 use super::fault::{SignInFault, quoted};
 use super::keys::fetched_keys::FetchedKeys;
@@ -31,15 +31,17 @@ pub enum IssuerKeys {
 }
 
 impl Issuer {
-    /// Checks a token of this issuer: for whom, for when, and whose signature. `now` and the result, the time at which the token stops being
-    /// valid, are in seconds since 1970.
+    /// Checks a token of this issuer: for whom, for when, and whose signature. `now` and the result, the time at which
+    /// the token stops being valid, are in seconds since 1970.
     pub async fn check(&self, token: &UncheckedToken<'_>, now: i64) -> Result<i64, SignInFault> {
         // Claims are checked first, so that a token for others never makes the server look for a key.
         let ends = claims::check(&token.claims, &self.audiences, now)?;
         match self.verdict(token).await? {
             KeyVerdict::Signed => Ok(ends),
             KeyVerdict::Wrong => Err(SignInFault::Signature),
-            KeyVerdict::NoKey => Err(SignInFault::NoKey { issuer: self.name.clone(), key: token.key.as_deref().map(quoted) }),
+            KeyVerdict::NoKey => {
+                Err(SignInFault::NoKey { issuer: self.name.clone(), key: token.key.as_deref().map(quoted) })
+            }
         }
     }
 

@@ -1,9 +1,10 @@
-//! Who sends a request: the headers of a request, or the first message of a WebSocket, in; a checked caller or a fault out.
+//! Who sends a request: the headers of a request, or the first message of a WebSocket, in; a checked caller or a fault
+//! out.
 //!
-//! [`credentials`] finds what a client shows. [`token`] reads a JSON Web Token and checks what it says, and [`keys`] checks who signed it.
-//! An [`issuer`] is whom this server believes, and [`api_keys`] belong to machines. An [`authenticator`] has all of them, and gives the
-//! caller. A [`rate_limit`] says how often one may call. What a caller may do is not decided
-//! here.
+//! [`credentials`] finds what a client shows. [`token`] reads a JSON Web Token and checks what it says, and [`keys`]
+//! checks who signed it. An [`issuer`] is whom this server believes, and [`api_keys`] belong to machines. An
+//! [`authenticator`] has all of them, and gives the caller. A [`rate_limit`] says how often one may call. What a caller
+//! may do is not decided here.
 
 pub mod api_keys;
 pub mod authenticator;

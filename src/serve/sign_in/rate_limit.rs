@@ -1,7 +1,7 @@
 //! Who begins an operation in; whether that is too soon after the last ones out. Must not know what the operation does.
 //!
-//! Each caller has a bucket of operations, which is full at first and fills at an even pace. A caller who is not signed in shares the bucket
-//! of the address.
+//! Each caller has a bucket of operations, which is full at first and fills at an even pace. A caller who is not signed
+//! in shares the bucket of the address.
 
 use super::authenticator::Identity;
 use crate::serve::client::ClientAddress;
@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The most buckets that are kept, with about 150 bytes each. Beyond that, the least used ones are forgotten, and so are full again.
+/// The most buckets that are kept, with about 150 bytes each. Beyond that, the least used ones are forgotten, and so
+/// are full again.
 const MAX_BUCKETS: usize = 100_000;
 
 /// How many operations a caller may begin.

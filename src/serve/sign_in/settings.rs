@@ -21,16 +21,30 @@ const SHORTEST_SECRET: usize = 32;
 /// Who may sign in. Without an issuer and without keys of machines, nobody can.
 #[derive(Debug, Clone, Default, Args)]
 pub struct SignInSettings {
-    /// Accept tokens of this issuer, exactly as their claim `iss` has it, such as `https://login.example.com/`; repeat it for several
+    /// Accept tokens of this issuer, exactly as their claim `iss` has it, such as `https://login.example.com/`; repeat
+    /// it for several
     #[arg(long = "issuer", env = "KEYFOLD_ISSUER", value_name = "URL", value_delimiter = ',', requires = "audiences")]
     pub issuers: Vec<String>,
 
-    /// Accept tokens for this audience: the claim `aud`, or the client id of a Cognito access token; repeat it for several
-    #[arg(long = "audience", env = "KEYFOLD_AUDIENCE", value_name = "NAME", value_delimiter = ',', requires = "issuers")]
+    /// Accept tokens for this audience: the claim `aud`, or the client id of a Cognito access token; repeat it for
+    /// several
+    #[arg(
+        long = "audience",
+        env = "KEYFOLD_AUDIENCE",
+        value_name = "NAME",
+        value_delimiter = ',',
+        requires = "issuers"
+    )]
     pub audiences: Vec<String>,
 
     /// Address or file of the issuer's public keys, a JSON Web Key Set [default: where the issuer's metadata says]
-    #[arg(long, env = "KEYFOLD_JWKS", value_name = "URL|FILE", requires = "issuers", conflicts_with = "jwt_secret_file")]
+    #[arg(
+        long,
+        env = "KEYFOLD_JWKS",
+        value_name = "URL|FILE",
+        requires = "issuers",
+        conflicts_with = "jwt_secret_file"
+    )]
     pub jwks: Option<String>,
 
     /// File with a secret of at least 32 bytes by which the issuer signs tokens (HS256)
@@ -98,15 +112,18 @@ pub enum SignInSettingsError {
 }
 
 impl SignInSettings {
-    /// What checks callers by these settings, and who else is believed. Reads the files. Must be called within a runtime, which then reads
-    /// the keys of the issuers.
+    /// What checks callers by these settings, and who else is believed. Reads the files. Must be called within a
+    /// runtime, which then reads the keys of the issuers.
     pub fn authenticator(&self, also: Option<Issuer>) -> Result<Authenticator, SignInSettingsError> {
         let listed: Vec<IssuerSettings> = match &self.issuers_file {
-            Some(path) => serde_json::from_slice(&read(path)?).map_err(|error| SignInSettingsError::Issuers(path.clone(), error))?,
+            Some(path) => serde_json::from_slice(&read(path)?)
+                .map_err(|error| SignInSettingsError::Issuers(path.clone(), error))?,
             None => self.issuers.iter().map(|issuer| self.named(issuer)).collect(),
         };
         let api_keys = match &self.api_keys_file {
-            Some(path) => watched(path, |path, text| ApiKeys::of_json(text).map_err(|error| SignInSettingsError::ApiKeys(path, error)))?,
+            Some(path) => watched(path, |path, text| {
+                ApiKeys::of_json(text).map_err(|error| SignInSettingsError::ApiKeys(path, error))
+            })?,
             None => WatchedFile::fixed(ApiKeys::default()),
         };
         let mut issuers: Vec<Issuer> = also.into_iter().collect();
@@ -142,10 +159,13 @@ impl IssuerSettings {
             (None, None) => fetched(KeyAddress::discovery(&self.issuer)?)?,
             (Some(url), None) if url.contains("://") => fetched(KeyAddress::key_set(url)?)?,
             (Some(path), None) => {
-                let keys = |path, text: &[u8]| KeySet::of_json(text).map_err(|error| SignInSettingsError::Keys(path, error));
+                let keys =
+                    |path, text: &[u8]| KeySet::of_json(text).map_err(|error| SignInSettingsError::Keys(path, error));
                 IssuerKeys::File(watched(Path::new(path), keys)?)
             }
-            (None, Some(path)) => IssuerKeys::File(watched(path, |path, text| Ok(KeySet::of_secret(secret(path, text)?)))?),
+            (None, Some(path)) => {
+                IssuerKeys::File(watched(path, |path, text| Ok(KeySet::of_secret(secret(path, text)?)))?)
+            }
             (Some(_), Some(_)) => return Err(SignInSettingsError::Both(self.issuer)),
         };
         Ok(Issuer { name: self.issuer, audiences: self.audiences, keys })
@@ -171,7 +191,11 @@ fn watched<T: Send + Sync + 'static>(
     let text = read(path)?;
     let value = make(path.to_owned(), &text)?;
     let named = path.to_owned();
-    Ok(WatchedFile::start(path, (text, value), Box::new(move |text| make(named.clone(), text).map_err(|error| error.to_string()))))
+    Ok(WatchedFile::start(
+        path,
+        (text, value),
+        Box::new(move |text| make(named.clone(), text).map_err(|error| error.to_string())),
+    ))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, SignInSettingsError> {
@@ -211,23 +235,41 @@ mod tests {
         let trouble = |settings: SignInSettings| settings.authenticator(None).unwrap_err().to_string();
         let short = file(&directory, "short", "only twenty bytes ok\n");
         assert!(trouble(SignInSettings { jwt_secret_file: Some(short.clone()), ..one("a") }).contains("is too short"));
-        let (empty, keys) = (file(&directory, "empty", "{\"keys\":[]}"), |path: &Path| Some(path.display().to_string()));
+        let (empty, keys) =
+            (file(&directory, "empty", "{\"keys\":[]}"), |path: &Path| Some(path.display().to_string()));
         assert!(trouble(SignInSettings { jwks: keys(&empty), ..one("a") }).contains("has no keys"));
-        assert!(trouble(SignInSettings { jwks: keys(&directory.path().join("none")), ..one("a") }).contains("cannot read"));
+        assert!(
+            trouble(SignInSettings { jwks: keys(&directory.path().join("none")), ..one("a") }).contains("cannot read")
+        );
         for insecure in ["http://login.example.com", "login.example.com"] {
             assert!(trouble(one(insecure)).contains("is not an address of keys"), "{insecure}");
         }
-        assert!(trouble(SignInSettings { jwks: Some("http://a.example/keys".into()), ..one("a") }).contains("is not an address of keys"));
+        assert!(
+            trouble(SignInSettings { jwks: Some("http://a.example/keys".into()), ..one("a") })
+                .contains("is not an address of keys")
+        );
         let twice = "https://localhost:1";
-        assert!(trouble(SignInSettings { issuers: vec![twice.into(), twice.into()], ..one(twice) }).contains("occurs twice"));
+        assert!(
+            trouble(SignInSettings { issuers: vec![twice.into(), twice.into()], ..one(twice) })
+                .contains("occurs twice")
+        );
         for audiences in [vec![String::new()], vec!["api".into(), String::new()]] {
             assert!(trouble(SignInSettings { audiences, ..one(twice) }).contains("has no audience"));
         }
         assert!(trouble(SignInSettings { jwt_secret_file: Some(short.clone()), ..one("") }).contains("has no name"));
-        let listed = file(&directory, "issuers", r#"[{"issuer": "a", "audiences": ["b"], "jwks": "c", "secretFile": "d"}]"#);
-        assert!(trouble(SignInSettings { issuers_file: Some(listed), ..SignInSettings::default() }).contains("choose one"));
+        let listed =
+            file(&directory, "issuers", r#"[{"issuer": "a", "audiences": ["b"], "jwks": "c", "secretFile": "d"}]"#);
+        assert!(
+            trouble(SignInSettings { issuers_file: Some(listed), ..SignInSettings::default() }).contains("choose one")
+        );
         let long = file(&directory, "long", &" ".repeat((1 << 20) + 1));
-        assert!(trouble(SignInSettings { api_keys_file: Some(long), ..SignInSettings::default() }).contains("is longer than 1 MiB"));
-        assert!(trouble(SignInSettings { api_keys_file: Some(short), ..SignInSettings::default() }).contains("has no keys of machines"));
+        assert!(
+            trouble(SignInSettings { api_keys_file: Some(long), ..SignInSettings::default() })
+                .contains("is longer than 1 MiB")
+        );
+        assert!(
+            trouble(SignInSettings { api_keys_file: Some(short), ..SignInSettings::default() })
+                .contains("has no keys of machines")
+        );
     }
 }

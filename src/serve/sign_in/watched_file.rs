@@ -1,7 +1,7 @@
 //! A file in; what is made of it, as fresh as the file, out. Must not know what the file holds.
 //!
-//! The file is read every few seconds, so that a key can be added or taken back without a restart. While it is missing or has mistakes,
-//! what was made of it before stays.
+//! The file is read every few seconds, so that a key can be added or taken back without a restart. While it is missing
+//! or has mistakes, what was made of it before stays.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
@@ -10,7 +10,8 @@ use tokio::io::AsyncReadExt;
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 
-/// How often a file is read. Files of keys have a few kilobytes: reading them is cheap, and more reliable than the times of file systems.
+/// How often a file is read. Files of keys have a few kilobytes: reading them is cheap, and more reliable than the
+/// times of file systems.
 const EVERY: Duration = Duration::from_secs(5);
 /// The most bytes of a file of keys.
 pub const MAX_BYTES: u64 = 1 << 20;
@@ -75,7 +76,9 @@ async fn again<T>(pause: Duration, mut reading: Reading<T>, kept: Weak<watch::Se
         let file = reading.path.display();
         match read.as_deref().map(|text| (reading.make)(text)) {
             None => tracing::warn!(%file, "the file of keys cannot be read: the previous keys stay in use"),
-            Some(Err(reason)) => tracing::warn!(%file, reason, "the file of keys has mistakes: the previous keys stay in use"),
+            Some(Err(reason)) => {
+                tracing::warn!(%file, reason, "the file of keys has mistakes: the previous keys stay in use")
+            }
             Some(Ok(value)) => {
                 tracing::info!(%file, "the changed keys of the file are in use");
                 kept.send_replace(Arc::new(value));
@@ -113,7 +116,10 @@ mod tests {
         let (tried, mut attempts) = watch::channel(0_u32);
         let make = move |text: &[u8]| {
             tried.send_modify(|count| *count += 1);
-            std::str::from_utf8(text).ok().and_then(|text| text.parse::<u32>().ok()).ok_or_else(|| "no number".to_owned())
+            std::str::from_utf8(text)
+                .ok()
+                .and_then(|text| text.parse::<u32>().ok())
+                .ok_or_else(|| "no number".to_owned())
         };
         let watched = WatchedFile::every(Duration::from_millis(1), &path, (b"1".to_vec(), 1), Box::new(make));
         let mut changed = watched.kept.subscribe();

@@ -1,5 +1,5 @@
-//! The metrics: their names, labels and meanings. Names follow OpenTelemetry's semantic conventions where those have one; Prometheus writes
-//! their dots as underscores.
+//! The metrics: their names, labels and meanings. Names follow OpenTelemetry's semantic conventions where those have
+//! one; Prometheus writes their dots as underscores.
 
 /// A metric.
 #[derive(Debug)]
@@ -93,7 +93,8 @@ metrics! {
         "1, with the version of Keyfold.";
 }
 
-/// The metrics of the process, on Linux only (Prometheus, "Writing client libraries", "Standard and runtime collectors").
+/// The metrics of the process, on Linux only (Prometheus, "Writing client libraries", "Standard and runtime
+/// collectors").
 pub const OF_PROCESS: &[&str] = &[
     "process_cpu_seconds_total",
     "process_max_fds",

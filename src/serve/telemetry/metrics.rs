@@ -1,11 +1,13 @@
-//! What happens in; the metrics out, as the classic text of Prometheus (Prometheus, "Exposition formats", "Text-based format").
+//! What happens in; the metrics out, as the classic text of Prometheus (Prometheus, "Exposition formats", "Text-based
+//! format").
 
 use super::definitions::{self as of, Definition};
 use super::operation_names::{ANONYMOUS, NameUse, OTHER, OperationNames};
 use crate::execute::report::{CallRecord, OperationReport, RunOutcome};
 use prometheus::core::Collector;
 use prometheus::{
-    Encoder, Error, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder,
+    Encoder, Error, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts,
+    Registry, TextEncoder,
 };
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -72,15 +74,17 @@ const OUTCOMES: [(RunOutcome, &str); 3] =
     [(RunOutcome::Complete, "ok"), (RunOutcome::WithErrors, "errors"), (RunOutcome::Refused, "refused")];
 
 impl Metrics {
-    /// Metrics of which nothing has happened. `trusted` is the number of documents that operations may come from, if nothing else runs: then
-    /// all of their names have metrics of their own.
+    /// Metrics of which nothing has happened. `trusted` is the number of documents that operations may come from, if
+    /// nothing else runs: then all of their names have metrics of their own.
     pub fn new(trusted: Option<usize>) -> Result<Self, Error> {
         let registry = Registry::new();
         let histogram = |definition: &Definition, buckets: &[f64]| {
             let options = HistogramOpts::new(definition.name, definition.help).buckets(buckets.to_vec());
             registered(&registry, HistogramVec::new(options, definition.labels)?)
         };
-        let counter = |definition: &Definition| registered(&registry, IntCounterVec::new(options(definition), definition.labels)?);
+        let counter = |definition: &Definition| {
+            registered(&registry, IntCounterVec::new(options(definition), definition.labels)?)
+        };
         let phases = histogram(&of::PHASE_DURATION, PHASES)?;
         let build = registered(&registry, IntGaugeVec::new(options(&of::BUILD), of::BUILD.labels)?)?;
         build.with_label_values(&[env!("CARGO_PKG_VERSION")]).set(1);
@@ -102,7 +106,10 @@ impl Metrics {
             hedges: counter(&of::HEDGES)?,
             races: registered(&registry, IntCounter::with_opts(options(&of::RACES))?)?,
             gauges: Gauges::new(&registry)?,
-            names: Mutex::new(Operations { names: OperationNames::new(trusted.unwrap_or_default().max(NAMES)), by_name: HashMap::new() }),
+            names: Mutex::new(Operations {
+                names: OperationNames::new(trusted.unwrap_or_default().max(NAMES)),
+                by_name: HashMap::new(),
+            }),
             registry,
         })
     }
@@ -124,7 +131,9 @@ impl Metrics {
             self.errors.with_label_values(&[name, code.as_str()]).inc_by(*count as u64);
         }
         let phases = &report.phases;
-        for (histogram, time) in self.phases.iter().zip([phases.parse, phases.plan, phases.wait, phases.decode, phases.write]) {
+        for (histogram, time) in
+            self.phases.iter().zip([phases.parse, phases.plan, phases.wait, phases.decode, phases.write])
+        {
             histogram.observe(time.as_secs_f64());
         }
         if report.outcome != RunOutcome::Refused {
@@ -135,28 +144,34 @@ impl Metrics {
         self.count_calls(name, report);
     }
 
-    /// Counts the calls of a run. Calls of one kind follow each other, so that the last metrics that were looked up often serve the next call.
+    /// Counts the calls of a run. Calls of one kind follow each other, so that the last metrics that were looked up
+    /// often serve the next call.
     fn count_calls(&self, name: &str, report: &OperationReport) {
         let mut last: Option<(&CallRecord, Histogram)> = None;
         let mut consumed: Vec<(&CallRecord, f64)> = Vec::new();
         for call in report.sent() {
-            let durations = match last.take().filter(|(known, _)| known.table == call.table && known.operation == call.operation) {
-                Some((_, durations)) => durations,
-                None => self.call_durations.with_label_values(&[&*call.table, call.operation]),
-            };
+            let durations =
+                match last.take().filter(|(known, _)| known.table == call.table && known.operation == call.operation) {
+                    Some((_, durations)) => durations,
+                    None => self.call_durations.with_label_values(&[&*call.table, call.operation]),
+                };
             durations.observe(call.ms / 1e3);
             last = Some((call, durations));
             if call.failed {
                 self.call_failures.with_label_values(&[&*call.table, call.operation]).inc();
             }
-            for (counters, count) in
-                [(&self.throttles, call.throttles), (&self.retries, call.retries), (&self.hedges, u32::from(call.hedged))]
-            {
+            for (counters, count) in [
+                (&self.throttles, call.throttles),
+                (&self.retries, call.retries),
+                (&self.hedges, u32::from(call.hedged)),
+            ] {
                 if count > 0 {
                     counters.with_label_values(&[&*call.table]).inc_by(count.into());
                 }
             }
-            let same = |known: &CallRecord| (known.write, &known.table, &known.index) == (call.write, &call.table, &call.index);
+            let same = |known: &CallRecord| {
+                (known.write, &known.table, &known.index) == (call.write, &call.table, &call.index)
+            };
             match consumed.iter_mut().find(|(known, _)| same(known)) {
                 Some((_, units)) => *units += call.capacity,
                 None => consumed.push((call, call.capacity)),
@@ -185,7 +200,11 @@ impl Metrics {
                 }
             },
         };
-        operations.by_name.entry((name, kind)).or_insert_with_key(|(name, kind)| Arc::new(self.make(name, kind))).clone()
+        operations
+            .by_name
+            .entry((name, kind))
+            .or_insert_with_key(|(name, kind)| Arc::new(self.make(name, kind)))
+            .clone()
     }
 
     fn make(&self, name: &Arc<str>, kind: &str) -> OfOperation {
@@ -204,8 +223,11 @@ impl Metrics {
         fn with_name(collector: &impl Collector, name: &str) -> Vec<HashMap<String, String>> {
             let families = collector.collect();
             let labels = families.iter().flat_map(|family| family.get_metric()).map(|metric| metric.get_label());
-            let named = labels.filter(|labels| labels.iter().any(|label| label.name() == of::OPERATION && label.value() == name));
-            named.map(|labels| labels.iter().map(|label| (label.name().to_owned(), label.value().to_owned())).collect()).collect()
+            let named = labels
+                .filter(|labels| labels.iter().any(|label| label.name() == of::OPERATION && label.value() == name));
+            named
+                .map(|labels| labels.iter().map(|label| (label.name().to_owned(), label.value().to_owned())).collect())
+                .collect()
         }
         macro_rules! forget {
             ($($collector:expr),*) => {$(
@@ -247,7 +269,8 @@ impl Gauges {
             &of::BOUND_LIMIT,
             &of::LAST_RELOAD,
         ];
-        let counter = |of: &Definition| Ok((of.name, registered(registry, IntCounterVec::new(options(of), of.labels)?)?));
+        let counter =
+            |of: &Definition| Ok((of.name, registered(registry, IntCounterVec::new(options(of), of.labels)?)?));
         let gauge = |of: &Definition| Ok((of.name, registered(registry, GaugeVec::new(options(of), of.labels)?)?));
         Ok(Self {
             counters: counters.into_iter().map(counter).collect::<Result<_, Error>>()?,

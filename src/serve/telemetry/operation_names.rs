@@ -1,7 +1,7 @@
 //! Names of operations in; the bounded set of those that have metrics of their own out.
 //!
-//! A client may name its operations as it likes, and each name of a metric's label takes memory here and in Prometheus. So only the most
-//! frequent names are tracked. All others count as one.
+//! A client may name its operations as it likes, and each name of a metric's label takes memory here and in Prometheus.
+//! So only the most frequent names are tracked. All others count as one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ const MAX_LENGTH: usize = 128;
 pub struct OperationNames {
     most: usize,
     tracked: HashMap<Arc<str>, u64>,
-    /// Names that may become frequent, with at least as many uses as they had (Metwally et al., "Efficient computation of frequent and
-    /// top-k elements in data streams", "Space-Saving").
+    /// Names that may become frequent, with at least as many uses as they had (Metwally et al., "Efficient computation
+    /// of frequent and top-k elements in data streams", "Space-Saving").
     candidates: HashMap<Arc<str>, u64>,
 }
 
@@ -54,7 +54,9 @@ impl OperationNames {
             return NameUse::Tracked;
         }
         let uses = self.candidate(name);
-        let Some((rarest, least)) = self.tracked.iter().min_by_key(|(_, uses)| **uses).map(|(name, uses)| (name.clone(), *uses)) else {
+        let Some((rarest, least)) =
+            self.tracked.iter().min_by_key(|(_, uses)| **uses).map(|(name, uses)| (name.clone(), *uses))
+        else {
             return NameUse::Other;
         };
         if uses < least.saturating_mul(2).max(2) {
@@ -66,7 +68,8 @@ impl OperationNames {
         NameUse::Replaces(rarest)
     }
 
-    /// Counts a use of a name that is not tracked. If there are too many candidates, it takes the place of the one with the fewest uses.
+    /// Counts a use of a name that is not tracked. If there are too many candidates, it takes the place of the one with
+    /// the fewest uses.
     fn candidate(&mut self, name: &Arc<str>) -> u64 {
         if let Some(uses) = self.candidates.get_mut(name) {
             *uses += 1;

@@ -1,12 +1,13 @@
-//! The files of `/proc/self` in, the metrics of the process out (Prometheus, "Writing client libraries", "Standard and runtime collectors").
-//! Must not know requests.
+//! The files of `/proc/self` in, the metrics of the process out (Prometheus, "Writing client libraries", "Standard and
+//! runtime collectors"). Must not know requests.
 
 use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
 use prometheus::{Counter, Error, Gauge};
 use std::fs::{read_dir, read_to_string};
 
-/// The clock ticks of a second in files of `/proc`, on all platforms of Rust with Linux (time(7), "The software clock, HZ, and jiffies").
+/// The clock ticks of a second in files of `/proc`, on all platforms of Rust with Linux (time(7), "The software clock,
+/// HZ, and jiffies").
 const TICKS: f64 = 100.0;
 
 /// One of the figures of a process.
@@ -43,9 +44,16 @@ impl ProcessMetrics {
             gauges: [
                 (Gauge::new("process_open_fds", "Number of open file descriptors.")?, |used| used.open_files),
                 (Gauge::new("process_max_fds", "Maximum number of open file descriptors.")?, |used| used.most_files),
-                (Gauge::new("process_virtual_memory_bytes", "Virtual memory size in bytes.")?, |used| used.virtual_memory),
-                (Gauge::new("process_resident_memory_bytes", "Resident memory size in bytes.")?, |used| used.resident_memory),
-                (Gauge::new("process_start_time_seconds", "Start time of the process since unix epoch in seconds.")?, |used| used.started),
+                (Gauge::new("process_virtual_memory_bytes", "Virtual memory size in bytes.")?, |used| {
+                    used.virtual_memory
+                }),
+                (Gauge::new("process_resident_memory_bytes", "Resident memory size in bytes.")?, |used| {
+                    used.resident_memory
+                }),
+                (
+                    Gauge::new("process_start_time_seconds", "Start time of the process since unix epoch in seconds.")?,
+                    |used| used.started,
+                ),
                 (Gauge::new("process_threads", "Number of OS threads in the process.")?, |used| used.threads),
             ],
         })
@@ -79,7 +87,8 @@ impl ProcessUse {
         Some(Self { open_files: open as f64, most_files: most as f64, ..used })
     }
 
-    /// What `/proc/self/stat`, `/proc/self/status` and `/proc/stat` tell (proc_pid_stat(5), proc_pid_status(5), proc_stat(5)).
+    /// What `/proc/self/stat`, `/proc/self/status` and `/proc/stat` tell (proc_pid_stat(5), proc_pid_status(5),
+    /// proc_stat(5)).
     fn parse(stat: &str, status: &str, system: &str) -> Option<Self> {
         // The second field is the command's name in parentheses. The name itself may contain spaces and parentheses.
         let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_whitespace().collect();
@@ -129,7 +138,10 @@ mod tests {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
         assert!(before.started <= now + 1.0 && before.started > now - 86_400.0, "{before:?} at {now}");
         assert!(before.resident_memory > 1e6 && before.virtual_memory >= before.resident_memory, "{before:?}");
-        assert!(before.threads >= 1.0 && before.open_files >= 3.0 && before.most_files >= before.open_files, "{before:?}");
+        assert!(
+            before.threads >= 1.0 && before.open_files >= 3.0 && before.most_files >= before.open_files,
+            "{before:?}"
+        );
         let families = ProcessMetrics::new().unwrap().collect();
         let mut names: Vec<&str> = families.iter().map(MetricFamily::name).collect();
         names.sort_unstable();

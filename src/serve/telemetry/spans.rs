@@ -1,5 +1,5 @@
-//! A run of an operation, or an HTTP request, in; its spans out. Attributes follow OpenTelemetry's semantic conventions for GraphQL servers, HTTP
-//! and DynamoDB. Must not know where spans go.
+//! A run of an operation, or an HTTP request, in; its spans out. Attributes follow OpenTelemetry's semantic conventions
+//! for GraphQL servers, HTTP and DynamoDB. Must not know where spans go.
 
 use super::tracer::{RequestSpan, Tracer, span_context};
 use crate::execute::report::{CallRecord, OperationReport, RunOutcome, TraceContext};
@@ -39,8 +39,8 @@ struct Span {
     status: Status,
 }
 
-/// Sends the spans of a run: the operation, its preparation unless it was known, its waves, and the calls of each wave. Waves and calls are inside what asked for
-/// them.
+/// Sends the spans of a run: the operation, its preparation unless it was known, its waves, and the calls of each wave.
+/// Waves and calls are inside what asked for them.
 pub fn of_run(tracer: &Tracer, report: &OperationReport, request: TraceContext) {
     let made = RunSpans { tracer, began: report.began, trace: request };
     let phases = &report.phases;
@@ -60,7 +60,8 @@ pub fn of_run(tracer: &Tracer, report: &OperationReport, request: TraceContext) 
     for (number, calls) in waves {
         let from = calls.iter().map(|call| call.from).min().unwrap_or_default();
         let until = calls.iter().map(|call| call.until).max().unwrap_or_default();
-        let attributes = vec![KeyValue::new("keyfold.wave", number as i64), KeyValue::new("keyfold.calls", calls.len() as i64)];
+        let attributes =
+            vec![KeyValue::new("keyfold.wave", number as i64), KeyValue::new("keyfold.calls", calls.len() as i64)];
         let wave = made.send(Span { attributes, ..Span::internal("wave", from, until) }, operation);
         for call in calls {
             made.send(call, wave);
@@ -170,9 +171,11 @@ fn call_span(report: &OperationReport, call: &CallRecord) -> Span {
     ]);
     attributes.extend(call.index.clone().map(|index| KeyValue::new("aws.dynamodb.index_name", index)));
     attributes.extend(call.request_id.clone().map(|id| KeyValue::new("aws.request_id", id)));
-    for (name, count) in
-        [("keyfold.retries", call.retries), ("keyfold.throttles", call.throttles), ("keyfold.hedges", u32::from(call.hedged))]
-    {
+    for (name, count) in [
+        ("keyfold.retries", call.retries),
+        ("keyfold.throttles", call.throttles),
+        ("keyfold.hedges", u32::from(call.hedged)),
+    ] {
         attributes.extend((count > 0).then(|| KeyValue::new(name, i64::from(count))));
     }
     let status = if call.failed { Status::error("") } else { Status::Unset };

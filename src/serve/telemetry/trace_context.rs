@@ -18,8 +18,8 @@ pub struct Propagators {
 }
 
 impl Propagators {
-    /// Those that `OTEL_PROPAGATORS` names (OpenTelemetry specification, "Environment variable specification", "General SDK configuration").
-    /// Unknown ones are left out: they are for other data.
+    /// Those that `OTEL_PROPAGATORS` names (OpenTelemetry specification, "Environment variable specification", "General
+    /// SDK configuration"). Unknown ones are left out: they are for other data.
     pub fn named(list: Option<&str>) -> Self {
         let list = list.filter(|list| !list.trim().is_empty()).unwrap_or("tracecontext");
         let has = |name: &str| list.split(',').any(|item| item.trim() == name);
@@ -46,7 +46,8 @@ fn traceparent(text: &str) -> Option<TraceContext> {
     context(bytes(trace)?, bytes(span)?, flags & 1 == 1)
 }
 
-/// Reads `x-amzn-trace-id` (AWS X-Ray developer guide, "Tracing header"): `Root=1-5759e988-bd862e3fe1be46a994272793;Parent=…;Sampled=1`.
+/// Reads `x-amzn-trace-id` (AWS X-Ray developer guide, "Tracing header"):
+/// `Root=1-5759e988-bd862e3fe1be46a994272793;Parent=…;Sampled=1`.
 fn xray(text: &str) -> Option<TraceContext> {
     let field = |name: &str| text.split(';').find_map(|field| field.trim().strip_prefix(name)?.strip_prefix('='));
     let root = field("Root")?.strip_prefix("1-")?;
@@ -79,7 +80,10 @@ mod tests {
             Some((trace.into(), span.into(), true))
         );
         assert_eq!(traceparent(&format!("00-{trace}-{span}-00")).map(|read| read.is_sampled), Some(false));
-        assert_eq!(traceparent(&format!("cc-{trace}-{span}-01-what-comes-later")).map(|read| read.is_sampled), Some(true));
+        assert_eq!(
+            traceparent(&format!("cc-{trace}-{span}-01-what-comes-later")).map(|read| read.is_sampled),
+            Some(true)
+        );
         for odd in [
             String::new(),
             format!("ff-{trace}-{span}-01"),
@@ -103,7 +107,10 @@ mod tests {
         assert_eq!(Propagators::named(None).parent(&headers), None);
         let read = Propagators::named(Some("tracecontext, xray")).parent(&headers);
         assert_eq!(read.map(|read| hex::encode(read.trace_id)), Some("5759e988bd862e3fe1be46a994272793".to_owned()));
-        assert_eq!(read.map(|read| (hex::encode(read.span_id), read.is_sampled)), Some(("53995c3f42cd8ad8".to_owned(), true)));
+        assert_eq!(
+            read.map(|read| (hex::encode(read.span_id), read.is_sampled)),
+            Some(("53995c3f42cd8ad8".to_owned(), true))
+        );
         assert_eq!(xray("Root=1-5759e988-bd862e3fe1be46a994272793"), None, "it names no span");
     }
 }

@@ -1,7 +1,9 @@
-//! Spans in; the same sent to a collector out, as OTLP over HTTP or gRPC (OpenTelemetry specification, "OTLP exporter").
+//! Spans in; the same sent to a collector out, as OTLP over HTTP or gRPC (OpenTelemetry specification, "OTLP
+//! exporter").
 //!
-//! The `OTEL_*` variables of OpenTelemetry say whether, where to and which. Spans wait in a queue (`OTEL_BSP_MAX_QUEUE_SIZE`, 2,048 of about a
-//! kilobyte unless it is set), and are dropped if the collector does not take them in time: no request waits for it.
+//! The `OTEL_*` variables of OpenTelemetry say whether, where to and which. Spans wait in a queue
+//! (`OTEL_BSP_MAX_QUEUE_SIZE`, 2,048 of about a kilobyte unless it is set), and are dropped if the collector does not
+//! take them in time: no request waits for it.
 
 use super::collector::CollectorClient;
 use super::trace_context::Propagators;
@@ -59,7 +61,8 @@ impl Tracer {
     pub fn of_environment() -> Result<Option<Self>, TracerError> {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
         let of_traces = |suffix: &str| {
-            variable(&format!("OTEL_EXPORTER_OTLP_TRACES_{suffix}")).or_else(|| variable(&format!("OTEL_EXPORTER_OTLP_{suffix}")))
+            variable(&format!("OTEL_EXPORTER_OTLP_TRACES_{suffix}"))
+                .or_else(|| variable(&format!("OTEL_EXPORTER_OTLP_{suffix}")))
         };
         if variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
             return Ok(None);
@@ -79,7 +82,11 @@ impl Tracer {
             Some("grpc") => {
                 let builder = SpanExporter::builder().with_tonic();
                 let is_encrypted = of_traces("ENDPOINT").is_some_and(|endpoint| endpoint.starts_with("https:"));
-                let builder = if is_encrypted { builder.with_tls_config(ClientTlsConfig::new().with_native_roots()) } else { builder };
+                let builder = if is_encrypted {
+                    builder.with_tls_config(ClientTlsConfig::new().with_native_roots())
+                } else {
+                    builder
+                };
                 builder.build()
             }
             Some(other) => return Err(TracerError::Protocol(other.to_owned())),
@@ -94,7 +101,8 @@ impl Tracer {
     /// Begins the span of a request with these headers: decides whether its trace is recorded.
     pub fn begin(&self, headers: &HeaderMap) -> RequestSpan {
         let parent = self.propagators.parent(headers);
-        let trace_id = parent.map_or_else(|| self.config.id_generator.new_trace_id(), |parent| TraceId::from_bytes(parent.trace_id));
+        let trace_id = parent
+            .map_or_else(|| self.config.id_generator.new_trace_id(), |parent| TraceId::from_bytes(parent.trace_id));
         let remote = parent.map(|parent| Context::new().with_remote_span_context(span_context(parent)));
         let sampled = self.config.sampler.should_sample(remote.as_ref(), trace_id, "", &SpanKind::Server, &[], &[]);
         let is_sampled = sampled.decision == SamplingDecision::RecordAndSample;

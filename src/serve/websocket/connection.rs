@@ -1,5 +1,5 @@
-//! `/graphql/ws`: a request to upgrade in, a WebSocket that is served until its client leaves or the server stops out. It speaks the
-//! graphql-transport-ws protocol and its predecessor. Must not know what runs the operations.
+//! `/graphql/ws`: a request to upgrade in, a WebSocket that is served until its client leaves or the server stops out.
+//! It speaks the graphql-transport-ws protocol and its predecessor. Must not know what runs the operations.
 //!
 //! A page of any origin may open a WebSocket without a preflight, so the origin is checked here.
 
@@ -36,7 +36,8 @@ use tokio::time::timeout;
 
 /// How long a client may take to confirm that the socket is closed.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
-/// The most bytes that a socket reads at once. The library keeps a buffer of this size for each, and most sockets wait for most of the time.
+/// The most bytes that a socket reads at once. The library keeps a buffer of this size for each, and most sockets wait
+/// for most of the time.
 const READ_BUFFER: usize = 1 << 10;
 
 /// What every WebSocket needs.
@@ -66,7 +67,12 @@ impl<S: Send + Sync> FromRequestParts<S> for SocketRequest {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Self::Rejection> {
         let Extension(client) = Extension::from_request_parts(parts, state).await?;
         let Parts { headers, extensions, .. } = parts;
-        Ok(Self { client, received: extensions.get().cloned(), request_id: extensions.get().cloned(), headers: headers.clone() })
+        Ok(Self {
+            client,
+            received: extensions.get().cloned(),
+            request_id: extensions.get().cloned(),
+            headers: headers.clone(),
+        })
     }
 }
 
@@ -102,21 +108,26 @@ pub async fn handle(
         Ok(identity) => SocketIdentity::new(authenticator, origin, identity),
         Err(fault) => return refuse(MediaType::Json, &fault.into()),
     };
-    let reserved = sockets.places.take(client, 1).and_then(|place| Ok((place, sockets.endpoint.quotas.requests.take(client, 0)?)));
+    let reserved =
+        sockets.places.take(client, 1).and_then(|place| Ok((place, sockets.endpoint.quotas.requests.take(client, 0)?)));
     let (place, memory) = match reserved {
         Ok(reserved) => reserved,
         Err(exhausted) => return refuse(MediaType::Json, &exhausted.into()),
     };
     let limits = &sockets.endpoint.limits;
     let longest = limits.body_limit;
-    let upgrade =
-        upgrade.protocols([protocol::NAME, legacy::NAME]).max_message_size(longest).max_frame_size(longest).read_buffer_size(READ_BUFFER);
+    let upgrade = upgrade
+        .protocols([protocol::NAME, legacy::NAME])
+        .max_message_size(longest)
+        .max_frame_size(longest)
+        .read_buffer_size(READ_BUFFER);
     let predecessor = (upgrade.selected_protocol().is_some_and(|selected| selected == legacy::NAME)).then_some(offered);
     let (open, body_timeout) = (sockets.open.open(), limits.body_timeout);
     upgrade.on_upgrade(move |socket| {
         let executor = SocketExecutor::new(sockets.endpoint, client, identity.clone(), open.clone());
         let (sink, messages) = socket.split();
-        let messages = Messages::new(messages, executor.clone(), PartialMessage::new(received, memory, body_timeout), open);
+        let messages =
+            Messages::new(messages, executor.clone(), PartialMessage::new(received, memory, body_timeout), open);
         // Sockets are many, and most of them wait: what is not needed then is apart, here and below.
         OpenSocket { sink, messages, executor, identity, place }.serve(predecessor).boxed()
     })
@@ -136,18 +147,23 @@ impl OpenSocket {
 }
 
 /// Closes a WebSocket with a frame, or after its client or its messages have ended.
-async fn close(mut sink: SplitSink<WebSocket, Message>, mut messages: Messages<SplitStream<WebSocket>>, over: Option<CloseFrame>) {
+async fn close(
+    mut sink: SplitSink<WebSocket, Message>,
+    mut messages: Messages<SplitStream<WebSocket>>,
+    over: Option<CloseFrame>,
+) {
     match over {
         Some(frame) => messages.end_with(frame),
-        // A frame of the client that closes the socket is answered by one (RFC 6455 section 5.5.1): it waits to be sent. Without it, clients
-        // take the connection for broken.
+        // A frame of the client that closes the socket is answered by one (RFC 6455 section 5.5.1): it waits to be
+        // sent. Without it, clients take the connection for broken.
         None => drop(timeout(CLOSE_LIMIT, sink.flush()).await),
     }
     if let (Some(frame), mut messages) = messages.into_end() {
         let has_memory = ![TRY_AGAIN_LATER, close_code::POLICY].contains(&frame.code);
         let confirmed = async {
-            // Without the client's confirmation, the system may drop bytes that the client has not received yet. The server does not wait
-            // for a client whose message is refused, because it still has the memory of the message.
+            // Without the client's confirmation, the system may drop bytes that the client has not received yet. The
+            // server does not wait for a client whose message is refused, because it still has the memory of the
+            // message.
             if sink.send(Message::Close(Some(frame))).await.is_ok() && has_memory {
                 while let Some(Ok(_)) = messages.next().await {}
             }

@@ -1,4 +1,5 @@
-//! An operation of a WebSocket in, its responses out. Must not know what runs the operation, nor the protocol of the socket.
+//! An operation of a WebSocket in, its responses out. Must not know what runs the operation, nor the protocol of the
+//! socket.
 
 use super::identity::SocketIdentity;
 use crate::execute::gateway;
@@ -68,7 +69,16 @@ impl SocketExecutor {
         let SharedLimits { max_socket_operations, max_socket_subscriptions, .. } = endpoint.limits.shared;
         let (places, subscriptions) = (Semaphore::new(max_socket_operations), Semaphore::new(max_socket_subscriptions));
         let (places, subscriptions) = (Arc::new(places), Arc::new(subscriptions));
-        Self { endpoint, client, identity, open, running: Arc::default(), places, subscriptions, expected: Arc::default() }
+        Self {
+            endpoint,
+            client,
+            identity,
+            open,
+            running: Arc::default(),
+            places,
+            subscriptions,
+            expected: Arc::default(),
+        }
     }
 
     /// Whether every operation is answered.
@@ -119,8 +129,8 @@ impl SocketExecutor {
 
     /// Starts an operation next to this number of others of the same socket.
     ///
-    /// Beyond the limit of those that run, it waits. If too many wait, it is refused at once: if the messages waited instead, a client could
-    /// neither end an operation nor answer a ping.
+    /// Beyond the limit of those that run, it waits. If too many wait, it is refused at once: if the messages waited
+    /// instead, a client could neither end an operation nor answer a ping.
     fn begin(
         &self,
         asked: RequestParameters,
@@ -147,11 +157,14 @@ impl SocketExecutor {
             Err(error) => return Ok(OperationAnswer::ready(gateway::Response::refused(&[error])).into_stream()),
         };
         let deadline = Instant::now() + self.endpoint.limits.request_timeout;
-        let invocation = Invocation { request, may_write: true, may_last: true, deadline, explain: false, summary: summary.clone() };
+        let invocation =
+            Invocation { request, may_write: true, may_last: true, deadline, explain: false, summary: summary.clone() };
         let (endpoint, client, places, subscriptions) =
             (self.endpoint.clone(), self.client, self.places.clone(), self.subscriptions.clone());
         let responses = async move {
-            let refused = |refusal: HttpRefusal| OperationAnswer::ready(gateway::Response::refused(&[refusal.error()])).into_stream();
+            let refused = |refusal: HttpRefusal| {
+                OperationAnswer::ready(gateway::Response::refused(&[refusal.error()])).into_stream()
+            };
             let place = match place {
                 Some(place) => place,
                 None => match timeout_at(deadline, places.acquire_owned()).await {

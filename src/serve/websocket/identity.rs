@@ -1,5 +1,5 @@
-//! The sign-in of a WebSocket: the header of its request and its first message in; who sends its operations, and when the socket must be
-//! closed for it, out. Must not know operations.
+//! The sign-in of a WebSocket: the header of its request and its first message in; who sends its operations, and when
+//! the socket must be closed for it, out. Must not know operations.
 
 use super::protocol::{FORBIDDEN, close};
 use crate::serve::sign_in::authenticator::{Authenticator, Identity};
@@ -11,7 +11,8 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::time::sleep_until;
 
-/// The code of a socket that is closed because the server cannot do its work now (IANA, "WebSocket Close Code Number Registry").
+/// The code of a socket that is closed because the server cannot do its work now (IANA, "WebSocket Close Code Number
+/// Registry").
 pub const TRY_AGAIN_LATER: CloseCode = 1013;
 
 /// Who has a WebSocket. Copies share it.
@@ -95,7 +96,11 @@ mod tests {
 
     fn socket(authenticator: Authenticator, ends: Option<Instant>) -> SocketIdentity {
         let origin = RequestOrigin { client: ClientAddress::new([127, 0, 0, 1].into()), request_id: None };
-        SocketIdentity::new(authenticator, origin, Identity { caller: Caller::signed_in(serde_json::Map::new()), issuer: None, ends })
+        SocketIdentity::new(
+            authenticator,
+            origin,
+            Identity { caller: Caller::signed_in(serde_json::Map::new()), issuer: None, ends },
+        )
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,5 +1,5 @@
-//! A WebSocket that speaks the predecessor of graphql-transport-ws in; served by async-graphql until its client leaves. Must not know what
-//! runs the operations.
+//! A WebSocket that speaks the predecessor of graphql-transport-ws in; served by async-graphql until its client leaves.
+//! Must not know what runs the operations.
 //!
 //! The predecessor calls itself `graphql-ws`, as the library of its successor does
 //! (<https://github.com/apollographql/subscriptions-transport-ws/blob/master/PROTOCOL.md>).
@@ -32,7 +32,8 @@ pub const NAME: &str = "graphql-ws";
 /// The responses of an operation, and the one that is being sent.
 type Answering = (BoxStream<'static, SocketAnswer>, Option<SocketAnswer>);
 
-/// Serves the socket until it ends. The frame must close it; without one, its client is gone, or the messages say why they ended.
+/// Serves the socket until it ends. The frame must close it; without one, its client is gone, or the messages say why
+/// they ended.
 pub async fn serve<Out, In>(
     sink: &mut Out,
     messages: &mut Messages<In>,
@@ -56,7 +57,8 @@ where
     };
     // One answer at a time, so that the library waits for the client.
     let (answer, mut answers) = mpsc::channel(1);
-    let answer = Box::pin(sink::unfold(answer, async |answer, message| answer.send(with_code(message)).await.map(|()| answer)));
+    let answer =
+        Box::pin(sink::unfold(answer, async |answer, message| answer.send(with_code(message)).await.map(|()| answer)));
     let messages = messages.inspect(|_| heard.store(true, Ordering::Relaxed));
     let served = GraphQLWebSocket::new_with_pair(answer, messages, LegacyExecutor(executor), protocol);
     let begins_late = async {
@@ -77,7 +79,8 @@ where
     end
 }
 
-/// Sends the answers, and asks a silent client whether it is there: it has no other way to say so. Ends if the client is gone.
+/// Sends the answers, and asks a silent client whether it is there: it has no other way to say so. Ends if the client
+/// is gone.
 async fn carry<Out: Sink<Message> + Unpin>(sink: &mut Out, answers: &mut mpsc::Receiver<Message>, heard: &AtomicBool) {
     let mut asks = interval_at(Instant::now() + KEEP_ALIVE, KEEP_ALIVE);
     loop {
@@ -94,10 +97,13 @@ async fn carry<Out: Sink<Message> + Unpin>(sink: &mut Out, answers: &mut mpsc::R
     }
 }
 
-/// The message with the code of the successor for an operation before the handshake. The library sends that of a server's mistake.
+/// The message with the code of the successor for an operation before the handshake. The library sends that of a
+/// server's mistake.
 fn with_code(message: Message) -> Message {
     match message {
-        Message::Close(Some(frame)) if frame.code == close_code::ERROR => Message::Close(Some(close(UNAUTHORIZED, "Unauthorized"))),
+        Message::Close(Some(frame)) if frame.code == close_code::ERROR => {
+            Message::Close(Some(close(UNAUTHORIZED, "Unauthorized")))
+        }
         other => other,
     }
 }
@@ -140,8 +146,8 @@ impl Executor for LegacyExecutor {
     }
 }
 
-/// The name under which serde_json hands on a number that it keeps as text. async-graphql takes it for an object with this one field
-/// (<https://github.com/async-graphql/async-graphql/issues/1719>).
+/// The name under which serde_json hands on a number that it keeps as text. async-graphql takes it for an object with
+/// this one field (<https://github.com/async-graphql/async-graphql/issues/1719>).
 const NUMBER: &str = "$serde_json::private::Number";
 /// The name of an object's only field whose text async-graphql writes as the JSON that it is.
 const RAW: &str = "$serde_json::private::RawValue";
@@ -169,7 +175,8 @@ fn raw(body: &[u8]) -> serde_json::Result<Response> {
         #[serde(borrow, default)]
         extensions: BTreeMap<String, &'b RawValue>,
     }
-    let unchanged = |json: &RawValue| async_graphql::Value::Object([(Name::new(RAW), json.get().into())].into_iter().collect());
+    let unchanged =
+        |json: &RawValue| async_graphql::Value::Object([(Name::new(RAW), json.get().into())].into_iter().collect());
     let Body { data, errors, extensions } = serde_json::from_slice(body)?;
     let mut response = Response::from_errors(errors);
     if let Some(data) = data {

@@ -1,5 +1,5 @@
-//! The messages of a WebSocket's client in; the same messages out, if each arrives within its time and the memory of requests. Must not
-//! know their content.
+//! The messages of a WebSocket's client in; the same messages out, if each arrives within its time and the memory of
+//! requests. Must not know their content.
 
 use super::executor::SocketExecutor;
 use super::identity::TRY_AGAIN_LATER;
@@ -22,8 +22,8 @@ use tokio::time::{Instant, Sleep, sleep_until};
 /// The header of a client's control frame, in bytes (RFC 6455 section 5.2).
 const CONTROL_HEADER: u64 = 6;
 
-/// The messages of one client. They end when the server stops and no operation is left to answer, and when a message takes too long or
-/// too much memory.
+/// The messages of one client. They end when the server stops and no operation is left to answer, and when a message
+/// takes too long or too much memory.
 pub struct Messages<S> {
     messages: S,
     executor: SocketExecutor,
@@ -90,7 +90,9 @@ impl<S: Stream<Item = Result<Message, Error>> + Unpin> Stream for Messages<S> {
                 Ok(None) => Poll::Ready(Some(Ok(message))),
                 Err(_) => self.refuse(TRY_AGAIN_LATER, "The server has no memory for the message."),
             },
-            Poll::Ready(Some(Err(error))) if is_too_long(&error) => self.refuse(close_code::SIZE, "The message is too large."),
+            Poll::Ready(Some(Err(error))) if is_too_long(&error) => {
+                self.refuse(close_code::SIZE, "The message is too large.")
+            }
             Poll::Ready(end) => Poll::Ready(end),
             Poll::Pending => match self.unfinished.poll(context) {
                 Poll::Pending => Poll::Pending,
@@ -113,8 +115,8 @@ impl PartialMessage {
         Self { complete: received.bytes(), received, waiting: None, memory, longest }
     }
 
-    /// A message is complete. If it has data, all bytes before belong to it, and this is their memory when they are parsed; a control frame
-    /// may come between the parts of a message (RFC 6455 section 5.4).
+    /// A message is complete. If it has data, all bytes before belong to it, and this is their memory when they are
+    /// parsed; a control frame may come between the parts of a message (RFC 6455 section 5.4).
     fn complete(&mut self, message: &Message) -> Result<Option<Share>, QuotaExceeded> {
         let data: &[u8] = match message {
             Message::Text(text) => text.as_bytes(),
@@ -143,7 +145,8 @@ impl PartialMessage {
             self.waiting = None;
             return Poll::Pending;
         }
-        let (began, timer) = self.waiting.get_or_insert_with(|| (Instant::now(), Box::pin(sleep_until(Instant::now()))));
+        let (began, timer) =
+            self.waiting.get_or_insert_with(|| (Instant::now(), Box::pin(sleep_until(Instant::now()))));
         timer.as_mut().reset(next_bytes_by(*began, bytes, self.longest));
         timer.as_mut().poll(context).map(Ok)
     }

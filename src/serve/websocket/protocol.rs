@@ -68,7 +68,9 @@ impl ClientMessage {
             "ping" => Self::Ping(optional(payload)?.map(Value::Object)),
             "pong" => optional(payload).map(|_| Self::Pong)?,
             "subscribe" => {
-                let Some(Value::Object(members)) = payload else { return Err("The payload of \"subscribe\" must be an object.".into()) };
+                let Some(Value::Object(members)) = payload else {
+                    return Err("The payload of \"subscribe\" must be an object.".into());
+                };
                 Self::Subscribe { id: id()?, asked: Box::new(from_members(members)?) }
             }
             "complete" => Self::Complete(id()?),
@@ -149,7 +151,9 @@ mod tests {
         assert!(matches!(read(json!({"type": "connection_init"})), Ok(ClientMessage::ConnectionInit(Value::Null))));
         let init = read(json!({"type": "connection_init", "payload": payload}));
         assert!(matches!(init, Ok(ClientMessage::ConnectionInit(shown)) if shown == payload));
-        assert!(matches!(read(json!({"type": "ping", "payload": payload})), Ok(ClientMessage::Ping(Some(shown))) if shown == payload));
+        assert!(
+            matches!(read(json!({"type": "ping", "payload": payload})), Ok(ClientMessage::Ping(Some(shown))) if shown == payload)
+        );
         assert!(matches!(read(json!({"type": "ping", "payload": null})), Ok(ClientMessage::Ping(None))));
         assert!(matches!(read(json!({"type": "pong", "more": 1})), Ok(ClientMessage::Pong)));
         assert!(matches!(read(json!({"type": "complete", "id": "é"})), Ok(ClientMessage::Complete(id)) if id == "é"));

@@ -1,5 +1,5 @@
-//! A WebSocket that speaks graphql-transport-ws in; it is served until its client leaves, or until the frame that must close it. Must not
-//! know what runs the operations.
+//! A WebSocket that speaks graphql-transport-ws in; it is served until its client leaves, or until the frame that must
+//! close it. Must not know what runs the operations.
 
 use super::executor::{SocketAnswer, SocketExecutor};
 use super::identity::SocketIdentity;
@@ -17,10 +17,12 @@ use tokio::time::{Instant, interval_at, sleep};
 
 /// How long a client may take to begin the handshake.
 pub const INITIALISATION: Duration = Duration::from_secs(5);
-/// How often the server asks whether a silent client is still there. One that does not answer until the next time is gone.
+/// How often the server asks whether a silent client is still there. One that does not answer until the next time is
+/// gone.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
-/// The most bytes of messages that are sent together, unless it is one message alone. The library keeps a buffer of this size for each socket.
+/// The most bytes of messages that are sent together, unless it is one message alone. The library keeps a buffer of
+/// this size for each socket.
 const TOGETHER: usize = 4 << 10;
 
 /// Why a socket ends without a frame: its client is gone.
@@ -63,11 +65,17 @@ where
     In: Stream<Item = Result<Message, Error>> + Unpin,
 {
     /// A session before its handshake.
-    pub fn new(sink: &'s mut Out, messages: &'s mut Messages<In>, executor: SocketExecutor, identity: SocketIdentity) -> Self {
+    pub fn new(
+        sink: &'s mut Out,
+        messages: &'s mut Messages<In>,
+        executor: SocketExecutor,
+        identity: SocketIdentity,
+    ) -> Self {
         Self { sink, messages, executor, identity, operations: Operations::default(), acknowledged: false }
     }
 
-    /// Serves the socket until it ends. The frame must close it; without one, its client is gone, or the messages say why they ended.
+    /// Serves the socket until it ends. The frame must close it; without one, its client is gone, or the messages say
+    /// why they ended.
     pub async fn serve(&mut self) -> Option<CloseFrame> {
         let identity = self.identity.clone();
         tokio::select! {
@@ -129,7 +137,9 @@ where
             }
             Ok(ClientMessage::Ping(payload)) => self.say(protocol::pong(payload)).await.map(|()| None)?,
             Ok(ClientMessage::Pong) => None,
-            Ok(ClientMessage::Subscribe { .. }) if !self.acknowledged => Some(close(protocol::UNAUTHORIZED, "Unauthorized")),
+            Ok(ClientMessage::Subscribe { .. }) if !self.acknowledged => {
+                Some(close(protocol::UNAUTHORIZED, "Unauthorized"))
+            }
             Ok(ClientMessage::Subscribe { id, .. }) if self.operations.by_id.contains_key(&id) => {
                 Some(close(protocol::SUBSCRIBER_EXISTS, &format!("Subscriber for {id} already exists")))
             }
@@ -144,7 +154,8 @@ where
         })
     }
 
-    /// Sends what an operation says, and with it what others say already: a change often concerns several subscriptions of a socket.
+    /// Sends what an operation says, and with it what others say already: a change often concerns several subscriptions
+    /// of a socket.
     async fn answer_all(&mut self, first: OperationEvent) -> Result<(), Gone> {
         // A long response is the last, and has its share until it is sent.
         let (mut next, mut bytes, mut last) = (Some(first), 0, None);

@@ -7,11 +7,12 @@ use aws_sdk_dynamodb::operation::create_table::builders::CreateTableFluentBuilde
 use aws_sdk_dynamodb::types::{self as sdk, AttributeDefinition, KeySchemaElement, ScalarAttributeType};
 use serde_json::{Map, Value, json};
 
-/// The input of CreateTable for this table (DynamoDB API reference, `CreateTable`). UpdateTimeToLive and UpdateContinuousBackups set its
-/// time to live and its point-in-time recovery.
+/// The input of CreateTable for this table (DynamoDB API reference, `CreateTable`). UpdateTimeToLive and
+/// UpdateContinuousBackups set its time to live and its point-in-time recovery.
 pub fn create_table_input(table: &Table) -> Value {
     let definitions = table.key_attributes();
-    let definitions = definitions.iter().map(|key| json!({ "AttributeName": key.name, "AttributeType": key.kind.name() }));
+    let definitions =
+        definitions.iter().map(|key| json!({ "AttributeName": key.name, "AttributeType": key.kind.name() }));
     let mut input = Map::new();
     input.insert("TableName".into(), json!(table.name));
     input.insert("AttributeDefinitions".into(), definitions.collect());
@@ -39,10 +40,13 @@ pub fn time_to_live_input(table: &Table) -> Option<Value> {
     Some(json!({ "TableName": table.name, "TimeToLiveSpecification": { "Enabled": true, "AttributeName": attribute } }))
 }
 
-/// The input of UpdateContinuousBackups, if the table has point-in-time recovery (DynamoDB API reference, `UpdateContinuousBackups`).
+/// The input of UpdateContinuousBackups, if the table has point-in-time recovery (DynamoDB API reference,
+/// `UpdateContinuousBackups`).
 pub fn continuous_backups_input(table: &Table) -> Option<Value> {
     let specification = json!({ "PointInTimeRecoveryEnabled": true });
-    table.point_in_time_recovery.then(|| json!({ "TableName": table.name, "PointInTimeRecoverySpecification": specification }))
+    table
+        .point_in_time_recovery
+        .then(|| json!({ "TableName": table.name, "PointInTimeRecoverySpecification": specification }))
 }
 
 /// The same CreateTable as a request of the SDK.
@@ -56,8 +60,9 @@ pub(super) fn create_table(client: &Client, table: &Table) -> Result<CreateTable
         request = request.stream_specification(stream.build()?);
     }
     for key in table.key_attributes() {
-        let definition =
-            AttributeDefinition::builder().attribute_name(&key.name).attribute_type(ScalarAttributeType::from(key.kind.name()));
+        let definition = AttributeDefinition::builder()
+            .attribute_name(&key.name)
+            .attribute_type(ScalarAttributeType::from(key.kind.name()));
         request = request.attribute_definitions(definition.build()?);
     }
     request = request.set_key_schema(Some(key_schema(&table.partition, table.sort.as_ref())?));
@@ -65,10 +70,14 @@ pub(super) fn create_table(client: &Client, table: &Table) -> Result<CreateTable
         let keys = Some(key_schema(&index.partition, index.sort.as_ref())?);
         let projection = projection(&index.projection);
         if index.local {
-            let local = sdk::LocalSecondaryIndex::builder().index_name(&index.name).set_key_schema(keys).projection(projection);
+            let local =
+                sdk::LocalSecondaryIndex::builder().index_name(&index.name).set_key_schema(keys).projection(projection);
             request = request.local_secondary_indexes(local.build()?);
         } else {
-            let global = sdk::GlobalSecondaryIndex::builder().index_name(&index.name).set_key_schema(keys).projection(projection);
+            let global = sdk::GlobalSecondaryIndex::builder()
+                .index_name(&index.name)
+                .set_key_schema(keys)
+                .projection(projection);
             let capacity = index.capacity.map(throughput).transpose()?;
             request = request.global_secondary_indexes(global.set_provisioned_throughput(capacity).build()?);
         }

@@ -4,8 +4,9 @@ use crate::schema::table::{Index, KeyAttribute, Projection, StreamView, Table};
 use aws_sdk_dynamodb::types::{self as sdk, KeySchemaElement, TableDescription};
 use std::collections::BTreeSet;
 
-/// What the existing table lacks of the declared one, or has otherwise. Additions are harmless and not reported. Neither are billing,
-/// capacity and backups, which affect no read or write and are often changed while a system runs. [`stream_difference`] is about streams.
+/// What the existing table lacks of the declared one, or has otherwise. Additions are harmless and not reported.
+/// Neither are billing, capacity and backups, which affect no read or write and are often changed while a system runs.
+/// [`stream_difference`] is about streams.
 pub(super) fn differences(declared: &Table, found: &TableDescription) -> Vec<String> {
     let of = format!("Table {}", declared.name);
     let comparison = Comparison { found };
@@ -30,12 +31,16 @@ pub(super) fn time_to_live_difference(declared: &Table, found: Option<&str>) -> 
 pub(super) fn stream_difference(declared: &Table, found: &TableDescription) -> Option<String> {
     let wanted = StreamView::NewAndOldImages.name();
     let stream = found.stream_specification().filter(|stream| stream.stream_enabled());
-    let there = match stream.map(|stream| stream.stream_view_type().map_or("unknown images", sdk::StreamViewType::as_str)) {
-        Some(view) if view == wanted => return None,
-        Some(view) => format!("its stream has {view}"),
-        None => "it has no stream".to_owned(),
-    };
-    Some(format!("Table {}: {there}, but the schema watches its changes (`@watch`), which takes a stream with {wanted}.", declared.name))
+    let there =
+        match stream.map(|stream| stream.stream_view_type().map_or("unknown images", sdk::StreamViewType::as_str)) {
+            Some(view) if view == wanted => return None,
+            Some(view) => format!("its stream has {view}"),
+            None => "it has no stream".to_owned(),
+        };
+    Some(format!(
+        "Table {}: {there}, but the schema watches its changes (`@watch`), which takes a stream with {wanted}.",
+        declared.name
+    ))
 }
 
 /// The keys and the projection of an existing index, global or local.
@@ -61,7 +66,8 @@ impl<'a> Comparison<'a> {
         all.extend(self.keys(&of, (&index.partition, index.sort.as_ref()), found.keys));
         let keys = [Some(&table.partition), table.sort.as_ref(), Some(&index.partition), index.sort.as_ref()];
         let keys: BTreeSet<&str> = keys.into_iter().flatten().map(|key| &*key.name).collect();
-        let (wanted, there) = (declared_projection(&index.projection, &keys), found_projection(found.projection, &keys));
+        let (wanted, there) =
+            (declared_projection(&index.projection, &keys), found_projection(found.projection, &keys));
         if wanted != there {
             all.push(format!("{of} holds {there}, not {wanted}."));
         }
@@ -73,20 +79,35 @@ impl<'a> Comparison<'a> {
         let local = self.found.local_secondary_indexes().iter().find(|index| index.index_name() == Some(name));
         global
             .map(|index| FoundIndex { local: false, keys: index.key_schema(), projection: index.projection() })
-            .or_else(|| local.map(|index| FoundIndex { local: true, keys: index.key_schema(), projection: index.projection() }))
+            .or_else(|| {
+                local.map(|index| FoundIndex { local: true, keys: index.key_schema(), projection: index.projection() })
+            })
     }
 
-    fn keys(&self, of: &str, wanted: (&KeyAttribute, Option<&KeyAttribute>), found: &[KeySchemaElement]) -> Vec<String> {
+    fn keys(
+        &self,
+        of: &str,
+        wanted: (&KeyAttribute, Option<&KeyAttribute>),
+        found: &[KeySchemaElement],
+    ) -> Vec<String> {
         let roles = [("partition", sdk::KeyType::Hash, Some(wanted.0)), ("sort", sdk::KeyType::Range, wanted.1)];
         let sentence = |(role, kind, wanted): (&str, sdk::KeyType, Option<&KeyAttribute>)| {
             // A global index may have up to four attributes of each kind (developer guide, "Multi-attribute keys").
-            let there: Vec<_> = found.iter().filter(|key| key.key_type == kind).map(|key| self.with_type(key.attribute_name())).collect();
+            let there: Vec<_> = found
+                .iter()
+                .filter(|key| key.key_type == kind)
+                .map(|key| self.with_type(key.attribute_name()))
+                .collect();
             let there = (!there.is_empty()).then(|| there.join(" and "));
             let wanted = wanted.map(|key| format!("{} ({})", key.name, key.kind.name()));
             match (wanted, there) {
-                (Some(wanted), Some(there)) if wanted != there => Some(format!("{of}: the {role} key is {there}, not {wanted}.")),
+                (Some(wanted), Some(there)) if wanted != there => {
+                    Some(format!("{of}: the {role} key is {there}, not {wanted}."))
+                }
                 (Some(wanted), None) => Some(format!("{of}: it has no {role} key, but the schema declares {wanted}.")),
-                (None, Some(there)) => Some(format!("{of}: it has the {role} key {there}, but the schema declares none.")),
+                (None, Some(there)) => {
+                    Some(format!("{of}: it has the {role} key {there}, but the schema declares none."))
+                }
                 _ => None,
             }
         };
@@ -94,7 +115,8 @@ impl<'a> Comparison<'a> {
     }
 
     fn with_type(&self, name: &str) -> String {
-        let definition = self.found.attribute_definitions().iter().find(|definition| definition.attribute_name() == name);
+        let definition =
+            self.found.attribute_definitions().iter().find(|definition| definition.attribute_name() == name);
         format!("{name} ({})", definition.map_or("?", |definition| definition.attribute_type().as_str()))
     }
 }
@@ -110,7 +132,9 @@ fn declared_projection(projection: &Projection, keys: &BTreeSet<&str>) -> String
 fn found_projection(projection: Option<&sdk::Projection>, keys: &BTreeSet<&str>) -> String {
     match projection.and_then(sdk::Projection::projection_type) {
         Some(sdk::ProjectionType::All) => "all attributes".to_owned(),
-        Some(sdk::ProjectionType::Include) => included(projection.map_or(&[], sdk::Projection::non_key_attributes), keys),
+        Some(sdk::ProjectionType::Include) => {
+            included(projection.map_or(&[], sdk::Projection::non_key_attributes), keys)
+        }
         Some(sdk::ProjectionType::KeysOnly) => included(&[], keys),
         _ => "an unknown projection".to_owned(),
     }

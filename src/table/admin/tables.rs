@@ -32,8 +32,9 @@ enum FoundTimeToLive {
 }
 
 impl TableStore {
-    /// Creates the missing tables with their indexes, time to live, stream and point-in-time recovery, and waits until all declared tables
-    /// can be used. Gives the names of the created ones. It never changes an existing table, even if that differs from its declaration.
+    /// Creates the missing tables with their indexes, time to live, stream and point-in-time recovery, and waits until
+    /// all declared tables can be used. Gives the names of the created ones. It never changes an existing table, even
+    /// if that differs from its declaration.
     pub async fn create_missing(&self, tables: &[Table]) -> Result<Vec<String>, TableError> {
         let deadline = Instant::now() + CREATE_LIMIT;
         let mut made = Vec::new();
@@ -62,22 +63,29 @@ impl TableStore {
         Ok(made.iter().map(|table| table.name.clone()).collect())
     }
 
-    /// Compares the existing tables with the declared ones: a sentence for each difference (missing table, other key, missing index …).
+    /// Compares the existing tables with the declared ones: a sentence for each difference (missing table, other key,
+    /// missing index …).
     pub async fn differences(&self, tables: &[Table]) -> Result<Vec<String>, TableError> {
         self.differences_and_streams(tables, &BTreeSet::new()).await
     }
 
     /// The same, and whether the tables at these positions have the streams that subscriptions need.
-    pub async fn differences_and_streams(&self, tables: &[Table], watched: &BTreeSet<usize>) -> Result<Vec<String>, TableError> {
+    pub async fn differences_and_streams(
+        &self,
+        tables: &[Table],
+        watched: &BTreeSet<usize>,
+    ) -> Result<Vec<String>, TableError> {
         let deadline = Instant::now() + COMPARE_LIMIT;
         let tables = tables.iter().enumerate().map(|(position, table)| (table, watched.contains(&position)));
         // Collected before they run: inside the stream, the compiler cannot prove that the futures are `Send`.
-        let asked: Vec<_> = tables.map(|(table, is_watched)| self.differences_of((table, is_watched), deadline)).collect();
+        let asked: Vec<_> =
+            tables.map(|(table, is_watched)| self.differences_of((table, is_watched), deadline)).collect();
         let all: Vec<Vec<String>> = stream::iter(asked).buffered(TABLES_AT_ONCE).try_collect().await?;
         Ok(all.into_iter().flatten().collect())
     }
 
-    /// Whether a server answers at all, even that the table is missing or may not be described. Takes 5 seconds at most.
+    /// Whether a server answers at all, even that the table is missing or may not be described. Takes 5 seconds at
+    /// most.
     pub async fn reachable(&self, table: &Table) -> Result<(), TableError> {
         match self.describe(&table.name, Instant::now() + REACH_LIMIT).await {
             Err(error) if matches!(error.kind, TableErrorKind::Unavailable | TableErrorKind::Timeout) => Err(error),
@@ -98,7 +106,11 @@ impl TableStore {
             async move {
                 match request.send().await {
                     // After an attempt without an answer, we may have created it ourselves.
-                    Err(error) if error.as_service_error().is_some_and(|refusal| refusal.is_resource_in_use_exception()) => Ok(!first),
+                    Err(error)
+                        if error.as_service_error().is_some_and(|refusal| refusal.is_resource_in_use_exception()) =>
+                    {
+                        Ok(!first)
+                    }
                     answer => answer.map(|_| true),
                 }
             }
@@ -138,7 +150,8 @@ impl TableStore {
             TableError { kind: TableErrorKind::Invalid, detail }
         })?;
         let attempts = self.attempts_of_admin("UpdateTimeToLive", &table.name, deadline);
-        let request = self.client().update_time_to_live().table_name(&table.name).time_to_live_specification(specification);
+        let request =
+            self.client().update_time_to_live().table_name(&table.name).time_to_live_specification(specification);
         attempts.send(|| request.clone().send()).await.map(drop)
     }
 
@@ -176,13 +189,17 @@ impl TableStore {
             tracing::warn!(table, "this server has no time to live: expired items stay until somebody deletes them");
             return Ok(FoundTimeToLive::NotOffered);
         };
-        let enabled = output
-            .time_to_live_description
-            .filter(|found| matches!(found.time_to_live_status(), Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling)));
+        let enabled = output.time_to_live_description.filter(|found| {
+            matches!(found.time_to_live_status(), Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling))
+        });
         Ok(enabled.and_then(|found| found.attribute_name).map_or(FoundTimeToLive::Disabled, FoundTimeToLive::In))
     }
 
-    async fn differences_of(&self, (table, is_watched): (&Table, bool), deadline: Instant) -> Result<Vec<String>, TableError> {
+    async fn differences_of(
+        &self,
+        (table, is_watched): (&Table, bool),
+        deadline: Instant,
+    ) -> Result<Vec<String>, TableError> {
         // Side by side: a function that starts waits for each round trip.
         let time_to_live = async {
             match &table.time_to_live {
@@ -193,7 +210,9 @@ impl TableStore {
         let (description, time_to_live) = tokio::join!(self.describe(&table.name, deadline), time_to_live);
         let description = match description {
             Ok(description) => description,
-            Err(error) if error.kind == TableErrorKind::NoSuchTable => return Ok(vec![format!("Table {} does not exist.", table.name)]),
+            Err(error) if error.kind == TableErrorKind::NoSuchTable => {
+                return Ok(vec![format!("Table {} does not exist.", table.name)]);
+            }
             Err(error) => return Err(error),
         };
         let mut all = differences(table, &description);
@@ -207,8 +226,13 @@ impl TableStore {
     }
 }
 
-/// Whether the server does not know the operation at all, as some compatible servers answer for operations that they lack.
+/// Whether the server does not know the operation at all, as some compatible servers answer for operations that they
+/// lack.
 fn is_not_offered<E: ProvideErrorMetadata>(error: &SdkError<E, HttpResponse>) -> bool {
     let status = error.raw_response().map(|response| response.status().as_u16());
-    status == Some(501) || matches!(error.code(), Some("UnknownOperationException" | "UnknownOperation" | "UnsupportedOperationException"))
+    status == Some(501)
+        || matches!(
+            error.code(),
+            Some("UnknownOperationException" | "UnknownOperation" | "UnsupportedOperationException")
+        )
 }

@@ -1,7 +1,8 @@
 //! A call in; its answer, or the last error before the deadline, out.
 //!
 //! The SDK's retries give up after 4 attempts, while a table that scales up takes longer. Here a call is repeated until
-//! the request's deadline, with the waits of [`Backoff`], as far as the store's retry budget goes and the table answers at all.
+//! the request's deadline, with the waits of [`Backoff`], as far as the store's retry budget goes and the table answers
+//! at all.
 
 use super::failure::AttemptFailure;
 use crate::table::call_scope::CallTally;
@@ -15,7 +16,8 @@ use tokio::time::{Instant, timeout_at};
 
 /// Longest time of one attempt. DynamoDB answers in milliseconds: an attempt without an answer by then never gets one.
 pub(in crate::table) const ATTEMPT_LIMIT: Duration = Duration::from_secs(5);
-/// How long a server that refuses connections is tried. A server that restarts is back by then; callers need not wait for one that is down.
+/// How long a server that refuses connections is tried. A server that restarts is back by then; callers need not wait
+/// for one that is down.
 const AWAY_LIMIT: Duration = Duration::from_secs(3);
 
 /// One call that is attempted until it is answered.
@@ -49,7 +51,8 @@ pub(in crate::table) struct Retry {
     pub(in crate::table) error: TableError,
     /// The shortest wait.
     pub(in crate::table) at_least: Duration,
-    /// Whether to continue until the deadline even if the table does not answer, because the call may have been applied.
+    /// Whether to continue until the deadline even if the table does not answer, because the call may have been
+    /// applied.
     pub(in crate::table) patient: bool,
 }
 
@@ -62,8 +65,8 @@ pub(in crate::table) enum Ended<X> {
 }
 
 impl Attempts<'_> {
-    /// Makes attempts until one is answered, an error is permanent, or the deadline is too near for another wait. For calls that may be
-    /// carried out twice.
+    /// Makes attempts until one is answered, an error is permanent, or the deadline is too near for another wait. For
+    /// calls that may be carried out twice.
     pub(in crate::table) async fn send<T, E, F>(self, attempt: impl FnMut() -> F) -> Result<T, TableError>
     where
         F: Future<Output = Result<T, E>>,
@@ -174,7 +177,8 @@ impl From<TableError> for Retry {
 
 impl From<Silence> for TableError {
     fn from(Silence { table, time }: Silence) -> Self {
-        let detail = format!("table {table} has not answered for {} seconds and is asked once a second", time.as_secs());
+        let detail =
+            format!("table {table} has not answered for {} seconds and is asked once a second", time.as_secs());
         Self { kind: TableErrorKind::Unavailable, detail }
     }
 }

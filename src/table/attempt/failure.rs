@@ -1,4 +1,5 @@
-//! Why an attempt failed: its kind, whether to try again, and whether the call may have been carried out. Must not know who made it.
+//! Why an attempt failed: its kind, whether to try again, and whether the call may have been carried out. Must not know
+//! who made it.
 
 use crate::table::data::attribute::Item;
 use crate::table::data::error::{TableError, TableErrorKind};
@@ -56,14 +57,28 @@ impl AttemptFailure {
     /// An attempt without an answer in time.
     pub(in crate::table) fn unanswered() -> Self {
         let error = TableError { kind: TableErrorKind::Timeout, detail: "no answer in time".to_owned() };
-        Self { error, again: true, uncertain: true, never_connected: false, verdict: Verdict::Silent, refusal: Refusal::Plain }
+        Self {
+            error,
+            again: true,
+            uncertain: true,
+            never_connected: false,
+            verdict: Verdict::Silent,
+            refusal: Refusal::Plain,
+        }
     }
 
     /// An attempt whose answer cannot be used, though the call may have been carried out.
     pub(in crate::table) fn unusable(kind: TableErrorKind, detail: String) -> Self {
         let again = kind != TableErrorKind::Invalid;
         let error = TableError { kind, detail };
-        Self { error, again, uncertain: true, never_connected: false, verdict: Verdict::Silent, refusal: Refusal::Plain }
+        Self {
+            error,
+            again,
+            uncertain: true,
+            never_connected: false,
+            verdict: Verdict::Silent,
+            refusal: Refusal::Plain,
+        }
     }
 
     /// An answer with an error code, or with a status that is none of success.
@@ -74,26 +89,36 @@ impl AttemptFailure {
             Some(code) => format!("{code}: {}", message.unwrap_or("no message")),
             None => format!("status {status} without an error code"),
         };
-        // The status comes before the body: 400 is a refusal even if the body is incomplete. After a status of 5xx, items may have been
-        // written (DynamoDB developer guide, "Error handling with DynamoDB").
+        // The status comes before the body: 400 is a refusal even if the body is incomplete. After a status of 5xx,
+        // items may have been written (DynamoDB developer guide, "Error handling with DynamoDB").
         let is_refusal = (400..500).contains(&status) || kind == TableErrorKind::Throttled;
-        let late = matches!(code, Some("TransactionInProgressException" | "RequestTimeout" | "RequestTimeoutException"));
+        let late =
+            matches!(code, Some("TransactionInProgressException" | "RequestTimeout" | "RequestTimeoutException"));
         let refusal = match code {
             Some("TransactionInProgressException") => Refusal::InProgress,
             Some("IdempotentParameterMismatchException") => Refusal::TokenMismatch,
             _ => Refusal::Plain,
         };
         let error = TableError { kind, detail };
-        Self { error, again, uncertain: !is_refusal || late, never_connected: false, verdict: Verdict::Answered, refusal }
+        Self {
+            error,
+            again,
+            uncertain: !is_refusal || late,
+            never_connected: false,
+            verdict: Verdict::Answered,
+            refusal,
+        }
     }
 }
 
-/// Whether a body without an error code is what is left of an answer of DynamoDB. Whole JSON and any other text are another server's.
+/// Whether a body without an error code is what is left of an answer of DynamoDB. Whole JSON and any other text are
+/// another server's.
 pub(in crate::table) fn is_cut_off(body: &[u8]) -> bool {
     body.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(body).is_err()
 }
 
-/// The kind of a refusal, and whether it passes (DynamoDB developer guide, "Error handling with DynamoDB", error messages and codes).
+/// The kind of a refusal, and whether it passes (DynamoDB developer guide, "Error handling with DynamoDB", error
+/// messages and codes).
 fn kind_of_refusal(code: &str, message: &str, status: u16) -> (TableErrorKind, bool) {
     use TableErrorKind::{Condition, Denied, Invalid, NoSuchTable, Storage, Throttled, Unavailable};
     match code {

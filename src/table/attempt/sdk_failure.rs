@@ -54,7 +54,11 @@ pub(in crate::table) fn of_connector(connector: &ConnectorError, error: &(dyn Er
         (TableErrorKind::Invalid, false, false)
     } else if connector.is_other() && mentions(error, "credential") {
         // Missing credentials stay missing; a slow or failing source of credentials may recover.
-        (TableErrorKind::Denied, mentions(error, "timed out") || mentions(error, "an error occurred while loading"), false)
+        (
+            TableErrorKind::Denied,
+            mentions(error, "timed out") || mentions(error, "an error occurred while loading"),
+            false,
+        )
     } else {
         // No connection, or a broken one.
         (TableErrorKind::Unavailable, true, !never_connected)
@@ -64,15 +68,20 @@ pub(in crate::table) fn of_connector(connector: &ConnectorError, error: &(dyn Er
     AttemptFailure { error, again, uncertain, never_connected, verdict, refusal: Refusal::Plain }
 }
 
-/// Whether no connection was made, so that nothing was sent. The HTTP client's error types are private, so their texts decide.
+/// Whether no connection was made, so that nothing was sent. The HTTP client's error types are private, so their texts
+/// decide.
 fn never_connected(error: &(dyn Error + 'static)) -> bool {
     let refused = |error: &(dyn Error + 'static)| {
-        error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
+        error
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
     };
-    causes(error).any(refused) || ["client error (Connect)", "HTTP connect timeout"].iter().any(|words| mentions(error, words))
+    causes(error).any(refused)
+        || ["client error (Connect)", "HTTP connect timeout"].iter().any(|words| mentions(error, words))
 }
 
-/// Whether an answer without an error code is what is left of one of DynamoDB rather than the page of some other server.
+/// Whether an answer without an error code is what is left of one of DynamoDB rather than the page of some other
+/// server.
 fn is_cut_short(response: &HttpResponse) -> bool {
     response.status().is_success() || response.body().bytes().is_some_and(is_cut_off)
 }

@@ -1,5 +1,5 @@
-//! A line of DynamoDB JSON in, an item out, and back: `{"Item": {"PK": {"S": "…"}}}`, the format of DynamoDB's export to S3 (DynamoDB
-//! developer guide, "DynamoDB table export output format"). Must not know files.
+//! A line of DynamoDB JSON in, an item out, and back: `{"Item": {"PK": {"S": "…"}}}`, the format of DynamoDB's export
+//! to S3 (DynamoDB developer guide, "DynamoDB table export output format"). Must not know files.
 
 use crate::table::data::attribute::{Attribute, Item};
 use crate::table::data::limits::NESTED_LEVELS;
@@ -96,9 +96,15 @@ fn attribute_from_json(value: Value, path: &mut Vec<String>) -> Result<Attribute
         ("BOOL", Value::Bool(truth)) => Ok(Attribute::Bool(truth)),
         ("NULL", Value::Bool(true)) => Ok(Attribute::Null),
         ("SS" | "NS" | "BS", Value::Array(values)) if values.is_empty() => Err(problem(path, "a set may not be empty")),
-        ("SS", Value::Array(values)) => values.into_iter().map(|value| text(value, path)).collect::<Result<_, _>>().map(Attribute::Ss),
-        ("NS", Value::Array(values)) => values.into_iter().map(|value| number(value, path)).collect::<Result<_, _>>().map(Attribute::Ns),
-        ("BS", Value::Array(values)) => values.into_iter().map(|value| binary(value, path)).collect::<Result<_, _>>().map(Attribute::Bs),
+        ("SS", Value::Array(values)) => {
+            values.into_iter().map(|value| text(value, path)).collect::<Result<_, _>>().map(Attribute::Ss)
+        }
+        ("NS", Value::Array(values)) => {
+            values.into_iter().map(|value| number(value, path)).collect::<Result<_, _>>().map(Attribute::Ns)
+        }
+        ("BS", Value::Array(values)) => {
+            values.into_iter().map(|value| binary(value, path)).collect::<Result<_, _>>().map(Attribute::Bs)
+        }
         ("M", Value::Object(members)) => item_from_json(members, path).map(Attribute::M),
         ("L", Value::Array(values)) => {
             let mut list = Vec::with_capacity(values.len());
@@ -109,8 +115,12 @@ fn attribute_from_json(value: Value, path: &mut Vec<String>) -> Result<Attribute
             }
             Ok(Attribute::L(list))
         }
-        ("S" | "BOOL" | "NULL" | "SS" | "NS" | "BS" | "M" | "L", _) => Err(problem(path, &format!("not a value of type {kind}"))),
-        (kind, _) => Err(problem(path, &format!("unknown type {kind:?}; types are S, N, B, BOOL, NULL, SS, NS, BS, L and M"))),
+        ("S" | "BOOL" | "NULL" | "SS" | "NS" | "BS" | "M" | "L", _) => {
+            Err(problem(path, &format!("not a value of type {kind}")))
+        }
+        (kind, _) => {
+            Err(problem(path, &format!("unknown type {kind:?}; types are S, N, B, BOOL, NULL, SS, NS, BS, L and M")))
+        }
     }
 }
 
@@ -174,13 +184,22 @@ mod tests {
             (r#"{"PK": {"S": "a"}}"#, "expected an object with the one member \"Item\", which is an object"),
             (r#"{"Item": {}, "Keys": {}}"#, "expected an object with the one member \"Item\", which is an object"),
             (r#"[]"#, "expected an object with the one member \"Item\", which is an object"),
-            (r#"{"Item": {"a": "b"}}"#, "attribute a: expected an object with one member, the type, as in {\"S\": \"text\"}"),
-            (r#"{"Item": {"a": {"M": {"b": {"L": [{"S": "x"}, {"S": 1}]}}}}}"#, "attribute a.b.1: not a value of type S"),
+            (
+                r#"{"Item": {"a": "b"}}"#,
+                "attribute a: expected an object with one member, the type, as in {\"S\": \"text\"}",
+            ),
+            (
+                r#"{"Item": {"a": {"M": {"b": {"L": [{"S": "x"}, {"S": 1}]}}}}}"#,
+                "attribute a.b.1: not a value of type S",
+            ),
             (r#"{"Item": {"a": {"N": 1}}}"#, "attribute a: expected a number as a string, as in {\"N\": \"1.5\"}"),
             (r#"{"Item": {"a": {"N": "one"}}}"#, "attribute a: \"one\" is not a number of up to 38 digits"),
             (r#"{"Item": {"a": {"SS": []}}}"#, "attribute a: a set may not be empty"),
             (r#"{"Item": {"a": {"NULL": false}}}"#, "attribute a: not a value of type NULL"),
-            (r#"{"Item": {"a": {"X": 1}}}"#, "attribute a: unknown type \"X\"; types are S, N, B, BOOL, NULL, SS, NS, BS, L and M"),
+            (
+                r#"{"Item": {"a": {"X": 1}}}"#,
+                "attribute a: unknown type \"X\"; types are S, N, B, BOOL, NULL, SS, NS, BS, L and M",
+            ),
         ] {
             assert_eq!(parse_line(line).unwrap_err().to_string(), message, "{line}");
         }
@@ -199,7 +218,9 @@ mod tests {
 
     #[test]
     fn nesting_has_an_end() {
-        let nested = |depth: usize| format!(r#"{{"Item":{{"a":{}{{"NULL":true}}{}}}}}"#, r#"{"L":["#.repeat(depth), "]}".repeat(depth));
+        let nested = |depth: usize| {
+            format!(r#"{{"Item":{{"a":{}{{"NULL":true}}{}}}}}"#, r#"{"L":["#.repeat(depth), "]}".repeat(depth))
+        };
         assert!(parse_line(&nested(31)).is_ok());
         assert!(matches!(parse_line(&nested(32)), Err(LineError::Value { .. })));
         assert!(parse_line(&nested(100_000)).is_err(), "too deep for the parser is an error as well");

@@ -1,4 +1,5 @@
-//! An item of a file and its table in; why DynamoDB would not take it, and what tells its key from all others, out. Must not know files.
+//! An item of a file and its table in; why DynamoDB would not take it, and what tells its key from all others, out.
+//! Must not know files.
 //!
 //! DynamoDB developer guide, "Quotas in Amazon DynamoDB" and "Supported data types and naming rules".
 
@@ -22,7 +23,10 @@ pub fn misfit(table: &Table, item: &Item) -> Option<String> {
     };
     let of_index = || table.indexes.iter().find_map(|index| key(&index.partition, index.sort.as_ref()));
     let of_keys = || key(&table.partition, table.sort.as_ref()).or_else(of_index);
-    let of_values = || item.members().find_map(|(name, value)| repeats(value).then(|| format!("the set in \"{name}\" repeats a value")));
+    let of_values = || {
+        item.members()
+            .find_map(|(name, value)| repeats(value).then(|| format!("the set in \"{name}\" repeats a value")))
+    };
     too_large(item).or_else(of_keys).or_else(of_values)
 }
 
@@ -46,7 +50,8 @@ pub fn key_digest(table: &Table, item: &Item) -> Option<KeyDigest> {
 fn too_large(item: &Item) -> Option<String> {
     let most = item_size(item);
     // Zeros around the digits of a number take no room.
-    let size = if most > ITEM_BYTES { most - item.members().map(|(_, value)| zeros(value)).sum::<usize>() } else { most };
+    let size =
+        if most > ITEM_BYTES { most - item.members().map(|(_, value)| zeros(value)).sum::<usize>() } else { most };
     (size > ITEM_BYTES).then(|| format!("the item has {size} bytes, more than the {ITEM_BYTES} of an item"))
 }
 
@@ -54,7 +59,8 @@ fn too_large(item: &Item) -> Option<String> {
 fn zeros(value: &Attribute) -> usize {
     let of_number = |text: &str| {
         let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count();
-        let mantissa: String = text.split(['e', 'E']).next().unwrap_or(text).chars().filter(char::is_ascii_digit).collect();
+        let mantissa: String =
+            text.split(['e', 'E']).next().unwrap_or(text).chars().filter(char::is_ascii_digit).collect();
         digits(text).div_ceil(2) - mantissa.trim_matches('0').len().div_ceil(2)
     };
     match value {
@@ -72,7 +78,8 @@ fn too_long(item: &Item, key: &KeyAttribute, most: usize) -> Option<String> {
         Attribute::B(bytes) => bytes.len(),
         _ => 0,
     };
-    (length > most).then(|| format!("the key attribute \"{}\" has {length} bytes, and at most {most} are possible", key.name))
+    (length > most)
+        .then(|| format!("the key attribute \"{}\" has {length} bytes, and at most {most} are possible", key.name))
 }
 
 /// Whether a set in a value has an element twice.

@@ -1,4 +1,5 @@
-//! Many items into a table, or all items out of it, for import, export and samples. Part of [`TableStore`]. Must not know files.
+//! Many items into a table, or all items out of it, for import, export and samples. Part of [`TableStore`]. Must not
+//! know files.
 
 use crate::schema::table::Table;
 use crate::table::calls::batch_write::write_batch;
@@ -24,9 +25,9 @@ pub struct ScanPage {
 }
 
 impl TableStore {
-    /// Writes items as fast as the store can: in bulk to the embedded store, otherwise by [`TableStore::put_batch`], which has the deadline.
-    /// They replace items with the same keys; of several items with one key, the last stays. Pass some thousand items at a time: all are
-    /// in memory.
+    /// Writes items as fast as the store can: in bulk to the embedded store, otherwise by [`TableStore::put_batch`],
+    /// which has the deadline. They replace items with the same keys; of several items with one key, the last stays.
+    /// Pass some thousand items at a time: all are in memory.
     pub async fn load(&self, table: &Table, items: Vec<Item>, deadline: Instant) -> Result<(), TableError> {
         match self.engine() {
             Some(engine) => engine.load(&table.name, distinct(table, items)?).await,
@@ -34,18 +35,29 @@ impl TableStore {
         }
     }
 
-    /// Writes items by BatchWriteItem, 25 in each call, and sends unprocessed items again until the deadline. They replace items with the
-    /// same keys; of several items with one key, the last stays. After an error some items are written: repeat the call to write the rest.
+    /// Writes items by BatchWriteItem, 25 in each call, and sends unprocessed items again until the deadline. They
+    /// replace items with the same keys; of several items with one key, the last stays. After an error some items are
+    /// written: repeat the call to write the rest.
     pub async fn put_batch(&self, table: &Table, items: Vec<Item>, deadline: Instant) -> Result<(), TableError> {
         // A batch may not name a key twice, and the order of concurrent batches is undefined.
         let batches = batches(distinct(table, items)?.into_iter().map(BatchWrite::Put));
-        let put =
-            |batch| write_batch(self.caller(deadline.into()), &table.name, batch, deadline).map_ok(drop).map_err(|failure| failure.error);
+        let put = |batch| {
+            write_batch(self.caller(deadline.into()), &table.name, batch, deadline)
+                .map_ok(drop)
+                .map_err(|failure| failure.error)
+        };
         stream::iter(batches).map(|batch| Ok(put(batch))).try_buffer_unordered(BATCHES_AT_ONCE).try_collect().await
     }
 
-    /// Reads one page of whole items: at most a megabyte, and at most `limit` items. The page's `last_key` starts the next one.
-    pub async fn scan_page(&self, table: &str, start: Option<Item>, limit: u32, deadline: Instant) -> Result<ScanPage, TableError> {
+    /// Reads one page of whole items: at most a megabyte, and at most `limit` items. The page's `last_key` starts the
+    /// next one.
+    pub async fn scan_page(
+        &self,
+        table: &str,
+        start: Option<Item>,
+        limit: u32,
+        deadline: Instant,
+    ) -> Result<ScanPage, TableError> {
         let limit = i32::try_from(limit).unwrap_or(i32::MAX).max(1);
         let start = start.map(item_to_sdk);
         let attempts = self.caller(deadline.into()).attempts("Scan", table, deadline);
@@ -69,7 +81,8 @@ impl TableStore {
     }
 }
 
-/// The items in their order, of several with one key only the last. An item without its key attributes is an error that names them.
+/// The items in their order, of several with one key only the last. An item without its key attributes is an error that
+/// names them.
 fn distinct(table: &Table, items: Vec<Item>) -> Result<Vec<Item>, TableError> {
     let sort = table.sort.as_ref().map(|key| key.name.as_str());
     let mut seen: HashSet<Key> = HashSet::with_capacity(items.len());
@@ -78,7 +91,12 @@ fn distinct(table: &Table, items: Vec<Item>) -> Result<Vec<Item>, TableError> {
         let Some(key) = Key::new(&item, &table.partition.name, sort) else {
             let names: Vec<&str> = table.primary_key().map(|key| key.name.as_str()).collect();
             let has: Vec<String> = names.iter().filter_map(|name| item.get(name)).map(short).collect();
-            let detail = format!("an item for {} lacks a key attribute of {} (it has {})", table.name, names.join(", "), has.join(", "));
+            let detail = format!(
+                "an item for {} lacks a key attribute of {} (it has {})",
+                table.name,
+                names.join(", "),
+                has.join(", ")
+            );
             return Err(TableError { kind: TableErrorKind::Invalid, detail });
         };
         if seen.insert(canonical(&key).into_owned()) {

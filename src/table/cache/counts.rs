@@ -4,7 +4,8 @@ use quick_cache::Lifecycle;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts the look-ups of a cache; copies count together. As the cache's lifecycle, it counts what the cache drops because it is full.
+/// Counts the look-ups of a cache; copies count together. As the cache's lifecycle, it counts what the cache drops
+/// because it is full.
 #[derive(Debug, Clone, Default)]
 pub struct CacheCounter(Arc<Counts>);
 

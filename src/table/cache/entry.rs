@@ -1,4 +1,5 @@
-//! An answer of a table in; out: what is kept of it, for how long it is good, and its weight in bytes. Must not know why it is dropped.
+//! An answer of a table in; out: what is kept of it, for how long it is good, and its weight in bytes. Must not know
+//! why it is dropped.
 
 use super::key::EntryKey;
 use super::watches::WatchedTags;
@@ -98,10 +99,12 @@ impl Weighter<EntryKey, Arc<Entry>> for Bytes {
     }
 }
 
-/// The memory of an item. Its names are counted although the items of a page share them: any of the items may be the last.
+/// The memory of an item. Its names are counted although the items of a page share them: any of the items may be the
+/// last.
 fn item_bytes(item: &Item) -> usize {
-    let one =
-        |(name, value): (&Arc<str>, &Attribute)| size_of::<(Arc<str>, Attribute)>() + ALLOCATION + name.len() + attribute_bytes(value);
+    let one = |(name, value): (&Arc<str>, &Attribute)| {
+        size_of::<(Arc<str>, Attribute)>() + ALLOCATION + name.len() + attribute_bytes(value)
+    };
     size_of::<Item>() + ALLOCATION + item.members().map(one).sum::<usize>()
 }
 

@@ -1,4 +1,5 @@
-//! A Get or a Query in; out: the key under which its answer is kept. Attributes are no part of it: a wider answer serves a narrower request.
+//! A Get or a Query in; out: the key under which its answer is kept. Attributes are no part of it: a wider answer
+//! serves a narrower request.
 
 use crate::table::data::attribute::{Item, Key, KeyValue};
 use crate::table::data::call::{Expression, Query, SortCondition};

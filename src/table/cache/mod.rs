@@ -1,4 +1,5 @@
-//! What reads found in, kept for later reads; dropped at once by the changes that touch it. Must not know requests or GraphQL.
+//! What reads found in, kept for later reads; dropped at once by the changes that touch it. Must not know requests or
+//! GraphQL.
 //!
 //! | file | holds |
 //! |---|---|

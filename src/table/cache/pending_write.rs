@@ -1,4 +1,5 @@
-//! A write that is being made in; out: what it has changed, dropped when it ends. A write whose end is unknown has changed all that it could.
+//! A write that is being made in; out: what it has changed, dropped when it ends. A write whose end is unknown has
+//! changed all that it could.
 
 use super::change::{Image, ItemChange};
 use super::table_cache::TableCache;
@@ -28,8 +29,9 @@ impl<'c> PendingWrite<'c> {
                 BatchWrite::Put(item) => (cache.key_in(table, item).map(Cow::Owned), Image::Item(item)),
                 BatchWrite::Delete(key) => (Some(Cow::Borrowed(key)), Image::Missing),
             };
-            let change =
-                |key: Cow<'_, Key>| cache.tags_of(&ItemChange { table, key: &key, before: Image::Unknown, after, attributes: None });
+            let change = |key: Cow<'_, Key>| {
+                cache.tags_of(&ItemChange { table, key: &key, before: Image::Unknown, after, attributes: None })
+            };
             key.map(change).unwrap_or_default()
         };
         Self { cache, tags: writes.iter().flat_map(of_write).collect() }
@@ -64,6 +66,7 @@ fn tags_of(cache: &TableCache, call: &WriteCall, given: Image<'_>) -> Vec<Tag> {
         WriteAction::Delete(key) => (Some(Cow::Borrowed(key)), given, Image::Missing, None),
         WriteAction::Check(_) => (None, given, given, None),
     };
-    let change = |key: Cow<'_, Key>| cache.tags_of(&ItemChange { table: &call.table, key: &key, before, after, attributes });
+    let change =
+        |key: Cow<'_, Key>| cache.tags_of(&ItemChange { table: &call.table, key: &key, before, after, attributes });
     key.map(change).unwrap_or_default()
 }

@@ -1,7 +1,8 @@
-//! The cache of a store's answers: a read in; the answer that is kept, a call of another to wait for, or the right to make the call, out.
+//! The cache of a store's answers: a read in; the answer that is kept, a call of another to wait for, or the right to
+//! make the call, out.
 //!
-//! An answer is kept unless something that it hangs on has changed. A cold item that many ask for at once is read by one call: the first
-//! makes it, the others wait. Must not know requests.
+//! An answer is kept unless something that it hangs on has changed. A cold item that many ask for at once is read by
+//! one call: the first makes it, the others wait. Must not know requests.
 
 use super::change::ItemChange;
 use super::counts::{CacheCounter, CacheCounts};
@@ -20,14 +21,14 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The size of a usual large entry, in bytes: the cache is divided so that 32 such entries fit into each part. What is larger than a part is
-/// not kept.
+/// The size of a usual large entry, in bytes: the cache is divided so that 32 such entries fit into each part. What is
+/// larger than a part is not kept.
 const USUAL_BYTES: u64 = 64 * 1024;
 /// The share of the memory that remembers changes.
 const CHANGES_SHARE: u64 = 32;
 
-/// For how long an eventually consistent read may give what was there before a change (DynamoDB developer guide, "Read consistency":
-/// usually one second or less).
+/// For how long an eventually consistent read may give what was there before a change (DynamoDB developer guide, "Read
+/// consistency": usually one second or less).
 pub const HOLD_OFF: Duration = Duration::from_secs(1);
 
 /// Answers of a store's tables, for all requests.
@@ -69,8 +70,8 @@ struct CacheLookup<'a> {
 }
 
 impl TableCache {
-    /// An empty cache for these tables, of up to this many bytes. After a change, nothing is kept that was asked for before the hold-off has
-    /// passed.
+    /// An empty cache for these tables, of up to this many bytes. After a change, nothing is kept that was asked for
+    /// before the hold-off has passed.
     pub fn new(tables: &[Table], bytes: u64, hold_off: Duration) -> Self {
         let changes = bytes / CHANGES_SHARE;
         let counter = CacheCounter::default();
@@ -85,8 +86,9 @@ impl TableCache {
         }
     }
 
-    /// Drops what a change touches, at once: the item, the pages that hold it, and the pages of every partition that it may have entered
-    /// or left. What is being read is answered but not kept, and what is asked for within the hold-off is not kept either.
+    /// Drops what a change touches, at once: the item, the pages that hold it, and the pages of every partition that it
+    /// may have entered or left. What is being read is answered but not kept, and what is asked for within the hold-off
+    /// is not kept either.
     pub fn invalidate(&self, change: &ItemChange<'_>) {
         self.drop_tags(&self.tags_of(change));
     }
@@ -97,8 +99,8 @@ impl TableCache {
         self.entries.clear();
     }
 
-    /// Another cache takes this one's place. Writes that have begun on this one drop everything from that one when they end: what they touch
-    /// there, this one does not know.
+    /// Another cache takes this one's place. Writes that have begun on this one drop everything from that one when they
+    /// end: what they touch there, this one does not know.
     pub fn hand_over(&self, successor: &Arc<Self>) {
         // There is one successor, so the place is free.
         let _ = self.successor.set(successor.clone());
@@ -138,7 +140,13 @@ impl TableCache {
     }
 
     /// Asks for an item. Its key has canonical numbers; `projection` is sorted, and no attributes are all.
-    pub(in crate::table) fn item(self: &Arc<Self>, table: &str, key: &Key, projection: &[AttributeName], max_age: Duration) -> Claim {
+    pub(in crate::table) fn item(
+        self: &Arc<Self>,
+        table: &str,
+        key: &Key,
+        projection: &[AttributeName],
+        max_age: Duration,
+    ) -> Claim {
         let wanted = CacheLookup { projection, max_age };
         let entry = self.entries.get(&BorrowedItemKey { table, key });
         let served = wanted.served(entry.as_deref());
@@ -188,11 +196,13 @@ impl TableCache {
 
 impl CacheLookup<'_> {
     fn served(&self, entry: Option<&Entry>) -> Option<CacheAnswer> {
-        entry.filter(|entry| entry.serves(self.projection, self.max_age, Instant::now())).map(|entry| entry.found.clone())
+        entry
+            .filter(|entry| entry.serves(self.projection, self.max_age, Instant::now()))
+            .map(|entry| entry.found.clone())
     }
 
-    /// The attributes to ask for: those of the known answer, too. Otherwise, two requests for different attributes would replace each
-    /// other's answers for ever.
+    /// The attributes to ask for: those of the known answer, too. Otherwise, two requests for different attributes
+    /// would replace each other's answers for ever.
     fn and_those_of(&self, entry: Option<&Entry>) -> AttributeNames {
         match entry {
             Some(entry) if covers(&entry.projection, self.projection) => entry.projection.clone(),

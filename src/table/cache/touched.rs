@@ -7,9 +7,9 @@
 //! | a page of a global index | the partition in the index, the whole index, and each item of the page; if it hides items, *unseen* in place of these |
 //! | a Scan | the table |
 //!
-//! A change drops the item, the partitions of the table and of its indexes that the item was in or is in, and the table. Of a global index,
-//! a partition may be unknown. Where the item may have entered any, it drops the whole index. Where it may have left any, the pages that hold
-//! it are dropped with it, and those that hide items by *unseen*.
+//! A change drops the item, the partitions of the table and of its indexes that the item was in or is in, and the
+//! table. Of a global index, a partition may be unknown. Where the item may have entered any, it drops the whole index.
+//! Where it may have left any, the pages that hold it are dropped with it, and those that hide items by *unseen*.
 
 use super::change::{Image, ItemChange};
 use super::key::PageKey;
@@ -49,7 +49,10 @@ enum Place {
 impl Tags {
     /// The tags of what is read of these tables.
     pub(super) fn new(tables: &[Table]) -> Self {
-        Self { tables: tables.iter().map(|table| (table.name.clone(), table.clone())).collect(), hash: RandomState::new() }
+        Self {
+            tables: tables.iter().map(|table| (table.name.clone(), table.clone())).collect(),
+            hash: RandomState::new(),
+        }
     }
 
     fn tag(&self, table: &str, subject: &Subject<'_>) -> Tag {
@@ -97,7 +100,8 @@ impl Tags {
         let Some(table) = self.tables.get(change.table) else { return Vec::new() };
         let key = canonical(change.key);
         let tag = |subject: Subject<'_>| self.tag(&table.name, &subject);
-        let mut tags = vec![self.of_item(&table.name, &key), tag(Subject::Partition(None, &key.partition.1)), tag(Subject::Table)];
+        let mut tags =
+            vec![self.of_item(&table.name, &key), tag(Subject::Partition(None, &key.partition.1)), tag(Subject::Table)];
         for index in &table.indexes {
             let name = index.name.as_str();
             let (before, after) = places(index, &key, change);
@@ -130,7 +134,8 @@ fn may_move(index: &Index, change: &ItemChange<'_>) -> bool {
 
 /// The partitions of an index that an item is in before and after a change.
 fn places(index: &Index, key: &Key, change: &ItemChange<'_>) -> (Place, Place) {
-    let in_key = std::iter::once(&key.partition).chain(key.sort.as_ref()).find(|(name, _)| **name == *index.partition.name);
+    let in_key =
+        std::iter::once(&key.partition).chain(key.sort.as_ref()).find(|(name, _)| **name == *index.partition.name);
     if let Some((_, value)) = in_key {
         let place = Place::Known(Some(value.clone()));
         return (place.clone(), place);

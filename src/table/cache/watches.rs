@@ -1,10 +1,12 @@
 //! Tags in; out: whether what hangs on them has changed since it was read. Must not know what a tag stands for.
 //!
-//! An answer hangs on tags, and a change drops tags. Each watched tag has a flag, which all answers on the tag share; a change raises it and
-//! forgets it, so the next answer gets a new one. Whether an answer is still right is then read without a lock.
+//! An answer hangs on tags, and a change drops tags. Each watched tag has a flag, which all answers on the tag share; a
+//! change raises it and forgets it, so the next answer gets a new one. Whether an answer is still right is then read
+//! without a lock.
 //!
-//! An answer of several items learns only at its end on which items it hangs. And an eventually consistent read may give what was there a
-//! moment ago. So the latest changes are remembered: what was asked for before a change, or less than the *hold-off* after it, is not kept.
+//! An answer of several items learns only at its end on which items it hangs. And an eventually consistent read may
+//! give what was there a moment ago. So the latest changes are remembered: what was asked for before a change, or less
+//! than the *hold-off* after it, is not kept.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -86,8 +88,8 @@ impl Watches {
         WatchedTags { begun: Instant::now(), tags: tags.into_iter().map(|tag| (tag, known.flag(tag))).collect() }
     }
 
-    /// Adds the tags that are known only now. `None` if the answer must not be kept: it hangs on something that has changed since it was
-    /// asked for, or shortly before.
+    /// Adds the tags that are known only now. `None` if the answer must not be kept: it hangs on something that has
+    /// changed since it was asked for, or shortly before.
     pub(super) fn keep(&self, watch: &WatchedTags, more: Vec<Tag>) -> Option<WatchedTags> {
         let mut known = self.known();
         let is_late = |changed: Instant| changed + self.hold_off >= watch.begun;

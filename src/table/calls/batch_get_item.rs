@@ -38,7 +38,8 @@ pub(in crate::table) async fn batch_get_items(
 ) -> Metered<Vec<GetResult>> {
     let mut outcomes: Vec<GetResult> = vec![Ok(None); wanted.len()];
     // A batch has few keys, so that even keys with equal hashes take no time to speak of.
-    let mut places: HashMap<_, usize, RandomState> = HashMap::with_capacity_and_hasher(wanted.len(), RandomState::default());
+    let mut places: HashMap<_, usize, RandomState> =
+        HashMap::with_capacity_and_hasher(wanted.len(), RandomState::default());
     places.extend(wanted.iter().enumerate().map(|(i, item)| ((item.table, KeyIdentity::of_key(item.key)), i)));
     let place = |table: &str, found: &Item| {
         let shape = wanted.iter().find(|item| item.table == table)?;
@@ -69,7 +70,8 @@ pub(in crate::table) async fn batch_get_items(
         }
         let left: Option<Vec<usize>> = read.unprocessed.iter().map(|(table, key)| place(table, key)).collect();
         // If an unprocessed key is none of ours, any key without an answer may be meant.
-        let still_open = left.unwrap_or_else(|| open.iter().copied().filter(|i| matches!(outcomes[*i], Ok(None))).collect());
+        let still_open =
+            left.unwrap_or_else(|| open.iter().copied().filter(|i| matches!(outcomes[*i], Ok(None))).collect());
         let progress = still_open.len() < open.len();
         open = still_open;
         open.sort_unstable();
@@ -218,8 +220,8 @@ impl Call for BatchGetItem<'_> {
             }
             for (table, rest) in answer.unprocessed_keys {
                 // The engine has only the JSON of them.
-                let rest: UnprocessedKeys =
-                    serde_json::from_value(rest).map_err(|error| DynoxideError::InternalServerError(error.to_string()))?;
+                let rest: UnprocessedKeys = serde_json::from_value(rest)
+                    .map_err(|error| DynoxideError::InternalServerError(error.to_string()))?;
                 read.unprocessed.extend(rest.of_table(&table));
             }
             Ok((read, engine::units(answer.consumed_capacity.iter().flatten())))

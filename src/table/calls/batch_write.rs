@@ -1,5 +1,5 @@
-//! BatchWriteItem: up to 25 writes of one table in; their cost out. Unprocessed writes are sent again until the deadline. Writes
-//! without conditions may be repeated, so every passing error is retried.
+//! BatchWriteItem: up to 25 writes of one table in; their cost out. Unprocessed writes are sent again until the
+//! deadline. Writes without conditions may be repeated, so every passing error is retried.
 
 use super::call_means::CallMeans;
 use crate::table::attempt::attempts::{Ended, Next};
@@ -144,7 +144,8 @@ impl Call for BatchWriteItem<'_> {
             (None, Some(delete)) => BatchWrite::delete_of(&delete.key.0, &self.writes),
             (None, None) => None,
         };
-        let strange = || AttemptFailure::unusable(TableErrorKind::Invalid, "a write that was not made cannot be read".to_owned());
+        let strange =
+            || AttemptFailure::unusable(TableErrorKind::Invalid, "a write that was not made cannot be read".to_owned());
         let unprocessed = answer.unprocessed.into_iter().flatten().flat_map(|(_, rest)| rest);
         let left = unprocessed.map(write).collect::<Option<_>>().ok_or_else(strange)?;
         Ok((left, answer.units))
@@ -193,8 +194,12 @@ impl Call for BatchWriteItem<'_> {
 fn write_request(write: &BatchWrite) -> Result<WriteRequest, BuildError> {
     let request = WriteRequest::builder();
     Ok(match write {
-        BatchWrite::Put(item) => request.put_request(PutRequest::builder().set_item(Some(item_to_sdk(item.clone()))).build()?).build(),
-        BatchWrite::Delete(key) => request.delete_request(DeleteRequest::builder().set_key(Some(key_to_sdk(key))).build()?).build(),
+        BatchWrite::Put(item) => {
+            request.put_request(PutRequest::builder().set_item(Some(item_to_sdk(item.clone()))).build()?).build()
+        }
+        BatchWrite::Delete(key) => {
+            request.delete_request(DeleteRequest::builder().set_key(Some(key_to_sdk(key))).build()?).build()
+        }
     })
 }
 

@@ -29,11 +29,21 @@ pub(in crate::table) struct CallMeans<'a> {
 impl<'a> CallMeans<'a> {
     /// The attempts of a call, until it is answered, the deadline passes, or the table does not answer at all.
     pub(in crate::table) fn attempts(self, operation: &'static str, table: &'a str, deadline: Instant) -> Attempts<'a> {
-        Attempts { operation, table, deadline, budget: self.budget, health: self.has_circuit.then_some(self.health), tally: self.tally }
+        Attempts {
+            operation,
+            table,
+            deadline,
+            budget: self.budget,
+            health: self.has_circuit.then_some(self.health),
+            tally: self.tally,
+        }
     }
 
     /// Makes one attempt. Gives what the answer tells, and the capacity units consumed.
-    pub(in crate::table) fn make<'c, C: Call>(self, call: &'c C) -> BoxFuture<'c, Result<Metered<C::Answer>, AttemptFailure>>
+    pub(in crate::table) fn make<'c, C: Call>(
+        self,
+        call: &'c C,
+    ) -> BoxFuture<'c, Result<Metered<C::Answer>, AttemptFailure>>
     where
         'a: 'c,
     {

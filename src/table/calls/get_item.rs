@@ -62,8 +62,8 @@ impl AnswerJson for Answer<'_> {
 }
 
 impl<'a> GetItem<'a> {
-    /// The partition key that a server need not send back. An item always has its sort key, so that an item without the attributes that are
-    /// asked for is not taken for none.
+    /// The partition key that a server need not send back. An item always has its sort key, so that an item without the
+    /// attributes that are asked for is not taken for none.
     fn known(&self) -> Option<KnownPartition<'a>> {
         let ItemRequest { key, projection, .. } = self.request;
         let (name, value) = key.sort.as_ref().map(|_| &key.partition)?;
@@ -109,10 +109,16 @@ impl<'a> Call for GetItem<'a> {
     async fn by_sdk(&self, client: &Client) -> Result<Metered<Self::Answer>, AttemptFailure> {
         let (ItemRequest { table, key, consistent, .. }, built) = (self.request, self.expressions());
         let request = client.get_item().table_name(table).set_key(Some(key_to_sdk(key)));
-        let request = request.set_projection_expression(text(&built.projection)).set_expression_attribute_names(built.names_map());
-        let request = request.set_consistent_read(strong(consistent)).return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let request = request
+            .set_projection_expression(text(&built.projection))
+            .set_expression_attribute_names(built.names_map());
+        let request =
+            request.set_consistent_read(strong(consistent)).return_consumed_capacity(ReturnConsumedCapacity::Total);
         let output = request.send().await?;
-        Ok((self.completed(output.item.map(arc_from_sdk).transpose()?), convert::units(output.consumed_capacity.as_slice())))
+        Ok((
+            self.completed(output.item.map(arc_from_sdk).transpose()?),
+            convert::units(output.consumed_capacity.as_slice()),
+        ))
     }
 
     fn length(&self) -> Length {

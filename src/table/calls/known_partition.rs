@@ -1,7 +1,8 @@
-//! The partition key that a read names in; the attributes to ask for without it, and the attribute to add to the items, out.
+//! The partition key that a read names in; the attributes to ask for without it, and the attribute to add to the items,
+//! out.
 //!
-//! Every item of the answer has the same partition key, and whoever asks knows it. In a single-table design it is often among the longest
-//! attributes of an item, so answers are much shorter without it.
+//! Every item of the answer has the same partition key, and whoever asks knows it. In a single-table design it is often
+//! among the longest attributes of an item, so answers are much shorter without it.
 
 use crate::table::data::attribute::{Attribute, AttributeName, Item, KeyValue};
 use crate::table::data::text::Text;
@@ -16,8 +17,9 @@ pub(in crate::table) struct KnownPartition<'a> {
 }
 
 impl<'a> KnownPartition<'a> {
-    /// The partition key of a read with this projection. `None` if the answer must have it: without another attribute, there would be no
-    /// projection at all, and a number comes back in another form than it was sent in (DynamoDB developer guide, "Data types", number).
+    /// The partition key of a read with this projection. `None` if the answer must have it: without another attribute,
+    /// there would be no projection at all, and a number comes back in another form than it was sent in (DynamoDB
+    /// developer guide, "Data types", number).
     pub(in crate::table) fn new(projection: &'a [AttributeName], (name, value): (&str, &'a KeyValue)) -> Option<Self> {
         let KeyValue::S(value) = value else { return None };
         let name = projection.iter().find(|attribute| ***attribute == *name)?;
@@ -91,7 +93,8 @@ mod tests {
             let one = |sort: &str| Arc::new(Item::from([("SK", Attribute::S(sort.into()))]));
             let mut items = [one("a"), one("b")];
             KnownPartition::add_to(known, &mut items);
-            let whole = |sort: &str| Item::from([("PK", Attribute::S(value.into())), ("SK", Attribute::S(sort.into()))]);
+            let whole =
+                |sort: &str| Item::from([("PK", Attribute::S(value.into())), ("SK", Attribute::S(sort.into()))]);
             assert_eq!([&*items[0], &*items[1]], [&whole("a"), &whole("b")]);
             let names: Vec<_> = items.iter().map(|item| item.keys().find(|name| ***name == *"PK").unwrap()).collect();
             assert!(Arc::ptr_eq(names[0], names[1]));

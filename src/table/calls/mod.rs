@@ -1,5 +1,6 @@
-//! The calls of requests in, a file for each kind: its request, its JSON body and answer, its builder and answer of the AWS SDK, its request
-//! and answer of the embedded engine, and which of its attempts may be repeated. Out: what they answer.
+//! The calls of requests in, a file for each kind: its request, its JSON body and answer, its builder and answer of the
+//! AWS SDK, its request and answer of the embedded engine, and which of its attempts may be repeated. Out: what they
+//! answer.
 //!
 //! [`call_means`] is what all of them need of the store, [`known_partition`] is what the reads share.
 

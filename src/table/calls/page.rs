@@ -25,7 +25,11 @@ use dynoxide::actions::scan::ScanRequest;
 use tokio::time::Instant;
 
 /// Reads one page. Gives it and the capacity units consumed.
-pub(in crate::table) async fn read_page(caller: CallMeans<'_>, query: &Query, deadline: Instant) -> Result<Metered<Page>, TableError> {
+pub(in crate::table) async fn read_page(
+    caller: CallMeans<'_>,
+    query: &Query,
+    deadline: Instant,
+) -> Result<Metered<Page>, TableError> {
     if query.partition.is_none() && query.sort.is_some() {
         let detail = format!("a Scan of {} with a condition on its sort key", query.table);
         return Err(TableError { kind: TableErrorKind::Invalid, detail });
@@ -70,7 +74,9 @@ impl<'a> ReadPage<'a> {
         let Query { filter, partition, sort, .. } = self.query;
         let built = Expressions::with_filter(filter.as_ref()).project(attributes);
         match partition {
-            Some(partition) => built.key_condition(partition, sort.as_ref().map(|(name, condition)| (name.as_str(), condition))),
+            Some(partition) => {
+                built.key_condition(partition, sort.as_ref().map(|(name, condition)| (name.as_str(), condition)))
+            }
             None => built,
         }
     }
@@ -112,7 +118,9 @@ impl<'a> ReadPage<'a> {
             };
         }
         Ok(match &built.key_condition {
-            None => EngineRead::Scan(request!(ScanRequest { expression_attribute_values: engine::named_values(&built)? })),
+            None => {
+                EngineRead::Scan(request!(ScanRequest { expression_attribute_values: engine::named_values(&built)? }))
+            }
             Some(condition) => EngineRead::Query(request!(QueryRequest {
                 key_condition_expression: Some(condition.to_string()),
                 expression_attribute_values: engine::values(&built)?,
@@ -181,7 +189,8 @@ impl<'a> Call for ReadPage<'a> {
                     .set_consistent_read(strong(query.consistent))
                     .return_consumed_capacity(ReturnConsumedCapacity::Total);
                 let output = request.send().await?;
-                let mut items = output.items.unwrap_or_default().into_iter().map(arc_from_sdk).collect::<Result<Vec<_>, _>>()?;
+                let mut items =
+                    output.items.unwrap_or_default().into_iter().map(arc_from_sdk).collect::<Result<Vec<_>, _>>()?;
                 KnownPartition::add_to(self.known(), &mut items);
                 let page = Page {
                     items,
@@ -200,7 +209,12 @@ impl<'a> Call for ReadPage<'a> {
         match &built.key_condition {
             None => read!(client.scan()),
             Some(condition) => {
-                read!(client.query().key_condition_expression(&**condition).set_scan_index_forward((!query.forward).then_some(false)))
+                read!(
+                    client
+                        .query()
+                        .key_condition_expression(&**condition)
+                        .set_scan_index_forward((!query.forward).then_some(false))
+                )
             }
         }
     }

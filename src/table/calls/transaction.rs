@@ -1,7 +1,9 @@
-//! TransactWriteItems: several writes in; their cost, or the conditions that failed, out. Must not know what a request is.
+//! TransactWriteItems: several writes in; their cost, or the conditions that failed, out. Must not know what a request
+//! is.
 //!
-//! Every attempt carries the same token, so that the server makes the transaction once (DynamoDB developer guide, "Amazon DynamoDB
-//! transactions: how it works", idempotency). So an attempt is repeated even if it may have been carried out.
+//! Every attempt carries the same token, so that the server makes the transaction once (DynamoDB developer guide,
+//! "Amazon DynamoDB transactions: how it works", idempotency). So an attempt is repeated even if it may have been
+//! carried out.
 
 use super::call_means::CallMeans;
 use super::write::{expressions, write_members};
@@ -27,7 +29,9 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{BuildError, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
-use aws_sdk_dynamodb::types::{CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity, TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{
+    CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity, TransactWriteItem, Update,
+};
 use dynoxide::DynoxideError;
 use dynoxide::actions::transact_write_items as typed;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -47,11 +51,13 @@ pub(in crate::table) async fn write_all(
     let tables = tables_of(calls);
     let call = Transaction { calls, token };
     let attempts = caller.attempts(call.operation(), &tables, deadline);
-    let invalid = |detail: String| Err(WriteError::Failed(attempts.named(TableError { kind: TableErrorKind::Invalid, detail })));
+    let invalid =
+        |detail: String| Err(WriteError::Failed(attempts.named(TableError { kind: TableErrorKind::Invalid, detail })));
     if !(1..=TOKEN_BYTES).contains(&token.len()) {
         return invalid(format!("a token of {} bytes; it has 1 to {TOKEN_BYTES}", token.len()));
     }
-    if let Some(call) = calls.iter().find(|call| matches!(Part::new(call), Part::Check(_)) && call.condition.is_none()) {
+    if let Some(call) = calls.iter().find(|call| matches!(Part::new(call), Part::Check(_)) && call.condition.is_none())
+    {
         return invalid(format!("a check of an item of {} has no condition", call.table));
     }
     // Whether an attempt so far may have been carried out.
@@ -76,7 +82,9 @@ pub(in crate::table) async fn write_all(
             (true, _) => Next::Again(Retry { error, at_least, patient: uncertain }),
             (false, true) => Next::Stop(WriteError::Uncertain(attempts.named(error))),
             // Only the server knows the size of an updated item.
-            (false, false) if error.detail.contains("4MB") || error.detail.contains("4 MB") => Next::Stop(too_many_bytes()),
+            (false, false) if error.detail.contains("4MB") || error.detail.contains("4 MB") => {
+                Next::Stop(too_many_bytes())
+            }
             (false, false) => Next::Stop(WriteError::refused(attempts.named(error))),
         }
     };
@@ -100,10 +108,14 @@ fn classify_reasons(reasons: Vec<CancelReason>) -> Next<WriteError> {
         .iter()
         .enumerate()
         .filter(|(_, reason)| reason.code != "None")
-        .map(|(position, reason)| format!("write {position}: {}: {}", reason.code, reason.message.as_deref().unwrap_or("no message")))
+        .map(|(position, reason)| {
+            format!("write {position}: {}: {}", reason.code, reason.message.as_deref().unwrap_or("no message"))
+        })
         .collect();
     let detail = if said.is_empty() { "canceled without a reason".to_owned() } else { said.join("; ") };
-    let all = |codes: &[&str]| !said.is_empty() && reasons.iter().all(|reason| reason.code == "None" || codes.contains(&&*reason.code));
+    let all = |codes: &[&str]| {
+        !said.is_empty() && reasons.iter().all(|reason| reason.code == "None" || codes.contains(&&*reason.code))
+    };
     let throttled = ["ProvisionedThroughputExceeded", "ThrottlingError", "RequestLimitExceeded"];
     if all(&["TransactionConflict"]) {
         return Next::Again(TableError { kind: TableErrorKind::Condition, detail }.into());
@@ -178,7 +190,9 @@ impl Call for Transaction<'_> {
     }
 
     fn body(&self, body: &mut BodyWriter) {
-        body.list("TransactItems", self.calls, |body, call| body.object(Part::new(call).name(), |body| write_members(body, call)));
+        body.list("TransactItems", self.calls, |body, call| {
+            body.object(Part::new(call).name(), |body| write_members(body, call))
+        });
         body.text("ClientRequestToken", self.token);
     }
 
@@ -194,7 +208,9 @@ impl Call for Transaction<'_> {
     }
 
     fn length(&self) -> Length {
-        Length::short_if(self.calls.iter().map(write_size).sum::<usize>() <= SHORT_BYTES && self.calls.len() <= SHORT_ITEMS)
+        Length::short_if(
+            self.calls.iter().map(write_size).sum::<usize>() <= SHORT_BYTES && self.calls.len() <= SHORT_ITEMS,
+        )
     }
 
     fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<Self::Answer> + Send + 'static {
@@ -240,7 +256,9 @@ fn transact_item(call: &WriteCall) -> Result<TransactWriteItem, BuildError> {
 
 fn failure(error: SdkError<TransactWriteItemsError, HttpResponse>) -> AttemptFailure {
     let canceled = match error.as_service_error() {
-        Some(TransactWriteItemsError::TransactionCanceledException(canceled)) => Some(canceled.cancellation_reasons().to_vec()),
+        Some(TransactWriteItemsError::TransactionCanceledException(canceled)) => {
+            Some(canceled.cancellation_reasons().to_vec())
+        }
         _ => None,
     };
     let mut failure = AttemptFailure::from(error);
@@ -275,12 +293,19 @@ fn engine_item(call: &WriteCall) -> Result<typed::TransactWriteItem, DynoxideErr
         Part::Put(new) => item.put = action!(TransactPut { item: engine::item(new)?, condition_expression: condition }),
         Part::Update(key) => {
             let update = text(&built.update).unwrap_or_default();
-            item.update = action!(TransactUpdate { key: engine::key(key)?, update_expression: update, condition_expression: condition });
+            item.update = action!(TransactUpdate {
+                key: engine::key(key)?,
+                update_expression: update,
+                condition_expression: condition
+            });
         }
-        Part::Delete(key) => item.delete = action!(TransactDelete { key: engine::key(key)?, condition_expression: condition }),
+        Part::Delete(key) => {
+            item.delete = action!(TransactDelete { key: engine::key(key)?, condition_expression: condition })
+        }
         Part::Check(key) => {
             let condition = condition.unwrap_or_default();
-            item.condition_check = action!(TransactConditionCheck { key: engine::key(key)?, condition_expression: condition });
+            item.condition_check =
+                action!(TransactConditionCheck { key: engine::key(key)?, condition_expression: condition });
         }
     }
     Ok(item)

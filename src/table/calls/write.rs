@@ -1,7 +1,8 @@
-//! PutItem, UpdateItem and DeleteItem: one write in; the item that it returns and its cost out. Must not know what a request is.
+//! PutItem, UpdateItem and DeleteItem: one write in; the item that it returns and its cost out. Must not know what a
+//! request is.
 //!
-//! Without a token, the server cannot tell a repeated write from a new one. So an attempt is repeated only if it certainly wrote nothing:
-//! the server refused it for now, or no connection could be made.
+//! Without a token, the server cannot tell a repeated write from a new one. So an attempt is repeated only if it
+//! certainly wrote nothing: the server refused it for now, or no connection could be made.
 
 use super::call_means::CallMeans;
 use crate::table::attempt::attempts::{Ended, Next};
@@ -32,7 +33,8 @@ use dynoxide::actions::{delete_item::DeleteItemRequest, put_item::PutItemRequest
 use std::error::Error;
 use tokio::time::Instant;
 
-/// Writes. Gives the item as it is after an update, as it was before a put or a delete, and the capacity units consumed.
+/// Writes. Gives the item as it is after an update, as it was before a put or a delete, and the capacity units
+/// consumed.
 pub(in crate::table) async fn write_one(
     caller: CallMeans<'_>,
     write: &WriteCall,
@@ -117,9 +119,12 @@ impl Call for SingleWrite<'_> {
             }};
         }
         match &self.write.action {
-            WriteAction::Put(item) => send!(client.put_item().set_item(Some(item_to_sdk(item.clone()))), AllOld, PutItemError),
+            WriteAction::Put(item) => {
+                send!(client.put_item().set_item(Some(item_to_sdk(item.clone()))), AllOld, PutItemError)
+            }
             WriteAction::Update(key, _) => {
-                let request = client.update_item().set_key(Some(key_to_sdk(key))).set_update_expression(text(&built.update));
+                let request =
+                    client.update_item().set_key(Some(key_to_sdk(key))).set_update_expression(text(&built.update));
                 send!(request, AllNew, UpdateItemError)
             }
             WriteAction::Delete(key) | WriteAction::Check(key) => {
@@ -165,7 +170,10 @@ pub(in crate::table) fn write_members(body: &mut BodyWriter, write: &WriteCall) 
     body.text("ReturnValuesOnConditionCheckFailure", "ALL_OLD");
 }
 
-fn failure<E>(error: SdkError<E, HttpResponse>, refused: impl Fn(&E) -> Option<ConditionalCheckFailedException>) -> AttemptFailure
+fn failure<E>(
+    error: SdkError<E, HttpResponse>,
+    refused: impl Fn(&E) -> Option<ConditionalCheckFailedException>,
+) -> AttemptFailure
 where
     E: ProvideErrorMetadata + Error + 'static,
 {

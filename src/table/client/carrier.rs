@@ -1,5 +1,5 @@
-//! A request in; its answer, read whole, or the attempt's failure out: over connections to the server, or by a connector of the SDK. Must not
-//! know what the bodies mean.
+//! A request in; its answer, read whole, or the attempt's failure out: over connections to the server, or by a
+//! connector of the SDK. Must not know what the bodies mean.
 
 use super::exchange::{AnswerBody, ExchangeError, TableRequest};
 use super::pool::{ConnectionPool, SendError};
@@ -47,7 +47,8 @@ impl Carrier {
         })
     }
 
-    /// The target of requests to a URL (RFC 9112 section 3.2): its path, or the whole for a connector that looks for the server in it.
+    /// The target of requests to a URL (RFC 9112 section 3.2): its path, or the whole for a connector that looks for
+    /// the server in it.
     pub(super) fn target(&self, url: &Uri) -> Uri {
         match self {
             Self::Pool(_) => url.path_and_query().map_or_else(Uri::default, |path| path.clone().into()),
@@ -56,7 +57,11 @@ impl Carrier {
     }
 
     /// Sends a request, and reads its answer whole. `begins` sees the header before the body has arrived.
-    pub(super) async fn send(&self, request: TableRequest, begins: impl Fn(&HeaderMap)) -> Result<Response<Bytes>, AttemptFailure> {
+    pub(super) async fn send(
+        &self,
+        request: TableRequest,
+        begins: impl Fn(&HeaderMap),
+    ) -> Result<Response<Bytes>, AttemptFailure> {
         match self {
             Self::Pool(pool) => pool.send(request, begins).await.map_err(failure),
             Self::Connector(connector) => Box::pin(send_by(connector, request, begins)).await,
@@ -72,7 +77,8 @@ async fn send_by(
     let (head, body) = request.into_parts();
     // A body that is there as a whole cannot fail.
     let body = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
-    let request = HttpRequest::try_from(Request::from_parts(head, SdkBody::from(body))).map_err(|error| unbuilt(&error))?;
+    let request =
+        HttpRequest::try_from(Request::from_parts(head, SdkBody::from(body))).map_err(|error| unbuilt(&error))?;
     let answer = connector.call(request).await.map_err(|error| of_connector(&error, &error))?;
     let answer = answer.try_into_http1x().map_err(|error| broken(format!("the answer is not HTTP: {error}")))?;
     let (head, body) = answer.into_parts();

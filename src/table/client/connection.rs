@@ -1,5 +1,5 @@
-//! The body of a call in, the answer's bytes or the attempt's failure out: one signed request over a pooled connection. Must not know what
-//! the bodies mean.
+//! The body of a call in, the answer's bytes or the attempt's failure out: one signed request over a pooled connection.
+//! Must not know what the bodies mean.
 
 use super::carrier::{Carrier, Network, Unbuilt};
 use super::credentials::CredentialsCache;
@@ -82,7 +82,12 @@ impl DynamoConnection {
                 _ => None,
             };
             let ahead = self.ahead.load(Ordering::Relaxed);
-            let request = Self::request(target, credentials.as_deref().map(|known| (known, server_time(ahead))), operation, &body);
+            let request = Self::request(
+                target,
+                credentials.as_deref().map(|known| (known, server_time(ahead))),
+                operation,
+                &body,
+            );
             let request = request.map_err(|error| unbuilt(&*error))?;
             let begins = |headers: &HeaderMap| {
                 tally.inspect(|tally| tally.answered(|| text(headers, &AMZ_REQUEST_ID)));
@@ -104,14 +109,20 @@ impl DynamoConnection {
         let build = || {
             let url: Uri = destination.url.parse()?;
             let carrier = Carrier::new(&self.network, &url)?;
-            let (host, user_agent) = (HeaderValue::from_str(&destination.host)?, HeaderValue::from_str(&destination.user_agent)?);
+            let (host, user_agent) =
+                (HeaderValue::from_str(&destination.host)?, HeaderValue::from_str(&destination.user_agent)?);
             let signer = destination.region.map(|region| Signer::new(&destination.host, &destination.path, region));
             Ok(Target { uri: carrier.target(&url), carrier, host, user_agent, signer })
         };
         build().map_err(|error: Unbuilt| unbuilt(&*error))
     }
 
-    fn request(target: &Target, signing: Option<Signing<'_>>, operation: &str, body: &Bytes) -> Result<TableRequest, Unbuilt> {
+    fn request(
+        target: &Target,
+        signing: Option<Signing<'_>>,
+        operation: &str,
+        body: &Bytes,
+    ) -> Result<TableRequest, Unbuilt> {
         let mut request = Box::new(Request::new(Full::new(body.clone())));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = target.uri.clone();
@@ -134,8 +145,8 @@ impl DynamoConnection {
         Ok(request)
     }
 
-    /// Mends what made the server refuse a signature: a clock that is wrong, or credentials that have expired. The signature's time was that
-    /// many seconds ahead of this machine's. `false` if there is nothing to mend.
+    /// Mends what made the server refuse a signature: a clock that is wrong, or credentials that have expired. The
+    /// signature's time was that many seconds ahead of this machine's. `false` if there is nothing to mend.
     fn mend(&self, answer: &Answer, credentials: Option<&Credentials>, signed_ahead: i64) -> bool {
         match answer.code(answer.refusal().as_ref()).unwrap_or_default().as_str() {
             "ExpiredTokenException" | "ExpiredToken" | "UnrecognizedClientException" => {
@@ -144,13 +155,19 @@ impl DynamoConnection {
                 // Credentials without a token do not expire.
                 credentials.session_token().is_some()
             }
-            "InvalidSignatureException" | "SignatureDoesNotMatch" | "RequestTimeTooSkewed" | "RequestExpired" | "RequestInTheFuture" => {
-                let Some(theirs) = answer.date.as_deref().and_then(|date| OffsetDateTime::parse(date, &Rfc2822).ok()) else {
+            "InvalidSignatureException"
+            | "SignatureDoesNotMatch"
+            | "RequestTimeTooSkewed"
+            | "RequestExpired"
+            | "RequestInTheFuture" => {
+                let Some(theirs) = answer.date.as_deref().and_then(|date| OffsetDateTime::parse(date, &Rfc2822).ok())
+                else {
                     return false;
                 };
                 let ahead = theirs.unix_timestamp() - seconds(SystemTime::now());
                 self.ahead.store(ahead, Ordering::Relaxed);
-                // A signature lasts five minutes. A smaller difference was not the reason. Another call may have found out the time meanwhile.
+                // A signature lasts five minutes. A smaller difference was not the reason. Another call may have found
+                // out the time meanwhile.
                 (ahead - signed_ahead).abs() >= SIGNATURE_SECONDS
             }
             _ => false,
@@ -166,8 +183,8 @@ fn server_time(ahead: i64) -> SystemTime {
     shifted.unwrap_or(now)
 }
 
-/// How far a signature's time may be from the server's, in seconds (AWS IAM user guide, "Signature Version 4": five minutes), less a
-/// margin for the way there.
+/// How far a signature's time may be from the server's, in seconds (AWS IAM user guide, "Signature Version 4": five
+/// minutes), less a margin for the way there.
 const SIGNATURE_SECONDS: i64 = 4 * 60;
 
 fn seconds(time: SystemTime) -> i64 {
@@ -176,7 +193,8 @@ fn seconds(time: SystemTime) -> i64 {
 
 /// Checks the body of an answer against the checksum that the server sent with it.
 fn checked(answer: Response<Bytes>) -> Result<Response<Bytes>, AttemptFailure> {
-    // "x-amz-crc32: a 32-bit cyclic redundancy check of the HTTP payload" (DynamoDB developer guide, "DynamoDB low-level API").
+    // "x-amz-crc32: a 32-bit cyclic redundancy check of the HTTP payload" (DynamoDB developer guide, "DynamoDB
+    // low-level API").
     let checksum = text(answer.headers(), &AMZ_CRC32).and_then(|text| text.parse::<u32>().ok());
     match checksum.is_none_or(|checksum| checksum == crc32fast::hash(answer.body())) {
         true => Ok(answer),
@@ -213,7 +231,12 @@ mod tests {
     impl Server {
         /// A header of each request so far.
         fn sent(&self, name: &str) -> Vec<String> {
-            self.sent.lock().unwrap().iter().map(|request| request.headers().get(name).unwrap_or_default().to_owned()).collect()
+            self.sent
+                .lock()
+                .unwrap()
+                .iter()
+                .map(|request| request.headers().get(name).unwrap_or_default().to_owned())
+                .collect()
         }
     }
 
@@ -243,7 +266,13 @@ mod tests {
         {
             let number = self.0.fetch_add(1, Ordering::Relaxed);
             let token = Some(format!("token{number}"));
-            future::ProvideCredentials::ready(Ok(Credentials::new(format!("AKID{number}"), "secret", token, None, "test")))
+            future::ProvideCredentials::ready(Ok(Credentials::new(
+                format!("AKID{number}"),
+                "secret",
+                token,
+                None,
+                "test",
+            )))
         }
     }
 
@@ -253,13 +282,15 @@ mod tests {
         let config = config.endpoint_url("http://db.example:8000").retry_config(RetryConfig::disabled());
         let sdk = Client::from_conf(config.credentials_provider(Tokens::default()).build());
         let tokens = SharedCredentialsProvider::new(Tokens::default());
-        let connection = DynamoConnection::new(Network::Played(SharedHttpConnector::new(server.clone())), sdk, Some(tokens));
+        let connection =
+            DynamoConnection::new(Network::Played(SharedHttpConnector::new(server.clone())), sdk, Some(tokens));
         (server, connection)
     }
 
     fn refusal(code: &'static str) -> Scripted {
-        let date = (OffsetDateTime::now_utc() + time::Duration::hours(1))
-            .format(format_description!("[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT"));
+        let date = (OffsetDateTime::now_utc() + time::Duration::hours(1)).format(format_description!(
+            "[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT"
+        ));
         (400, vec![("x-amzn-errortype", format!("{code}:http://internal.amazon.com/")), ("date", date.unwrap())], "{}")
     }
 
@@ -295,7 +326,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_is_signed_anew_with_the_time_of_the_server() {
-        let (server, connection) = connected([refusal("InvalidSignatureException"), good(), good(), refusal("InvalidSignatureException")]);
+        let (server, connection) =
+            connected([refusal("InvalidSignatureException"), good(), good(), refusal("InvalidSignatureException")]);
         assert!(send(&connection).await.is_ok() && send(&connection).await.is_ok());
         let dates: Vec<i64> = server.sent("x-amz-date").iter().map(|date| minutes(date)).collect();
         assert!((59..=61).contains(&(dates[1] - dates[0])) && (59..=61).contains(&(dates[2] - dates[0])), "{dates:?}");
@@ -311,7 +343,10 @@ mod tests {
         // Each is signed before the first refusal is read.
         assert!(futures_util::future::join_all((0..3).map(|_| send(&connection))).await.iter().all(Result::is_ok));
         let dates: Vec<i64> = server.sent("x-amz-date").iter().map(|date| minutes(date)).collect();
-        assert!(dates[1] - dates[0] <= 1 && dates[2] - dates[0] <= 1 && dates[3..].iter().all(|date| date - dates[0] >= 59), "{dates:?}");
+        assert!(
+            dates[1] - dates[0] <= 1 && dates[2] - dates[0] <= 1 && dates[3..].iter().all(|date| date - dates[0] >= 59),
+            "{dates:?}"
+        );
     }
 
     /// The minutes of `20261122T031500Z` since 1970.

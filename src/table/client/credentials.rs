@@ -1,4 +1,5 @@
-//! A source of credentials in; credentials that are valid now out. They are kept until they expire, and refreshed ahead of that.
+//! A source of credentials in; credentials that are valid now out. They are kept until they expire, and refreshed ahead
+//! of that.
 
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
@@ -9,8 +10,8 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::Mutex;
 use tokio::time::{sleep, timeout};
 
-/// How long before they expire credentials are refreshed. AWS hands out new ones at least five minutes ahead (Amazon EC2 user guide,
-/// "Retrieve security credentials from instance metadata").
+/// How long before they expire credentials are refreshed. AWS hands out new ones at least five minutes ahead (Amazon
+/// EC2 user guide, "Retrieve security credentials from instance metadata").
 const AHEAD: Duration = Duration::from_secs(5 * 60);
 /// Longest wait for credentials. An attempt lasts longer: it must not end as one that the table did not answer.
 const LOAD_LIMIT: Duration = Duration::from_secs(4);
@@ -36,11 +37,17 @@ impl CredentialsCache {
     /// A cache that has loaded nothing yet.
     pub(super) fn new(provider: SharedCredentialsProvider) -> Self {
         Self {
-            inner: Arc::new(Inner { provider, known: RwLock::new(None), loading: Mutex::new(()), is_refreshing: AtomicBool::new(false) }),
+            inner: Arc::new(Inner {
+                provider,
+                known: RwLock::new(None),
+                loading: Mutex::new(()),
+                is_refreshing: AtomicBool::new(false),
+            }),
         }
     }
 
-    /// Credentials that are valid now. Where they expire soon, it refreshes them in the background and gives the present ones.
+    /// Credentials that are valid now. Where they expire soon, it refreshes them in the background and gives the
+    /// present ones.
     pub(super) async fn get(&self) -> Result<Arc<Credentials>, CredentialsError> {
         let now = SystemTime::now();
         match self.inner.known() {

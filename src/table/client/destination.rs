@@ -1,14 +1,16 @@
 //! A configured client of the SDK in; where its requests go and what names their sender out.
 //!
-//! The SDK knows every rule of regions, FIPS, dual stack, account endpoints and overrides. So it makes one request that is not sent, and
-//! that request tells.
+//! The SDK knows every rule of regions, FIPS, dual stack, account endpoints and overrides. So it makes one request that
+//! is not sent, and that request tells.
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::get_item::GetItemError;
 use aws_sdk_dynamodb::types::AttributeValue;
-use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
+};
 use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
@@ -79,11 +81,12 @@ fn read(request: &HttpRequest) -> Option<Destination> {
 /// Letters, digits and these characters stay as they are in the path of a signature.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The path of a URL as signatures have it: without empty segments, and each segment encoded once more (AWS IAM user guide, "Create a signed
-/// AWS API request", canonical URI).
+/// The path of a URL as signatures have it: without empty segments, and each segment encoded once more (AWS IAM user
+/// guide, "Create a signed AWS API request", canonical URI).
 fn signed_path(path: &str) -> String {
     let segments = path.split('/').filter(|segment| !segment.is_empty());
-    let signed: String = segments.flat_map(|segment| [Cow::from("/"), utf8_percent_encode(segment, UNRESERVED).into()]).collect();
+    let signed: String =
+        segments.flat_map(|segment| [Cow::from("/"), utf8_percent_encode(segment, UNRESERVED).into()]).collect();
     if path.ends_with('/') { signed + "/" } else { signed }
 }
 
@@ -99,25 +102,41 @@ mod tests {
     async fn of(region: &'static str, configure: impl FnOnce(Builder) -> Builder) -> Destination {
         let credentials = Credentials::new("AKID", "secret", None, None, "test");
         let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new(region));
-        let config = config.credentials_provider(credentials).retry_config(RetryConfig::disabled()).http_client(CapturingClient::default());
+        let config = config
+            .credentials_provider(credentials)
+            .retry_config(RetryConfig::disabled())
+            .http_client(CapturingClient::default());
         destination(&Client::from_conf(configure(config).build())).await.unwrap()
     }
 
     #[tokio::test]
     async fn the_sdk_says_where_requests_go() {
         let account = |config: Builder| {
-            let credentials = Credentials::builder().access_key_id("AKID").secret_access_key("secret").account_id("123456789012");
+            let credentials =
+                Credentials::builder().access_key_id("AKID").secret_access_key("secret").account_id("123456789012");
             config.credentials_provider(credentials.provider_name("test").build())
         };
         for (region, configure, url) in [
-            ("eu-central-1", (|config| config) as fn(Builder) -> Builder, "https://dynamodb.eu-central-1.amazonaws.com/"),
+            (
+                "eu-central-1",
+                (|config| config) as fn(Builder) -> Builder,
+                "https://dynamodb.eu-central-1.amazonaws.com/",
+            ),
             ("cn-north-1", |config| config, "https://dynamodb.cn-north-1.amazonaws.com.cn/"),
             ("us-east-1", |config| config.use_fips(true), "https://dynamodb-fips.us-east-1.amazonaws.com/"),
             ("us-east-1", |config| config.use_dual_stack(true), "https://dynamodb.us-east-1.api.aws/"),
-            ("us-east-1", |config| config.use_fips(true).use_dual_stack(true), "https://dynamodb-fips.us-east-1.api.aws/"),
+            (
+                "us-east-1",
+                |config| config.use_fips(true).use_dual_stack(true),
+                "https://dynamodb-fips.us-east-1.api.aws/",
+            ),
             ("eu-central-1", account, "https://123456789012.ddb.eu-central-1.amazonaws.com/"),
             ("eu-central-1", |config| config.endpoint_url("http://db.example:8000"), "http://db.example:8000/"),
-            ("eu-central-1", |config| config.endpoint_url("https://db.example/a%20b/v1/"), "https://db.example/a%20b/v1/"),
+            (
+                "eu-central-1",
+                |config| config.endpoint_url("https://db.example/a%20b/v1/"),
+                "https://db.example/a%20b/v1/",
+            ),
         ] {
             let found = of(region, configure).await;
             assert_eq!((found.url.as_str(), found.region.as_deref()), (url, Some(region)));
@@ -130,7 +149,9 @@ mod tests {
         assert_eq!((found.host.as_str(), found.path.as_str()), ("db.example:8000", "/a%2520b/"));
         let found = of("eu-central-1", |config| config).await;
         assert_eq!((found.host.as_str(), found.path.as_str()), ("dynamodb.eu-central-1.amazonaws.com", "/"));
-        for (path, signed) in [("/", "/"), ("/v1:prod/", "/v1%3Aprod/"), ("//a//b", "/a/b"), ("/a@b,(c)~d-e._", "/a%40b%2C%28c%29~d-e._")] {
+        for (path, signed) in
+            [("/", "/"), ("/v1:prod/", "/v1%3Aprod/"), ("//a//b", "/a/b"), ("/a@b,(c)~d-e._", "/a%40b%2C%28c%29~d-e._")]
+        {
             assert_eq!(signed_path(path), signed);
         }
     }
@@ -138,12 +159,19 @@ mod tests {
     #[tokio::test]
     async fn the_user_agent_is_that_of_the_sdk() {
         let found = of("eu-central-1", |config| config).await;
-        assert!(found.user_agent.starts_with("aws-sdk-rust/") && found.user_agent.contains("api/dynamodb/"), "{}", found.user_agent);
+        assert!(
+            found.user_agent.starts_with("aws-sdk-rust/") && found.user_agent.contains("api/dynamodb/"),
+            "{}",
+            found.user_agent
+        );
     }
 
     #[tokio::test]
     async fn without_credentials_nothing_is_signed() {
-        let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new("eu-central-1")).allow_no_auth();
+        let config = Config::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .region(Region::new("eu-central-1"))
+            .allow_no_auth();
         let config = config.endpoint_url("http://embedded").http_client(CapturingClient::default());
         assert_eq!(destination(&Client::from_conf(config.build())).await.unwrap().region, None);
     }

@@ -9,7 +9,8 @@ use hyper_util::rt::TokioIo;
 use thiserror::Error;
 use tokio::net::TcpStream;
 
-/// The most bytes of an answer. A BatchGetItem gives up to 16 MB of items (DynamoDB API reference, "BatchGetItem"), which JSON makes larger.
+/// The most bytes of an answer. A BatchGetItem gives up to 16 MB of items (DynamoDB API reference, "BatchGetItem"),
+/// which JSON makes larger.
 const ANSWER_BYTES: usize = 64 << 20;
 
 /// A TCP connection, with TLS or without.
@@ -53,13 +54,18 @@ impl TableConnection {
         Ok(Self { sender })
     }
 
-    /// Sends a request and reads its answer. `begins` sees the header of the answer before the body has arrived. The connection closes if the
-    /// future is dropped before.
-    pub(super) async fn send(&mut self, request: TableRequest, begins: impl FnOnce(&HeaderMap)) -> Result<Response<Bytes>, ExchangeError> {
-        let answer = self.sender.try_send_request(*request).await.map_err(|mut failed| match failed.take_message() {
-            Some(request) => ExchangeError::Unsent(Box::new(request)),
-            None => ExchangeError::Broken(failed.into_error()),
-        })?;
+    /// Sends a request and reads its answer. `begins` sees the header of the answer before the body has arrived. The
+    /// connection closes if the future is dropped before.
+    pub(super) async fn send(
+        &mut self,
+        request: TableRequest,
+        begins: impl FnOnce(&HeaderMap),
+    ) -> Result<Response<Bytes>, ExchangeError> {
+        let answer =
+            self.sender.try_send_request(*request).await.map_err(|mut failed| match failed.take_message() {
+                Some(request) => ExchangeError::Unsent(Box::new(request)),
+                None => ExchangeError::Broken(failed.into_error()),
+            })?;
         let (head, mut body) = answer.into_parts();
         begins(&head.headers);
         let mut read = AnswerBody::default();

@@ -1,5 +1,5 @@
-//! A request in, its answer out, over a connection to the server that is kept for the next request. Must not know what requests and answers
-//! mean.
+//! A request in, its answer out, over a connection to the server that is kept for the next request. Must not know what
+//! requests and answers mean.
 
 use super::exchange::{ExchangeError, Stream, TableConnection, TableRequest};
 use bytes::Bytes;
@@ -25,8 +25,8 @@ const IDLE: Duration = Duration::from_secs(60);
 /// How often connections that nobody uses are looked at.
 const SWEEP: Duration = Duration::from_secs(1);
 
-/// Connections to one server. A request takes that of its own runtime which was idle for the shortest time, or makes one: a connection of
-/// another runtime would wake another thread.
+/// Connections to one server. A request takes that of its own runtime which was idle for the shortest time, or makes
+/// one: a connection of another runtime would wake another thread.
 pub(super) struct ConnectionPool {
     inner: Arc<Inner>,
 }
@@ -81,9 +81,13 @@ impl ConnectionPool {
         Ok(Self { inner: Arc::new(Inner { server, connector, idle: Mutex::default() }) })
     }
 
-    /// Sends a request, and reads its answer whole; `begins` sees the header before the body has arrived. An idle connection may end at any
-    /// moment; a request that it did not send any of goes over the next one.
-    pub(super) async fn send(&self, mut request: TableRequest, begins: impl Fn(&HeaderMap)) -> Result<Response<Bytes>, SendError> {
+    /// Sends a request, and reads its answer whole; `begins` sees the header before the body has arrived. An idle
+    /// connection may end at any moment; a request that it did not send any of goes over the next one.
+    pub(super) async fn send(
+        &self,
+        mut request: TableRequest,
+        begins: impl Fn(&HeaderMap),
+    ) -> Result<Response<Bytes>, SendError> {
         loop {
             let kept = self.inner.take();
             let is_new = kept.is_none();

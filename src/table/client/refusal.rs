@@ -59,7 +59,8 @@ impl Answer {
         Self { status: response.status().as_u16(), error_type, date, body: response.into_body() }
     }
 
-    /// The error code. The header comes first, as a body may be lost. Either may have a name space before `#` and an address after `:`.
+    /// The error code. The header comes first, as a body may be lost. Either may have a name space before `#` and an
+    /// address after `:`.
     pub(super) fn code(&self, body: Option<&RefusalBody>) -> Option<String> {
         let text = self.error_type.as_deref().or_else(|| body?.kind.as_deref())?;
         let name = text.split(':').next().unwrap_or_default();
@@ -102,7 +103,11 @@ pub(super) fn refused(answer: &Answer) -> AttemptFailure {
         return match is_cut_off(&answer.body) {
             true => {
                 let is_refusal = (400..500).contains(&answer.status);
-                AttemptFailure { uncertain: !is_refusal, verdict: Verdict::Answered, ..broken("the answer was cut off".to_owned()) }
+                AttemptFailure {
+                    uncertain: !is_refusal,
+                    verdict: Verdict::Answered,
+                    ..broken("the answer was cut off".to_owned())
+                }
             }
             false => AttemptFailure::refused(None, None, answer.status),
         };
@@ -110,8 +115,12 @@ pub(super) fn refused(answer: &Answer) -> AttemptFailure {
     let message = body.as_ref().and_then(|body| body.message.as_deref());
     let mut failure = AttemptFailure::refused(Some(&code), message, answer.status);
     match (code.as_str(), body) {
-        ("ConditionalCheckFailedException", body) => failure.refusal = Refusal::Condition(body.and_then(RefusalBody::item)),
-        ("TransactionCanceledException", body) => failure.refusal = Refusal::Canceled(body.map(RefusalBody::reasons).unwrap_or_default()),
+        ("ConditionalCheckFailedException", body) => {
+            failure.refusal = Refusal::Condition(body.and_then(RefusalBody::item))
+        }
+        ("TransactionCanceledException", body) => {
+            failure.refusal = Refusal::Canceled(body.map(RefusalBody::reasons).unwrap_or_default())
+        }
         _ => {}
     }
     failure
@@ -124,7 +133,11 @@ pub(in crate::table) fn broken(detail: String) -> AttemptFailure {
 
 /// The failure of an attempt whose answer has too many bytes. The next one would have as many.
 pub(super) fn too_long(detail: String) -> AttemptFailure {
-    AttemptFailure { again: false, verdict: Verdict::Answered, ..AttemptFailure::unusable(TableErrorKind::TooMuch, detail) }
+    AttemptFailure {
+        again: false,
+        verdict: Verdict::Answered,
+        ..AttemptFailure::unusable(TableErrorKind::TooMuch, detail)
+    }
 }
 
 /// The item of a refusal; `None` if there is none. Some compatible servers send an empty map instead of nothing.
@@ -132,7 +145,8 @@ fn present(item: Option<JsonItem>) -> Option<Item> {
     item.map(|JsonItem(item)| item).filter(|item| !item.is_empty())
 }
 
-/// The failure of an attempt whose answer is none that DynamoDB gives: another text than JSON was cut off or damaged on its way.
+/// The failure of an attempt whose answer is none that DynamoDB gives: another text than JSON was cut off or damaged on
+/// its way.
 pub(in crate::table) fn unreadable(text: &str, error: &Unreadable) -> AttemptFailure {
     let detail = format!("the answer cannot be read: {} at byte {}", error.what, error.at);
     let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
@@ -140,8 +154,8 @@ pub(in crate::table) fn unreadable(text: &str, error: &Unreadable) -> AttemptFai
     AttemptFailure { verdict: Verdict::Answered, ..AttemptFailure::unusable(kind, detail) }
 }
 
-/// The failure of an attempt that was not made, because there are no credentials. Missing credentials stay missing; a slow or failing
-/// source of them may recover.
+/// The failure of an attempt that was not made, because there are no credentials. Missing credentials stay missing; a
+/// slow or failing source of them may recover.
 pub(super) fn no_credentials(error: &CredentialsError) -> AttemptFailure {
     let again = !matches!(error, CredentialsError::CredentialsNotLoaded(_) | CredentialsError::InvalidConfiguration(_));
     unsent(TableErrorKind::Denied, with_causes(error), again)
@@ -159,7 +173,14 @@ pub(super) fn not_connected(kind: TableErrorKind, detail: String) -> AttemptFail
 
 fn unsent(kind: TableErrorKind, detail: String, again: bool) -> AttemptFailure {
     let error = TableError { kind, detail };
-    AttemptFailure { error, again, uncertain: false, never_connected: false, verdict: Verdict::Unknown, refusal: Refusal::Plain }
+    AttemptFailure {
+        error,
+        again,
+        uncertain: false,
+        never_connected: false,
+        verdict: Verdict::Unknown,
+        refusal: Refusal::Plain,
+    }
 }
 
 #[cfg(test)]
@@ -169,7 +190,12 @@ mod tests {
     use crate::table::data::attribute::Attribute;
 
     fn answer(status: u16, error_type: Option<&str>, body: &'static str) -> Answer {
-        Answer { status, error_type: error_type.map(str::to_owned), date: None, body: Bytes::from_static(body.as_bytes()) }
+        Answer {
+            status,
+            error_type: error_type.map(str::to_owned),
+            date: None,
+            body: Bytes::from_static(body.as_bytes()),
+        }
     }
 
     #[test]
@@ -177,7 +203,10 @@ mod tests {
         for (header, body) in [
             (Some("ThrottlingException"), ""),
             (Some("ThrottlingException:http://internal.amazon.com/coral/com.amazon.coral.availability/"), "{}"),
-            (Some("com.amazon.coral.availability#ThrottlingException:http://internal.amazon.com/"), r#"{"__type":"x#Other"}"#),
+            (
+                Some("com.amazon.coral.availability#ThrottlingException:http://internal.amazon.com/"),
+                r#"{"__type":"x#Other"}"#,
+            ),
             // The body was lost on the way.
             (Some("ThrottlingException"), r#"{"__type":"com.amaz"#),
             (None, r#"{"__type":"com.amazon.coral.availability#ThrottlingException","message":"Rate exceeded"}"#),
@@ -210,16 +239,22 @@ mod tests {
 
     #[test]
     fn the_message_is_found_in_either_spelling() {
-        for body in [r#"{"__type":"x#ValidationException","message":"said so"}"#, r#"{"__type":"ValidationException","Message":"said so"}"#]
-        {
+        for body in [
+            r#"{"__type":"x#ValidationException","message":"said so"}"#,
+            r#"{"__type":"ValidationException","Message":"said so"}"#,
+        ] {
             assert_eq!(refused(&answer(400, None, body)).error.detail, "ValidationException: said so");
         }
     }
 
     #[test]
     fn a_failed_condition_gives_the_item() {
-        let refusal = refused(&answer(400, None, r#"{"__type":"x#ConditionalCheckFailedException","Item":{"n":{"N":"1"}}}"#)).refusal;
-        assert!(matches!(refusal, Refusal::Condition(Some(item)) if item == Item::from([("n", Attribute::N("1".into()))])));
+        let refusal =
+            refused(&answer(400, None, r#"{"__type":"x#ConditionalCheckFailedException","Item":{"n":{"N":"1"}}}"#))
+                .refusal;
+        assert!(
+            matches!(refusal, Refusal::Condition(Some(item)) if item == Item::from([("n", Attribute::N("1".into()))]))
+        );
         let refusal = refused(&answer(400, Some("ConditionalCheckFailedException"), "")).refusal;
         assert!(matches!(refusal, Refusal::Condition(None)));
     }
@@ -236,7 +271,10 @@ mod tests {
             {"Code":"ValidationError","Message":null},
             {}]}"#;
         let Refusal::Canceled(reasons) = refused(&answer(400, None, body)).refusal else { unreachable!() };
-        let told: Vec<_> = reasons.iter().map(|reason| (reason.code.as_str(), reason.message.as_deref(), reason.item.is_some())).collect();
+        let told: Vec<_> = reasons
+            .iter()
+            .map(|reason| (reason.code.as_str(), reason.message.as_deref(), reason.item.is_some()))
+            .collect();
         assert_eq!(
             told,
             [

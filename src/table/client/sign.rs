@@ -1,5 +1,5 @@
-//! A request and credentials in, its signature out: AWS Signature Version 4 for DynamoDB's JSON API (AWS IAM user guide, "Create a signed
-//! AWS API request"). The signing key is derived once for a day, a region and an access key.
+//! A request and credentials in, its signature out: AWS Signature Version 4 for DynamoDB's JSON API (AWS IAM user
+//! guide, "Create a signed AWS API request"). The signing key is derived once for a day, a region and an access key.
 
 use aws_credential_types::Credentials;
 use aws_sigv4::sign::v4::generate_signing_key;
@@ -46,7 +46,9 @@ impl Signer {
     /// A signer for a host, with its port where it is not the scheme's own, a path, and a region.
     pub(super) fn new(host: &str, path: &str, region: String) -> Self {
         let mut beginning = digest::Context::new(&digest::SHA256);
-        beginning.update(format!("POST\n{path}\n\ncontent-type:application/x-amz-json-1.0\nhost:{host}\nx-amz-date:").as_bytes());
+        beginning.update(
+            format!("POST\n{path}\n\ncontent-type:application/x-amz-json-1.0\nhost:{host}\nx-amz-date:").as_bytes(),
+        );
         Self { beginning, region, key: Mutex::new(None) }
     }
 
@@ -57,12 +59,17 @@ impl Signer {
         let day = date.get(..8).unwrap_or_default();
         let region = self.region.as_str();
         let (token, signed) = match credentials.session_token() {
-            Some(token) => (["x-amz-security-token:", token, "\n"], "content-type;host;x-amz-date;x-amz-security-token;x-amz-target"),
+            Some(token) => (
+                ["x-amz-security-token:", token, "\n"],
+                "content-type;host;x-amz-date;x-amz-security-token;x-amz-target",
+            ),
             None => ([""; 3], "content-type;host;x-amz-date;x-amz-target"),
         };
         let mut canonical = self.beginning.clone();
         let body = hex(digest::digest(&digest::SHA256, body).as_ref());
-        for part in [date, "\n"].into_iter().chain(token).chain(["x-amz-target:", target, "\n\n", signed, "\n", text(&body)]) {
+        for part in
+            [date, "\n"].into_iter().chain(token).chain(["x-amz-target:", target, "\n\n", signed, "\n", text(&body)])
+        {
             canonical.update(part.as_bytes());
         }
         let canonical = hex(canonical.finish().as_ref());
@@ -72,8 +79,20 @@ impl Signer {
         }
         let signature = hex(signature.sign().as_ref());
         let (algorithm, access_key) = ("AWS4-HMAC-SHA256 Credential=", credentials.access_key_id());
-        let authorization =
-            [algorithm, access_key, "/", day, "/", region, SCOPE, ", SignedHeaders=", signed, ", Signature=", text(&signature)].concat();
+        let authorization = [
+            algorithm,
+            access_key,
+            "/",
+            day,
+            "/",
+            region,
+            SCOPE,
+            ", SignedHeaders=",
+            signed,
+            ", Signature=",
+            text(&signature),
+        ]
+        .concat();
         Signature { date: written, authorization }
     }
 
@@ -84,7 +103,11 @@ impl Signer {
             _ => {
                 let derived = generate_signing_key(credentials.secret_access_key(), now, &self.region, SERVICE);
                 let key = hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref());
-                let key = Arc::new(SigningKey { day: day.to_owned(), access_key: credentials.access_key_id().to_owned(), key });
+                let key = Arc::new(SigningKey {
+                    day: day.to_owned(),
+                    access_key: credentials.access_key_id().to_owned(),
+                    key,
+                });
                 *known = Some(key.clone());
                 key
             }
@@ -130,7 +153,8 @@ mod tests {
         let identity = credentials.clone().into();
         let params = SigningParams::builder().identity(&identity).region("eu-central-1").name(SERVICE).time(now);
         let params = params.settings(SigningSettings::default()).build().unwrap().into();
-        let headers = [("content-type", "application/x-amz-json-1.0"), ("host", "db.example:8000"), ("x-amz-target", TARGET)];
+        let headers =
+            [("content-type", "application/x-amz-json-1.0"), ("host", "db.example:8000"), ("x-amz-target", TARGET)];
         let url = "http://db.example:8000/a%20b/v1";
         let request = SignableRequest::new("POST", url, headers.into_iter(), SignableBody::Bytes(body)).unwrap();
         sign(request, &params).unwrap().signature().to_owned()
@@ -142,13 +166,18 @@ mod tests {
         let known = Credentials::new("AKID", "secret", None, None, "test");
         let session = Credentials::new("ASIA", "other", Some("token/+=".into()), None, "test");
         // Two days, so that the key is derived anew, and back.
-        for (credentials, seconds) in [(&known, 1_795_000_000), (&session, 1_795_000_000), (&known, 1_795_090_000), (&known, 1_795_000_001)]
+        for (credentials, seconds) in
+            [(&known, 1_795_000_000), (&session, 1_795_000_000), (&known, 1_795_090_000), (&known, 1_795_000_001)]
         {
             let now = UNIX_EPOCH + Duration::from_secs(seconds);
             for body in [&b"{}"[..], "{\"TableName\":\"\u{fc}\"}".as_bytes()] {
                 let signed = signer.sign(credentials, now, TARGET, body);
                 let theirs = signature_of_sdk(credentials, now, body);
-                assert!(signed.authorization.ends_with(&format!("Signature={theirs}")), "{}: {theirs}", signed.authorization);
+                assert!(
+                    signed.authorization.ends_with(&format!("Signature={theirs}")),
+                    "{}: {theirs}",
+                    signed.authorization
+                );
             }
         }
     }

@@ -52,14 +52,15 @@ pub type AttributeName = Arc<str>;
 /// The attributes that a read asks for, sorted; none are all. Items of its answer share these names.
 pub type AttributeNames = Arc<[AttributeName]>;
 
-/// Up to how many attributes are looked through one by one. Comparing names of the same length only is then faster than bisecting.
+/// Up to how many attributes are looked through one by one. Comparing names of the same length only is then faster than
+/// bisecting.
 const FEW: usize = 16;
 
 /// An item, or a map within one: attribute name → value.
 ///
-/// An item has few attributes, and a page has many items with the same ones. So an item is a list, which is smaller and faster to make and to
-/// read than a hash map. The items of a page share their names, and are parts of one list. Whoever keeps an item for longer than a request
-/// keeps a copy of its own, because a part keeps the whole page.
+/// An item has few attributes, and a page has many items with the same ones. So an item is a list, which is smaller and
+/// faster to make and to read than a hash map. The items of a page share their names, and are parts of one list.
+/// Whoever keeps an item for longer than a request keeps a copy of its own, because a part keeps the whole page.
 #[derive(Clone, Default)]
 pub struct Item(Members);
 
@@ -103,12 +104,14 @@ impl Item {
         Self(Members::Own(members))
     }
 
-    /// The same item, which keeps nothing of the answer that it came in. Whoever keeps items for longer than a request keeps these.
+    /// The same item, which keeps nothing of the answer that it came in. Whoever keeps items for longer than a request
+    /// keeps these.
     pub(in crate::table) fn detached(&self) -> Self {
         Self(Members::Own(self.as_slice().iter().map(|(name, value)| (name.clone(), value.detached())).collect()))
     }
 
-    /// The part of a page's list that has the attributes of an item, as [`Self::in_order`] puts them. A part that no `u32` can name is copied.
+    /// The part of a page's list that has the attributes of an item, as [`Self::in_order`] puts them. A part that no
+    /// `u32` can name is copied.
     pub(super) fn part_of(page: &Arc<Vec<NamedAttribute>>, members: Range<usize>) -> Self {
         match (u32::try_from(members.start), u32::try_from(members.end)) {
             (Ok(start), Ok(end)) => Self(Members::Part(page.clone(), start, end)),
@@ -168,7 +171,11 @@ impl Item {
         let before = match place {
             Some(place) => Some(std::mem::replace(&mut members[place].1, value)),
             None => {
-                let place = if members.len() > FEW { members.partition_point(|(known, _)| *known < name) } else { members.len() };
+                let place = if members.len() > FEW {
+                    members.partition_point(|(known, _)| *known < name)
+                } else {
+                    members.len()
+                };
                 members.insert(place, (name, value));
                 if members.len() == FEW + 1 {
                     Self::in_order(&mut members);

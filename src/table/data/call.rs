@@ -13,7 +13,8 @@ pub struct Get {
     pub table: Arc<str>,
     /// The item's key.
     pub key: Key,
-    /// The attributes to read, sorted, including the key attributes. All Gets of one table in one request have the same list.
+    /// The attributes to read, sorted, including the key attributes. All Gets of one table in one request have the same
+    /// list.
     pub projection: AttributeNames,
     /// Whether to read strongly.
     pub consistent: bool,

@@ -1,9 +1,9 @@
 //! Conditions and attribute names as plain data in, DynamoDB expressions with placeholders out.
 //!
-//! Every attribute name has a placeholder: it may be one of the 573 reserved words, or contain a dot or a dash (DynamoDB developer guide,
-//! "Expression attribute names (aliases)"). Projections use `#p0 …`, key conditions `#k0 …` and `:k0 …`. Filters bring their own
-//! placeholders (`#n0`, `:v0`); if one of them collides, ours change. If a placeholder means different things in the condition and in the
-//! update of a write, the update's is renamed.
+//! Every attribute name has a placeholder: it may be one of the 573 reserved words, or contain a dot or a dash
+//! (DynamoDB developer guide, "Expression attribute names (aliases)"). Projections use `#p0 …`, key conditions `#k0 …`
+//! and `:k0 …`. Filters bring their own placeholders (`#n0`, `:v0`); if one of them collides, ours change. If a
+//! placeholder means different things in the condition and in the update of a write, the update's is renamed.
 
 use super::attribute::{Attribute, KeyValue};
 use super::call::{Expression, SortCondition};
@@ -69,7 +69,8 @@ impl<'a> Expressions<'a> {
         built
     }
 
-    /// Adds the placeholders of an expression and gives its text. A placeholder that already means something else gets a new name.
+    /// Adds the placeholders of an expression and gives its text. A placeholder that already means something else gets
+    /// a new name.
     fn take_in(&mut self, expression: &'a Expression) -> Cow<'a, str> {
         let mut renamed: HashMap<&str, String> = HashMap::new();
         let (names, values) = (self.free_prefix("#u"), self.free_prefix(":u"));
@@ -91,7 +92,8 @@ impl<'a> Expressions<'a> {
         }
     }
 
-    /// Adds the attributes to read. None means no projection: the expression may not be empty, and without it every attribute is returned.
+    /// Adds the attributes to read. None means no projection: the expression may not be empty, and without it every
+    /// attribute is returned.
     pub(in crate::table) fn project(mut self, attributes: impl Iterator<Item = &'a str>) -> Self {
         let (prefix, others) = (self.free_prefix("#p"), self.names.len());
         // A key condition has two names at most.
@@ -107,7 +109,11 @@ impl<'a> Expressions<'a> {
     }
 
     /// Adds the key condition: the partition, and a condition on the sort key.
-    pub(in crate::table) fn key_condition(mut self, partition: &'a (String, KeyValue), sort: Option<(&'a str, &'a SortCondition)>) -> Self {
+    pub(in crate::table) fn key_condition(
+        mut self,
+        partition: &'a (String, KeyValue),
+        sort: Option<(&'a str, &'a SortCondition)>,
+    ) -> Self {
         use SortCondition::{BeginsWith, Between, Equal, Greater, GreaterOrEqual, Less, LessOrEqual};
         let (names, values) = (self.free_prefix("#k"), self.free_prefix(":k"));
         let (text, low, high) = match sort.map(|(_, condition)| condition) {
@@ -121,7 +127,8 @@ impl<'a> Expressions<'a> {
             Some(BeginsWith(value)) => ("#k0 = :k0 AND begins_with(#k1, :k1)", Some(value), None),
         };
         let is_usual = (&*names, &*values) == ("#k", ":k");
-        self.key_condition = Some(if is_usual { text.into() } else { text.replace("#k", &names).replace(":k", &values).into() });
+        self.key_condition =
+            Some(if is_usual { text.into() } else { text.replace("#k", &names).replace(":k", &values).into() });
         let attributes = [Some(partition.0.as_str()), sort.map(|(name, _)| name)].into_iter().flatten().enumerate();
         self.names.extend(attributes.map(|(number, name)| (numbered(&names, number), name)));
         let operands = [Some(&partition.1), low, high].into_iter().flatten().enumerate();
@@ -154,7 +161,8 @@ pub(in crate::table) fn text(expression: &Option<Cow<'_, str>>) -> Option<String
     expression.as_deref().map(str::to_owned)
 }
 
-/// The projection of so many attributes by the usual placeholders. Of more than most items have, it is not there already.
+/// The projection of so many attributes by the usual placeholders. Of more than most items have, it is not there
+/// already.
 fn usual_projection(attributes: usize) -> Option<&'static str> {
     const TEN: &str = "#p0, #p1, #p2, #p3, #p4, #p5, #p6, #p7, #p8, #p9";
     TEN.get(..(attributes * "#p0, ".len()).checked_sub(", ".len())?)
@@ -162,8 +170,10 @@ fn usual_projection(attributes: usize) -> Option<&'static str> {
 
 /// The placeholder of a prefix and a number. The usual ones are there already.
 fn numbered(prefix: &str, number: usize) -> Cow<'static, str> {
-    const PROJECTED: [&str; 16] =
-        ["#p0", "#p1", "#p2", "#p3", "#p4", "#p5", "#p6", "#p7", "#p8", "#p9", "#p10", "#p11", "#p12", "#p13", "#p14", "#p15"];
+    const PROJECTED: [&str; 16] = [
+        "#p0", "#p1", "#p2", "#p3", "#p4", "#p5", "#p6", "#p7", "#p8", "#p9", "#p10", "#p11", "#p12", "#p13", "#p14",
+        "#p15",
+    ];
     let usual: &[&'static str] = match prefix {
         "#p" => &PROJECTED,
         "#k" => &["#k0", "#k1"],
@@ -173,7 +183,8 @@ fn numbered(prefix: &str, number: usize) -> Cow<'static, str> {
     usual.get(number).map_or_else(|| Cow::Owned(format!("{prefix}{number}")), |usual| Cow::Borrowed(*usual))
 }
 
-/// Adds a placeholder with its meaning. If the placeholder already means something else, it gets this other name, which is the result.
+/// Adds a placeholder with its meaning. If the placeholder already means something else, it gets this other name, which
+/// is the result.
 fn add<'a, T: PartialEq>(
     known: &mut Vec<(Cow<'a, str>, T)>,
     placeholder: &'a str,
@@ -275,8 +286,9 @@ mod tests {
             values: [(":k1".to_owned(), Attribute::N("1".into())), (":v0".to_owned(), Attribute::Bool(true))].into(),
         };
         let (partition, condition) = (partition(), SortCondition::Equal(s("a")));
-        let built =
-            Expressions::with_filter(Some(&filter)).project(["name"].into_iter()).key_condition(&partition, Some(("SK", &condition)));
+        let built = Expressions::with_filter(Some(&filter))
+            .project(["name"].into_iter())
+            .key_condition(&partition, Some(("SK", &condition)));
         assert_eq!(built.filter.as_deref(), Some("#p0 = :k1 AND #k0 = :v0"));
         assert_eq!(built.projection.as_deref(), Some("#px0"));
         assert_eq!(built.key_condition.as_deref(), Some("#kx0 = :kx0 AND #kx1 = :kx1"));
@@ -290,9 +302,16 @@ mod tests {
         let expression = |text: &str, names: &[(&str, &str)], values: &[(&str, &str)]| Expression {
             text: text.into(),
             names: names.iter().map(|(placeholder, name)| (placeholder.to_string(), name.to_string())).collect(),
-            values: values.iter().map(|(placeholder, value)| (placeholder.to_string(), Attribute::S(value.to_string().into()))).collect(),
+            values: values
+                .iter()
+                .map(|(placeholder, value)| (placeholder.to_string(), Attribute::S(value.to_string().into())))
+                .collect(),
         };
-        let condition = expression("#f0 = :f0 AND #f1 = :f1", &[("#f0", "state"), ("#f1", "name")], &[(":f0", "new"), (":f1", "x")]);
+        let condition = expression(
+            "#f0 = :f0 AND #f1 = :f1",
+            &[("#f0", "state"), ("#f1", "name")],
+            &[(":f0", "new"), (":f1", "x")],
+        );
         let update = expression(
             "SET #f0 = :f0, #f1.#f10 = :f1 REMOVE #f10[1]",
             &[("#f0", "other"), ("#f1", "name"), ("#f10", "ten")],
@@ -304,7 +323,10 @@ mod tests {
         let names = names(&built);
         assert_eq!((names["#u_0"], names["#f0"], names.len()), ("other", "state", 4));
         let old = Attribute::S("old".into());
-        assert_eq!(built.values.iter().find(|(placeholder, _)| placeholder == ":u_3").unwrap().1, PlaceholderValue::Attribute(&old));
+        assert_eq!(
+            built.values.iter().find(|(placeholder, _)| placeholder == ":u_3").unwrap().1,
+            PlaceholderValue::Attribute(&old)
+        );
         assert_eq!(built.values.len(), 3);
 
         // A condition that uses our own prefix makes us step aside.

@@ -62,7 +62,10 @@ mod tests {
             assert_eq!(attribute_size(&value), size, "{value:?}");
         }
         assert_eq!(item_size(&Item::from([("name".to_owned(), s("x"))])), 5);
-        let key = Key { partition: ("PK".into(), KeyValue::S("abc".into())), sort: Some(("n".into(), KeyValue::N("12".into()))) };
+        let key = Key {
+            partition: ("PK".into(), KeyValue::S("abc".into())),
+            sort: Some(("n".into(), KeyValue::N("12".into()))),
+        };
         assert_eq!(key_size(&key), 2 + 3 + 1 + 2);
     }
 }

@@ -1,7 +1,7 @@
 //! Keys in; whether an item can have them, and what makes two of them equal, out. Must not know the AWS SDK.
 //!
-//! DynamoDB refuses a call with an impossible key (an empty one, one too long), and with it the other 99 keys of its batch. Such a key needs
-//! no call: no item can have it.
+//! DynamoDB refuses a call with an impossible key (an empty one, one too long), and with it the other 99 keys of its
+//! batch. Such a key needs no call: no item can have it.
 
 use super::attribute::{Attribute, AttributeName, Item, Key, KeyValue};
 use super::limits::{PARTITION_KEY_BYTES, SORT_KEY_BYTES};
@@ -85,7 +85,8 @@ impl<'a> KeyIdentity<'a> {
         Self { partition: value(&key.partition), sort: key.sort.as_ref().map(value) }
     }
 
-    /// The identity of an item whose key has the attributes of `shape`; `None` if one of them is missing or cannot be a key.
+    /// The identity of an item whose key has the attributes of `shape`; `None` if one of them is missing or cannot be a
+    /// key.
     pub(in crate::table) fn of_item(item: &'a Item, shape: &Key) -> Option<Self> {
         let value = |(name, _): &(AttributeName, KeyValue)| match item.get(name)? {
             Attribute::S(text) => Some(Value::S(text.as_bytes())),
@@ -124,7 +125,10 @@ mod tests {
 
     #[test]
     fn impossible_keys_are_known() {
-        assert!(key_can_exist(&key(s("a"), Some(s("b")))) && key_can_exist(&key(s(&"a".repeat(2048)), Some(s(&"b".repeat(1024))))));
+        assert!(
+            key_can_exist(&key(s("a"), Some(s("b"))))
+                && key_can_exist(&key(s(&"a".repeat(2048)), Some(s(&"b".repeat(1024)))))
+        );
         assert!(key_can_exist(&key(KeyValue::N("1e5".into()), None)));
         for (partition, sort) in [
             (s(""), None),

@@ -1,5 +1,5 @@
-//! Attributes in the order in which the items of a list have them in; items that share their names and one list out. Must not know where they
-//! come from.
+//! Attributes in the order in which the items of a list have them in; items that share their names and one list out.
+//! Must not know where they come from.
 
 use super::attribute::{Attribute, AttributeName, Item, NamedAttribute, is_same};
 use crate::table::data::text::is_plain;
@@ -55,8 +55,8 @@ impl SharedNames {
         SharedName { name, place: Some(place) }
     }
 
-    /// The known name with which JSON goes on within a string, up to the string's end. So a known name is read without looking for its end.
-    /// Gives the name and its length.
+    /// The known name with which JSON goes on within a string, up to the string's end. So a known name is read without
+    /// looking for its end. Gives the name and its length.
     #[inline]
     pub(in crate::table) fn in_json(&mut self, rest: &[u8]) -> Option<(SharedName, usize)> {
         let plain = self.plain;
@@ -77,8 +77,8 @@ impl SharedNames {
     }
 }
 
-/// Items to which one attribute after another is added. Their attributes are in one list, which takes less memory and less time than a list
-/// for each.
+/// Items to which one attribute after another is added. Their attributes are in one list, which takes less memory and
+/// less time than a list for each.
 #[derive(Default)]
 pub(in crate::table) struct GrowingItems {
     members: Vec<NamedAttribute>,

@@ -10,7 +10,8 @@ use crate::schema::table::number::Number;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// The query with a condition that DynamoDB accepts, or without one if every key meets it; `None` if no key can meet it.
+/// The query with a condition that DynamoDB accepts, or without one if every key meets it; `None` if no key can meet
+/// it.
 pub(in crate::table) fn satisfiable(query: &Query) -> Option<Cow<'_, Query>> {
     let Some((_, partition)) = &query.partition else { return Some(Cow::Borrowed(query)) };
     if !partition_can_exist(partition) {
@@ -39,8 +40,8 @@ enum Range {
     Condition(SortCondition),
 }
 
-/// Reduces a sort condition: every key is longer than the empty text, none is longer than the longest, and a range that ends before it
-/// begins is empty. (DynamoDB answers all of these with a ValidationException.)
+/// Reduces a sort condition: every key is longer than the empty text, none is longer than the longest, and a range that
+/// ends before it begins is empty. (DynamoDB answers all of these with a ValidationException.)
 fn reduce(condition: &SortCondition) -> Range {
     use SortCondition::{BeginsWith, Between, Equal, Greater, GreaterOrEqual, Less, LessOrEqual};
     match condition {
@@ -82,7 +83,8 @@ fn is_empty(value: &KeyValue) -> bool {
     }
 }
 
-/// The order of two values of one type in DynamoDB: texts by their UTF-8 bytes, numbers by size; `None` for different types.
+/// The order of two values of one type in DynamoDB: texts by their UTF-8 bytes, numbers by size; `None` for different
+/// types.
 fn compare(a: &KeyValue, b: &KeyValue) -> Option<Ordering> {
     match (a, b) {
         (KeyValue::S(a), KeyValue::S(b)) => Some(a.as_bytes().cmp(b.as_bytes())),
@@ -137,8 +139,8 @@ pub fn last_with_prefix(start: &str) -> String {
     text
 }
 
-/// The first sort key after a text: its longest prefix whose last letter has a next one, with that letter. Texts are ordered by their UTF-8
-/// bytes, which is the order of code points.
+/// The first sort key after a text: its longest prefix whose last letter has a next one, with that letter. Texts are
+/// ordered by their UTF-8 bytes, which is the order of code points.
 fn first_text_after(text: &str) -> Option<String> {
     let within = |(at, _): &(usize, char)| *at < SORT_KEY_BYTES;
     text.char_indices().take_while(within).collect::<Vec<_>>().into_iter().rev().find_map(|(at, letter)| {
@@ -179,7 +181,10 @@ mod tests {
             (Greater(long("\u{10FFFF}")), Range::Nothing),
             (Between(s("a"), long("b")), Range::Condition(Between(s("a"), longest("b")))),
             (Between(s(""), long("b")), Range::Condition(LessOrEqual(longest("b")))),
-            (Between(long("b"), long("c")), Range::Condition(Between(s(&format!("{}c", "b".repeat(1023))), longest("c")))),
+            (
+                Between(long("b"), long("c")),
+                Range::Condition(Between(s(&format!("{}c", "b".repeat(1023))), longest("c"))),
+            ),
             (Between(long("b"), long("b")), Range::Nothing),
             (Between(long("b"), s("b")), Range::Nothing),
             (Between(s("b"), s("a")), Range::Nothing),
@@ -194,7 +199,8 @@ mod tests {
         }
     }
 
-    const LETTERS: [&str; 10] = ["\u{0}", "a", "\u{7F}", "\u{80}", "\u{7FF}", "\u{800}", "\u{D7FF}", "\u{FFFF}", "\u{10000}", "\u{10FFFF}"];
+    const LETTERS: [&str; 10] =
+        ["\u{0}", "a", "\u{7F}", "\u{80}", "\u{7FF}", "\u{800}", "\u{D7FF}", "\u{FFFF}", "\u{10000}", "\u{10FFFF}"];
 
     /// Texts around the longest key, which begin alike and go on with letters of any length.
     fn text() -> impl Strategy<Value = String> {

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 /// A text of an attribute.
 ///
-/// The items of an answer have thousands of texts. As parts of the answer's own text, they need no memory of their own: to make, to copy or to
-/// drop one counts a reference. Whoever keeps a text for longer than a request keeps a copy of its own, because a part keeps the whole
-/// answer.
+/// The items of an answer have thousands of texts. As parts of the answer's own text, they need no memory of their own:
+/// to make, to copy or to drop one counts a reference. Whoever keeps a text for longer than a request keeps a copy of
+/// its own, because a part keeps the whole answer.
 #[derive(Clone)]
 pub struct Text(TextStorage);
 
@@ -46,7 +46,9 @@ impl Text {
     pub fn as_bytes(&self) -> &[u8] {
         match &self.0 {
             TextStorage::Own(text) => text.as_bytes(),
-            TextStorage::Part(answer, start, end) => answer.as_bytes().get(*start as usize..*end as usize).unwrap_or_default(),
+            TextStorage::Part(answer, start, end) => {
+                answer.as_bytes().get(*start as usize..*end as usize).unwrap_or_default()
+            }
         }
     }
 
@@ -182,8 +184,8 @@ pub(in crate::table) fn is_plain(text: &str) -> bool {
     plain_length(text.as_bytes()) == text.len()
 }
 
-/// How many bytes come before the first that a JSON string holds only as an escape: a control character, a quotation mark or a backslash
-/// (RFC 8259, section 7).
+/// How many bytes come before the first that a JSON string holds only as an escape: a control character, a quotation
+/// mark or a backslash (RFC 8259, section 7).
 #[inline]
 pub(in crate::table) fn plain_length(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -198,8 +200,9 @@ pub(in crate::table) fn plain_length(bytes: &[u8]) -> usize {
     8 * words.len() + first(escaped(last)).min(rest.len())
 }
 
-/// Which of eight bytes need an escape: the first of them has its highest bit set. The eight are looked at together, by the tests `hasless` and
-/// `haszero` of S. E. Anderson's "Bit Twiddling Hacks", which err only behind a byte that they find.
+/// Which of eight bytes need an escape: the first of them has its highest bit set. The eight are looked at together, by
+/// the tests `hasless` and `haszero` of S. E. Anderson's "Bit Twiddling Hacks", which err only behind a byte that they
+/// find.
 fn escaped(bytes: [u8; 8]) -> u64 {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGHS: u64 = ONES << 7;

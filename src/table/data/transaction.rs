@@ -1,4 +1,5 @@
-//! The writes of a transaction in; what keeps them from being one out: too many, too large, or two of one item. Makes no call.
+//! The writes of a transaction in; what keeps them from being one out: too many, too large, or two of one item. Makes
+//! no call.
 
 use super::attribute::Key;
 use super::call::joined_tables;
@@ -8,11 +9,12 @@ use super::limits::{BYTES_PER_TRANSACTION, WRITES_PER_TRANSACTION};
 use super::write::{Unfit, WriteAction, WriteCall, WriteError};
 use std::collections::{HashMap, HashSet};
 
-/// Checks what can be known of a transaction before it is sent. Only the server knows what an update makes of its item, and which key a
-/// put has in a table that no other write of the transaction names.
+/// Checks what can be known of a transaction before it is sent. Only the server knows what an update makes of its item,
+/// and which key a put has in a table that no other write of the transaction names.
 pub(in crate::table) fn check(calls: &[WriteCall]) -> Result<(), WriteError> {
     if calls.len() > WRITES_PER_TRANSACTION {
-        let text = format!("A transaction writes at most {WRITES_PER_TRANSACTION} items, but this one has {}.", calls.len());
+        let text =
+            format!("A transaction writes at most {WRITES_PER_TRANSACTION} items, but this one has {}.", calls.len());
         return Err(WriteError::TooLarge(text));
     }
     if calls.iter().map(write_size).sum::<usize>() > BYTES_PER_TRANSACTION {

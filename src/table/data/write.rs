@@ -77,13 +77,16 @@ pub(in crate::table) fn batches(mut writes: impl Iterator<Item = BatchWrite>) ->
 pub enum WriteError {
     /// Conditions did not hold; nothing was written.
     Conditions(Vec<ConditionFailure>),
-    /// It may have been written: there was no answer, or an answer that does not say (a timeout, a reset, a 500 without a token).
+    /// It may have been written: there was no answer, or an answer that does not say (a timeout, a reset, a 500 without
+    /// a token).
     Uncertain(TableError),
     /// Nothing was written.
     Failed(TableError),
-    /// More than a transaction may have, or than an item may have (see [`super::limits`]). The text says which. Nothing was written.
+    /// More than a transaction may have, or than an item may have (see [`super::limits`]). The text says which. Nothing
+    /// was written.
     TooLarge(String),
-    /// The write cannot be made of its item; the position of the write in the transaction, if the server says it. Nothing was written.
+    /// The write cannot be made of its item; the position of the write in the transaction, if the server says it.
+    /// Nothing was written.
     Unfit(Option<usize>, Unfit),
 }
 
@@ -105,8 +108,8 @@ pub enum Unfit {
 }
 
 impl Unfit {
-    /// The meaning of a text of DynamoDB's `ValidationException`; `None` if the call itself is wrong. Only the texts differ.
-    /// DynamoDB Local has some of its own.
+    /// The meaning of a text of DynamoDB's `ValidationException`; `None` if the call itself is wrong. Only the texts
+    /// differ. DynamoDB Local has some of its own.
     pub(in crate::table) fn new(text: &str) -> Option<Self> {
         let texts: [(Self, &[&str]); 6] = [
             (Self::NoPath, &["document path provided in the update expression is invalid"]),
@@ -118,7 +121,10 @@ impl Unfit {
                     "Type mismatch for attribute",
                 ],
             ),
-            (Self::Number, &["Number overflow", "Number underflow", "38 significant digits", "precision up to 38 digits"]),
+            (
+                Self::Number,
+                &["Number overflow", "Number underflow", "38 significant digits", "precision up to 38 digits"],
+            ),
             (Self::Depth, &["Nesting Levels have exceeded"]),
             (
                 Self::Key,
@@ -136,7 +142,8 @@ impl Unfit {
 }
 
 impl WriteError {
-    /// The error of a write that the server refused, so that nothing was written. Only the server knows what an update makes of an item.
+    /// The error of a write that the server refused, so that nothing was written. Only the server knows what an update
+    /// makes of an item.
     pub(in crate::table) fn refused(error: TableError) -> Self {
         if error.kind != TableErrorKind::Invalid {
             return Self::Failed(error);
@@ -176,7 +183,10 @@ mod tests {
             (Unfit::NoOperand, "Type mismatch for attribute to update"),
             (Unfit::NoOperand, "Type mismatch for attributes specified for update"),
             (Unfit::Number, "Number overflow. Attempting to store a number with magnitude larger than supported range"),
-            (Unfit::Number, "Number underflow. Attempting to store a number with magnitude smaller than supported range"),
+            (
+                Unfit::Number,
+                "Number underflow. Attempting to store a number with magnitude smaller than supported range",
+            ),
             (Unfit::Number, "Attempting to store more than 38 significant digits in a Number"),
             (Unfit::Number, "DynamoDB only supports precision up to 38 digits"),
             (Unfit::Depth, "Nesting Levels have exceeded supported limits"),
@@ -184,8 +194,14 @@ mod tests {
                 Unfit::Key,
                 "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value.",
             ),
-            (Unfit::Key, "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes"),
-            (Unfit::Key, "Hash primary key values must be under 2048 bytes, and range primary key values must be under 1024 bytes"),
+            (
+                Unfit::Key,
+                "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes",
+            ),
+            (
+                Unfit::Key,
+                "Hash primary key values must be under 2048 bytes, and range primary key values must be under 1024 bytes",
+            ),
             (Unfit::Twice, "Transaction request cannot include multiple operations on one item"),
         ] {
             assert_eq!(Unfit::new(text), Some(unfit), "{text}");

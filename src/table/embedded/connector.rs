@@ -5,7 +5,9 @@ use crate::table::embedded::observer::{CallObserver, sorted};
 use crate::table::embedded::refusal;
 use crate::table::embedded::tokens::Tokens;
 use crate::table::embedded::turns::Length;
-use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
+};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
@@ -74,7 +76,9 @@ fn length(operation: &str, body: &[u8]) -> Length {
         limit: Option<usize>,
     }
     Length::short_if(match operation {
-        "Query" | "Scan" => serde_json::from_slice(body).is_ok_and(|page: Page| page.limit.is_some_and(|limit| limit <= SHORT_ITEMS)),
+        "Query" | "Scan" => {
+            serde_json::from_slice(body).is_ok_and(|page: Page| page.limit.is_some_and(|limit| limit <= SHORT_ITEMS))
+        }
         _ => body.len() <= SHORT_BYTES,
     })
 }
@@ -82,9 +86,14 @@ fn length(operation: &str, body: &[u8]) -> Length {
 /// The answer to an operation that the engine does not have.
 const UNKNOWN: &[u8] = br#"{"__type":"com.amazon.coral.service#UnknownOperationException"}"#;
 
-/// Runs one operation of the DynamoDB API: its name and JSON body in, the JSON body of the answer out; `None` if the engine does not have
-/// the operation.
-fn answer(database: &Database, tokens: &Tokens, operation: &str, body: &[u8]) -> Option<Result<Vec<u8>, DynoxideError>> {
+/// Runs one operation of the DynamoDB API: its name and JSON body in, the JSON body of the answer out; `None` if the
+/// engine does not have the operation.
+fn answer(
+    database: &Database,
+    tokens: &Tokens,
+    operation: &str,
+    body: &[u8],
+) -> Option<Result<Vec<u8>, DynoxideError>> {
     Some(match operation {
         "GetItem" => typed(body, |request| database.get_item(request)),
         "BatchGetItem" => typed(body, |request| database.batch_get_item(request)),
@@ -140,7 +149,8 @@ fn encoded(response: &impl Serialize) -> Result<Vec<u8>, DynoxideError> {
     serde_json::to_vec(response).map_err(|error| DynoxideError::InternalServerError(error.to_string()))
 }
 
-/// Turns a request that does not decode into DynamoDB's refusal. The engine writes the class of the refusal before the text.
+/// Turns a request that does not decode into DynamoDB's refusal. The engine writes the class of the refusal before the
+/// text.
 fn unread(error: &serde_json::Error) -> DynoxideError {
     let full = error.to_string();
     let bare = full.rfind(" at line ").map_or(full.as_str(), |place| &full[..place]);
@@ -150,7 +160,10 @@ fn unread(error: &serde_json::Error) -> DynoxideError {
         DynoxideError::ValidationException(message.to_owned())
     } else if let Some(message) = bare.strip_prefix("SERIALIZATION:").or(full.strip_prefix("SERIALIZATION_AS_READ:")) {
         DynoxideError::SerializationException(message.to_owned())
-    } else if ["missing field", "unknown variant", "invalid type: null", "AttributeValue"].iter().any(|words| bare.contains(words)) {
+    } else if ["missing field", "unknown variant", "invalid type: null", "AttributeValue"]
+        .iter()
+        .any(|words| bare.contains(words))
+    {
         DynoxideError::ValidationException(bare.to_owned())
     } else {
         DynoxideError::SerializationException(bare.to_owned())

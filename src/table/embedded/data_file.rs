@@ -1,8 +1,8 @@
-//! The path of a data file in; whether an engine may open it out: it is missing, or whole as far as its header shows. Must not know the
-//! engine.
+//! The path of a data file in; whether an engine may open it out: it is missing, or whole as far as its header shows.
+//! Must not know the engine.
 //!
-//! SQLite takes an empty file for a new database, and notices that a file was cut off only when it reaches the missing part. This check
-//! uses the first hundred bytes ("Database File Format", section 1.3).
+//! SQLite takes an empty file for a new database, and notices that a file was cut off only when it reaches the missing
+//! part. This check uses the first hundred bytes ("Database File Format", section 1.3).
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -15,7 +15,9 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// Whether the file can be opened. The error is a sentence for the user: the reason, and what to do.
 pub(super) fn check(path: &Path) -> Result<(), String> {
-    let named = |what: &str| format!("the data file {} {what}; replace it with a copy, or delete it to start again", path.display());
+    let named = |what: &str| {
+        format!("the data file {} {what}; replace it with a copy, or delete it to start again", path.display())
+    };
     let unreadable = |error: std::io::Error| format!("cannot read the data file {}: {error}", path.display());
     let mut file = match File::open(path) {
         Ok(file) => file,
@@ -29,7 +31,9 @@ pub(super) fn check(path: &Path) -> Result<(), String> {
     let mut header = [0; HEADER];
     match file.read_exact(&mut header) {
         Ok(()) => {}
-        Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Err(named(&format!("is cut off: it has {length} bytes"))),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+            return Err(named(&format!("is cut off: it has {length} bytes")));
+        }
         Err(error) => return Err(unreadable(error)),
     }
     if !header.starts_with(MAGIC) {

@@ -1,5 +1,5 @@
-//! A place for data in, the embedded engine on it out: with its threads, its lock file, its sweep of expired items and its bulk load.
-//! Must not know HTTP.
+//! A place for data in, the embedded engine on it out: with its threads, its lock file, its sweep of expired items and
+//! its bulk load. Must not know HTTP.
 
 use crate::table::data::attribute::Item;
 use crate::table::data::error::{TableError, TableErrorKind};
@@ -40,9 +40,9 @@ const WRITES: [&str; 5] = ["PutItem", "UpdateItem", "DeleteItem", "BatchWriteIte
 /// Items that a bulk load writes in one transaction.
 const ITEMS_PER_LOAD: usize = 1000;
 
-/// The embedded engine. Its calls take 10 µs to some milliseconds, and in a directory they wait for the disk. So they run on a thread of
-/// their own, one by one, and never block the tasks of other requests. Only a Get in memory runs where it is asked for, if nothing else is
-/// at work: a thread would take longer than the Get.
+/// The embedded engine. Its calls take 10 µs to some milliseconds, and in a directory they wait for the disk. So they
+/// run on a thread of their own, one by one, and never block the tasks of other requests. Only a Get in memory runs
+/// where it is asked for, if nothing else is at work: a thread would take longer than the Get.
 pub(in crate::table) struct EmbeddedEngine {
     database: Database,
     /// The transactions whose answers may be requested again.
@@ -77,11 +77,14 @@ impl EmbeddedEngine {
         Ok(Self::on(database, None, None))
     }
 
-    /// The engine on the data in a directory, created if it is missing. A directory that another process uses is an error.
+    /// The engine on the data in a directory, created if it is missing. A directory that another process uses is an
+    /// error.
     pub(in crate::table) fn in_directory(directory: &Path) -> Result<Arc<Self>, TableError> {
-        let trouble = |what: &str, error: &dyn fmt::Display| unavailable(format!("{what} {}: {error}", directory.display()));
+        let trouble =
+            |what: &str, error: &dyn fmt::Display| unavailable(format!("{what} {}: {error}", directory.display()));
         std::fs::create_dir_all(directory).map_err(|error| trouble("cannot create the data directory", &error))?;
-        let lock = File::create(directory.join(LOCK_FILE)).map_err(|error| trouble("cannot write to the data directory", &error))?;
+        let lock = File::create(directory.join(LOCK_FILE))
+            .map_err(|error| trouble("cannot write to the data directory", &error))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -92,7 +95,10 @@ impl EmbeddedEngine {
         }
         let data = directory.join(DATA_FILE);
         let Some(path) = data.to_str() else {
-            return Err(unavailable(format!("the name of the data directory {} is not valid Unicode", directory.display())));
+            return Err(unavailable(format!(
+                "the name of the data directory {} is not valid Unicode",
+                directory.display()
+            )));
         };
         data_file::check(&data).map_err(unavailable)?;
         let broken = |error: DynoxideError| {
@@ -100,7 +106,8 @@ impl EmbeddedEngine {
             unavailable(format!("cannot open the data in {}: {cause}", directory.display()))
         };
         let database = Database::new(path).map_err(broken)?;
-        stream_records::prepare(path).map_err(|error| unavailable(format!("cannot open the data in {}: {error}", directory.display())))?;
+        stream_records::prepare(path)
+            .map_err(|error| unavailable(format!("cannot open the data in {}: {error}", directory.display())))?;
         if std::fs::metadata(&data).is_ok_and(|data| data.len() <= READ_WHOLE) {
             // It counts the items, and so finds every damaged page of them.
             database.table_stats().map_err(broken)?;
@@ -121,7 +128,8 @@ impl EmbeddedEngine {
         })
     }
 
-    /// Takes note of what the end of an operation tells about the disk and the data file. Gives it on in DynamoDB's words.
+    /// Takes note of what the end of an operation tells about the disk and the data file. Gives it on in DynamoDB's
+    /// words.
     pub(super) fn noted<T>(&self, operation: &str, ended: Result<T, DynoxideError>) -> Result<T, DynoxideError> {
         match &ended {
             Ok(_) if WRITES.contains(&operation) => {
@@ -170,7 +178,8 @@ impl EmbeddedEngine {
         Err(failed(cause.to_owned()))
     }
 
-    /// Runs work on the database when its turn has come. Work that has begun runs to its end even if nobody waits for it.
+    /// Runs work on the database when its turn has come. Work that has begun runs to its end even if nobody waits for
+    /// it.
     pub(in crate::table) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         length: Length,
@@ -187,8 +196,8 @@ impl EmbeddedEngine {
         self.turns.run(length, move || work(&engine.database)).await
     }
 
-    /// Writes items, a thousand in each transaction. They replace items with the same keys; of several items with one key, the last stays.
-    /// This is many times faster than BatchWriteItem, which waits for the disk once for each item.
+    /// Writes items, a thousand in each transaction. They replace items with the same keys; of several items with one
+    /// key, the last stays. This is many times faster than BatchWriteItem, which waits for the disk once for each item.
     pub(in crate::table) async fn load(self: &Arc<Self>, table: &str, items: Vec<Item>) -> Result<(), TableError> {
         let mut items = items.into_iter().map(item_to_engine);
         loop {
@@ -208,7 +217,10 @@ impl EmbeddedEngine {
             match loaded {
                 Ok(Ok(_)) => {}
                 Ok(Err(DynoxideError::ResourceNotFoundException(message))) => {
-                    return Err(TableError { kind: TableErrorKind::NoSuchTable, detail: format!("{table}: {message}") });
+                    return Err(TableError {
+                        kind: TableErrorKind::NoSuchTable,
+                        detail: format!("{table}: {message}"),
+                    });
                 }
                 Ok(Err(error)) if error.status_code() == 400 => {
                     return Err(TableError { kind: TableErrorKind::Invalid, detail: format!("{table}: {error}") });

@@ -9,8 +9,8 @@ pub trait CallObserver: Debug + Send + Sync {
     /// A call begins: the operation (`GetItem` …) and its JSON, as it is sent to a server.
     fn begun(&self, operation: &str, body: &[u8]);
 
-    /// A call of a client was answered: the operation, its JSON and the JSON of the answer, also of a refusal. The engine itself answers
-    /// without JSON.
+    /// A call of a client was answered: the operation, its JSON and the JSON of the answer, also of a refusal. The
+    /// engine itself answers without JSON.
     fn answered(&self, _operation: &str, _body: &[u8], _answer: &[u8]) {}
 }
 
@@ -21,7 +21,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Takes the calls kept so far: operation and body, with the body's names sorted, because the SDK writes them in no fixed order.
+    /// Takes the calls kept so far: operation and body, with the body's names sorted, because the SDK writes them in no
+    /// fixed order.
     pub fn take(&self) -> Vec<(String, Value)> {
         std::mem::take(&mut *self.calls.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -43,7 +44,8 @@ fn in_order(value: Value) -> Value {
     match value {
         Value::Array(values) => values.into_iter().map(in_order).collect(),
         Value::Object(members) => {
-            let mut members: Vec<(String, Value)> = members.into_iter().map(|(name, value)| (name, in_order(value))).collect();
+            let mut members: Vec<(String, Value)> =
+                members.into_iter().map(|(name, value)| (name, in_order(value))).collect();
             members.sort_by(|(a, _), (b, _)| a.cmp(b));
             Value::Object(members.into_iter().collect::<Map<_, _>>())
         }
@@ -60,7 +62,8 @@ mod tests {
         let recorder = Recorder::default();
         recorder.begun("Query", br#"{"b": [{"z": 1, "a": 2}, 3, 1], "a": null}"#);
         recorder.begun("Scan", b"no JSON");
-        let calls: Vec<String> = recorder.take().iter().map(|(operation, body)| format!("{operation} {body}")).collect();
+        let calls: Vec<String> =
+            recorder.take().iter().map(|(operation, body)| format!("{operation} {body}")).collect();
         assert_eq!(calls, [r#"Query {"a":null,"b":[{"a":2,"z":1},3,1]}"#, "Scan null"]);
         assert!(recorder.take().is_empty());
     }

@@ -1,5 +1,5 @@
-//! A refusal of the engine in; out: the same as DynamoDB words it, as the answer of a server, and as the failure of an attempt. Must not know
-//! kinds of calls.
+//! A refusal of the engine in; out: the same as DynamoDB words it, as the answer of a server, and as the failure of an
+//! attempt. Must not know kinds of calls.
 
 use super::storage_failure;
 use super::values::present;
@@ -7,8 +7,8 @@ use crate::table::attempt::failure::{AttemptFailure, CancelReason, Refusal, STOR
 use dynoxide::DynoxideError;
 use dynoxide::errors::CancellationReason;
 
-/// The refusal of an operation in DynamoDB's words. DynamoDB puts an envelope around some refusals of writes; the engine leaves it to its
-/// caller.
+/// The refusal of an operation in DynamoDB's words. DynamoDB puts an envelope around some refusals of writes; the
+/// engine leaves it to its caller.
 pub(super) fn worded(operation: &str, refusal: DynoxideError) -> DynoxideError {
     match refusal {
         DynoxideError::EnvelopedValidation(message) if matches!(operation, "PutItem" | "UpdateItem" | "DeleteItem") => {

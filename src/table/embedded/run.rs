@@ -1,4 +1,5 @@
-//! What one call does to the engine in; the engine's answer, or the attempt's failure, out. Must not know kinds of calls.
+//! What one call does to the engine in; the engine's answer, or the attempt's failure, out. Must not know kinds of
+//! calls.
 
 use super::engine::EmbeddedEngine;
 use super::refusal;

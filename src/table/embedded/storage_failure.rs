@@ -1,7 +1,7 @@
 //! An error of the engine in; out: whether the disk or the data file caused it, in words for the log.
 //!
-//! Such a call is not repeated: the next attempt would fail in the same way. SQLite has rolled the transaction back, so nothing was
-//! written.
+//! Such a call is not repeated: the next attempt would fail in the same way. SQLite has rolled the transaction back, so
+//! nothing was written.
 
 use crate::table::attempt::failure::STORAGE_FAILURE;
 use dynoxide::DynoxideError;
@@ -10,7 +10,8 @@ use serde_json::json;
 /// The cause that ends when somebody makes room.
 pub(super) const FULL: &str = "the disk is full";
 
-/// SQLite's messages (its documentation, "Result and Error Codes"), and their causes. The engine passes on only the text.
+/// SQLite's messages (its documentation, "Result and Error Codes"), and their causes. The engine passes on only the
+/// text.
 const CAUSES: [(&str, &str); 7] = [
     ("database or disk is full", FULL),
     ("disk I/O error", "the disk cannot be read or written"),

@@ -1,12 +1,12 @@
-//! A database of the embedded engine in; its streams with an index and an end out. The engine itself keeps all records and looks through all of
-//! them for each write.
+//! A database of the embedded engine in; its streams with an index and an end out. The engine itself keeps all records
+//! and looks through all of them for each write.
 
 use rusqlite::{Connection, Error};
 
 /// The statements, each of which may have been run before.
 ///
-/// DynamoDB keeps records for 24 hours (developer guide, "Change data capture for DynamoDB Streams"). Here, the oldest leave when there are
-/// more than 100,000, too.
+/// DynamoDB keeps records for 24 hours (developer guide, "Change data capture for DynamoDB Streams"). Here, the oldest
+/// leave when there are more than 100,000, too.
 const PREPARE: &str = "
 CREATE INDEX IF NOT EXISTS keyfold_stream_order ON _stream_records (table_name, CAST(sequence_number AS INTEGER));
 CREATE INDEX IF NOT EXISTS keyfold_stream_age ON _stream_records (created_at);
@@ -35,11 +35,13 @@ mod tests {
         prepare(&path).unwrap();
         let connection = Connection::open(&path).unwrap();
         // As the engine asks for the next number, and for the records after one.
-        let last = "SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records WHERE table_name = 'a'";
+        let last =
+            "SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records WHERE table_name = 'a'";
         let after = "SELECT event_name FROM _stream_records WHERE table_name = 'a' AND shard_id = 's' AND CAST(sequence_number AS INTEGER) > 5 \
                      ORDER BY CAST(sequence_number AS INTEGER) ASC LIMIT 9";
         for query in [last, after] {
-            let plan: String = connection.query_row(&format!("EXPLAIN QUERY PLAN {query}"), [], |row| row.get(3)).unwrap();
+            let plan: String =
+                connection.query_row(&format!("EXPLAIN QUERY PLAN {query}"), [], |row| row.get(3)).unwrap();
             assert!(plan.contains("INDEX keyfold_stream_order"), "{plan}");
         }
     }

@@ -1,7 +1,9 @@
-//! A transaction with its token in; its answer out, and the same answer for the same token without running the transaction again.
+//! A transaction with its token in; its answer out, and the same answer for the same token without running the
+//! transaction again.
 //!
-//! The engine itself keeps every token for ten minutes, however many there are, and searches all of them at each transaction. A token is
-//! needed only until its answer has arrived, which takes seconds. So it is kept for a minute, within a bound in bytes.
+//! The engine itself keeps every token for ten minutes, however many there are, and searches all of them at each
+//! transaction. A token is needed only until its answer has arrived, which takes seconds. So it is kept for a minute,
+//! within a bound in bytes.
 
 use dynoxide::DynoxideError;
 use dynoxide::actions::transact_write_items::TransactWriteItemsResponse;
@@ -39,19 +41,23 @@ struct Answer {
 }
 
 impl Tokens {
-    /// Runs a transaction unless one with this token has run. A failed transaction may run again. `request` is a hash of it.
+    /// Runs a transaction unless one with this token has run. A failed transaction may run again. `request` is a hash
+    /// of it.
     pub(super) fn once(
         &self,
         token: &str,
         request: u64,
         make: impl FnOnce() -> Result<TransactWriteItemsResponse, DynoxideError>,
     ) -> Result<TransactWriteItemsResponse, DynoxideError> {
-        // Held while the transaction runs, so that a second attempt waits for the first. The engine runs one at a time anyway.
+        // Held while the transaction runs, so that a second attempt waits for the first. The engine runs one at a time
+        // anyway.
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         made.forget(Instant::now());
         match made.answers.get(token) {
             Some(answer) if answer.request == request => Ok(answer.response.clone()),
-            Some(_) => Err(DynoxideError::IdempotentParameterMismatchException("The token belongs to another request.".to_owned())),
+            Some(_) => Err(DynoxideError::IdempotentParameterMismatchException(
+                "The token belongs to another request.".to_owned(),
+            )),
             None => {
                 let response = make()?;
                 made.keep(token, Answer { request, response: response.clone() });
@@ -83,7 +89,9 @@ impl TokenAnswers {
 
 fn weight(token: &str, answer: &Answer) -> usize {
     let capacity = answer.response.consumed_capacity.iter().flatten();
-    2 * token.len() + capacity.map(|part| size_of::<ConsumedCapacity>() + part.table_name.len()).sum::<usize>() + OVERHEAD
+    2 * token.len()
+        + capacity.map(|part| size_of::<ConsumedCapacity>() + part.table_name.len()).sum::<usize>()
+        + OVERHEAD
 }
 
 #[cfg(test)]
@@ -100,7 +108,9 @@ mod tests {
     fn a_transaction_is_made_once_and_a_failed_one_again() {
         let tokens = Tokens::default();
         let made = |token: &str, request: u64, table: &str| {
-            tokens.once(token, request, || Ok(answer(table))).map(|answer| answer.consumed_capacity.unwrap().remove(0).table_name)
+            tokens
+                .once(token, request, || Ok(answer(table)))
+                .map(|answer| answer.consumed_capacity.unwrap().remove(0).table_name)
         };
         assert!(tokens.once("t", 1, || Err(DynoxideError::InternalServerError("no".to_owned()))).is_err());
         assert_eq!(made("t", 1, "one").unwrap(), "one");

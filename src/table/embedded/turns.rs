@@ -1,8 +1,8 @@
-//! Pieces of work in; each one's result when its turn has come out. One piece runs at a time, on a thread that may block, and short work
-//! comes before long work. Must not know what the work is.
+//! Pieces of work in; each one's result when its turn has come out. One piece runs at a time, on a thread that may
+//! block, and short work comes before long work. Must not know what the work is.
 //!
-//! The engine works under one lock. So a second thread would only wait for the first, and each change of threads takes some 50 µs. One
-//! thread takes what is there and what comes meanwhile, such as all calls of a wave, and then goes.
+//! The engine works under one lock. So a second thread would only wait for the first, and each change of threads takes
+//! some 50 µs. One thread takes what is there and what comes meanwhile, such as all calls of a wave, and then goes.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -57,8 +57,8 @@ struct Line {
 }
 
 impl Turns {
-    /// Runs work when its turn has come. Work that has begun runs to its end even if nobody waits for it; work that has not is dropped with
-    /// its caller.
+    /// Runs work when its turn has come. Work that has begun runs to its end even if nobody waits for it; work that has
+    /// not is dropped with its caller.
     pub(super) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         length: Length,
@@ -107,7 +107,8 @@ impl Line {
     }
 }
 
-/// The turn of whoever is at work. If it is dropped before the end, such as with its run time, the work that waits is dropped, too.
+/// The turn of whoever is at work. If it is dropped before the end, such as with its run time, the work that waits is
+/// dropped, too.
 pub(super) struct EngineTurn {
     turns: Arc<Turns>,
     is_over: bool,

@@ -1,4 +1,5 @@
-//! Attribute values and expressions of calls in, the engine's out; its items in, ours out, by move. Must not know kinds of calls.
+//! Attribute values and expressions of calls in, the engine's out; its items in, ours out, by move. Must not know kinds
+//! of calls.
 
 use crate::table::data::attribute::{Attribute, AttributeName, AttributeNames, Item, Key, KeyValue};
 use crate::table::data::expressions::{Expressions, PlaceholderValue};
@@ -36,7 +37,10 @@ pub(in crate::table) fn named_values(built: &Expressions<'_>) -> Result<Option<E
     })
 }
 
-fn values_or(built: &Expressions<'_>, refused: impl Fn(&str, DynoxideError) -> DynoxideError) -> Result<Option<EngineItem>, DynoxideError> {
+fn values_or(
+    built: &Expressions<'_>,
+    refused: impl Fn(&str, DynoxideError) -> DynoxideError,
+) -> Result<Option<EngineItem>, DynoxideError> {
     let value = |placeholder: &str, value| {
         let value = match value {
             PlaceholderValue::Key(value) => key_value(value),
@@ -44,7 +48,8 @@ fn values_or(built: &Expressions<'_>, refused: impl Fn(&str, DynoxideError) -> D
         };
         value.map_err(|refusal| refused(placeholder, refusal))
     };
-    let values = || built.values.iter().map(|(placeholder, held)| Ok((placeholder.to_string(), value(placeholder, *held)?)));
+    let values =
+        || built.values.iter().map(|(placeholder, held)| Ok((placeholder.to_string(), value(placeholder, *held)?)));
     (!built.values.is_empty()).then(|| values().collect()).transpose()
 }
 
@@ -53,15 +58,19 @@ pub(super) fn item_to_engine(item: Item) -> EngineItem {
     item.into_iter().map(|(name, value)| (name.to_string(), attribute_to_engine(value))).collect()
 }
 
-/// The items of a list as ours, with these attributes, which share their names. The engine reads whole items. So calls have no
-/// `ProjectionExpression`: the engine would parse it, and copy its attributes out of each item.
-pub(in crate::table) fn items(list: impl IntoIterator<Item = EngineItem>, projection: AttributeNames) -> impl Iterator<Item = Arc<Item>> {
+/// The items of a list as ours, with these attributes, which share their names. The engine reads whole items. So calls
+/// have no `ProjectionExpression`: the engine would parse it, and copy its attributes out of each item.
+pub(in crate::table) fn items(
+    list: impl IntoIterator<Item = EngineItem>,
+    projection: AttributeNames,
+) -> impl Iterator<Item = Arc<Item>> {
     let mut names = SharedNames::default();
     list.into_iter().map(move |mut item| {
         if projection.is_empty() {
             return Arc::new(item_from_engine(item, &mut names));
         }
-        let member = |name: &AttributeName| Some((name.clone(), attribute_from_engine(item.remove(&**name)?, &mut names)));
+        let member =
+            |name: &AttributeName| Some((name.clone(), attribute_from_engine(item.remove(&**name)?, &mut names)));
         Arc::new(Item::of_members(projection.iter().filter_map(member).collect()))
     })
 }
@@ -92,7 +101,8 @@ fn key_value(value: &KeyValue) -> Result<AttributeValue, DynoxideError> {
     })
 }
 
-/// A server checks all numbers when it reads a request, before it looks at anything else. The engine itself checks some of them, later.
+/// A server checks all numbers when it reads a request, before it looks at anything else. The engine itself checks some
+/// of them, later.
 fn check_number(number: &str) -> Result<(), DynoxideError> {
     validate_dynamo_number(number).map_err(|refusal| DynoxideError::EnvelopedValidation(refusal.to_string()))
 }
@@ -146,7 +156,9 @@ fn attribute_from_engine(value: AttributeValue, names: &mut SharedNames) -> Attr
         AttributeValue::SS(texts) => Attribute::Ss(texts.into_iter().map(Into::into).collect()),
         AttributeValue::NS(texts) => Attribute::Ns(texts.into_iter().map(Into::into).collect()),
         AttributeValue::BS(all) => Attribute::Bs(all),
-        AttributeValue::L(values) => Attribute::L(values.into_iter().map(|value| attribute_from_engine(value, names)).collect()),
+        AttributeValue::L(values) => {
+            Attribute::L(values.into_iter().map(|value| attribute_from_engine(value, names)).collect())
+        }
         AttributeValue::M(item) => Attribute::M(item_from_engine(item, names)),
     }
 }
@@ -164,7 +176,8 @@ mod tests {
 
     #[test]
     fn items_of_a_list_share_their_names() {
-        let list: Vec<Arc<Item>> = items([item(&every_type()).unwrap(), item(&every_type()).unwrap()], AttributeNames::default()).collect();
+        let list: Vec<Arc<Item>> =
+            items([item(&every_type()).unwrap(), item(&every_type()).unwrap()], AttributeNames::default()).collect();
         assert!(list[0].keys().zip(list[1].keys()).all(|(one, other)| Arc::ptr_eq(one, other)));
     }
 }

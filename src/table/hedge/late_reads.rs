@@ -1,8 +1,8 @@
 //! A read and how to make it in; its answer out, made a second time if it is late. Must not know the AWS SDK.
 //!
-//! A read may be made twice if it is eventually consistent and by key or by partition: GetItem, BatchGetItem and Query. The call that
-//! answers first gives the items and the capacity; the other one is dropped, though the server may still run it. There is no second call
-//! for a table that throttles, or after a failed call.
+//! A read may be made twice if it is eventually consistent and by key or by partition: GetItem, BatchGetItem and Query.
+//! The call that answers first gives the items and the capacity; the other one is dropped, though the server may still
+//! run it. There is no second call for a table that throttles, or after a failed call.
 
 use super::extra_calls::ExtraCalls;
 use super::shared_timer::{Late, SharedTimer};
@@ -39,7 +39,8 @@ impl LateReads {
         Self { tables, extra: ExtraCalls::new(share), timer: SharedTimer::default() }
     }
 
-    /// Gives what a GetItem or a BatchGetItem of these items answers. `throttles` says whether a table has just throttled a call.
+    /// Gives what a GetItem or a BatchGetItem of these items answers. `throttles` says whether a table has just
+    /// throttled a call.
     pub fn get_items<'a>(
         &'a self,
         requests: &'a [ItemRequest<'a>],

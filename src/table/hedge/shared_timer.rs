@@ -1,7 +1,9 @@
-//! A future and how long to wait for it in; its value, or that it is late, out. All waits share one timer of the runtime.
+//! A future and how long to wait for it in; its value, or that it is late, out. All waits share one timer of the
+//! runtime.
 //!
-//! Nearly every read is answered long before it is late. With a timer of its own, each read would wake the thread that waits for the
-//! network, because its timer would be the next of all. Here a task wakes every few milliseconds instead, while there are waits.
+//! Nearly every read is answered long before it is late. With a timer of its own, each read would wake the thread that
+//! waits for the network, because its timer would be the next of all. Here a task wakes every few milliseconds instead,
+//! while there are waits.
 
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};

@@ -1,6 +1,7 @@
 //! The times of calls of one kind in; the time after which such a call is late out.
 //!
-//! A histogram counts the times. Its counts are halved again and again, so that old times fade. It has a fixed size and no lock.
+//! A histogram counts the times. Its counts are halved again and again, so that old times fade. It has a fixed size and
+//! no lock.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -15,7 +16,8 @@ const FADE_AFTER: u32 = 1024;
 const COMPUTE_AFTER: u32 = 16;
 /// The number of times that must be known before any call is late.
 const ENOUGH: u32 = 32;
-/// The usual time: this percentage of calls is faster. If a server is late in 2 % or 8 % of its calls, it is a time without trouble.
+/// The usual time: this percentage of calls is faster. If a server is late in 2 % or 8 % of its calls, it is a time
+/// without trouble.
 const USUAL_OF_HUNDRED: u32 = 90;
 /// A late call takes this many times the usual time.
 const LATE: u64 = 2;
@@ -33,7 +35,11 @@ pub(super) struct UsualTime {
 
 impl Default for UsualTime {
     fn default() -> Self {
-        Self { counters: std::array::from_fn(|_| AtomicU32::new(0)), counted: AtomicU32::new(0), late: AtomicU64::new(0) }
+        Self {
+            counters: std::array::from_fn(|_| AtomicU32::new(0)),
+            counted: AtomicU32::new(0),
+            late: AtomicU64::new(0),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! JSON of an answer in; its items and its capacity out, read once. Must not know kinds of calls.
 //!
-//! The texts of items stay where they are in the answer. The items of a list mostly have the same attributes, so their names are shared.
+//! The texts of items stay where they are in the answer. The items of a list mostly have the same attributes, so their
+//! names are shared.
 
 use super::reader::{JsonReader, JsonResult, JsonString, LIST, OBJECT};
 use crate::table::data::attribute::{Attribute, AttributeName, Item};
@@ -42,7 +43,10 @@ impl<'t> AnswerReader<'t> {
     }
 
     /// Reads an object. `member` reads the value of each of its members.
-    pub(in crate::table) fn members(&mut self, mut member: impl FnMut(&mut Self, &str) -> JsonResult<()>) -> JsonResult<()> {
+    pub(in crate::table) fn members(
+        &mut self,
+        mut member: impl FnMut(&mut Self, &str) -> JsonResult<()>,
+    ) -> JsonResult<()> {
         let mut members = self.json.begin(OBJECT)?;
         while let Some(name) = self.json.next_name(&mut members)? {
             member(self, &name)?;
@@ -79,8 +83,8 @@ impl<'t> AnswerReader<'t> {
         Ok(units)
     }
 
-    /// Reads the items of a list that have these attributes or others; `null` has none. Each of them also has the attribute that is known of
-    /// all.
+    /// Reads the items of a list that have these attributes or others; `null` has none. Each of them also has the
+    /// attribute that is known of all.
     pub(in crate::table) fn items(
         &mut self,
         asked: &[AttributeName],
@@ -118,7 +122,8 @@ impl<'t> AnswerReader<'t> {
         if self.is_null()? { Ok(None) } else { self.item().map(Some) }
     }
 
-    /// Reads an item that has attributes, if there is one. Some compatible servers send an empty map instead of nothing.
+    /// Reads an item that has attributes, if there is one. Some compatible servers send an empty map instead of
+    /// nothing.
     pub(in crate::table) fn present(&mut self) -> JsonResult<Option<Item>> {
         Ok(self.item_or_null()?.filter(|item| !item.is_empty()))
     }
@@ -153,8 +158,8 @@ impl<'t> AnswerReader<'t> {
         Ok(())
     }
 
-    /// Reads an attribute value as most of them are: a text or a number without escapes and white space, after so many bytes that were looked at
-    /// and these. Of anything else, it reads nothing.
+    /// Reads an attribute value as most of them are: a text or a number without escapes and white space, after so many
+    /// bytes that were looked at and these. Of anything else, it reads nothing.
     #[inline]
     fn usual_value<const L: usize>(&mut self, known: usize, before: &[u8; L]) -> Option<Attribute> {
         let value = self.json.rest().get(known..)?.strip_prefix(before)?;
@@ -181,7 +186,9 @@ impl<'t> AnswerReader<'t> {
         }
         let mut members = self.json.begin(OBJECT)?;
         // An item with a gap would be wrong, so an unknown type fails the whole answer.
-        let Some(name) = self.json.next_name(&mut members)? else { return self.json.fail("an attribute value has no type") };
+        let Some(name) = self.json.next_name(&mut members)? else {
+            return self.json.fail("an attribute value has no type");
+        };
         let value = match &*name {
             "S" => Attribute::S(self.text()?),
             "N" => Attribute::N(self.text()?),
@@ -274,7 +281,8 @@ mod tests {
     }
 
     fn attribute(value: &Value) -> Option<Attribute> {
-        let (name, value) = value.as_object()?.iter().next().filter(|_| value.as_object().is_some_and(|members| members.len() == 1))?;
+        let (name, value) =
+            value.as_object()?.iter().next().filter(|_| value.as_object().is_some_and(|members| members.len() == 1))?;
         let text = |value: &Value| Some(Text::from(value.as_str()?));
         let bytes = |value: &Value| STANDARD.decode(value.as_str()?).ok();
         Some(match name.as_str() {
@@ -352,8 +360,10 @@ mod tests {
         ]);
         let texts = prop::collection::vec(text.clone().prop_map(|text| format!("\"{text}\"")), 0..3);
         let leaf = prop_oneof![
-            (prop::sample::select(vec!["S", "N"]), text.clone()).prop_map(|(tag, text)| format!("{{\"{tag}\":\"{text}\"}}")),
-            (prop::sample::select(vec!["SS", "NS"]), texts).prop_map(|(tag, texts)| format!("{{\"{tag}\": [{}]}}", texts.join(" , "))),
+            (prop::sample::select(vec!["S", "N"]), text.clone())
+                .prop_map(|(tag, text)| format!("{{\"{tag}\":\"{text}\"}}")),
+            (prop::sample::select(vec!["SS", "NS"]), texts)
+                .prop_map(|(tag, texts)| format!("{{\"{tag}\": [{}]}}", texts.join(" , "))),
             prop::sample::select(vec![
                 "{\"BOOL\":true}",
                 "{\"NULL\":true}",
@@ -365,14 +375,18 @@ mod tests {
         ];
         let members = move |value: BoxedStrategy<String>| {
             prop::collection::vec((text.clone(), value), 0..6).prop_map(|members| {
-                let members: Vec<String> =
-                    members.into_iter().enumerate().map(|(i, (name, value))| format!("\"{name}{i}\":{value}")).collect();
+                let members: Vec<String> = members
+                    .into_iter()
+                    .enumerate()
+                    .map(|(i, (name, value))| format!("\"{name}{i}\":{value}"))
+                    .collect();
                 format!("{{{}}}", members.join(", "))
             })
         };
         let nested = members.clone();
         let value = leaf.prop_recursive(3, 20, 4, move |inner| {
-            let list = prop::collection::vec(inner.clone(), 0..4).prop_map(|values| format!("{{\"L\":[{}]}}", values.join(",")));
+            let list = prop::collection::vec(inner.clone(), 0..4)
+                .prop_map(|values| format!("{{\"L\":[{}]}}", values.join(",")));
             prop_oneof![list, nested(inner.boxed()).prop_map(|map| format!("{{\"M\":{map}}}"))]
         });
         members(value.boxed())
@@ -420,7 +434,8 @@ mod tests {
 
     #[test]
     fn levels_are_bounded() {
-        let nested = |levels: usize| format!("{{\"a\":{}{{\"NULL\":true}}{}}}", "{\"L\":[".repeat(levels), "]}".repeat(levels));
+        let nested =
+            |levels: usize| format!("{{\"a\":{}{{\"NULL\":true}}{}}}", "{\"L\":[".repeat(levels), "]}".repeat(levels));
         assert!(read(&nested(32)).is_ok());
         assert_eq!(read(&nested(100_000)).unwrap_err().what, "the text has too many levels");
     }

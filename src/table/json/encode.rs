@@ -1,5 +1,5 @@
-//! Names, keys, items and expressions in, the JSON body of a request out (DynamoDB low-level API, JSON 1.0). Must not know kinds of calls,
-//! nor how they are sent.
+//! Names, keys, items and expressions in, the JSON body of a request out (DynamoDB low-level API, JSON 1.0). Must not
+//! know kinds of calls, nor how they are sent.
 
 use super::string::push_json_text;
 use crate::table::data::attribute::{Attribute, AttributeName, Item, Key, KeyValue};
@@ -127,7 +127,9 @@ impl BodyWriter {
             }
         }
         if !built.names.is_empty() {
-            self.object("ExpressionAttributeNames", |body| built.names.iter().for_each(|(placeholder, name)| body.text(placeholder, name)));
+            self.object("ExpressionAttributeNames", |body| {
+                built.names.iter().for_each(|(placeholder, name)| body.text(placeholder, name))
+            });
         }
         if !built.values.is_empty() {
             self.object("ExpressionAttributeValues", |body| {
@@ -159,7 +161,11 @@ fn list<T>(out: &mut Vec<u8>, values: impl IntoIterator<Item = T>, mut write: im
 }
 
 /// An object of named values.
-fn members<'m, T>(out: &mut Vec<u8>, members: impl IntoIterator<Item = (&'m str, T)>, mut write: impl FnMut(&mut Vec<u8>, T)) {
+fn members<'m, T>(
+    out: &mut Vec<u8>,
+    members: impl IntoIterator<Item = (&'m str, T)>,
+    mut write: impl FnMut(&mut Vec<u8>, T),
+) {
     out.push(b'{');
     for (position, (name, value)) in members.into_iter().enumerate() {
         if position > 0 {
@@ -220,7 +226,9 @@ fn attribute(out: &mut Vec<u8>, value: &Attribute) {
         Attribute::Bool(value) => tagged(out, "BOOL", |out| out.extend_from_slice(truth(*value))),
         Attribute::Null => tagged(out, "NULL", |out| out.extend_from_slice(b"true")),
         Attribute::Ss(texts) => tagged(out, "SS", |out| list(out, texts, |out, value| push_json_text(out, value))),
-        Attribute::Ns(numbers) => tagged(out, "NS", |out| list(out, numbers, |out, number| push_json_text(out, number))),
+        Attribute::Ns(numbers) => {
+            tagged(out, "NS", |out| list(out, numbers, |out, number| push_json_text(out, number)))
+        }
         Attribute::Bs(all) => tagged(out, "BS", |out| list(out, all, |out, bytes| binary(out, bytes))),
         Attribute::L(values) => tagged(out, "L", |out| list(out, values, attribute)),
         Attribute::M(map) => tagged(out, "M", |out| item(out, map)),

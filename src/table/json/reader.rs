@@ -1,15 +1,15 @@
 //! A JSON text in; its objects, lists and strings, one after another, out. Must not know what they mean.
 //!
-//! It reads the text once, and copies nothing: a string is a place in the text. serde_json reads strings with escapes, numbers, and members that
-//! nobody asks for.
+//! It reads the text once, and copies nothing: a string is a place in the text. serde_json reads strings with escapes,
+//! numbers, and members that nobody asks for.
 
 use crate::table::data::text::plain_length;
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// How deep lists and objects may be within each other. DynamoDB takes 32 levels (DynamoDB developer guide, "Constraints"), and each has an
-/// object for its type.
+/// How deep lists and objects may be within each other. DynamoDB takes 32 levels (DynamoDB developer guide,
+/// "Constraints"), and each has an object for its type.
 const LEVELS: u32 = 128;
 
 /// Why a JSON text cannot be read.

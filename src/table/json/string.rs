@@ -12,7 +12,8 @@ pub fn push_json_text(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Writes the text of an attribute as a JSON string. If it is a part of an answer, it has no escapes there, and needs none here.
+/// Writes the text of an attribute as a JSON string. If it is a part of an answer, it has no escapes there, and needs
+/// none here.
 pub fn push_text(out: &mut Vec<u8>, text: &Text) {
     if text.is_plain_json() { push_plain(out, text.as_bytes()) } else { push_json_text(out, text) }
 }

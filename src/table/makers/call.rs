@@ -1,4 +1,5 @@
-//! What every kind of call says of itself, so that whatever makes calls needs no method for each kind. Must not know who makes them.
+//! What every kind of call says of itself, so that whatever makes calls needs no method for each kind. Must not know
+//! who makes them.
 
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::data_store::Metered;

@@ -1,5 +1,5 @@
-//! What makes one attempt of a call: the AWS SDK, the direct client, or the embedded engine. The SDK's requests differ by the kind of call, which
-//! makes them itself.
+//! What makes one attempt of a call: the AWS SDK, the direct client, or the embedded engine. The SDK's requests differ
+//! by the kind of call, which makes them itself.
 
 use super::call::Call;
 use super::direct::DirectMaker;
@@ -22,8 +22,8 @@ pub(in crate::table) enum CallMaker<'a> {
 }
 
 impl<'a> CallMaker<'a> {
-    /// Makes one attempt. Gives what the answer tells, and the capacity units consumed. The tally keeps the id of the answer, but for
-    /// answers of the SDK.
+    /// Makes one attempt. Gives what the answer tells, and the capacity units consumed. The tally keeps the id of the
+    /// answer, but for answers of the SDK.
     pub(in crate::table) fn make<'c, C: Call>(
         self,
         call: &'c C,

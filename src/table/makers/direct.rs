@@ -17,10 +17,14 @@ pub(in crate::table) struct DirectMaker {
 
 impl DirectMaker {
     /// Makes one attempt. Gives what the answer tells, and the capacity units consumed.
-    pub(in crate::table) async fn make<C: Call>(&self, call: &C, tally: Option<&CallTally>) -> Result<Metered<C::Answer>, AttemptFailure> {
+    pub(in crate::table) async fn make<C: Call>(
+        &self,
+        call: &C,
+        tally: Option<&CallTally>,
+    ) -> Result<Metered<C::Answer>, AttemptFailure> {
         let body = self.connection.send(call.operation(), call.json(), tally).await?;
-        // The text is checked as a whole, not string by string. It is copied, so that the connection reads into the same memory again, while
-        // the items keep no more than they need.
+        // The text is checked as a whole, not string by string. It is copied, so that the connection reads into the
+        // same memory again, while the items keep no more than they need.
         let text = std::str::from_utf8(&body).map_err(|error| broken(format!("the answer is no text: {error}")))?;
         let text = Arc::new(text.to_owned());
         drop(body);

@@ -1,5 +1,5 @@
-//! A call of any kind in; the embedded engine's answer to it, or the attempt's failure, out. No HTTP, and JSON only for an observer of
-//! what is sent.
+//! A call of any kind in; the embedded engine's answer to it, or the attempt's failure, out. No HTTP, and JSON only for
+//! an observer of what is sent.
 
 use super::call::Call;
 use crate::table::attempt::failure::AttemptFailure;

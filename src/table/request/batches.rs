@@ -1,5 +1,5 @@
-//! The ids of Gets in; what they found out. Each Get is read once until the next write: 100 keys in each BatchGetItem, side by side, or a
-//! single one by GetItem. Must not know how its callers join.
+//! The ids of Gets in; what they found out. Each Get is read once until the next write: 100 keys in each BatchGetItem,
+//! side by side, or a single one by GetItem. Must not know how its callers join.
 
 use super::cached_reads::{CachedGet, read_items};
 use super::interner::GetId;
@@ -29,7 +29,8 @@ impl FoundGets {
     /// The Gets that are not read yet, each once, in the order of their ids.
     fn missing(&self, ids: &[GetId]) -> Vec<GetId> {
         let results = self.results();
-        let mut missing: Vec<GetId> = ids.iter().copied().filter(|id| !matches!(results.get(id.place()), Some(Some(_)))).collect();
+        let mut missing: Vec<GetId> =
+            ids.iter().copied().filter(|id| !matches!(results.get(id.place()), Some(Some(_)))).collect();
         missing.sort_unstable();
         missing.dedup();
         missing
@@ -109,7 +110,11 @@ async fn read_missing(session: &Session, found: &FoundGets, ids: &[GetId]) {
     asked.sort_by(|a, b| a.item().cmp(&b.item()).then_with(|| a.get.cmp(b.get)));
     let tables: SmallVec<[(&[PendingGet<'_>], AttributeNames); 1]> =
         asked.chunk_by(|a, b| a.get.table == b.get.table).map(|of_table| (of_table, projection(of_table))).collect();
-    let items = || tables.iter().flat_map(|(of_table, projection)| of_table.chunk_by(|a, b| a.item() == b.item()).zip(repeat(projection)));
+    let items = || {
+        tables
+            .iter()
+            .flat_map(|(of_table, projection)| of_table.chunk_by(|a, b| a.item() == b.item()).zip(repeat(projection)))
+    };
     let wanted = items().filter_map(|(item, projection)| {
         let PendingGet { get, key, .. } = item.first()?;
         let consistent = item.iter().any(|asked| asked.id.consistent());
@@ -118,14 +123,24 @@ async fn read_missing(session: &Session, found: &FoundGets, ids: &[GetId]) {
         Some(CachedGet { request: ItemRequest { table: &get.table, key, projection, consistent }, max_age })
     });
     let outcomes = read_items(session, &wanted.collect::<SmallVec<[CachedGet<'_>; 1]>>()).await;
-    found.keep(items().zip(outcomes).flat_map(|((item, _), outcome)| item.iter().map(move |asked| (asked.id, outcome.clone()))));
+    found.keep(
+        items()
+            .zip(outcomes)
+            .flat_map(|((item, _), outcome)| item.iter().map(move |asked| (asked.id, outcome.clone()))),
+    );
 }
 
 /// The attributes to read of a table. BatchGetItem takes one list for each table: the union, if its Gets differ.
 fn projection(of_table: &[PendingGet<'_>]) -> AttributeNames {
     let lists = || of_table.iter().map(|asked| &asked.get.projection);
     // The keys of a table have the same attributes.
-    let keys = || of_table.iter().take(1).flat_map(|asked| once(&asked.key.partition).chain(&asked.key.sort)).map(|(name, _)| name);
+    let keys = || {
+        of_table
+            .iter()
+            .take(1)
+            .flat_map(|asked| once(&asked.key.partition).chain(&asked.key.sort))
+            .map(|(name, _)| name)
+    };
     // A list without names asks for all.
     if lists().any(|list| list.is_empty()) {
         return AttributeNames::default();
@@ -154,7 +169,11 @@ mod tests {
 
     fn asked(gets: &[Get]) -> AttributeNames {
         let mut interner = crate::table::request::interner::Interner::default();
-        let asked = gets.iter().map(|get| PendingGet { id: interner.id(Arc::new(get.clone())), get, key: Cow::Borrowed(&get.key) });
+        let asked = gets.iter().map(|get| PendingGet {
+            id: interner.id(Arc::new(get.clone())),
+            get,
+            key: Cow::Borrowed(&get.key),
+        });
         projection(&asked.collect::<Vec<_>>())
     }
 

@@ -1,5 +1,5 @@
-//! The reads of a request that the cache may answer in; their answers, from the cache, from another request's call, or from a call of their
-//! own, out. Must not know plans.
+//! The reads of a request that the cache may answer in; their answers, from the cache, from another request's call, or
+//! from a call of their own, out. Must not know plans.
 
 use super::concurrently::concurrently;
 use super::session::{CallRecord, Session, lost, milliseconds};
@@ -46,8 +46,8 @@ struct ToRead<'a> {
     fill: Option<Fill>,
 }
 
-/// Reads items, no key twice. What the cache has leaves the batches; what another request is reading is waited for. The results are in the
-/// order of `wanted`.
+/// Reads items, no key twice. What the cache has leaves the batches; what another request is reading is waited for. The
+/// results are in the order of `wanted`.
 pub(super) async fn read_items(session: &Session, wanted: &[CachedGet<'_>]) -> Vec<GetResult> {
     if let Some(cache) = session.cache.as_ref().filter(|_| wanted.iter().any(|item| item.max_age.is_some())) {
         // Its future is large, and most reads need none.
@@ -85,7 +85,9 @@ async fn read_through(cache: &Arc<TableCache>, session: &Session, wanted: &[Cach
     // The record of what the cache answers comes before those of the calls.
     let of_cache = (to_read.len() < wanted.len()).then(|| session.reserve());
     let reading = read_and_keep(session, to_read);
-    let waiting = joined.into_iter().map(async |(position, other)| (position, wait(session, cache, &wanted[position], other).await));
+    let waiting = joined
+        .into_iter()
+        .map(async |(position, other)| (position, wait(session, cache, &wanted[position], other).await));
     let waiting = concurrently(waiting);
     let (read, waited) = join(reading, waiting).await;
     let mut answered: Vec<usize> = (0..wanted.len()).filter(|position| results[*position].is_some()).collect();
@@ -102,7 +104,10 @@ async fn read_through(cache: &Arc<TableCache>, session: &Session, wanted: &[Cach
         session.bytes.add_items(items());
         let operation = if answered.len() == 1 { "GetItem" } else { "BatchGetItem" };
         let table = joined_tables(answered.iter().map(|position| wanted[*position].request.table));
-        session.record(slot, CallRecord { keys: answered.len(), ..CallRecord::of_cache(operation, table, items().count(), begun) });
+        session.record(
+            slot,
+            CallRecord { keys: answered.len(), ..CallRecord::of_cache(operation, table, items().count(), begun) },
+        );
     }
     results
 }
@@ -120,7 +125,9 @@ async fn read_and_keep(session: &Session, to_read: Vec<ToRead<'_>>) -> Vec<(usiz
         chunks
     };
     let calls = chunks.into_iter().map(async |(slot, chunk)| {
-        let wider = |request: ItemRequest<'_>| projections.get(request.table).cloned().unwrap_or_else(|| request.projection.into());
+        let wider = |request: ItemRequest<'_>| {
+            projections.get(request.table).cloned().unwrap_or_else(|| request.projection.into())
+        };
         let lists: Vec<AttributeNames> = chunk.iter().map(|one| wider(one.request)).collect();
         let requests: Vec<ItemRequest<'_>> =
             chunk.iter().zip(&lists).map(|(one, projection)| ItemRequest { projection, ..one.request }).collect();
@@ -140,7 +147,8 @@ async fn read_and_keep(session: &Session, to_read: Vec<ToRead<'_>>) -> Vec<(usiz
     concurrently(calls).await.into_iter().flatten().collect()
 }
 
-/// The attributes to read of each table of which the cache asks for more than the request does. A call takes one list for each table.
+/// The attributes to read of each table of which the cache asks for more than the request does. A call takes one list
+/// for each table.
 fn projections(to_read: &[ToRead<'_>]) -> BTreeMap<String, AttributeNames> {
     let mut wider: BTreeMap<&str, BTreeSet<&AttributeName>> = BTreeMap::new();
     for ToRead { request, fill, .. } in to_read {
@@ -150,7 +158,9 @@ fn projections(to_read: &[ToRead<'_>]) -> BTreeMap<String, AttributeNames> {
     }
     // No attributes are all.
     let is_whole = |table: &str| {
-        to_read.iter().any(|one| one.request.table == table && one.fill.as_ref().is_some_and(|fill| fill.projection().is_empty()))
+        to_read
+            .iter()
+            .any(|one| one.request.table == table && one.fill.as_ref().is_some_and(|fill| fill.projection().is_empty()))
     };
     wider
         .into_iter()
@@ -162,7 +172,12 @@ fn projections(to_read: &[ToRead<'_>]) -> BTreeMap<String, AttributeNames> {
 }
 
 /// Waits for another request's call of an item; makes the call if that fails. Also gives whether the cache answers.
-async fn wait(session: &Session, cache: &Arc<TableCache>, wanted: &CachedGet<'_>, joined: FlightWaiter) -> (GetResult, bool) {
+async fn wait(
+    session: &Session,
+    cache: &Arc<TableCache>,
+    wanted: &CachedGet<'_>,
+    joined: FlightWaiter,
+) -> (GetResult, bool) {
     let CachedGet { request, max_age } = wanted;
     let again = || cache.item(request.table, request.key, request.projection, seconds(max_age.unwrap_or_default()));
     match turn(session, joined, again).await {
@@ -200,19 +215,30 @@ pub(super) async fn read_page(
             session.bytes.add_page(query, &page, units);
             let index = query.index.as_deref().map(str::to_owned);
             let operation = if query.partition.is_some() { "Query" } else { "Scan" };
-            session.record(slot, CallRecord { index, ..CallRecord::of_cache(operation, query.table.to_string(), page.items.len(), begun) });
+            session.record(
+                slot,
+                CallRecord {
+                    index,
+                    ..CallRecord::of_cache(operation, query.table.to_string(), page.items.len(), begun)
+                },
+            );
             Ok(Page::clone(&page))
         }
         Turn::Answer(CacheAnswer::Item(_)) => Err(lost()),
         Turn::Fill(fill) => {
             let projection = fill.projection().clone();
             let wider = match &query.projection {
-                Some(own) if **own != *projection => Cow::Owned(Query { projection: Some(projection.clone()), ..query.clone() }),
+                Some(own) if **own != *projection => {
+                    Cow::Owned(Query { projection: Some(projection.clone()), ..query.clone() })
+                }
                 _ => Cow::Borrowed(query),
             };
             let answer = read(&wider).await;
             fill.end(
-                answer.as_ref().map(|(page, units)| CacheAnswer::Page(Arc::new(page.clone()), *units)).map_err(Clone::clone),
+                answer
+                    .as_ref()
+                    .map(|(page, units)| CacheAnswer::Page(Arc::new(page.clone()), *units))
+                    .map_err(Clone::clone),
                 projection,
             );
             answer.map(|(page, _)| page)
@@ -228,7 +254,8 @@ enum Turn {
     Fill(Fill),
 }
 
-/// Waits until another's call is answered, or until it is one's own turn to make the call, but not longer than the request lasts.
+/// Waits until another's call is answered, or until it is one's own turn to make the call, but not longer than the
+/// request lasts.
 async fn turn(session: &Session, mut joined: FlightWaiter, again: impl Fn() -> Claim) -> Result<Turn, TableError> {
     let mut failed = false;
     loop {
@@ -239,7 +266,9 @@ async fn turn(session: &Session, mut joined: FlightWaiter, again: impl Fn() -> C
         match outcome {
             Some(Ok(found)) => return Ok(Turn::Answer(found)),
             // The first failure may be that of the other request alone, as every end of its time or its bytes is.
-            Some(Err(error)) if failed && !matches!(error.kind, TableErrorKind::Timeout | TableErrorKind::TooMuch) => return Err(error),
+            Some(Err(error)) if failed && !matches!(error.kind, TableErrorKind::Timeout | TableErrorKind::TooMuch) => {
+                return Err(error);
+            }
             Some(Err(_)) => failed = true,
             None => {}
         }

@@ -7,8 +7,8 @@ use std::future::Future;
 /// The outputs of futures, each of which is polled when it is woken.
 type InOrder<F> = Collect<FuturesOrdered<F>, Vec<<F as Future>::Output>>;
 
-/// Runs futures side by side. They begin in their order, and each is polled when it is woken. (`join_all` polls up to 30 futures whenever one
-/// of them is woken: of a wave's calls, each answer would poll all the others again.)
+/// Runs futures side by side. They begin in their order, and each is polled when it is woken. (`join_all` polls up to
+/// 30 futures whenever one of them is woken: of a wave's calls, each answer would poll all the others again.)
 pub fn concurrently<F: Future>(futures: impl IntoIterator<Item = F>) -> Either<JoinAll<F>, InOrder<F>> {
     let futures = futures.into_iter();
     match futures.size_hint() {

@@ -1,9 +1,10 @@
-//! One bound for the calls in flight of all requests of a process, shared fairly: a request and the size of its next call in; a place for
-//! the call out, when it is its turn. Must not know calls.
+//! One bound for the calls in flight of all requests of a process, shared fairly: a request and the size of its next
+//! call in; a place for the call out, when it is its turn. Must not know calls.
 //!
-//! A free place goes to the request that has had the least, its next call included; among equals, to the one that has waited longest. So a
-//! request with one small call passes those with large calls or with many. Every fourth place goes to the request that has waited longest, so
-//! that small requests do not stop a large one. Large calls never have all places.
+//! A free place goes to the request that has had the least, its next call included; among equals, to the one that has
+//! waited longest. So a request with one small call passes those with large calls or with many. Every fourth place goes
+//! to the request that has waited longest, so that small requests do not stop a large one. Large calls never have all
+//! places.
 
 use foldhash::quality::RandomState;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -109,7 +110,8 @@ impl CallGate {
 }
 
 impl Turnstile {
-    /// Waits for a place for a call that reads or writes up to this many items. A caller that stops waiting loses only its turn.
+    /// Waits for a place for a call that reads or writes up to this many items. A caller that stops waiting loses only
+    /// its turn.
     pub async fn place(&self, items: usize) -> CallPlace {
         loop {
             let asked = self.gate.turns().ask(self.request, items as u64);
@@ -208,7 +210,8 @@ impl Turns {
         first.map(|((_, request), lane)| (lane, request))
     }
 
-    /// Changes what is known of a request, and where it waits with it. Nothing else may change it, or it would be looked for where it is not.
+    /// Changes what is known of a request, and where it waits with it. Nothing else may change it, or it would be
+    /// looked for where it is not.
     fn change<T>(&mut self, request: u64, change: impl FnOnce(&mut Share) -> T) -> T {
         let share = self.requests.entry(request).or_default();
         let before = share.ranks();
@@ -258,8 +261,8 @@ impl Share {
         self.waiting.each_ref().map(|waiting| waiting.calls.front().map(|(size, _)| (self.had + size, waiting.turn)))
     }
 
-    /// Takes the call that waits first in a lane: its size and its waiter. If callers have stopped waiting, it takes their calls away, and
-    /// none: the call behind them may have another rank.
+    /// Takes the call that waits first in a lane: its size and its waiter. If callers have stopped waiting, it takes
+    /// their calls away, and none: the call behind them may have another rank.
     fn next_call(&mut self, lane: usize, turn: u64) -> Option<(u64, oneshot::Sender<CallPlace>)> {
         let waiting = &mut self.waiting[lane];
         let left = waiting.calls.iter().take_while(|(_, waiter)| waiter.is_closed()).count();
@@ -321,22 +324,27 @@ mod tests {
         drop(first.place(1).now_or_never().unwrap());
         drop((first, second, third));
         let turns = gate.turns();
-        assert!(turns.requests.is_empty() && turns.lanes.iter().all(|lane| lane.least.is_empty() && lane.longest.is_empty()));
+        assert!(
+            turns.requests.is_empty()
+                && turns.lanes.iter().all(|lane| lane.least.is_empty() && lane.longest.is_empty())
+        );
     }
 
-    /// Which requests have the places of a gate with two of them, in order. The first request has both at the start, and each has one call
-    /// after the other of its size.
+    /// Which requests have the places of a gate with two of them, in order. The first request has both at the start,
+    /// and each has one call after the other of its size.
     async fn order(sizes: &[usize], calls: &[usize]) -> Vec<usize> {
         let gate = CallGate::new(2);
         let requests: Vec<Turnstile> = sizes.iter().map(|_| gate.turnstile()).collect();
         let mut running = VecDeque::from([requests[0].place(1).await, requests[0].place(1).await]);
-        let mut waiting: Vec<_> = calls.iter().map(|request| (*request, Box::pin(requests[*request].place(sizes[*request])))).collect();
+        let mut waiting: Vec<_> =
+            calls.iter().map(|request| (*request, Box::pin(requests[*request].place(sizes[*request])))).collect();
         assert!(waiting.iter_mut().all(|(_, place)| place.as_mut().now_or_never().is_none()));
         let mut order = Vec::new();
         while !waiting.is_empty() {
             drop(running.pop_front());
-            let next =
-                waiting.iter_mut().position(|(_, place)| place.as_mut().now_or_never().map(|place| running.push_back(place)).is_some());
+            let next = waiting
+                .iter_mut()
+                .position(|(_, place)| place.as_mut().now_or_never().map(|place| running.push_back(place)).is_some());
             order.extend(next.map(|next| waiting.remove(next).0));
         }
         order

@@ -1,5 +1,5 @@
-//! The Gets of one request in, a small number for each distinct one out. The loader clones and hashes its keys many times, which is cheap
-//! for a number. Must not know calls.
+//! The Gets of one request in, a small number for each distinct one out. The loader clones and hashes its keys many
+//! times, which is cheap for a number. Must not know calls.
 
 use crate::table::data::call::Get;
 use foldhash::quality::RandomState;

@@ -1,5 +1,5 @@
-//! The reads of one request as plain data in, items out. Gets are batched and read once; calls are bounded, counted, and ended by the
-//! deadline. Must not know plans or the AWS SDK.
+//! The reads of one request as plain data in, items out. Gets are batched and read once; calls are bounded, counted,
+//! and ended by the deadline. Must not know plans or the AWS SDK.
 
 use super::batches::{self, FoundGets, JoinedGets};
 use super::cached_reads::{self, WantedPage};
@@ -43,12 +43,17 @@ impl Loaders {
     }
 
     /// Loaders whose calls take turns with those of all requests of a gate, and which share a cache with them.
-    pub fn through(gate: &Arc<CallGate>, store: (Arc<dyn DataStore>, Option<Arc<TableCache>>), deadline: Instant) -> Self {
+    pub fn through(
+        gate: &Arc<CallGate>,
+        store: (Arc<dyn DataStore>, Option<Arc<TableCache>>),
+        deadline: Instant,
+    ) -> Self {
         let session = Arc::new(Session::new(gate, store, deadline));
         Self { session, gets: Mutex::default() }
     }
 
-    /// Sets how many bytes of items the request may read from now on, including those that filters and counts look at. `None` is no bound.
+    /// Sets how many bytes of items the request may read from now on, including those that filters and counts look at.
+    /// `None` is no bound.
     pub fn bound_reads(&self, most: Option<u64>) {
         self.session.bytes.bound(most);
     }
@@ -58,18 +63,20 @@ impl Loaders {
         self.session.begin_wave();
     }
 
-    /// Forgets what was read, after a write: later Gets read again. Concurrent Gets keep their loader, whose results no later Get sees.
+    /// Forgets what was read, after a write: later Gets read again. Concurrent Gets keep their loader, whose results no
+    /// later Get sees.
     pub(super) fn forget(&self) {
         *self.gets() = Gets::default();
     }
 
-    /// Reads items, each distinct key once until the next write: 100 in each BatchGetItem, side by side, or a single one by GetItem. Gets of
-    /// other tasks join the batch. The results are in the order of `gets`.
+    /// Reads items, each distinct key once until the next write: 100 in each BatchGetItem, side by side, or a single
+    /// one by GetItem. Gets of other tasks join the batch. The results are in the order of `gets`.
     pub async fn get<'a>(&self, gets: impl Into<Cow<'a, [Get]>>) -> Vec<GetResult> {
         self.get_shared(gets.into().into_owned().into_iter().map(Arc::new).collect(), true).await
     }
 
-    /// Reads items as [`Self::get`] does. Where `joins` is false, the caller knows that no other task of the request reads now.
+    /// Reads items as [`Self::get`] does. Where `joins` is false, the caller knows that no other task of the request
+    /// reads now.
     pub async fn get_shared(&self, gets: Vec<Arc<Get>>, joins: bool) -> Vec<GetResult> {
         let ids = self.ids(gets);
         if !joins {
@@ -82,10 +89,13 @@ impl Loaders {
         }
         // Boxed, as most requests have one task.
         let mut outcomes = Box::pin(loader.try_load_many(ids.clone())).await.unwrap_or_default();
-        ids.iter().map(|id| outcomes.remove(id).or_else(|| found.all(&[*id])?.pop()).unwrap_or_else(|| Err(lost()))).collect()
+        ids.iter()
+            .map(|id| outcomes.remove(id).or_else(|| found.all(&[*id])?.pop()).unwrap_or_else(|| Err(lost())))
+            .collect()
     }
 
-    /// Adds the results of Gets that came by another call, so that they need none. An item must have all attributes of its Get.
+    /// Adds the results of Gets that came by another call, so that they need none. An item must have all attributes of
+    /// its Get.
     pub fn prime(&self, known: Vec<(Arc<Get>, Option<Arc<Item>>)>) {
         let (gets, items): (Vec<Arc<Get>>, Vec<_>) = known.into_iter().unzip();
         let (ids, found) = (self.ids(gets), self.gets().found.clone());
@@ -102,8 +112,9 @@ impl Loaders {
         self.gets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The Gets since the last write, and what joins those of several tasks. That runs its batches one after another, so it gets all keys at
-    /// once, and [`batches`] makes the chunks. One yield lets every Get of the same task join the batch.
+    /// The Gets since the last write, and what joins those of several tasks. That runs its batches one after another,
+    /// so it gets all keys at once, and [`batches`] makes the chunks. One yield lets every Get of the same task join
+    /// the batch.
     fn joining(&self) -> (Arc<FoundGets>, Joining) {
         let Gets { found, loader } = &mut *self.gets();
         let new = || {

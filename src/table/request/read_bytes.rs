@@ -35,9 +35,10 @@ impl ReadBytes {
     pub(super) fn check(&self) -> Result<(), TableError> {
         let (read, most) = (self.read.load(Ordering::Relaxed), self.most.load(Ordering::Relaxed));
         match read > most {
-            true => {
-                Err(TableError { kind: TableErrorKind::TooMuch, detail: format!("the request has read {read} bytes, more than {most}") })
-            }
+            true => Err(TableError {
+                kind: TableErrorKind::TooMuch,
+                detail: format!("the request has read {read} bytes, more than {most}"),
+            }),
             false => Ok(()),
         }
     }
@@ -49,7 +50,8 @@ impl ReadBytes {
         }
     }
 
-    /// Counts a page: the arrived items or, if a filter or a count looked at more, the bytes that the server charged for.
+    /// Counts a page: the arrived items or, if a filter or a count looked at more, the bytes that the server charged
+    /// for.
     pub(super) fn add_page(&self, query: &Query, page: &Page, units: f64) {
         let looked_at = if query.consistent { units * UNIT_BYTES } else { units * UNIT_BYTES * 2.0 };
         match query.filter.is_some() || query.projection.is_none() {

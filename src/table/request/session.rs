@@ -1,4 +1,5 @@
-//! What all calls of one request share: the store, the deadline, the places for calls, the bytes read, and the record of each call.
+//! What all calls of one request share: the store, the deadline, the places for calls, the bytes read, and the record
+//! of each call.
 
 use super::gate::{CallGate, CallPlace, Turnstile};
 use super::interner::Interner;
@@ -21,7 +22,8 @@ pub const CALLS_IN_FLIGHT: usize = 32;
 /// A call that was made, as `extensions.keyfold.calls` shows it.
 #[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct CallRecord {
-    /// `GetItem`, `BatchGetItem`, `Query`, `Scan`, `PutItem`, `UpdateItem`, `DeleteItem`, `TransactWriteItems`, `BatchWriteItem`.
+    /// `GetItem`, `BatchGetItem`, `Query`, `Scan`, `PutItem`, `UpdateItem`, `DeleteItem`, `TransactWriteItems`,
+    /// `BatchWriteItem`.
     pub operation: &'static str,
     /// The table, or the tables joined by a comma.
     pub table: String,
@@ -66,7 +68,15 @@ impl CallRecord {
     /// The record of a call that began then, by what was counted of it. Its name and its items are to be added.
     pub(super) fn ended(begun: Instant, tally: CallTally, failed: bool) -> Self {
         let (retries, throttles, hedged) = (tally.retries(), tally.throttles(), tally.is_hedged());
-        Self { ms: milliseconds(begun), failed, retries, throttles, hedged, request_id: tally.into_request_id(), ..Self::default() }
+        Self {
+            ms: milliseconds(begun),
+            failed,
+            retries,
+            throttles,
+            hedged,
+            request_id: tally.into_request_id(),
+            ..Self::default()
+        }
     }
 }
 
@@ -103,7 +113,11 @@ pub(super) struct Session {
 
 impl Session {
     /// A session that has made no call.
-    pub(super) fn new(gate: &Arc<CallGate>, (store, cache): (Arc<dyn DataStore>, Option<Arc<TableCache>>), deadline: Instant) -> Self {
+    pub(super) fn new(
+        gate: &Arc<CallGate>,
+        (store, cache): (Arc<dyn DataStore>, Option<Arc<TableCache>>),
+        deadline: Instant,
+    ) -> Self {
         Self {
             store,
             cache,
@@ -151,7 +165,8 @@ impl Session {
         calls.into_iter().filter_map(|(_, call)| call).collect()
     }
 
-    /// Takes the next place in the list of calls. It happens before any waiting, so that the order depends on the plan alone.
+    /// Takes the next place in the list of calls. It happens before any waiting, so that the order depends on the plan
+    /// alone.
     pub(super) fn reserve(&self) -> usize {
         self.reserve_after(0)
     }
@@ -175,7 +190,9 @@ impl Session {
 
     /// Waits until one more call may run, which reads or writes up to this many items.
     pub(super) async fn permit(&self, items: usize) -> Result<CallPermit<'_>, TableError> {
-        let turn = async { Some(CallPermit { _own: self.permits.acquire().await.ok()?, _place: self.turnstile.place(items).await }) };
+        let turn = async {
+            Some(CallPermit { _own: self.permits.acquire().await.ok()?, _place: self.turnstile.place(items).await })
+        };
         let mut turn = pin!(turn);
         // Mostly there is room at once, and no need for a timer.
         let ended = match turn.as_mut().now_or_never() {
@@ -207,7 +224,10 @@ impl Session {
         let table = joined_tables(wanted.iter().map(|item| item.table));
         let failed = outcomes.iter().any(Result::is_err);
         let keys = wanted.len();
-        self.record(slot, CallRecord { operation, table, keys, items, capacity, ..CallRecord::ended(begun, tally, failed) });
+        self.record(
+            slot,
+            CallRecord { operation, table, keys, items, capacity, ..CallRecord::ended(begun, tally, failed) },
+        );
         outcomes
     }
 }

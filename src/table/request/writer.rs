@@ -1,5 +1,5 @@
-//! The writes of one request as plain data in, their results out. Each is counted among the request's calls, and later Gets of the request
-//! read again.
+//! The writes of one request as plain data in, their results out. Each is counted among the request's calls, and later
+//! Gets of the request read again.
 
 use super::loaders::Loaders;
 use super::session::CallRecord;
@@ -19,8 +19,9 @@ impl Loaders {
         Backoff::new(self.session.store.retries())
     }
 
-    /// Makes one write by PutItem, UpdateItem or DeleteItem. Gives the item as it is after an update, and as it was before a put or a
-    /// delete; `None` if there was none. A write that may have been made is never sent again: it is [`WriteError::Uncertain`].
+    /// Makes one write by PutItem, UpdateItem or DeleteItem. Gives the item as it is after an update, and as it was
+    /// before a put or a delete; `None` if there was none. A write that may have been made is never sent again: it is
+    /// [`WriteError::Uncertain`].
     pub async fn write(&self, call: &WriteCall) -> Result<Option<Item>, WriteError> {
         let session = &self.session;
         let slot = session.reserve();
@@ -34,7 +35,8 @@ impl Loaders {
             (None, _) => {}
         }
         self.forget();
-        let (items, capacity) = answer.as_ref().map_or((0, 0.0), |(item, capacity)| (usize::from(item.is_some()), *capacity));
+        let (items, capacity) =
+            answer.as_ref().map_or((0, 0.0), |(item, capacity)| (usize::from(item.is_some()), *capacity));
         if let Some(operation) = call.action.operation() {
             let (table, ended) = (call.table.to_string(), CallRecord::ended(begun, tally, has_failed(&answer)));
             session.record(slot, CallRecord { operation, table, keys: 1, items, capacity, write: true, ..ended });
@@ -42,8 +44,8 @@ impl Loaders {
         answer.map(|(item, _)| item)
     }
 
-    /// Makes all writes or none by TransactWriteItems; no writes need no call. The token of up to 36 bytes is the same in every attempt, so
-    /// that repeating an attempt never writes twice.
+    /// Makes all writes or none by TransactWriteItems; no writes need no call. The token of up to 36 bytes is the same
+    /// in every attempt, so that repeating an attempt never writes twice.
     pub async fn transact(&self, calls: &[WriteCall], token: &str) -> Result<(), WriteError> {
         if calls.is_empty() {
             return Ok(());
@@ -66,16 +68,16 @@ impl Loaders {
         answer.map(drop)
     }
 
-    /// Deletes items by BatchWriteItem, 25 in each call, some calls side by side. Keys that no item can have need no call. After
-    /// [`WriteError::Uncertain`], some items are deleted: repeat the call to delete the rest.
+    /// Deletes items by BatchWriteItem, 25 in each call, some calls side by side. Keys that no item can have need no
+    /// call. After [`WriteError::Uncertain`], some items are deleted: repeat the call to delete the rest.
     pub async fn delete_batch(&self, table: &str, keys: Vec<Key>) -> Result<(), WriteError> {
         let mut seen = HashSet::new();
         let keys = keys.into_iter().filter(|key| key_can_exist(key) && seen.insert(canonical(key).into_owned()));
         self.batches(table, keys.map(BatchWrite::Delete)).await
     }
 
-    /// Puts items by BatchWriteItem, 25 in each call, some calls side by side. They replace items with the same keys; no two may have one
-    /// key. Repeat the call after [`WriteError::Uncertain`].
+    /// Puts items by BatchWriteItem, 25 in each call, some calls side by side. They replace items with the same keys;
+    /// no two may have one key. Repeat the call after [`WriteError::Uncertain`].
     pub async fn put_batch(&self, table: &str, items: Vec<Item>) -> Result<(), WriteError> {
         self.batches(table, items.into_iter().map(BatchWrite::Put)).await
     }
@@ -109,8 +111,17 @@ impl Loaders {
         self.forget();
         let capacity = answer.as_ref().map_or(0.0, |(_, capacity)| *capacity);
         let (operation, table) = ("BatchWriteItem", table.to_owned());
-        session
-            .record(slot, CallRecord { operation, table, keys, capacity, write: true, ..CallRecord::ended(begun, tally, answer.is_err()) });
+        session.record(
+            slot,
+            CallRecord {
+                operation,
+                table,
+                keys,
+                capacity,
+                write: true,
+                ..CallRecord::ended(begun, tally, answer.is_err())
+            },
+        );
         answer.map(drop)
     }
 }

@@ -38,7 +38,8 @@ impl<'a> Backoff<'a> {
         Self { budget: None, pace, failures: 0 }
     }
 
-    /// Waits before the next attempt, and goes on waiting while the budget is empty; `false` where that would end after the deadline.
+    /// Waits before the next attempt, and goes on waiting while the budget is empty; `false` where that would end after
+    /// the deadline.
     pub async fn wait(&mut self, deadline: Instant) -> bool {
         self.wait_at_least(Duration::ZERO, deadline, false).await
     }
@@ -48,7 +49,8 @@ impl<'a> Backoff<'a> {
         self.wait_at_least(Duration::ZERO, deadline, true).await
     }
 
-    /// Waits before asking for what an answer left over: as a retry if the answer brought nothing, otherwise shortly and without the budget.
+    /// Waits before asking for what an answer left over: as a retry if the answer brought nothing, otherwise shortly
+    /// and without the budget.
     pub(in crate::table) async fn wait_for_more(&mut self, progress: bool, deadline: Instant) -> bool {
         if progress {
             self.failures = 0;
@@ -94,6 +96,9 @@ mod tests {
             waits += 1;
         }
         assert!(Instant::now() <= deadline && waits > 15, "{waits}");
-        assert!(backoff.wait_for_more(true, Instant::now() + Duration::from_millis(30)).await, "progress makes the next wait short");
+        assert!(
+            backoff.wait_for_more(true, Instant::now() + Duration::from_millis(30)).await,
+            "progress makes the next wait short"
+        );
     }
 }

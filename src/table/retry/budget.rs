@@ -1,8 +1,8 @@
 //! First attempts and retries of all requests of a store in; whether one more retry may be sent out.
 //!
-//! Retries add load to a server that is already in trouble, and can keep it there. So retries are a bounded share of first attempts,
-//! whatever the number of requests that want one, as in Finagle ("Retry Budgets") and in the AWS SDKs ("Retry behavior", the retry
-//! quota). The numbers are Finagle's.
+//! Retries add load to a server that is already in trouble, and can keep it there. So retries are a bounded share of
+//! first attempts, whatever the number of requests that want one, as in Finagle ("Retry Budgets") and in the AWS SDKs
+//! ("Retry behavior", the retry quota). The numbers are Finagle's.
 
 use std::sync::{Mutex, PoisonError};
 use tokio::time::Instant;

@@ -1,4 +1,5 @@
-//! Failures in; out: whether each is told in the log. A table that fails does so for every request, and a line for each would bury all others.
+//! Failures in; out: whether each is told in the log. A table that fails does so for every request, and a line for each
+//! would bury all others.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -56,7 +57,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn each_kind_has_a_line_a_second_with_the_number_of_those_without() {
         let lines = SparseLines::new();
-        assert_eq!([lines.tell("a"), lines.tell("b"), lines.tell("a"), lines.tell("a")], [Some(0), Some(0), None, None]);
+        assert_eq!(
+            [lines.tell("a"), lines.tell("b"), lines.tell("a"), lines.tell("a")],
+            [Some(0), Some(0), None, None]
+        );
         advance(EVERY).await;
         assert_eq!([lines.tell("a"), lines.tell("a"), lines.tell("b")], [Some(2), None, Some(0)]);
         let told = (0..6_000).filter(|_| lines.tell("a").is_some()).count();

@@ -1,8 +1,10 @@
-//! The outcomes of the attempts of each table's calls in; whether one more may be sent, and whether the table throttles, out.
+//! The outcomes of the attempts of each table's calls in; whether one more may be sent, and whether the table
+//! throttles, out.
 //!
-//! A table that does not answer would hold every call until its deadline. So its circuit opens after five attempts without an answer in
-//! three seconds. Calls then end at once, except one attempt a second that checks whether the table answers again (M. Nygard, "Release
-//! It!", "Circuit Breaker"). Any answer closes the circuit. A refusal, a throttle or a status of 500 is an answer.
+//! A table that does not answer would hold every call until its deadline. So its circuit opens after five attempts
+//! without an answer in three seconds. Calls then end at once, except one attempt a second that checks whether the
+//! table answers again (M. Nygard, "Release It!", "Circuit Breaker"). Any answer closes the circuit. A refusal, a
+//! throttle or a status of 500 is an answer.
 
 use foldhash::quality::RandomState;
 use std::collections::HashMap;
@@ -90,8 +92,8 @@ pub(in crate::table) struct PendingCall<'a> {
 }
 
 impl TableHealth {
-    /// Starts an attempt on tables, joined by commas. The error names a table whose circuit is open. Then only an attempt that may `probe`
-    /// is let through, once a second.
+    /// Starts an attempt on tables, joined by commas. The error names a table whose circuit is open. Then only an
+    /// attempt that may `probe` is let through, once a second.
     pub(in crate::table) fn begin<'a>(&'a self, tables: &'a str, probe: bool) -> Result<PendingCall<'a>, Silence> {
         let now = Instant::now();
         let mut all = self.lock();
@@ -128,7 +130,10 @@ impl TableHealth {
     /// The silence of a table whose circuit is open, as long as calls confirm it.
     pub(in crate::table) fn silence(&self, table: &str) -> Option<Silence> {
         let all = self.lock();
-        let seen = all.by_name.get(table).filter(|seen| seen.open && seen.missed.is_some_and(|at| at.elapsed() < READY_AGAIN))?;
+        let seen = all
+            .by_name
+            .get(table)
+            .filter(|seen| seen.open && seen.missed.is_some_and(|at| at.elapsed() < READY_AGAIN))?;
         Some(seen.silence(table, Instant::now()))
     }
 
@@ -265,7 +270,10 @@ mod tests {
         let late: Vec<PendingCall<'_>> = (0..ATTEMPTS).map(|_| health.begin("t", true).unwrap()).collect();
         advance(SILENCE).await;
         drop(late);
-        assert!(health.begin("t", true).is_ok() && health.begin("t", true).is_err(), "those that were given up late count");
+        assert!(
+            health.begin("t", true).is_ok() && health.begin("t", true).is_err(),
+            "those that were given up late count"
+        );
     }
 
     #[tokio::test(start_paused = true)]

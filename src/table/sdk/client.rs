@@ -1,4 +1,5 @@
-//! Where the tables are in; a configured client of the AWS SDK out, with the connector and the credentials of calls without it.
+//! Where the tables are in; a configured client of the AWS SDK out, with the connector and the credentials of calls
+//! without it.
 
 use crate::table::attempt::attempts::ATTEMPT_LIMIT;
 use crate::table::client::carrier::Network;
@@ -9,10 +10,14 @@ use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
-use aws_sdk_dynamodb::config::{BehaviorVersion, Builder, Config, Credentials, ProvideCredentials, Region, SharedHttpClient};
+use aws_sdk_dynamodb::config::{
+    BehaviorVersion, Builder, Config, Credentials, ProvideCredentials, Region, SharedHttpClient,
+};
 use aws_sdk_dynamodb::config::{HttpClient, StalledStreamProtectionConfig};
 use aws_sdk_dynamodbstreams::Client as Streams;
-use aws_sdk_dynamodbstreams::config::{BehaviorVersion as StreamsVersion, Builder as StreamsBuilder, Config as StreamsConfig};
+use aws_sdk_dynamodbstreams::config::{
+    BehaviorVersion as StreamsVersion, Builder as StreamsBuilder, Config as StreamsConfig,
+};
 use aws_smithy_http_client::proxy::ProxyConfig;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorSettings, SharedHttpConnector};
@@ -50,25 +55,34 @@ pub(in crate::table) fn embedded(connector: Connector) -> ConfiguredClient {
     let sdk = Client::from_conf(without_retries(config).build());
     let streams = StreamsConfig::builder().behavior_version(StreamsVersion::latest()).region(Region::new(ANY_REGION));
     let streams = streams.endpoint_url("http://embedded").allow_no_auth().http_client(connector.clone());
-    let streams = Streams::from_conf(streams.retry_config(RetryConfig::disabled()).timeout_config(TimeoutConfig::disabled()).build());
+    let streams = Streams::from_conf(
+        streams.retry_config(RetryConfig::disabled()).timeout_config(TimeoutConfig::disabled()).build(),
+    );
     ConfiguredClient { sdk, streams, network: Network::Played(SharedHttpConnector::new(connector)), credentials: None }
 }
 
 /// A client that sends by the given HTTP client, with the settings of [`connect`] but for credentials and region.
 pub(in crate::table) fn over(http: impl HttpClient + HttpConnector + Clone + 'static) -> ConfiguredClient {
     let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new(ANY_REGION));
-    let config = config.endpoint_url("http://localhost:8000").credentials_provider(any_credentials()).http_client(http.clone());
+    let config =
+        config.endpoint_url("http://localhost:8000").credentials_provider(any_credentials()).http_client(http.clone());
     let sdk = Client::from_conf(with_limits(config).build());
     let streams = StreamsConfig::builder().behavior_version(StreamsVersion::latest()).region(Region::new(ANY_REGION));
-    let streams = streams.endpoint_url("http://localhost:8000").credentials_provider(any_credentials()).http_client(http.clone());
-    let streams = Streams::from_conf(streams.retry_config(RetryConfig::disabled()).timeout_config(stream_limits()).build());
+    let streams =
+        streams.endpoint_url("http://localhost:8000").credentials_provider(any_credentials()).http_client(http.clone());
+    let streams =
+        Streams::from_conf(streams.retry_config(RetryConfig::disabled()).timeout_config(stream_limits()).build());
     let credentials = Some(SharedCredentialsProvider::new(any_credentials()));
     ConfiguredClient { sdk, streams, network: Network::Played(SharedHttpConnector::new(http)), credentials }
 }
 
-/// A client of DynamoDB or of a compatible server. It finds region and credentials as all AWS tools do: in the environment, the profile,
-/// the container or the machine. A compatible server gets placeholder credentials if there are none, because such servers ignore them.
-pub(in crate::table) async fn connect(endpoint_url: Option<&str>, region: Option<&str>) -> Result<ConfiguredClient, TableError> {
+/// A client of DynamoDB or of a compatible server. It finds region and credentials as all AWS tools do: in the
+/// environment, the profile, the container or the machine. A compatible server gets placeholder credentials if there
+/// are none, because such servers ignore them.
+pub(in crate::table) async fn connect(
+    endpoint_url: Option<&str>,
+    region: Option<&str>,
+) -> Result<ConfiguredClient, TableError> {
     let endpoint = endpoint_url.map(server_url).transpose()?;
     let mut loader = aws_config::defaults(BehaviorVersion::latest()).http_client(https_client(proxy_of_credentials()));
     if let Some(region) = region {
@@ -97,16 +111,28 @@ pub(in crate::table) async fn connect(endpoint_url: Option<&str>, region: Option
         streams = streams.credentials_provider(any_credentials());
         credentials = Some(SharedCredentialsProvider::new(any_credentials()));
     }
-    let streams = Streams::from_conf(streams.retry_config(RetryConfig::disabled()).timeout_config(stream_limits()).build());
-    Ok(ConfiguredClient { sdk: Client::from_conf(with_limits(config).build()), streams, network: Network::Real(connector), credentials })
+    let streams =
+        Streams::from_conf(streams.retry_config(RetryConfig::disabled()).timeout_config(stream_limits()).build());
+    Ok(ConfiguredClient {
+        sdk: Client::from_conf(with_limits(config).build()),
+        streams,
+        network: Network::Real(connector),
+        credentials,
+    })
 }
 
-/// The address of the streams in the environment or the profile: their own (`AWS_ENDPOINT_URL_DYNAMODB_STREAMS`), or else that of the tables
-/// (`AWS_ENDPOINT_URL_DYNAMODB`). To the AWS SDK, streams are another service, which it would ask in the region.
+/// The address of the streams in the environment or the profile: their own (`AWS_ENDPOINT_URL_DYNAMODB_STREAMS`), or
+/// else that of the tables (`AWS_ENDPOINT_URL_DYNAMODB`). To the AWS SDK, streams are another service, which it would
+/// ask in the region.
 fn configured_endpoint_of_streams(found: &SdkConfig) -> Option<String> {
     let configured = found.service_config()?;
     let address = |service: &str| {
-        let key = ServiceConfigKey::builder().service_id(service).env("AWS_ENDPOINT_URL").profile("endpoint_url").build().ok()?;
+        let key = ServiceConfigKey::builder()
+            .service_id(service)
+            .env("AWS_ENDPOINT_URL")
+            .profile("endpoint_url")
+            .build()
+            .ok()?;
         configured.load_config(key)
     };
     ["DynamoDB Streams", "DynamoDB"].into_iter().find_map(address)
@@ -125,8 +151,9 @@ fn connector() -> SharedHttpConnector {
 
 /// The SDK's HTTP client for `https://` and `http://`. All its calls share a pool of connections.
 fn https_client(proxies: ProxyConfig) -> SharedHttpClient {
-    aws_smithy_http_client::Builder::new()
-        .build_with_connector_fn(move |settings, _| connector_with(settings.cloned().unwrap_or_default(), proxies.clone()))
+    aws_smithy_http_client::Builder::new().build_with_connector_fn(move |settings, _| {
+        connector_with(settings.cloned().unwrap_or_default(), proxies.clone())
+    })
 }
 
 fn connector_with(settings: HttpConnectorSettings, proxies: ProxyConfig) -> aws_smithy_http_client::Connector {
@@ -134,8 +161,8 @@ fn connector_with(settings: HttpConnectorSettings, proxies: ProxyConfig) -> aws_
     builder.tls_provider(Provider::Rustls(CryptoMode::Ring)).build()
 }
 
-/// The proxy that the environment names for `https://` alone. Credentials of a container or a machine come by `http://` from an address
-/// that no proxy reaches.
+/// The proxy that the environment names for `https://` alone. Credentials of a container or a machine come by `http://`
+/// from an address that no proxy reaches.
 fn proxy_of_credentials() -> ProxyConfig {
     let variable = |name: &str| [name.to_uppercase(), name.to_owned()].iter().find_map(|name| std::env::var(name).ok());
     let url = variable("https_proxy").or_else(|| variable("all_proxy"));
@@ -153,7 +180,9 @@ async fn has_credentials(found: &aws_config::SdkConfig) -> bool {
 /// Reads the address of a server.
 fn server_url(text: &str) -> Result<Url, TableError> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-    url.ok_or_else(|| invalid(format!("{text:?} is not the URL of a server: write http:// or https://, a host and perhaps a port")))
+    url.ok_or_else(|| {
+        invalid(format!("{text:?} is not the URL of a server: write http:// or https://, a host and perhaps a port"))
+    })
 }
 
 /// Whether an endpoint belongs to AWS, where placeholder credentials would only hide that there are none.
@@ -188,17 +217,25 @@ mod tests {
 
     #[test]
     fn endpoints_of_aws_are_told_from_others() {
-        for url in ["https://dynamodb.eu-central-1.amazonaws.com", "https://vpce-1.dynamodb.us-east-1.vpce.amazonaws.com:443/"] {
+        for url in
+            ["https://dynamodb.eu-central-1.amazonaws.com", "https://vpce-1.dynamodb.us-east-1.vpce.amazonaws.com:443/"]
+        {
             assert!(is_of_aws(&server_url(url).unwrap()), "{url}");
         }
-        for url in ["http://localhost:8000", "http://amazonaws.com.example.org", "http://db/?x=.amazonaws.com", "http://[::1]:8000"] {
+        for url in [
+            "http://localhost:8000",
+            "http://amazonaws.com.example.org",
+            "http://db/?x=.amazonaws.com",
+            "http://[::1]:8000",
+        ] {
             assert!(!is_of_aws(&server_url(url).unwrap()), "{url}");
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn missing_credentials_are_told_at_once() {
-        let sources = aws_config::provider_config::ProviderConfig::without_region().with_http_client(https_client(ProxyConfig::disabled()));
+        let sources = aws_config::provider_config::ProviderConfig::without_region()
+            .with_http_client(https_client(ProxyConfig::disabled()));
         let nobody = aws_config::profile::ProfileFileCredentialsProvider::builder().configure(&sources);
         let nobody = nobody.profile_name("there is no such profile").build();
         let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new(ANY_REGION));
@@ -234,7 +271,9 @@ mod tests {
     fn streams_are_where_the_tables_are_unless_they_have_an_address_of_their_own() {
         const TABLES: (&str, &str) = ("DynamoDB", "http://tables");
         let both: &[_] = &[TABLES, ("DynamoDB Streams", "http://streams")];
-        for (addresses, expected) in [(&[][..], None), (&[TABLES][..], Some("http://tables")), (both, Some("http://streams"))] {
+        for (addresses, expected) in
+            [(&[][..], None), (&[TABLES][..], Some("http://tables")), (both, Some("http://streams"))]
+        {
             let found = SdkConfig::builder().service_config(Addresses(addresses)).build();
             assert_eq!(configured_endpoint_of_streams(&found).as_deref(), expected);
         }

@@ -1,4 +1,5 @@
-//! Attribute values and expressions of calls in, the AWS SDK's out; its items in, ours out, by move. Must not know kinds of calls.
+//! Attribute values and expressions of calls in, the AWS SDK's out; its items in, ours out, by move. Must not know
+//! kinds of calls.
 
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::data::attribute::{Attribute, Item, Key, KeyValue};
@@ -12,7 +13,8 @@ use std::sync::Arc;
 /// An item as the SDK holds it.
 pub(in crate::table) type SdkItem = HashMap<String, AttributeValue>;
 
-/// An item of the SDK as ours; `None` if a value has a type that this SDK does not know, because an item with a gap would be wrong.
+/// An item of the SDK as ours; `None` if a value has a type that this SDK does not know, because an item with a gap
+/// would be wrong.
 pub(in crate::table) fn item_from_sdk(item: SdkItem) -> Option<Item> {
     item.into_iter().map(|(name, value)| Some((name, attribute_from_sdk(value)?))).collect()
 }
@@ -72,14 +74,17 @@ pub(in crate::table) fn values(built: &Expressions<'_>) -> Option<SdkItem> {
     (!built.values.is_empty()).then(|| values().collect())
 }
 
-/// Gives a builder of a write its condition; a failed one returns the item. The SDK's seven builders of writes share no trait.
+/// Gives a builder of a write its condition; a failed one returns the item. The SDK's seven builders of writes share no
+/// trait.
 macro_rules! conditioned {
     ($builder:expr, $built:expr) => {
         $builder
             .set_condition_expression($crate::table::data::expressions::text(&$built.condition))
             .set_expression_attribute_names($built.names_map())
             .set_expression_attribute_values($crate::table::sdk::convert::values(&$built))
-            .return_values_on_condition_check_failure(aws_sdk_dynamodb::types::ReturnValuesOnConditionCheckFailure::AllOld)
+            .return_values_on_condition_check_failure(
+                aws_sdk_dynamodb::types::ReturnValuesOnConditionCheckFailure::AllOld,
+            )
     };
 }
 pub(in crate::table) use conditioned;

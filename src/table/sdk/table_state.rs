@@ -17,11 +17,19 @@ pub(in crate::table) fn usable(table: &Table, description: &TableDescription) ->
     for index in table.indexes.iter().filter(|index| !index.local) {
         let found = description.global_secondary_indexes().iter().find(|found| found.index_name() == Some(&index.name));
         match found.map(|found| found.index_status()) {
-            None => return trouble(TableErrorKind::NoSuchTable, format!("index {} of table {} does not exist", index.name, table.name)),
+            None => {
+                return trouble(
+                    TableErrorKind::NoSuchTable,
+                    format!("index {} of table {} does not exist", index.name, table.name),
+                );
+            }
             // Some compatible servers report no status.
             Some(None | Some(IndexStatus::Active | IndexStatus::Updating)) => {}
             Some(Some(status)) => {
-                return trouble(TableErrorKind::Unavailable, format!("index {} of table {} is {status}", index.name, table.name));
+                return trouble(
+                    TableErrorKind::Unavailable,
+                    format!("index {} of table {} is {status}", index.name, table.name),
+                );
             }
         }
     }

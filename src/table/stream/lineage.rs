@@ -1,5 +1,6 @@
-//! The shards of a stream in; out: which of them are read now, and from where. A shard is read after its parent, so that the changes of an
-//! item stay in order. One that cannot be read for now is tried again as long as the stream lists it. Must not know how shards are read.
+//! The shards of a stream in; out: which of them are read now, and from where. A shard is read after its parent, so
+//! that the changes of an item stay in order. One that cannot be read for now is tried again as long as the stream
+//! lists it. Must not know how shards are read.
 
 use crate::table::change_source::StreamPosition;
 use crate::table::change_source::{Shard, ShardStart};
@@ -11,7 +12,8 @@ use std::sync::Arc;
 pub enum StreamStart {
     /// After all changes so far.
     Latest,
-    /// After the record at this position. Other shards are read from their beginning, unless their records precede it for certain.
+    /// After the record at this position. Other shards are read from their beginning, unless their records precede it
+    /// for certain.
     After(StreamPosition),
 }
 
@@ -71,7 +73,8 @@ impl Lineage {
     /// Whether these are the shards of another stream: none is known, and none follows a known one.
     pub fn is_of_another_stream(&self, listed: &[Shard]) -> bool {
         let is_known = |id: &Arc<str>| self.shards.contains_key(id);
-        !self.shards.is_empty() && !listed.iter().any(|shard| is_known(&shard.id) || shard.parent.as_ref().is_some_and(is_known))
+        !self.shards.is_empty()
+            && !listed.iter().any(|shard| is_known(&shard.id) || shard.parent.as_ref().is_some_and(is_known))
     }
 
     /// Whether some shard cannot be read for now.
@@ -79,7 +82,8 @@ impl Lineage {
         self.shards.values().any(|progress| matches!(progress, Progress::Away(_)))
     }
 
-    /// The shards that could not be read and are not listed any longer, with where their reading would have begun. They are forgotten.
+    /// The shards that could not be read and are not listed any longer, with where their reading would have begun. They
+    /// are forgotten.
     pub fn take_gone(&mut self, listed: &[Shard]) -> Vec<(Arc<str>, ShardStart)> {
         let mut gone = Vec::new();
         self.shards.retain(|id, progress| match progress {
@@ -119,7 +123,8 @@ impl Lineage {
             }
             StreamStart::After(position) => {
                 // What the position's shard follows precedes it.
-                let parent = |id: &str| listed.iter().find(|shard| *shard.id == *id).and_then(|shard| shard.parent.clone());
+                let parent =
+                    |id: &str| listed.iter().find(|shard| *shard.id == *id).and_then(|shard| shard.parent.clone());
                 let mut ancestor = parent(&position.shard);
                 while let Some(id) = ancestor {
                     ancestor = parent(&id);

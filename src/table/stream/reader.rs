@@ -1,5 +1,5 @@
-//! The stream of a table in; its records out, in the order of each item's changes, as long as somebody takes them. It repeats what fails,
-//! follows shards that split, and says when records are lost.
+//! The stream of a table in; its records out, in the order of each item's changes, as long as somebody takes them. It
+//! repeats what fails, follows shards that split, and says when records are lost.
 
 use super::lineage::{Lineage, StreamStart};
 use crate::table::change_source::{ChangeRecord, StreamPosition};
@@ -15,8 +15,8 @@ use tokio::time::Instant;
 const LIST_EVERY: Duration = Duration::from_secs(15);
 /// How soon they are listed again if what follows a shard is not there yet.
 const LIST_SOON: Duration = Duration::from_millis(500);
-/// After how many answers without records, one after the other, a shard counts as read for now. DynamoDB may give none although there are
-/// more (API reference, `GetRecords`).
+/// After how many answers without records, one after the other, a shard counts as read for now. DynamoDB may give none
+/// although there are more (API reference, `GetRecords`).
 pub(in crate::table) const EMPTY_ANSWERS: u32 = 5;
 /// The waits after a call that failed.
 const FAILED: Pace = Pace { first: Duration::from_millis(100), longest: Duration::from_secs(5) };
@@ -39,8 +39,8 @@ pub trait ChangeSink: Send + Sync {
     /// Records are gone that were not read.
     fn lost(&self);
 
-    /// The stream was switched off, or the table has another one: some changes are in no stream. [`Self::begun`] follows as soon as there is a
-    /// stream again.
+    /// The stream was switched off, or the table has another one: some changes are in no stream. [`Self::begun`]
+    /// follows as soon as there is a stream again.
     fn stopped(&self) {
         self.lost();
     }
@@ -76,8 +76,8 @@ impl StreamReader {
         self.run(StreamStart::Latest, None).await;
     }
 
-    /// Reads what changed after a position, until each shard is current or has a record of a later second than this one, since 1970. True if
-    /// all are current.
+    /// Reads what changed after a position, until each shard is current or has a record of a later second than this
+    /// one, since 1970. True if all are current.
     pub async fn catch_up(&self, position: StreamPosition, last: i64) -> bool {
         self.run(StreamStart::After(position), Some(last)).await
     }
@@ -148,7 +148,11 @@ impl StreamReader {
     }
 
     /// Begins the shards that are to be read now, of those that are listed. Says what is lost.
-    async fn begin_shards(&self, (lineage, listed): (&mut Lineage, &[Shard]), (is_begun, last): (bool, Option<i64>)) -> Vec<ShardReader> {
+    async fn begin_shards(
+        &self,
+        (lineage, listed): (&mut Lineage, &[Shard]),
+        (is_begun, last): (bool, Option<i64>),
+    ) -> Vec<ShardReader> {
         let mut is_lost = false;
         for (shard, start) in lineage.take_gone(listed) {
             self.sink.lag(&shard, 0);
@@ -159,12 +163,17 @@ impl StreamReader {
         for (shard, start) in lineage.update(listed) {
             match ShardReader::begin(self, shard.clone(), start.clone(), last).await {
                 Some(reader) => {
-                    // Its place was known to an iterator alone, which is gone. Only now, what comes next is known to arrive.
+                    // Its place was known to an iterator alone, which is gone. Only now, what comes next is known to
+                    // arrive.
                     is_lost |= is_begun && start == ShardStart::Latest;
                     begun.push(reader);
                 }
                 None => {
-                    tracing::warn!(table = &*self.table, shard = &*shard, "a shard of a stream is not there: it is tried again");
+                    tracing::warn!(
+                        table = &*self.table,
+                        shard = &*shard,
+                        "a shard of a stream is not there: it is tried again"
+                    );
                     lineage.leave(shard, start);
                 }
             }
@@ -175,8 +184,8 @@ impl StreamReader {
         begun
     }
 
-    /// The shards, as soon as the stream tells them. `None`: the stream whose shards are known is off, or the table has another one. Who
-    /// catches up does not wait for a stream.
+    /// The shards, as soon as the stream tells them. `None`: the stream whose shards are known is off, or the table has
+    /// another one. Who catches up does not wait for a stream.
     async fn list(&self, lineage: &Lineage, is_catching_up: bool) -> Option<Vec<Shard>> {
         let mut backoff = Backoff::unbounded(FAILED);
         loop {
@@ -210,7 +219,8 @@ struct ShardReader {
 }
 
 impl ShardReader {
-    /// Begins to read a shard: once this is done, no later record is missed. `None` if the shard cannot be read for now.
+    /// Begins to read a shard: once this is done, no later record is missed. `None` if the shard cannot be read for
+    /// now.
     async fn begin(reader: &StreamReader, shard: Arc<str>, at: ShardStart, last: Option<i64>) -> Option<Self> {
         let StreamReader { source, table, sink } = reader;
         let (source, sink, table) = (source.clone(), sink.clone(), table.clone());
@@ -218,7 +228,8 @@ impl ShardReader {
         begun.renew().await.then_some(begun)
     }
 
-    /// Gets an iterator. False if the shard cannot be read for now, as DynamoDB may say even of one that it has just listed.
+    /// Gets an iterator. False if the shard cannot be read for now, as DynamoDB may say even of one that it has just
+    /// listed.
     async fn renew(&mut self) -> bool {
         let mut backoff = Backoff::unbounded(FAILED);
         loop {
@@ -267,7 +278,8 @@ impl ShardReader {
                 }
                 Err(StreamError::Trimmed) => {
                     self.sink.lost();
-                    let is_horizon = std::mem::replace(&mut self.at, ShardStart::TrimHorizon) == ShardStart::TrimHorizon;
+                    let is_horizon =
+                        std::mem::replace(&mut self.at, ShardStart::TrimHorizon) == ShardStart::TrimHorizon;
                     if is_horizon || !self.renew().await {
                         return Step::Away(self.shard, self.at);
                     }

@@ -25,16 +25,18 @@ pub(in crate::table) struct SdkChangeSource {
     pub(in crate::table) engine: Option<Arc<EmbeddedEngine>>,
 }
 
-/// How long to wait after an answer without records. A shard answers 5 calls a second (DynamoDB developer guide, "Service, account, and
-/// table quotas"), of two readers together.
+/// How long to wait after an answer without records. A shard answers 5 calls a second (DynamoDB developer guide,
+/// "Service, account, and table quotas"), of two readers together.
 const PAUSE: Duration = Duration::from_millis(400);
-/// The same for the embedded engine, which tells of writes. Items that expire, and a write between an answer and the wait, are seen then.
+/// The same for the embedded engine, which tells of writes. Items that expire, and a write between an answer and the
+/// wait, are seen then.
 const PAUSE_EMBEDDED: Duration = Duration::from_millis(250);
 
 impl SdkChangeSource {
     /// The ARN of a table's newest stream.
     async fn stream(&self, table: &str) -> Result<String, StreamError> {
-        let described = self.tables.describe_table().table_name(table).send().await.map_err(|error| error_of(&error))?;
+        let described =
+            self.tables.describe_table().table_name(table).send().await.map_err(|error| error_of(&error))?;
         let arn = described.table.and_then(|table| table.latest_stream_arn);
         arn.ok_or_else(|| StreamError::Missing(format!("the table {table} has no stream")))
     }
@@ -53,9 +55,9 @@ impl ChangeSource for SdkChangeSource {
                     return Err(StreamError::Missing(format!("the stream of the table {table} is switched off")));
                 }
                 let shards = description.shards.unwrap_or_default().into_iter();
-                all.extend(
-                    shards.filter_map(|shard| Some(Shard { id: shard.shard_id?.into(), parent: shard.parent_shard_id.map(Arc::from) })),
-                );
+                all.extend(shards.filter_map(|shard| {
+                    Some(Shard { id: shard.shard_id?.into(), parent: shard.parent_shard_id.map(Arc::from) })
+                }));
                 last = description.last_evaluated_shard_id;
                 if last.is_none() {
                     return Ok(all);
@@ -65,19 +67,28 @@ impl ChangeSource for SdkChangeSource {
         .boxed()
     }
 
-    fn iterator<'a>(&'a self, table: &'a str, shard: &'a str, start: &'a ShardStart) -> BoxFuture<'a, Result<String, StreamError>> {
+    fn iterator<'a>(
+        &'a self,
+        table: &'a str,
+        shard: &'a str,
+        start: &'a ShardStart,
+    ) -> BoxFuture<'a, Result<String, StreamError>> {
         async move {
             let (kind, sequence) = match start {
                 ShardStart::TrimHorizon => (ShardIteratorType::TrimHorizon, None),
                 ShardStart::Latest => (ShardIteratorType::Latest, None),
-                ShardStart::After(position) => (ShardIteratorType::AfterSequenceNumber, Some(position.sequence.to_string())),
+                ShardStart::After(position) => {
+                    (ShardIteratorType::AfterSequenceNumber, Some(position.sequence.to_string()))
+                }
             };
             let call = self.streams.get_shard_iterator().stream_arn(self.stream(table).await?).shard_id(shard);
-            let answer = call.shard_iterator_type(kind).set_sequence_number(sequence).send().await.map_err(|error| match error.code() {
-                // The number is of no record of the shard.
-                Some("ValidationException") => StreamError::Trimmed,
-                _ => error_of(&error),
-            })?;
+            let answer = call.shard_iterator_type(kind).set_sequence_number(sequence).send().await.map_err(
+                |error| match error.code() {
+                    // The number is of no record of the shard.
+                    Some("ValidationException") => StreamError::Trimmed,
+                    _ => error_of(&error),
+                },
+            )?;
             answer.shard_iterator.ok_or_else(|| StreamError::Missing(format!("the shard {shard} has no iterator")))
         }
         .boxed()
@@ -89,9 +100,11 @@ impl ChangeSource for SdkChangeSource {
         iterator: &'a str,
     ) -> BoxFuture<'a, Result<RecordPage, StreamError>> {
         async move {
-            let answer = self.streams.get_records().shard_iterator(iterator).send().await.map_err(|error| error_of(&error))?;
+            let answer =
+                self.streams.get_records().shard_iterator(iterator).send().await.map_err(|error| error_of(&error))?;
             let records = answer.records.unwrap_or_default().into_iter().map(|record| {
-                read(record, table, shard).ok_or_else(|| StreamError::Unavailable("a record has a value of an unknown type".into()))
+                read(record, table, shard)
+                    .ok_or_else(|| StreamError::Unavailable("a record has a value of an unknown type".into()))
             });
             Ok((records.collect::<Result<_, _>>()?, answer.next_shard_iterator))
         }

@@ -1,4 +1,5 @@
-//! Claims of every JSON form in comparisons: empty lists and their negations, numbers with a fraction, and missing claims beside others.
+//! Claims of every JSON form in comparisons: empty lists and their negations, numbers with a fraction, and missing
+//! claims beside others.
 
 use super::{Library, Row, check_rows};
 use serde_json::{Value, json};
@@ -34,8 +35,12 @@ type Mutation {
 "#;
 
 async fn open() -> Library {
-    Library::of(SCHEMA, json!({ "blocked": ["none"] }), r#"mutation { putBox(id: "5.5", team: "red", price: "5.5", weight: 5.5) { id } }"#)
-        .await
+    Library::of(
+        SCHEMA,
+        json!({ "blocked": ["none"] }),
+        r#"mutation { putBox(id: "5.5", team: "red", price: "5.5", weight: 5.5) { id } }"#,
+    )
+    .await
 }
 
 fn lets_in(claims: Value, field: &'static str, query: &'static str) -> Row {

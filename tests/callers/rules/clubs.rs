@@ -1,5 +1,5 @@
-//! Rules that look up another item: each row is one operation of one caller on what the rows before it left, with its data, its errors and
-//! the number of calls.
+//! Rules that look up another item: each row is one operation of one caller on what the rows before it left, with its
+//! data, its errors and the number of calls.
 
 use super::{Library, Row, caller, check_rows, support};
 use keyfold::execute::gateway::Gateway;
@@ -23,7 +23,8 @@ fn admin() -> Value {
     json!({ "sub": "root", "role": "admin" })
 }
 
-/// Ann owns the club, Ben is its member, others are strangers. A write is one transaction; then the rule is asked who sees its result.
+/// Ann owns the club, Ben is its member, others are strangers. A write is one transaction; then the rule is asked who
+/// sees its result.
 fn founded() -> Vec<Row> {
     vec![
         (
@@ -37,7 +38,13 @@ fn founded() -> Vec<Row> {
             &["FORBIDDEN c"],
             3,
         ),
-        (ann(), r#"mutation { found(id: "c", name: "Chess") { name } }"#, json!({ "found": { "name": "Chess" } }), &[], 2),
+        (
+            ann(),
+            r#"mutation { found(id: "c", name: "Chess") { name } }"#,
+            json!({ "found": { "name": "Chess" } }),
+            &[],
+            2,
+        ),
         (
             ben(),
             r#"mutation { a: publish(clubId: "c", id: "p1", authorId: "u2", text: "x", draft: "d") { id } b: publish(clubId: "c", id: "p2", authorId: "u2", text: "y", shared: true) { id } }"#,
@@ -93,7 +100,13 @@ fn reads() -> Vec<Row> {
             2,
         ),
         (ben(), r#"{ hasPost(clubId: "c", id: "p1") }"#, json!({ "hasPost": true }), &[], 1),
-        (stranger.clone(), r#"{ hasPost(clubId: "c", id: "p1") }"#, json!({ "hasPost": null }), &["FORBIDDEN hasPost"], 1),
+        (
+            stranger.clone(),
+            r#"{ hasPost(clubId: "c", id: "p1") }"#,
+            json!({ "hasPost": null }),
+            &["FORBIDDEN hasPost"],
+            1,
+        ),
         (stranger, r#"{ hasPost(clubId: "c", id: "p9") }"#, json!({ "hasPost": false }), &[], 1),
         (json!({ "sub": ["u1"] }), r#"{ club(id: "c") { name } }"#, json!({ "club": null }), &["FORBIDDEN club"], 0),
     ]
@@ -124,10 +137,28 @@ fn writes() -> Vec<Row> {
             &["NOT_FOUND b"],
             6,
         ),
-        (ann(), r#"mutation { mustUnpublish(clubId: "c", id: "p9") { id } }"#, Value::Null, &["NOT_FOUND mustUnpublish"], 2),
+        (
+            ann(),
+            r#"mutation { mustUnpublish(clubId: "c", id: "p9") { id } }"#,
+            Value::Null,
+            &["NOT_FOUND mustUnpublish"],
+            2,
+        ),
         // What a write reads first is told only to whom the rule lets in.
-        (stranger.clone(), r#"mutation { reprint(clubId: "c", id: "p1", name: "n") }"#, Value::Null, &["FORBIDDEN reprint"], 2),
-        (stranger.clone(), r#"mutation { reprint(clubId: "c", id: "p9", name: "n") }"#, Value::Null, &["FORBIDDEN reprint"], 2),
+        (
+            stranger.clone(),
+            r#"mutation { reprint(clubId: "c", id: "p1", name: "n") }"#,
+            Value::Null,
+            &["FORBIDDEN reprint"],
+            2,
+        ),
+        (
+            stranger.clone(),
+            r#"mutation { reprint(clubId: "c", id: "p9", name: "n") }"#,
+            Value::Null,
+            &["FORBIDDEN reprint"],
+            2,
+        ),
         (ann(), r#"mutation { reprint(clubId: "c", id: "p9", name: "n") }"#, Value::Null, &["NOT_FOUND reprint"], 2),
         (ann(), r#"mutation { reprint(clubId: "c", id: "p2", name: "n") }"#, json!({ "reprint": true }), &[], 2),
         // A mutation's own rule, and the item that it checks is the one that it deletes.
@@ -156,8 +187,20 @@ fn papers() -> Vec<Row> {
             &["FORBIDDEN a.text", "FORBIDDEN b"],
             1,
         ),
-        (ben(), r#"mutation { putBill(deskId: "d", id: "1", writerId: "u2") { id } }"#, json!({ "putBill": { "id": "1" } }), &[], 1),
-        (ann(), r#"{ papers(deskId: "d") { __typename id } }"#, json!({ "papers": [{ "__typename": "Letter", "id": "1" }] }), &[], 1),
+        (
+            ben(),
+            r#"mutation { putBill(deskId: "d", id: "1", writerId: "u2") { id } }"#,
+            json!({ "putBill": { "id": "1" } }),
+            &[],
+            1,
+        ),
+        (
+            ann(),
+            r#"{ papers(deskId: "d") { __typename id } }"#,
+            json!({ "papers": [{ "__typename": "Letter", "id": "1" }] }),
+            &[],
+            1,
+        ),
         (chief, r#"{ papers(deskId: "d") { text } }"#, json!({ "papers": [{ "text": "x" }] }), &[], 1),
         (
             ben(),
@@ -262,9 +305,11 @@ extend type Mutation {
 #[tokio::test]
 async fn a_look_up_that_fails_lets_nobody_in() {
     let ruled = format!("{APART}{LOFTS}");
-    let unruled: String = ruled.lines().filter(|line| !line.trim_start().starts_with("@auth")).map(|line| format!("{line}\n")).collect();
+    let unruled: String =
+        ruled.lines().filter(|line| !line.trim_start().starts_with("@auth")).map(|line| format!("{line}\n")).collect();
     let [ruled, unruled] = [ruled, unruled].map(|text| {
-        let (model, _) = load("apart.graphql", &text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+        let (model, _) =
+            load("apart.graphql", &text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
         Arc::new(model)
     });
     let store = TableStore::in_memory().unwrap();
@@ -303,14 +348,17 @@ async fn a_look_up_that_fails_lets_nobody_in() {
 
 #[tokio::test]
 async fn an_explanation_does_not_answer_what_a_rule_refuses() {
-    let model = || load("apart.graphql", APART, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false))).0;
+    let model =
+        || load("apart.graphql", APART, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false))).0;
     let store = TableStore::in_memory().unwrap();
     store.create_missing(&model().tables).await.unwrap();
     let store: Arc<dyn DataStore> = Arc::new(store);
     let gateway = Gateway::new(Arc::new(model()), store.clone(), support::settings());
-    // The group that is not there is told. Of the one that is there, the calls would tell that a member of it was not found.
+    // The group that is not there is told. Of the one that is there, the calls would tell that a member of it was not
+    // found.
     let ann = Request { caller: caller(ann()), ..support::request(r#"{ group(id: "g") { name } }"#, json!({})) };
-    let calls = async || support::run(&gateway, &ann, true).await["extensions"]["keyfold"]["calls"].as_array().unwrap().len();
+    let calls =
+        async || support::run(&gateway, &ann, true).await["extensions"]["keyfold"]["calls"].as_array().unwrap().len();
     assert_eq!(calls().await, 1);
     let unruled = Gateway::new(Arc::new(model().without_rules()), store, support::settings());
     let put = support::request(r#"mutation { putGroup(id: "g", name: "secret") { name } }"#, json!({}));

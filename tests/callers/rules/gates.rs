@@ -31,7 +31,9 @@ async fn open() -> Library {
     let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
     store.create_missing(&model.tables).await.unwrap();
     let library = Library { gateway: Gateway::new(Arc::new(model), store, support::settings()), recorder };
-    for (claims, text) in [(root(), FILL), (ann(), r#"mutation { putWish(id: "w", ownerId: "ann", text: "peace") { id } }"#)] {
+    for (claims, text) in
+        [(root(), FILL), (ann(), r#"mutation { putWish(id: "w", ownerId: "ann", text: "peace") { id } }"#)]
+    {
         let (filled, _) = library.run(&super::caller(claims), text, json!({})).await;
         assert_eq!(filled.get("errors"), None, "{filled}");
     }
@@ -54,13 +56,37 @@ fn ben() -> Value {
 fn pleas() -> Vec<Row> {
     vec![
         (ben(), r#"{ board(ringId: "r") { name } }"#, json!({ "board": null }), &["FORBIDDEN board"], 1),
-        (ben(), r#"mutation { nameBoard(ringId: "r", name: "X") { name } }"#, json!({ "nameBoard": null }), &["FORBIDDEN nameBoard"], 1),
+        (
+            ben(),
+            r#"mutation { nameBoard(ringId: "r", name: "X") { name } }"#,
+            json!({ "nameBoard": null }),
+            &["FORBIDDEN nameBoard"],
+            1,
+        ),
         // Of two rules, the look-up of one is read first.
-        (ben(), r#"mutation { nameRing(id: "r", name: "X") { name } }"#, json!({ "nameRing": null }), &["FORBIDDEN nameRing"], 2),
+        (
+            ben(),
+            r#"mutation { nameRing(id: "r", name: "X") { name } }"#,
+            json!({ "nameRing": null }),
+            &["FORBIDDEN nameRing"],
+            2,
+        ),
         (ben(), r#"{ ring(id: "r") { name } }"#, json!({ "ring": null }), &["FORBIDDEN ring"], 1),
         // It shows nothing hidden either.
-        (root(), r#"mutation { putDen(ringId: "r", id: "p", name: "P") { name } }"#, json!({ "putDen": { "name": "P" } }), &[], 2),
-        (ben(), r#"{ den(ringId: "r", id: "p") { name } dens(ringId: "r") { name } }"#, json!({ "den": null, "dens": [] }), &[], 2),
+        (
+            root(),
+            r#"mutation { putDen(ringId: "r", id: "p", name: "P") { name } }"#,
+            json!({ "putDen": { "name": "P" } }),
+            &[],
+            2,
+        ),
+        (
+            ben(),
+            r#"{ den(ringId: "r", id: "p") { name } dens(ringId: "r") { name } }"#,
+            json!({ "den": null, "dens": [] }),
+            &[],
+            2,
+        ),
         (root(), r#"{ den(ringId: "r", id: "p") { name } }"#, json!({ "den": { "name": "P" } }), &[], 1),
         (
             root(),
@@ -76,21 +102,64 @@ fn pleas() -> Vec<Row> {
 fn by_claims() -> Vec<Row> {
     vec![
         // Who has no rank sees no medal, so the one that would be returned is not made.
-        (ann(), r#"mutation { giveMedal(id: "a", ringId: "r") { id } }"#, json!({ "giveMedal": null }), &["FORBIDDEN giveMedal"], 0),
-        (root(), r#"mutation { giveMedal(id: "a", ringId: "r") { id } }"#, json!({ "giveMedal": { "id": "a" } }), &[], 2),
+        (
+            ann(),
+            r#"mutation { giveMedal(id: "a", ringId: "r") { id } }"#,
+            json!({ "giveMedal": null }),
+            &["FORBIDDEN giveMedal"],
+            0,
+        ),
+        (
+            root(),
+            r#"mutation { giveMedal(id: "a", ringId: "r") { id } }"#,
+            json!({ "giveMedal": { "id": "a" } }),
+            &[],
+            2,
+        ),
         // Nobody but the administrator writes flags, so the one to copy is not read.
-        (ann(), r#"mutation { copyFlag(from: "m", to: "n") }"#, json!({ "copyFlag": null }), &["FORBIDDEN copyFlag"], 0),
-        (ann(), r#"mutation { copyFlag(from: "none", to: "n") }"#, json!({ "copyFlag": null }), &["FORBIDDEN copyFlag"], 0),
+        (
+            ann(),
+            r#"mutation { copyFlag(from: "m", to: "n") }"#,
+            json!({ "copyFlag": null }),
+            &["FORBIDDEN copyFlag"],
+            0,
+        ),
+        (
+            ann(),
+            r#"mutation { copyFlag(from: "none", to: "n") }"#,
+            json!({ "copyFlag": null }),
+            &["FORBIDDEN copyFlag"],
+            0,
+        ),
         // A check does not see what the claims hide.
-        (ann(), r#"mutation { noteSafe(id: "s", mark: "a") }"#, json!({ "noteSafe": null }), &["NOT_FOUND noteSafe"], 0),
-        (ann(), r#"mutation { noteSafe(id: "none", mark: "a") }"#, json!({ "noteSafe": null }), &["NOT_FOUND noteSafe"], 0),
+        (
+            ann(),
+            r#"mutation { noteSafe(id: "s", mark: "a") }"#,
+            json!({ "noteSafe": null }),
+            &["NOT_FOUND noteSafe"],
+            0,
+        ),
+        (
+            ann(),
+            r#"mutation { noteSafe(id: "none", mark: "a") }"#,
+            json!({ "noteSafe": null }),
+            &["NOT_FOUND noteSafe"],
+            0,
+        ),
         (ann(), r#"mutation { noteNoSafe(id: "s", mark: "b") }"#, json!({ "noteNoSafe": true }), &[], 1),
-        (root(), r#"mutation { noteNoSafe(id: "s", mark: "c") }"#, json!({ "noteNoSafe": null }), &["CONFLICT noteNoSafe"], 1),
+        (
+            root(),
+            r#"mutation { noteNoSafe(id: "s", mark: "c") }"#,
+            json!({ "noteNoSafe": null }),
+            &["CONFLICT noteNoSafe"],
+            1,
+        ),
         (root(), r#"mutation { noteSafe(id: "s", mark: "d") }"#, json!({ "noteSafe": true }), &[], 1),
     ]
 }
 
-/// A transaction leaves out the old guard of a value that another item gets. What the rules look up is found among its calls all the same.
+/// A transaction leaves out the old guard of a value that another item gets. What the rules look up is found among its
+/// calls all the same.
 fn left_out_guards() -> Vec<Row> {
     let put = r#"mutation { a: putDesk(ringId: "r", id: "a", label: "A") { id } b: putDesk(ringId: "r", id: "b", label: "B") { id } }"#;
     let swap = r#"mutation { labelDesks(ringId: "r", a: "a", ofA: "B", b: "b", ofB: "A") }"#;
@@ -109,7 +178,13 @@ fn new_items() -> Vec<Row> {
         // The second call asks who sees the new item.
         (ann(), put, json!({ "putRing": { "name": "N" } }), &[], 2),
         (ann(), closed, json!({ "putRing": null }), &["FORBIDDEN putRing"], 1),
-        (root(), r#"mutation { putSeat(ringId: "shut", userId: "root") { userId } }"#, json!({ "putSeat": { "userId": "root" } }), &[], 1),
+        (
+            root(),
+            r#"mutation { putSeat(ringId: "shut", userId: "root") { userId } }"#,
+            json!({ "putSeat": { "userId": "root" } }),
+            &[],
+            1,
+        ),
         (root(), closed, json!({ "putRing": { "name": "N" } }), &[], 2),
     ]
 }
@@ -128,7 +203,8 @@ fn hidden_from_writers() -> Vec<Row> {
     ]
 }
 
-/// What a look-up hides looks as if it were not there. The look-up is made beside the data, if the key tells of which item.
+/// What a look-up hides looks as if it were not there. The look-up is made beside the data, if the key tells of which
+/// item.
 fn hidden_by_look_ups() -> Vec<Row> {
     let put = r#"mutation { a: putDen(ringId: "r", id: "d", name: "D") { name } b: putNook(id: "1", ringId: "r") { id } c: putNook(id: "2", ringId: "none") { id } }"#;
     let all = r#"{ den(ringId: "r", id: "d") { name } dens(ringId: "r") { name } denCount(ringId: "r") hasDen(ringId: "r", id: "d") }"#;

@@ -1,5 +1,5 @@
-//! Two users' data never mix: whatever a caller asks, the answer is that of the same schema without rules on a table that holds only what
-//! the caller may see. The rules are written here a second time, in Rust.
+//! Two users' data never mix: whatever a caller asks, the answer is that of the same schema without rules on a table
+//! that holds only what the caller may see. The rules are written here a second time, in Rust.
 
 use crate::support;
 use keyfold::execute::caller::Caller;
@@ -45,8 +45,12 @@ impl Thing {
         match self {
             Self::User { id, open } => *open || claims["sub"] == **id || claims["role"] == "admin",
             Self::Board { .. } => true,
-            Self::Card { owner, level, .. } => claims["sub"] == **owner || claims["level"].as_i64().is_some_and(|own| *level <= own),
-            Self::Memo { team, .. } => claims["teams"].as_array().is_some_and(|teams| teams.iter().any(|own| own == team)),
+            Self::Card { owner, level, .. } => {
+                claims["sub"] == **owner || claims["level"].as_i64().is_some_and(|own| *level <= own)
+            }
+            Self::Memo { team, .. } => {
+                claims["teams"].as_array().is_some_and(|teams| teams.iter().any(|own| own == team))
+            }
         }
     }
 }
@@ -59,7 +63,13 @@ fn things(rng: &mut fastrand::Rng) -> Vec<Thing> {
             things.push(Thing::Board { id: board });
         }
         for id in 0..rng.usize(..9) {
-            things.push(Thing::Card { board, id, owner: USERS[rng.usize(..4)], level: rng.i64(0..4), rank: rng.usize(..5) });
+            things.push(Thing::Card {
+                board,
+                id,
+                owner: USERS[rng.usize(..4)],
+                level: rng.i64(0..4),
+                rank: rng.usize(..5),
+            });
         }
         for id in 0..rng.usize(..4) {
             things.push(Thing::Memo { board, id, team: ["red", "blue"][rng.usize(..2)] });
@@ -99,8 +109,11 @@ fn page(rng: &mut fastrand::Rng, field: &str) -> String {
         true => format!("first: {size}, after: $after"),
         false => format!("last: {size}, before: $before"),
     };
-    let parts =
-        ["nodes { id }", "edges { cursor node { id owner { id } } }", "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }"];
+    let parts = [
+        "nodes { id }",
+        "edges { cursor node { id owner { id } } }",
+        "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }",
+    ];
     let parts: Vec<&str> = parts.into_iter().filter(|_| rng.u8(..3) > 0).collect();
     let parts = if parts.is_empty() { "nodes { text }".to_owned() } else { parts.join(" ") };
     format!("{field}({arguments}) {{ {parts} }}")
@@ -130,7 +143,11 @@ fn of_root(rng: &mut fastrand::Rng) -> String {
         5 => format!("hasMemos(boardId: {board:?})"),
         6 => format!("firstOf(ownerId: {user:?}) {{ id rank }}"),
         7 => format!("countOf(ownerId: {user:?})"),
-        _ => format!("board(id: {board:?}) {{ id f: {} g: {} }}", of_board(rng).replace("memoCount cardCount", "memoCount"), of_board(rng)),
+        _ => format!(
+            "board(id: {board:?}) {{ id f: {} g: {} }}",
+            of_board(rng).replace("memoCount cardCount", "memoCount"),
+            of_board(rng)
+        ),
     }
 }
 
@@ -140,7 +157,8 @@ fn operation(rng: &mut fastrand::Rng) -> String {
 }
 
 async fn gateway(schema: &str, things: impl Iterator<Item = &Thing>, settings: Settings) -> Gateway {
-    let (model, _) = load("law.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+    let (model, _) =
+        load("law.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
     let store = TableStore::in_memory().unwrap();
     store.create_missing(&model.tables).await.unwrap();
     let items = things.filter_map(|thing| parse_line(&thing.line()).unwrap()).collect();
@@ -164,7 +182,8 @@ fn cursor(response: &Value) -> Option<Value> {
 async fn two_users_data_never_mix() {
     let number = |name: &str, or: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(or);
     let (cases, first) = (number("KEYFOLD_LAW_CASES", 20), number("KEYFOLD_LAW_SEED", 0));
-    let unruled: String = SCHEMA.lines().filter(|line| !line.trim_start().starts_with("@auth")).map(|line| format!("{line}\n")).collect();
+    let unruled: String =
+        SCHEMA.lines().filter(|line| !line.trim_start().starts_with("@auth")).map(|line| format!("{line}\n")).collect();
     for seed in first..first + cases {
         let mut rng = fastrand::Rng::with_seed(seed);
         let things = things(&mut rng);
@@ -181,7 +200,8 @@ async fn two_users_data_never_mix() {
             for _ in 0..10 {
                 let query = operation(&mut rng);
                 let request = Request { caller: caller.clone(), ..support::request(&query, variables.clone()) };
-                let (is, should) = (support::run(&ruled, &request, false).await, support::run(&model, &request, false).await);
+                let (is, should) =
+                    (support::run(&ruled, &request, false).await, support::run(&model, &request, false).await);
                 let codes = |response: &Value| -> Vec<Value> {
                     let errors = response["errors"].as_array().into_iter().flatten();
                     errors.map(|error| json!([error["path"], error["extensions"]["code"]])).collect()

@@ -1,7 +1,8 @@
-//! Two users' data never mix, whatever the rules: random rules on a schema, random members, users and operations, reads and writes; each
-//! answer, and what the writes leave, compared with a model in memory that asks the rules first. The model is written without Keyfold's own
-//! code. In some schemas, the keys have the caller's tenant, cards have replicas, or the comments on a card are deleted with it. A card
-//! has marks, elements of a list that are written one by one.
+//! Two users' data never mix, whatever the rules: random rules on a schema, random members, users and operations, reads
+//! and writes; each answer, and what the writes leave, compared with a model in memory that asks the rules first. The
+//! model is written without Keyfold's own code. In some schemas, the keys have the caller's tenant, cards have
+//! replicas, or the comments on a card are deleted with it. A card has marks, elements of a list that are written one
+//! by one.
 
 use crate::support;
 use fastrand::Rng;
@@ -73,8 +74,8 @@ impl Condition {
         }
     }
 
-    /// Whether it holds; `None` if that is not known of this card. What is compared with a missing claim does not hold, and neither does
-    /// its negation.
+    /// Whether it holds; `None` if that is not known of this card. What is compared with a missing claim does not hold,
+    /// and neither does its negation.
     fn holds(&self, card: &Card, claims: &Value, wanted: bool) -> Option<bool> {
         match self {
             Self::Owner => match claims["sub"].as_str() {
@@ -103,7 +104,12 @@ impl Condition {
 
     /// Whether some caller and some card meet it.
     fn can_hold(&self) -> bool {
-        let callers = [json!({}), json!({ "level": 1 }), json!({ "level": 1, "role": "admin" }), json!({ "level": 1, "role": "guest" })];
+        let callers = [
+            json!({}),
+            json!({ "level": 1 }),
+            json!({ "level": 1, "role": "admin" }),
+            json!({ "level": 1, "role": "guest" }),
+        ];
         let named = callers.iter().map(|claims| {
             let mut claims = claims.clone();
             claims["sub"] = json!("ann");
@@ -114,7 +120,11 @@ impl Condition {
             card.as_object().unwrap().clone()
         });
         let cards: Vec<Card> = cards.collect();
-        callers.iter().cloned().chain(named).any(|claims| cards.iter().any(|card| self.holds(card, &claims, true) == Some(true)))
+        callers
+            .iter()
+            .cloned()
+            .chain(named)
+            .any(|claims| cards.iter().any(|card| self.holds(card, &claims, true) == Some(true)))
     }
 }
 
@@ -134,7 +144,9 @@ impl Rule {
             Self::If(condition) => format!("@auth(if: {:?}{rest})", condition.text()),
             Self::Exists(owner) => {
                 let condition = if *owner { ", if: \"role = 'OWNER'\"" } else { "" };
-                format!("@auth(exists: Member, where: {{ userId: \"{{auth.sub}}\", roomId: \"{{{room}}}\" }}{condition}{rest})")
+                format!(
+                    "@auth(exists: Member, where: {{ userId: \"{{auth.sub}}\", roomId: \"{{{room}}}\" }}{condition}{rest})"
+                )
             }
         }
     }
@@ -161,7 +173,8 @@ pub(super) struct Rules {
 
 impl Rules {
     pub(super) fn random(rng: &mut Rng) -> Self {
-        let some = |rng: &mut Rng, exists: bool| (0..rng.usize(1..3)).map(|_| Rule::random(rng, exists)).collect::<Vec<_>>();
+        let some =
+            |rng: &mut Rng, exists: bool| (0..rng.usize(1..3)).map(|_| Rule::random(rng, exists)).collect::<Vec<_>>();
         let maybe = |rng: &mut Rng, exists: bool| if rng.bool() { some(rng, exists) } else { Vec::new() };
         let hide = rng.bool();
         let reads = if rng.u8(..6) == 0 { vec![Rule::Public] } else { some(rng, true) };
@@ -172,7 +185,8 @@ impl Rules {
             2 => vec![Rule::If(Condition::Admin), Rule::Exists(true)],
             _ => Vec::new(),
         };
-        let room = vec![[Rule::Public, Rule::SignedIn, Rule::Exists(false), Rule::Exists(true)][rng.usize(..4)].clone()];
+        let room =
+            vec![[Rule::Public, Rule::SignedIn, Rule::Exists(false), Rule::Exists(true)][rng.usize(..4)].clone()];
         Self {
             tenants: rng.u8(..3) == 0,
             replicas: rng.u8(..4) == 0,
@@ -190,8 +204,9 @@ impl Rules {
     }
 
     pub(super) fn schema(&self) -> String {
-        let lines =
-            |rules: &[Rule], room: &str, rest: &str| rules.iter().map(|rule| format!("  {}\n", rule.text(room, rest))).collect::<String>();
+        let lines = |rules: &[Rule], room: &str, rest: &str| {
+            rules.iter().map(|rule| format!("  {}\n", rule.text(room, rest))).collect::<String>()
+        };
         let hide = if self.hide { ", hide: true, on: [READ]" } else { ", on: [READ]" };
         let card = lines(&self.reads, "roomId", hide) + &lines(&self.writes, "roomId", ", on: [WRITE]");
         let mut text = SCHEMA.to_owned();
@@ -216,7 +231,9 @@ impl Rules {
         let Err(mistakes) = load("mixing.graphql", &self.schema(), &|_| None) else { return false };
         let text = mistakes.render(false);
         let all =
-            [&self.room, &self.reads, &self.writes, &self.text, &self.note, &self.marks, &self.find, &self.mutation].into_iter().flatten();
+            [&self.room, &self.reads, &self.writes, &self.text, &self.note, &self.marks, &self.find, &self.mutation]
+                .into_iter()
+                .flatten();
         let is_vain = |rule: &Rule| matches!(rule, Rule::If(condition) if !condition.can_hold());
         let (vain, reported) = (all.filter(|rule| is_vain(rule)).count(), text.matches("error[KF0609]").count());
         assert!(reported == text.matches("error[").count() && reported <= vain, "{text}\n{}", self.schema());
@@ -224,7 +241,8 @@ impl Rules {
     }
 }
 
-/// The model of what the callers of a tenant see and write: the rules, the members, the cards, and the comments on them.
+/// The model of what the callers of a tenant see and write: the rules, the members, the cards, and the comments on
+/// them.
 pub(super) struct World {
     rules: Arc<Rules>,
     /// Whether it is that of callers without a tenant, in whose keys there is nothing.
@@ -246,7 +264,8 @@ impl World {
             }
             for id in IDS.into_iter().filter(|_| rng.bool()).collect::<Vec<_>>() {
                 let mut card = whole(values(rng, true));
-                card["marks"] = MARKS.iter().filter(|_| rng.bool()).map(|id| json!({ "id": id, "label": id })).collect();
+                card["marks"] =
+                    MARKS.iter().filter(|_| rng.bool()).map(|id| json!({ "id": id, "label": id })).collect();
                 cards.insert((room, id), card);
                 comments.extend((0..rng.usize(..3)).map(|number| (room, id, number)));
             }
@@ -255,7 +274,13 @@ impl World {
     }
 
     fn nowhere(rules: &Arc<Rules>) -> Self {
-        Self { is_nowhere: true, members: BTreeMap::new(), cards: BTreeMap::new(), comments: BTreeSet::new(), rules: rules.clone() }
+        Self {
+            is_nowhere: true,
+            members: BTreeMap::new(),
+            cards: BTreeMap::new(),
+            comments: BTreeSet::new(),
+            rules: rules.clone(),
+        }
     }
 
     /// Nothing but the rules.
@@ -278,18 +303,26 @@ impl World {
 
     /// The mutation that makes all of it.
     fn fill(&self) -> String {
-        let mut fields: Vec<String> = ROOMS.iter().map(|room| format!("open(id: {room:?}, name: {room:?}) {{ id }}")).collect();
+        let mut fields: Vec<String> =
+            ROOMS.iter().map(|room| format!("open(id: {room:?}, name: {room:?}) {{ id }}")).collect();
         for ((user, room), owner) in &self.members {
             let role = if *owner { ", role: \"OWNER\"" } else { "" };
             fields.push(format!("join(userId: {user:?}, roomId: {room:?}{role}) {{ roomId }}"));
         }
-        fields.extend(self.cards.iter().map(|((room, id), card)| format!("put(roomId: {room:?}, id: {id:?}{}) {{ id }}", arguments(card))));
+        fields.extend(
+            self.cards
+                .iter()
+                .map(|((room, id), card)| format!("put(roomId: {room:?}, id: {id:?}{}) {{ id }}", arguments(card))),
+        );
         for ((room, id), card) in &self.cards {
-            let mark = |mark: &Value| format!("mark(roomId: {room:?}, id: {id:?}, markId: {0}, label: {0}) {{ id }}", mark["id"]);
+            let mark = |mark: &Value| {
+                format!("mark(roomId: {room:?}, id: {id:?}, markId: {0}, label: {0}) {{ id }}", mark["id"])
+            };
             fields.extend(card["marks"].as_array().into_iter().flatten().map(mark));
         }
-        let comment =
-            |(room, card, id): &(&str, &str, usize)| format!("comment(roomId: {room:?}, cardId: {card:?}, id: \"{id}\") {{ id }}");
+        let comment = |(room, card, id): &(&str, &str, usize)| {
+            format!("comment(roomId: {room:?}, cardId: {card:?}, id: \"{id}\") {{ id }}")
+        };
         fields.extend(self.comments.iter().map(comment));
         let named: Vec<String> = fields.iter().enumerate().map(|(at, field)| format!("f{at}: {field}")).collect();
         format!("mutation {{ {} }}", named.join(" "))
@@ -307,7 +340,8 @@ impl World {
             });
             stored[room] = Value::Array(cards.collect());
             let comments = self.comments.iter().filter(|(of, ..)| *of == room);
-            stored[format!("of{room}")] = comments.map(|(_, card, id)| json!({ "cardId": card, "id": id.to_string() })).collect();
+            stored[format!("of{room}")] =
+                comments.map(|(_, card, id)| json!({ "cardId": card, "id": id.to_string() })).collect();
         }
         stored
     }
@@ -370,11 +404,17 @@ impl World {
     /// The cards of a room that are there for the caller.
     fn listed(&self, claims: &Value, room: &str) -> Vec<(&'static str, &Card)> {
         let of_room = self.cards.iter().filter(|((of, _), _)| *of == room);
-        of_room.filter(|(_, card)| !self.rules.hide || self.sees(claims, room, card)).map(|((_, id), card)| (*id, card)).collect()
+        of_room
+            .filter(|(_, card)| !self.rules.hide || self.sees(claims, room, card))
+            .map(|((_, id), card)| (*id, card))
+            .collect()
     }
 
     fn list(&self, claims: &Value, room: &str, (cards, path): (&[(&str, &Card)], &str)) -> Answer {
-        let shown = cards.iter().enumerate().map(|(at, (id, card))| self.shown(claims, (room, id), card, &format!("{path}.{at}")));
+        let shown = cards
+            .iter()
+            .enumerate()
+            .map(|(at, (id, card))| self.shown(claims, (room, id), card, &format!("{path}.{at}")));
         let (values, errors): (Vec<Value>, Vec<_>) = shown.unzip();
         (Value::Array(values), errors.into_iter().flatten().collect())
     }
@@ -383,14 +423,18 @@ impl World {
     fn read(&self, claims: &Value, (field, room, id, first): (&str, &'static str, &'static str, usize)) -> Answer {
         let refused = || (Value::Null, vec![("r".to_owned(), refusal(claims))]);
         let of_caller = self.lets_in(&self.rules.find, claims, (room, &Card::new())) == Some(true);
-        if field != "room" && !self.rules.hide && self.is_refused(&self.rules.reads, claims) || field == "cards" && !of_caller {
+        if field != "room" && !self.rules.hide && self.is_refused(&self.rules.reads, claims)
+            || field == "cards" && !of_caller
+        {
             return refused();
         }
         let here = self.cards.get(&(room, id)).filter(|card| !self.rules.hide || self.sees(claims, room, card));
         match field {
             // What is not there is refused by nobody but the caller's claims.
             "room" if self.is_nowhere && !self.is_refused(&self.rules.room, claims) => (Value::Null, Vec::new()),
-            "room" if self.lets_in(&self.rules.room, claims, (room, &Card::new())) == Some(true) => (json!({ "name": room }), Vec::new()),
+            "room" if self.lets_in(&self.rules.room, claims, (room, &Card::new())) == Some(true) => {
+                (json!({ "name": room }), Vec::new())
+            }
             "room" => refused(),
             "card" => here.map_or((Value::Null, Vec::new()), |card| self.shown(claims, (room, id), card, "r")),
             "hasCard" => match here {
@@ -421,8 +465,8 @@ impl World {
             "mark" | "remark" | "unmark" => vec![writes, marks],
             _ => vec![writes, note],
         };
-        // The write gives the card back, so the caller must be able to read it, unless others decide about that. What a write of a mark
-        // finds tells of the card.
+        // The write gives the card back, so the caller must be able to read it, unless others decide about that. What a
+        // write of a mark finds tells of the card.
         if !hide && !reads.iter().any(|rule| matches!(rule, Rule::Exists(_))) || field.ends_with("mark") {
             places.push(reads);
         }
@@ -435,7 +479,11 @@ impl World {
         }
         let demand = |card: &Card| {
             let all: Vec<Option<bool>> = places.iter().map(|rules| self.lets_in(rules, claims, (room, card))).collect();
-            if all.contains(&Some(false)) { Some(false) } else { all.into_iter().collect::<Option<Vec<bool>>>().map(|_| true) }
+            if all.contains(&Some(false)) {
+                Some(false)
+            } else {
+                all.into_iter().collect::<Option<Vec<bool>>>().map(|_| true)
+            }
         };
         if field == "clear" {
             let mut gone = Vec::new();
@@ -454,7 +502,9 @@ impl World {
         }
         let stored = self.cards.get(&(room, id)).cloned();
         let may_write = |card: &Card| demand(card) == Some(true);
-        let changed = |card: &Card| card.iter().chain(&given).map(|(name, value)| (name.clone(), value.clone())).collect::<Card>();
+        let changed = |card: &Card| {
+            card.iter().chain(&given).map(|(name, value)| (name.clone(), value.clone())).collect::<Card>()
+        };
         let new = whole(given.clone());
         let may_change = |card: &Card| may_write(card) && may_write(&changed(card));
         let never = demand(&Card::new()) == Some(false) || demand(&given) == Some(false);
@@ -473,7 +523,9 @@ impl World {
                 Ok(card) => card,
                 Err(code) => return fail(code),
             },
-            ("mark" | "remark" | "unmark", Some(card)) if *hide && !self.sees(claims, room, card) => return fail("NOT_FOUND"),
+            ("mark" | "remark" | "unmark", Some(card)) if *hide && !self.sees(claims, room, card) => {
+                return fail("NOT_FOUND");
+            }
             ("mark" | "remark" | "unmark", Some(_)) => return refused,
             ("edit", None) => return fail("NOT_FOUND"),
             ("edit", Some(card)) if may_change(card) => changed(card),
@@ -481,7 +533,9 @@ impl World {
             ("edit", Some(_)) => return refused,
             (_, _) if demand(&Card::new()) == Some(false) => return refused,
             (_, None) => return (Value::Null, Vec::new()),
-            (_, Some(card)) if !may_write(card) && *hide && !self.sees(claims, room, card) => return (Value::Null, Vec::new()),
+            (_, Some(card)) if !may_write(card) && *hide && !self.sees(claims, room, card) => {
+                return (Value::Null, Vec::new());
+            }
             (_, Some(card)) if !may_write(card) => return refused,
             (_, Some(card)) => card.clone(),
         };
@@ -580,7 +634,10 @@ fn tenant(rules: &Rules, claims: &Value) -> usize {
 
 /// The arguments of a mutation for these values; what is missing is left out.
 fn arguments(card: &Card) -> String {
-    card.iter().filter(|(_, value)| !value.is_null() && !value.is_array()).map(|(name, value)| format!(", {name}: {value}")).collect()
+    card.iter()
+        .filter(|(_, value)| !value.is_null() && !value.is_array())
+        .map(|(name, value)| format!(", {name}: {value}"))
+        .collect()
 }
 
 /// The gateway, and one without rules on the same store.
@@ -590,7 +647,8 @@ async fn open(rules: &Rules, worlds: &[World], rng: &mut Rng) -> (Gateway, Gatew
         Ok((model, _)) => Arc::new(model),
         Err(mistakes) => panic!("{}\n{text}", mistakes.render(false)),
     };
-    let unruled: String = text.lines().filter(|line| !line.trim_start().starts_with("@auth")).map(|line| format!("{line}\n")).collect();
+    let unruled: String =
+        text.lines().filter(|line| !line.trim_start().starts_with("@auth")).map(|line| format!("{line}\n")).collect();
     let model = made(&text);
     let store = TableStore::in_memory().unwrap();
     store.create_missing(&model.tables).await.unwrap();
@@ -605,7 +663,8 @@ async fn open(rules: &Rules, worlds: &[World], rng: &mut Rng) -> (Gateway, Gatew
 
 /// What the schema without rules gives a caller of a tenant.
 pub(super) async fn of_tenant(unruled: &Gateway, tenant: &str, operation: &str) -> Value {
-    let request = Request { caller: support::caller(json!({ "tenant": tenant })), ..support::request(operation, json!({})) };
+    let request =
+        Request { caller: support::caller(json!({ "tenant": tenant })), ..support::request(operation, json!({})) };
     support::run(unruled, &request, false).await
 }
 
@@ -625,12 +684,17 @@ fn operation(rng: &mut Rng, world: &mut World, claims: &Value) -> (String, Answe
         };
         return (format!("{{ r: {asked} }}"), world.read(claims, (field, room, id, first)));
     }
-    let fields = ["put", "save", "edit", "upsert", "put", "save", "edit", "upsert", "drop", "drop", "clear", "mark", "remark", "unmark"];
+    let fields = [
+        "put", "save", "edit", "upsert", "put", "save", "edit", "upsert", "drop", "drop", "clear", "mark", "remark",
+        "unmark",
+    ];
     let field = fields[rng.usize(..fields.len())];
     let given = match field {
         "drop" | "clear" => Card::new(),
         "unmark" => Card::from_iter([("markId".to_owned(), json!(MARKS[rng.usize(..2)]))]),
-        "mark" | "remark" => ["markId", "label"].map(|name| (name.to_owned(), json!(MARKS[rng.usize(..2)]))).into_iter().collect(),
+        "mark" | "remark" => {
+            ["markId", "label"].map(|name| (name.to_owned(), json!(MARKS[rng.usize(..2)]))).into_iter().collect()
+        }
         _ => values(rng, field != "edit"),
     };
     let key = if field == "clear" { String::new() } else { format!(", id: {id:?}") };
@@ -642,8 +706,9 @@ fn operation(rng: &mut Rng, world: &mut World, claims: &Value) -> (String, Answe
 /// The errors of a response, as paths with codes.
 fn errors(response: &Value) -> Vec<(String, String)> {
     let errors = super::errors(response).into_iter();
-    let mut errors: Vec<(String, String)> =
-        errors.filter_map(|error| error.split_once(' ').map(|(code, path)| (path.to_owned(), code.to_owned()))).collect();
+    let mut errors: Vec<(String, String)> = errors
+        .filter_map(|error| error.split_once(' ').map(|(code, path)| (path.to_owned(), code.to_owned())))
+        .collect();
     errors.sort();
     errors
 }
@@ -658,7 +723,8 @@ async fn what_a_rule_refuses_is_neither_told_nor_written() {
         if rules.are_refused() {
             continue;
         }
-        let mut worlds: Vec<World> = TENANTS.iter().take(1 + usize::from(rules.tenants)).map(|_| World::random(&mut rng, &rules)).collect();
+        let mut worlds: Vec<World> =
+            TENANTS.iter().take(1 + usize::from(rules.tenants)).map(|_| World::random(&mut rng, &rules)).collect();
         let (gateway, unruled) = open(&rules, &worlds, &mut rng).await;
         worlds.push(World::nowhere(&rules));
         for step in 0..25 {
@@ -669,7 +735,8 @@ async fn what_a_rule_refuses_is_neither_told_nor_written() {
             let request = Request { caller: support::caller(claims.clone()), ..support::request(&text, json!({})) };
             let response = support::run(&gateway, &request, false).await;
             refused.sort();
-            let refused: Vec<(String, String)> = refused.into_iter().map(|(path, code)| (path, code.to_owned())).collect();
+            let refused: Vec<(String, String)> =
+                refused.into_iter().map(|(path, code)| (path, code.to_owned())).collect();
             assert_eq!(
                 (&response["data"]["r"], errors(&response)),
                 (&data, refused),

@@ -1,5 +1,5 @@
-//! Rules: a schema with `@auth`, callers and operations in; what each caller gets, and what was read for it, compared with what the table
-//! says. Each row is one operation of one caller.
+//! Rules: a schema with `@auth`, callers and operations in; what each caller gets, and what was read for it, compared
+//! with what the table says. Each row is one operation of one caller.
 
 mod around;
 mod claim_values;
@@ -43,7 +43,8 @@ struct Library {
 
 impl Library {
     async fn open() -> Self {
-        let (model, warnings) = load("library.graphql", SCHEMA, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+        let (model, warnings) =
+            load("library.graphql", SCHEMA, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
         assert!(warnings.list.is_empty(), "{}", warnings.render(false));
         let recorder = Arc::new(Recorder::default());
         let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
@@ -56,7 +57,8 @@ impl Library {
 
     /// A library of a schema of its own, filled by a caller with these claims.
     async fn of(schema: &str, claims: Value, fill: &str) -> Self {
-        let (model, _) = load("own.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+        let (model, _) =
+            load("own.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
         let recorder = Arc::new(Recorder::default());
         let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
         store.create_missing(&model.tables).await.unwrap();
@@ -96,7 +98,8 @@ fn admin() -> Caller {
 fn errors(response: &Value) -> Vec<String> {
     let one = |error: &Value| {
         let path = error["path"].as_array().into_iter().flatten();
-        let path: Vec<String> = path.map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned)).collect();
+        let path: Vec<String> =
+            path.map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned)).collect();
         format!("{} {}", error["extensions"]["code"].as_str().unwrap_or_default(), path.join("."))
     };
     response["errors"].as_array().into_iter().flatten().map(one).collect()
@@ -121,7 +124,13 @@ fn rows() -> Vec<Row> {
             &["UNAUTHENTICATED book.author"],
             1,
         ),
-        (ann.clone(), r#"{ book(id: "b1") { author { name } } }"#, json!({ "book": { "author": { "name": "Ann" } } }), &[], 2),
+        (
+            ann.clone(),
+            r#"{ book(id: "b1") { author { name } } }"#,
+            json!({ "book": { "author": { "name": "Ann" } } }),
+            &[],
+            2,
+        ),
         (nobody.clone(), "{ __typename }", json!({ "__typename": "Query" }), &[], 0),
         // Guarded fields, under aliases and fragments, in what a key already tells.
         (
@@ -133,8 +142,20 @@ fn rows() -> Vec<Row> {
         ),
         (support.clone(), r#"{ user(id: "u1") { email } }"#, json!({ "user": { "email": "ann@example.com" } }), &[], 1),
         // A rule of an embedded type is one of each field that holds it.
-        (ann.clone(), r#"mutation { move(id: "u1", address: { city: "Oslo" }) { id } }"#, json!({ "move": null }), &["FORBIDDEN move"], 0),
-        (support.clone(), r#"mutation { move(id: "u1", address: { city: "Oslo" }) { id } }"#, json!({ "move": { "id": "u1" } }), &[], 1),
+        (
+            ann.clone(),
+            r#"mutation { move(id: "u1", address: { city: "Oslo" }) { id } }"#,
+            json!({ "move": null }),
+            &["FORBIDDEN move"],
+            0,
+        ),
+        (
+            support.clone(),
+            r#"mutation { move(id: "u1", address: { city: "Oslo" }) { id } }"#,
+            json!({ "move": { "id": "u1" } }),
+            &[],
+            1,
+        ),
         (
             ann.clone(),
             r#"{ user(id: "u1") { name address { city } } }"#,
@@ -142,10 +163,28 @@ fn rows() -> Vec<Row> {
             &["FORBIDDEN user.address"],
             1,
         ),
-        (support.clone(), r#"{ user(id: "u1") { address { city } } }"#, json!({ "user": { "address": { "city": "Oslo" } } }), &[], 1),
-        (nobody.clone(), r#"{ user(id: "u1") { id __typename } }"#, json!({ "user": null }), &["UNAUTHENTICATED user"], 0),
+        (
+            support.clone(),
+            r#"{ user(id: "u1") { address { city } } }"#,
+            json!({ "user": { "address": { "city": "Oslo" } } }),
+            &[],
+            1,
+        ),
+        (
+            nobody.clone(),
+            r#"{ user(id: "u1") { id __typename } }"#,
+            json!({ "user": null }),
+            &["UNAUTHENTICATED user"],
+            0,
+        ),
         // A rule over the arguments of a query.
-        (ann.clone(), r#"{ loans(userId: "u1") { bookId } }"#, json!({ "loans": [{ "bookId": "b1" }, { "bookId": "b2" }] }), &[], 1),
+        (
+            ann.clone(),
+            r#"{ loans(userId: "u1") { bookId } }"#,
+            json!({ "loans": [{ "bookId": "b1" }, { "bookId": "b2" }] }),
+            &[],
+            1,
+        ),
         (
             ann.clone(),
             r#"{ mine: loans(userId: "u1") { bookId } theirs: loans(userId: "u2") { bookId } }"#,
@@ -154,7 +193,13 @@ fn rows() -> Vec<Row> {
             1,
         ),
         (ann.clone(), r#"{ loanCount(userId: "u2") }"#, json!({ "loanCount": null }), &["FORBIDDEN loanCount"], 0),
-        (ann.clone(), r#"{ hasLoan(userId: "u2", bookId: "b1") }"#, json!({ "hasLoan": null }), &["FORBIDDEN hasLoan"], 0),
+        (
+            ann.clone(),
+            r#"{ hasLoan(userId: "u2", bookId: "b1") }"#,
+            json!({ "hasLoan": null }),
+            &["FORBIDDEN hasLoan"],
+            0,
+        ),
         (
             ann.clone(),
             r#"{ hasLoan(userId: "u1", bookId: "b1") loanCount(userId: "u1") }"#,
@@ -170,7 +215,13 @@ fn rows() -> Vec<Row> {
             &["FORBIDDEN user.loans"],
             1,
         ),
-        (ann.clone(), r#"{ user(id: "u1") { books { title } } }"#, json!({ "user": { "books": null } }), &["FORBIDDEN user.books"], 1),
+        (
+            ann.clone(),
+            r#"{ user(id: "u1") { books { title } } }"#,
+            json!({ "user": { "books": null } }),
+            &["FORBIDDEN user.books"],
+            1,
+        ),
         (
             admin.clone(),
             r#"{ user(id: "u1") { books { title } } }"#,
@@ -188,11 +239,36 @@ fn rows() -> Vec<Row> {
             1,
         ),
         // Searching by a guarded field has a rule of its own.
-        (ann.clone(), r#"{ userByEmail(email: "ben@example.com") { id } }"#, json!({ "userByEmail": null }), &["FORBIDDEN userByEmail"], 0),
-        (support, r#"{ userByEmail(email: "ben@example.com") { id } }"#, json!({ "userByEmail": { "id": "u2" } }), &[], 1),
-        // Writes: the mutation's rule, the type's and the field's, and that of what it returns. A refused one writes nothing.
-        (nobody.clone(), r#"mutation { rename(id: "u1", name: "X") { name } }"#, json!({ "rename": null }), &["UNAUTHENTICATED rename"], 0),
-        (ann.clone(), r#"mutation { rename(id: "u2", name: "X") { name } }"#, json!({ "rename": null }), &["FORBIDDEN rename"], 0),
+        (
+            ann.clone(),
+            r#"{ userByEmail(email: "ben@example.com") { id } }"#,
+            json!({ "userByEmail": null }),
+            &["FORBIDDEN userByEmail"],
+            0,
+        ),
+        (
+            support,
+            r#"{ userByEmail(email: "ben@example.com") { id } }"#,
+            json!({ "userByEmail": { "id": "u2" } }),
+            &[],
+            1,
+        ),
+        // Writes: the mutation's rule, the type's and the field's, and that of what it returns. A refused one writes
+        // nothing.
+        (
+            nobody.clone(),
+            r#"mutation { rename(id: "u1", name: "X") { name } }"#,
+            json!({ "rename": null }),
+            &["UNAUTHENTICATED rename"],
+            0,
+        ),
+        (
+            ann.clone(),
+            r#"mutation { rename(id: "u2", name: "X") { name } }"#,
+            json!({ "rename": null }),
+            &["FORBIDDEN rename"],
+            0,
+        ),
         (
             ann.clone(),
             r#"mutation { rename(id: "u1", name: "Anna") { name email } }"#,
@@ -200,7 +276,13 @@ fn rows() -> Vec<Row> {
             &["FORBIDDEN rename.email"],
             1,
         ),
-        (ann.clone(), r#"mutation { setPlan(id: "u1", plan: "gold") { id } }"#, json!({ "setPlan": null }), &["FORBIDDEN setPlan"], 0),
+        (
+            ann.clone(),
+            r#"mutation { setPlan(id: "u1", plan: "gold") { id } }"#,
+            json!({ "setPlan": null }),
+            &["FORBIDDEN setPlan"],
+            0,
+        ),
         (
             ann.clone(),
             r#"mutation { putBook(id: "b9", title: "x", price: 1, authorId: "u1") { id } }"#,
@@ -215,14 +297,26 @@ fn rows() -> Vec<Row> {
             &["FORBIDDEN b"],
             1,
         ),
-        (admin.clone(), r#"mutation { setPlan(id: "u1", plan: "gold") { plan } }"#, json!({ "setPlan": { "plan": "gold" } }), &[], 1),
+        (
+            admin.clone(),
+            r#"mutation { setPlan(id: "u1", plan: "gold") { plan } }"#,
+            json!({ "setPlan": { "plan": "gold" } }),
+            &[],
+            1,
+        ),
         // Claims as values: what is missing finds nothing, and a write that needs it is refused.
         (ann.clone(), "{ mine { bookId } }", json!({ "mine": [{ "bookId": "b1" }, { "bookId": "b2" }] }), &[], 1),
         (json!({ "role": "guest" }), "{ mine { bookId } }", json!({ "mine": [] }), &[], 0),
         (json!({ "sub": ["u1"] }), "{ mine { bookId } }", json!({ "mine": [] }), &[], 0),
         (nobody.clone(), "{ mine { bookId } }", Value::Null, &["UNAUTHENTICATED mine"], 0),
         (ann.clone(), "{ mineFrom { bookId } }", json!({ "mineFrom": [] }), &[], 0),
-        (json!({ "sub": "u1", "from": "b2" }), "{ mineFrom { bookId } }", json!({ "mineFrom": [{ "bookId": "b2" }] }), &[], 1),
+        (
+            json!({ "sub": "u1", "from": "b2" }),
+            "{ mineFrom { bookId } }",
+            json!({ "mineFrom": [{ "bookId": "b2" }] }),
+            &[],
+            1,
+        ),
         (
             json!({ "disliked": "Dune" }),
             r#"{ cheaper(ids: ["b1", "b2"]) { title } }"#,
@@ -244,7 +338,8 @@ fn rows() -> Vec<Row> {
             &[],
             1,
         ),
-        // Items that a rule hides are not there: in lists, counts, pages, cursors, Booleans, finds through them, and what a write gives back.
+        // Items that a rule hides are not there: in lists, counts, pages, cursors, Booleans, finds through them, and
+        // what a write gives back.
         (
             ann.clone(),
             r#"{ book(id: "b1") { notes { id } noteCount } }"#,
@@ -297,7 +392,13 @@ fn rows() -> Vec<Row> {
             &[],
             1,
         ),
-        (nobody.clone(), r#"{ searchNotes(bookId: "b1", text: "secret") { id } }"#, json!({ "searchNotes": [] }), &[], 1),
+        (
+            nobody.clone(),
+            r#"{ searchNotes(bookId: "b1", text: "secret") { id } }"#,
+            json!({ "searchNotes": [] }),
+            &[],
+            1,
+        ),
         (
             ann.clone(),
             r#"{ book(id: "b1") { readers { id } } }"#,
@@ -320,7 +421,13 @@ fn rows() -> Vec<Row> {
             1,
         ),
         // Claims of other types than the rule compares meet none.
-        (json!({ "sub": ["u1"] }), r#"{ loanCount(userId: "u1") }"#, json!({ "loanCount": null }), &["FORBIDDEN loanCount"], 0),
+        (
+            json!({ "sub": ["u1"] }),
+            r#"{ loanCount(userId: "u1") }"#,
+            json!({ "loanCount": null }),
+            &["FORBIDDEN loanCount"],
+            0,
+        ),
         (
             json!({ "sub": { "role": "admin" }, "role": ["admin"] }),
             r#"{ user(id: "u1") { books { title } } }"#,
@@ -336,7 +443,13 @@ fn rows() -> Vec<Row> {
             1,
         ),
         // The negation of a comparison with a missing claim lets nobody in.
-        (ann.clone(), r#"{ book(id: "b1") { price } }"#, json!({ "book": { "price": null } }), &["FORBIDDEN book.price"], 1),
+        (
+            ann.clone(),
+            r#"{ book(id: "b1") { price } }"#,
+            json!({ "book": { "price": null } }),
+            &["FORBIDDEN book.price"],
+            1,
+        ),
         (
             json!({ "sub": "u1", "country": "XX" }),
             r#"{ book(id: "b1") { price } }"#,
@@ -344,7 +457,13 @@ fn rows() -> Vec<Row> {
             &["FORBIDDEN book.price"],
             1,
         ),
-        (json!({ "sub": "u1", "country": "FR" }), r#"{ book(id: "b1") { price } }"#, json!({ "book": { "price": 3 } }), &[], 1),
+        (
+            json!({ "sub": "u1", "country": "FR" }),
+            r#"{ book(id: "b1") { price } }"#,
+            json!({ "book": { "price": 3 } }),
+            &[],
+            1,
+        ),
     ]
 }
 
@@ -353,8 +472,12 @@ async fn check_rows(library: &Library, rows: Vec<Row>) {
     let mut wrong = String::new();
     for (claims, operation, data, codes, calls) in rows {
         let (response, made) = library.run(&caller(claims.clone()), operation, json!({})).await;
-        if (&response["data"], errors(&response), made) != (&data, codes.iter().map(|code| (*code).to_owned()).collect(), calls) {
-            wrong += &format!("{claims} {operation}\n  gives {response} by {made} calls\n  and not {data} {codes:?} by {calls}\n");
+        if (&response["data"], errors(&response), made)
+            != (&data, codes.iter().map(|code| (*code).to_owned()).collect(), calls)
+        {
+            wrong += &format!(
+                "{claims} {operation}\n  gives {response} by {made} calls\n  and not {data} {codes:?} by {calls}\n"
+            );
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
@@ -377,7 +500,10 @@ async fn a_plan_names_its_rules() {
 #[tokio::test]
 async fn an_explanation_does_not_tell_of_hidden_items() {
     let library = Library::open().await;
-    let request = Request { caller: caller(json!({ "sub": "u1" })), ..support::request(r#"{ book(id: "b1") { noteCount } }"#, json!({})) };
+    let request = Request {
+        caller: caller(json!({ "sub": "u1" })),
+        ..support::request(r#"{ book(id: "b1") { noteCount } }"#, json!({}))
+    };
     let response = support::run(&library.gateway, &request, true).await;
     let explained = &response["extensions"]["keyfold"];
     assert!(explained["plan"].is_object() && explained["calls"].as_array().unwrap().is_empty(), "{response}");
@@ -392,6 +518,9 @@ async fn callers_do_not_share_what_a_plan_decides() {
     for _ in 0..3 {
         assert_eq!(library.run(&ann, operation, json!({})).await.0, json!({ "data": { "loanCount": 2 } }));
         assert_eq!(errors(&library.run(&ben, operation, json!({})).await.0), ["FORBIDDEN loanCount"]);
-        assert_eq!(errors(&library.run(&Caller::nobody(), operation, json!({})).await.0), ["UNAUTHENTICATED loanCount"]);
+        assert_eq!(
+            errors(&library.run(&Caller::nobody(), operation, json!({})).await.0),
+            ["UNAUTHENTICATED loanCount"]
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Without a claim, an id tells nothing: over random rules, a caller who lacks what a rule needs gets the same answer for an item that
-//! exists and for one that does not, and nothing is read for either.
+//! Without a claim, an id tells nothing: over random rules, a caller who lacks what a rule needs gets the same answer
+//! for an item that exists and for one that does not, and nothing is read for either.
 
 use super::mixing::{Rules, World, of_tenant, refusal};
 use crate::support;
@@ -24,7 +24,10 @@ const OPERATIONS: [(&str, &[&str]); 13] = [
     (r#"mutation { r: put(roomId: "<room>", id: "<id>", ownerId: "ann") { id } }"#, &["reads", "writes", "mutation"]),
     (r#"mutation { r: save(roomId: "<room>", id: "<id>", ownerId: "ann") { id } }"#, &["reads", "writes", "mutation"]),
     (r#"mutation { r: edit(roomId: "<room>", id: "<id>", text: "x") { id } }"#, &["reads", "writes", "mutation"]),
-    (r#"mutation { r: upsert(roomId: "<room>", id: "<id>", ownerId: "ann") { id } }"#, &["reads", "writes", "mutation"]),
+    (
+        r#"mutation { r: upsert(roomId: "<room>", id: "<id>", ownerId: "ann") { id } }"#,
+        &["reads", "writes", "mutation"],
+    ),
     (r#"mutation { r: drop(roomId: "<room>", id: "<id>") { id } }"#, &["reads", "writes", "mutation"]),
     (r#"mutation { r: clear(roomId: "<room>") { id } }"#, &["reads", "writes", "mutation"]),
 ];
@@ -49,14 +52,21 @@ async fn without_the_claim_that_a_rule_needs_an_id_tells_nothing() {
             continue;
         }
         let text = rules.schema();
-        let unruled: String = text.lines().filter(|line| !line.trim_start().starts_with("@auth")).map(|line| format!("{line}\n")).collect();
-        let made = |text: &str| Arc::new(load("mixing.graphql", text, &|_| None).unwrap_or_else(|all| panic!("{}", all.render(false))).0);
+        let unruled: String = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("@auth"))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let made = |text: &str| {
+            Arc::new(load("mixing.graphql", text, &|_| None).unwrap_or_else(|all| panic!("{}", all.render(false))).0)
+        };
         let recorder = Arc::new(Recorder::default());
         let store = TableStore::in_memory_observed(recorder.clone()).unwrap();
         let model = made(&text);
         store.create_missing(&model.tables).await.unwrap();
         let store: Arc<dyn DataStore> = Arc::new(store);
-        let unruled = Gateway::new(made(&unruled), store.clone(), Settings { max_aliases: 1_000, ..support::settings() });
+        let unruled =
+            Gateway::new(made(&unruled), store.clone(), Settings { max_aliases: 1_000, ..support::settings() });
         let open = r#"mutation { open(id: "x", name: "x") { id } put(roomId: "x", id: "1", ownerId: "ann") { id }
             comment(roomId: "x", cardId: "1", id: "1") { id } join(userId: "ann", roomId: "x", role: "OWNER") { roomId } }"#;
         let filled = of_tenant(&unruled, "one", open).await;
@@ -68,7 +78,8 @@ async fn without_the_claim_that_a_rule_needs_an_id_tells_nothing() {
             for (query, places) in OPERATIONS {
                 // A write asks rules that hide items of what it gives back only.
                 let is_asked = |place: &&&str| !(rules.hide && **place == "reads" && query.starts_with("mutation"));
-                let mut refusing = places.iter().filter(is_asked).filter(|place| world.is_refused_at(place, &claims)).peekable();
+                let mut refusing =
+                    places.iter().filter(is_asked).filter(|place| world.is_refused_at(place, &claims)).peekable();
                 if refusing.peek().is_none() {
                     continue;
                 }

@@ -1,5 +1,5 @@
-//! Writes under rules that need the item: each row is one mutation of one caller on what the rows before it left, with its data, its errors
-//! and the number of calls.
+//! Writes under rules that need the item: each row is one mutation of one caller on what the rows before it left, with
+//! its data, its errors and the number of calls.
 
 use super::{Library, Row, check_rows};
 use serde_json::{Value, json};
@@ -140,8 +140,20 @@ fn reviews() -> Vec<Row> {
             &[],
             1,
         ),
-        (ben(), r#"mutation { starReview(bookId: "b1", id: "r1") { id } }"#, json!({ "starReview": null }), &["FORBIDDEN starReview"], 1),
-        (ben(), r#"mutation { starReview(bookId: "b1", id: "r3") { stars } }"#, json!({ "starReview": { "stars": 1 } }), &[], 1),
+        (
+            ben(),
+            r#"mutation { starReview(bookId: "b1", id: "r1") { id } }"#,
+            json!({ "starReview": null }),
+            &["FORBIDDEN starReview"],
+            1,
+        ),
+        (
+            ben(),
+            r#"mutation { starReview(bookId: "b1", id: "r3") { stars } }"#,
+            json!({ "starReview": { "stars": 1 } }),
+            &[],
+            1,
+        ),
         (
             ben(),
             r#"mutation { deleteReview(bookId: "b1", id: "r1") { id } }"#,
@@ -150,7 +162,13 @@ fn reviews() -> Vec<Row> {
             1,
         ),
         // What would break the rule is refused even to whom it lets in now.
-        (ben(), r#"mutation { lockReview(bookId: "b1", id: "r3") { id } }"#, json!({ "lockReview": null }), &["FORBIDDEN lockReview"], 0),
+        (
+            ben(),
+            r#"mutation { lockReview(bookId: "b1", id: "r3") { id } }"#,
+            json!({ "lockReview": null }),
+            &["FORBIDDEN lockReview"],
+            0,
+        ),
         (
             json!({ "sub": "root", "role": "admin" }),
             r#"mutation { lockReview(bookId: "b1", id: "r3") { lockedBy } }"#,
@@ -166,8 +184,20 @@ fn reviews() -> Vec<Row> {
             1,
         ),
         // A check asks the rules for reads.
-        (ben(), r#"mutation { quoteReview(bookId: "b1", id: "r1", noteId: "n") }"#, json!({ "quoteReview": true }), &[], 1),
-        (ann(), r#"mutation { deleteReview(bookId: "b1", id: "r1") { text } }"#, json!({ "deleteReview": { "text": "a2" } }), &[], 2),
+        (
+            ben(),
+            r#"mutation { quoteReview(bookId: "b1", id: "r1", noteId: "n") }"#,
+            json!({ "quoteReview": true }),
+            &[],
+            1,
+        ),
+        (
+            ann(),
+            r#"mutation { deleteReview(bookId: "b1", id: "r1") { text } }"#,
+            json!({ "deleteReview": { "text": "a2" } }),
+            &[],
+            2,
+        ),
     ]
 }
 
@@ -210,7 +240,13 @@ fn tasks() -> Vec<Row> {
             &[],
             2,
         ),
-        (ben(), r#"mutation { mustDropTask(list: "l", id: "t1") { id } }"#, Value::Null, &["NOT_FOUND mustDropTask"], 1),
+        (
+            ben(),
+            r#"mutation { mustDropTask(list: "l", id: "t1") { id } }"#,
+            Value::Null,
+            &["NOT_FOUND mustDropTask"],
+            1,
+        ),
         (
             ben(),
             r#"mutation { addStep(list: "l", taskId: "t1", input: { id: "s", text: "x" }) { id } }"#,
@@ -278,8 +314,20 @@ fn tasks() -> Vec<Row> {
         (ann(), r#"mutation { dropTasks(list: "l") { id } }"#, json!({ "dropTasks": [{ "id": "t2" }] }), &[], 2),
         (ben(), r#"{ task(list: "l", id: "t1") { ownerId } }"#, json!({ "task": { "ownerId": "u2" } }), &[], 1),
         // A rule that the key decides is decided before anything is sent.
-        (ann(), r#"mutation { set(userId: "u2", name: "n", value: "x") { value } }"#, json!({ "set": null }), &["FORBIDDEN set"], 0),
-        (ann(), r#"mutation { set(userId: "u1", name: "n", value: "x") { value } }"#, json!({ "set": { "value": "x" } }), &[], 1),
+        (
+            ann(),
+            r#"mutation { set(userId: "u2", name: "n", value: "x") { value } }"#,
+            json!({ "set": null }),
+            &["FORBIDDEN set"],
+            0,
+        ),
+        (
+            ann(),
+            r#"mutation { set(userId: "u1", name: "n", value: "x") { value } }"#,
+            json!({ "set": { "value": "x" } }),
+            &[],
+            1,
+        ),
     ]
 }
 

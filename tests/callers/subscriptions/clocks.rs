@@ -1,5 +1,5 @@
-//! Subscriptions on a server whose streams have a clock that is wrong or rounds, as that of DynamoDB Local does: every change after the
-//! beginning arrives, and a live query ends as the table.
+//! Subscriptions on a server whose streams have a clock that is wrong or rounds, as that of DynamoDB Local does: every
+//! change after the beginning arrives, and a live query ends as the table.
 
 use super::front::store_behind;
 use super::listener::{Watching, watching_on};

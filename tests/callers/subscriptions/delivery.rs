@@ -9,7 +9,9 @@ const BOARD: &str = include_str!("../../schemas/subscriptions/board.graphql");
 #[tokio::test]
 async fn a_field_is_a_live_query() {
     let board = watching(BOARD).await;
-    board.run(r#"mutation { putBoard(id: "b", title: "B") { id } putCard(boardId: "b", id: "1", text: "one") { id } }"#).await;
+    board
+        .run(r#"mutation { putBoard(id: "b", title: "B") { id } putCard(boardId: "b", id: "1", text: "one") { id } }"#)
+        .await;
     let mut card = board.subscribe(r#"subscription { card(boardId: "b", id: "1") { text board { title } } }"#).await;
     assert_eq!(card.next().await, json!({ "card": { "text": "one", "board": { "title": "B" } } }));
     board.run(r#"mutation { setCard(boardId: "b", id: "1", text: "two") { id } }"#).await;
@@ -44,10 +46,14 @@ async fn a_change_tells_what_happened() {
 async fn a_response_key_that_is_written_again_is_the_same_field() {
     let board = watching(BOARD).await;
     let rest = r#"fragment Rest on Subscription { cards(boardId: "b") { node { text } } }"#;
-    let query = format!(r#"subscription {{ cards(boardId: "b") {{ change }} cards(boardId: "b") {{ node {{ id }} }} ...Rest }} {rest}"#);
+    let query = format!(
+        r#"subscription {{ cards(boardId: "b") {{ change }} cards(boardId: "b") {{ node {{ id }} }} ...Rest }} {rest}"#
+    );
     let mut cards = board.subscribe(&query).await;
     cards.begin().await;
-    board.run(r#"mutation { putBoard(id: "b", title: "B") { id } putCard(boardId: "b", id: "1", text: "one") { id } }"#).await;
+    board
+        .run(r#"mutation { putBoard(id: "b", title: "B") { id } putCard(boardId: "b", id: "1", text: "one") { id } }"#)
+        .await;
     assert_eq!(cards.next().await, json!({ "cards": { "change": "INSERT", "node": { "id": "1", "text": "one" } } }));
     let query = r#"subscription { a: card(boardId: "b", id: "1") { text } a: card(boardId: "b", id: "1") { board { title } } }"#;
     let mut card = board.subscribe(query).await;
@@ -57,14 +63,18 @@ async fn a_response_key_that_is_written_again_is_the_same_field() {
 #[tokio::test]
 async fn an_item_that_begins_or_ends_to_match_comes_and_goes() {
     let board = watching(BOARD).await;
-    let mut open = board.subscribe(r#"subscription { cards(boardId: "b", status: "open") { change previous { status } } }"#).await;
-    let mut large = board.subscribe(r#"subscription { large(boardId: "b", least: 5) { change node { points } } }"#).await;
+    let mut open =
+        board.subscribe(r#"subscription { cards(boardId: "b", status: "open") { change previous { status } } }"#).await;
+    let mut large =
+        board.subscribe(r#"subscription { large(boardId: "b", least: 5) { change node { points } } }"#).await;
     let mut all = board.subscribe(r#"subscription { large(boardId: "b") { change } }"#).await;
     for listener in [&mut open, &mut large, &mut all] {
         listener.begin().await;
     }
     for (status, points) in [("new", 9), ("open", 4), ("done", 6)] {
-        let write = format!(r#"mutation {{ putCard(boardId: "b", id: "1", text: "t", status: "{status}", points: {points}) {{ id }} }}"#);
+        let write = format!(
+            r#"mutation {{ putCard(boardId: "b", id: "1", text: "t", status: "{status}", points: {points}) {{ id }} }}"#
+        );
         board.run(&write).await;
     }
     assert_eq!(open.next().await, json!({ "cards": { "change": "INSERT", "previous": null } }));
@@ -80,7 +90,8 @@ async fn an_item_that_begins_or_ends_to_match_comes_and_goes() {
 #[tokio::test]
 async fn a_list_watches_several_items_and_kinds_are_chosen() {
     let board = watching(BOARD).await;
-    let mut several = board.subscribe(r#"subscription { several(boardId: "b", ids: ["1", "3"]) { node { id } } }"#).await;
+    let mut several =
+        board.subscribe(r#"subscription { several(boardId: "b", ids: ["1", "3"]) { node { id } } }"#).await;
     let mut new = board.subscribe(r#"subscription { new(boardId: "b") { id text } }"#).await;
     several.begin().await;
     new.begin().await;
@@ -148,7 +159,9 @@ async fn those_who_go_on_after_different_events_share_one_run() {
     let board = watching(BOARD).await;
     board.run(r#"mutation { putBoard(id: "b", title: "B") { id } }"#).await;
     let subscribe = async |after: Value| {
-        let query = r#"subscription($after: ID) { cards(boardId: "b", after: $after) { id node { id board { title } } } }"#.to_owned();
+        let query =
+            r#"subscription($after: ID) { cards(boardId: "b", after: $after) { id node { id board { title } } } }"#
+                .to_owned();
         let variables = [("after".to_owned(), after)].into_iter().collect();
         board.subscribe_as(Request { query, variables, ..Request::default() }).await
     };
@@ -196,7 +209,9 @@ async fn slow_subscriber_is_told_where_to_go_on() {
     assert!(cards.whole().await.is_none(), "it has ended");
     let after = extensions["after"].as_str().unwrap();
     assert!(!first.is_empty() && !after.is_empty());
-    let mut rest = board.subscribe(&format!(r#"subscription {{ cards(boardId: "b", after: {after:?}) {{ node {{ id }} }} }}"#)).await;
+    let mut rest = board
+        .subscribe(&format!(r#"subscription {{ cards(boardId: "b", after: {after:?}) {{ node {{ id }} }} }}"#))
+        .await;
     let mut seen = Vec::new();
     while seen.last() != Some(&"59".to_owned()) {
         seen.push(rest.next().await["cards"]["node"]["id"].as_str().unwrap().to_owned());
@@ -238,7 +253,8 @@ async fn a_subscriber_who_comes_while_the_schema_is_replaced_is_on_the_new_one()
     assert_eq!(comes.whole().await.unwrap()["errors"][0]["extensions"]["code"], "GRAPHQL_VALIDATION_FAILED");
     // A document that the new schema does not have is refused.
     let renamed = BOARD.replace("  new(boardId: ID!)", "  added(boardId: ID!)");
-    let refused = board.subscribe_across(r#"subscription { new(boardId: "b") { id } }"#, &renamed).await.whole().await.unwrap();
+    let refused =
+        board.subscribe_across(r#"subscription { new(boardId: "b") { id } }"#, &renamed).await.whole().await.unwrap();
     assert_eq!(refused["errors"][0]["extensions"]["code"], "GRAPHQL_VALIDATION_FAILED");
 }
 
@@ -246,7 +262,9 @@ async fn a_subscriber_who_comes_while_the_schema_is_replaced_is_on_the_new_one()
 async fn an_item_that_a_subscription_begins_with_may_change_without_an_event() {
     let board = watching(BOARD).await;
     let set = async |points: u32| {
-        board.run(&format!(r#"mutation {{ putCard(boardId: "b", id: "1", text: "x", points: {points}) {{ id }} }}"#)).await;
+        board
+            .run(&format!(r#"mutation {{ putCard(boardId: "b", id: "1", text: "x", points: {points}) {{ id }} }}"#))
+            .await;
     };
     set(100).await;
     let mut few = board.subscribe(r#"subscription { few(boardId: "b", id: "1", most: 50) { points } }"#).await;

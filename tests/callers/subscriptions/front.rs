@@ -18,7 +18,9 @@ pub async fn store_behind(change: impl Fn(&str, &mut (StatusCode, Value)) + Send
     let ((server, behind), (front, address)) = (bound().await, bound().await);
     tokio::spawn(dynoxide::server::serve_on(server, Database::memory().unwrap()));
     let (client, change): (_, Arc<Change>) = (reqwest::Client::new(), Arc::new(change));
-    let app = Router::new().fallback(move |headers: HeaderMap, body: Bytes| carry((client.clone(), behind), change.clone(), headers, body));
+    let app = Router::new().fallback(move |headers: HeaderMap, body: Bytes| {
+        carry((client.clone(), behind), change.clone(), headers, body)
+    });
     tokio::spawn(async move { axum::serve(front, app).await });
     TableStore::connect(Some(&format!("http://{address}")), Some("local")).await.unwrap()
 }

@@ -38,7 +38,8 @@ pub async fn watching(schema: &str) -> Watching {
 
 /// A gateway for a schema on a store without tables.
 pub async fn watching_on(schema: &str, store: TableStore, calls: Arc<Recorder>) -> Watching {
-    let (model, _) = load("board.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+    let (model, _) =
+        load("board.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
     store.create_missing(&model.tables).await.unwrap();
     let gateway = Gateway::new(Arc::new(model), store.clone(), support::settings());
     let hub = Hub::new(&gateway);
@@ -66,7 +67,8 @@ impl Watching {
 
     /// Serves another schema.
     pub async fn replace(&self, schema: &str) {
-        let (model, _) = load("board.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+        let (model, _) =
+            load("board.graphql", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
         let gateway = Gateway::new(Arc::new(model), self.store.clone(), support::settings());
         *self.gateway.lock().unwrap() = gateway.clone();
         self.hub.replace(&gateway).await;
@@ -93,7 +95,9 @@ impl Watching {
 
     pub async fn subscribe_as(&self, request: Request) -> Listener {
         match self.gateway().prepare(&request).await {
-            Ok(prepared) => Listener { responses: self.hub.subscribe(&self.gateway(), prepared, request), hub: self.hub.clone() },
+            Ok(prepared) => {
+                Listener { responses: self.hub.subscribe(&self.gateway(), prepared, request), hub: self.hub.clone() }
+            }
             Err(errors) => panic!("{errors:?}"),
         }
     }

@@ -42,8 +42,11 @@ async fn subscriber_that_lost_changes_goes_on_after_the_id_of_the_error() {
             board.run(&format!(r#"mutation {{ putCard(boardId: "b", id: "1", text: "{text}") {{ id }} }}"#)).await;
         };
         put("before").await;
-        let query = |id: &str, after: &str| format!(r#"subscription {{ cards(boardId: "{id}"{after}) {{ node {{ text }} }} }}"#);
-        let (mut hears, mut silent) = (board.subscribe(&query("b", "")).await, board.subscribe(&query("other", "")).await);
+        let query = |id: &str, after: &str| {
+            format!(r#"subscription {{ cards(boardId: "{id}"{after}) {{ node {{ text }} }} }}"#)
+        };
+        let (mut hears, mut silent) =
+            (board.subscribe(&query("b", "")).await, board.subscribe(&query("other", "")).await);
         hears.begin().await;
         silent.begin().await;
         if with_records {

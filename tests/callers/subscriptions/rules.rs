@@ -37,8 +37,7 @@ async fn a_change_needs_the_rule_of_its_item_when_it_arrives() {
     run(&clubs, &joins("join", "ann"), user("ann")).await;
     clubs.run_as(request(&put("for ann"), user("x"))).await;
     let inserted = |text: &str| json!({ "notes": { "change": "INSERT", "node": { "text": text }, "previous": null } });
-    let modified =
-        |text: &str, before: &str| json!({ "notes": { "change": "MODIFY", "node": { "text": text }, "previous": { "text": before } } });
+    let modified = |text: &str, before: &str| json!({ "notes": { "change": "MODIFY", "node": { "text": text }, "previous": { "text": before } } });
     assert_eq!(ann.next().await, inserted("for ann"));
     run(&clubs, &joins("join", "ben"), user("ben")).await;
     run(&clubs, &joins("leave", "ann"), user("ann")).await;
@@ -59,8 +58,12 @@ async fn a_hidden_item_comes_when_it_can_be_seen_and_goes_when_it_cannot() {
     ann.begin().await;
     ben.begin().await;
     for owner in ["ann", "ben", "cy", "ben"] {
-        run(&clubs, &format!(r#"mutation {{ putDraft(clubId: "c", id: "1", ownerId: "{owner}", text: "t") {{ id }} }}"#), user(owner))
-            .await;
+        run(
+            &clubs,
+            &format!(r#"mutation {{ putDraft(clubId: "c", id: "1", ownerId: "{owner}", text: "t") {{ id }} }}"#),
+            user(owner),
+        )
+        .await;
     }
     let of = |change: &str, who: &str| match change {
         "INSERT" => json!({ "drafts": { "change": change, "node": { "ownerId": who }, "previous": null } }),
@@ -113,13 +116,16 @@ async fn nobody_subscribes_to_what_needs_a_sign_in() {
     assert_eq!(nobody.whole().await.unwrap()["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");
     assert!(nobody.whole().await.is_none());
     // No item that a rule looks up lets nobody in.
-    let mut nobody = clubs.subscribe_as(request(r#"subscription { notes(clubId: "c") { change } }"#, Value::Null)).await;
+    let mut nobody =
+        clubs.subscribe_as(request(r#"subscription { notes(clubId: "c") { change } }"#, Value::Null)).await;
     assert_eq!(nobody.whole().await.unwrap()["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");
     assert!(nobody.whole().await.is_none());
-    let mut unnamed = clubs.subscribe_as(request(r#"subscription { notes(clubId: "c") { change } }"#, json!({ "role": "x" }))).await;
+    let mut unnamed =
+        clubs.subscribe_as(request(r#"subscription { notes(clubId: "c") { change } }"#, json!({ "role": "x" }))).await;
     assert_eq!(unnamed.whole().await.unwrap()["errors"][0]["extensions"]["code"], "FORBIDDEN");
     // What is hidden looks as if it were not there.
-    let mut nobody = clubs.subscribe_as(request(r#"subscription { drafts(clubId: "c") { change } }"#, Value::Null)).await;
+    let mut nobody =
+        clubs.subscribe_as(request(r#"subscription { drafts(clubId: "c") { change } }"#, Value::Null)).await;
     nobody.begin().await;
     run(&clubs, r#"mutation { putDraft(clubId: "c", id: "1", ownerId: "ann", text: "t") { id } }"#, user("ann")).await;
     nobody.begin().await;
@@ -151,7 +157,8 @@ async fn a_subscription_that_begins_with_a_hidden_item_hears_of_it_when_it_can_b
         clubs.run_as(request(&query, user(owner))).await;
     };
     put("ann").await;
-    let mut ben = clubs.subscribe_as(request(r#"subscription { draft(clubId: "c", id: "1") { ownerId } }"#, user("ben"))).await;
+    let mut ben =
+        clubs.subscribe_as(request(r#"subscription { draft(clubId: "c", id: "1") { ownerId } }"#, user("ben"))).await;
     assert_eq!(ben.next().await, json!({ "draft": null }));
     for owner in ["eve", "ben", "eve", "ben"] {
         put(owner).await;

@@ -1,5 +1,5 @@
-//! Copies that share a stream, over a bus that loses, repeats and delays messages and goes away, with a table of leases that fails: each
-//! copy gets each change once, those of an item in order, and one copy reads for all.
+//! Copies that share a stream, over a bus that loses, repeats and delays messages and goes away, with a table of leases
+//! that fails: each copy gets each change once, those of an item in order, and one copy reads for all.
 
 use super::stream::{ITEMS, Stream, Taken};
 use bytes::Bytes;
@@ -108,7 +108,12 @@ impl LeaseTable for Wire {
         .boxed()
     }
 
-    fn replace<'a>(&'a self, shard: &'a ShardName, seen: Option<&'a Lease>, lease: &'a Lease) -> BoxFuture<'a, Result<bool, TableError>> {
+    fn replace<'a>(
+        &'a self,
+        shard: &'a ShardName,
+        seen: Option<&'a Lease>,
+        lease: &'a Lease,
+    ) -> BoxFuture<'a, Result<bool, TableError>> {
         async move {
             self.answers()?;
             let is_still = {
@@ -147,11 +152,20 @@ impl ChangeSource for Counted {
         self.stream.shards(table)
     }
 
-    fn iterator<'a>(&'a self, table: &'a str, shard: &'a str, start: &'a ShardStart) -> BoxFuture<'a, Result<String, StreamError>> {
+    fn iterator<'a>(
+        &'a self,
+        table: &'a str,
+        shard: &'a str,
+        start: &'a ShardStart,
+    ) -> BoxFuture<'a, Result<String, StreamError>> {
         self.stream.iterator(table, shard, start)
     }
 
-    fn records<'a>(&'a self, of: (&'a Arc<str>, &'a Arc<str>), iterator: &'a str) -> BoxFuture<'a, Result<RecordPage, StreamError>> {
+    fn records<'a>(
+        &'a self,
+        of: (&'a Arc<str>, &'a Arc<str>),
+        iterator: &'a str,
+    ) -> BoxFuture<'a, Result<RecordPage, StreamError>> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         self.stream.records(of, iterator)
     }
@@ -200,7 +214,11 @@ impl GatewayCopy {
         let wait = async {
             loop {
                 let versions = self.taken.versions(0).await;
-                if versions.iter().zip(written).all(|(versions, last)| versions.last().copied().unwrap_or_default() == *last) {
+                if versions
+                    .iter()
+                    .zip(written)
+                    .all(|(versions, last)| versions.last().copied().unwrap_or_default() == *last)
+                {
                     return versions;
                 }
                 self.taken.more.notified().await;
@@ -281,7 +299,8 @@ async fn one_copy_reads_and_the_others_hear_it() {
     for copy in &copies {
         copy.versions(&[999, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0).await;
     }
-    let mut asked: Vec<usize> = copies.iter().zip(before).map(|(copy, before)| copy.asked.load(Ordering::Relaxed) - before).collect();
+    let mut asked: Vec<usize> =
+        copies.iter().zip(before).map(|(copy, before)| copy.asked.load(Ordering::Relaxed) - before).collect();
     asked.sort_unstable();
     assert_eq!(asked[..2], [0, 0], "two copies only hear");
     assert!(asked[2] > 90, "one copy reads: {asked:?}");
@@ -344,7 +363,10 @@ async fn without_a_bus_or_leases_every_copy_reads_for_itself() {
         sleep(Duration::from_secs(10)).await;
         for copy in &copies {
             version += 1;
-            assert!(heard_after(copy, &stream, version).await < Duration::from_secs(2), "bus {is_up}, leases refused {refusals}");
+            assert!(
+                heard_after(copy, &stream, version).await < Duration::from_secs(2),
+                "bus {is_up}, leases refused {refusals}"
+            );
         }
     }
     for copy in &copies {

@@ -51,7 +51,16 @@ pub struct Branch {
 
 impl Branch {
     fn new(parent: Option<usize>, items: (u64, u64)) -> Self {
-        Self { parent, items, records: Vec::new(), closed: false, trimmed: 0, is_gone: false, refusals: Vec::new(), empty: 0 }
+        Self {
+            parent,
+            items,
+            records: Vec::new(),
+            closed: false,
+            trimmed: 0,
+            is_gone: false,
+            refusals: Vec::new(),
+            empty: 0,
+        }
     }
 }
 
@@ -61,8 +70,11 @@ fn on_time(now: i64) -> i64 {
 
 impl Stream {
     pub fn new(seed: u64, trouble: u8) -> Arc<Self> {
-        let (rng, clock, shards) = (Rng::with_seed(seed), on_time as fn(i64) -> i64, vec![Branch::new(None, (0, ITEMS))]);
-        Arc::new(Self { state: Mutex::new(State { rng, trouble, clock, all_expired: false, is_off: false, shards, sequence: 0 }) })
+        let (rng, clock, shards) =
+            (Rng::with_seed(seed), on_time as fn(i64) -> i64, vec![Branch::new(None, (0, ITEMS))]);
+        Arc::new(Self {
+            state: Mutex::new(State { rng, trouble, clock, all_expired: false, is_off: false, shards, sequence: 0 }),
+        })
     }
 
     /// Changes an item.
@@ -70,22 +82,37 @@ impl Stream {
         let mut state = self.state.lock().unwrap();
         state.sequence += 1;
         let sequence = format!("{:021}", state.sequence);
-        let place = state.shards.iter().position(|shard| !shard.closed && (shard.items.0..shard.items.1).contains(&item)).unwrap();
+        let place = state
+            .shards
+            .iter()
+            .position(|shard| !shard.closed && (shard.items.0..shard.items.1).contains(&item))
+            .unwrap();
         let image = |version: u64| {
-            let members = [("id", Attribute::N(item.to_string().into())), ("version", Attribute::N(version.to_string().into()))];
+            let members =
+                [("id", Attribute::N(item.to_string().into())), ("version", Attribute::N(version.to_string().into()))];
             Some(Arc::new(members.into_iter().collect::<Item>()))
         };
         let position = StreamPosition { shard: name(place), sequence: sequence.into() };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
         let created = (state.clock)(i64::try_from(now).unwrap());
         let old = if version > 1 { image(version - 1) } else { None };
-        state.shards[place].records.push(ChangeRecord { table: "t".into(), position, created, old, new: image(version) });
+        state.shards[place].records.push(ChangeRecord {
+            table: "t".into(),
+            position,
+            created,
+            old,
+            new: image(version),
+        });
     }
 
     /// Splits the shard of an item, or only ends it.
     pub fn split(&self, item: u64) {
         let mut state = self.state.lock().unwrap();
-        let place = state.shards.iter().position(|shard| !shard.closed && (shard.items.0..shard.items.1).contains(&item)).unwrap();
+        let place = state
+            .shards
+            .iter()
+            .position(|shard| !shard.closed && (shard.items.0..shard.items.1).contains(&item))
+            .unwrap();
         let (low, high) = state.shards[place].items;
         state.shards[place].closed = true;
         let middle = (low + high) / 2;
@@ -142,7 +169,12 @@ impl ChangeSource for Stream {
         .boxed()
     }
 
-    fn iterator<'a>(&'a self, _: &'a str, shard: &'a str, start: &'a ShardStart) -> BoxFuture<'a, Result<String, StreamError>> {
+    fn iterator<'a>(
+        &'a self,
+        _: &'a str,
+        shard: &'a str,
+        start: &'a ShardStart,
+    ) -> BoxFuture<'a, Result<String, StreamError>> {
         async move {
             self.fails()?;
             let mut state = self.state.lock().unwrap();
@@ -171,11 +203,16 @@ impl ChangeSource for Stream {
         .boxed()
     }
 
-    fn records<'a>(&'a self, _: (&'a Arc<str>, &'a Arc<str>), iterator: &'a str) -> BoxFuture<'a, Result<RecordPage, StreamError>> {
+    fn records<'a>(
+        &'a self,
+        _: (&'a Arc<str>, &'a Arc<str>),
+        iterator: &'a str,
+    ) -> BoxFuture<'a, Result<RecordPage, StreamError>> {
         async move {
             self.fails()?;
             let mut state = self.state.lock().unwrap();
-            let (iterator, is_new) = iterator.strip_suffix(" new").map_or((iterator, ""), |iterator| (iterator, " new"));
+            let (iterator, is_new) =
+                iterator.strip_suffix(" new").map_or((iterator, ""), |iterator| (iterator, " new"));
             // Nobody can go on where an iterator alone has told the place.
             if state.all_expired || is_new.is_empty() && state.trouble > 0 && state.rng.u8(..10) == 0 {
                 return Err(StreamError::Expired);

@@ -1,5 +1,5 @@
-//! The reader of a stream against a stream that splits, forgets iterators, throttles and trims: each change arrives, those of an item in
-//! their order.
+//! The reader of a stream against a stream that splits, forgets iterators, throttles and trims: each change arrives,
+//! those of an item in their order.
 
 use super::stream::{ITEMS, LONG, Stream, Taken};
 use fastrand::Rng;
@@ -63,7 +63,8 @@ async fn what_follows_a_position_is_read_until_it_is_current() {
         let (position, last) = {
             let state = stream.state.lock().unwrap();
             let of_item = |record: &&ChangeRecord| record.new.as_ref().unwrap()["id"] == Attribute::N("5".into());
-            let all: Vec<&ChangeRecord> = state.shards.iter().flat_map(|shard| &shard.records).filter(of_item).collect();
+            let all: Vec<&ChangeRecord> =
+                state.shards.iter().flat_map(|shard| &shard.records).filter(of_item).collect();
             let Some(middle) = all.get(all.len() / 2) else { continue };
             let Attribute::N(version) = &middle.new.as_ref().unwrap()["version"] else { panic!("a version") };
             (middle.position.clone(), version.parse::<u64>().unwrap())
@@ -122,7 +123,11 @@ async fn what_changes_after_the_beginning_arrives_whatever_the_clock_of_the_stre
             for version in 2..=9 {
                 stream.write(0, version);
             }
-            assert_eq!(taken.versions(8).await[0], (2..=9).collect::<Vec<_>>(), "clock {number}, {trouble} of ten calls fail");
+            assert_eq!(
+                taken.versions(8).await[0],
+                (2..=9).collect::<Vec<_>>(),
+                "clock {number}, {trouble} of ten calls fail"
+            );
             assert_eq!(*taken.lost.lock().unwrap(), 0);
             reading.abort();
         }
@@ -148,7 +153,11 @@ async fn a_shard_that_is_not_there_at_first_is_tried_again() {
             stream.write(0, 2);
             stream.write(ITEMS - 1, 1);
             let versions = taken.versions(3).await;
-            assert_eq!((&versions[0][..], &versions[ITEMS as usize - 1][..]), (&[1, 2][..], &[1][..]), "{refusal:?}, at first: {at_first}");
+            assert_eq!(
+                (&versions[0][..], &versions[ITEMS as usize - 1][..]),
+                (&[1, 2][..], &[1][..]),
+                "{refusal:?}, at first: {at_first}"
+            );
             assert_eq!(*taken.lost.lock().unwrap(), 0);
             reading.abort();
         }

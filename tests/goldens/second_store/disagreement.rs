@@ -12,7 +12,8 @@ pub struct Disagreement {
     pub in_any_order: &'static [&'static str],
 }
 
-/// DynamoDB does not keep the order of a set's elements. The embedded store sorts them ascending, the second store descending.
+/// DynamoDB does not keep the order of a set's elements. The embedded store sorts them ascending, the second store
+/// descending.
 const ORDER_OF_A_SET: &[&str] = &["tags"];
 
 pub const DISAGREEMENTS: [Disagreement; 2] = [
@@ -20,7 +21,8 @@ pub const DISAGREEMENTS: [Disagreement; 2] = [
     Disagreement { system: "workshop", case: "write_game", in_any_order: ORDER_OF_A_SET },
 ];
 
-/// Compares a response with its golden, in the form of the disagreement if one is listed. A listed case that agrees without it fails, too.
+/// Compares a response with its golden, in the form of the disagreement if one is listed. A listed case that agrees
+/// without it fails, too.
 pub fn compare(case: &Case, expected: Value, is: Value) -> Result<(), Failed> {
     let listed = DISAGREEMENTS.iter().find(|one| one.system == case.system && one.case == case.name);
     let Some(listed) = listed else { return equal(&expected, &is) };
@@ -36,7 +38,8 @@ fn equal(expected: &Value, is: &Value) -> Result<(), Failed> {
         return Ok(());
     }
     let diff = similar::TextDiff::from_lines(&expected, &is);
-    Err(format!("The second store's response differs from the golden:\n{}", diff.unified_diff().context_radius(3)).into())
+    Err(format!("The second store's response differs from the golden:\n{}", diff.unified_diff().context_radius(3))
+        .into())
 }
 
 /// The value with the lists of these fields sorted.

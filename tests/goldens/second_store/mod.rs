@@ -1,5 +1,6 @@
-//! A second implementation of DynamoDB: every golden's operation runs over HTTP on moto, which shares no code with the embedded store, and
-//! must get the golden's response. `.ci/second-store` installs moto and runs these tests; without it, they are ignored.
+//! A second implementation of DynamoDB: every golden's operation runs over HTTP on moto, which shares no code with the
+//! embedded store, and must get the golden's response. `.ci/second-store` installs moto and runs these tests; without
+//! it, they are ignored.
 
 mod disagreement;
 mod moto;
@@ -32,7 +33,8 @@ pub fn moto() -> Option<Arc<Moto>> {
 /// A test a case; ignored without the second store.
 pub fn trials(moto: Option<&Arc<Moto>>) -> Vec<Trial> {
     let mut shared: BTreeMap<String, Arc<ReadOnly>> = BTreeMap::new();
-    let mut trials = vec![Trial::test("second_store::every_disagreement_is_of_a_case", every_disagreement_is_of_a_case)];
+    let mut trials =
+        vec![Trial::test("second_store::every_disagreement_is_of_a_case", every_disagreement_is_of_a_case)];
     for case in cases() {
         let name = format!("second_store::{}::{}", case.system, case.name);
         let (own, read_only) = (moto.cloned(), shared.entry(case.system.clone()).or_default().clone());
@@ -69,12 +71,14 @@ fn check(case: &Case, moto: &Moto, read_only: &ReadOnly) -> Result<(), Failed> {
     disagreement::compare(case, expected, is)
 }
 
-/// Whether an operation may change the store. A query that only contains the word gets its own items, too, which does no harm.
+/// Whether an operation may change the store. A query that only contains the word gets its own items, too, which does
+/// no harm.
 fn writes(operation: &str) -> bool {
     operation.contains("mutation")
 }
 
-/// The value with its generated names numbered in the order of their first use: goldens number them starting with their calls.
+/// The value with its generated names numbered in the order of their first use: goldens number them starting with their
+/// calls.
 fn renumbered(value: Value, given: &mut HashMap<String, String>) -> Value {
     match value {
         Value::String(text) if text.starts_with('<') => {

@@ -1,6 +1,9 @@
-//! moto as a separate process, and clients of it. Each account is a separate DynamoDB, so tests share a server and no item.
+//! moto as a separate process, and clients of it. Each account is a separate DynamoDB, so tests share a server and no
+//! item.
 
-use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
+};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
@@ -87,7 +90,8 @@ impl HttpConnector for Client {
             let answer = sent.send().await.map_err(|error| ConnectorError::io(error.into()))?;
             let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
             let body = answer.bytes().await.map_err(|error| ConnectorError::io(error.into()))?;
-            let body = serde_json::from_slice(&body).map_or_else(|_| body.to_vec(), |body| with_descending_sets(body).to_string().into());
+            let body = serde_json::from_slice(&body)
+                .map_or_else(|_| body.to_vec(), |body| with_descending_sets(body).to_string().into());
             let mut response = HttpResponse::new(status.try_into().unwrap(), SdkBody::from(body));
             if let Some(kind) = headers.get("content-type") {
                 response.headers_mut().insert("content-type", kind.to_str().unwrap_or_default().to_owned());
@@ -97,7 +101,8 @@ impl HttpConnector for Client {
     }
 }
 
-/// The answer with the elements of each set in descending order. DynamoDB promises no order; moto's order differs in each process.
+/// The answer with the elements of each set in descending order. DynamoDB promises no order; moto's order differs in
+/// each process.
 fn with_descending_sets(answer: Value) -> Value {
     match answer {
         Value::Object(members) => {

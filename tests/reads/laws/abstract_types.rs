@@ -1,5 +1,5 @@
-//! Lists of interfaces and unions: a query returns the same as item-by-item reads, and its pages together are the whole list in either
-//! direction, with items of other types in between.
+//! Lists of interfaces and unions: a query returns the same as item-by-item reads, and its pages together are the whole
+//! list in either direction, with items of other types in between.
 
 use super::choices::Choices;
 use super::pages::{Connection, INFO};
@@ -35,7 +35,8 @@ struct Event {
 
 impl Event {
     fn any(number: usize, choices: &mut Choices) -> Self {
-        let kind = *choices.of(&[Kind::Post, Kind::Favorite, Kind::Membership, Kind::Login, Kind::Login, Kind::Strange]);
+        let kind =
+            *choices.of(&[Kind::Post, Kind::Favorite, Kind::Membership, Kind::Login, Kind::Login, Kind::Strange]);
         let (user, other) = (format!("u{}", choices.below(2)), choices.below(4));
         let other = if kind == Kind::Favorite { format!("u{other}") } else { format!("g{other}") };
         // Only a few times, so that several events share one.
@@ -74,10 +75,14 @@ impl Event {
 
     /// The selection of the law's query.
     fn expected(&self, there: &dyn Fn(&str) -> bool) -> Value {
-        let user = |id: &str| if there(id) { json!({ "id": id, "name": format!("name of {id}") }) } else { Value::Null };
-        let group = || if there(&self.other) { json!({ "name": format!("name of {}", self.other) }) } else { Value::Null };
+        let user =
+            |id: &str| if there(id) { json!({ "id": id, "name": format!("name of {id}") }) } else { Value::Null };
+        let group =
+            || if there(&self.other) { json!({ "name": format!("name of {}", self.other) }) } else { Value::Null };
         match self.kind {
-            Kind::Post => json!({ "__typename": "Post", "user": user(&self.user), "title": self.id, "circle": self.other }),
+            Kind::Post => {
+                json!({ "__typename": "Post", "user": user(&self.user), "title": self.id, "circle": self.other })
+            }
             Kind::Favorite => json!({ "__typename": "Favorite", "user": user(&self.user), "by": user(&self.other) }),
             _ => json!({ "__typename": "Membership", "user": user(&self.user), "role": "guest", "group": group() }),
         }
@@ -98,7 +103,11 @@ fn others(choices: &mut Choices) -> (Vec<String>, Vec<Item>) {
     let there: Vec<String> = all.filter(|_| !choices.once_in(3)).collect();
     let items = there.iter().map(|id| {
         let (name, user) = (format!("name of {id}"), format!("USER#{id}"));
-        let keys = if id.starts_with('u') { [("PK", user.as_str()), ("SK", "#PROFILE")] } else { [("PK", id.as_str()), ("SK", "GROUP")] };
+        let keys = if id.starts_with('u') {
+            [("PK", user.as_str()), ("SK", "#PROFILE")]
+        } else {
+            [("PK", id.as_str()), ("SK", "GROUP")]
+        };
         item(&[&keys[..], &[("name", name.as_str())]].concat())
     });
     let items = items.collect();
@@ -108,7 +117,8 @@ fn others(choices: &mut Choices) -> (Vec<String>, Vec<Item>) {
 /// A card: a note, a task or a sketch, distinguished only by a constant.
 fn card(number: usize, choices: &mut Choices) -> (Item, bool) {
     let (sk, kind) = (format!("CARD#c{number:03}"), *choices.of(&["note", "task", "sketch", "sketch"]));
-    let mut card = item(&[("PK", "CARDS#u"), ("SK", &sk), ("kind", kind), ("board", "b"), ("what", "text"), ("assigneeId", "u0")]);
+    let mut card =
+        item(&[("PK", "CARDS#u"), ("SK", &sk), ("kind", kind), ("board", "b"), ("what", "text"), ("assigneeId", "u0")]);
     card.insert("rank", Attribute::N(choices.below(20).to_string().into()));
     (card, kind != "sketch")
 }

@@ -1,5 +1,5 @@
-//! A gateway with a cache gives what one without gives, whatever is written between two reads. Each form of page, each index and each kind of
-//! write takes part. A change that the cache is not told of would show: nothing grows old here.
+//! A gateway with a cache gives what one without gives, whatever is written between two reads. Each form of page, each
+//! index and each kind of write takes part. A change that the cache is not told of would show: nothing grows old here.
 
 use super::choices::Choices;
 use super::world::block_on;
@@ -94,7 +94,9 @@ fn read(choices: &mut Choices) -> String {
         6 => format!("{{ inMood(mood: \"good\") {fields} }}"),
         7 => format!("{{ all {fields} }}"),
         8 => format!("{{ moods {fields} }}"),
-        _ => format!("{{ byAuthor(author: {author:?}, first: 100) {{ nodes {fields} }} note(board: {board:?}, id: {id:?}) {fields} }}"),
+        _ => format!(
+            "{{ byAuthor(author: {author:?}, first: 100) {{ nodes {fields} }} note(board: {board:?}, id: {id:?}) {fields} }}"
+        ),
     }
 }
 
@@ -105,7 +107,8 @@ const AUTHORS: [&str; 2] = ["ann", "bob"];
 fn write(choices: &mut Choices) -> String {
     let (board, id, author) = (choices.of(&BOARDS), choices.of(&IDS), choices.of(&AUTHORS));
     let other = choices.of(&["5", "6"]);
-    let (rank, text, mood) = (choices.below(5), choices.of(&["hi", "ho"]), choices.of(&["null", "\"good\"", "\"bad\""]));
+    let (rank, text, mood) =
+        (choices.below(5), choices.of(&["hi", "ho"]), choices.of(&["null", "\"good\"", "\"bad\""]));
     let whole = format!("board: {board:?}, id: {id:?}, rank: {rank}, author: {author:?}, mood: {mood}, text: {text:?}");
     let key = format!("board: {board:?}, id: {id:?}");
     let field = match choices.below(14) {
@@ -120,7 +123,9 @@ fn write(choices: &mut Choices) -> String {
         10 => format!("sayAll(board: {board:?}, text: {text:?}) {{ id }}"),
         11 => format!("moveAll(board: {board:?}, author: {author:?}) {{ id }}"),
         12 => format!("swap({key}, other: {other:?}, author: {author:?}, text: {text:?})"),
-        _ => format!("replace({key}, other: {other:?}, rank: {rank}, author: {author:?}, mood: {mood}, text: {text:?})"),
+        _ => {
+            format!("replace({key}, other: {other:?}, rank: {rank}, author: {author:?}, mood: {mood}, text: {text:?})")
+        }
     };
     format!("mutation {{ {field} }}")
 }

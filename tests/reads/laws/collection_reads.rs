@@ -1,5 +1,5 @@
-//! One Query may read an item and its neighbours: the response is the same as by separate reads, with no more calls. This holds for any
-//! order, any page, any position of the item and any items in between.
+//! One Query may read an item and its neighbours: the response is the same as by separate reads, with no more calls.
+//! This holds for any order, any page, any position of the item and any items in between.
 
 use super::choices::Choices;
 use super::world::{self, block_on, item};

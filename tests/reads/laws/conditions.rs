@@ -1,5 +1,5 @@
-//! The gateway evaluates conditions as DynamoDB does: each random condition is evaluated on a random item and also sent as a check to the
-//! embedded store.
+//! The gateway evaluates conditions as DynamoDB does: each random condition is evaluated on a random item and also sent
+//! as a check to the embedded store.
 
 use keyfold::execute::caller::Caller;
 use keyfold::execute::expression::condition::{expression, lettered};
@@ -37,7 +37,15 @@ fn request_values() -> Vec<(Value, ValueType)> {
     for text in ["", "a", "ab", "b", "é", "a😀", "\u{ffff}", "2026-11-20T09:30:00.000Z"] {
         values.push((json!(text), ValueType::String));
     }
-    for number in ["0", "1", "1.0", "2", "-1.5", "12345678901234567890123456789012345678", "12345678901234567890123456789012345679"] {
+    for number in [
+        "0",
+        "1",
+        "1.0",
+        "2",
+        "-1.5",
+        "12345678901234567890123456789012345678",
+        "12345678901234567890123456789012345679",
+    ] {
         values.push((json!(number), ValueType::Decimal));
     }
     values.extend([(json!(1), ValueType::Int), (json!(0.1), ValueType::Float), (json!(3), ValueType::Long)]);
@@ -49,7 +57,15 @@ fn request_values() -> Vec<(Value, ValueType)> {
     values.push((json!([]), set(ValueType::String)));
     values.extend([json!([1, 2]), json!([2, 1]), json!([3])].map(|numbers| (numbers, set(ValueType::Int))));
     values.extend([json!(["a", "b"]), json!([])].map(|texts| (texts, ValueType::String)));
-    for any in [json!({}), json!({ "x": 1 }), json!({ "x": 1, "y": "a" }), json!([1, "a"]), json!([null]), json!(null), json!(1)] {
+    for any in [
+        json!({}),
+        json!({ "x": 1 }),
+        json!({ "x": 1, "y": "a" }),
+        json!([1, "a"]),
+        json!([null]),
+        json!(null),
+        json!(1),
+    ] {
         values.push((any, ValueType::Json));
     }
     values
@@ -71,7 +87,8 @@ fn arguments() -> Map<String, Value> {
 }
 
 fn number() -> impl Strategy<Value = String> {
-    let spellings = ["0", "-0.0", "1", "1.0", "1e0", "2", "0.1", "-1.5", "-15E-1", "3", "1795167000", "1E-130", "9.9E125"];
+    let spellings =
+        ["0", "-0.0", "1", "1.0", "1e0", "2", "0.1", "-1.5", "-15E-1", "3", "1795167000", "1E-130", "9.9E125"];
     let long = ["12345678901234567890123456789012345678", "12345678901234567890123456789012345679"];
     select([spellings.as_slice(), &long].concat()).prop_map(str::to_owned)
 }
@@ -99,7 +116,8 @@ fn attribute() -> impl Strategy<Value = Attribute> {
     leaf.prop_recursive(2, 12, 3, |inner| {
         prop_oneof![
             vec(inner.clone(), 0..3).prop_map(Attribute::L),
-            prop::collection::hash_map(select(vec!["x", "y"]), inner, 0..3).prop_map(|members| Attribute::M(members.into_iter().collect())),
+            prop::collection::hash_map(select(vec!["x", "y"]), inner, 0..3)
+                .prop_map(|members| Attribute::M(members.into_iter().collect())),
         ]
     })
 }
@@ -110,13 +128,18 @@ fn item() -> impl Strategy<Value = Item> {
 }
 
 fn path() -> impl Strategy<Value = Path> {
-    let first = select(vec!["a", "b", "c", "d", "size", "missing"]).prop_map(|name| Segment::Attribute(name.to_owned()));
-    let deeper =
-        prop_oneof![select(vec!["x", "y"]).prop_map(|name| Segment::Attribute(name.to_owned())), (0..3u32).prop_map(Segment::Index),];
-    (first, prop_oneof![3 => Just(0usize), 1 => Just(1), 1 => Just(2)], vec(deeper, 2)).prop_map(|(first, depth, deeper)| {
-        let segments = std::iter::once(first).chain(deeper.into_iter().take(depth)).collect();
-        Path { segments }
-    })
+    let first =
+        select(vec!["a", "b", "c", "d", "size", "missing"]).prop_map(|name| Segment::Attribute(name.to_owned()));
+    let deeper = prop_oneof![
+        select(vec!["x", "y"]).prop_map(|name| Segment::Attribute(name.to_owned())),
+        (0..3u32).prop_map(Segment::Index),
+    ];
+    (first, prop_oneof![3 => Just(0usize), 1 => Just(1), 1 => Just(2)], vec(deeper, 2)).prop_map(
+        |(first, depth, deeper)| {
+            let segments = std::iter::once(first).chain(deeper.into_iter().take(depth)).collect();
+            Path { segments }
+        },
+    )
 }
 
 fn operand() -> impl Strategy<Value = Operand> {
@@ -124,7 +147,11 @@ fn operand() -> impl Strategy<Value = Operand> {
     let argument = |i: usize| if i.is_multiple_of(2) { format!("v{i}") } else { format!("input.v{i}") };
     let given = (0..values.len(), any::<bool>()).prop_map(move |(i, literal)| {
         let (value, kind) = values[i].clone();
-        if literal { Operand::Literal(value, ArgumentType(kind)) } else { Operand::Argument(argument(i), ArgumentType(kind)) }
+        if literal {
+            Operand::Literal(value, ArgumentType(kind))
+        } else {
+            Operand::Argument(argument(i), ArgumentType(kind))
+        }
     });
     let now = |kind: ValueType| Just(Operand::Now(ArgumentType(kind)));
     prop_oneof![
@@ -151,7 +178,8 @@ fn list() -> impl Strategy<Value = Operand> {
 fn condition() -> impl Strategy<Value = Condition> {
     use Comparator::*;
     let comparator = select(vec![Equal, Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual]);
-    let subject = || prop_oneof![4 => path().prop_map(Operand::Path), 1 => path().prop_map(Operand::Size), 1 => operand()];
+    let subject =
+        || prop_oneof![4 => path().prop_map(Operand::Path), 1 => path().prop_map(Operand::Size), 1 => operand()];
     let descriptor = select(vec!["S", "SS", "N", "NS", "B", "BS", "BOOL", "NULL", "L", "M"]).prop_map(str::to_owned);
     let leaf = prop_oneof![
         6 => (subject(), comparator, operand()).prop_map(|(left, comparator, right)| Condition::Compare(left, comparator, right)),
@@ -229,14 +257,16 @@ fn the_gateway_and_the_store_agree() {
     let nobody = Caller::nobody();
     let now = RequestTime::at(NOW_MILLIS);
     let scope = Scope { arguments: &arguments, now: &now, caller: &nobody };
-    // How many conditions hold, do not hold, have a value that does not fit, and are dropped from a filter completely: each must occur.
+    // How many conditions hold, do not hold, have a value that does not fit, and are dropped from a filter completely:
+    // each must occur.
     let tally = Cell::new([0; 4]);
     let count = |outcome: usize| {
         let mut counts = tally.get();
         counts[outcome] += 1;
         tally.set(counts);
     };
-    let mut runner = TestRunner::new(Config { cases: 150, max_shrink_iters: 400, failure_persistence: None, ..Config::default() });
+    let mut runner =
+        TestRunner::new(Config { cases: 150, max_shrink_iters: 400, failure_persistence: None, ..Config::default() });
     let agree = |(item, conditions): (Item, Vec<Condition>)| {
         checks.put(&item);
         for condition in conditions {
@@ -254,8 +284,21 @@ fn the_gateway_and_the_store_agree() {
                 }
                 Ok(sent) => {
                     count(usize::from(there == Ok(false)));
-                    prop_assert_eq!(there, Ok(checks.verdict("one", sent.clone())), "{:?} of {:?}: {:?}", &sent, &item, condition);
-                    prop_assert_eq!(missing, Ok(checks.verdict("missing", sent.clone())), "{:?} of no item: {:?}", &sent, condition);
+                    prop_assert_eq!(
+                        there,
+                        Ok(checks.verdict("one", sent.clone())),
+                        "{:?} of {:?}: {:?}",
+                        &sent,
+                        &item,
+                        condition
+                    );
+                    prop_assert_eq!(
+                        missing,
+                        Ok(checks.verdict("missing", sent.clone())),
+                        "{:?} of no item: {:?}",
+                        &sent,
+                        condition
+                    );
                 }
             }
             // As a filter, the condition loses the parts whose argument is null.
@@ -264,7 +307,10 @@ fn the_gateway_and_the_store_agree() {
                 None => count(3),
                 Some(rest) => {
                     let filter = Filter::new(condition, 0);
-                    prop_assert_eq!(expression(&applicable(&filter, &scope), &scope), lettered(&rest, &scope, 'f').map(Some));
+                    prop_assert_eq!(
+                        expression(&applicable(&filter, &scope), &scope),
+                        lettered(&rest, &scope, 'f').map(Some)
+                    );
                 }
             }
         }
@@ -290,7 +336,13 @@ fn the_semantics_are_those_of_the_guide() {
     let item = Item::from([
         ("text".to_owned(), Attribute::S("a😀".into())),
         ("numbers".to_owned(), Attribute::Ns(vec!["1.0".into(), "2".into()])),
-        ("list".to_owned(), Attribute::L(vec![Attribute::N("10".into()), Attribute::M(Item::from([("x".to_owned(), Attribute::Null)]))])),
+        (
+            "list".to_owned(),
+            Attribute::L(vec![
+                Attribute::N("10".into()),
+                Attribute::M(Item::from([("x".to_owned(), Attribute::Null)])),
+            ]),
+        ),
         ("nothing".to_owned(), Attribute::Null),
     ]);
     let path = |name: &str| Path { segments: vec![Segment::Attribute(name.into())] };
@@ -299,9 +351,11 @@ fn the_semantics_are_those_of_the_guide() {
     let string = |text: &str| Operand::Literal(json!(text), ArgumentType(ValueType::String));
     let null = || Operand::Literal(Value::Null, ArgumentType(ValueType::String));
     let compare = Condition::Compare;
-    let second = Path { segments: vec![Segment::Attribute("list".into()), Segment::Index(1), Segment::Attribute("x".into())] };
+    let second =
+        Path { segments: vec![Segment::Attribute("list".into()), Segment::Index(1), Segment::Attribute("x".into())] };
     use Comparator::*;
-    let arguments = json!({ "input": { "name": "a😀", "ids": ["b"] }, "many": vec!["x"; 101] }).as_object().unwrap().clone();
+    let arguments =
+        json!({ "input": { "name": "a😀", "ids": ["b"] }, "many": vec!["x"; 101] }).as_object().unwrap().clone();
     let nobody = Caller::nobody();
     let now = RequestTime::at(NOW_MILLIS);
     let scope = Scope { arguments: &arguments, now: &now, caller: &nobody };

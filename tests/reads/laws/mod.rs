@@ -1,5 +1,6 @@
-//! Laws that hold for every operation and all data, each tried on random ones. A list of numbers (`choices`) makes the data and the
-//! operations, so that a failing case shrinks to a small one. The files beside this folder test the results of queries themselves.
+//! Laws that hold for every operation and all data, each tried on random ones. A list of numbers (`choices`) makes the
+//! data and the operations, so that a failing case shrinks to a small one. The files beside this folder test the
+//! results of queries themselves.
 //!
 //! | file | proves |
 //! |---|---|

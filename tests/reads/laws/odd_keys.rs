@@ -1,4 +1,5 @@
-//! Items of random schemas whose keys and constants another program wrote oddly: what a scan of a type shows, a Get by its fields finds.
+//! Items of random schemas whose keys and constants another program wrote oddly: what a scan of a type shows, a Get by
+//! its fields finds.
 
 use super::world::{self, block_on};
 use crate::random_schema::{Dimensions, Rng, Schema, chance, keys, pick, sdl::type_of, values};
@@ -44,10 +45,15 @@ fn what_a_scan_shows_is_found_by_its_fields() {
             let key = ty.key_fields(schema.table_of(ty));
             let arguments: Vec<String> =
                 key.iter().map(|name| format!("{name}: {}", type_of(ty, ty.field(name).kind, true, true))).collect();
-            fields += &format!("  all{0}: [{0}!]! @find(scan: true)\n  one{0}({1}): {0} @find\n", ty.name, arguments.join(", "));
+            fields += &format!(
+                "  all{0}: [{0}!]! @find(scan: true)\n  one{0}({1}): {0} @find\n",
+                ty.name,
+                arguments.join(", ")
+            );
         }
         let text = schema.sdl().replacen("type Query {\n", &format!("type Query {{\n{fields}"), 1);
-        let (model, _) = load("random.graphql", &text, &|_| None).unwrap_or_else(|mistakes| panic!("{seed}: {}", mistakes.render(false)));
+        let (model, _) = load("random.graphql", &text, &|_| None)
+            .unwrap_or_else(|mistakes| panic!("{seed}: {}", mistakes.render(false)));
         let mut rng = Rng::with_seed(seed);
         let mut items = vec![Vec::new(); model.tables.len()];
         let mut taken = HashSet::new();
@@ -75,13 +81,26 @@ fn what_a_scan_shows_is_found_by_its_fields() {
             for ty in &schema.types {
                 let key = ty.key_fields(schema.table_of(ty));
                 let selected = format!("name {}", key.join(" "));
-                let all =
-                    support::run(&gateway, &support::request(&format!("{{ all{} {{ {selected} }} }}", ty.name), Value::Null), false).await;
-                for item in all["data"][format!("all{}", ty.name)].as_array().unwrap_or_else(|| panic!("{seed}: {all}\n{text}")) {
-                    let types: Vec<String> =
-                        key.iter().map(|name| format!("${name}: {}", type_of(ty, ty.field(name).kind, true, true))).collect();
+                let all = support::run(
+                    &gateway,
+                    &support::request(&format!("{{ all{} {{ {selected} }} }}", ty.name), Value::Null),
+                    false,
+                )
+                .await;
+                for item in
+                    all["data"][format!("all{}", ty.name)].as_array().unwrap_or_else(|| panic!("{seed}: {all}\n{text}"))
+                {
+                    let types: Vec<String> = key
+                        .iter()
+                        .map(|name| format!("${name}: {}", type_of(ty, ty.field(name).kind, true, true)))
+                        .collect();
                     let arguments: Vec<String> = key.iter().map(|name| format!("{name}: ${name}")).collect();
-                    let query = format!("query({}) {{ one: one{}({}) {{ {selected} }} }}", types.join(", "), ty.name, arguments.join(", "));
+                    let query = format!(
+                        "query({}) {{ one: one{}({}) {{ {selected} }} }}",
+                        types.join(", "),
+                        ty.name,
+                        arguments.join(", ")
+                    );
                     let one = support::run(&gateway, &support::request(&query, item.clone()), false).await;
                     assert_eq!(one["data"]["one"], *item, "seed {seed}: {} {one}\n{text}", ty.name);
                     shown += 1;

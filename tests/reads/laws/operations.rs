@@ -1,5 +1,5 @@
-//! Any valid operation on any system's items: the response is well-formed JSON in the order of the selection, no item is read twice, and
-//! there are no more batches than needed.
+//! Any valid operation on any system's items: the response is well-formed JSON in the order of the selection, no item
+//! is read twice, and there are no more batches than needed.
 
 use super::choices::Choices;
 use super::selection::{Grammar, Selection, text};
@@ -74,7 +74,8 @@ fn in_order(value: &Value, set: &[Selection]) -> bool {
                 // `__typename` may be both in the fragment and next to it; it occurs once.
                 .filter(|one| seen.insert(&one.key))
                 .collect();
-            fields.len() == set.len() && fields.iter().zip(set).all(|((key, value), one)| *key == one.key && in_order(value, &one.inner))
+            fields.len() == set.len()
+                && fields.iter().zip(set).all(|((key, value), one)| *key == one.key && in_order(value, &one.inner))
         }
         _ => true,
     }
@@ -137,13 +138,16 @@ fn keys(operation: &str, body: &Value) -> Vec<Value> {
         "GetItem" => vec![json!([body["TableName"], body["Key"]])],
         "BatchGetItem" => {
             let tables = body["RequestItems"].as_object().unwrap().iter();
-            tables.flat_map(|(table, keys)| keys["Keys"].as_array().unwrap().iter().map(move |key| json!([table, key]))).collect()
+            tables
+                .flat_map(|(table, keys)| keys["Keys"].as_array().unwrap().iter().map(move |key| json!([table, key])))
+                .collect()
         }
         _ => vec![],
     }
 }
 
-/// One group `g` of this many users `u0` …, the first of whom have two groups; each has a profile and a favorite under a tag.
+/// One group `g` of this many users `u0` …, the first of whom have two groups; each has a profile and a favorite under
+/// a tag.
 fn crowd(size: usize) -> Vec<Vec<Item>> {
     let (mut favorites, mut posts) = (Vec::new(), Vec::new());
     let mut items = vec![
@@ -156,11 +160,25 @@ fn crowd(size: usize) -> Vec<Vec<Item>> {
         for group in if position < 3 { &["g", "h"][..] } else { &["g"] } {
             items.push(world::item(&[("PK", &user), ("SK", &format!("Group#{group}")), ("GroupId", group)]));
         }
-        posts.push(world::item(&[("PK", &format!("USER#{user}")), ("SK", &format!("#METADATA#{user}")), ("displayName", &user)]));
+        posts.push(world::item(&[
+            ("PK", &format!("USER#{user}")),
+            ("SK", &format!("#METADATA#{user}")),
+            ("displayName", &user),
+        ]));
         let (time, of_tag) = ("2026-11-20T09:30:00.000Z", format!("FavoriteDataTag#{user}#t"));
         let at = format!("{time}#f");
-        let favorite = [("pk", format!("FavoriteData#{user}")), ("sk", "f".into()), ("lsiOneSk", at.clone()), ("title", "a cat".into())];
-        let tag = [("pk", format!("Tag#{user}")), ("sk", "t".into()), ("lsiOneSk", "cats".into()), ("tagName", "cats".into())];
+        let favorite = [
+            ("pk", format!("FavoriteData#{user}")),
+            ("sk", "f".into()),
+            ("lsiOneSk", at.clone()),
+            ("title", "a cat".into()),
+        ];
+        let tag = [
+            ("pk", format!("Tag#{user}")),
+            ("sk", "t".into()),
+            ("lsiOneSk", "cats".into()),
+            ("tagName", "cats".into()),
+        ];
         let tagging = [
             ("pk", format!("FavoriteDataTag#{user}#f")),
             ("sk", "t".into()),
@@ -169,8 +187,16 @@ fn crowd(size: usize) -> Vec<Vec<Item>> {
             ("dataType", "link".into()),
         ];
         favorites.extend([&favorite[..], &tag, &tagging].map(|one| {
-            let of = [("dataType", "link"), ("clipTime", time), ("createTime", time), ("lastAccessTime", time), ("contentUrl", "")];
-            world::item(&[&of[..], &one.iter().map(|(name, value)| (*name, value.as_str())).collect::<Vec<_>>()].concat())
+            let of = [
+                ("dataType", "link"),
+                ("clipTime", time),
+                ("createTime", time),
+                ("lastAccessTime", time),
+                ("contentUrl", ""),
+            ];
+            world::item(
+                &[&of[..], &one.iter().map(|(name, value)| (*name, value.as_str())).collect::<Vec<_>>()].concat(),
+            )
         }));
     }
     vec![items, favorites, posts]

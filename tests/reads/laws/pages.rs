@@ -1,5 +1,5 @@
-//! The pages of a connection together are the whole connection: nothing twice, nothing missing, and every page full but the last. This
-//! holds in either direction and from any item, with filters, merged ranges and links to missing items.
+//! The pages of a connection together are the whole connection: nothing twice, nothing missing, and every page full but
+//! the last. This holds in either direction and from any item, with filters, merged ranges and links to missing items.
 
 use super::choices::Choices;
 use super::world::{self, block_on, data, item};
@@ -46,7 +46,8 @@ impl Connection<'_> {
             let page = self.page(gateway, &format!("{count}: {size}{after}")).await;
             let here = nodes(&page);
             let info = &page["pageInfo"];
-            let (more, behind) = if backward { ("hasPreviousPage", "hasNextPage") } else { ("hasNextPage", "hasPreviousPage") };
+            let (more, behind) =
+                if backward { ("hasPreviousPage", "hasNextPage") } else { ("hasNextPage", "hasPreviousPage") };
             prop_assert_eq!(&info[behind], &json!(from.is_some()));
             let mut taken = here.len();
             if self.edges && taken > 1 && sizes.once_in(3) {
@@ -74,8 +75,8 @@ impl Connection<'_> {
         Ok(())
     }
 
-    /// Continues from each item of the list, in alternating directions. In `later`, read from `gateway`, items that are not `kept` no
-    /// longer exist, but their cursors still work.
+    /// Continues from each item of the list, in alternating directions. In `later`, read from `gateway`, items that are
+    /// not `kept` no longer exist, but their cursors still work.
     async fn wander(
         &self,
         gateway: &Gateway,
@@ -261,7 +262,8 @@ fn favorite(number: usize, choices: &mut Choices) -> Item {
 
 fn post(number: usize, choices: &mut Choices) -> Item {
     // Only a few times, so that some posts share one.
-    let (id, time, status) = (format!("p{number:02}"), minute(choices.below(12)), ["CREATED", "UPDATED", "DELETED"][choices.below(3)]);
+    let (id, time, status) =
+        (format!("p{number:02}"), minute(choices.below(12)), ["CREATED", "UPDATED", "DELETED"][choices.below(3)]);
     let (pk, sk) = (format!("USER#u{}", choices.below(3)), format!("POST#{id}#{time}"));
     let title = ["a cat", "a dog"][choices.below(2)];
     item(&[("PK", &pk), ("SK", &sk), ("title", title), ("status", status), ("createdAt", &time)])
@@ -269,7 +271,14 @@ fn post(number: usize, choices: &mut Choices) -> Item {
 
 fn game(number: usize, choices: &mut Choices) -> Item {
     let (pk, day) = (format!("game-g{number:02}"), format!("2026-11-{:02}", 1 + choices.below(8)));
-    let (state, award) = (["open", "IN_PROGRESS", "done"][choices.below(3)], ["gold", "none", "silver"][choices.below(3)]);
-    let keys = [("pk", pk.as_str()), ("sk", "game"), ("GSI-1", "cycle:7"), ("GSI-1-SK", &format!("{state}_{day}")), ("award", award)];
+    let (state, award) =
+        (["open", "IN_PROGRESS", "done"][choices.below(3)], ["gold", "none", "silver"][choices.below(3)]);
+    let keys = [
+        ("pk", pk.as_str()),
+        ("sk", "game"),
+        ("GSI-1", "cycle:7"),
+        ("GSI-1-SK", &format!("{state}_{day}")),
+        ("award", award),
+    ];
     item(&[&keys[..], &[("kind", "Game"), ("state", state), ("playedOn", &day)]].concat())
 }

@@ -1,4 +1,5 @@
-//! Replicas never differ: after any writes, the replicas of an item are equal, and a read of any replica returns what was written.
+//! Replicas never differ: after any writes, the replicas of an item are equal, and a read of any replica returns what
+//! was written.
 
 use super::choices::Choices;
 use super::world::{self, block_on};
@@ -19,7 +20,8 @@ const TITLE: &str = "id genre score isbn revision marks { text }";
 /// A random write.
 fn write(choices: &mut Choices) -> String {
     let title = *choices.of(&["t0", "t1"]);
-    let (genre, isbn, score) = (*choices.of(&["sf", "novel"]), *choices.of(&["null", "\"1\"", "\"2\""]), choices.below(30));
+    let (genre, isbn, score) =
+        (*choices.of(&["sf", "novel"]), *choices.of(&["null", "\"1\"", "\"2\""]), choices.below(30));
     let (id, other) = (*choices.of(&["r0", "r1"]), *choices.of(&["r2", "r3"]));
     let stars = choices.below(5);
     let field = match choices.below(18) {

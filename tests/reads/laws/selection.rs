@@ -55,7 +55,8 @@ impl Grammar<'_> {
             )
         };
         let known = |name: &str| !self.without.contains(&name);
-        let open: Vec<_> = fields.values().filter(|field| known(&field.name) && (depth > 0 || leaf(&field.ty))).collect();
+        let open: Vec<_> =
+            fields.values().filter(|field| known(&field.name) && (depth > 0 || leaf(&field.ty))).collect();
         let mut set: Vec<Selection> = Vec::new();
         for _ in 0..=choices.below(3) {
             let typename = open.is_empty() || choices.once_in(12);
@@ -70,7 +71,8 @@ impl Grammar<'_> {
                         arguments.push((argument.name.to_string(), value, literal));
                     }
                 }
-                let inner = if leaf(&field.ty) { vec![] } else { self.set(field.ty.inner_named_type(), choices, depth - 1) };
+                let inner =
+                    if leaf(&field.ty) { vec![] } else { self.set(field.ty.inner_named_type(), choices, depth - 1) };
                 Selection {
                     key: field.name.to_string(),
                     field: field.name.to_string(),
@@ -89,11 +91,16 @@ impl Grammar<'_> {
         set
     }
 
-    /// For an interface or a union: a fragment on one of its types, with keys that nothing next to it has. The type's name before it shows
-    /// whether it applies.
+    /// For an interface or a union: a fragment on one of its types, with keys that nothing next to it has. The type's
+    /// name before it shows whether it applies.
     fn fragment(&self, type_name: &str, beside: &[Selection], choices: &mut Choices, depth: usize) -> Vec<Selection> {
-        let members: Vec<&str> =
-            self.schema.types.keys().map(|name| name.as_str()).filter(|name| self.schema.is_subtype(type_name, name)).collect();
+        let members: Vec<&str> = self
+            .schema
+            .types
+            .keys()
+            .map(|name| name.as_str())
+            .filter(|name| self.schema.is_subtype(type_name, name))
+            .collect();
         if members.is_empty() || depth == 0 {
             return vec![];
         }
@@ -156,7 +163,8 @@ pub fn text(set: &[Selection]) -> String {
         }
         out.push_str(&one.field);
         if !one.arguments.is_empty() {
-            let arguments: Vec<String> = one.arguments.iter().map(|(name, _, literal)| format!("{name}: {literal}")).collect();
+            let arguments: Vec<String> =
+                one.arguments.iter().map(|(name, _, literal)| format!("{name}: {literal}")).collect();
             let _ = write!(out, "({})", arguments.join(", "));
         }
         out.push(' ');

@@ -1,5 +1,6 @@
-//! Reads of one partition share a Query: the response is the same as by separate reads, with no more calls. This holds for any order, page
-//! and cursor, on the table and on an index, with missing items and with items in between that the schema does not know.
+//! Reads of one partition share a Query: the response is the same as by separate reads, with no more calls. This holds
+//! for any order, page and cursor, on the table and on an index, with missing items and with items in between that the
+//! schema does not know.
 
 use super::choices::Choices;
 use super::world::{block_on, item};
@@ -71,14 +72,16 @@ static STAFF: LazyLock<Arc<Model>> = LazyLock::new(|| match schema::load("staff.
 
 const EMPLOYEES: usize = 3;
 
-/// Employees, each with any number of related items and perhaps items unknown to the schema; the flag says whether there are any.
+/// Employees, each with any number of related items and perhaps items unknown to the schema; the flag says whether
+/// there are any.
 fn items(choices: &mut Choices) -> (Vec<Item>, bool) {
     let mut items = Vec::new();
     let is_foreign = choices.once_in(2);
     for employee in 0..EMPLOYEES {
         let pk = format!("E#e{employee}");
         let mut put = |is_there: bool, sk: &str| {
-            let mut one = item(&[("pk", &pk), ("sk", sk), ("name", sk), ("leaderId", ["e0", "e1", "gone"][sk.len() % 3])]);
+            let mut one =
+                item(&[("pk", &pk), ("sk", sk), ("name", sk), ("leaderId", ["e0", "e1", "gone"][sk.len() % 3])]);
             if !sk.starts_with("P#") {
                 one.remove("leaderId");
             }
@@ -153,7 +156,9 @@ fn fields(choices: &mut Choices, cursors: &Value) -> String {
         let text = match field {
             "name" => "name".to_owned(),
             "address" | "note" | "latest" => format!("{field} {{ name }}"),
-            "jobs" | "shifts" => format!("{field}{} {{ name }}", if order.is_empty() { String::new() } else { format!("({order})") }),
+            "jobs" | "shifts" => {
+                format!("{field}{} {{ name }}", if order.is_empty() { String::new() } else { format!("({order})") })
+            }
             "project" => format!("project(id: \"{:02}\") {{ name }}", choices.below(30)),
             "projects" | "work" | "trips" => {
                 let nodes = if field == "work" {
@@ -165,10 +170,15 @@ fn fields(choices: &mut Choices, cursors: &Value) -> String {
             }
             "led" => "projects(first: 3) { nodes { leader { name } } }".to_owned(),
             "reviews" => {
-                let since = if choices.once_in(2) { format!("since: \"{:02}\"", choices.below(30)) } else { String::new() };
-                let until = if choices.once_in(2) { format!("until: \"{:02}\"", choices.below(30)) } else { String::new() };
-                let paging =
-                    if since.is_empty() && until.is_empty() { paging(choices, field) } else { format!("first: {}", choices.below(30)) };
+                let since =
+                    if choices.once_in(2) { format!("since: \"{:02}\"", choices.below(30)) } else { String::new() };
+                let until =
+                    if choices.once_in(2) { format!("until: \"{:02}\"", choices.below(30)) } else { String::new() };
+                let paging = if since.is_empty() && until.is_empty() {
+                    paging(choices, field)
+                } else {
+                    format!("first: {}", choices.below(30))
+                };
                 format!("reviews({order} {since} {until} {paging}) {{ {nodes} }}")
             }
             "skills" | "skillCount" => {
@@ -188,7 +198,10 @@ fn fields(choices: &mut Choices, cursors: &Value) -> String {
 /// An operation's response, and its number of calls.
 async fn ask(gateway: &Gateway, query: &str) -> (Value, Vec<Value>) {
     let mut response = support::run(gateway, &support::request(query, Value::Null), true).await;
-    let calls = response["extensions"]["keyfold"]["calls"].as_array().unwrap_or_else(|| panic!("{query}\n{response:#}")).clone();
+    let calls = response["extensions"]["keyfold"]["calls"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{query}\n{response:#}"))
+        .clone();
     response.as_object_mut().unwrap().remove("extensions");
     (response, calls)
 }
@@ -196,7 +209,11 @@ async fn ask(gateway: &Gateway, query: &str) -> (Value, Vec<Value>) {
 /// The cursors of all of an employee's connections.
 async fn cursors(gateway: &Gateway) -> Value {
     let edges = "(first: 60) { edges { cursor } }";
-    let (all, _) = ask(gateway, &format!("{{ employee(id: \"e0\") {{ projects{edges} reviews{edges} work{edges} trips{edges} }} }}")).await;
+    let (all, _) = ask(
+        gateway,
+        &format!("{{ employee(id: \"e0\") {{ projects{edges} reviews{edges} work{edges} trips{edges} }} }}"),
+    )
+    .await;
     all["data"]["employee"].clone()
 }
 

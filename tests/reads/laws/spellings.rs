@@ -1,5 +1,6 @@
-//! Keys as other programs spell them: what a list shows, a Get by its fields finds, and so do `node`, an update, a delete and a cascade.
-//! What no list shows is found and deleted by nothing. The law holds for every scalar in every place of a key, and for number keys.
+//! Keys as other programs spell them: what a list shows, a Get by its fields finds, and so do `node`, an update, a
+//! delete and a cascade. What no list shows is found and deleted by nothing. The law holds for every scalar in every
+//! place of a key, and for number keys.
 
 use super::choices::Choices;
 use super::world::{self, block_on};
@@ -41,7 +42,8 @@ const SCALARS: [(&str, &[&str]); 10] = [
 ];
 
 /// The templates of a text key that hold the scalar.
-const TEMPLATES: [&str; 8] = ["{x}", "T#{x}", "{name}#{x}", "{x}#{name}", "T#{name}--{x}--end", "{x}#{x}", "{box}#{x}", "{x:05}"];
+const TEMPLATES: [&str; 8] =
+    ["{x}", "T#{x}", "{name}#{x}", "{x}#{name}", "T#{name}--{x}--end", "{x}#{x}", "{box}#{x}", "{x:05}"];
 
 /// A table of items whose key holds a scalar.
 struct Case {
@@ -69,13 +71,16 @@ impl Case {
                 let again = if choices.once_in(3) { choices.of(texts) } else { text };
                 match template {
                     Some("{x:05}") => padded,
-                    Some(template) => {
-                        template.replacen("{x}", text, 1).replace("{x}", again).replace("{name}", name).replace("{box}", other_box)
-                    }
+                    Some(template) => template
+                        .replacen("{x}", text, 1)
+                        .replace("{x}", again)
+                        .replace("{name}", name)
+                        .replace("{box}", other_box),
                     None => text.to_owned(),
                 }
             };
-            let mut keys: Vec<String> = (0..1 + choices.below(8)).map(|_| key(&mut choices)).filter(|key| !key.is_empty()).collect();
+            let mut keys: Vec<String> =
+                (0..1 + choices.below(8)).map(|_| key(&mut choices)).filter(|key| !key.is_empty()).collect();
             keys.sort();
             keys.dedup();
             Case { scalar, template, keys }
@@ -130,7 +135,8 @@ type Mutation {{
 
     /// A fresh gateway on the items, and on the box that they are in.
     async fn gateway(&self) -> Gateway {
-        let (model, _) = load("schema.graphql", &self.schema(), &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+        let (model, _) = load("schema.graphql", &self.schema(), &|_| None)
+            .unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
         let items = self.keys.iter().enumerate().map(|(number, key)| self.item(number, key)).collect();
         world::gateway(&Arc::new(model), vec![vec![world::item(&[("pk", "B#b")])], items]).await.0
     }
@@ -139,9 +145,11 @@ type Mutation {{
         let gateway = self.gateway().await;
         let ask = async |text: String, x: &Value, name: &Value| {
             let variables = json!({ "x": x, "name": name });
-            let (types, _) = (format!("$x: {}! {}", self.scalar, if name.is_null() { "" } else { "$name: String!" }), ());
+            let (types, _) =
+                (format!("$x: {}! {}", self.scalar, if name.is_null() { "" } else { "$name: String!" }), ());
             let (kind, text) = text.split_once(' ').unwrap();
-            let response = support::run(&gateway, &support::request(&format!("{kind}({types}) {text}"), variables), false).await;
+            let response =
+                support::run(&gateway, &support::request(&format!("{kind}({types}) {text}"), variables), false).await;
             assert_eq!(response.get("errors"), None, "{text}");
             response["data"]["a"].clone()
         };
@@ -155,8 +163,14 @@ type Mutation {{
         for item in &shown {
             let (mark, x, name) = (&item["mark"], &item["x"], &item["name"]);
             let own = json!({ "mark": mark });
-            assert_eq!(ask(format!("query {{ a: thing({arguments}) {{ mark }} }}"), x, name).await, own, "a Get of {item}");
-            let node = world::data(&gateway, &format!("{{ a: node(id: {}) {{ ... on Thing {{ mark }} }} }}", item["id"])).await;
+            assert_eq!(
+                ask(format!("query {{ a: thing({arguments}) {{ mark }} }}"), x, name).await,
+                own,
+                "a Get of {item}"
+            );
+            let node =
+                world::data(&gateway, &format!("{{ a: node(id: {}) {{ ... on Thing {{ mark }} }} }}", item["id"]))
+                    .await;
             assert_eq!(node["a"], own, "the node of {item}");
             let marked = world::data(&gateway, &format!("{{ a: marked(mark: {mark}) {{ id mark }} }}")).await;
             assert_eq!(marked["a"], json!([{ "id": item["id"], "mark": mark }]), "in the index");
@@ -170,7 +184,8 @@ type Mutation {{
             assert_eq!(marked["a"].as_array().unwrap().len(), usize::from(is_shown), "m{number} in the index");
         }
         for item in &shown {
-            let dropped = ask(format!("mutation {{ a: drop({arguments}) {{ mark }} }}"), &item["x"], &item["name"]).await;
+            let dropped =
+                ask(format!("mutation {{ a: drop({arguments}) {{ mark }} }}"), &item["x"], &item["name"]).await;
             assert_eq!(dropped, json!({ "mark": item["mark"] }), "a delete of {item}");
         }
         assert_eq!(world::data(&gateway, "{ count(box: \"b\") }").await, json!({ "count": 0 }));

@@ -1,5 +1,5 @@
-//! The text of a schema in; the bindings of each find, by the rules of docs/language.md ("Binding") alone, out. Must not know the model: if
-//! the model binds a find otherwise, one of the two is wrong.
+//! The text of a schema in; the bindings of each find, by the rules of docs/language.md ("Binding") alone, out. Must
+//! not know the model: if the model binds a find otherwise, one of the two is wrong.
 
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Definition, Document, FieldDefinition, Value};
@@ -42,7 +42,11 @@ impl Rules {
                 let mut fields = HashSet::new();
                 keys.iter().for_each(|keys| placeholders_in(keys, &mut fields));
                 rules.in_keys.insert(ty.name.to_string(), fields);
-                let own = keys.iter().filter_map(|keys| keys.as_object()).flatten().filter(|(name, _)| primary.contains(name.as_str()));
+                let own = keys
+                    .iter()
+                    .filter_map(|keys| keys.as_object())
+                    .flatten()
+                    .filter(|(name, _)| primary.contains(name.as_str()));
                 let mut fields = HashSet::new();
                 own.for_each(|(_, templates)| placeholders_in(templates, &mut fields));
                 rules.in_primary.insert(ty.name.to_string(), fields);
@@ -102,7 +106,8 @@ fn primary_keys(document: &Document) -> HashSet<String> {
         _ => None,
     });
     let tables = extensions.flat_map(|directives| directives.get_all("table"));
-    let names = tables.flat_map(|table| ["partitionKey", "sortKey"].map(|key| table.specified_argument_by_name(key).cloned()));
+    let names =
+        tables.flat_map(|table| ["partitionKey", "sortKey"].map(|key| table.specified_argument_by_name(key).cloned()));
     names.flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
 }
 
@@ -214,7 +219,8 @@ impl Finding<'_> {
                 "le" => upper = Some((source(value), true)),
                 _ => {
                     let ends = value.as_list().unwrap_or_default();
-                    (lower, upper) = (ends.first().map(|end| (source(end), true)), ends.get(1).map(|end| (source(end), true)));
+                    (lower, upper) =
+                        (ends.first().map(|end| (source(end), true)), ends.get(1).map(|end| (source(end), true)));
                 }
             }
         }
@@ -227,7 +233,9 @@ impl Finding<'_> {
         for part in pieces(text) {
             parts.push(match part {
                 Piece::Text(text) => TextPart::Literal(text),
-                Piece::Name(name) if ClaimPath::parse(&name).is_some() => TextPart::Value(Source::Claim(ClaimPath::parse(&name).unwrap())),
+                Piece::Name(name) if ClaimPath::parse(&name).is_some() => {
+                    TextPart::Value(Source::Claim(ClaimPath::parse(&name).unwrap()))
+                }
                 Piece::Name(name) => {
                     let first = name.split('.').next().unwrap_or_default();
                     let is_argument = self.field.arguments.iter().any(|argument| argument.name == first);
@@ -252,7 +260,9 @@ impl Finding<'_> {
     /// The arguments that the filter uses.
     fn filter_names(&self) -> HashSet<String> {
         let text = self.option("filter").and_then(|filter| filter.as_str()).unwrap_or_default();
-        let name = |rest: &str| rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().map(str::to_owned);
+        let name = |rest: &str| {
+            rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().map(str::to_owned)
+        };
         text.split(':').skip(1).filter_map(name).collect()
     }
 }

@@ -8,12 +8,17 @@ use serde_json::Value;
 pub fn difference(response: &Value, expected: &(Value, Vec<Fault>), cursors: &mut Cursors) -> Option<String> {
     let faults = faults(response);
     let data = response.get("data").unwrap_or(&Value::Null);
-    let of_data = data_differs(&expected.0, data, cursors, "data").map(|at| format!("{at}\nexpected {:#}\ngot {data:#}", expected.0));
+    let of_data = data_differs(&expected.0, data, cursors, "data")
+        .map(|at| format!("{at}\nexpected {:#}\ngot {data:#}", expected.0));
     let of_errors = (faults != expected.1).then(|| {
         let only = |these: &[Fault], those: &[Fault]| {
             these.iter().filter(|one| !those.contains(one)).map(|one| format!("{one:?}\n")).collect::<String>()
         };
-        format!("errors\nexpected, but missing: {}\ngot, but not expected: {}", only(&expected.1, &faults), only(&faults, &expected.1))
+        format!(
+            "errors\nexpected, but missing: {}\ngot, but not expected: {}",
+            only(&expected.1, &faults),
+            only(&faults, &expected.1)
+        )
     });
     of_data.into_iter().chain(of_errors).reduce(|data, errors| format!("{data}\n{errors}"))
 }
@@ -44,8 +49,12 @@ fn data_differs(expected: &Value, is: &Value, cursors: &mut Cursors, at: &str) -
         }
         (Value::Array(expected), Value::Array(is)) => {
             let mut pairs = expected.iter().zip(is).enumerate();
-            let first = pairs.find_map(|(position, (expected, is))| data_differs(expected, is, cursors, &format!("{at}[{position}]")));
-            first.or_else(|| (expected.len() != is.len()).then(|| format!("{at}: {} elements, not {}", is.len(), expected.len())))
+            let first = pairs.find_map(|(position, (expected, is))| {
+                data_differs(expected, is, cursors, &format!("{at}[{position}]"))
+            });
+            first.or_else(|| {
+                (expected.len() != is.len()).then(|| format!("{at}: {} elements, not {}", is.len(), expected.len()))
+            })
         }
         _ => (expected != is).then(|| format!("{at}: {is}, not {expected}")),
     }

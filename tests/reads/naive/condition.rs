@@ -1,6 +1,5 @@
-//! A filter's condition and an item in, whether the condition holds out, as DynamoDB defines it (developer guide, "Condition and filter
-//! expressions,
-//! operators, and functions").
+//! A filter's condition and an item in, whether the condition holds out, as DynamoDB defines it (developer guide,
+//! "Condition and filter expressions, operators, and functions").
 
 use super::values::{attribute_of, compare, equal};
 use keyfold::schema::expression::condition::Condition;
@@ -65,7 +64,9 @@ fn holds(condition: &Condition, arguments: &Map<String, Value>, item: &Item) -> 
         },
         Condition::Contains(path, part) => match (at(path, item), value(part)) {
             (Some(Attribute::S(text)), Some(Attribute::S(part))) => text.contains(&*part),
-            (Some(list), Some(part)) => super::values::elements(list).is_some_and(|all| all.iter().any(|one| equal(one, &part))),
+            (Some(list), Some(part)) => {
+                super::values::elements(list).is_some_and(|all| all.iter().any(|one| equal(one, &part)))
+            }
             _ => false,
         },
     }

@@ -1,5 +1,5 @@
-//! A parsed operation in, its fields in the order of the response and their arguments out (GraphQL specification, sections 6.3.2
-//! "Collecting Fields" and 6.4.1 "Coercing Field Arguments"). Must not know items.
+//! A parsed operation in, its fields in the order of the response and their arguments out (GraphQL specification,
+//! sections 6.3.2 "Collecting Fields" and 6.4.1 "Coercing Field Arguments"). Must not know items.
 
 use super::rows::World;
 use apollo_compiler::ast::{Type, Value as Literal};
@@ -44,7 +44,8 @@ impl Selected<'_> {
 impl Document {
     /// Parses an operation, which must be valid.
     pub fn parse(schema: &Valid<Schema>, text: &str, variables: Map<String, Value>) -> Result<Self, String> {
-        let parsed = ExecutableDocument::parse_and_validate(schema, text, "operation").map_err(|mistakes| mistakes.to_string())?;
+        let parsed = ExecutableDocument::parse_and_validate(schema, text, "operation")
+            .map_err(|mistakes| mistakes.to_string())?;
         let defined = &parsed.operations.iter().next().ok_or("there is no operation")?.variables;
         let mut all = Map::new();
         for variable in defined {
@@ -115,7 +116,8 @@ impl Document {
     }
 
     fn refusal_of(&self, sets: &[&SelectionSet], ty: &str, world: &World<'_>) -> Option<&'static str> {
-        let members: Vec<&str> = self.schema.types.keys().map(|name| name.as_str()).filter(|name| self.is_of(name, ty)).collect();
+        let members: Vec<&str> =
+            self.schema.types.keys().map(|name| name.as_str()).filter(|name| self.is_of(name, ty)).collect();
         members.into_iter().filter(|name| matches!(self.schema.types[*name], ExtendedType::Object(_))).find_map(|ty| {
             self.collect(sets, ty).into_iter().find_map(|selected| {
                 let arguments = self.arguments(selected.fields[0]);
@@ -167,7 +169,8 @@ impl Document {
                 (ExtendedType::InputObject(input), Value::Object(mut members)) => {
                     let mut fitted = Map::new();
                     for field in input.fields.values() {
-                        let default = || field.default_value.as_deref().and_then(|literal| resolve(literal, &Map::new()));
+                        let default =
+                            || field.default_value.as_deref().and_then(|literal| resolve(literal, &Map::new()));
                         if let Some(value) = members.remove(field.name.as_str()).or_else(default) {
                             fitted.insert(field.name.to_string(), self.fit(&field.ty, value));
                         }
@@ -192,8 +195,8 @@ fn resolve(literal: &Literal, variables: &Map<String, Value>) -> Option<Value> {
         Literal::Int(number) => serde_json::from_str(number.as_str()).unwrap_or(Value::Null),
         Literal::Boolean(value) => Value::Bool(*value),
         Literal::List(values) => values.iter().map(|value| resolve(value, variables).unwrap_or(Value::Null)).collect(),
-        Literal::Object(members) => {
-            Value::Object(members.iter().filter_map(|(name, value)| Some((name.to_string(), resolve(value, variables)?))).collect())
-        }
+        Literal::Object(members) => Value::Object(
+            members.iter().filter_map(|(name, value)| Some((name.to_string(), resolve(value, variables)?))).collect(),
+        ),
     })
 }

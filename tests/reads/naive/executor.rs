@@ -1,5 +1,5 @@
-//! An operation and all items of the store in; the data and the errors that the gateway must give, out: field by field, in the simplest
-//! way, without a plan and without batches (GraphQL specification, section 6.4 "Executing Fields").
+//! An operation and all items of the store in; the data and the errors that the gateway must give, out: field by field,
+//! in the simplest way, without a plan and without batches (GraphQL specification, section 6.4 "Executing Fields").
 
 use super::document::{Arguments, Document, Selected};
 use super::pages::{Cursors, Paging};
@@ -56,7 +56,12 @@ impl<'w, 'd> Naive<'w, 'd> {
     }
 
     /// A value at a step of the path. If it fails and its type allows null, it becomes null.
-    fn at(&mut self, step: Value, ty: &Type, value: impl FnOnce(&mut Self) -> Result<Value, Null>) -> Result<Value, Null> {
+    fn at(
+        &mut self,
+        step: Value,
+        ty: &Type,
+        value: impl FnOnce(&mut Self) -> Result<Value, Null>,
+    ) -> Result<Value, Null> {
         self.path.push(step);
         let value = value(self);
         self.path.pop();
@@ -122,7 +127,13 @@ impl<'w, 'd> Naive<'w, 'd> {
     }
 
     /// A stored value in the form of its type.
-    fn complete(&mut self, ty: &Type, kind: &ValueType, attribute: &'w Attribute, sets: &[&SelectionSet]) -> Result<Value, Null> {
+    fn complete(
+        &mut self,
+        ty: &Type,
+        kind: &ValueType,
+        attribute: &'w Attribute,
+        sets: &[&SelectionSet],
+    ) -> Result<Value, Null> {
         match (ty, attribute) {
             (_, Attribute::Null) => self.missing(ty),
             (Type::List(item) | Type::NonNullList(item), list) => {
@@ -136,7 +147,9 @@ impl<'w, 'd> Naive<'w, 'd> {
                     let values = elements(list).ok_or(()).map_err(|()| self.fault("INTERNAL"))?;
                     return Ok(values.iter().map(|value| scalar(element, value).unwrap_or(Value::Null)).collect());
                 };
-                let each = |(position, value)| self.at(json!(position), item, |naive| naive.complete(item, element, value, sets));
+                let each = |(position, value)| {
+                    self.at(json!(position), item, |naive| naive.complete(item, element, value, sets))
+                };
                 values.iter().enumerate().map(each).collect::<Result<_, Null>>().map(Value::Array)
             }
             (_, Attribute::M(map)) if let ValueType::Embedded(name) = kind => {
@@ -147,7 +160,12 @@ impl<'w, 'd> Naive<'w, 'd> {
         }
     }
 
-    fn found(&mut self, row: &Row<'w>, (field, find): (&'w Field, &'w Find), selected: &Selected<'_>) -> Result<Value, Null> {
+    fn found(
+        &mut self,
+        row: &Row<'w>,
+        (field, find): (&'w Field, &'w Find),
+        selected: &Selected<'_>,
+    ) -> Result<Value, Null> {
         let sets = selected.sets();
         let arguments = self.document.arguments(selected.fields[0]);
         let pages = find.returns == Returns::Connection;
@@ -195,7 +213,8 @@ impl<'w, 'd> Naive<'w, 'd> {
         rows.into_iter().enumerate().map(each).collect::<Result<_, Null>>().map(Value::Array)
     }
 
-    /// The identity of a list: its field, and the values that bind it. For a path, those of its first relation that finds several items.
+    /// The identity of a list: its field, and the values that bind it. For a path, those of its first relation that
+    /// finds several items.
     fn list_key(&self, row: &Row<'w>, (field, find): (&'w Field, &'w Find), arguments: &Arguments) -> String {
         let (mut from, mut hop, mut given) = (row.clone(), find, arguments.clone());
         while let Via::Through(path) = &hop.via {
@@ -206,7 +225,11 @@ impl<'w, 'd> Naive<'w, 'd> {
                 if next.returns != Returns::One || matches!(next.via, Via::Through(_)) {
                     break;
                 }
-                let found = self.world.rows(&from, (field, next), &given).ok().and_then(|rows| rows.into_iter().flatten().next());
+                let found = self
+                    .world
+                    .rows(&from, (field, next), &given)
+                    .ok()
+                    .and_then(|rows| rows.into_iter().flatten().next());
                 // Follow a reference that is never null, whether or not its item exists.
                 let told = || {
                     Some(Row {
@@ -225,7 +248,13 @@ impl<'w, 'd> Naive<'w, 'd> {
     }
 
     /// A page of a whole list.
-    fn page(&mut self, rows: Vec<Row<'w>>, paging: Paging, list: &str, (field, sets): (&Field, &[&SelectionSet])) -> Result<Value, Null> {
+    fn page(
+        &mut self,
+        rows: Vec<Row<'w>>,
+        paging: Paging,
+        list: &str,
+        (field, sets): (&Field, &[&SelectionSet]),
+    ) -> Result<Value, Null> {
         let from = match paging.from.as_ref().map(|cursor| self.cursors.place(cursor, list)).transpose() {
             Ok(from) => from,
             Err(code) => return Err(self.fault(code)),
@@ -233,8 +262,9 @@ impl<'w, 'd> Naive<'w, 'd> {
         let places: Vec<usize> = rows.iter().map(|row| row.place).collect();
         let page = paging.cut(&places, from);
         let rows: Vec<(usize, Row<'w>)> = rows[page.shown.clone()].iter().map(|row| (row.place, row.clone())).collect();
-        let cursor =
-            |position: Option<usize>| position.map_or(Value::Null, |position| json!({ "cursor": format!("{position} of {list}") }));
+        let cursor = |position: Option<usize>| {
+            position.map_or(Value::Null, |position| json!({ "cursor": format!("{position} of {list}") }))
+        };
         let ty = field.ty.inner_named_type().to_string();
         self.fields(sets, &ty, |naive, part| match part.name() {
             "nodes" => {
@@ -325,7 +355,9 @@ impl<'w, 'd> Naive<'w, 'd> {
                 };
                 let made = match self.elided(row, (field, hop), &arguments, needs)? {
                     Some(elided) => vec![elided],
-                    None if matches!(hop.via, Via::Through(_)) => self.follow(row, (field, hop), &arguments, (sets, hop.returns))?,
+                    None if matches!(hop.via, Via::Through(_)) => {
+                        self.follow(row, (field, hop), &arguments, (sets, hop.returns))?
+                    }
                     None => self.world.rows(row, (field, hop), &arguments)?,
                 };
                 let most = if hop.returns == Returns::One { 1 } else { usize::MAX };

@@ -1,5 +1,5 @@
-//! A find for one parent in; its bound values, whether an item has these values, and the order of the items out. Must not know other
-//! fields.
+//! A find for one parent in; its bound values, whether an item has these values, and the order of the items out. Must
+//! not know other fields.
 
 use super::document::Arguments;
 use super::rows::{Certain, Code, Row};
@@ -164,7 +164,8 @@ impl<'w> Matching<'_, 'w> {
             Access::Get { partition, .. } | Access::Query { partition, .. } => *partition,
             Access::Scan => return true,
         };
-        is_of(&partition.name, &self.keys.keys[&partition.name][at]) && self.sort().is_none_or(|sort| is_of(sort.attribute, sort.template))
+        is_of(&partition.name, &self.keys.keys[&partition.name][at])
+            && self.sort().is_none_or(|sort| is_of(sort.attribute, sort.template))
     }
 
     /// The same for an item of one of several types: their keys have the same text in common.
@@ -177,7 +178,11 @@ impl<'w> Matching<'_, 'w> {
             Access::Scan => return true,
         };
         let has = |attribute: &str, template: &Template| {
-            template.render(&value).ok().flatten().is_some_and(|wanted| text_of(item, attribute) == Some(wanted.as_str()))
+            template
+                .render(&value)
+                .ok()
+                .flatten()
+                .is_some_and(|wanted| text_of(item, attribute) == Some(wanted.as_str()))
         };
         if !has(&partition.name, &self.keys.keys[&partition.name][partition_at]) {
             return false;
@@ -195,8 +200,9 @@ impl<'w> Matching<'_, 'w> {
 
     /// The text of the bound parts of the sort key; for several types, the part that they have in common.
     fn beginning(&self, sort: &SortUse<'_>, parts: usize, values: &Map<String, Value>) -> String {
-        let text =
-            |template: &Template| template.render_parts(parts, &|field| values.get(field).cloned()).ok().flatten().unwrap_or_default();
+        let text = |template: &Template| {
+            template.render_parts(parts, &|field| values.get(field).cloned()).ok().flatten().unwrap_or_default()
+        };
         let mut start = text(sort.template);
         for other in &self.path.prefix_alternatives {
             let other = text(other);
@@ -235,12 +241,17 @@ impl<'w> Matching<'_, 'w> {
     pub fn stored_order(&self, left: &Item, right: &Item) -> Ordering {
         let (_, sort) = self.table.keys_of(self.path.index);
         let mut keys = sort.into_iter().chain(self.table.primary_key());
-        let by = |name: &str| left.get(name).zip(right.get(name)).and_then(|(left, right)| compare(left, right)).unwrap_or(Ordering::Equal);
+        let by = |name: &str| {
+            left.get(name)
+                .zip(right.get(name))
+                .and_then(|(left, right)| compare(left, right))
+                .unwrap_or(Ordering::Equal)
+        };
         keys.by_ref().map(|key| by(&key.name)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     }
 
-    /// Merges several ranges, each in the order of the store, into one list: by the rest of the sort key after the bound values, then by
-    /// the position of the range.
+    /// Merges several ranges, each in the order of the store, into one list: by the rest of the sort key after the
+    /// bound values, then by the position of the range.
     pub fn merged(&self, combinations: &[Map<String, Value>], ranges: Vec<Vec<Row<'w>>>) -> Vec<Row<'w>> {
         let descending = match self.arguments.values.get("order").and_then(Value::as_str) {
             Some(order) => order == "DESC",
@@ -259,7 +270,11 @@ impl<'w> Matching<'_, 'w> {
         if several {
             // Sorting is stable: equal items stay in the order of the ranges.
             all.sort_by(|(left, _), (right, _)| {
-                let order = left.as_ref().zip(right.as_ref()).and_then(|(left, right)| compare(left, right)).unwrap_or(Ordering::Equal);
+                let order = left
+                    .as_ref()
+                    .zip(right.as_ref())
+                    .and_then(|(left, right)| compare(left, right))
+                    .unwrap_or(Ordering::Equal);
                 if descending { order.reverse() } else { order }
             });
         }

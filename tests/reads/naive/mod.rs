@@ -1,5 +1,5 @@
-//! An executor without a plan: an operation and all items of the store in, the data and the errors that the gateway must give out. It runs
-//! field by field and looks at every item for each find.
+//! An executor without a plan: an operation and all items of the store in, the data and the errors that the gateway
+//! must give out. It runs field by field and looks at every item for each find.
 
 pub mod binding;
 pub mod compared;

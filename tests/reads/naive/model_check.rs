@@ -26,21 +26,29 @@ pub fn disagreements(model: &Model, rules: &Rules) -> Vec<String> {
             for (name, source) in path.bindings.iter().filter(|(name, _)| is_field(name)) {
                 match bound.get(name) {
                     Some(Bound::Equal { source: own, .. }) if own == source => {}
-                    own => found.push(format!("{}.{} binds {name} to {source:?}, the rules to {own:?}", owner.name, field.name)),
+                    own => found.push(format!(
+                        "{}.{} binds {name} to {source:?}, the rules to {own:?}",
+                        owner.name, field.name
+                    )),
                 }
             }
             if let Some((name, range)) = ranged(model, find, path)
                 && !matches!(bound.get(&name), Some(Bound::Within(own)) if is_part(range, own))
             {
-                found.push(format!("{}.{} ranges {name} by {range:?}, the rules by {:?}", owner.name, field.name, bound.get(&name)));
+                found.push(format!(
+                    "{}.{} ranges {name} by {range:?}, the rules by {:?}",
+                    owner.name,
+                    field.name,
+                    bound.get(&name)
+                ));
             }
         }
     }
     found
 }
 
-/// A sentence for each path that could go on with a part of the parent's key, where nothing says whether it should: the author bound it by
-/// no other rule, and `where:` says neither its value nor null.
+/// A sentence for each path that could go on with a part of the parent's key, where nothing says whether it should: the
+/// author bound it by no other rule, and `where:` says neither its value nor null.
 pub fn unsaid(model: &Model, rules: &Rules) -> Vec<String> {
     let mut found = Vec::new();
     for (owner, field) in model.types.values().flat_map(|ty| ty.fields.values().map(move |field| (ty, field))) {
@@ -54,7 +62,8 @@ pub fn unsaid(model: &Model, rules: &Rules) -> Vec<String> {
                 let fits = own.is_some() && own == rules.type_of(&find.item, &part);
                 // With its only open part, an item of the parent's own type is the parent.
                 let others = rules.primary(&find.item).filter(|other| *other != part);
-                let itself = owner.name == find.item && others.into_iter().all(|other| path.bindings.contains_key(other));
+                let itself =
+                    owner.name == find.item && others.into_iter().all(|other| path.bindings.contains_key(other));
                 if is_bare && fits && rules.is_in_primary(&owner.name, &part) && !itself {
                     found.push(format!("{}.{} does not say whether {part} binds", owner.name, field.name));
                 }
@@ -103,7 +112,9 @@ fn is_part(range: &Range, of: &Range) -> bool {
     let side = |one: &Option<(Source, bool)>, other: &Option<(Source, bool)>| one.is_none() || one == other;
     match (range, of) {
         (Range::BeginsWith(one), Range::BeginsWith(other)) => one == other,
-        (Range::Between { lower, upper }, Range::Between { lower: low, upper: high }) => side(lower, low) && side(upper, high),
+        (Range::Between { lower, upper }, Range::Between { lower: low, upper: high }) => {
+            side(lower, low) && side(upper, high)
+        }
         _ => false,
     }
 }

@@ -1,5 +1,5 @@
-//! Paging arguments and the length of a list in, the page out (GraphQL cursor connections specification, "Pagination algorithm"). Also the
-//! gateway's cursors, with their places.
+//! Paging arguments and the length of a list in, the page out (GraphQL cursor connections specification, "Pagination
+//! algorithm"). Also the gateway's cursors, with their places.
 
 use super::document::Arguments;
 use super::rows::Code;
@@ -67,13 +67,18 @@ impl Paging {
         }
         let (size, other, from) = if backward { ("last", "first", "before") } else { ("first", "last", "after") };
         // Without a size, the field's declared size applies in both directions.
-        let declared = |name: &str| field.arguments.iter().find(|argument| argument.name == name)?.default.as_ref()?.as_i64();
+        let declared =
+            |name: &str| field.arguments.iter().find(|argument| argument.name == name)?.default.as_ref()?.as_i64();
         let usual = declared(size).or(declared(other)).unwrap_or(i64::from(USUAL.min(max)));
         let size = value(size).and_then(Value::as_i64).unwrap_or(usual);
         if !(0..=i64::from(max)).contains(&size) {
             return Err("BAD_USER_INPUT");
         }
-        Ok(Self { size: usize::try_from(size).unwrap(), backward, from: value(from).and_then(Value::as_str).map(str::to_owned) })
+        Ok(Self {
+            size: usize::try_from(size).unwrap(),
+            backward,
+            from: value(from).and_then(Value::as_str).map(str::to_owned),
+        })
     }
 
     /// The page of a list of places, after or before one.

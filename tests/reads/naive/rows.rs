@@ -1,6 +1,6 @@
-//! A find and all items of the store in; the items that it finds out, in order. It looks at every item of the table. The bindings come from
-//! the text of the schema (`binding`); only the index that a field reads comes from the model. Must not know operations or how the gateway
-//! reads.
+//! A find and all items of the store in; the items that it finds out, in order. It looks at every item of the table.
+//! The bindings come from the text of the schema (`binding`); only the index that a field reads comes from the model.
+//! Must not know operations or how the gateway reads.
 
 use super::binding::{Bound, Rules};
 use super::condition::lets_in;
@@ -77,7 +77,8 @@ impl<'w> World<'w> {
         &self.model.types[name]
     }
 
-    /// The rows of a find by keys or of items of several types, in order. If each key is one item, `None` is an item that does not exist.
+    /// The rows of a find by keys or of items of several types, in order. If each key is one item, `None` is an item
+    /// that does not exist.
     pub fn rows(
         &self,
         parent: &Row<'w>,
@@ -112,12 +113,16 @@ impl<'w> World<'w> {
             }
         }
         let filter = find.filter.as_ref();
-        let is_let_in = |row: &Row<'w>| filter.is_none_or(|filter| lets_in(filter, &arguments.values, row.item.unwrap()));
+        let is_let_in =
+            |row: &Row<'w>| filter.is_none_or(|filter| lets_in(filter, &arguments.values, row.item.unwrap()));
         if let Access::Get { .. } = path.access {
-            let mut rows: Vec<Option<Row<'w>>> = ranges.into_iter().map(|range| range.into_iter().next().filter(&is_let_in)).collect();
+            let mut rows: Vec<Option<Row<'w>>> =
+                ranges.into_iter().map(|range| range.into_iter().next().filter(&is_let_in)).collect();
             if !answers_each_value {
                 let mut seen = HashSet::new();
-                rows.retain(|row| row.as_ref().and_then(|row| row.item).is_none_or(|item| seen.insert(std::ptr::from_ref(item))));
+                rows.retain(|row| {
+                    row.as_ref().and_then(|row| row.item).is_none_or(|item| seen.insert(std::ptr::from_ref(item)))
+                });
             }
             return Ok(rows);
         }
@@ -127,20 +132,26 @@ impl<'w> World<'w> {
         Ok(rows.into_iter().map(Some).collect())
     }
 
-    /// The values that rules 1 to 6 require of items of each type, whichever path reads them. If the parent's fields bind the whole key of
-    /// a single item, its other fields are copies and bind nothing.
+    /// The values that rules 1 to 6 require of items of each type, whichever path reads them. If the parent's fields
+    /// bind the whole key of a single item, its other fields are copies and bind nothing.
     fn certain(&self, parent: &Row<'w>, (field, find): (&Field, &Find), matching: &Matching<'_, 'w>) -> Certain {
         let members = matching.shared.map_or(std::slice::from_ref(&find.item), |shared| shared.members.as_slice());
         let is_single = find.returns == Returns::One && matches!(matching.path.access, Access::Get { .. });
         let of_member = |member: &String| {
             let bound = self.rules.bound((&parent.ty.name, &field.name), member).into_iter();
             let bound = bound.filter_map(|(name, bound)| match bound {
-                Bound::Equal { source, is_bare: false } if !(is_single && matches!(source, Source::Parent(_))) => Some((name, source)),
+                Bound::Equal { source, is_bare: false } if !(is_single && matches!(source, Source::Parent(_))) => {
+                    Some((name, source))
+                }
                 _ => None,
             });
             (
                 member.clone(),
-                bound.filter(|(name, source)| !matches!(source, Source::Parent(_)) || self.rules.is_in_keys(member, name)).collect(),
+                bound
+                    .filter(|(name, source)| {
+                        !matches!(source, Source::Parent(_)) || self.rules.is_in_keys(member, name)
+                    })
+                    .collect(),
             )
         };
         members.iter().map(of_member).collect()
@@ -161,7 +172,16 @@ impl<'w> World<'w> {
             Via::AbstractType(shared) => (&shared.keys, Some(shared)),
             _ => (keys_of(self.type_named(&find.item)).unwrap(), None),
         };
-        let matching = Matching { find, path, keys, shared, table: &self.model.tables[keys.table], parent, arguments, caller: self.caller };
+        let matching = Matching {
+            find,
+            path,
+            keys,
+            shared,
+            table: &self.model.tables[keys.table],
+            parent,
+            arguments,
+            caller: self.caller,
+        };
         let Ok(mut all) = matching.combinations() else { return String::new() };
         // The choice of a replica does not change the list.
         all.iter_mut().for_each(|values| values.retain(|name, _| !name.starts_with("replica:")));
@@ -169,12 +189,25 @@ impl<'w> World<'w> {
     }
 
     /// The values by which a reference finds its item; `None` if one is null.
-    pub fn known(&self, parent: &Row<'w>, find: &'w Find, arguments: &Arguments) -> Result<Option<Map<String, Value>>, Code> {
+    pub fn known(
+        &self,
+        parent: &Row<'w>,
+        find: &'w Find,
+        arguments: &Arguments,
+    ) -> Result<Option<Map<String, Value>>, Code> {
         let path = self.path(find, arguments)?;
         let ty = self.type_named(&find.item);
         let keys = keys_of(ty).unwrap();
-        let matching =
-            Matching { find, path, keys, shared: None, table: &self.model.tables[keys.table], parent, arguments, caller: self.caller };
+        let matching = Matching {
+            find,
+            path,
+            keys,
+            shared: None,
+            table: &self.model.tables[keys.table],
+            parent,
+            arguments,
+            caller: self.caller,
+        };
         let Some(mut values) = matching.combinations()?.into_iter().next() else { return Ok(None) };
         for (field, value) in &mut values {
             if let Some(stored) = stored_of(ty, field) {
@@ -193,7 +226,8 @@ impl<'w> World<'w> {
             let Some(Attribute::S(text)) = item.get(attribute) else { return false };
             matching.keys.keys[attribute].iter().any(|template| template.of_number(number).read(text).is_some())
         };
-        let among = |attribute: &str, number: u8| all.iter().filter(|item| of_number(number, attribute, item)).collect();
+        let among =
+            |attribute: &str, number: u8| all.iter().filter(|item| of_number(number, attribute, item)).collect();
         match (matching.path.reading(table, matching.keys), matching.keys.spread()) {
             (Some(reading), _) if reading.spread.kind == SpreadKind::Shard => match reading.which {
                 KeyChoice::Every => (0..reading.spread.count).map(|number| among(&partition.name, number)).collect(),

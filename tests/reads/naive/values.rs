@@ -1,4 +1,5 @@
-//! Stored attributes in, values out: where an item stores a field, its value, and how attributes compare. Must not know operations.
+//! Stored attributes in, values out: where an item stores a field, its value, and how attributes compare. Must not know
+//! operations.
 
 use keyfold::schema::model::keys::ItemKeys;
 use keyfold::schema::model::{FieldKind, ObjectType, Stored, TypeKind};
@@ -44,7 +45,9 @@ pub fn held<'i>(ty: &ObjectType, field: &str, item: &'i Item) -> Option<Held<'i>
             let (_, value) = template.read(text)?.into_iter().find(|(known, _)| known == field)?;
             Some(Held::Value(value))
         }),
-        other => templates.iter().any(|template| template.fields() == [field]).then(|| Held::Attribute(Cow::Borrowed(other))),
+        other => {
+            templates.iter().any(|template| template.fields() == [field]).then(|| Held::Attribute(Cow::Borrowed(other)))
+        }
     })
 }
 
@@ -65,25 +68,34 @@ pub fn scalar(kind: &ValueType, attribute: &Attribute) -> Option<Value> {
         (ValueType::Json, any) => Some(json_of(any)),
         (ValueType::Id | ValueType::String, Attribute::S(text)) => Some(json!(text)),
         (ValueType::Id, Attribute::N(number)) => Some(json!(number)),
-        (ValueType::Int, Attribute::N(number)) => whole(number).filter(|number| i32::try_from(*number).is_ok()).map(Value::from),
+        (ValueType::Int, Attribute::N(number)) => {
+            whole(number).filter(|number| i32::try_from(*number).is_ok()).map(Value::from)
+        }
         (ValueType::Long, Attribute::N(number)) => whole(number).map(Value::from),
         (ValueType::Boolean, Attribute::Bool(value)) => Some(json!(value)),
         (ValueType::Binary, Attribute::B(bytes)) => Some(json!(base64(bytes))),
         (ValueType::DateTime(Moment::EpochSeconds), Attribute::N(number)) => {
             instant_text(whole(number)?.checked_mul(1000)?).map(Value::from)
         }
-        (ValueType::DateTime(Moment::EpochMillis), Attribute::N(number)) => instant_text(whole(number)?).map(Value::from),
-        (ValueType::DateTime(Moment::Text) | ValueType::Date | ValueType::Enum(_), Attribute::S(text)) => kind.from_text(text),
+        (ValueType::DateTime(Moment::EpochMillis), Attribute::N(number)) => {
+            instant_text(whole(number)?).map(Value::from)
+        }
+        (ValueType::DateTime(Moment::Text) | ValueType::Date | ValueType::Enum(_), Attribute::S(text)) => {
+            kind.from_text(text)
+        }
         (ValueType::Decimal | ValueType::Float, Attribute::N(number)) => kind.from_text(number),
         _ => None,
     }
 }
 
 fn whole(number: &str) -> Option<i64> {
-    number
-        .parse()
-        .ok()
-        .or_else(|| number.parse::<f64>().ok().filter(|number| number.fract() == 0.0 && number.abs() < 9e15).map(|number| number as i64))
+    number.parse().ok().or_else(|| {
+        number
+            .parse::<f64>()
+            .ok()
+            .filter(|number| number.fract() == 0.0 && number.abs() < 9e15)
+            .map(|number| number as i64)
+    })
 }
 
 pub fn base64(bytes: &[u8]) -> String {
@@ -103,7 +115,9 @@ fn json_of(attribute: &Attribute) -> Value {
         Attribute::Ns(numbers) => numbers.iter().map(number).collect(),
         Attribute::Bs(all) => all.iter().map(|bytes| base64(bytes)).collect(),
         Attribute::L(values) => values.iter().map(json_of).collect(),
-        Attribute::M(map) => Value::Object(map.iter().map(|(name, value)| (name.to_string(), json_of(value))).collect()),
+        Attribute::M(map) => {
+            Value::Object(map.iter().map(|(name, value)| (name.to_string(), json_of(value))).collect())
+        }
     }
 }
 
@@ -127,8 +141,12 @@ pub fn attribute_of(kind: &ValueType, value: &Value) -> Option<Attribute> {
         (ValueType::DateTime(Moment::EpochSeconds), Value::String(text)) => {
             Attribute::N(epoch_millis(text)?.div_euclid(1000).to_string().into())
         }
-        (ValueType::DateTime(Moment::EpochMillis), Value::String(text)) => Attribute::N(epoch_millis(text)?.to_string().into()),
-        (ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal, _) => Attribute::N(kind.to_text(&value)?.into()),
+        (ValueType::DateTime(Moment::EpochMillis), Value::String(text)) => {
+            Attribute::N(epoch_millis(text)?.to_string().into())
+        }
+        (ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal, _) => {
+            Attribute::N(kind.to_text(&value)?.into())
+        }
         (ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) | ValueType::Binary, _) => return None,
         _ => Attribute::S(kind.to_text(&value)?.into()),
     })

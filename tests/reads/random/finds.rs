@@ -1,5 +1,6 @@
-//! A random schema in; more finds out, as text: lists of values, ranges, filters, orders, optional arguments, counts, interfaces and
-//! unions, and relations through others. Finds that the checker refuses because no key serves them are left out.
+//! A random schema in; more finds out, as text: lists of values, ranges, filters, orders, optional arguments, counts,
+//! interfaces and unions, and relations through others. Finds that the checker refuses because no key serves them are
+//! left out.
 
 use crate::random_schema::keys::is_kept;
 use crate::random_schema::sdl::type_of;
@@ -57,7 +58,8 @@ fn input(ty: &ItemType, field: &str, non_null: bool) -> String {
 /// A find of one type: its keys, or those of an index, bound in some way.
 fn find(rng: &mut Rng, schema: &Schema, ty: &ItemType, number: usize) -> Extra {
     let table = schema.table_of(ty);
-    let mut places: Vec<(String, Option<String>, Option<String>)> = vec![(table.partition.clone(), table.sort.clone(), None)];
+    let mut places: Vec<(String, Option<String>, Option<String>)> =
+        vec![(table.partition.clone(), table.sort.clone(), None)];
     places.extend(table.indexes.iter().filter(|index| ty.key(&index.partition).is_some()).map(|index| {
         let named = chance(rng, 50).then(|| index.name.clone());
         (index.partition.clone(), index.sort.clone(), named)
@@ -97,7 +99,8 @@ fn find(rng: &mut Rng, schema: &Schema, ty: &ItemType, number: usize) -> Extra {
             3 if kind != Kind::Flag => {
                 let ty = input(ty, &field, false);
                 arguments.push(format!("from: {ty}, to: {ty}"));
-                let operators = ["between: [\"{from}\", \"{to}\"]", "ge: \"{from}\", lt: \"{to}\"", "gt: \"{from}\", le: \"{to}\""];
+                let operators =
+                    ["between: [\"{from}\", \"{to}\"]", "ge: \"{from}\", lt: \"{to}\"", "gt: \"{from}\", le: \"{to}\""];
                 bound.push(format!("{field}: {{ {} }}", pick(rng, &operators)));
                 break;
             }
@@ -198,10 +201,14 @@ fn filter(rng: &mut Rng, ty: &ItemType) -> (String, Vec<String>) {
 pub fn related(rng: &mut Rng, schema: &Schema, ty: &ItemType, number: usize) -> Extra {
     let all: Vec<&ItemType> = schema.types.iter().filter(|other| other.table == ty.table).collect();
     // Those that belong to the same parent are in partitions that the type knows.
-    let near: Vec<&ItemType> = all.iter().copied().filter(|other| other.parent == ty.parent && other.name != ty.name).collect();
+    let near: Vec<&ItemType> =
+        all.iter().copied().filter(|other| other.parent == ty.parent && other.name != ty.name).collect();
     let target = if near.is_empty() || chance(rng, 30) { *pick(rng, &all) } else { *pick(rng, &near) };
     let (mut arguments, mut options, mut bound) = (Vec::new(), Vec::new(), Vec::new());
-    let parts = ty.key_fields(schema.table_of(ty)).into_iter().filter(|part| target.in_keys(part) && ty.field(part).kind != Kind::Id);
+    let parts = ty
+        .key_fields(schema.table_of(ty))
+        .into_iter()
+        .filter(|part| target.in_keys(part) && ty.field(part).kind != Kind::Id);
     for part in parts {
         match rng.usize(..4) {
             0 => bound.push(format!("{part}: \"{{{part}}}\"")),
@@ -244,7 +251,10 @@ fn through(rng: &mut Rng, schema: &Schema, position: usize) -> Option<Extra> {
     let (path, target) = pick(rng, &paths);
     let target = &schema.types[*target];
     let (arguments, returns) = match rng.usize(..3) {
-        0 => (vec!["first: Int = 3, after: String, last: Int, before: String".to_owned()], format!("{}Connection!", target.name)),
+        0 => (
+            vec!["first: Int = 3, after: String, last: Int, before: String".to_owned()],
+            format!("{}Connection!", target.name),
+        ),
         1 => (vec![], target.name.clone()),
         _ => (vec![], format!("[{}!]!", target.name)),
     };
@@ -252,7 +262,8 @@ fn through(rng: &mut Rng, schema: &Schema, position: usize) -> Option<Extra> {
     Some(Extra { owner: ty.name.clone(), field, beside: String::new(), implementors: Vec::new() })
 }
 
-/// A find of a type and others of its table, as a union or an interface: in `Query`, or in the type that all of them belong to.
+/// A find of a type and others of its table, as a union or an interface: in `Query`, or in the type that all of them
+/// belong to.
 fn together(rng: &mut Rng, schema: &Schema, (position, number): (usize, usize)) -> Option<Extra> {
     let ty = &schema.types[position];
     let table = schema.table_of(ty);
@@ -266,15 +277,23 @@ fn together(rng: &mut Rng, schema: &Schema, (position, number): (usize, usize)) 
         return None;
     }
     let spread = |part: &Part| matches!(part, Part::Shard(_) | Part::Replica(_));
-    if all.iter().flat_map(|ty| &ty.keys).flat_map(|(_, templates)| templates).flat_map(|template| &template.0).any(spread) {
+    if all
+        .iter()
+        .flat_map(|ty| &ty.keys)
+        .flat_map(|(_, templates)| templates)
+        .flat_map(|template| &template.0)
+        .any(spread)
+    {
         return None;
     }
     let name = format!("{}Group{number}", ty.name);
     let common: Vec<Field> = ty.fields.iter().filter_map(|field| in_all(&all, field)).collect();
     let (mut beside, mut implementors) = (String::new(), Vec::new());
     if !common.is_empty() && chance(rng, 60) {
-        let fields: Vec<String> =
-            common.iter().map(|field| format!("{}: {}", field.name, type_of(ty, field.kind, field.non_null, false))).collect();
+        let fields: Vec<String> = common
+            .iter()
+            .map(|field| format!("{}: {}", field.name, type_of(ty, field.kind, field.non_null, false)))
+            .collect();
         beside += &format!("interface {name} {{ {} }}\n", fields.join(" "));
         implementors.extend(all.iter().map(|ty| (ty.name.clone(), name.clone())));
     } else {
@@ -287,14 +306,16 @@ fn together(rng: &mut Rng, schema: &Schema, (position, number): (usize, usize)) 
         Some(parent) => owner = schema.types[parent].name.clone(),
         None => {
             for field in ty.key(&table.partition)?.first()?.fields() {
-                let name = if ty.parent.is_none() && field == "id" { format!("{}Id", ty.small()) } else { field.to_owned() };
+                let name =
+                    if ty.parent.is_none() && field == "id" { format!("{}Id", ty.small()) } else { field.to_owned() };
                 arguments.push(format!("{name}: {}", input(ty, field, true)));
             }
         }
     }
     // A filter reads one attribute, which all types have.
     let is_one = |field: &Field| {
-        all.iter().all(|ty| is_kept(table, ty, ty.field(&field.name)) && ty.field(&field.name).attribute == field.attribute)
+        all.iter()
+            .all(|ty| is_kept(table, ty, ty.field(&field.name)) && ty.field(&field.name).attribute == field.attribute)
     };
     let of_common = ItemType { fields: common.into_iter().filter(is_one).collect(), ..ty.clone() };
     if !of_common.fields.is_empty() && chance(rng, 30) {
@@ -315,7 +336,8 @@ fn together(rng: &mut Rng, schema: &Schema, (position, number): (usize, usize)) 
         }
         _ => {
             arguments.push("first: Int = 3, after: String, last: Int, before: String, order: Order".to_owned());
-            beside += &format!("type {name}Connection {{ nodes: [{name}!]! edges: [{name}Edge!]! pageInfo: PageInfo! }}\n");
+            beside +=
+                &format!("type {name}Connection {{ nodes: [{name}!]! edges: [{name}Edge!]! pageInfo: PageInfo! }}\n");
             beside += &format!("type {name}Edge {{ node: {name}! cursor: String! }}\n");
             format!("{name}Connection!")
         }

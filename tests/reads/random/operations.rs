@@ -1,4 +1,5 @@
-//! A schema, the values of its items and a source of randomness in, a random valid query out: as a tree that can be reduced, and as text.
+//! A schema, the values of its items and a source of randomness in, a random valid query out: as a tree that can be
+//! reduced, and as text.
 
 use crate::naive::rows::is_of;
 use crate::naive::values::{keys_of, scalar_of, stored_of};
@@ -74,7 +75,8 @@ impl Pool {
         Self { values: values.into_iter().map(|(key, all)| (key, parse(all))).collect() }
     }
 
-    /// A likely value of an argument: of the found type's field with its name, of any field with its name, of any field.
+    /// A likely value of an argument: of the found type's field with its name, of any field with its name, of any
+    /// field.
     fn draw(&self, rng: &mut Rng, found: &str, argument: &str, fits: &dyn Fn(&Value) -> bool) -> Option<Value> {
         let long = |(ty, field): &(String, String)| format!("{ty}{field}").to_lowercase();
         type IsMeant<'w> = &'w dyn Fn(&(String, String)) -> bool;
@@ -84,8 +86,13 @@ impl Pool {
             &|_| true,
         ];
         ways.iter().find_map(|way| {
-            let all: Vec<&Value> =
-                self.values.iter().filter(|(key, _)| way(key)).flat_map(|(_, all)| all).filter(|value| fits(value)).collect();
+            let all: Vec<&Value> = self
+                .values
+                .iter()
+                .filter(|(key, _)| way(key))
+                .flat_map(|(_, all)| all)
+                .filter(|value| fits(value))
+                .collect();
             (!all.is_empty()).then(|| all[rng.usize(..all.len())].clone())
         })
     }
@@ -159,8 +166,16 @@ impl<'a> Maker<'a> {
             }
             keys.insert(key.clone());
             let arguments = self.arguments(ty, &field.name);
-            let children = if is_leaf(&field.ty) { vec![] } else { self.set(field.ty.inner_named_type(), depth - 1, &mut BTreeSet::new()) };
-            let mut node = Node { key, what: What::Field { of: (ty.to_owned(), field.name.to_string()), arguments }, set: children };
+            let children = if is_leaf(&field.ty) {
+                vec![]
+            } else {
+                self.set(field.ty.inner_named_type(), depth - 1, &mut BTreeSet::new())
+            };
+            let mut node = Node {
+                key,
+                what: What::Field { of: (ty.to_owned(), field.name.to_string()), arguments },
+                set: children,
+            };
             // The same field a second time is merged with the first.
             if self.once_in(12) {
                 if let What::Field { arguments, .. } = &mut node.what {
@@ -200,7 +215,8 @@ impl<'a> Maker<'a> {
 
     fn fragment(&mut self, ty: &str, depth: usize, keys: &mut BTreeSet<String>) -> Node {
         let schema = &self.model.api;
-        let mut members: Vec<String> = schema.types.keys().filter(|name| schema.is_subtype(ty, name)).map(ToString::to_string).collect();
+        let mut members: Vec<String> =
+            schema.types.keys().filter(|name| schema.is_subtype(ty, name)).map(ToString::to_string).collect();
         members.push(ty.to_owned());
         let on = members[self.rng.usize(..members.len())].clone();
         let set = self.set(&on, depth, keys);
@@ -277,9 +293,12 @@ impl<'a> Maker<'a> {
         let drawn = |maker: &mut Self, fits: &dyn Fn(&Value) -> bool| {
             (!odd).then(|| maker.pool.draw(&mut maker.rng, found, argument, fits)).flatten()
         };
-        let instant =
-            |value: &Value| value.as_str().is_some_and(|text| text.len() == 24 && text.ends_with('Z') && text.as_bytes()[10] == b'T');
-        let date = |value: &Value| value.as_str().is_some_and(|text| text.len() == 10 && keyfold::schema::scalar::date_time::is_date(text));
+        let instant = |value: &Value| {
+            value.as_str().is_some_and(|text| text.len() == 24 && text.ends_with('Z') && text.as_bytes()[10] == b'T')
+        };
+        let date = |value: &Value| {
+            value.as_str().is_some_and(|text| text.len() == 10 && keyfold::schema::scalar::date_time::is_date(text))
+        };
         match name.as_str() {
             "Int" | "Long" => drawn(self, &|value| value.as_i64().is_some_and(|number| i32::try_from(number).is_ok()))
                 .unwrap_or_else(|| json!(self.rng.i64(-1..6))),
@@ -298,9 +317,11 @@ impl<'a> Maker<'a> {
 pub fn write(set: &[Node]) -> Written {
     let mut writer = Writer::default();
     let body = writer.set(set, 1);
-    let variables: Vec<String> = writer.declared.iter().enumerate().map(|(number, (ty, _))| format!("$v{number}: {ty}")).collect();
+    let variables: Vec<String> =
+        writer.declared.iter().enumerate().map(|(number, (ty, _))| format!("$v{number}: {ty}")).collect();
     let declared = if variables.is_empty() { String::new() } else { format!("query({}) ", variables.join(", ")) };
-    let values = writer.declared.iter().enumerate().map(|(number, (_, value))| (format!("v{number}"), value.clone())).collect();
+    let values =
+        writer.declared.iter().enumerate().map(|(number, (_, value))| (format!("v{number}"), value.clone())).collect();
     Written { text: format!("{declared}{body}\n{}", writer.fragments), variables: values }
 }
 
@@ -346,7 +367,11 @@ impl Writer {
                     }
                     if *named {
                         let body = self.set(&node.set, 1);
-                        let _ = writeln!(self.fragments, "fragment F{number} on {} {body}", on.as_deref().unwrap_or_default());
+                        let _ = writeln!(
+                            self.fragments,
+                            "fragment F{number} on {} {body}",
+                            on.as_deref().unwrap_or_default()
+                        );
                     } else {
                         let _ = write!(text, " {}", self.set(&node.set, depth + 1));
                     }
@@ -372,11 +397,14 @@ impl Writer {
     }
 }
 
-/// A value as a literal. For a type that is not a scalar of GraphQL's own, a text that looks like a name is an enum value.
+/// A value as a literal. For a type that is not a scalar of GraphQL's own, a text that looks like a name is an enum
+/// value.
 fn literal(value: &Value, ty: &Type) -> String {
     let scalars = ["ID", "String", "DateTime", "Date", "Decimal", "Binary", "JSON", "Long"];
     match value {
-        Value::Array(values) => format!("[{}]", values.iter().map(|value| literal(value, ty.item_type())).collect::<Vec<_>>().join(", ")),
+        Value::Array(values) => {
+            format!("[{}]", values.iter().map(|value| literal(value, ty.item_type())).collect::<Vec<_>>().join(", "))
+        }
         Value::String(text) if !scalars.contains(&ty.inner_named_type().as_str()) && !text.is_empty() => text.clone(),
         other => other.to_string(),
     }

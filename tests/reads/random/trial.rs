@@ -1,4 +1,5 @@
-//! An operation in; the difference between the gateway and the naive executor, and the smallest operation that shows it, out.
+//! An operation in; the difference between the gateway and the naive executor, and the smallest operation that shows
+//! it, out.
 
 use super::operations::{Argument, Node, What, Written, write};
 use crate::naive::compared::difference;
@@ -71,7 +72,12 @@ impl Seen {
 
 impl Trial<'_> {
     fn request(&self, text: &str, variables: &Map<String, Value>) -> Request {
-        Request { caller: self.world.caller.clone(), query: text.to_owned(), variables: variables.clone(), ..Request::default() }
+        Request {
+            caller: self.world.caller.clone(),
+            query: text.to_owned(),
+            variables: variables.clone(),
+            ..Request::default()
+        }
     }
 
     fn response(&self, text: &str, variables: &Map<String, Value>) -> Value {
@@ -79,16 +85,28 @@ impl Trial<'_> {
         self.runtime.block_on(support::run(self.gateway, &request, false))
     }
 
-    /// How an operation costs more than is said before it runs, if it does. Its pages leave their cursors. Counts its errors by their codes.
-    pub fn costs_more(&self, set: &[Node], cursors: &mut Cursors, codes: &mut BTreeMap<String, usize>) -> Option<String> {
+    /// How an operation costs more than is said before it runs, if it does. Its pages leave their cursors. Counts its
+    /// errors by their codes.
+    pub fn costs_more(
+        &self,
+        set: &[Node],
+        cursors: &mut Cursors,
+        codes: &mut BTreeMap<String, usize>,
+    ) -> Option<String> {
         let written = write(set);
-        let response = self.runtime.block_on(support::run(self.gateway, &self.request(&written.text, &written.variables), true));
+        let response =
+            self.runtime.block_on(support::run(self.gateway, &self.request(&written.text, &written.variables), true));
         self.note(set, &response["data"], None, cursors);
         for error in response["errors"].as_array().into_iter().flatten() {
             *codes.entry(error["extensions"]["code"].as_str().unwrap().to_owned()).or_default() += 1;
         }
         let excess = support::costs_more(&response)?;
-        Some(format!("{excess}\n{}\n{}\n{:#}", written.text, Value::Object(written.variables), response["extensions"]["keyfold"]))
+        Some(format!(
+            "{excess}\n{}\n{}\n{:#}",
+            written.text,
+            Value::Object(written.variables),
+            response["extensions"]["keyfold"]
+        ))
     }
 
     /// Records the cursors of a response. Their places are not known.
@@ -102,8 +120,9 @@ impl Trial<'_> {
                 continue;
             };
             let definition = self.world.model.api.type_field(&of.0, &of.1);
-            let is_page =
-                definition.is_ok_and(|field| field.arguments.iter().any(|argument| ["after", "before"].contains(&&*argument.name)));
+            let is_page = definition.is_ok_and(|field| {
+                field.arguments.iter().any(|argument| ["after", "before"].contains(&&*argument.name))
+            });
             let page = if is_page { Some(of) } else { page };
             match (&value[&node.key], page) {
                 (Value::String(cursor), Some((ty, field))) if of.1.to_lowercase().ends_with("cursor") => {
@@ -127,7 +146,8 @@ impl Trial<'_> {
             seen.refused += 1;
             let code = response["errors"][0]["extensions"]["code"].as_str().unwrap_or_default();
             let expected = document.refusal(self.world);
-            return (expected != Some(code)).then(|| format!("refused as {}, expected {expected:?}", response["errors"]));
+            return (expected != Some(code))
+                .then(|| format!("refused as {}, expected {expected:?}", response["errors"]));
         }
         if let Some(refusal) = document.refusal(self.world) {
             return Some(format!("not refused as {refusal}: {response:#}"));
@@ -137,13 +157,14 @@ impl Trial<'_> {
         seen.note(&expected.0);
         for value in expected.0.as_object().into_iter().flat_map(|root| root.values()) {
             seen.roots += 1;
-            seen.there += usize::from(!(value.is_null() || value == &json!([]) || value == &json!(false) || value == &json!(0)));
+            seen.there +=
+                usize::from(!(value.is_null() || value == &json!([]) || value == &json!(false) || value == &json!(0)));
         }
         difference(&response, &expected, cursors)
     }
 
-    /// The same operation with the fields' own cursors in its paging arguments; the unchanged operation if a field occurs twice and its
-    /// arguments would differ.
+    /// The same operation with the fields' own cursors in its paging arguments; the unchanged operation if a field
+    /// occurs twice and its arguments would differ.
     pub fn turned(&self, set: &[Node], cursors: &Cursors, rng: &mut fastrand::Rng) -> Vec<Node> {
         let mut turned = set.to_vec();
         self.turn(&mut turned, cursors, rng);
@@ -164,10 +185,22 @@ impl Trial<'_> {
                     arguments.retain(|one| !["first", "after", "last", "before"].contains(&one.name.as_str()));
                     let cursor = known[rng.usize(..known.len())];
                     let variable = rng.bool();
-                    arguments.push(Argument { name: from.to_owned(), ty: (*argument.ty).clone(), value: json!(cursor), variable });
-                    if let Some(argument) = definition.arguments.iter().find(|argument| argument.name == size && rng.bool()) {
+                    arguments.push(Argument {
+                        name: from.to_owned(),
+                        ty: (*argument.ty).clone(),
+                        value: json!(cursor),
+                        variable,
+                    });
+                    if let Some(argument) =
+                        definition.arguments.iter().find(|argument| argument.name == size && rng.bool())
+                    {
                         let value = json!(rng.usize(1..4));
-                        arguments.push(Argument { name: size.to_owned(), ty: (*argument.ty).clone(), value, variable: false });
+                        arguments.push(Argument {
+                            name: size.to_owned(),
+                            ty: (*argument.ty).clone(),
+                            value,
+                            variable: false,
+                        });
                     }
                 }
             }
@@ -179,7 +212,8 @@ impl Trial<'_> {
     pub fn minimised(&self, set: &[Node], cursors: &Cursors) -> String {
         let fails = |set: &[Node]| {
             let mut known = cursors.clone();
-            self.differs(set, &mut known, &mut Seen::default()).filter(|failure| !failure.starts_with("the operation is not valid"))
+            self.differs(set, &mut known, &mut Seen::default())
+                .filter(|failure| !failure.starts_with("the operation is not valid"))
         };
         let mut smallest = set.to_vec();
         let mut at = 0;
@@ -203,7 +237,8 @@ impl Trial<'_> {
     }
 }
 
-/// Removes the selection or the argument with this number, or a fragment around its selections; false if there are fewer.
+/// Removes the selection or the argument with this number, or a fragment around its selections; false if there are
+/// fewer.
 fn cut(set: &mut Vec<Node>, number: &mut usize) -> bool {
     for position in 0..set.len() {
         if *number == 0 {

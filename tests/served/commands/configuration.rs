@@ -41,7 +41,8 @@ fn shown(command: &mut Command) -> impl Fn(&str) -> (Value, String) + use<> {
 fn an_option_comes_before_a_variable_and_the_file_before_the_default() {
     let text = "max-depth = 11\nmax-fields = 12\nmax-aliases = 13\nallow-origin = [\"https://a.example\", \"https://b.example\"]\n\n[dev]\nmax-aliases = 14\nmax-nodes = 15\n";
     let directory = with_file(text);
-    let arguments = ["config", "--format", "json", "serve", "--", "--max-depth", "21", "--allow-host", "a", "--allow-host", "b"];
+    let arguments =
+        ["config", "--format", "json", "serve", "--", "--max-depth", "21", "--allow-host", "a", "--allow-host", "b"];
     let of = shown(plain(directory.path(), &arguments).env("KEYFOLD_MAX_DEPTH", "31").env("KEYFOLD_MAX_FIELDS", "32"));
     for (name, value, source) in [
         ("max-depth", "21", "--max-depth"),
@@ -52,7 +53,10 @@ fn an_option_comes_before_a_variable_and_the_file_before_the_default() {
     ] {
         assert_eq!(of(name), (value.into(), source.into()), "{name}");
     }
-    assert_eq!(of("allow-origin"), (["https://a.example", "https://b.example"].into_iter().collect(), "keyfold.toml, line 4".into()));
+    assert_eq!(
+        of("allow-origin"),
+        (["https://a.example", "https://b.example"].into_iter().collect(), "keyfold.toml, line 4".into())
+    );
     assert_eq!(of("allow-host"), (["a", "b"].into_iter().collect(), "--allow-host".into()));
     assert_eq!(of("listen"), (Value::Null, "default".into()));
 
@@ -77,7 +81,8 @@ fn variables_that_commands_read_themselves_are_settings_too() {
     let said = run(directory.path(), &["serve"]).badly(1);
     assert!(said.contains("cannot reach DynamoDB"), "{said}");
     run(directory.path(), &["tables"]).well();
-    let mut dev = Process::start(keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0", "--no-sample", "--memory"]));
+    let mut dev =
+        Process::start(keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0", "--no-sample", "--memory"]));
     dev.wait_for("in memory, until this process ends");
     assert!(!directory.path().join("items").exists());
     let mut dev = Process::start(keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0", "--no-sample"]));
@@ -87,7 +92,9 @@ fn variables_that_commands_read_themselves_are_settings_too() {
 
 #[test]
 fn the_settings_of_the_file_are_those_of_the_server() {
-    let directory = with_file("listen = \"127.0.0.1:0\"\nschema = \"api.graphql\"\nlog-format = \"json\"\n\n[dev]\nexplain = false\n");
+    let directory = with_file(
+        "listen = \"127.0.0.1:0\"\nschema = \"api.graphql\"\nlog-format = \"json\"\n\n[dev]\nexplain = false\n",
+    );
     fs::copy(repository("schema.graphql"), directory.path().join("api.graphql")).unwrap();
     let mut dev = Process::start(keyfold(directory.path(), &["dev", "--no-sample"]));
     let line = dev.wait_for("Schema");
@@ -128,11 +135,17 @@ fn a_mistake_names_the_file_the_line_and_the_key() {
         ("[serve]\ndata = \"a\"", "keyfold.toml, line 2: `data` is no setting of `keyfold serve`"),
         ("[server]\na = 1", "keyfold.toml, line 1: `server` is no setting"),
         ("max-depth = \"deep\"", "keyfold.toml, line 1: `max-depth`: "),
-        ("# a\n\nrequest-timeout = \"never\"", "keyfold.toml, line 3: `request-timeout`: write a number and a unit: 500ms, 30s, 2m"),
+        (
+            "# a\n\nrequest-timeout = \"never\"",
+            "keyfold.toml, line 3: `request-timeout`: write a number and a unit: 500ms, 30s, 2m",
+        ),
         ("log-format = \"xml\"", "keyfold.toml, line 1: `log-format`: write text or json"),
         ("max-depth = [1, 2]", "keyfold.toml, line 1: `max-depth` has one value, not a list"),
         ("only-documents = \"yes\"", "keyfold.toml, line 1: `only-documents` is true or false"),
-        ("listen = 2026-01-01", "keyfold.toml, line 1: `listen` is a text, a number, true or false, or a list of these"),
+        (
+            "listen = 2026-01-01",
+            "keyfold.toml, line 1: `listen` is a text, a number, true or false, or a list of these",
+        ),
         ("only-documents = true", "keyfold.toml: what it sets needs `documents`, too"),
         ("max-depth = 1\nmax-depth = 2", "keyfold.toml, line 2: duplicate key"),
         ("max-depth =", "keyfold.toml, line 1: "),
@@ -170,7 +183,8 @@ fn a_secret_is_never_shown() {
 #[test]
 fn what_a_higher_level_excludes_does_not_count() {
     let directory = with_file("issuer = \"https://a.example\"\naudience = [\"b\", \"c\"]\njwks = \"keys\"\n");
-    let of = shown(plain(directory.path(), &["config", "--format", "json"]).env("KEYFOLD_ISSUERS_FILE", "issuers.json"));
+    let of =
+        shown(plain(directory.path(), &["config", "--format", "json"]).env("KEYFOLD_ISSUERS_FILE", "issuers.json"));
     assert_eq!(of("issuers-file"), ("issuers.json".into(), "KEYFOLD_ISSUERS_FILE".into()));
     for name in ["issuer", "audience", "jwks"] {
         assert_eq!(of(name), (Value::Null, "default".into()), "{name}");
@@ -196,7 +210,12 @@ fn every_setting_of_a_server_is_shown_as_text() {
     expected.sort();
     assert_eq!(names, expected);
     let line = |name: &str| {
-        text.lines().find(|line| line.starts_with(&format!("{name} "))).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+        text.lines()
+            .find(|line| line.starts_with(&format!("{name} ")))
+            .unwrap()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     assert_eq!(line("hedge"), "hedge 2.5 keyfold.toml, line 1");
     assert_eq!(line("max-calls"), "max-calls (no limit) default");

@@ -44,17 +44,26 @@ fn check_shows_how_each_field_is_read() {
             && lines[0].split_whitespace().collect::<Vec<_>>().ends_with(&["userId", "=", "parent.id", "5"]),
         "{lines:?}"
     );
-    assert!(lines[1].trim_start().starts_with("PK = {userId} AND") && lines[2].ends_with("  begins_with(SK, \"Group#\")"), "{lines:?}");
-    assert!(told.lines().any(|line| line.starts_with("Group.users ") && line.contains("through memberships.user")), "{told}");
+    assert!(
+        lines[1].trim_start().starts_with("PK = {userId} AND") && lines[2].ends_with("  begins_with(SK, \"Group#\")"),
+        "{lines:?}"
+    );
+    assert!(
+        told.lines().any(|line| line.starts_with("Group.users ") && line.contains("through memberships.user")),
+        "{told}"
+    );
     let named = run(Path::new("/"), &["check", "--schema", repository("schema.graphql").to_str().unwrap()]).well();
     assert_eq!(named, told);
 }
 
 #[test]
 fn check_fits_100_columns_for_every_schema() {
-    for schema in
-        ["schema.graphql", "examples/patterns/schema.graphql", "tests/systems/timeline/schema.graphql", "tests/schemas/reads.graphql"]
-    {
+    for schema in [
+        "schema.graphql",
+        "examples/patterns/schema.graphql",
+        "tests/systems/timeline/schema.graphql",
+        "tests/schemas/reads.graphql",
+    ] {
         let told = in_pantry(&["check", repository(schema).to_str().unwrap()]).well();
         let wide: Vec<&str> = told.lines().filter(|line| line.chars().count() > 100).collect();
         assert!(wide.is_empty() && told.lines().count() > 50, "{schema}: {wide:?}");
@@ -64,13 +73,26 @@ fn check_fits_100_columns_for_every_schema() {
 #[test]
 fn check_shows_one_type_and_says_it_as_json() {
     let told = in_pantry(&["check", "--type", "Membership"]).well();
-    assert!(told.lines().any(|line| line.starts_with("Membership.user ")) && !told.contains("User.memberships"), "{told}");
+    assert!(
+        told.lines().any(|line| line.starts_with("Membership.user ")) && !told.contains("User.memberships"),
+        "{told}"
+    );
     assert!(in_pantry(&["check", "--type", "Membershp"]).badly(1).contains("no object type Membershp"));
-    let told: serde_json::Value = serde_json::from_str(&in_pantry(&["check", "--type", "User", "--format", "json"]).well()).unwrap();
+    let told: serde_json::Value =
+        serde_json::from_str(&in_pantry(&["check", "--type", "User", "--format", "json"]).well()).unwrap();
     let row = told["fields"].as_array().unwrap().iter().find(|row| row["field"] == "User.memberships").unwrap();
-    assert_eq!(row["bound"][0], serde_json::json!({ "field": "userId", "operator": "=", "source": "parent.id", "rule": 5 }));
-    assert_eq!((&row["operation"], &row["table"], &row["index"]), (&"Query".into(), &"nishiki-table-dev-db".into(), &().into()));
-    let wrong = run(Path::new("/"), &["check", "--format", "json", repository("tests/diagnostics/ten_mistakes.graphql").to_str().unwrap()]);
+    assert_eq!(
+        row["bound"][0],
+        serde_json::json!({ "field": "userId", "operator": "=", "source": "parent.id", "rule": 5 })
+    );
+    assert_eq!(
+        (&row["operation"], &row["table"], &row["index"]),
+        (&"Query".into(), &"nishiki-table-dev-db".into(), &().into())
+    );
+    let wrong = run(
+        Path::new("/"),
+        &["check", "--format", "json", repository("tests/diagnostics/ten_mistakes.graphql").to_str().unwrap()],
+    );
     let told: serde_json::Value = serde_json::from_str(&wrong.out).unwrap();
     assert_eq!((told["found"].as_array().unwrap().len(), &told["fields"]), (10, &serde_json::Value::Null));
 }
@@ -80,16 +102,25 @@ fn check_tells_ten_mistakes_at_once_each_underlined() {
     let said = in_pantry(&["check", repository("tests/diagnostics/ten_mistakes.graphql").to_str().unwrap()]).badly(1);
     assert_eq!(said.lines().filter(|line| line.starts_with("error[KF")).count(), 10, "{said}");
     assert_eq!(said.lines().filter(|line| line.contains('^')).count(), 10, "{said}");
-    assert_eq!(said.lines().filter(|line| line.contains("ten_mistakes.graphql:") && line.contains("-->")).count(), 10, "{said}");
+    assert_eq!(
+        said.lines().filter(|line| line.contains("ten_mistakes.graphql:") && line.contains("-->")).count(),
+        10,
+        "{said}"
+    );
     assert!(said.trim_end().ends_with("ten_mistakes.graphql: 10 errors"), "{said}");
 }
 
 #[test]
 fn a_schema_that_is_missing_or_no_text_is_told() {
     let directory = tempfile::tempdir().unwrap();
-    for command in [&["check"][..], &["schema"], &["tables"], &["explain", "-"], &["serve"], &["import", "-", "--table", "t"]] {
+    for command in
+        [&["check"][..], &["schema"], &["tables"], &["explain", "-"], &["serve"], &["import", "-", "--table", "t"]]
+    {
         let said = run(directory.path(), command).badly(1);
-        assert!(said.starts_with("error: there is no schema at ") && said.contains("--schema FILE"), "{command:?}: {said}");
+        assert!(
+            said.starts_with("error: there is no schema at ") && said.contains("--schema FILE"),
+            "{command:?}: {said}"
+        );
     }
     fs::write(directory.path().join("schema.graphql"), b"\xff").unwrap();
     assert!(run(directory.path(), &["check"]).badly(1).contains("is not UTF-8 text"));
@@ -104,8 +135,12 @@ fn explain_prints_the_plan_as_text_and_as_json() {
     fs::write(directory.path().join("q.graphql"), query).unwrap();
     let arguments = ["explain", "q.graphql", "--operation", "Q", "--variables", r#"{"id": "1"}"#];
     let text = run(directory.path(), &arguments).well();
-    assert_eq!(text.lines().filter(|line| line.starts_with("wave ")).collect::<Vec<_>>(), ["wave 1", "wave 2", "wave 3"]);
-    let plan: Value = serde_json::from_str(&run(directory.path(), &[&arguments[..], &["--format", "json"]].concat()).well()).unwrap();
+    assert_eq!(
+        text.lines().filter(|line| line.starts_with("wave ")).collect::<Vec<_>>(),
+        ["wave 1", "wave 2", "wave 3"]
+    );
+    let plan: Value =
+        serde_json::from_str(&run(directory.path(), &[&arguments[..], &["--format", "json"]].concat()).well()).unwrap();
     assert_eq!((&plan["waves"], plan["reads"].as_array().unwrap().len()), (&Value::from(3), 6));
 
     let measured = run(directory.path(), &[&arguments[..], &["--run", "--sub", "1"]].concat()).well();
@@ -115,9 +150,10 @@ fn explain_prints_the_plan_as_text_and_as_json() {
             && measured.contains("    Query on nishiki-table-dev-db: 0 items, 0.5 units, "),
         "{measured}"
     );
-    let json: Value =
-        serde_json::from_str(&run(directory.path(), &[&arguments[..], &["--run", "--sub", "1", "--format", "json"]].concat()).well())
-            .unwrap();
+    let json: Value = serde_json::from_str(
+        &run(directory.path(), &[&arguments[..], &["--run", "--sub", "1", "--format", "json"]].concat()).well(),
+    )
+    .unwrap();
     assert_eq!(json["measured"]["calls"].as_array().unwrap().len(), 1);
     assert!(run(directory.path(), &["explain", "q.graphql"]).badly(1).contains("several operations, `Q` and `Other`"));
     assert!(run(directory.path(), &["explain", "q.graphql", "--operation", "Q"]).badly(1).contains("is missing"));
@@ -132,7 +168,13 @@ fn explain_prints_the_plan_as_text_and_as_json() {
 #[test]
 fn schema_prints_what_clients_see_and_what_tools_need() {
     let api = in_pantry(&["schema"]).well();
-    assert!(api.contains("type Group {") && !api.contains("GroupContainer") && !api.contains("@find") && !api.contains("links"), "{api}");
+    assert!(
+        api.contains("type Group {")
+            && !api.contains("GroupContainer")
+            && !api.contains("@find")
+            && !api.contains("links"),
+        "{api}"
+    );
     let directives = in_pantry(&["schema", "--directives"]).well();
     assert!(directives.contains("directive @find(") && directives.contains("scalar Decimal"), "{directives}");
     // With the definitions in front, the schema is valid for every tool.
@@ -149,7 +191,10 @@ fn tables_prints_the_request_that_makes_each() {
     assert_eq!(requests[1]["LocalSecondaryIndexes"].as_array().map(Vec::len), Some(3));
     let request: Value = serde_json::from_str(&in_pantry(&["tables", "--table", TABLE]).well()).unwrap();
     assert_eq!(request, requests[0]);
-    assert_eq!((&request["TableName"], &request["BillingMode"]), (&Value::from(TABLE), &Value::from("PAY_PER_REQUEST")));
+    assert_eq!(
+        (&request["TableName"], &request["BillingMode"]),
+        (&Value::from(TABLE), &Value::from("PAY_PER_REQUEST"))
+    );
     let indexes = request["GlobalSecondaryIndexes"].as_array().unwrap();
     assert_eq!(indexes.len(), 4);
     assert_eq!(indexes[3]["Projection"]["NonKeyAttributes"], serde_json::json!(["LinkExpiryDatetime"]));
@@ -162,7 +207,11 @@ fn tables_in_another_format_are_the_same_tables() {
     assert_eq!(template["Resources"]["NishikiTableDevDb"]["Properties"]["TableName"], TABLE);
     let resources = in_pantry(&["tables", "--format", "terraform", "--table", TABLE]).well();
     assert!(resources.starts_with("resource \"aws_dynamodb_table\" \"nishiki_table_dev_db\" {"), "{resources}");
-    assert!(in_pantry(&["tables", "--format", "yaml"]).badly(2).contains("[possible values: cli, cloudformation, terraform, iam]"));
+    assert!(
+        in_pantry(&["tables", "--format", "yaml"])
+            .badly(2)
+            .contains("[possible values: cli, cloudformation, terraform, iam]")
+    );
     assert!(in_pantry(&["tables", "--format", "cli", "--create"]).badly(2).contains("cannot be used with"));
 }
 
@@ -194,7 +243,9 @@ fn items_go_out_and_in_again_unchanged() {
 
     let said = export("one.jsonl", "two").badly(1);
     assert_eq!(said, "error: one.jsonl exists, and an export never overwrites a file: choose another name\n");
-    assert!(export("three.jsonl", "no-such-directory").badly(1).contains("there is no data directory at no-such-directory"));
+    assert!(
+        export("three.jsonl", "no-such-directory").badly(1).contains("there is no data directory at no-such-directory")
+    );
     assert!(!directory.path().join("no-such-directory").exists() && !directory.path().join("three.jsonl").exists());
 }
 
@@ -202,7 +253,8 @@ fn items_go_out_and_in_again_unchanged() {
 fn samples_of_another_schema_are_told() {
     let directory = tempfile::tempdir().unwrap();
     let schema = "extend schema @table(name: \"notes\")\ntype Note @item(keys: { pk: \"{id}\" }) { id: ID! }\n";
-    fs::write(directory.path().join("schema.graphql"), format!("{schema}type Query {{ note(id: ID!): Note @find }}")).unwrap();
+    fs::write(directory.path().join("schema.graphql"), format!("{schema}type Query {{ note(id: ID!): Note @find }}"))
+        .unwrap();
     let complaint = |arguments: &[&str]| {
         let ended = run(directory.path(), arguments);
         assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -239,7 +291,9 @@ fn a_bad_line_is_named_and_nothing_is_loaded() {
         fs::write(directory.path().join("items.jsonl"), format!("{good}\n{line}\n{good}\n")).unwrap();
         let complaint = run(directory.path(), &["import", "items.jsonl", "--table", TABLE, "--data", "data"]).badly(1);
         assert!(
-            complaint.contains("nothing was loaded") && complaint.contains("items.jsonl:2: ") && complaint.contains(said),
+            complaint.contains("nothing was loaded")
+                && complaint.contains("items.jsonl:2: ")
+                && complaint.contains(said),
             "{complaint}"
         );
     }
@@ -275,7 +329,11 @@ type Query {{ note(id: ID!): Note @find }}
 fn serve_does_not_start_with_rules_or_claims_that_nobody_can_meet() {
     for (keys, rules, says) in [
         ("{id}", "@auth(signedIn: true)", "has `@auth` rules, but no sign-in is configured, so nobody could be let in"),
-        ("{auth.tenant}#{id}", "", "has claims in its keys, but no sign-in is configured, so nobody could find anything"),
+        (
+            "{auth.tenant}#{id}",
+            "",
+            "has claims in its keys, but no sign-in is configured, so nobody could find anything",
+        ),
     ] {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("schema.graphql"), small(keys, rules)).unwrap();
@@ -310,11 +368,17 @@ fn every_setting_of_a_server_is_documented() {
     let page = fs::read_to_string(repository("docs/operations.md")).unwrap();
     let begin = page.find("\n## Settings\n").unwrap();
     let section = &page[begin..page.find("\n## Health\n").unwrap()];
-    let rows = section.lines().filter(|line| line.starts_with("| ")).map(|row| row.trim_matches('|').split('|').map(str::trim));
+    let rows = section
+        .lines()
+        .filter(|line| line.starts_with("| "))
+        .map(|row| row.trim_matches('|').split('|').map(str::trim));
     // The option is the first cell of a setting, and the third of a limit. Other cells mention options.
-    let options = rows.map(|cells| cells.collect::<Vec<_>>()).map(|cells| if cells.len() == 3 { cells[0] } else { cells[2] });
-    let mut documented: Vec<String> =
-        options.filter_map(|option| option.strip_prefix("`--")).map(|rest| format!("--{}", option_name(rest))).collect();
+    let options =
+        rows.map(|cells| cells.collect::<Vec<_>>()).map(|cells| if cells.len() == 3 { cells[0] } else { cells[2] });
+    let mut documented: Vec<String> = options
+        .filter_map(|option| option.strip_prefix("`--"))
+        .map(|rest| format!("--{}", option_name(rest)))
+        .collect();
     documented.sort();
     documented.dedup();
     let settings = settings("serve");
@@ -329,7 +393,9 @@ fn every_setting_of_a_server_is_documented() {
 #[test]
 fn an_idle_connection_outlasts_those_of_load_balancers() {
     let settings = settings("serve");
-    let of = |name: &str| settings.iter().find(|(found, _)| found == name).map(|(_, text)| text.as_str()).unwrap_or_default();
+    let of = |name: &str| {
+        settings.iter().find(|(found, _)| found == name).map(|(_, text)| text.as_str()).unwrap_or_default()
+    };
     // Load balancers of AWS keep theirs for 60 s.
     assert!(of("--keep-alive").contains("[default: 75s]"), "{}", of("--keep-alive"));
     assert!(of("--header-timeout").contains("[default: 10s]"), "{}", of("--header-timeout"));

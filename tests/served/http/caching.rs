@@ -38,7 +38,8 @@ async fn running() -> Running {
     let broken = json!({"Item": {"PK": {"S": "user#2"}, "name": {"S": "Bob"}}});
     let dangling = json!({"Item": {"PK": {"S": "note#1"}, "author": {"S": "3"}}});
     let unsigned = json!({"Item": {"PK": {"S": "note#2"}}});
-    let items = [line, broken, dangling, unsigned].iter().map(|line| parse_line(&line.to_string()).unwrap().unwrap()).collect();
+    let items =
+        [line, broken, dangling, unsigned].iter().map(|line| parse_line(&line.to_string()).unwrap().unwrap()).collect();
     store.load(&gateway.model().tables[0], items, Instant::now() + Duration::from_secs(60)).await.unwrap();
     start(Parts { backend: Arc::new(CurrentGateway::new(gateway)), ..parts(Machine::default()) }).await
 }
@@ -52,7 +53,14 @@ const RENAME: &str = "mutation { rename(id: 1, name: \"Eve\") { id } }";
 
 async fn post(server: &Running, query: &str) -> Response {
     let body = json!({ "query": query }).to_string();
-    server.client.post(server.url("/graphql")).header("content-type", "application/json").body(body).send().await.unwrap()
+    server
+        .client
+        .post(server.url("/graphql"))
+        .header("content-type", "application/json")
+        .body(body)
+        .send()
+        .await
+        .unwrap()
 }
 
 fn header<'r>(response: &'r Response, name: &str) -> &'r str {
@@ -104,7 +112,10 @@ async fn response_that_the_client_has_is_not_sent_again() {
     for known in [name.clone(), format!("W/{name}"), format!("\"other\", {name}"), "*".to_owned()] {
         let again = server.get(&path).header("if-none-match", &known).send().await.unwrap();
         assert_eq!((again.status().as_u16(), header(&again, "etag")), (304, name.as_str()), "{known}");
-        assert_eq!((header(&again, "cache-control"), header(&again, "vary")), ("max-age=60, public", "accept, accept-encoding"));
+        assert_eq!(
+            (header(&again, "cache-control"), header(&again, "vary")),
+            ("max-age=60, public", "accept, accept-encoding")
+        );
         assert!(again.bytes().await.unwrap().is_empty());
     }
     let head = server.client.head(server.url(&path)).header("if-none-match", &name).send().await.unwrap();

@@ -63,12 +63,19 @@ async fn a_short_response_is_compressed_only_if_it_must_be() {
     assert_eq!((coding.as_str(), unpacked(&coding, &body)), ("gzip", plain));
     let (status, coding, body) = ask(&server, r#"{"query": "mutation"}"#, "*;q=0").await;
     let body: Value = serde_json::from_slice(&body).unwrap();
-    assert_eq!((status, coding.as_str(), &body["errors"][0]["extensions"]["code"]), (406, "", &"BAD_USER_INPUT".into()));
+    assert_eq!(
+        (status, coding.as_str(), &body["errors"][0]["extensions"]["code"]),
+        (406, "", &"BAD_USER_INPUT".into())
+    );
 }
 
 /// The status of a request whose body has this coding, and its error if there is one.
 async fn send(server: &Running, coding: &str, body: Vec<u8>) -> (u16, Value) {
-    let request = server.client.post(server.url("/graphql")).header("content-type", "application/json").header("content-encoding", coding);
+    let request = server
+        .client
+        .post(server.url("/graphql"))
+        .header("content-type", "application/json")
+        .header("content-encoding", coding);
     let response = request.body(body).send().await.unwrap();
     let status = response.status().as_u16();
     assert!(status != 415 || response.headers()["accept-encoding"] == "gzip");

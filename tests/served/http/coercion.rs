@@ -1,4 +1,5 @@
-//! Values that callers send: the gateway refuses a bad one before anything runs, and keeps a good one unchanged, wherever it is.
+//! Values that callers send: the gateway refuses a bad one before anything runs, and keeps a good one unchanged,
+//! wherever it is.
 
 use super::gateway::gateway;
 use super::websocket::socket;
@@ -60,8 +61,15 @@ async fn refused(server: &Running, query: &str, variables: &str, message: &str) 
     let (status, body) = ask(server, query, variables).await;
     let body: Value = serde_json::from_str(&body).unwrap();
     let error = &body["errors"][0];
-    assert_eq!((status, error["extensions"]["code"].as_str()), (400, Some("BAD_USER_INPUT")), "{query} {variables}: {body}");
-    assert!(body.get("data").is_none() && error["message"].as_str().unwrap().contains(message), "{query} {variables}: {body}");
+    assert_eq!(
+        (status, error["extensions"]["code"].as_str()),
+        (400, Some("BAD_USER_INPUT")),
+        "{query} {variables}: {body}"
+    );
+    assert!(
+        body.get("data").is_none() && error["message"].as_str().unwrap().contains(message),
+        "{query} {variables}: {body}"
+    );
     let (_, found) = ask(server, "{ thing(id: \"before\") { id } }", "{}").await;
     assert_eq!(found, r#"{"data":{"thing":null}}"#, "{query} {variables}");
     error["locations"].clone()
@@ -74,11 +82,23 @@ const UNFIT: [(&str, &str, &str, &str, &str); 12] = [
     ("Date", "day", r#""2026-02-30""#, r#""2026-02-30""#, "Date cannot be"),
     ("Long", "long", "9223372036854775808", "9223372036854775808", "Long cannot be 9223372036854775808"),
     ("Long", "long", "1.5", "1.5", "Long cannot be 1.5"),
-    ("Decimal", "decimal", r#""123456789012345678901234567890123456789""#, r#""123456789012345678901234567890123456789""#, "38"),
+    (
+        "Decimal",
+        "decimal",
+        r#""123456789012345678901234567890123456789""#,
+        r#""123456789012345678901234567890123456789""#,
+        "38",
+    ),
     ("Decimal", "decimal", r#""1E126""#, r#""1E126""#, "range of DynamoDB's numbers"),
     ("Binary", "bytes", r#""%%""#, r#""%%""#, "Binary cannot be"),
     ("Float", "float", "1e200", "1e200", "Float cannot be"),
-    ("JSON", "json", "{a: [123456789012345678901234567890123456789]}", r#"{"a": [123456789012345678901234567890123456789]}"#, "38"),
+    (
+        "JSON",
+        "json",
+        "{a: [123456789012345678901234567890123456789]}",
+        r#"{"a": [123456789012345678901234567890123456789]}"#,
+        "38",
+    ),
     ("JSON", "json", "1e126", "1e126", "range of DynamoDB's numbers"),
     ("Weight", "weight", "[1e-131]", "[1e-131]", "range of DynamoDB's numbers"),
 ];
@@ -87,7 +107,9 @@ const UNFIT: [(&str, &str, &str, &str, &str); 12] = [
 async fn a_bad_variable_is_refused_before_anything_is_written() {
     let server = serve().await;
     for (ty, argument, _, value, message) in UNFIT {
-        let query = format!("mutation ($v: {ty}) {{ a: keep(id: \"before\") {{ id }} b: keep(id: \"b\", {argument}: $v) {{ id }} }}");
+        let query = format!(
+            "mutation ($v: {ty}) {{ a: keep(id: \"before\") {{ id }} b: keep(id: \"b\", {argument}: $v) {{ id }} }}"
+        );
         let places = refused(&server, &query, &format!("{{\"v\": {value}}}"), message).await;
         assert_eq!(places, json!([{"line": 1, "column": 11}]), "{query}");
     }
@@ -95,7 +117,10 @@ async fn a_bad_variable_is_refused_before_anything_is_written() {
     for (value, message) in [
         (r#"{"w": {"from": "nonsense"}}"#, r#""$w.from""#),
         (r#"{"w": {"from": "2026-01-01T00:00Z", "to": 1}}"#, r#""$w.to""#),
-        (r#"{"w": {"from": "2026-01-01T00:00Z", "notes": [{"at": "2026-01-01T00:00Z"}, {"at": "no"}]}}"#, r#""$w.notes[1].at""#),
+        (
+            r#"{"w": {"from": "2026-01-01T00:00Z", "notes": [{"at": "2026-01-01T00:00Z"}, {"at": "no"}]}}"#,
+            r#""$w.notes[1].at""#,
+        ),
         (r#"{"w": {"from": "2026-01-01T00:00Z", "notes": {"at": "no"}}}"#, r#""$w.notes.at""#),
         (r#"{"w": {"from": "2026-01-01T00:00Z", "until": 1}}"#, "until"),
         (r#"{"w": {}}"#, r#""from""#),
@@ -112,7 +137,9 @@ async fn a_bad_variable_is_refused_before_anything_is_written() {
 async fn a_bad_literal_is_refused_before_anything_is_written() {
     let server = serve().await;
     for (ty, argument, literal, _, message) in UNFIT {
-        let query = format!("mutation {{ a: keep(id: \"before\") {{ id }} b: keep(id: \"b\", {argument}: {literal}) {{ id }} }}");
+        let query = format!(
+            "mutation {{ a: keep(id: \"before\") {{ id }} b: keep(id: \"b\", {argument}: {literal}) {{ id }} }}"
+        );
         let column = query.find(literal).unwrap() + 1;
         assert_eq!(refused(&server, &query, "{}", message).await[0], json!({"line": 1, "column": column}), "{query}");
         let skipped = query.replace(" { id } }", " @include(if: false) { id } }");
@@ -121,8 +148,9 @@ async fn a_bad_literal_is_refused_before_anything_is_written() {
             "mutation {{ a: keep(id: \"before\") {{ id }} ...F }} fragment F on Mutation {{ ... @skip(if: true) {{ b: keep(id: \"b\", {argument}: {literal}) {{ id }} }} }}"
         );
         refused(&server, &fragment, "{}", message).await;
-        let default =
-            format!("mutation ($v: {ty} = {literal}) {{ a: keep(id: \"before\") {{ id }} b: keep(id: \"b\", {argument}: $v) {{ id }} }}");
+        let default = format!(
+            "mutation ($v: {ty} = {literal}) {{ a: keep(id: \"before\") {{ id }} b: keep(id: \"b\", {argument}: $v) {{ id }} }}"
+        );
         refused(&server, &default, "{\"v\": null}", message).await;
     }
     for nested in [
@@ -159,11 +187,16 @@ async fn good_values_are_kept_in_every_place() {
 #[tokio::test]
 async fn an_id_of_a_number_is_that_of_its_integer() {
     let server = serve().await;
-    for (number, id) in
-        [("7", "7"), ("-7", "-7"), ("0", "0"), ("-0", "0"), ("98765432109876543210987654321", "98765432109876543210987654321")]
-    {
+    for (number, id) in [
+        ("7", "7"),
+        ("-7", "-7"),
+        ("0", "0"),
+        ("-0", "0"),
+        ("98765432109876543210987654321", "98765432109876543210987654321"),
+    ] {
         let expected = format!("{{\"data\":{{\"keep\":{{\"id\":\"{id}\"}}}}}}");
-        let by_variable = ask(&server, "mutation ($v: ID!) { keep(id: $v) { id } }", &format!("{{\"v\": {number}}}")).await;
+        let by_variable =
+            ask(&server, "mutation ($v: ID!) { keep(id: $v) { id } }", &format!("{{\"v\": {number}}}")).await;
         let by_literal = ask(&server, &format!("mutation {{ keep(id: {number}) {{ id }} }}"), "{}").await;
         assert_eq!((by_variable.1, by_literal.1), (expected.clone(), expected), "{number}");
     }
@@ -195,7 +228,8 @@ async fn a_number_of_a_json_value_keeps_every_digit() {
         assert_eq!(ask(&server, by_variable, &variables).await, written);
         let read = (200, format!(r#"{{"data":{{"thing":{{"json":{{"n":[{back}]}},"weight":{back}}}}}}}"#));
         assert_eq!(ask(&server, "{ thing(id: 1) { json weight } }", "{}").await, read);
-        let by_literal = format!("mutation {{ keep(id: 1, json: {{n: [{number}]}}, weight: {number}) {{ json weight }} }}");
+        let by_literal =
+            format!("mutation {{ keep(id: 1, json: {{n: [{number}]}}, weight: {number}) {{ json weight }} }}");
         assert_eq!(ask(&server, &by_literal, "{}").await, written);
         assert_eq!(ask(&server, "{ thing(id: 1) { json weight } }", "{}").await, read);
         let both = (200, format!(r#"{{"data":{{"keep":{{"json":{{"n":[{back}]}},"weight":[{back}]}}}}}}"#));
@@ -212,11 +246,13 @@ async fn numbers_arrive_over_a_web_socket_as_they_were_sent() {
     socket.send(Message::text(r#"{"type": "connection_init"}"#)).await.unwrap();
     let query = "mutation ($j: JSON, $f: Float) { keep(id: 1, json: $j, float: $f) { json float } }";
     let [wide, fraction] = [NUMBERS[0].0, NUMBERS[1].0];
-    let payload = format!(r#"{{"query": "{query}", "variables": {{"f": 1.5, "j": [{wide}, {{"n": {fraction}}}, 7, -2.5]}}}}"#);
+    let payload =
+        format!(r#"{{"query": "{query}", "variables": {{"f": 1.5, "j": [{wide}, {{"n": {fraction}}}, 7, -2.5]}}}}"#);
     socket.send(Message::text(format!(r#"{{"id": "a", "type": "subscribe", "payload": {payload}}}"#))).await.unwrap();
     let mut heard = String::new();
     while !heard.contains("next") && !heard.contains("error") {
-        let message = tokio::time::timeout(std::time::Duration::from_secs(60), socket.next()).await.unwrap().unwrap().unwrap();
+        let message =
+            tokio::time::timeout(std::time::Duration::from_secs(60), socket.next()).await.unwrap().unwrap().unwrap();
         heard = message.to_text().unwrap().to_owned();
     }
     let expected = format!(r#""data":{{"keep":{{"json":[{wide},{{"n":{fraction}}},7,-2.5],"float":1.5}}}}"#);

@@ -1,5 +1,5 @@
-//! Requests that name their documents: by the hash of one that a client sent before, or by the id of one that the server trusts. Over HTTP
-//! and over a WebSocket.
+//! Requests that name their documents: by the hash of one that a client sent before, or by the id of one that the
+//! server trusts. Over HTTP and over a WebSocket.
 
 use super::websocket::socket_by;
 use crate::machine::{Machine, Running, parts, start};
@@ -70,14 +70,17 @@ async fn a_mutation_by_its_hash_is_still_a_mutation() {
 async fn the_status_tells_with_the_newer_media_type() {
     let server = start(parts(Machine::default())).await;
     let request = server.client.post(server.url("/graphql")).header("content-type", "application/json");
-    let request = request.header("accept", "application/graphql-response+json").body(json!({"extensions": extensions("q")}).to_string());
+    let request = request
+        .header("accept", "application/graphql-response+json")
+        .body(json!({"extensions": extensions("q")}).to_string());
     assert_eq!(request.send().await.unwrap().status(), 400);
 }
 
 #[tokio::test]
 async fn a_server_that_trusts_its_documents_only_runs_no_other() {
     let server = strict().await;
-    for known in [json!({"documentId": "x"}), json!({"query": "trusted"}), json!({"extensions": extensions("trusted")})] {
+    for known in [json!({"documentId": "x"}), json!({"query": "trusted"}), json!({"extensions": extensions("trusted")})]
+    {
         let (status, body) = post(&server, known.clone()).await;
         assert_eq!((status, &body["data"]["query"]), (200, &json!("trusted")), "{known}");
     }
@@ -93,7 +96,8 @@ async fn a_server_that_trusts_its_documents_only_runs_no_other() {
     }
 }
 
-/// What a server says over a WebSocket of this protocol to operations with these payloads, until it has said all of this.
+/// What a server says over a WebSocket of this protocol to operations with these payloads, until it has said all of
+/// this.
 async fn said(server: &Running, protocol: &'static str, payloads: [Value; 2], until: [&str; 2]) -> String {
     let mut socket = socket_by(protocol, server, None).await.unwrap();
     let begin = if protocol == "graphql-ws" { "start" } else { "subscribe" };

@@ -20,7 +20,12 @@ type Query { user(id: ID!): User @find }
 "#;
 
 fn settings() -> Settings {
-    Settings { plan_cache_bytes: 1 << 20, cache_bytes: 1 << 20, cursor_key: b"a secret of the tests".to_vec(), ..Settings::default() }
+    Settings {
+        plan_cache_bytes: 1 << 20,
+        cache_bytes: 1 << 20,
+        cursor_key: b"a secret of the tests".to_vec(),
+        ..Settings::default()
+    }
 }
 
 /// The gateway of a schema's text, with its tables created.
@@ -53,7 +58,10 @@ async fn ask(server: &Running, query: &str) -> (u16, Value) {
 #[tokio::test]
 async fn an_item_comes_back() {
     let (server, ..) = running().await;
-    assert_eq!(ask(&server, "{ user(id: 1) { id name } }").await, (200, json!({"data": {"user": {"id": "1", "name": "Ann"}}})));
+    assert_eq!(
+        ask(&server, "{ user(id: 1) { id name } }").await,
+        (200, json!({"data": {"user": {"id": "1", "name": "Ann"}}}))
+    );
     assert_eq!(ask(&server, "{ user(id: 2) { name } }").await, (200, json!({"data": {"user": null}})));
 }
 
@@ -76,7 +84,9 @@ async fn the_tables_are_ready_once_they_are_made() {
 async fn a_replaced_gateway_serves_the_next_request() {
     let (server, current, store) = running().await;
     assert_eq!(ask(&server, "{ user(id: 1) { called: name } }").await.0, 200);
-    current.replace(gateway(&SCHEMA.replace("name: String", "called: String @attribute(name: \"name\")"), &store).await).await;
+    current
+        .replace(gateway(&SCHEMA.replace("name: String", "called: String @attribute(name: \"name\")"), &store).await)
+        .await;
     assert_eq!(ask(&server, "{ user(id: 1) { called } }").await, (200, json!({"data": {"user": {"called": "Ann"}}})));
     assert_eq!(ask(&server, "{ user(id: 1) { name } }").await.0, 400);
 }

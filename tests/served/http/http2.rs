@@ -166,7 +166,8 @@ async fn a_body_that_arrives_too_slowly_is_refused() {
 async fn a_header_that_is_too_long_is_refused() {
     let server = start(parts(Machine::default())).await;
     let mut client = Client::new(&server).await;
-    let long = axum::http::Request::builder().uri("http://localhost/graphql?query=echo").header("x-long", "x".repeat(100_000));
+    let long =
+        axum::http::Request::builder().uri("http://localhost/graphql?query=echo").header("x-long", "x".repeat(100_000));
     let (response, _) = client.send.send_request(long.body(()).unwrap(), true).unwrap();
     assert!(response.await.map_or(true, |response| response.status() == 431));
 }
@@ -176,7 +177,8 @@ async fn a_response_that_its_client_does_not_take_is_dropped_and_other_streams_g
     let shared = SharedLimits { response_memory: 6_000_000, ..SharedLimits::default() };
     let server = start(bounded(RequestLimits { write_timeout: Duration::from_secs(3), shared, ..limits() })).await;
     // Room for a small part of each response, and for all of them on the connection.
-    let mut client = Client::of(&server, Builder::new().initial_window_size(20_000).initial_connection_window_size(1 << 24)).await;
+    let mut client =
+        Client::of(&server, Builder::new().initial_window_size(20_000).initial_connection_window_size(1 << 24)).await;
     let mut unread = client.post(r#"{"query": "large"}"#).await.await.unwrap().into_body();
     let mut taken = 0;
     let error = loop {
@@ -202,7 +204,9 @@ async fn streams_share_the_memory_of_requests() {
     for _ in 0..60 {
         responses.push(client.post(r#"{"query": "hang"}"#).await);
     }
-    let refused = async { futures_util::future::select_all(responses.into_iter().map(|response| Box::pin(answer(response)))).await.0 };
+    let refused = async {
+        futures_util::future::select_all(responses.into_iter().map(|response| Box::pin(answer(response)))).await.0
+    };
     let (status, body) = refused.await;
     assert!(status == 429 && body.contains("LIMIT_EXCEEDED"), "{status} {body}");
 }

@@ -38,10 +38,10 @@ async fn raw(address: std::net::SocketAddr, text: &str) -> String {
 async fn a_body_that_is_too_large_is_refused_with_or_without_its_length() {
     let server = start(bounded(limits())).await;
     let large = format!("{{\"query\": \"{}\"}}", "x".repeat(2000));
-    let request = server.client.post(server.url("/graphql")).header("content-type", "application/json").body(large.clone());
+    let request =
+        server.client.post(server.url("/graphql")).header("content-type", "application/json").body(large.clone());
     assert_eq!(code(request.send().await.unwrap()).await, (413, "LIMIT_EXCEEDED".into()));
-    let head =
-        "POST /graphql HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+    let head = "POST /graphql HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
     let answer = raw(server.address, &format!("{head}{:x}\r\n{large}\r\n0\r\n\r\n", large.len())).await;
     assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
 }
@@ -51,7 +51,8 @@ async fn a_client_that_still_sends_its_body_can_read_why_it_is_refused() {
     let server = start(bounded(limits())).await;
     let send = async || {
         let mut stream = TcpStream::connect(server.address).await.unwrap();
-        let head = "POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 4000000\r\n\r\n";
+        let head =
+            "POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 4000000\r\n\r\n";
         stream.write_all(head.as_bytes()).await.unwrap();
         // The server has answered, and reads no body.
         stream.readable().await.unwrap();
@@ -72,7 +73,8 @@ async fn a_client_that_still_sends_its_body_can_read_why_it_is_refused() {
 async fn a_client_that_sends_for_ever_is_not_read_for_ever() {
     let server = start(bounded(limits())).await;
     let mut stream = TcpStream::connect(server.address).await.unwrap();
-    let head = "POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 4000000000\r\n\r\n";
+    let head =
+        "POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 4000000000\r\n\r\n";
     stream.write_all(head.as_bytes()).await.unwrap();
     let mut sent = 0;
     while sent < 1_000 && stream.write_all(&[b' '; 100_000]).await.is_ok() {
@@ -84,7 +86,8 @@ async fn a_client_that_sends_for_ever_is_not_read_for_ever() {
 #[tokio::test]
 async fn an_operation_that_takes_too_long_is_answered_all_the_same() {
     let server = start(bounded(RequestLimits { request_timeout: SHORT, ..limits() })).await;
-    let response = server.post(r#"{"query": "hang"}"#).header("accept", "application/graphql-response+json").send().await.unwrap();
+    let response =
+        server.post(r#"{"query": "hang"}"#).header("accept", "application/graphql-response+json").send().await.unwrap();
     assert_eq!(code(response).await, (504, "TIMEOUT".into()));
 }
 
@@ -107,7 +110,8 @@ async fn a_connection_that_sends_no_header_is_closed() {
 
 #[tokio::test]
 async fn an_idle_connection_has_more_time_than_a_header() {
-    let times = RequestLimits { header_timeout: Duration::from_millis(200), keep_alive: Duration::from_secs(2), ..limits() };
+    let times =
+        RequestLimits { header_timeout: Duration::from_millis(200), keep_alive: Duration::from_secs(2), ..limits() };
     let server = start(bounded(times)).await;
     let head = "GET /health/live HTTP/1.1\r\nhost: a\r\n\r\n";
     let ask = async |stream: &mut TcpStream| {
@@ -142,7 +146,9 @@ async fn an_idle_connection_has_more_time_than_a_header() {
 async fn requests_beyond_the_limit_are_told_to_come_back() {
     let machine = Machine::default();
     let (held, release) = (machine.held.clone(), machine.release.clone());
-    let server = start(Parts { limits: shared(SharedLimits { max_requests: 1, ..SharedLimits::default() }), ..parts(machine) }).await;
+    let server =
+        start(Parts { limits: shared(SharedLimits { max_requests: 1, ..SharedLimits::default() }), ..parts(machine) })
+            .await;
     let first = tokio::spawn(server.post(r#"{"query": "hold"}"#).send());
     held.notified().await;
     let busy = server.post(r#"{"query": "echo"}"#).send().await.unwrap();
@@ -194,7 +200,8 @@ async fn a_refused_client_that_still_sends_does_not_hold_up_a_stop() {
 async fn requests_that_do_not_finish_are_cut_off() {
     let machine = Machine::default();
     let held = machine.held.clone();
-    let mut server = start(Parts { limits: RequestLimits { shutdown_timeout: SHORT, ..limits() }, ..parts(machine) }).await;
+    let mut server =
+        start(Parts { limits: RequestLimits { shutdown_timeout: SHORT, ..limits() }, ..parts(machine) }).await;
     let begun = tokio::spawn(server.post(r#"{"query": "hold"}"#).send());
     held.notified().await;
     server.ask_to_stop();
@@ -206,10 +213,12 @@ async fn requests_that_do_not_finish_are_cut_off() {
 async fn a_client_with_its_part_of_requests_is_told_to_come_back_and_others_are_served() {
     let machine = Machine::default();
     let held = machine.held.clone();
-    let limits = shared(SharedLimits { max_requests_per_client: Some(1), trusted_proxies: 1, ..SharedLimits::default() });
+    let limits =
+        shared(SharedLimits { max_requests_per_client: Some(1), trusted_proxies: 1, ..SharedLimits::default() });
     let server = start(Parts { limits, ..parts(machine) }).await;
     // What stands to the left of the proxy's own word is the client's, which may lie.
-    let from = |addresses: &'static str, body: &'static str| server.post(body).header("x-forwarded-for", addresses).send();
+    let from =
+        |addresses: &'static str, body: &'static str| server.post(body).header("x-forwarded-for", addresses).send();
     let first = tokio::spawn(from("1.1.1.1", r#"{"query": "hold"}"#));
     held.notified().await;
     let busy = from("2.2.2.2, 1.1.1.1", r#"{"query": "echo"}"#).await.unwrap();
@@ -233,7 +242,8 @@ async fn a_client_with_its_part_of_connections_is_hung_up_on() {
     let again = async {
         loop {
             let mut again = TcpStream::connect(server.address).await.unwrap();
-            if again.write_all(request.as_bytes()).await.is_ok() && again.read_u8().await.is_ok_and(|byte| byte == b'H') {
+            if again.write_all(request.as_bytes()).await.is_ok() && again.read_u8().await.is_ok_and(|byte| byte == b'H')
+            {
                 return;
             }
         }
@@ -243,7 +253,10 @@ async fn a_client_with_its_part_of_connections_is_hung_up_on() {
 
 #[tokio::test]
 async fn a_request_that_needs_more_memory_than_there_is_is_refused() {
-    let limits = RequestLimits { body_limit: 100_000, ..shared(SharedLimits { request_memory: 100_000, ..SharedLimits::default() }) };
+    let limits = RequestLimits {
+        body_limit: 100_000,
+        ..shared(SharedLimits { request_memory: 100_000, ..SharedLimits::default() })
+    };
     let server = start(bounded(limits)).await;
     let numbers = format!("{{\"query\": \"echo\", \"variables\": {{\"a\": [{}1]}}}}", "1,".repeat(10_000));
     let request = server.client.post(server.url("/graphql")).header("content-type", "application/json").body(numbers);
@@ -253,7 +266,10 @@ async fn a_request_that_needs_more_memory_than_there_is_is_refused() {
 
 #[tokio::test]
 async fn a_response_that_finds_no_memory_is_dropped_and_told() {
-    let limits = RequestLimits { body_limit: 100_000, ..shared(SharedLimits { response_memory: 20_000, ..SharedLimits::default() }) };
+    let limits = RequestLimits {
+        body_limit: 100_000,
+        ..shared(SharedLimits { response_memory: 20_000, ..SharedLimits::default() })
+    };
     let server = start(bounded(limits)).await;
     let echoed = async |length: usize| {
         let body = format!("{{\"query\": \"{}\"}}", "x".repeat(length));

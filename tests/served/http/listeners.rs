@@ -36,8 +36,13 @@ async fn running(shared: SharedLimits) -> (Running, Gateway) {
 /// Changes the note, so that each change can be told from the others.
 async fn put(gateway: &Gateway, number: usize) {
     let query = "mutation($text: String!) { put(id: 1, text: $text) { id } }".to_owned();
-    let Value::Object(variables) = json!({ "text": format!("{number} {}", "x".repeat(LENGTH)) }) else { panic!("an object") };
-    let prepared = gateway.prepare(&Request { query, variables, ..Request::default() }).await.unwrap_or_else(|errors| panic!("{errors:?}"));
+    let Value::Object(variables) = json!({ "text": format!("{number} {}", "x".repeat(LENGTH)) }) else {
+        panic!("an object")
+    };
+    let prepared = gateway
+        .prepare(&Request { query, variables, ..Request::default() })
+        .await
+        .unwrap_or_else(|errors| panic!("{errors:?}"));
     let response = gateway.run(&prepared, Instant::now() + LONG, false).await;
     assert_eq!(&response.body[..], br#"{"data":{"put":{"id":"1"}}}"#);
 }
@@ -84,7 +89,10 @@ async fn a_web_socket_that_is_not_read_is_told_where_to_go_on() {
     let (mut heard, mut id) = told(&error["payload"][0], last);
     while heard < CHANGES {
         let query = format!("subscription {{ note(id: 1, after: {id:?}) {{ text }} }}");
-        socket.send(Message::text(json!({ "id": "b", "type": "subscribe", "payload": { "query": query } }).to_string())).await.unwrap();
+        socket
+            .send(Message::text(json!({ "id": "b", "type": "subscribe", "payload": { "query": query } }).to_string()))
+            .await
+            .unwrap();
         while heard < CHANGES {
             let next = message(&mut socket).await;
             if next["type"] == "error" {
@@ -107,8 +115,9 @@ async fn a_stream_of_events_that_is_not_read_is_told_where_to_go_on() {
         let request = request.header("accept", "text/event-stream").header("last-event-id", last);
         request.body(json!({ "query": NOTE }).to_string()).send()
     };
-    let data =
-        |event: &str| -> Option<Value> { serde_json::from_str(event.lines().find_map(|line| line.strip_prefix("data: "))?).unwrap() };
+    let data = |event: &str| -> Option<Value> {
+        serde_json::from_str(event.lines().find_map(|line| line.strip_prefix("data: "))?).unwrap()
+    };
     let mut stream = events(subscribe("").await.unwrap());
     stream.event().await;
     put(&gateway, 0).await;
@@ -154,7 +163,8 @@ async fn a_client_that_is_gone_without_a_word_leaves() {
     begin(&mut other, NOTE).await;
     message(&mut other).await;
     assert_eq!(message(&mut other).await["payload"][0]["extensions"]["code"], "UNAVAILABLE");
-    // From now on, time passes as fast as nobody works. The first client answers no ping, because nobody reads its socket.
+    // From now on, time passes as fast as nobody works. The first client answers no ping, because nobody reads its
+    // socket.
     tokio::time::pause();
     let query = json!({ "id": "b", "type": "subscribe", "payload": { "query": NOTE } }).to_string();
     let begun = async {

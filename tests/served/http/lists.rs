@@ -29,14 +29,20 @@ async fn the_operations_of_a_list_run_side_by_side_and_are_answered_in_order() {
     };
     let ((status, body), ()) = tokio::join!(asked, both);
     assert_eq!((status, body.as_array().map(Vec::len)), (200, Some(3)));
-    assert_eq!((&body[0]["data"], &body[1]["data"], &body[2]["data"]["query"]), (&json!("released"), &json!("released"), &json!("q")));
+    assert_eq!(
+        (&body[0]["data"], &body[1]["data"], &body[2]["data"]["query"]),
+        (&json!("released"), &json!("released"), &json!("q"))
+    );
 }
 
 #[tokio::test]
 async fn an_operation_that_does_not_run_has_its_errors_in_its_place() {
     let server = start(parts(Machine::default())).await;
     let (status, body) = post(&server, list(&["invalid", "q", "large"])).await;
-    assert_eq!((status, &body[0]["errors"][0]["message"], &body[1]["data"]["query"]), (200, &json!("on purpose"), &json!("q")));
+    assert_eq!(
+        (status, &body[0]["errors"][0]["message"], &body[1]["data"]["query"]),
+        (200, &json!("on purpose"), &json!("q"))
+    );
     assert_eq!(body[2]["data"].as_str().map(str::len), Some(5_000_000));
 }
 

@@ -32,7 +32,8 @@ async fn refusal(response: Response) -> (u16, String, String) {
 #[tokio::test]
 async fn post_and_get_bring_the_same_operation() {
     let server = server().await;
-    let posted = server.post(r#"{"query": "echo é", "variables": {"a": 1}, "operationName": "A"}"#).send().await.unwrap();
+    let posted =
+        server.post(r#"{"query": "echo é", "variables": {"a": 1}, "operationName": "A"}"#).send().await.unwrap();
     assert_eq!((posted.status().as_u16(), header(&posted, "content-type")), (200, "application/json; charset=utf-8"));
     assert_eq!(header(&posted, "cache-control"), "no-store");
     let expected = json!({"data": {"query": "echo é", "variables": {"a": 1}, "operationName": "A", "explain": false}});
@@ -59,14 +60,19 @@ async fn head_is_answered_as_get_is_without_the_body() {
 #[tokio::test]
 async fn the_status_tells_of_refusals_where_the_media_type_lets_it() {
     let server = server().await;
-    for (query, graphql) in [(r#"{"query": "invalid"}"#, 400), (r#"{"query": "unavailable"}"#, 503), (r#"{"query": "echo"}"#, 200)] {
+    for (query, graphql) in
+        [(r#"{"query": "invalid"}"#, 400), (r#"{"query": "unavailable"}"#, 503), (r#"{"query": "echo"}"#, 200)]
+    {
         let response = server.post(query).header("accept", GRAPHQL).send().await.unwrap();
         assert_eq!(
             (response.status().as_u16(), header(&response, "content-type")),
             (graphql, format!("{GRAPHQL}; charset=utf-8").as_str())
         );
         let response = server.post(query).header("accept", "application/json").send().await.unwrap();
-        assert_eq!((response.status().as_u16(), header(&response, "content-type")), (200, "application/json; charset=utf-8"));
+        assert_eq!(
+            (response.status().as_u16(), header(&response, "content-type")),
+            (200, "application/json; charset=utf-8")
+        );
     }
 }
 
@@ -99,7 +105,11 @@ async fn other_methods_media_types_and_paths_are_refused() {
     let not_acceptable = server.post(r#"{"query": "echo"}"#).header("accept", "text/plain").send().await.unwrap();
     assert_eq!(refusal(not_acceptable).await.0, 406);
     for content_type in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
-        let request = server.client.post(server.url("/graphql")).header("content-type", content_type).body(r#"{"query": "echo"}"#);
+        let request = server
+            .client
+            .post(server.url("/graphql"))
+            .header("content-type", content_type)
+            .body(r#"{"query": "echo"}"#);
         assert_eq!(refusal(request.send().await.unwrap()).await.0, 415, "{content_type}");
     }
     let nowhere = server.get("/nowhere").send().await.unwrap();
@@ -179,10 +189,14 @@ async fn browsers_of_other_origins_are_let_in_where_the_settings_say_so() {
     let preflight = async |origins: &[&str]| {
         let allow_origins = origins.iter().map(|origin| origin.to_string()).collect();
         let server = start(keyfold::serve::router::Parts { allow_origins, ..parts(Machine::default()) }).await;
-        let request = server.client.request(Method::OPTIONS, server.url("/graphql")).header("origin", "https://app.example.com");
-        let request = request.header("access-control-request-method", "POST").header("access-control-request-headers", "content-type");
+        let request =
+            server.client.request(Method::OPTIONS, server.url("/graphql")).header("origin", "https://app.example.com");
+        let request = request
+            .header("access-control-request-method", "POST")
+            .header("access-control-request-headers", "content-type");
         let response = request.send().await.unwrap();
-        ["origin", "headers", "credentials"].map(|what| header(&response, &format!("access-control-allow-{what}")).to_owned())
+        ["origin", "headers", "credentials"]
+            .map(|what| header(&response, &format!("access-control-allow-{what}")).to_owned())
     };
     assert_eq!(preflight(&[]).await, ["", "", ""]);
     assert_eq!(preflight(&["https://app.example.com"]).await, ["https://app.example.com", "content-type", "true"]);

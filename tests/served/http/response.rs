@@ -1,4 +1,5 @@
-//! Errors for stored values that are null or do not fit: their place, and the same rules for lists of scalars and of objects.
+//! Errors for stored values that are null or do not fit: their place, and the same rules for lists of scalars and of
+//! objects.
 
 use super::coercion::ask;
 use super::gateway::gateway;
@@ -49,7 +50,12 @@ async fn an_error_stands_at_its_own_field() {
     let server = serve(&[&item]).await;
     let places = async |query: &str| -> Vec<(Value, Value)> {
         let body = data(&server, query).await;
-        body["errors"].as_array().unwrap().iter().map(|error| (error["path"].clone(), error["locations"][0]["column"].clone())).collect()
+        body["errors"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|error| (error["path"].clone(), error["locations"][0]["column"].clone()))
+            .collect()
     };
     for field in ["windows", "maybe"] {
         for query in [
@@ -72,11 +78,17 @@ async fn a_list_that_is_null_is_as_one_that_is_missing() {
     let null = r#"{"NULL": true}"#;
     let names = ["name", "windows", "maybe", "lines", "tags", "roles", "notes"];
     let nulls = names.map(|name| format!(r#""{name}": {null}"#)).join(", ");
-    let inside = r#"{"Item": {"PK": {"S": "3"}, "windows": {"L": [{"M": {"from": {"S": "a"}, "inner": {"NULL": true}}}]}}}"#;
-    let server = serve(&[&format!(r#"{{"Item": {{"PK": {{"S": "1"}}, {nulls}}}}}"#), r#"{"Item": {"PK": {"S": "2"}}}"#, inside]).await;
-    let empty = json!({"name": null, "windows": [], "maybe": null, "lines": [], "tags": [], "roles": [], "notes": null});
+    let inside =
+        r#"{"Item": {"PK": {"S": "3"}, "windows": {"L": [{"M": {"from": {"S": "a"}, "inner": {"NULL": true}}}]}}}"#;
+    let server =
+        serve(&[&format!(r#"{{"Item": {{"PK": {{"S": "1"}}, {nulls}}}}}"#), r#"{"Item": {"PK": {"S": "2"}}}"#, inside])
+            .await;
+    let empty =
+        json!({"name": null, "windows": [], "maybe": null, "lines": [], "tags": [], "roles": [], "notes": null});
     for id in [1, 2] {
-        let query = format!("{{ thing(id: {id}) {{ name windows {{ from }} maybe {{ from }} lines {{ from }} tags roles notes }} }}");
+        let query = format!(
+            "{{ thing(id: {id}) {{ name windows {{ from }} maybe {{ from }} lines {{ from }} tags roles notes }} }}"
+        );
         assert_eq!(data(&server, &query).await, json!({ "data": { "thing": empty } }), "{query}");
     }
     let inner = data(&server, "{ thing(id: 3) { windows { from inner { from } } } }").await;

@@ -7,14 +7,16 @@ use serde_json::{Value, json};
 /// The events of a stream: the name of each, and its data.
 fn events(text: &str) -> Vec<(String, Value)> {
     let event = |block: &str| {
-        let field = |name: &str| block.lines().filter_map(|line| line.strip_prefix(name)).collect::<Vec<_>>().join("\n");
+        let field =
+            |name: &str| block.lines().filter_map(|line| line.strip_prefix(name)).collect::<Vec<_>>().join("\n");
         (field("event: "), serde_json::from_str(&field("data: ")).unwrap_or(Value::Null))
     };
     text.split("\n\n").filter(|block| !block.is_empty() && !block.starts_with(':')).map(event).collect()
 }
 
 async fn said(request: reqwest::RequestBuilder) -> Vec<(String, Value)> {
-    let response = request.header("accept", "text/event-stream").header("accept-encoding", "gzip").send().await.unwrap();
+    let response =
+        request.header("accept", "text/event-stream").header("accept-encoding", "gzip").send().await.unwrap();
     let header = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
     assert_eq!((response.status().as_u16(), header("content-encoding")), (200, None));
     assert_eq!(header("content-type").unwrap(), "text/event-stream; charset=utf-8");
@@ -27,7 +29,8 @@ async fn said(request: reqwest::RequestBuilder) -> Vec<(String, Value)> {
 #[tokio::test]
 async fn a_query_is_answered_by_next_and_complete() {
     let (server, ..) = running().await;
-    let expected = vec![("next".to_owned(), json!({"data": {"user": {"name": "Ann"}}})), ("complete".to_owned(), Value::Null)];
+    let expected =
+        vec![("next".to_owned(), json!({"data": {"user": {"name": "Ann"}}})), ("complete".to_owned(), Value::Null)];
     assert_eq!(said(server.post(r#"{"query": "{ user(id: 1) { name } }"}"#)).await, expected);
     assert_eq!(said(server.get("/graphql?query=%7B%20user(id:%201)%20%7B%20name%20%7D%20%7D")).await, expected);
 }

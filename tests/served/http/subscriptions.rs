@@ -1,4 +1,5 @@
-//! Subscriptions as clients hear them: over WebSockets and as streams of events, until the client or the server ends them.
+//! Subscriptions as clients hear them: over WebSockets and as streams of events, until the client or the server ends
+//! them.
 
 use super::websocket::{Socket, begin, socket, socket_by};
 use crate::machine::{Running, parts, start};
@@ -32,7 +33,14 @@ async fn running() -> (Running, Gateway) {
 
 async fn put(server: &Running, text: &str) {
     let body = json!({ "query": format!("mutation {{ put(id: 1, text: {text:?}) {{ id }} }}") }).to_string();
-    let answer = server.client.post(server.url("/graphql")).header("content-type", "application/json").body(body).send().await.unwrap();
+    let answer = server
+        .client
+        .post(server.url("/graphql"))
+        .header("content-type", "application/json")
+        .body(body)
+        .send()
+        .await
+        .unwrap();
     assert!(answer.text().await.unwrap().contains("\"id\":\"1\""));
 }
 
@@ -60,7 +68,10 @@ async fn a_web_socket_hears_each_change_until_its_client_ends_it() {
     for text in ["one", "two"] {
         put(&server, text).await;
         let heard = message(&mut socket).await;
-        assert_eq!((heard["type"].as_str(), heard["id"].as_str(), data(&heard)), (Some("next"), Some("a"), json!({ "text": text })));
+        assert_eq!(
+            (heard["type"].as_str(), heard["id"].as_str(), data(&heard)),
+            (Some("next"), Some("a"), json!({ "text": text }))
+        );
         assert!(heard["payload"]["extensions"]["keyfold"]["id"].is_string());
     }
     socket.send(Message::text(json!({ "id": "a", "type": "complete" }).to_string())).await.unwrap();
@@ -74,14 +85,19 @@ async fn a_web_socket_hears_each_change_until_its_client_ends_it() {
 async fn a_client_of_the_predecessor_hears_the_same() {
     let (server, _) = running().await;
     let mut socket = socket_by("graphql-ws", &server, None).await.unwrap();
-    for message in [json!({ "type": "connection_init" }), json!({ "id": "a", "type": "start", "payload": { "query": NOTE } })] {
+    for message in
+        [json!({ "type": "connection_init" }), json!({ "id": "a", "type": "start", "payload": { "query": NOTE } })]
+    {
         socket.send(Message::text(message.to_string())).await.unwrap();
     }
     assert_eq!(message(&mut socket).await["type"], "connection_ack");
     assert_eq!(message(&mut socket).await["payload"]["data"], json!({ "note": null }));
     put(&server, "one").await;
     let heard = message(&mut socket).await;
-    assert_eq!((heard["type"].as_str(), &heard["payload"]["data"]), (Some("data"), &json!({ "note": { "text": "one" } })));
+    assert_eq!(
+        (heard["type"].as_str(), &heard["payload"]["data"]),
+        (Some("data"), &json!({ "note": { "text": "one" } }))
+    );
     assert!(heard["payload"]["extensions"]["keyfold"]["id"].is_string(), "it goes on after this");
 }
 
@@ -94,7 +110,10 @@ async fn a_subscription_that_is_refused_is_an_error() {
         begin(&mut socket, &format!("subscription {{ note(id: 1, after: {after:?}) {{ text }} }}")).await;
         message(&mut socket).await;
         let heard = message(&mut socket).await;
-        assert_eq!((heard["type"].as_str(), heard["payload"][0]["extensions"]["code"].as_str()), (Some("error"), Some("BAD_USER_INPUT")));
+        assert_eq!(
+            (heard["type"].as_str(), heard["payload"][0]["extensions"]["code"].as_str()),
+            (Some("error"), Some("BAD_USER_INPUT"))
+        );
     }
 }
 
@@ -102,10 +121,14 @@ async fn a_subscription_that_is_refused_is_an_error() {
 async fn an_operation_that_ran_has_its_errors_in_next() {
     let (server, _) = running().await;
     let mut socket = socket(&server, None).await.unwrap();
-    begin(&mut socket, r#"mutation { create(id: 1, text: "one") { id } again: create(id: 1, text: "two") { id } }"#).await;
+    begin(&mut socket, r#"mutation { create(id: 1, text: "one") { id } again: create(id: 1, text: "two") { id } }"#)
+        .await;
     message(&mut socket).await;
     let heard = message(&mut socket).await;
-    assert_eq!((heard["type"].as_str(), &heard["payload"]["data"]), (Some("next"), &json!({ "create": { "id": "1" }, "again": null })));
+    assert_eq!(
+        (heard["type"].as_str(), &heard["payload"]["data"]),
+        (Some("next"), &json!({ "create": { "id": "1" }, "again": null }))
+    );
     assert_eq!(heard["payload"]["errors"][0]["extensions"]["code"], "CONFLICT");
     assert_eq!(message(&mut socket).await, json!({ "type": "complete", "id": "a" }));
 }

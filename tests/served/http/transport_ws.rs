@@ -1,5 +1,5 @@
-//! graphql-transport-ws to the letter: what a client says and in which state, in; what the server says or the code that it closes with, out
-//! (<https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md>).
+//! graphql-transport-ws to the letter: what a client says and in which state, in; what the server says or the code that
+//! it closes with, out (<https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md>).
 //!
 //! | | the protocol says | test |
 //! |---|---|---|
@@ -106,7 +106,9 @@ impl Socket {
         loop {
             match tokio::time::timeout(BOUND, self.stream.next()).await.unwrap() {
                 Some(Ok(Message::Text(text))) => return Heard::Message(serde_json::from_str(&text).unwrap()),
-                Some(Ok(Message::Close(Some(frame)))) => return Heard::Closed(frame.code.into(), frame.reason.as_str().to_owned()),
+                Some(Ok(Message::Close(Some(frame)))) => {
+                    return Heard::Closed(frame.code.into(), frame.reason.as_str().to_owned());
+                }
                 Some(Ok(_)) => {}
                 other => panic!("{other:?}"),
             }
@@ -116,7 +118,9 @@ impl Socket {
     /// The type and the id of what comes next.
     async fn kind(&mut self) -> String {
         match self.hear().await {
-            Heard::Message(message) => format!("{} {}", message["type"].as_str().unwrap(), message["id"].as_str().unwrap_or("-")),
+            Heard::Message(message) => {
+                format!("{} {}", message["type"].as_str().unwrap(), message["id"].as_str().unwrap_or("-"))
+            }
             Heard::Closed(code, _) => code.to_string(),
         }
     }
@@ -179,7 +183,8 @@ async fn an_operation_before_the_handshake_closes_the_socket() {
 #[tokio::test]
 async fn a_ping_is_answered_before_and_after_the_handshake() {
     for mut socket in [silent().await, ready().await] {
-        for message in [json!({"type": "pong"}), json!({"type": "pong", "payload": {"a": 1}}), json!({"type": "ping"})] {
+        for message in [json!({"type": "pong"}), json!({"type": "pong", "payload": {"a": 1}}), json!({"type": "ping"})]
+        {
             socket.say(message).await;
         }
         assert_eq!(socket.hear().await, Heard::Message(json!({"type": "pong"})));

@@ -1,4 +1,5 @@
-//! Which documents are valid: rules of the GraphQL specification of September 2025 that the compiler does not check itself.
+//! Which documents are valid: rules of the GraphQL specification of September 2025 that the compiler does not check
+//! itself.
 
 use super::coercion::ask;
 use super::gateway::gateway;
@@ -67,7 +68,9 @@ async fn a_variable_fits_the_place_inside_of_a_literal_too() {
     ] {
         for query in [
             format!("mutation ({variable}) {{ keep(id: 1, {arguments}) {{ id }} }}"),
-            format!("mutation ({variable}) {{ ...F }} fragment F on Mutation {{ keep(id: 1, {arguments}) @skip(if: true) {{ id }} }}"),
+            format!(
+                "mutation ({variable}) {{ ...F }} fragment F on Mutation {{ keep(id: 1, {arguments}) @skip(if: true) {{ id }} }}"
+            ),
         ] {
             let (status, code, message, body) = answer(&server, &query, "{}").await;
             assert_eq!((status, code.as_str()), (400, "GRAPHQL_VALIDATION_FAILED"), "{query}: {body}");
@@ -97,9 +100,14 @@ async fn a_variable_fits_the_place_inside_of_a_literal_too() {
 #[tokio::test]
 async fn a_one_of_input_object_has_exactly_one_field() {
     let server = serve().await;
-    for literal in ["{}", "{street: \"a\", box: 1}", "{street: null}", "{street: \"a\", box: null}", "{street: \"a\", box: $b}"] {
-        let query = format!("mutation ($b: Int = 1) {{ keep(id: 1, place: {literal}) {{ id }} keep(id: 1, size: $b) {{ id }} }}");
-        let query = if literal.contains("$b") { query } else { query.replace(" ($b: Int = 1)", "").replace(", size: $b", "") };
+    for literal in
+        ["{}", "{street: \"a\", box: 1}", "{street: null}", "{street: \"a\", box: null}", "{street: \"a\", box: $b}"]
+    {
+        let query = format!(
+            "mutation ($b: Int = 1) {{ keep(id: 1, place: {literal}) {{ id }} keep(id: 1, size: $b) {{ id }} }}"
+        );
+        let query =
+            if literal.contains("$b") { query } else { query.replace(" ($b: Int = 1)", "").replace(", size: $b", "") };
         let query = query.replace("} keep(id: 1", "} two: keep(id: 1");
         let (status, code, message, body) = answer(&server, &query, "{}").await;
         assert_eq!((status, code.as_str()), (400, "GRAPHQL_VALIDATION_FAILED"), "{query}: {body}");
@@ -130,7 +138,10 @@ async fn introspection_tells_one_of() {
     assert_eq!(data["__type"], json!({"isOneOf": true, "name": "PlaceInput", "one": true, "kind": "INPUT_OBJECT"}));
     assert_eq!(data["window"], json!({"one": false, "kind": "INPUT_OBJECT"}));
     assert_eq!(data["thing"]["one"], Value::Null);
-    assert_eq!(data["thing"]["fields"][0], json!({"type": {"isOneOf": null, "ofType": {"one": null, "isOneOf": null}}}));
+    assert_eq!(
+        data["thing"]["fields"][0],
+        json!({"type": {"isOneOf": null, "ofType": {"one": null, "isOneOf": null}}})
+    );
     let directives = data["__schema"]["directives"].as_array().unwrap();
     let one_of = json!({"name": "oneOf", "locations": ["INPUT_OBJECT"], "args": [], "isRepeatable": false});
     assert!(directives.contains(&one_of), "{directives:?}");
@@ -175,7 +186,8 @@ async fn the_introspection_query_of_graphql_js_is_answered() {
 
 #[test]
 fn the_printed_schema_tells_one_of() {
-    let (model, _) = keyfold::schema::load("schema.graphql", SCHEMA, &|_| None).map_err(|mistakes| mistakes.render(false)).unwrap();
+    let (model, _) =
+        keyfold::schema::load("schema.graphql", SCHEMA, &|_| None).map_err(|mistakes| mistakes.render(false)).unwrap();
     let printed = model.api.to_string();
     assert!(printed.contains("input PlaceInput @oneOf {"), "{printed}");
     assert!(!printed.contains("directive @oneOf") && !printed.contains("isOneOf"), "{printed}");
@@ -191,7 +203,11 @@ async fn descriptions_of_operations_fragments_and_variables_are_read() {
     let wrong = query.replace("size }", "nope }").replace("\"its id\" $id: ID!", "\"its id\" $id: [ID!]");
     let (status, .., body) = answer(&server, &wrong, "{}").await;
     let places: Vec<&Value> = body["errors"].as_array().unwrap().iter().map(|error| &error["locations"][0]).collect();
-    assert_eq!((status, places), (400, vec![&json!({"line": 6, "column": 8}), &json!({"line": 8, "column": 42})]), "{body}");
+    assert_eq!(
+        (status, places),
+        (400, vec![&json!({"line": 6, "column": 8}), &json!({"line": 8, "column": 42})]),
+        "{body}"
+    );
     let (_, code, ..) = answer(&server, "\"a shorthand has none\" { thing(id: 1) { id } }", "{}").await;
     assert_eq!(code, "GRAPHQL_PARSE_FAILED");
 }

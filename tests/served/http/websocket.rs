@@ -20,7 +20,11 @@ pub async fn socket(server: &Running, origin: Option<&'static str>) -> Result<So
 }
 
 /// A socket that speaks a protocol.
-pub async fn socket_by(protocol: &'static str, server: &Running, origin: Option<&'static str>) -> Result<Socket, String> {
+pub async fn socket_by(
+    protocol: &'static str,
+    server: &Running,
+    origin: Option<&'static str>,
+) -> Result<Socket, String> {
     let mut request = server.url("/graphql/ws").replacen("http", "ws", 1).into_client_request().unwrap();
     request.headers_mut().insert("sec-websocket-protocol", protocol.parse().unwrap());
     if let Some(origin) = origin {
@@ -40,13 +44,17 @@ async fn operations_run_over_a_web_socket() {
     say(json!({"id": "a", "type": "subscribe", "payload": {"query": "query ($id: ID!) { user(id: $id) { name } }", "variables": {"id": "1"}}})).await;
     say(json!({"id": "b", "type": "subscribe", "payload": {"query": "{ nothing }"}})).await;
     let mut heard = Vec::new();
-    let is_over = |heard: &[Value], id: &str| heard.iter().any(|message| message["id"] == id && message["type"] != "next");
+    let is_over =
+        |heard: &[Value], id: &str| heard.iter().any(|message| message["id"] == id && message["type"] != "next");
     while !is_over(&heard, "a") || !is_over(&heard, "b") {
         let message = tokio::time::timeout(Duration::from_secs(60), socket.next()).await.unwrap().unwrap().unwrap();
         heard.extend(message.to_text().ok().and_then(|text| serde_json::from_str::<Value>(text).ok()));
     }
     assert!(heard.contains(&json!({"type": "connection_ack"})), "{heard:?}");
-    assert!(heard.contains(&json!({"type": "next", "id": "a", "payload": {"data": {"user": {"name": "Ann"}}}})), "{heard:?}");
+    assert!(
+        heard.contains(&json!({"type": "next", "id": "a", "payload": {"data": {"user": {"name": "Ann"}}}})),
+        "{heard:?}"
+    );
     assert!(heard.contains(&json!({"type": "complete", "id": "a"})), "{heard:?}");
     let refused = heard.iter().find(|message| message["id"] == "b").unwrap();
     assert!(refused.to_string().contains("GRAPHQL_VALIDATION_FAILED"), "{refused}");
@@ -61,12 +69,15 @@ async fn a_page_of_another_origin_opens_no_web_socket() {
 
 /// Starts an operation `a`, after the handshake.
 pub async fn begin(socket: &mut Socket, query: &str) {
-    for message in [json!({"type": "connection_init"}), json!({"id": "a", "type": "subscribe", "payload": {"query": query}})] {
+    for message in
+        [json!({"type": "connection_init"}), json!({"id": "a", "type": "subscribe", "payload": {"query": query}})]
+    {
         socket.send(Message::text(message.to_string())).await.unwrap();
     }
 }
 
-/// Everything that the server sends until the socket is closed: the types of its messages, and the code of the last frame.
+/// Everything that the server sends until the socket is closed: the types of its messages, and the code of the last
+/// frame.
 async fn rest(socket: &mut Socket) -> (Vec<String>, Option<CloseCode>) {
     let (mut types, mut code) = (Vec::new(), None);
     while let Some(Ok(message)) = tokio::time::timeout(Duration::from_secs(60), socket.next()).await.unwrap() {
@@ -95,7 +106,11 @@ fn a_stopping_server_answers_what_has_begun_before_it_closes_a_web_socket() {
             begin(&mut socket, operation).await;
             held.notified().await;
             running.ask_to_stop();
-            assert_eq!(rest(&mut idle).await, (vec![], Some(CloseCode::Away)), "one without operations is closed at once");
+            assert_eq!(
+                rest(&mut idle).await,
+                (vec![], Some(CloseCode::Away)),
+                "one without operations is closed at once"
+            );
             release.notify_one();
             let heard = tokio::spawn(async move { rest(&mut socket).await });
             assert_eq!(running.stopped().await, Stopped::Finished);

@@ -1,5 +1,5 @@
-//! A day in the life, in seconds: mixed load with faults, and what a reader of the metrics alone can say of it: which table throttled, which
-//! operation cost most, when the reload came.
+//! A day in the life, in seconds: mixed load with faults, and what a reader of the metrics alone can say of it: which
+//! table throttled, which operation cost most, when the reload came.
 //!
 //! `KEYFOLD_DAY_SECONDS` says how long it lasts, and `KEYFOLD_DAY_RATE` how many operations a second are sent.
 
@@ -50,9 +50,11 @@ async fn a_reader_of_the_metrics_alone_can_say_what_happened() {
     let file = directory.path().join("schema.graphql");
     std::fs::copy(schema(), &file).unwrap();
     let observed = Observed::start_on(file.to_str().unwrap(), &["--request-timeout", "10s"], &[]).await;
-    let (is_over, sent, unexpected) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (is_over, sent, unexpected) =
+        (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let load = {
-        let (caller, is_over, sent, unexpected) = (observed.caller.clone(), is_over.clone(), sent.clone(), unexpected.clone());
+        let (caller, is_over, sent, unexpected) =
+            (observed.caller.clone(), is_over.clone(), sent.clone(), unexpected.clone());
         tokio::spawn(async move {
             let mut beat = interval(Duration::from_secs(1) / u32::try_from(rate).unwrap());
             beat.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -74,7 +76,8 @@ async fn a_reader_of_the_metrics_alone_can_say_what_happened() {
         })
     };
 
-    // Each part of the day, as the metrics show it: a quiet one, a table that throttles, calls that are cut off, a reload, a quiet one.
+    // Each part of the day, as the metrics show it: a quiet one, a table that throttles, calls that are cut off, a
+    // reload, a quiet one.
     let begun = Instant::now();
     let mut shown: Vec<(f64, Series)> = vec![(now(), observed.metrics().await)];
     for number in 0..PARTS {
@@ -96,7 +99,12 @@ async fn a_reader_of_the_metrics_alone_can_say_what_happened() {
     let first = &shown[0].1;
 
     let throttled_in: Vec<usize> = (0..PARTS as usize)
-        .filter(|part| !shown[part + 1].1.growth(&shown[*part].1, "keyfold_dynamodb_throttles_total", "db_collection_name").is_empty())
+        .filter(|part| {
+            !shown[part + 1]
+                .1
+                .growth(&shown[*part].1, "keyfold_dynamodb_throttles_total", "db_collection_name")
+                .is_empty()
+        })
         .collect();
     assert!(throttled_in.starts_with(&[1]) && throttled_in.len() <= 2, "throttled in parts {throttled_in:?}");
     let throttled = whole.growth(first, "keyfold_dynamodb_throttles_total", "db_collection_name");

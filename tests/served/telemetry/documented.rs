@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 /// A section of the page about running Keyfold.
 fn section(title: &str) -> String {
     let page = std::fs::read_to_string(repository("docs/operations.md")).unwrap();
-    let (_, rest) = page.split_once(&format!("\n## {title}\n")).unwrap_or_else(|| panic!("there is no section \"{title}\""));
+    let (_, rest) =
+        page.split_once(&format!("\n## {title}\n")).unwrap_or_else(|| panic!("there is no section \"{title}\""));
     rest.split("\n## ").next().unwrap().to_owned()
 }
 
@@ -22,7 +23,8 @@ fn rows(text: &str) -> Vec<Vec<String>> {
 fn every_metric_is_documented_with_its_labels() {
     let documented: BTreeSet<(String, String)> =
         rows(&section("Metrics")).into_iter().map(|row| (row[0].clone(), row[1].clone())).collect();
-    let mut all: BTreeSet<(String, String)> = ALL.iter().map(|metric| (metric.name.to_owned(), metric.labels.join(", "))).collect();
+    let mut all: BTreeSet<(String, String)> =
+        ALL.iter().map(|metric| (metric.name.to_owned(), metric.labels.join(", "))).collect();
     all.extend(OF_PROCESS.iter().map(|name| ((*name).to_owned(), String::new())));
     assert_eq!(documented, all);
 }
@@ -65,11 +67,13 @@ fn every_field_of_a_log_line_is_documented() {
 /// The metrics that a text names, without the endings of a histogram's series.
 fn named(text: &str) -> BTreeSet<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let words = text
-        .split(|c| !is_part(c))
-        .filter(|word| ["keyfold_", "graphql_", "http_server_", "db_client_", "process_"].iter().any(|start| word.starts_with(start)));
+    let words = text.split(|c| !is_part(c)).filter(|word| {
+        ["keyfold_", "graphql_", "http_server_", "db_client_", "process_"].iter().any(|start| word.starts_with(start))
+    });
     let labels: BTreeSet<&str> = ALL.iter().flat_map(|metric| metric.labels).copied().collect();
-    let whole = |word: &str| ["_bucket", "_sum", "_count"].iter().find_map(|ending| word.strip_suffix(ending)).unwrap_or(word).to_owned();
+    let whole = |word: &str| {
+        ["_bucket", "_sum", "_count"].iter().find_map(|ending| word.strip_suffix(ending)).unwrap_or(word).to_owned()
+    };
     words.filter(|word| !labels.contains(word)).map(whole).collect()
 }
 
@@ -89,7 +93,8 @@ fn texts<'v>(value: &'v serde_json::Value, key: &str, found: &mut Vec<&'v str>) 
 
 #[test]
 fn the_dashboard_and_the_alerts_ask_for_metrics_that_exist() {
-    let known: BTreeSet<String> = ALL.iter().map(|metric| metric.name).chain(OF_PROCESS.iter().copied()).map(str::to_owned).collect();
+    let known: BTreeSet<String> =
+        ALL.iter().map(|metric| metric.name).chain(OF_PROCESS.iter().copied()).map(str::to_owned).collect();
     let dashboard = std::fs::read_to_string(repository("docs/deploy/grafana/keyfold.json")).unwrap();
     let dashboard: serde_json::Value = serde_json::from_str(&dashboard).unwrap();
     let mut queries = Vec::new();
@@ -100,6 +105,7 @@ fn the_dashboard_and_the_alerts_ask_for_metrics_that_exist() {
     assert!(asked.len() > 25, "the dashboard shows {} metrics", asked.len());
     // An alert names its metrics in its expression alone: comments may name others.
     let alerts = std::fs::read_to_string(repository("docs/deploy/prometheus/alerts.yaml")).unwrap();
-    let asked = named(&alerts.lines().filter(|line| !line.trim_start().starts_with('#')).collect::<Vec<_>>().join("\n"));
+    let asked =
+        named(&alerts.lines().filter(|line| !line.trim_start().starts_with('#')).collect::<Vec<_>>().join("\n"));
     assert!(asked.is_subset(&known), "{:?}", asked.difference(&known));
 }

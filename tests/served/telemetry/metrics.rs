@@ -41,10 +41,16 @@ async fn operations_are_counted_with_what_they_cost() {
     assert_eq!(metrics.sum("graphql_operations_total", &[NAMED, &[("outcome", "ok")]].concat()), 3.0);
     assert_eq!(metrics.sum("graphql_operation_duration_seconds_count", NAMED), 3.0);
     assert_eq!(
-        (metrics.sum("keyfold_operation_waves_sum", &NAMED[..1]), metrics.sum("keyfold_operation_waves_count", &NAMED[..1])),
+        (
+            metrics.sum("keyfold_operation_waves_sum", &NAMED[..1]),
+            metrics.sum("keyfold_operation_waves_count", &NAMED[..1])
+        ),
         (9.0, 3.0)
     );
-    assert_eq!(metrics.sum("keyfold_capacity_units_total", &[NAMED[0], ("direction", "read"), ("db_collection_name", TABLE)]), units);
+    assert_eq!(
+        metrics.sum("keyfold_capacity_units_total", &[NAMED[0], ("direction", "read"), ("db_collection_name", TABLE)]),
+        units
+    );
     let renamed = [("graphql_operation_name", "Rename"), ("direction", "write")];
     assert!(metrics.sum("keyfold_capacity_units_total", &renamed) >= 1.0);
     let refused = [("graphql_operation_type", "unknown"), ("outcome", "refused")];

@@ -1,4 +1,5 @@
-//! `keyfold serve` on a server behind a proxy that can throttle a table, with metrics, JSON logs and, if wanted, traces.
+//! `keyfold serve` on a server behind a proxy that can throttle a table, with metrics, JSON logs and, if wanted,
+//! traces.
 
 use crate::dynamo::Dynamo;
 use crate::process::{KEY, Process, keyfold};
@@ -37,12 +38,13 @@ async fn pass(State(proxy): State<Arc<Proxy>>, headers: HeaderMap, body: Bytes) 
     };
     if is_throttled {
         proxy.throttled.fetch_add(1, Ordering::SeqCst);
-        let refusal = json!({ "__type": "com.amazonaws.dynamodb.v20120810#ThrottlingException", "message": "Too much." });
+        let refusal =
+            json!({ "__type": "com.amazonaws.dynamodb.v20120810#ThrottlingException", "message": "Too much." });
         return response.status(400).body(Body::from(refusal.to_string())).unwrap();
     }
-    let is_read = headers
-        .get("x-amz-target")
-        .is_some_and(|target| !target.to_str().unwrap().contains("Write") && !target.to_str().unwrap().contains("Update"));
+    let is_read = headers.get("x-amz-target").is_some_and(|target| {
+        !target.to_str().unwrap().contains("Write") && !target.to_str().unwrap().contains("Update")
+    });
     if is_read && proxy.cut_off.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok() {
         return response.header("x-amz-crc32", "1").body(Body::from("{")).unwrap();
     }
@@ -106,8 +108,21 @@ impl Observed {
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
         let routes = axum::Router::new().fallback(pass).with_state(proxy.clone());
         tokio::spawn(async move { axum::serve(listener, routes).await });
-        let arguments = ["serve", "--listen", "127.0.0.1:0", "--schema", schema, "--endpoint-url", &endpoint, "--log-format", "json"];
-        let mut command = keyfold(directory.path(), &[&arguments[..], &["--metrics-listen", "127.0.0.1:0", "--explain"], options].concat());
+        let arguments = [
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--schema",
+            schema,
+            "--endpoint-url",
+            &endpoint,
+            "--log-format",
+            "json",
+        ];
+        let mut command = keyfold(
+            directory.path(),
+            &[&arguments[..], &["--metrics-listen", "127.0.0.1:0", "--explain"], options].concat(),
+        );
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("OTEL_")) {
             command.env_remove(name);
         }
@@ -164,9 +179,11 @@ impl Series {
             let (name, labels) = named.split_once('{').unwrap_or((named, "}"));
             // Each label ends with a quotation mark: `a="1",b="2"`.
             let labels = labels.trim_end_matches('}').split_inclusive('"').collect::<Vec<_>>();
-            let pairs =
-                labels.chunks_exact(2).map(|pair| (pair[0].trim_start_matches(',').trim_end_matches("=\""), pair[1].trim_end_matches('"')));
-            let mut labels: Vec<(String, String)> = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+            let pairs = labels
+                .chunks_exact(2)
+                .map(|pair| (pair[0].trim_start_matches(',').trim_end_matches("=\""), pair[1].trim_end_matches('"')));
+            let mut labels: Vec<(String, String)> =
+                pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
             labels.sort();
             ((name.to_owned(), labels), value.parse().unwrap())
         });
@@ -175,13 +192,20 @@ impl Series {
 
     /// The sum of the series of this name that have these labels.
     pub fn sum(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
-        let has = |known: &[(String, String)]| labels.iter().all(|(name, value)| known.iter().any(|(n, v)| n == name && v == value));
+        let has = |known: &[(String, String)]| {
+            labels.iter().all(|(name, value)| known.iter().any(|(n, v)| n == name && v == value))
+        };
         self.0.iter().filter(|((known, of), _)| known == name && has(of)).fold(0.0, |sum, (_, value)| sum + value)
     }
 
     /// The values that a label has.
     pub fn values_of(&self, label: &str) -> std::collections::BTreeSet<String> {
-        self.0.keys().flat_map(|(_, labels)| labels).filter(|(name, _)| name == label).map(|(_, value)| value.clone()).collect()
+        self.0
+            .keys()
+            .flat_map(|(_, labels)| labels)
+            .filter(|(name, _)| name == label)
+            .map(|(_, value)| value.clone())
+            .collect()
     }
 
     /// What has grown since, by the values of a label: the greatest growth first.

@@ -54,7 +54,12 @@ fn check(collected: &Collected, explained: &serde_json::Value) {
     let by_id: BTreeMap<_, _> = spans.iter().map(|span| (span.span_id.clone(), span)).collect();
     for span in spans.iter().filter(|span| span.span_id != request.span_id) {
         let parent = by_id[&span.parent_span_id];
-        assert!(parent.start_time_unix_nano <= span.start_time_unix_nano, "{} begins inside {}", span.name, parent.name);
+        assert!(
+            parent.start_time_unix_nano <= span.start_time_unix_nano,
+            "{} begins inside {}",
+            span.name,
+            parent.name
+        );
         assert!(span.end_time_unix_nano <= parent.end_time_unix_nano, "{} ends inside {}", span.name, parent.name);
     }
 
@@ -66,7 +71,13 @@ fn check(collected: &Collected, explained: &serde_json::Value) {
     let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let mut seen: Vec<_> = calls
         .iter()
-        .map(|call| (wave_of(call), attribute(call, "db.operation.name").unwrap(), attribute(call, "aws.dynamodb.table_names").unwrap()))
+        .map(|call| {
+            (
+                wave_of(call),
+                attribute(call, "db.operation.name").unwrap(),
+                attribute(call, "aws.dynamodb.table_names").unwrap(),
+            )
+        })
         .collect();
     let mut told: Vec<_> = explained["calls"]
         .as_array()
@@ -78,7 +89,8 @@ fn check(collected: &Collected, explained: &serde_json::Value) {
     told.sort();
     assert_eq!(seen, told, "the calls of the explanation, each in its wave");
     assert!(calls.iter().all(|call| attribute(call, "aws.request_id").is_some_and(|id| id.starts_with("ANSWER"))));
-    let units: f64 = calls.iter().map(|call| attribute(call, "keyfold.capacity").unwrap().parse::<f64>().unwrap()).sum();
+    let units: f64 =
+        calls.iter().map(|call| attribute(call, "keyfold.capacity").unwrap().parse::<f64>().unwrap()).sum();
     assert_eq!(Some(units), explained["capacity"]["read"].as_f64());
 }
 
@@ -94,7 +106,11 @@ async fn a_collector_over_http_gets_the_spans_of_three_waves() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_collector_over_grpc_gets_the_same() {
     let (url, collected) = over_grpc().await;
-    let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", &*url), ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"), ("OTEL_SERVICE_NAME", "shop")];
+    let variables = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", &*url),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
+        ("OTEL_SERVICE_NAME", "shop"),
+    ];
     let explained = nested(&variables, "01").await;
     check(&collected, &explained);
     assert_eq!(collected.services().first().map(String::as_str), Some("shop"));
@@ -106,7 +122,11 @@ async fn what_the_caller_does_not_record_is_not_recorded() {
     nested(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &url)], "00").await;
     assert!(collected.spans().is_empty());
     // Without a parent, the share decides.
-    let share = [("OTEL_EXPORTER_OTLP_ENDPOINT", &*url), ("OTEL_TRACES_SAMPLER", "traceidratio"), ("OTEL_TRACES_SAMPLER_ARG", "0")];
+    let share = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", &*url),
+        ("OTEL_TRACES_SAMPLER", "traceidratio"),
+        ("OTEL_TRACES_SAMPLER_ARG", "0"),
+    ];
     nested(&share, "01").await;
     assert!(collected.spans().is_empty());
     nested(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &url), ("OTEL_SDK_DISABLED", "true")], "01").await;
@@ -115,10 +135,16 @@ async fn what_the_caller_does_not_record_is_not_recorded() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_collector_that_is_gone_harms_no_request() {
-    let mut observed =
-        Observed::start(&[], &[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9"), ("OTEL_BSP_SCHEDULE_DELAY", "50")]).await;
+    let mut observed = Observed::start(
+        &[],
+        &[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9"), ("OTEL_BSP_SCHEDULE_DELAY", "50")],
+    )
+    .await;
     for _ in 0..50 {
-        assert_eq!(observed.send(json!({ "query": "{ me { name } }" }), &[]).await["data"]["me"]["name"], "Aiko Tanaka");
+        assert_eq!(
+            observed.send(json!({ "query": "{ me { name } }" }), &[]).await["data"]["me"]["name"],
+            "Aiko Tanaka"
+        );
     }
     observed.end();
 }
@@ -127,11 +153,18 @@ async fn a_collector_that_is_gone_harms_no_request() {
 fn a_variable_that_cannot_be_used_is_told_at_the_start() {
     let directory = tempfile::tempdir().unwrap();
     for (name, value, told) in [
-        ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json", "the protocol of OTLP is \"http/json\": write http/protobuf or grpc"),
+        (
+            "OTEL_EXPORTER_OTLP_PROTOCOL",
+            "http/json",
+            "the protocol of OTLP is \"http/json\": write http/protobuf or grpc",
+        ),
         ("OTEL_TRACES_EXPORTER", "zipkin", "OTEL_TRACES_EXPORTER is \"zipkin\": write otlp or none"),
     ] {
         let schema = crate::server::schema();
-        let mut command = crate::process::keyfold(directory.path(), &["dev", "--memory", "--listen", "127.0.0.1:0", "--schema", &schema]);
+        let mut command = crate::process::keyfold(
+            directory.path(),
+            &["dev", "--memory", "--listen", "127.0.0.1:0", "--schema", &schema],
+        );
         command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9").env(name, value);
         let ended = crate::process::Ended::from(command.output().unwrap());
         assert!(ended.badly(1).contains(told));

@@ -1,5 +1,5 @@
-//! An item's values → its attributes, as docs/language.md specifies them: key templates, constants, replicas and guards. Attributes are in
-//! DynamoDB's JSON, such as `{"S": "open"}`.
+//! An item's values → its attributes, as docs/language.md specifies them: key templates, constants, replicas and
+//! guards. Attributes are in DynamoDB's JSON, such as `{"S": "open"}`.
 
 use super::{Field, ItemType, Kind, Part, Schema, Table, Template};
 use serde_json::{Map, Value, json};
@@ -21,7 +21,8 @@ pub fn text(kind: Kind, value: &Value) -> String {
     }
 }
 
-/// The text of a template; `None` if one of its fields is null. `number` is that of the shard or the replica; without one it is left out.
+/// The text of a template; `None` if one of its fields is null. `number` is that of the shard or the replica; without
+/// one it is left out.
 pub fn render(ty: &ItemType, template: &Template, values: &Values, number: Option<u64>) -> Option<String> {
     let mut key = String::new();
     for part in &template.0 {
@@ -46,7 +47,10 @@ pub fn numbers(table: &Table, ty: &ItemType, values: &Values) -> Vec<Option<u64>
     match spread(ty) {
         Some(Part::Shard(count)) => {
             let mut parts = table.primary().map(|attribute| first(ty, attribute, values, None).unwrap_or_default());
-            let hash = Sha256::new().chain_update(parts.next().unwrap()).chain_update([0]).chain_update(parts.next().unwrap_or_default());
+            let hash = Sha256::new()
+                .chain_update(parts.next().unwrap())
+                .chain_update([0])
+                .chain_update(parts.next().unwrap_or_default());
             let digest = hash.finalize();
             let first = digest.iter().take(8).fold(0u64, |number, byte| number << 8 | u64::from(*byte));
             vec![Some(first % count)]
@@ -66,15 +70,18 @@ pub fn name(table: &Table, ty: &ItemType, values: &Values) -> Vec<String> {
     table.primary().map(|attribute| first(ty, attribute, values, None).unwrap()).collect()
 }
 
-/// Whether a field has an attribute of its own. It needs none if it can always be read from the item's keys. `@attribute(name:)` always
-/// gives it one.
+/// Whether a field has an attribute of its own. It needs none if it can always be read from the item's keys.
+/// `@attribute(name:)` always gives it one.
 pub fn is_kept(table: &Table, ty: &ItemType, field: &Field) -> bool {
-    let holds = |templates: &[Template]| templates.iter().all(|template| template.fields().contains(&field.name.as_str()));
+    let holds =
+        |templates: &[Template]| templates.iter().all(|template| template.fields().contains(&field.name.as_str()));
     let always = |attribute: &str, templates: &[Template]| {
         let there = |other: &&str| *other == field.name || ty.field(other).non_null;
-        table.primary().any(|own| own == attribute) || templates.iter().any(|template| template.fields().iter().all(there))
+        table.primary().any(|own| own == attribute)
+            || templates.iter().any(|template| template.fields().iter().all(there))
     };
-    field.attribute.is_some() || !ty.keys.iter().any(|(attribute, templates)| holds(templates) && always(attribute, templates))
+    field.attribute.is_some()
+        || !ty.keys.iter().any(|(attribute, templates)| holds(templates) && always(attribute, templates))
 }
 
 /// The items that store these values: one, or all its replicas.
@@ -124,7 +131,8 @@ pub fn attribute(kind: Kind, value: &Value) -> Option<Value> {
             let part = |part: &Value| {
                 let kind = |name: &str| if name == "count" { Kind::Int } else { Kind::Text };
                 let there = part.as_object().unwrap().iter().filter(|(_, value)| !value.is_null());
-                let map: Map<String, Value> = there.map(|(name, value)| (name.clone(), attribute(kind(name), value).unwrap())).collect();
+                let map: Map<String, Value> =
+                    there.map(|(name, value)| (name.clone(), attribute(kind(name), value).unwrap())).collect();
                 json!({ "M": map })
             };
             json!({ "L": value.as_array().unwrap().iter().map(part).collect::<Vec<_>>() })
@@ -143,7 +151,11 @@ pub fn guards(schema: &Schema, ty: &ItemType, values: &Values) -> Vec<(String, A
             let mark = format!("Unique#{}.{}", ty.name, field.name);
             let mut guard = Attributes::from([(table.partition.clone(), json!({ "S": format!("{mark}#{value}") }))]);
             guard.extend(table.sort.iter().map(|sort| (sort.clone(), json!({ "S": mark }))));
-            guard.extend(table.primary().map(|own| (format!("owner{own}"), json!({ "S": first(ty, own, values, number).unwrap() }))));
+            guard.extend(
+                table
+                    .primary()
+                    .map(|own| (format!("owner{own}"), json!({ "S": first(ty, own, values, number).unwrap() }))),
+            );
             Some((field.name.clone(), guard))
         })
         .collect()

@@ -1,12 +1,13 @@
-//! A seed → a random schema: its text, and the same schema as plain data. With the data a test can say what a request means without any of
-//! Keyfold's own code. Must not know the crate.
+//! A seed → a random schema: its text, and the same schema as plain data. With the data a test can say what a request
+//! means without any of Keyfold's own code. Must not know the crate.
 //!
-//! [`Schema::random`] makes a schema. [`Schema::sdl`] is its text. [`values`] makes random values and items of a type. [`keys`] renders an
-//! item's attributes. [`writes`] makes the fields of `Mutation`. [`reads`] makes those of `Query`, and the relations. [`rules`] makes `@auth` and callers. A schema and
-//! everything made of it follow from the seed alone.
+//! [`Schema::random`] makes a schema. [`Schema::sdl`] is its text. [`values`] makes random values and items of a type.
+//! [`keys`] renders an item's attributes. [`writes`] makes the fields of `Mutation`. [`reads`] makes those of `Query`,
+//! and the relations. [`rules`] makes `@auth` and callers. A schema and everything made of it follow from the seed
+//! alone.
 //!
-//! Types come in families: a root such as `Ant`, its children such as `Bee` with an `antId`, and their children. A twin has the key
-//! templates of another type and other constants.
+//! Types come in families: a root such as `Ant`, its children such as `Bee` with an `antId`, and their children. A twin
+//! has the key templates of another type and other constants.
 
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -52,8 +53,8 @@ pub struct Dimensions {
     pub absent_in_expressions: bool,
     /// Indexes that writes of a whole partition could read instead of the table.
     pub indexes_for_many: bool,
-    /// Only writes that keep items together with their parents: puts check that the parent exists, and deletes also delete everything that
-    /// belongs to the item.
+    /// Only writes that keep items together with their parents: puts check that the parent exists, and deletes also
+    /// delete everything that belongs to the item.
     pub guarded: bool,
     /// Deletes, and items that move.
     pub deletes: bool,

@@ -138,7 +138,8 @@ pub enum Condition {
 impl Mutation {
     /// The field's text.
     pub fn sdl(&self, schema: &Schema) -> String {
-        let argument = |one: &Argument| format!("{}: {}", one.name, type_of(&schema.types[one.of], one.kind, one.non_null, true));
+        let argument =
+            |one: &Argument| format!("{}: {}", one.name, type_of(&schema.types[one.of], one.kind, one.non_null, true));
         let arguments: Vec<String> = self.arguments.iter().map(argument).collect();
         let mut ty = match self.returns {
             Returns::Item(action) => schema.types[self.actions[action].item].name.clone(),
@@ -148,8 +149,11 @@ impl Mutation {
         ty += if self.non_null { "!" } else { "" };
         let mut sdl = format!("{}({}): {ty}", self.name, arguments.join(", "));
         if let Some(found) = &self.found {
-            sdl +=
-                &format!(" @find(item: {}, where: {{ {} }})", schema.types[found.item].name, self.bindings(schema, &found.key).join(", "));
+            sdl += &format!(
+                " @find(item: {}, where: {{ {} }})",
+                schema.types[found.item].name,
+                self.bindings(schema, &found.key).join(", ")
+            );
         }
         for action in &self.actions {
             sdl += &format!(" {}", self.directive(schema, action));
@@ -222,8 +226,12 @@ fn expression(clauses: &[Clause]) -> String {
         Clause::Append(field, argument) => Some(format!("{field} = list_append({field}, :{argument})")),
         _ => None,
     });
-    let add = texts(&|clause| if let Clause::Add(field, argument) = clause { Some(format!("{field} :{argument}")) } else { None });
-    let take = texts(&|clause| if let Clause::Take(field, argument) = clause { Some(format!("{field} :{argument}")) } else { None });
+    let add = texts(&|clause| {
+        if let Clause::Add(field, argument) = clause { Some(format!("{field} :{argument}")) } else { None }
+    });
+    let take = texts(&|clause| {
+        if let Clause::Take(field, argument) = clause { Some(format!("{field} :{argument}")) } else { None }
+    });
     let remove = texts(&|clause| if let Clause::Remove(field) = clause { Some(field.clone()) } else { None });
     let all = [("SET", set), ("REMOVE", remove), ("ADD", add), ("DELETE", take)];
     let all = all.iter().filter(|(_, text)| !text.is_empty()).map(|(word, text)| format!("{word} {text}"));

@@ -48,14 +48,19 @@ impl Read {
     /// The field's text.
     pub fn sdl(&self, schema: &Schema) -> String {
         let ty = &schema.types[self.target];
-        let mut arguments: Vec<String> =
-            self.bound.iter().filter(|(_, source)| *source == Source::Argument).map(|(field, _)| argument(ty, field)).collect();
+        let mut arguments: Vec<String> = self
+            .bound
+            .iter()
+            .filter(|(_, source)| *source == Source::Argument)
+            .map(|(field, _)| argument(ty, field))
+            .collect();
         let mut options = Vec::new();
         let shape = match self.shape {
             Shape::One => ty.name.clone(),
             Shape::List => format!("[{}!]!", ty.name),
             Shape::Connection => {
-                arguments.extend(["first: Int = 20", "after: String", "last: Int", "before: String"].map(str::to_owned));
+                arguments
+                    .extend(["first: Int = 20", "after: String", "last: Int", "before: String"].map(str::to_owned));
                 format!("{}Connection!", ty.name)
             }
             Shape::Count | Shape::Exists => {
@@ -67,7 +72,9 @@ impl Read {
             options.push(format!("index: {:?}", schema.table_of(ty).indexes[index].name));
         }
         if !self.said.is_empty() {
-            let entry = |(part, binds): &(String, bool)| if *binds { format!("{part}: \"{{{part}}}\"") } else { format!("{part}: null") };
+            let entry = |(part, binds): &(String, bool)| {
+                if *binds { format!("{part}: \"{{{part}}}\"") } else { format!("{part}: null") }
+            };
             options.push(format!("where: {{ {} }}", self.said.iter().map(entry).collect::<Vec<_>>().join(", ")));
         }
         if self.descending {
@@ -87,7 +94,8 @@ pub fn queries(rng: &mut Rng, schema: &Schema) -> Vec<Read> {
     let mut reads = Vec::new();
     for (target, ty) in schema.types.iter().enumerate() {
         let table = schema.table_of(ty);
-        let by = |fields: &[&str]| fields.iter().map(|field| ((*field).to_owned(), Source::Argument)).collect::<Vec<_>>();
+        let by =
+            |fields: &[&str]| fields.iter().map(|field| ((*field).to_owned(), Source::Argument)).collect::<Vec<_>>();
         let key = ty.key_fields(table);
         let read = |name: String, shape, fields: &[&str], index| Read {
             name,
@@ -101,10 +109,15 @@ pub fn queries(rng: &mut Rng, schema: &Schema) -> Vec<Read> {
         reads.push(read(ty.small(), Shape::One, &key, None));
         let partition = ty.key(&table.partition).unwrap()[0].fields();
         if partition.len() < key.len() {
-            reads.push(Read { descending: chance(rng, 30), ..read(format!("{}s", ty.small()), Shape::List, &partition, None) });
+            reads.push(Read {
+                descending: chance(rng, 30),
+                ..read(format!("{}s", ty.small()), Shape::List, &partition, None)
+            });
             if chance(rng, 50) {
-                reads
-                    .push(Read { descending: chance(rng, 30), ..read(format!("{}Page", ty.small()), Shape::Connection, &partition, None) });
+                reads.push(Read {
+                    descending: chance(rng, 30),
+                    ..read(format!("{}Page", ty.small()), Shape::Connection, &partition, None)
+                });
             }
             if chance(rng, 40) {
                 reads.push(read(format!("{}Count", ty.small()), Shape::Count, &partition, None));
@@ -114,7 +127,9 @@ pub fn queries(rng: &mut Rng, schema: &Schema) -> Vec<Read> {
         for (position, index) in table.indexes.iter().enumerate().filter(|(_, index)| !index.local) {
             let Some([template]) = ty.key(&index.partition) else { continue };
             let fields = template.fields();
-            if key.iter().all(|field| fields.contains(field)) || template.0.iter().any(|part| matches!(part, Part::Replica(_))) {
+            if key.iter().all(|field| fields.contains(field))
+                || template.0.iter().any(|part| matches!(part, Part::Replica(_)))
+            {
                 continue;
             }
             let name = format!("{}sBy{}", ty.small(), position + 1);
@@ -132,12 +147,16 @@ pub fn relations(rng: &mut Rng, schema: &Schema, position: usize) -> Vec<Read> {
     for child in schema.children(position) {
         let target = &schema.types[child];
         let key = ty.key_fields(schema.table_of(ty));
-        let parts: Vec<&str> = key.into_iter().filter(|part| target.in_keys(part) && ty.field(part).kind != Kind::Id).collect();
+        let parts: Vec<&str> =
+            key.into_iter().filter(|part| target.in_keys(part) && ty.field(part).kind != Kind::Id).collect();
         let read = |rng: &mut Rng, name: String, shape| {
             // A list is of everything that belongs to the item, because deletes follow it.
-            let said: Vec<(String, bool)> = parts.iter().map(|part| ((*part).to_owned(), shape != Shape::List && rng.bool())).collect();
+            let said: Vec<(String, bool)> =
+                parts.iter().map(|part| ((*part).to_owned(), shape != Shape::List && rng.bool())).collect();
             let mut bound = vec![(format!("{}Id", ty.small()), Source::Parent("id".to_owned()))];
-            bound.extend(said.iter().filter(|(_, binds)| *binds).map(|(part, _)| (part.clone(), Source::Parent(part.clone()))));
+            bound.extend(
+                said.iter().filter(|(_, binds)| *binds).map(|(part, _)| (part.clone(), Source::Parent(part.clone()))),
+            );
             Read { name, target: child, shape, bound, said, index: None, descending: false }
         };
         let list = read(rng, format!("{}s", target.small()), Shape::List);

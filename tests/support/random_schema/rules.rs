@@ -1,4 +1,5 @@
-//! Random rules (`@auth`) and callers: rules that hide items, rules that refuse them or a field, and rules that look an item up.
+//! Random rules (`@auth`) and callers: rules that hide items, rules that refuse them or a field, and rules that look an
+//! item up.
 
 use super::{Field, ItemType, Kind, Rng, Schema, chance, pick, values};
 use serde_json::{Value, json};
@@ -13,13 +14,15 @@ pub struct Rule {
     pub text: String,
 }
 
-/// The schema with as many random rules as `accepts` lets in. The rules of fields come first: those of types need some of them.
+/// The schema with as many random rules as `accepts` lets in. The rules of fields come first: those of types need some
+/// of them.
 pub fn with_random(rng: &mut Rng, mut schema: Schema, accepts: &dyn Fn(&Schema) -> bool) -> Schema {
     let mut wanted: Vec<Rule> = Vec::new();
     for mutation in &schema.mutations {
         wanted.push(of_field(rng, &schema, "Mutation", &mutation.name));
     }
-    for (owner, reads) in std::iter::once(("Query", &schema.queries)).chain(schema.types.iter().map(|ty| (ty.name.as_str(), &ty.relations)))
+    for (owner, reads) in std::iter::once(("Query", &schema.queries))
+        .chain(schema.types.iter().map(|ty| (ty.name.as_str(), &ty.relations)))
     {
         wanted.extend(reads.iter().map(|read| of_field(rng, &schema, owner, &read.name)));
     }
@@ -71,7 +74,9 @@ pub fn with(sdl: &str, rules: &[Rule]) -> String {
             for rule in rules.iter().filter(|rule| rule.ty == ty && rule.field.is_none()) {
                 line.insert_str(line.len() - 1, &format!("{} ", rule.text));
             }
-        } else if let Some(field) = line.strip_prefix("  ").and_then(|field| field.split(['(', ':']).next()).map(str::to_owned) {
+        } else if let Some(field) =
+            line.strip_prefix("  ").and_then(|field| field.split(['(', ':']).next()).map(str::to_owned)
+        {
             for rule in rules.iter().filter(|rule| rule.ty == ty && rule.field.as_ref() == Some(&field)) {
                 line += &format!(" {}", rule.text);
             }
@@ -119,7 +124,12 @@ fn of_field(rng: &mut Rng, schema: &Schema, owner: &str, field: &str) -> Rule {
 /// The never-null arguments of a mutation.
 fn of_mutation(schema: &Schema, name: &str) -> Vec<(String, Kind)> {
     let mutation = schema.mutations.iter().find(|mutation| mutation.name == name).unwrap();
-    mutation.arguments.iter().filter(|argument| argument.non_null).map(|argument| (argument.name.clone(), argument.kind)).collect()
+    mutation
+        .arguments
+        .iter()
+        .filter(|argument| argument.non_null)
+        .map(|argument| (argument.name.clone(), argument.kind))
+        .collect()
 }
 
 /// The arguments that bind a query, or the fields of the type that has a relation.

@@ -14,8 +14,7 @@ impl Schema {
         }
         sdl += "enum Status {\n  OPEN @attribute(name: \"open\")\n  DONE\n}\n\n";
         if self.types.iter().any(|ty| self.is_paged(ty)) {
-            sdl +=
-                "type PageInfo {\n  hasNextPage: Boolean!\n  hasPreviousPage: Boolean!\n  startCursor: String\n  endCursor: String\n}\n\n";
+            sdl += "type PageInfo {\n  hasNextPage: Boolean!\n  hasPreviousPage: Boolean!\n  startCursor: String\n  endCursor: String\n}\n\n";
         }
         for ty in &self.types {
             sdl += &self.of_type(ty);
@@ -42,7 +41,8 @@ impl Schema {
     }
 
     fn of_type(&self, ty: &ItemType) -> String {
-        let keys: Vec<String> = ty.keys.iter().map(|(attribute, templates)| format!("{attribute}: {}", of_templates(templates))).collect();
+        let keys: Vec<String> =
+            ty.keys.iter().map(|(attribute, templates)| format!("{attribute}: {}", of_templates(templates))).collect();
         let mut place = format!("keys: {{ {} }}", keys.join(", "));
         if self.tables.len() > 1 {
             place = format!("table: {:?}, {place}", self.table_of(ty).name);
@@ -61,12 +61,17 @@ impl Schema {
         sdl += "}\n\n";
         let name = &ty.name;
         if self.is_paged(ty) {
-            write!(sdl, "type {name}Connection {{\n  nodes: [{name}!]!\n  edges: [{name}Edge!]!\n  pageInfo: PageInfo!\n}}\n\n").unwrap();
+            write!(
+                sdl,
+                "type {name}Connection {{\n  nodes: [{name}!]!\n  edges: [{name}Edge!]!\n  pageInfo: PageInfo!\n}}\n\n"
+            )
+            .unwrap();
             write!(sdl, "type {name}Edge {{\n  node: {name}!\n  cursor: String!\n}}\n\n").unwrap();
         }
         if ty.fields.iter().any(|field| field.kind == Kind::Parts) {
             let part = ty.part();
-            write!(sdl, "type {part} {{\n  id: ID!\n  text: String\n  count: Int! @default(value: \"0\")\n}}\n\n").unwrap();
+            write!(sdl, "type {part} {{\n  id: ID!\n  text: String\n  count: Int! @default(value: \"0\")\n}}\n\n")
+                .unwrap();
             write!(sdl, "input {part}Input {{\n  id: ID!\n  text: String\n  count: Int\n}}\n\n").unwrap();
         }
         sdl

@@ -1,10 +1,14 @@
 //! Random tables and item types: keys, stored fields and their rules.
 
-use super::{Constraint, Default_, DefaultPart, Dimensions, Field, Index, ItemType, Kind, Part, Rng, Table, Template, chance, pick};
+use super::{
+    Constraint, Default_, DefaultPart, Dimensions, Field, Index, ItemType, Kind, Part, Rng, Table, Template, chance,
+    pick,
+};
 
 /// Names of types. A field that refers to another type begins with the type's name in lower case.
-const NAMES: [&str; 16] =
-    ["Ant", "Bee", "Cat", "Dog", "Elk", "Fox", "Gnu", "Hen", "Ibis", "Jay", "Kiwi", "Lark", "Mole", "Newt", "Owl", "Pug"];
+const NAMES: [&str; 16] = [
+    "Ant", "Bee", "Cat", "Dog", "Elk", "Fox", "Gnu", "Hen", "Ibis", "Jay", "Kiwi", "Lark", "Mole", "Newt", "Owl", "Pug",
+];
 
 /// Random tables with their types.
 pub fn random(rng: &mut Rng, dimensions: &Dimensions) -> (Vec<Table>, Vec<ItemType>) {
@@ -96,21 +100,25 @@ impl Types {
         }
     }
 
-    /// A type whose items belong to those of another: they have its id, and are in its partition or in one of their own.
+    /// A type whose items belong to those of another: they have its id, and are in its partition or in one of their
+    /// own.
     fn child(&mut self, rng: &mut Rng, parent: usize) -> usize {
         let name = self.next_name();
         let of = &self.types[parent];
         let (parent_id, own) = (format!("{}Id", of.small()), literal(&name));
         let spread_parent = of.keys[0].1[0].0.iter().any(|part| matches!(part, Part::Shard(_) | Part::Replica(_)));
         let beside = of.parent.is_none() && !spread_parent && chance(rng, 50);
-        let mut partition = template(&[&if beside { literal(&of.name) } else { own.clone() }, &format!("{{{parent_id}}}")]);
+        let mut partition =
+            template(&[&if beside { literal(&of.name) } else { own.clone() }, &format!("{{{parent_id}}}")]);
         if !beside && self.dimensions.shards && chance(rng, 10) {
             partition.0.extend([Part::Text("#".to_owned()), Part::Shard(3)]);
         }
         let mut key_fields = vec![id(&parent_id), id("id")];
         // Some children of one parent share a part of their keys.
         let mut siblings = self.types.iter().filter(|other| other.parent == Some(parent));
-        let shared = siblings.find_map(|other| ["place", "shelf"].iter().position(|part| other.in_keys(part) && other.get(part).is_some()));
+        let shared = siblings.find_map(|other| {
+            ["place", "shelf"].iter().position(|part| other.in_keys(part) && other.get(part).is_some())
+        });
         let form = match shared {
             Some(form) if chance(rng, 70) => form,
             _ => rng.usize(..4),
@@ -118,7 +126,12 @@ impl Types {
         let sort = match form {
             0 => {
                 key_fields.push(Field { kind: Kind::Int, ..id("place") });
-                Template(vec![Part::Text(own.clone()), Part::Padded("place".to_owned(), 4), Part::Text("#".to_owned()), field("id")])
+                Template(vec![
+                    Part::Text(own.clone()),
+                    Part::Padded("place".to_owned(), 4),
+                    Part::Text("#".to_owned()),
+                    field("id"),
+                ])
             }
             1 => {
                 key_fields.push(Field { kind: Kind::Text, ..id("shelf") });
@@ -136,7 +149,8 @@ impl Types {
         let name = self.next_name();
         let other = &self.types[of];
         let table = &self.tables[other.table];
-        let keys: Vec<_> = other.keys.iter().filter(|(attribute, _)| table.primary().any(|own| own == attribute)).cloned().collect();
+        let keys: Vec<_> =
+            other.keys.iter().filter(|(attribute, _)| table.primary().any(|own| own == attribute)).cloned().collect();
         let names = other.key_fields(table);
         let key_fields = other.fields.iter().filter(|field| names.contains(&field.name.as_str())).cloned().collect();
         let mut constants = other.constants.clone();
@@ -194,14 +208,22 @@ fn payload(rng: &mut Rng, dimensions: &Dimensions, key: &[Field]) -> Vec<Field> 
         fields.push(Field { kind: Kind::Int, ..maybe(rng, "rank") });
     }
     if chance(rng, 50) {
-        fields.push(Field { kind: Kind::Int, constraint: chance(rng, 50).then_some(Constraint::Max(50)), ..maybe(rng, "score") });
+        fields.push(Field {
+            kind: Kind::Int,
+            constraint: chance(rng, 50).then_some(Constraint::Max(50)),
+            ..maybe(rng, "score")
+        });
     }
     if chance(rng, 50) {
         let default = chance(rng, 40).then(|| literal_default("OPEN"));
         fields.push(Field { kind: Kind::Status, default, ..maybe(rng, "status") });
     }
     if chance(rng, 40) {
-        fields.push(Field { kind: Kind::Text, constraint: chance(rng, 50).then_some(Constraint::MaxLength(6)), ..maybe(rng, "note") });
+        fields.push(Field {
+            kind: Kind::Text,
+            constraint: chance(rng, 50).then_some(Constraint::MaxLength(6)),
+            ..maybe(rng, "note")
+        });
     }
     if chance(rng, 30) {
         fields.push(Field { kind: Kind::Text, unique: true, ..maybe(rng, "email") });
@@ -231,7 +253,9 @@ fn payload(rng: &mut Rng, dimensions: &Dimensions, key: &[Field]) -> Vec<Field> 
         let texts: Vec<&Field> = fields
             .iter()
             .chain(key)
-            .filter(|field| field.non_null && made_of(field) && (dimensions.chained_defaults || field.default.is_none()))
+            .filter(|field| {
+                field.non_null && made_of(field) && (dimensions.chained_defaults || field.default.is_none())
+            })
             .collect();
         let mut parts = vec![DefaultPart::Text("s-".to_owned())];
         parts.push(DefaultPart::Field(pick(rng, &texts).name.clone()));
@@ -241,7 +265,12 @@ fn payload(rng: &mut Rng, dimensions: &Dimensions, key: &[Field]) -> Vec<Field> 
             if chance(rng, 40) {
                 parts.push(DefaultPart::Field("name".to_owned()));
             }
-            fields.push(Field { kind: Kind::Text, non_null: false, default: Some(Default_ { parts, every_write: false }), ..id("code") });
+            fields.push(Field {
+                kind: Kind::Text,
+                non_null: false,
+                default: Some(Default_ { parts, every_write: false }),
+                ..id("code")
+            });
         }
     }
     if chance(rng, 15) {
@@ -274,7 +303,8 @@ fn index_keys(rng: &mut Rng, dimensions: &Dimensions, ty: &mut ItemType, index: 
     let spread = ty.keys[0].1[0].0.iter().find(|part| matches!(part, Part::Shard(_) | Part::Replica(_))).cloned();
     let needed = spread.filter(|spread| matches!(spread, Part::Replica(_)) || chance(rng, 30));
     if !index.local {
-        let groups: Vec<&Field> = ty.fields.iter().filter(|field| matches!(field.kind, Kind::Text | Kind::Status | Kind::Id)).collect();
+        let groups: Vec<&Field> =
+            ty.fields.iter().filter(|field| matches!(field.kind, Kind::Text | Kind::Status | Kind::Id)).collect();
         let mut templates = Vec::new();
         if dimensions.alternatives && needed.is_none() && chance(rng, 15) && groups.len() > 1 {
             for (letter, field) in ["A", "B"].iter().zip([groups[0], groups[groups.len() - 1]]) {

@@ -53,7 +53,8 @@ pub fn item(rng: &mut Rng, ty: &ItemType) -> Values {
     ty.fields.iter().filter_map(|field| Some((field.name.clone(), of_field(rng, field)?))).collect()
 }
 
-/// Random items: at most this many of each type, no two with one key or one unique value. Each is its type's position and its values.
+/// Random items: at most this many of each type, no two with one key or one unique value. Each is its type's position
+/// and its values.
 pub fn items(rng: &mut Rng, schema: &Schema, most: usize) -> Vec<(usize, Values)> {
     let mut made: Vec<(usize, Values)> = Vec::new();
     let mut keys = std::collections::HashSet::new();

@@ -14,7 +14,22 @@ pub fn random(rng: &mut Rng, schema: &Schema, dimensions: &Dimensions) -> Vec<Mu
             all.extend([put, put, delete, delete, edit, change].map(|make| make(rng, schema, item)));
             continue;
         }
-        for make in [put, edit, edit, change, change, delete, delete, many, element, transfer, put_and_count, number, shift, both] {
+        for make in [
+            put,
+            edit,
+            edit,
+            change,
+            change,
+            delete,
+            delete,
+            many,
+            element,
+            transfer,
+            put_and_count,
+            number,
+            shift,
+            both,
+        ] {
             if chance(rng, 45) {
                 all.push(make(rng, schema, item));
             }
@@ -51,7 +66,14 @@ impl<'s> Making<'s> {
     fn new(scope: &Scope<'s>, verb: &str, item: usize) -> Self {
         let schema = scope.schema;
         let name = format!("{verb}{}", schema.types[item].name);
-        let made = Mutation { name, arguments: Vec::new(), found: None, actions: Vec::new(), returns: Returns::True, non_null: true };
+        let made = Mutation {
+            name,
+            arguments: Vec::new(),
+            found: None,
+            actions: Vec::new(),
+            returns: Returns::True,
+            non_null: true,
+        };
         Self { schema, made }
     }
 
@@ -75,11 +97,14 @@ impl<'s> Making<'s> {
     fn key(&mut self, of: usize, prefix: &str) -> Vec<(String, Source)> {
         let ty = &self.schema.types[of];
         let fields = ty.key_fields(self.schema.table_of(ty));
-        fields.into_iter().map(|field| (field.to_owned(), self.argument(&format!("{prefix}{field}"), of, field, true, false))).collect()
+        fields
+            .into_iter()
+            .map(|field| (field.to_owned(), self.argument(&format!("{prefix}{field}"), of, field, true, false)))
+            .collect()
     }
 
-    /// The values of a put: all that are required, and some of the others. With a prefix, a required list always has an argument, because
-    /// an item in scope could otherwise fill it.
+    /// The values of a put: all that are required, and some of the others. With a prefix, a required list always has an
+    /// argument, because an item in scope could otherwise fill it.
     fn values(&mut self, rng: &mut Rng, of: usize, prefix: &str) -> Vec<(String, Source)> {
         let mut values = Vec::new();
         for field in self.schema.types[of].fields.iter().filter(|field| !field.version) {
@@ -97,7 +122,13 @@ impl<'s> Making<'s> {
         values
     }
 
-    fn add(&mut self, verb: Verb, item: usize, key: Vec<(String, Source)>, values: Vec<(String, Source)>) -> &mut Action {
+    fn add(
+        &mut self,
+        verb: Verb,
+        item: usize,
+        key: Vec<(String, Source)>,
+        values: Vec<(String, Source)>,
+    ) -> &mut Action {
         self.made.actions.push(Action { verb, item, key, values, condition: None, version: None, by_name: false });
         self.made.actions.last_mut().unwrap()
     }
@@ -116,8 +147,10 @@ impl<'s> Making<'s> {
 
     fn single_condition(&mut self, rng: &mut Rng, of: usize, prefix: &str) -> Condition {
         let ty = &self.schema.types[of];
-        let comparable = |field: &&Field| matches!(field.kind, Kind::Id | Kind::Text | Kind::Int | Kind::Status | Kind::Flag);
-        let kept: Vec<&Field> = ty.fields.iter().filter(|field| is_kept(self.schema.table_of(ty), ty, field)).filter(comparable).collect();
+        let comparable =
+            |field: &&Field| matches!(field.kind, Kind::Id | Kind::Text | Kind::Int | Kind::Status | Kind::Flag);
+        let kept: Vec<&Field> =
+            ty.fields.iter().filter(|field| is_kept(self.schema.table_of(ty), ty, field)).filter(comparable).collect();
         if kept.is_empty() {
             return Condition::Exists("id".to_owned());
         }
@@ -183,13 +216,15 @@ fn put(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
 
 fn edit(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     let mut making = Making::new(schema, "edit", item);
-    let (by_name, upsert) = (chance(rng, 60), schema.dimensions.upserts && !schema.dimensions.guarded && chance(rng, 25));
+    let (by_name, upsert) =
+        (chance(rng, 60), schema.dimensions.upserts && !schema.dimensions.guarded && chance(rng, 25));
     let ty = &schema.types[item];
     let key = making.key(item, if by_name { "" } else { "k_" });
     let key_fields = ty.key_fields(schema.table_of(ty));
     let mut values = Vec::new();
     for field in ty.fields.iter().filter(|field| !field.version && !key_fields.contains(&field.name.as_str())) {
-        let needed = upsert && field.non_null && field.default.is_none() && !matches!(field.kind, Kind::Log | Kind::Parts);
+        let needed =
+            upsert && field.non_null && field.default.is_none() && !matches!(field.kind, Kind::Log | Kind::Parts);
         if needed || chance(rng, 40) {
             let non_null = needed || chance(rng, 15);
             values.push((field.name.clone(), making.argument(&field.name, item, &field.name, non_null, true)));
@@ -199,7 +234,8 @@ fn edit(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
         return making.none();
     }
     let condition = if upsert { None } else { making.condition(rng, item, 25) };
-    let version = ty.fields.iter().find(|field| field.version && !upsert && chance(rng, 45)).map(|field| field.name.clone());
+    let version =
+        ty.fields.iter().find(|field| field.version && !upsert && chance(rng, 45)).map(|field| field.name.clone());
     if let Some(version) = &version {
         let non_null = chance(rng, 60);
         making.argument(version, item, version, non_null, false);
@@ -217,7 +253,8 @@ fn change(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     let ty = &schema.types[item];
     let key = making.key(item, if by_name { "" } else { "k_" });
     let key_fields = ty.key_fields(schema.table_of(ty));
-    let mut fields: Vec<&Field> = ty.fields.iter().filter(|field| !field.version && !key_fields.contains(&field.name.as_str())).collect();
+    let mut fields: Vec<&Field> =
+        ty.fields.iter().filter(|field| !field.version && !key_fields.contains(&field.name.as_str())).collect();
     rng.shuffle(&mut fields);
     let mut clauses = Vec::new();
     for field in fields.into_iter().take(3) {
@@ -301,7 +338,8 @@ fn many(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     if partition.len() == key_fields.len() || other || !schema.dimensions.many {
         return making.none();
     }
-    let key = partition.iter().map(|field| ((*field).to_owned(), making.argument(field, item, field, true, false))).collect();
+    let key =
+        partition.iter().map(|field| ((*field).to_owned(), making.argument(field, item, field, true, false))).collect();
     let condition = making.condition(rng, item, 35);
     let settable = |field: &&Field| !field.version && !field.unique && !key_fields.contains(&field.name.as_str());
     let fields: Vec<&Field> = ty.fields.iter().filter(settable).collect();
@@ -359,9 +397,10 @@ fn transfer(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     if !counts(schema, item, "total") {
         return making.none();
     }
-    for (prefix, clause) in
-        [("from_", Clause::Minus("total".to_owned(), "amount".to_owned())), ("to_", Clause::Plus("total".to_owned(), "amount".to_owned()))]
-    {
+    for (prefix, clause) in [
+        ("from_", Clause::Minus("total".to_owned(), "amount".to_owned())),
+        ("to_", Clause::Plus("total".to_owned(), "amount".to_owned())),
+    ] {
         let key = making.key(item, prefix);
         making.argument("amount", item, "total", true, false);
         let action = making.add(Verb::Change(vec![clause]), item, key, Vec::new());
@@ -375,7 +414,9 @@ fn transfer(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
 /// Puts a child and counts it in its parent's total.
 fn put_and_count(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     let mut making = Making::new(schema, "count", item);
-    let Some(parent) = schema.types[item].parent.filter(|parent| counts(schema, *parent, "total")) else { return making.none() };
+    let Some(parent) = schema.types[item].parent.filter(|parent| counts(schema, *parent, "total")) else {
+        return making.none();
+    };
     let values = making.values(rng, item, "n_");
     making.add(Verb::Put { replace: false }, item, Vec::new(), values);
     let key = making.key(parent, "up_");
@@ -387,7 +428,8 @@ fn put_and_count(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
 fn number(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     let mut making = Making::new(schema, "number", item);
     let ty = &schema.types[item];
-    let Some(parent) = ty.parent.filter(|parent| schema.dimensions.found_values && counts(schema, *parent, "next")) else {
+    let Some(parent) = ty.parent.filter(|parent| schema.dimensions.found_values && counts(schema, *parent, "next"))
+    else {
         return making.none();
     };
     let numbered = |field: &&Field| field.kind == Kind::Int && !field.version && field.constraint.is_none();
@@ -409,7 +451,10 @@ fn shift(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     let ty = &schema.types[item];
     if !schema.dimensions.found_values
         || !schema.dimensions.deletes
-        || ty.fields.iter().any(|field| field.unique || !schema.dimensions.found_nulls && field.default.is_some() && !field.non_null)
+        || ty
+            .fields
+            .iter()
+            .any(|field| field.unique || !schema.dimensions.found_nulls && field.default.is_some() && !field.non_null)
     {
         return making.none();
     }

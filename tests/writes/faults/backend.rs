@@ -142,7 +142,11 @@ impl Backend {
 
     /// Runs an operation with this much time.
     pub async fn run_within(&self, time: Duration, operation: &str, variables: Value) -> Value {
-        let prepared = self.gateway.prepare(&self.request(operation, variables)).await.unwrap_or_else(|errors| panic!("{errors:?}"));
+        let prepared = self
+            .gateway
+            .prepare(&self.request(operation, variables))
+            .await
+            .unwrap_or_else(|errors| panic!("{errors:?}"));
         let response = self.gateway.run(&prepared, Instant::now() + time, false).await;
         serde_json::from_slice(&response.body).unwrap()
     }
@@ -165,7 +169,8 @@ impl Backend {
     /// Every item as text, sorted.
     pub fn items(&self) -> Vec<String> {
         let tables = &self.gateway.model().tables;
-        let mut items: Vec<String> = tables.iter().flat_map(|table| self.table.scan(&table.name)).map(|item| sorted(&item)).collect();
+        let mut items: Vec<String> =
+            tables.iter().flat_map(|table| self.table.scan(&table.name)).map(|item| sorted(&item)).collect();
         items.sort();
         items
     }
@@ -205,8 +210,13 @@ pub fn is_write(operation: &str) -> bool {
     ["PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"].contains(&operation)
 }
 
-/// A script for writes only: `reply` replaces the answers of the first `times`. With `applied` they are carried out all the same.
-pub fn troubled(times: usize, applied: bool, reply: fn() -> Reply) -> impl Fn(&Call<'_>) -> Option<Reply> + Send + Sync + 'static {
+/// A script for writes only: `reply` replaces the answers of the first `times`. With `applied` they are carried out all
+/// the same.
+pub fn troubled(
+    times: usize,
+    applied: bool,
+    reply: fn() -> Reply,
+) -> impl Fn(&Call<'_>) -> Option<Reply> + Send + Sync + 'static {
     move |call| {
         if !is_write(call.operation) || call.before >= times {
             return None;
@@ -223,7 +233,11 @@ pub fn troubled(times: usize, applied: bool, reply: fn() -> Reply) -> impl Fn(&C
 pub fn error(answer: &Value) -> (&str, &str, String) {
     match answer["errors"].as_array().map(Vec::as_slice).unwrap_or_default() {
         [] => ("", "", String::new()),
-        [error] => (error["extensions"]["code"].as_str().unwrap(), error["message"].as_str().unwrap(), error["path"].to_string()),
+        [error] => (
+            error["extensions"]["code"].as_str().unwrap(),
+            error["message"].as_str().unwrap(),
+            error["path"].to_string(),
+        ),
         several => panic!("{several:?}"),
     }
 }
@@ -276,7 +290,9 @@ impl Table {
         if values.is_object() {
             body["ExpressionAttributeValues"] = values;
         }
-        let names = expression.split(|sign: char| !(sign.is_alphanumeric() || sign == '#')).filter(|word| word.starts_with('#'));
+        let names = expression
+            .split(|sign: char| !(sign.is_alphanumeric() || sign == '#'))
+            .filter(|word| word.starts_with('#'));
         let names: Map<String, Value> = names.map(|name| (name.to_owned(), json!(name[1..]))).collect();
         if !names.is_empty() {
             body["ExpressionAttributeNames"] = names.into();
@@ -309,7 +325,10 @@ impl Table {
     }
 }
 
-fn answer<Q: DeserializeOwned, R: Serialize>(body: Value, operation: impl FnOnce(Q) -> Result<R, DynoxideError>) -> Reply {
+fn answer<Q: DeserializeOwned, R: Serialize>(
+    body: Value,
+    operation: impl FnOnce(Q) -> Result<R, DynoxideError>,
+) -> Reply {
     match operation(serde_json::from_value(body).unwrap()) {
         Ok(response) => Reply::ok(serde_json::to_value(&response).unwrap()),
         Err(refusal) => Reply::Body(refusal.status_code(), refusal.to_json()),

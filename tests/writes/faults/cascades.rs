@@ -1,4 +1,5 @@
-//! Interrupted deletes of more items than a transaction holds: what is left can be deleted again, and no item has lost its parent.
+//! Interrupted deletes of more items than a transaction holds: what is left can be deleted again, and no item has lost
+//! its parent.
 
 use super::backend::{Backend, Call, GROUP, USER, error, is_write, troubled};
 use crate::scripted::{LOST, REFUSED, Reply};
@@ -28,7 +29,9 @@ async fn crowd() -> Backend {
 /// What is left of the group: whether it exists, how many items belong to it, and which of them have lost their parent.
 fn left(backend: &Backend) -> (bool, usize, Vec<String>) {
     let items = backend.items();
-    let has = |sk: &str, id: &str| items.iter().any(|item| item.contains(&format!("\"SK\":{{\"S\":{sk:?}}}")) && item.contains(id));
+    let has = |sk: &str, id: &str| {
+        items.iter().any(|item| item.contains(&format!("\"SK\":{{\"S\":{sk:?}}}")) && item.contains(id))
+    };
     let group = has("Group", GROUP);
     let mine: Vec<&String> = items.iter().filter(|item| item.contains(GROUP) || item.contains("container-")).collect();
     let adrift = mine.iter().filter(|item| {
@@ -71,7 +74,8 @@ async fn batches_outlast_every_trouble() {
     }
 }
 
-/// The delete stops for good after any number of writes. What is left is consistent, and the same delete again completes it.
+/// The delete stops for good after any number of writes. What is left is consistent, and the same delete again
+/// completes it.
 #[tokio::test(start_paused = true)]
 async fn a_delete_that_stops_half_way_can_be_gone_on_with() {
     for (trouble, reply) in [LOST[1], REFUSED[1], ("denied", || Reply::error(400, "AccessDeniedException"))] {
@@ -93,10 +97,16 @@ async fn a_delete_that_stops_half_way_can_be_gone_on_with() {
             let (group, items, adrift) = left(&backend);
             assert_eq!((group, adrift), (true, Vec::new()), "{trouble} after {writes}");
             let (code, message, path) = error(&answer);
-            assert!(["UNAVAILABLE", "THROTTLED"].contains(&code) && path == "[\"deleteGroup\"]", "{trouble} after {writes}: {answer}");
+            assert!(
+                ["UNAVAILABLE", "THROTTLED"].contains(&code) && path == "[\"deleteGroup\"]",
+                "{trouble} after {writes}: {answer}"
+            );
             let in_batches = backend.operations().iter().all(|operation| operation != "DeleteItem");
             if items < all && in_batches {
-                assert_eq!(message, "Not everything is deleted yet. Repeat the delete to continue.", "{trouble} after {writes}");
+                assert_eq!(
+                    message, "Not everything is deleted yet. Repeat the delete to continue.",
+                    "{trouble} after {writes}"
+                );
             }
             backend.calm();
             // A table that did not answer is asked once a second.
@@ -175,7 +185,9 @@ async fn delete_of_many_deletes_what_meets_the_condition_together_or_not_at_all(
 #[tokio::test(start_paused = true)]
 async fn many_without_a_condition_are_deleted_in_batches() {
     let backend = account(0, 150).await;
-    backend.script(|call| (call.operation == "BatchWriteItem" && call.before < 3).then(|| Reply::error(400, "ThrottlingException")));
+    backend.script(|call| {
+        (call.operation == "BatchWriteItem" && call.before < 3).then(|| Reply::error(400, "ThrottlingException"))
+    });
     let answer = backend.ok("mutation { clear(owner: \"a\") { no } }", json!({})).await;
     assert_eq!(answer["clear"].as_array().unwrap().len(), 150);
     assert_eq!(backend.items().len(), 1);
@@ -186,17 +198,17 @@ fn barrel(no: usize, mark: &str) -> [Value; 2] {
     let s = |text: &str| json!({ "S": text });
     let no = format!("{no:03}");
     let item = json!({ "PK": s("Hold#a"), "SK": s(&no), "kind": s("barrel"), "mark": s(mark) });
-    let guard =
-        json!({ "PK": s(&format!("Unique#Barrel.mark#{mark}")), "SK": s("Unique#Barrel.mark"), "ownerPK": s("Hold#a"), "ownerSK": s(&no) });
+    let guard = json!({ "PK": s(&format!("Unique#Barrel.mark#{mark}")), "SK": s("Unique#Barrel.mark"), "ownerPK": s("Hold#a"), "ownerSK": s(&no) });
     [item, guard]
 }
 
-/// A delete of more items than a transaction holds keeps an item of another type that has replaced one of those it read. It deletes the
-/// guard of a value that changes meanwhile.
+/// A delete of more items than a transaction holds keeps an item of another type that has replaced one of those it
+/// read. It deletes the guard of a value that changes meanwhile.
 #[tokio::test(start_paused = true)]
 async fn a_delete_of_many_deletes_no_item_of_another_type() {
     let backend = Backend::new("ledger").await;
-    (0..150).for_each(|no| barrel(no, &format!("m{no}")).into_iter().for_each(|item| backend.table.put("ledger", item)));
+    (0..150)
+        .for_each(|no| barrel(no, &format!("m{no}")).into_iter().for_each(|item| backend.table.put("ledger", item)));
     let item = json!({ "PK": { "S": "Hold#a" }, "SK": { "S": "007" }, "kind": { "S": "crate" } });
     let crate_ = item.clone();
     backend.script(move |call| {
@@ -224,10 +236,15 @@ async fn what_is_put_in_between_goes_along() {
                 let s = |text: &str| json!({ "S": text });
                 // Only an existing group can get another container.
                 let key = json!({ "PK": s(GROUP), "SK": s("Group") });
-                let group = call.table.apply("GetItem", json!({ "TableName": TABLE, "Key": key, "ConsistentRead": true }));
-                if calls.fetch_add(1, Ordering::Relaxed) == turn && matches!(group, Reply::Body(200, body) if body.contains("GroupName")) {
-                    call.table.put(TABLE, json!({ "PK": s("container-99"), "SK": s("Container"), "ContainerName": s("C") }));
-                    let link = json!({ "PK": s(GROUP), "SK": s("Container#container-99"), "ContainerId": s("container-99") });
+                let group =
+                    call.table.apply("GetItem", json!({ "TableName": TABLE, "Key": key, "ConsistentRead": true }));
+                if calls.fetch_add(1, Ordering::Relaxed) == turn
+                    && matches!(group, Reply::Body(200, body) if body.contains("GroupName"))
+                {
+                    call.table
+                        .put(TABLE, json!({ "PK": s("container-99"), "SK": s("Container"), "ContainerName": s("C") }));
+                    let link =
+                        json!({ "PK": s(GROUP), "SK": s("Container#container-99"), "ContainerId": s("container-99") });
                     call.table.put(TABLE, link);
                 }
                 None
@@ -242,14 +259,18 @@ async fn what_is_put_in_between_goes_along() {
 async fn error_after_a_delete_that_is_done_says_that_it_is() {
     let backend = Backend::new("pantry").await;
     // The group is deleted, but items put meanwhile cannot be read.
-    backend.script(|call| (!is_write(call.operation) && call.before > 0).then(|| Reply::error(400, "ThrottlingException")));
+    backend.script(|call| {
+        (!is_write(call.operation) && call.before > 0).then(|| Reply::error(400, "ThrottlingException"))
+    });
     let answer = backend.run(DELETE, json!({ "g": GROUP })).await;
     let message = "The item is deleted, but items that were added to it at the same time may remain.";
     assert_eq!(error(&answer), ("THROTTLED", message, "[\"deleteGroup\"]".to_owned()));
     assert_eq!(left(&backend), (false, 0, Vec::new()));
     // The same with a transaction whose result is read.
     let backend = Backend::new("pantry").await;
-    backend.script(|call| (!is_write(call.operation) && call.before > 0).then(|| Reply::error(400, "ThrottlingException")));
+    backend.script(|call| {
+        (!is_write(call.operation) && call.before > 0).then(|| Reply::error(400, "ThrottlingException"))
+    });
     let change = "mutation { changeEmail(email: \"new@example.com\") { email } }";
     let answer = backend.run(change, json!({})).await;
     let message = "The change was made, but its result could not be read.";
@@ -273,15 +294,20 @@ async fn a_user_goes_with_what_is_in_every_table_however_much_hangs_on_it() {
     // More than a plain list may hold under one parent: an item with many dependents must still be deletable.
     for number in 0..1_001 {
         let (id, link) = (format!("{number:04}"), format!("FavoriteDataTag#{USER}#f"));
-        let comment = json!({ "PK": s(post), "SK": s(&format!("COMMENT#{id}#{time}")), "userId": s("another"), "text": s("T") });
+        let comment =
+            json!({ "PK": s(post), "SK": s(&format!("COMMENT#{id}#{time}")), "userId": s("another"), "text": s("T") });
         put("data", comment);
         let tag = json!({ "pk": s(&format!("Tag#{USER}")), "sk": s(&id), "lsiOneSk": s(&id), "lsiTwoSk": s(time), "lsiThreeSk": s(time), "tagName": s(&id) });
         put("develop.Favorite", tag);
         let of_tag = format!("FavoriteDataTag#{USER}#{id}");
-        put("develop.Favorite", json!({ "pk": s(&link), "sk": s(&id), "gsiOnePk": s(&of_tag), "gsiOneSk": s(&at), "clipTime": s(time) }));
+        put(
+            "develop.Favorite",
+            json!({ "pk": s(&link), "sk": s(&id), "gsiOnePk": s(&of_tag), "gsiOneSk": s(&at), "clipTime": s(time) }),
+        );
     }
     let answer = backend.ok("mutation { deleteUser { id } }", json!({})).await;
     assert_eq!(answer["deleteUser"]["id"], USER);
-    let left: Vec<String> = backend.items().into_iter().filter(|item| item.contains(USER) || item.contains(post)).collect();
+    let left: Vec<String> =
+        backend.items().into_iter().filter(|item| item.contains(USER) || item.contains(post)).collect();
     assert_eq!(left, Vec::<String>::new());
 }

@@ -17,7 +17,8 @@ async fn a_put_and_an_upsert_make_the_same_item() {
     for verb in ["addArticle", "makeArticle"] {
         let backend = Backend::new("depot").await;
         let is = backend.ok(&format!("mutation {{ w: {verb}(id: \"x\", title: \"t\") {FIELDS} }}"), json!({})).await;
-        let whole = json!({ "slug": "s-n-x", "name": "n-x", "label": "x/t/red", "title": "t", "color": "red", "digest": null });
+        let whole =
+            json!({ "slug": "s-n-x", "name": "n-x", "label": "x/t/red", "title": "t", "color": "red", "digest": null });
         assert_eq!(is["w"], whole, "{verb}");
         let item = article(&backend);
         assert!(item.contains("\"SlugKey\":{\"S\":\"SLUG#s-n-x\"}"), "{item}");
@@ -44,7 +45,12 @@ async fn what_every_write_makes_follows_what_it_is_made_of() {
         // The write requires that the values read for the default are unchanged.
         backend.script(|call| {
             if is_write(call.operation) && call.before == 0 {
-                call.table.update("depot", ["ARTICLE#x", "ARTICLE"], "SET color = :c", json!({ ":c": { "S": "blue" } }));
+                call.table.update(
+                    "depot",
+                    ["ARTICLE#x", "ARTICLE"],
+                    "SET color = :c",
+                    json!({ ":c": { "S": "blue" } }),
+                );
             }
             None
         });
@@ -64,11 +70,13 @@ async fn what_every_write_makes_follows_what_it_is_made_of() {
 async fn a_default_made_of_null_is_no_value() {
     for verb in ["addDraft", "makeDraft"] {
         let backend = Backend::new("depot").await;
-        let is = backend.run(&format!("mutation {{ w: {verb}(id: \"x\", text: null) {{ heading }} }}"), json!({})).await;
+        let is =
+            backend.run(&format!("mutation {{ w: {verb}(id: \"x\", text: null) {{ heading }} }}"), json!({})).await;
         let message = "Draft.heading must not be null, but its default uses a field that is null.";
         assert_eq!((error(&is).0, error(&is).1), ("BAD_USER_INPUT", message), "{verb}");
         assert_eq!(backend.items(), Vec::<String>::new());
-        let is = backend.ok(&format!("mutation {{ w: {verb}(id: \"x\", text: \"t\") {{ heading }} }}"), json!({})).await;
+        let is =
+            backend.ok(&format!("mutation {{ w: {verb}(id: \"x\", text: \"t\") {{ heading }} }}"), json!({})).await;
         assert_eq!(is["w"]["heading"], "About t");
     }
     // For an existing item, the default is not needed.
@@ -105,7 +113,9 @@ async fn an_argument_that_is_not_given_leaves_index_keys_and_guards() {
 #[tokio::test(start_paused = true)]
 async fn a_found_null_is_no_reason_for_a_default() {
     let backend = Backend::new("depot").await;
-    backend.ok("mutation { addTrunk(id: \"x\", name: \"n\") { id } setColor(id: \"x\", color: null) { id } }", json!({})).await;
+    backend
+        .ok("mutation { addTrunk(id: \"x\", name: \"n\") { id } setColor(id: \"x\", color: null) { id } }", json!({}))
+        .await;
     let is = backend.ok("mutation { w: copyTrunk(id: \"x\", newId: \"y\") { id color } }", json!({})).await;
     assert_eq!(is["w"], json!({ "id": "y", "color": null }));
 }
@@ -132,7 +142,9 @@ async fn write_of_many_leaves_out_an_item_that_is_gone_meanwhile() {
     for field in ["refitChairs(owner: \"o\", legs: 3) { id }", "dropThickChairs(owner: \"o\", legs: 4) { id }"] {
         let backend = Backend::new("depot").await;
         for id in ["a", "b"] {
-            backend.ok(&format!("mutation {{ addChair(id: {id:?}, owner: \"o\", legs: 4) {{ id }} }}"), json!({})).await;
+            backend
+                .ok(&format!("mutation {{ addChair(id: {id:?}, owner: \"o\", legs: 4) {{ id }} }}"), json!({}))
+                .await;
         }
         backend.script(|call| {
             if is_write(call.operation) && call.before == 0 {
@@ -154,13 +166,15 @@ async fn an_upsert_makes_the_default_of_what_is_removed_meanwhile() {
         ("ledger", "keepFlag", json!({ "PK": { "S": "Flag#b" }, "SK": { "S": "Flag" } }), "state"),
     ] {
         let backend = Backend::new(name).await;
-        let make = |code: &str| format!("mutation {{ w: {field}(id: \"b\", code: {code:?}) {{ code value: {removed} }} }}");
+        let make =
+            |code: &str| format!("mutation {{ w: {field}(id: \"b\", code: {code:?}) {{ code value: {removed} }} }}");
         let value = backend.ok(&make("one"), json!({})).await["w"]["value"].clone();
         assert!(value.is_string(), "it has a default");
         backend.script(move |call| {
             if is_write(call.operation) && call.before == 0 {
                 let attribute = if name == "ledger" { "StateKey" } else { removed };
-                let update = json!({ "TableName": name, "Key": key, "UpdateExpression": format!("REMOVE {attribute}") });
+                let update =
+                    json!({ "TableName": name, "Key": key, "UpdateExpression": format!("REMOVE {attribute}") });
                 call.table.apply("UpdateItem", update);
             }
             None

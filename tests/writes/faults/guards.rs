@@ -1,5 +1,5 @@
-//! Items whose unique values have no guard, or a guard of another item, because another program wrote them: a guard is deleted by its owner
-//! only, and the write goes on.
+//! Items whose unique values have no guard, or a guard of another item, because another program wrote them: a guard is
+//! deleted by its owner only, and the write goes on.
 
 use super::backend::{Backend, error};
 use serde_json::{Value, json};
@@ -93,7 +93,11 @@ async fn dependents_and_many_items_leave_the_guards_of_others() {
                 .map(|item| item["PK"]["S"].clone())
                 .collect();
             assert_eq!(left.len(), 2, "{count} {field}: {left:?}");
-            assert_eq!(owner(&backend, "Unique#Barrel.mark#mark 1").as_deref(), Some("Hold#other 1"), "{count} {field}");
+            assert_eq!(
+                owner(&backend, "Unique#Barrel.mark#mark 1").as_deref(),
+                Some("Hold#other 1"),
+                "{count} {field}"
+            );
         }
     }
 }

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 const TABLE: &str = "depot";
 
 /// A script in which somebody else writes before the first write.
-fn first(other: impl Fn(&Call<'_>) + Send + Sync + 'static) -> impl Fn(&Call<'_>) -> Option<Reply> + Send + Sync + 'static {
+fn first(
+    other: impl Fn(&Call<'_>) + Send + Sync + 'static,
+) -> impl Fn(&Call<'_>) -> Option<Reply> + Send + Sync + 'static {
     move |call| {
         if is_write(call.operation) && call.before == 0 {
             other(call);
@@ -19,7 +21,10 @@ fn first(other: impl Fn(&Call<'_>) + Send + Sync + 'static) -> impl Fn(&Call<'_>
 async fn depot() -> Backend {
     let backend = Backend::new("depot").await;
     backend
-        .ok("mutation { addRepo(name: \"r\", nextNumber: 5) { name } q: addRepo(name: \"q\", nextNumber: 3) { name } }", json!({}))
+        .ok(
+            "mutation { addRepo(name: \"r\", nextNumber: 5) { name } q: addRepo(name: \"q\", nextNumber: 3) { name } }",
+            json!({}),
+        )
         .await;
     backend.ok("mutation { addVoucher(id: \"v\", code: \"c\", amount: 7) { id } }", json!({})).await;
     backend.ok("mutation { addCard(boardId: \"x\", listId: \"a\", id: \"1\", title: \"t\") { id } }", json!({})).await;
@@ -98,10 +103,15 @@ async fn what_is_found_is_there_when_the_write_is_made() {
 #[tokio::test(start_paused = true)]
 async fn an_item_that_moves_takes_what_came_meanwhile_along() {
     let backend = depot().await;
-    backend.script(first(|call| call.table.update(TABLE, ["BOARD#x", "LIST#a#1"], "SET votes = :v", json!({ ":v": { "N": "8" } }))));
+    backend.script(first(|call| {
+        call.table.update(TABLE, ["BOARD#x", "LIST#a#1"], "SET votes = :v", json!({ ":v": { "N": "8" } }))
+    }));
     let moving = "mutation { w: moveCard(boardId: \"x\", from: \"a\", to: \"b\", id: \"1\") { listId votes } }";
     assert_eq!(backend.ok(moving, json!({})).await["w"], json!({ "listId": "b", "votes": 8 }));
-    assert_eq!(backend.ok("{ cards(boardId: \"x\") { listId votes } }", json!({})).await["cards"], json!([{ "listId": "b", "votes": 8 }]));
+    assert_eq!(
+        backend.ok("{ cards(boardId: \"x\") { listId votes } }", json!({})).await["cards"],
+        json!([{ "listId": "b", "votes": 8 }])
+    );
 }
 
 /// An index that lags behind its table still shows the old item, so the table is read.
@@ -120,7 +130,9 @@ async fn what_an_index_gave_is_held_by_the_tables_key() {
             if call.operation == "Query" && call.body["IndexName"] == "ByCode" {
                 let mut seen = seen.lock().unwrap();
                 if seen.is_none() {
-                    let Reply::Body(_, body) = call.table.apply(call.operation, call.body.clone()) else { panic!("no answer") };
+                    let Reply::Body(_, body) = call.table.apply(call.operation, call.body.clone()) else {
+                        panic!("no answer")
+                    };
                     *seen = Some(body);
                 }
                 return seen.clone().map(|body| Reply::Body(200, body));
@@ -144,7 +156,9 @@ async fn a_filter_of_what_was_found_holds_at_the_moment_of_the_write() {
     let take = "mutation { w: takeOpenVoucher(code: \"c\") { id } }";
     let backend = depot().await;
     backend.ok("mutation { addVoucher(id: \"w\", code: \"c\", amount: 1) { id } }", json!({})).await;
-    backend.script(first(|call| call.table.update(TABLE, ["VOUCHER#v", "VOUCHER"], "SET taken = :t", json!({ ":t": { "BOOL": true } }))));
+    backend.script(first(|call| {
+        call.table.update(TABLE, ["VOUCHER#v", "VOUCHER"], "SET taken = :t", json!({ ":t": { "BOOL": true } }))
+    }));
     assert_eq!(backend.ok(take, json!({})).await["w"]["id"], "w", "the other one is still free");
     let is = backend.run(take, json!({})).await;
     assert_eq!(error(&is).0, "NOT_FOUND");
@@ -158,18 +172,25 @@ async fn a_filter_of_what_was_found_holds_at_the_moment_of_the_write() {
 #[tokio::test(start_paused = true)]
 async fn what_was_found_is_what_is_given() {
     let backend = depot().await;
-    backend.script(first(|call| call.table.update(TABLE, ["VOUCHER#v", "VOUCHER"], "SET amount = :a", json!({ ":a": { "N": "9" } }))));
+    backend.script(first(|call| {
+        call.table.update(TABLE, ["VOUCHER#v", "VOUCHER"], "SET amount = :a", json!({ ":a": { "N": "9" } }))
+    }));
     let is = backend.ok("mutation { w: peekVoucher(code: \"c\", userId: \"u\") { amount } }", json!({})).await;
     assert_eq!(is["w"]["amount"], 9);
     let items = backend.items();
-    assert!(items.iter().any(|item| item.contains("REDEMPTION#v") && item.contains("\"amount\":{\"N\":\"9\"}")), "{items:?}");
+    assert!(
+        items.iter().any(|item| item.contains("REDEMPTION#v") && item.contains("\"amount\":{\"N\":\"9\"}")),
+        "{items:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_move_to_where_the_item_is_is_a_conflict() {
     let backend = depot().await;
     let before = backend.items();
-    let is = backend.run("mutation { w: moveCard(boardId: \"x\", from: \"a\", to: \"a\", id: \"1\") { id } }", json!({})).await;
+    let is = backend
+        .run("mutation { w: moveCard(boardId: \"x\", from: \"a\", to: \"a\", id: \"1\") { id } }", json!({}))
+        .await;
     assert_eq!((error(&is).0, error(&is).1), ("CONFLICT", "This Card already exists."));
     assert_eq!(backend.items(), before);
 }

@@ -1,4 +1,5 @@
-//! Constants are part of an item's identity: a write of one type treats another type's item under the same key as missing.
+//! Constants are part of an item's identity: a write of one type treats another type's item under the same key as
+//! missing.
 
 use super::backend::{Backend, error};
 use serde_json::{Value, json};
@@ -8,7 +9,8 @@ const CHAIR: &str = "mutation { addChair(id: \"x\", owner: \"o\", legs: 4) { id 
 const MISSING: &str = "This Chair does not exist.";
 const TAKEN: &str = "Another item already has the key of this Chair.";
 
-/// Writes of a Chair or a Desk under the key of a Lamp, each with its code and message. An empty code means null without an error.
+/// Writes of a Chair or a Desk under the key of a Lamp, each with its code and message. An empty code means null
+/// without an error.
 const WRITES: &[(&str, &str, &str)] = &[
     ("addChair(id: \"x\", owner: \"o\", legs: 4) { id legs }", "CONFLICT", TAKEN),
     ("setChair(id: \"x\", owner: \"o\", legs: 4) { id legs }", "CONFLICT", TAKEN),
@@ -114,11 +116,13 @@ async fn an_item_of_the_type_is_there_for_its_writes() {
 #[tokio::test(start_paused = true)]
 async fn an_item_without_the_constant_is_of_either_type() {
     let backend = Backend::new("depot").await;
-    let old =
-        json!({ "PK": { "S": "THING#x" }, "SK": { "S": "THING" }, "OwnerKey": { "S": "o" }, "legs": { "N": "4" }, "parts": { "L": [] } });
+    let old = json!({ "PK": { "S": "THING#x" }, "SK": { "S": "THING" }, "OwnerKey": { "S": "o" }, "legs": { "N": "4" }, "parts": { "L": [] } });
     backend.table.put("depot", old);
     assert_eq!(backend.ok("{ chair(id: \"x\") { legs } }", json!({})).await["chair"]["legs"], 4);
-    assert_eq!(backend.ok("mutation { refitChair(id: \"x\", legs: 3) { legs } }", json!({})).await["refitChair"]["legs"], 3);
+    assert_eq!(
+        backend.ok("mutation { refitChair(id: \"x\", legs: 3) { legs } }", json!({})).await["refitChair"]["legs"],
+        3
+    );
     assert_eq!(backend.ok("mutation { dropChair(id: \"x\") { legs } }", json!({})).await["dropChair"]["legs"], 3);
 }
 
@@ -152,7 +156,8 @@ async fn an_item_of_another_type_that_comes_in_between_stays() {
     }
 }
 
-/// Writes of an Order under the key of an older item that is a line by its key, each with its code. An empty code means no error.
+/// Writes of an Order under the key of an older item that is a line by its key, each with its code. An empty code means
+/// no error.
 const WRITES_OF_ORDERS: &[(&str, &str)] = &[
     ("addOrder(userId: \"u\", id: \"a#ITEM#001\") { id }", "CONFLICT"),
     ("setOrder(userId: \"u\", id: \"a#ITEM#001\") { id }", "CONFLICT"),
@@ -169,13 +174,17 @@ const WRITES_OF_ORDERS: &[(&str, &str)] = &[
     ("dropUser(userId: \"u\") { userId }", ""),
 ];
 
-/// An item without the constant that has the key of a more specific type is of that type for every write, without a further call.
+/// An item without the constant that has the key of a more specific type is of that type for every write, without a
+/// further call.
 #[tokio::test(start_paused = true)]
 async fn an_older_item_is_of_the_type_with_the_more_specific_key() {
     for (field, code) in WRITES_OF_ORDERS {
         let backend = Backend::new("orders").await;
         backend.table.put("orders", json!({ "PK": { "S": "USER#u" }, "SK": { "S": "USER" } }));
-        backend.table.put("orders", json!({ "PK": { "S": "USER#u" }, "SK": { "S": "ORDER#a#ITEM#001" }, "note": { "S": "old" } }));
+        backend.table.put(
+            "orders",
+            json!({ "PK": { "S": "USER#u" }, "SK": { "S": "ORDER#a#ITEM#001" }, "note": { "S": "old" } }),
+        );
         let line = backend.items().into_iter().find(|item| item.contains("ITEM"));
         let answer = backend.run(&format!("mutation {{ w: {field} }}"), json!({})).await;
         assert_eq!(error(&answer).0, *code, "{field}: {answer}");
@@ -186,7 +195,9 @@ async fn an_older_item_is_of_the_type_with_the_more_specific_key() {
     let old = |sort: &str| json!({ "PK": { "S": "USER#u" }, "SK": { "S": sort }, "note": { "S": "old" }, "tags": { "L": [] } });
     // Only lines have a number of three digits.
     ["ORDER#a#ITEM#001", "ORDER#a#ITEM#0002", "ORDER#a"].iter().for_each(|sort| backend.table.put("orders", old(sort)));
-    backend.table.put("orders", json!({ "PK": { "S": "USER#u" }, "SK": { "S": "ORDER#a#ITEM#003" }, "kind": { "S": "order" } }));
+    backend
+        .table
+        .put("orders", json!({ "PK": { "S": "USER#u" }, "SK": { "S": "ORDER#a#ITEM#003" }, "kind": { "S": "order" } }));
     for (field, answer) in [
         ("noteLine(userId: \"u\", orderId: \"a\", n: 1, note: \"n\") { note }", json!({ "note": "n" })),
         ("dropLine(userId: \"u\", orderId: \"a\", n: 1) { note }", json!({ "note": "n" })),

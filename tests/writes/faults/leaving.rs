@@ -1,4 +1,5 @@
-//! Clients that hang up during a mutation, over HTTP and over a WebSocket: it runs to its end, and a stopping server waits for it.
+//! Clients that hang up during a mutation, over HTTP and over a WebSocket: it runs to its end, and a stopping server
+//! waits for it.
 
 use super::backend::{Backend, Call, GROUP, is_write};
 use crate::scripted::Reply;
@@ -78,14 +79,19 @@ impl Held {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
-        let served = tokio::spawn(async move { listener::serve(listener, routes, &limits, async { stopped.await.unwrap_or(()) }).await });
+        let served = tokio::spawn(async move {
+            listener::serve(listener, routes, &limits, async { stopped.await.unwrap_or(()) }).await
+        });
         Self { backend, address, stop, served, begun, release }
     }
 
     /// Sends an operation over HTTP and hangs up while it runs. Returns when the server has closed the connection.
     async fn leave(&self, operation: &str, variables: Value) {
         let body = json!({ "query": operation, "variables": variables }).to_string();
-        let head = format!("POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+        let head = format!(
+            "POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
         self.has_begun().await;
@@ -95,13 +101,14 @@ impl Held {
         assert_eq!(String::from_utf8_lossy(&answer), "", "the client left before the answer");
     }
 
-    /// Sends an operation over a WebSocket and abandons it with this message while it runs. Returns when the server has handled the
-    /// message.
+    /// Sends an operation over a WebSocket and abandons it with this message while it runs. Returns when the server has
+    /// handled the message.
     async fn abandon(&self, operation: &str, variables: Value, by: Message) {
         let mut request = format!("ws://{}/graphql/ws", self.address).into_client_request().unwrap();
         request.headers_mut().insert("sec-websocket-protocol", "graphql-transport-ws".parse().unwrap());
         let (mut socket, _) = tokio_tungstenite::connect_async(request).await.unwrap();
-        let subscribe = json!({ "id": "a", "type": "subscribe", "payload": { "query": operation, "variables": variables } });
+        let subscribe =
+            json!({ "id": "a", "type": "subscribe", "payload": { "query": operation, "variables": variables } });
         for message in [json!({ "type": "connection_init" }), subscribe] {
             socket.send(Message::text(message.to_string())).await.unwrap();
         }
@@ -126,7 +133,9 @@ impl Held {
 
     /// The status of another request.
     async fn status(&self) -> u16 {
-        let request = reqwest::Client::new().post(format!("http://{}/graphql", self.address)).header("content-type", "application/json");
+        let request = reqwest::Client::new()
+            .post(format!("http://{}/graphql", self.address))
+            .header("content-type", "application/json");
         request.body(json!({ "query": "{ __typename }" }).to_string()).send().await.unwrap().status().as_u16()
     }
 
@@ -141,7 +150,8 @@ impl Held {
 
 /// One operation that opens thirty accounts.
 fn thirty() -> String {
-    let fields: Vec<String> = (0..30).map(|number| format!("a{number}: open(id: \"{number}\", coins: 1) {{ coins }}")).collect();
+    let fields: Vec<String> =
+        (0..30).map(|number| format!("a{number}: open(id: \"{number}\", coins: 1) {{ coins }}")).collect();
     format!("mutation {{ {} }}", fields.join(" "))
 }
 
@@ -184,8 +194,7 @@ async fn a_delete_whose_client_hangs_up_sweeps() {
     let held = Held::new(backend, first_write).await;
     held.leave("mutation { retire(id: \"a\") { id } }", json!({})).await;
     let s = |text: &str| json!({ "S": text });
-    let entry =
-        json!({ "PK": s("Account#a"), "SK": s("Entry#1"), "text": s("t"), "shelf": s("s"), "state": s("new"), "StateKey": s("s#new") });
+    let entry = json!({ "PK": s("Account#a"), "SK": s("Entry#1"), "text": s("t"), "shelf": s("s"), "state": s("new"), "StateKey": s("s#new") });
     held.backend.table.put("ledger", entry);
     assert_eq!(held.end().await.items(), Vec::<String>::new());
 }

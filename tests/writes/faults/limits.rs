@@ -59,7 +59,8 @@ async fn an_item_has_400_kilobytes_and_no_more() {
     let large = "x".repeat(420_000);
     // Put, alone and in a transaction.
     let backend = Backend::new("ledger").await;
-    let enter = "mutation ($t: String!) { enter(owner: \"a\", no: \"1\", text: $t, shelf: \"s\", state: \"new\") { no } }";
+    let enter =
+        "mutation ($t: String!) { enter(owner: \"a\", no: \"1\", text: $t, shelf: \"s\", state: \"new\") { no } }";
     let answer = backend.run(enter, json!({ "t": large })).await;
     assert_eq!(error(&answer), ("LIMIT_EXCEEDED", ITEM, "[\"enter\"]".to_owned()));
     let page = "mutation ($t: String!) { createPage(id: \"p\", title: $t) { id } }";
@@ -69,14 +70,14 @@ async fn an_item_has_400_kilobytes_and_no_more() {
     for count in [1, 2] {
         let backend = entries(count).await;
         let before = backend.items();
-        let answer = backend.run("mutation ($t: String!) { mark(owner: \"a\", text: $t) { no } }", json!({ "t": large })).await;
+        let answer =
+            backend.run("mutation ($t: String!) { mark(owner: \"a\", text: $t) { no } }", json!({ "t": large })).await;
         assert_eq!(error(&answer), ("LIMIT_EXCEEDED", ITEM, "[\"mark\"]".to_owned()), "{count}");
         assert_eq!(backend.items(), before);
     }
     // Grown element by element.
     let backend = Backend::new("pantry").await;
-    let food =
-        "mutation ($g: ID!, $c: ID!, $k: String!) { addFood(groupId: $g, containerId: $c, input: { name: \"F\", category: $k }) { id } }";
+    let food = "mutation ($g: ID!, $c: ID!, $k: String!) { addFood(groupId: $g, containerId: $c, input: { name: \"F\", category: $k }) { id } }";
     backend.ok(food, json!({ "g": GROUP, "c": CONTAINER, "k": "x".repeat(300_000) })).await;
     let before = backend.items();
     let answer = backend.run(food, json!({ "g": GROUP, "c": CONTAINER, "k": "x".repeat(150_000) })).await;

@@ -1,5 +1,5 @@
-//! A write is made, its answer is lost, and somebody else writes before another attempt could: nothing that others were told is undone, and
-//! nothing is done twice.
+//! A write is made, its answer is lost, and somebody else writes before another attempt could: nothing that others were
+//! told is undone, and nothing is done twice.
 
 use super::backend::{Backend, Call, Table, error, is_write};
 use crate::scripted::{LOST, Reply};
@@ -32,7 +32,9 @@ fn cases() -> Vec<(&'static [&'static str], &'static str, Other)> {
         (&[], ACCOUNT, theirs),
         (&[], PAGE, |table| table.delete(TABLE, ["Page#p", "Page"])),
         (&[ACCOUNT], "mutation { reopen(id: \"a\", coins: 3) { coins } }", theirs),
-        (&[ACCOUNT], "mutation { reopen(id: \"a\", coins: 3) { coins } }", |table| table.delete(TABLE, ["Account#a", "Account"])),
+        (&[ACCOUNT], "mutation { reopen(id: \"a\", coins: 3) { coins } }", |table| {
+            table.delete(TABLE, ["Account#a", "Account"])
+        }),
         // Updates, and a later value.
         (&[ACCOUNT], "mutation { refund(id: \"a\", coins: 3) { coins } }", theirs),
         (&[ACCOUNT], "mutation { buy(id: \"a\", cost: 3) { coins } }", theirs),
@@ -102,7 +104,10 @@ async fn prepared(operations: &[&str]) -> Backend {
 #[track_caller]
 fn assert_open(answer: &Value, what: &str) {
     let (code, message, _) = error(answer);
-    assert!(["UNAVAILABLE", "TIMEOUT"].contains(&code) && message.contains("may or may not have been made"), "{what}: {answer}");
+    assert!(
+        ["UNAVAILABLE", "TIMEOUT"].contains(&code) && message.contains("may or may not have been made"),
+        "{what}: {answer}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -134,7 +139,8 @@ async fn concurrent_puts_of_equal_items_one_wins() {
     let backend = prepared(&["mutation { writeNote(id: \"n\", amount: \"1\", ratio: 1) { id } }"]).await;
     let theirs = |table: &Table| table.update(TABLE, ["Note#n", "Note"], "SET #lines = :l", lines(&["5"]));
     backend.script(lost(false, theirs, || Reply::Reset));
-    let answer = backend.run("mutation { addLine(id: \"n\", weight: \"5\", text: \"theirs\") { id } }", json!({})).await;
+    let answer =
+        backend.run("mutation { addLine(id: \"n\", weight: \"5\", text: \"theirs\") { id } }", json!({})).await;
     assert_open(&answer, "an equal element of somebody else");
 }
 
@@ -155,14 +161,21 @@ async fn a_generated_value_in_the_item_tells_that_the_write_was_made() {
         let backend = prepared(&[]).await;
         backend.script(lost(true, |_| {}, reply));
         let answer = backend.ok(book, json!({})).await;
-        assert_eq!((answer["w"]["text"].as_str(), backend.writes(), backend.items().len()), (Some("t"), 1, 1), "{trouble}");
+        assert_eq!(
+            (answer["w"]["text"].as_str(), backend.writes(), backend.items().len()),
+            (Some("t"), 1, 1),
+            "{trouble}"
+        );
         backend.script(lost(true, retitled, reply));
         let id = answer["w"]["id"].as_str().unwrap();
         // Later changes of others show, as in any answer that is read after the write.
-        let answer = backend.ok(&format!("mutation {{ w: reword(id: \"{id}\", text: \"mine\") {{ text }} }}"), json!({})).await;
+        let answer =
+            backend.ok(&format!("mutation {{ w: reword(id: \"{id}\", text: \"mine\") {{ text }} }}"), json!({})).await;
         assert_eq!((answer["w"]["text"].as_str(), backend.writes()), (Some("theirs"), 1), "{trouble}");
         backend.script(lost(true, retitled, reply));
-        let answer = backend.ok(&format!("mutation {{ w: tear(id: \"{id}\", seat: 4) {{ stubs {{ seat }} }} }}"), json!({})).await;
+        let answer = backend
+            .ok(&format!("mutation {{ w: tear(id: \"{id}\", seat: 4) {{ stubs {{ seat }} }} }}"), json!({}))
+            .await;
         assert_eq!((&answer["w"]["stubs"], backend.writes()), (&json!([{ "seat": 4 }]), 1), "{trouble}");
         // An item that is not there was never made, or somebody has deleted it.
         let backend = prepared(&[]).await;
@@ -174,8 +187,8 @@ async fn a_generated_value_in_the_item_tells_that_the_write_was_made() {
     }
 }
 
-/// Kinds of writes and the form of single ones: how many of a hundred end open if one answer in a hundred is lost, half of them of writes that
-/// were made. docs/language.md has these shares.
+/// Kinds of writes and the form of single ones: how many of a hundred end open if one answer in a hundred is lost, half
+/// of them of writes that were made. docs/language.md has these shares.
 const SHARES: [(&str, &str, SingleWrites, RangeInclusive<f64>); 10] = [
     ("put", "mutation ($k: ID!) { open(id: $k, coins: 1) { coins } }", SingleWrites::Call, 0.5..=1.5),
     ("put with a generated value", "mutation { book(text: \"t\") { id } }", SingleWrites::Call, 0.2..=0.8),
@@ -183,9 +196,24 @@ const SHARES: [(&str, &str, SingleWrites, RangeInclusive<f64>); 10] = [
     ("update", "mutation { refund(id: \"a\", coins: 1) { coins } }", SingleWrites::Call, 0.5..=1.5),
     ("update that counts", "mutation { retitle(id: \"p\", title: \"t\") { version } }", SingleWrites::Call, 0.5..=1.5),
     ("delete", "mutation ($k: ID!) { settle(id: $k) { coins } }", SingleWrites::Call, 0.5..=1.5),
-    ("transaction", "mutation { transfer(from: \"a\", to: \"b\", amount: 0) { coins } }", SingleWrites::Call, 0.0..=0.0),
-    ("put as a transaction", "mutation ($k: ID!) { open(id: $k, coins: 1) { coins } }", SingleWrites::Transaction, 0.0..=0.0),
-    ("update as a transaction", "mutation { retitle(id: \"p\", title: \"t\") { version } }", SingleWrites::Transaction, 0.0..=0.0),
+    (
+        "transaction",
+        "mutation { transfer(from: \"a\", to: \"b\", amount: 0) { coins } }",
+        SingleWrites::Call,
+        0.0..=0.0,
+    ),
+    (
+        "put as a transaction",
+        "mutation ($k: ID!) { open(id: $k, coins: 1) { coins } }",
+        SingleWrites::Transaction,
+        0.0..=0.0,
+    ),
+    (
+        "update as a transaction",
+        "mutation { retitle(id: \"p\", title: \"t\") { version } }",
+        SingleWrites::Transaction,
+        0.0..=0.0,
+    ),
     ("delete as a transaction", "mutation { settled(id: \"a\") { coins } }", SingleWrites::Transaction, 0.0..=0.0),
 ];
 

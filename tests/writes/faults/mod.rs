@@ -1,14 +1,16 @@
-//! Mutations on a table that misbehaves below the AWS SDK: each ends in the right result or the right error, and never in a double effect.
+//! Mutations on a table that misbehaves below the AWS SDK: each ends in the right result or the right error, and never
+//! in a double effect.
 //!
-//! `backend` is a gateway on an engine; a script can replace the engine's answers. `troubles` tries every kind of write with every kind of
-//! trouble, `races` changes by others between a write's reads and its calls, `cascades` deletes that a transaction cannot hold, `orphans`
-//! items that are put while their parent is deleted, `copies` replicated items, `identity` items of several types under one key, `guards` unique
-//! values that several items have, `held` items that `@find` found, `lost_answers` writes of others between an attempt and its answer,
-//! `defaults` values that nothing sets, `rules` constraints, `limits` the sizes that DynamoDB allows, `unfit` changes that an item does not
-//! allow, `unreadable` items with values that no field of theirs can read, `places` the places in which an item of another program has a
-//! field, `nulls` the forms in which another program stores values, and `order` several writes of one operation. Time is paused: nothing
-//! sleeps. `leaving` tests
-//! clients that hang up, over real sockets and in real time; it waits only for events.
+//! `backend` is a gateway on an engine; a script can replace the engine's answers. `troubles` tries every kind of write
+//! with every kind of trouble, `races` changes by others between a write's reads and its calls, `cascades` deletes that
+//! a transaction cannot hold, `orphans` items that are put while their parent is deleted, `copies` replicated items,
+//! `identity` items of several types under one key, `guards` unique values that several items have, `held` items that
+//! `@find` found, `lost_answers` writes of others between an attempt and its answer, `defaults` values that nothing
+//! sets, `rules` constraints, `limits` the sizes that DynamoDB allows, `unfit` changes that an item does not allow,
+//! `unreadable` items with values that no field of theirs can read, `places` the places in which an item of another
+//! program has a field, `nulls` the forms in which another program stores values, and `order` several writes of one
+//! operation. Time is paused: nothing sleeps. `leaving` tests clients that hang up, over real sockets and in real time;
+//! it waits only for events.
 
 mod backend;
 mod cascades;

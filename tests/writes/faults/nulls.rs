@@ -1,5 +1,6 @@
-//! A null that another program stored counts as a missing attribute: every write does of it what it does of an item without it. And where
-//! another program stored a value in a type that a field reads but does not write, that type stays.
+//! A null that another program stored counts as a missing attribute: every write does of it what it does of an item
+//! without it. And where another program stored a value in a type that a field reads but does not write, that type
+//! stays.
 
 use super::backend::{Backend, error, is_write};
 use serde_json::{Map, Value, json};
@@ -115,7 +116,11 @@ fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
             let is_null = |value: &Value| value["NULL"] == true;
-            members.iter().filter(|(_, value)| !is_null(value)).map(|(name, value)| (name.clone(), without_nulls(value))).collect()
+            members
+                .iter()
+                .filter(|(_, value)| !is_null(value))
+                .map(|(name, value)| (name.clone(), without_nulls(value)))
+                .collect()
         }
         other => other.clone(),
     }
@@ -171,10 +176,9 @@ async fn a_null_that_goes_or_comes_meanwhile_is_seen() {
 async fn a_usual_write_costs_what_it_did() {
     let backend = Backend::of_text(SCHEMA).await;
     backend.table.put("books", book("1", &[], false));
-    for (write, _) in WRITES
-        .iter()
-        .filter(|(write, _)| !["both", "expect", "if", "take", "word(", "addTotal(id: \"1\", n: -"].iter().any(|no| write.starts_with(no)))
-    {
+    for (write, _) in WRITES.iter().filter(|(write, _)| {
+        !["both", "expect", "if", "take", "word(", "addTotal(id: \"1\", n: -"].iter().any(|no| write.starts_with(no))
+    }) {
         backend.calm();
         backend.ok(&format!("mutation {{ w: {write} }}"), json!({})).await;
         assert_eq!(backend.operations(), ["UpdateItem"], "{write}");
@@ -192,7 +196,11 @@ async fn the_type_in_which_a_value_is_stored_stays() {
         (json!({ "owner": { "N": "42" } }), "setOwner(id: \"1\", owner: \"ann\") { owner }", Err(number)),
         (json!({ "owner": { "N": "42" } }), "setOwner(id: \"1\", owner: null) { owner }", Ok(Value::Null)),
         (json!({ "owner": { "S": "42" } }), "setOwner(id: \"1\", owner: \"43\") { owner }", Ok(json!({ "S": "43" }))),
-        (json!({ "owner": { "NULL": true } }), "setOwner(id: \"1\", owner: \"43\") { owner }", Ok(json!({ "S": "43" }))),
+        (
+            json!({ "owner": { "NULL": true } }),
+            "setOwner(id: \"1\", owner: \"43\") { owner }",
+            Ok(json!({ "S": "43" })),
+        ),
         (json!({}), "setOwner(id: \"1\", owner: \"43\") { owner }", Ok(json!({ "S": "43" }))),
         (json!({ "owner": { "N": "42" } }), "give(id: \"1\", owner: \"43\") { owner }", Ok(json!({ "N": "43" }))),
         (
@@ -200,23 +208,43 @@ async fn the_type_in_which_a_value_is_stored_stays() {
             "give(id: \"1\", owner: \"x\") { owner }",
             Err("Argument \"owner\" does not fit its use in the update: "),
         ),
-        (json!({ "owners": { "NS": ["1"] } }), "setOwners(id: \"1\", owners: [\"2\"]) { owner }", Ok(json!({ "NS": ["2"] }))),
+        (
+            json!({ "owners": { "NS": ["1"] } }),
+            "setOwners(id: \"1\", owners: [\"2\"]) { owner }",
+            Ok(json!({ "NS": ["2"] })),
+        ),
         (json!({ "owners": { "NS": ["1"] } }), "setOwners(id: \"1\", owners: [\"2\", \"a\"]) { owner }", Err(numbers)),
         (
             json!({ "owners": { "L": [{ "S": "a" }] } }),
             "setOwners(id: \"1\", owners: [\"2\"]) { owner }",
             Ok(json!({ "L": [{ "S": "2" }] })),
         ),
-        (json!({ "owners": { "SS": ["a"] } }), "setOwners(id: \"1\", owners: [\"2\"]) { owner }", Ok(json!({ "SS": ["2"] }))),
+        (
+            json!({ "owners": { "SS": ["a"] } }),
+            "setOwners(id: \"1\", owners: [\"2\"]) { owner }",
+            Ok(json!({ "SS": ["2"] })),
+        ),
         (
             json!({ "readers": { "L": [{ "N": "1" }] } }),
             "setReaders(id: \"1\", readers: [\"2\", \"3\"]) { readers }",
             Ok(json!({ "L": [{ "N": "2" }, { "N": "3" }] })),
         ),
-        (json!({ "readers": { "L": [{ "N": "1" }] } }), "setReaders(id: \"1\", readers: [\"2\", \"x\"]) { readers }", Err(number)),
+        (
+            json!({ "readers": { "L": [{ "N": "1" }] } }),
+            "setReaders(id: \"1\", readers: [\"2\", \"x\"]) { readers }",
+            Err(number),
+        ),
         (json!({}), "setReaders(id: \"1\", readers: [\"2\"]) { readers }", Ok(json!({ "L": [{ "S": "2" }] }))),
-        (json!({ "tags": { "L": [] } }), "setTags(id: \"1\", tags: [\"a\"]) { tags }", Ok(json!({ "L": [{ "S": "a" }] }))),
-        (json!({ "tags": { "L": [] } }), "retag(id: \"1\", tags: [\"a\"]) { tags }", Ok(json!({ "L": [{ "S": "a" }] }))),
+        (
+            json!({ "tags": { "L": [] } }),
+            "setTags(id: \"1\", tags: [\"a\"]) { tags }",
+            Ok(json!({ "L": [{ "S": "a" }] })),
+        ),
+        (
+            json!({ "tags": { "L": [] } }),
+            "retag(id: \"1\", tags: [\"a\"]) { tags }",
+            Ok(json!({ "L": [{ "S": "a" }] })),
+        ),
         (json!({ "tags": { "SS": ["b"] } }), "retag(id: \"1\", tags: [\"a\"]) { tags }", Ok(json!({ "SS": ["a"] }))),
     ] {
         let mut item = book("1", &[], false);
@@ -227,7 +255,10 @@ async fn the_type_in_which_a_value_is_stored_stays() {
         match expected {
             Ok(value) => {
                 assert_eq!(answer["errors"], Value::Null, "{stored} {write}: {answer}");
-                let name = ["owners", "tags", "owner", "readers"].into_iter().find(|name| write.contains(&format!("{name}:"))).unwrap();
+                let name = ["owners", "tags", "owner", "readers"]
+                    .into_iter()
+                    .find(|name| write.contains(&format!("{name}:")))
+                    .unwrap();
                 assert_eq!(backend.table.scan("books")[0][name], value, "{stored} {write}");
             }
             Err(why) => {
@@ -242,7 +273,9 @@ async fn the_type_in_which_a_value_is_stored_stays() {
         let mut item = book("1", &[], false);
         item["lines"] = json!({ "L": [{ "M": { "no": { "S": "1" }, "owner": { "N": "1" } } }] });
         backend.table.put("books", item);
-        backend.run(&format!("mutation {{ changeLine(id: \"1\", no: \"1\", owner: \"{owner}\") {{ id }} }}"), json!({})).await;
+        backend
+            .run(&format!("mutation {{ changeLine(id: \"1\", no: \"1\", owner: \"{owner}\") {{ id }} }}"), json!({}))
+            .await;
         assert_eq!(backend.table.scan("books")[0]["lines"]["L"][0]["M"]["owner"], kept, "{owner}");
     }
 }

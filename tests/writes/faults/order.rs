@@ -43,7 +43,9 @@ async fn a_field_that_must_not_be_null_ends_the_operation() {
     assert_eq!(error(&answer), ("NOT_FOUND", "There is no such user.", "[\"second\"]".to_owned()));
     assert_eq!(answer["data"], Value::Null);
     let items = backend.items().join("\n");
-    assert!(items.contains("\"Before\"") && !items.contains("\"After\"") && !items.contains("\"GroupName\":{\"S\":\"G\"}"));
+    assert!(
+        items.contains("\"Before\"") && !items.contains("\"After\"") && !items.contains("\"GroupName\":{\"S\":\"G\"}")
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -59,7 +61,13 @@ async fn after_the_deadline_nothing_more_is_written() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|error| (error["extensions"]["code"].as_str().unwrap(), error["message"].as_str().unwrap(), error["path"].to_string()))
+        .map(|error| {
+            (
+                error["extensions"]["code"].as_str().unwrap(),
+                error["message"].as_str().unwrap(),
+                error["path"].to_string(),
+            )
+        })
         .collect();
     let open = "The table did not answer, so the change may or may not have been made. Check before you repeat it.";
     let late = "The table did not answer in time.";
@@ -89,7 +97,10 @@ async fn all_broken_constraints_are_told_and_nothing_is_sent() {
     let operation = "mutation { createUser(name: \"\", email: \"nobody\") { id } }";
     let answer = backend.run(operation, json!({})).await;
     let errors = answer["errors"].as_array().unwrap();
-    assert!(errors.len() == 2 && errors.iter().all(|error| error["extensions"]["code"] == "BAD_USER_INPUT"), "{answer}");
+    assert!(
+        errors.len() == 2 && errors.iter().all(|error| error["extensions"]["code"] == "BAD_USER_INPUT"),
+        "{answer}"
+    );
     assert!(errors.iter().all(|error| error["path"] == json!(["createUser"])), "{answer}");
     assert_eq!(backend.operations(), Vec::<String>::new());
 }
@@ -113,8 +124,7 @@ async fn what_a_write_costs_is_told() {
     let (calls, read, write) = explained(&backend, create, json!({})).await;
     assert_eq!((calls, read), (vec!["TransactWriteItems 2".to_owned()], 0.0));
     assert!(write >= 4.0, "two items, each for two units and the user's index besides: {write}");
-    let food =
-        "mutation ($g: ID!, $c: ID!) { addFood(groupId: $g, containerId: $c, input: { name: \"F\", category: \"c\" }) { group { name } } }";
+    let food = "mutation ($g: ID!, $c: ID!) { addFood(groupId: $g, containerId: $c, input: { name: \"F\", category: \"c\" }) { group { name } } }";
     let (calls, read, write) = explained(&backend, food, json!({ "g": GROUP, "c": CONTAINER })).await;
     assert_eq!(calls[0], "TransactWriteItems 2");
     assert!(calls.len() > 1 && read > 0.0 && write >= 1.0, "{calls:?} {read} {write}");
@@ -123,14 +133,18 @@ async fn what_a_write_costs_is_told() {
     assert_eq!(explained(&backend, rename, json!({ "g": GROUP })).await, (vec!["UpdateItem 1".to_owned()], 0.0, 1.0));
 }
 
-/// Items that a transaction needs, and whose keys the arguments give, are read in one BatchGetItem, including the item of `@find`.
+/// Items that a transaction needs, and whose keys the arguments give, are read in one BatchGetItem, including the item
+/// of `@find`.
 #[tokio::test(start_paused = true)]
 async fn items_that_a_write_needs_are_read_together() {
     let backend = Backend::new("ledger").await;
     backend.ok("mutation { launch(id: \"s\") { id } }", json!({})).await;
     backend.ok("mutation { enlist(a: \"x\", mail: \"x\", b: \"y\", other: \"y\") }", json!({})).await;
     backend.calm();
-    assert_eq!(backend.ok("mutation { pay(a: \"x\", b: \"y\", ship: \"s\") }", json!({})).await, json!({ "pay": true }));
+    assert_eq!(
+        backend.ok("mutation { pay(a: \"x\", b: \"y\", ship: \"s\") }", json!({})).await,
+        json!({ "pay": true })
+    );
     assert_eq!(backend.operations(), ["BatchGetItem", "TransactWriteItems"]);
     assert_eq!(backend.items().len(), 1, "the ship");
 }
@@ -139,11 +153,24 @@ async fn items_that_a_write_needs_are_read_together() {
 #[tokio::test(start_paused = true)]
 async fn a_single_write_as_a_transaction_costs_twice() {
     for (field, by_call, by_transaction) in [
-        ("open(id: \"n\", coins: 1) { coins }", (vec!["PutItem 1"], 0.0, 1.0), (vec!["TransactWriteItems 1"], 0.0, 2.0)),
-        ("refund(id: \"a\", coins: 1) { coins }", (vec!["UpdateItem 1"], 0.0, 1.0), (vec!["TransactWriteItems 1", "GetItem 1"], 1.0, 2.0)),
-        ("settled(id: \"a\") { coins }", (vec!["DeleteItem 1"], 0.0, 1.0), (vec!["GetItem 1", "TransactWriteItems 1"], 1.0, 2.0)),
+        (
+            "open(id: \"n\", coins: 1) { coins }",
+            (vec!["PutItem 1"], 0.0, 1.0),
+            (vec!["TransactWriteItems 1"], 0.0, 2.0),
+        ),
+        (
+            "refund(id: \"a\", coins: 1) { coins }",
+            (vec!["UpdateItem 1"], 0.0, 1.0),
+            (vec!["TransactWriteItems 1", "GetItem 1"], 1.0, 2.0),
+        ),
+        (
+            "settled(id: \"a\") { coins }",
+            (vec!["DeleteItem 1"], 0.0, 1.0),
+            (vec!["GetItem 1", "TransactWriteItems 1"], 1.0, 2.0),
+        ),
     ] {
-        for (form, (calls, read, write)) in [(SingleWrites::Call, by_call), (SingleWrites::Transaction, by_transaction)] {
+        for (form, (calls, read, write)) in [(SingleWrites::Call, by_call), (SingleWrites::Transaction, by_transaction)]
+        {
             let backend = Backend::with("ledger", form).await;
             backend.ok("mutation { open(id: \"a\", coins: 0) { coins } }", json!({})).await;
             let is = explained(&backend, &format!("mutation {{ {field} }}"), json!({})).await;

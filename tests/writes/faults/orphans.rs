@@ -51,7 +51,8 @@ fn left(backend: &Backend) -> Vec<String> {
     backend.items().into_iter().filter(|item| item.contains(USER) || item.contains(&post_key())).collect()
 }
 
-/// A comment is put before any of the delete's calls, as long as its post exists: for a delete in one transaction, and for a larger one.
+/// A comment is put before any of the delete's calls, as long as its post exists: for a delete in one transaction, and
+/// for a larger one.
 #[tokio::test(start_paused = true)]
 async fn a_comment_that_comes_in_while_its_post_goes_does_not_stay() {
     for comments in [1, 120] {
@@ -113,19 +114,20 @@ async fn a_delete_whose_answer_is_lost_is_swept() {
     assert_eq!(backend.items(), Vec::<String>::new());
 }
 
-/// The delete loses its answer, and its second attempt loses a race. What the first attempt deleted is still swept after the third.
+/// The delete loses its answer, and its second attempt loses a race. What the first attempt deleted is still swept
+/// after the third.
 #[tokio::test(start_paused = true)]
 async fn a_delete_whose_answer_is_lost_is_swept_after_a_lost_race() {
     let backend = Backend::new("ledger").await;
     let open = "mutation { open(id: \"a\", coins: 0) { id } }";
     backend.ok(open, json!({})).await;
     let account = |open: bool| json!({ "PK": s("Account#a"), "SK": s("Account"), "coins": { "N": "0" }, "open": { "BOOL": open } });
-    let late =
-        json!({ "PK": s("Account#a"), "SK": s("Entry#late"), "text": s("t"), "shelf": s("s"), "state": s("new"), "StateKey": s("s#new") });
+    let late = json!({ "PK": s("Account#a"), "SK": s("Entry#late"), "text": s("t"), "shelf": s("s"), "state": s("new"), "StateKey": s("s#new") });
     let raced = std::sync::Arc::new(AtomicUsize::new(0));
     let races = raced.clone();
     backend.script(move |call| match call.operation {
-        // The first attempt deletes the account. An entry is put at the same time, and somebody opens the account again.
+        // The first attempt deletes the account. An entry is put at the same time, and somebody opens the account
+        // again.
         "DeleteItem" if call.before == 0 => {
             call.table.put("ledger", late.clone());
             call.table.apply(call.operation, call.body.clone());

@@ -1,5 +1,5 @@
-//! A field is read wherever the item has it: in its own attribute, in the primary key, in the key of an index, or in an attribute of its
-//! name. Every way to an item reads the same, and so does every write.
+//! A field is read wherever the item has it: in its own attribute, in the primary key, in the key of an index, or in an
+//! attribute of its name. Every way to an item reads the same, and so does every write.
 
 use super::backend::Backend;
 use serde_json::{Value, json};
@@ -96,7 +96,10 @@ async fn a_field_is_read_wherever_the_item_has_it() {
     ] {
         let backend = task(item.clone()).await;
         assert_eq!(read(&backend, &indexes).await, with(fields.clone()), "{item}");
-        let copied = backend.ok(&format!("mutation {{ copy(id: \"1\", newId: \"2\") {{ {FIELDS} }} }}"), json!({})).await["copy"].clone();
+        let copied = backend
+            .ok(&format!("mutation {{ copy(id: \"1\", newId: \"2\") {{ {FIELDS} }} }}"), json!({}))
+            .await["copy"]
+            .clone();
         let mut expected = with(fields);
         expected["id"] = json!("2");
         assert_eq!(copied, expected, "{item}");
@@ -146,7 +149,12 @@ async fn what_told_a_value_is_a_condition_of_the_write() {
     let backend = task(json!({ "DueKey": s("2026-11-20#003"), "OwnerKey": s("OWNER#ann") })).await;
     backend.script(|call| {
         if call.operation == "UpdateItem" && call.before == 0 {
-            call.table.update("tasks", ["TASK#1", "TASK"], "SET DueKey = :k", json!({ ":k": { "S": "2026-11-21#003" } }));
+            call.table.update(
+                "tasks",
+                ["TASK#1", "TASK"],
+                "SET DueKey = :k",
+                json!({ ":k": { "S": "2026-11-21#003" } }),
+            );
         }
         None
     });

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 const TABLE: &str = "nishiki-table-dev-db";
 
 /// A script in which somebody else writes before the first write.
-fn first(other: impl Fn(&Call<'_>) + Send + Sync + 'static) -> impl Fn(&Call<'_>) -> Option<Reply> + Send + Sync + 'static {
+fn first(
+    other: impl Fn(&Call<'_>) + Send + Sync + 'static,
+) -> impl Fn(&Call<'_>) -> Option<Reply> + Send + Sync + 'static {
     move |call| {
         if is_write(call.operation) && call.before == 0 {
             other(call);
@@ -28,27 +30,38 @@ async fn an_element_is_followed_to_its_new_place() {
             "mutation ($g: ID!, $c: ID!, $f: ID!) { updateFood(groupId: $g, containerId: $c, foodId: $f, input: { name: \"New\" }) { foods { name } } }",
             false,
         ),
-        ("mutation ($g: ID!, $c: ID!, $f: ID!) { removeFood(groupId: $g, containerId: $c, foodId: $f) { foods { name } } }", true),
+        (
+            "mutation ($g: ID!, $c: ID!, $f: ID!) { removeFood(groupId: $g, containerId: $c, foodId: $f) { foods { name } } }",
+            true,
+        ),
     ] {
         let backend = Backend::new("pantry").await;
         let read = backend.ok(foods, json!({ "g": GROUP, "c": CONTAINER })).await;
         let id = read["group"]["container"]["foods"][1]["id"].clone();
-        backend.script(first(|call| call.table.update(TABLE, [CONTAINER, "Container"], "REMOVE Foods[0]", Value::Null)));
+        backend
+            .script(first(|call| call.table.update(TABLE, [CONTAINER, "Container"], "REMOVE Foods[0]", Value::Null)));
         backend.ok(operation, json!({ "g": GROUP, "c": CONTAINER, "f": id })).await;
         assert_eq!(backend.writes(), 2, "the first lost the race");
         let names = backend.ok(foods, json!({ "g": GROUP, "c": CONTAINER })).await;
-        let names: Vec<&str> =
-            names["group"]["container"]["foods"].as_array().unwrap().iter().map(|food| food["name"].as_str().unwrap()).collect();
+        let names: Vec<&str> = names["group"]["container"]["foods"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|food| food["name"].as_str().unwrap())
+            .collect();
         assert_eq!(names, if removed { vec!["Leftover lentil soup"] } else { vec!["New", "Leftover lentil soup"] });
         // A removed element is missing.
         let backend = Backend::new("pantry").await;
-        backend.script(first(|call| call.table.update(TABLE, [CONTAINER, "Container"], "REMOVE Foods[1]", Value::Null)));
+        backend
+            .script(first(|call| call.table.update(TABLE, [CONTAINER, "Container"], "REMOVE Foods[1]", Value::Null)));
         let answer = backend.run(operation, json!({ "g": GROUP, "c": CONTAINER, "f": id })).await;
         let (code, message, _) = error(&answer);
         assert_eq!((code, message), ("NOT_FOUND", "This Food does not exist."));
         // An element of a deleted item is missing, too.
         backend.script(first(|call| call.table.delete(TABLE, [CONTAINER, "Container"])));
-        let answer = backend.run(operation, json!({ "g": GROUP, "c": CONTAINER, "f": read["group"]["container"]["foods"][0]["id"] })).await;
+        let answer = backend
+            .run(operation, json!({ "g": GROUP, "c": CONTAINER, "f": read["group"]["container"]["foods"][0]["id"] }))
+            .await;
         let (code, message, _) = error(&answer);
         assert_eq!((code, message), ("NOT_FOUND", "This Container does not exist."));
         assert!(!has(&backend, &["\"SK\":{\"S\":\"Container\"}"]), "nothing is made anew");
@@ -58,13 +71,18 @@ async fn an_element_is_followed_to_its_new_place() {
 #[tokio::test(start_paused = true)]
 async fn a_read_value_in_an_index_key_is_read_again() {
     let backend = Backend::new("ledger").await;
-    backend.ok("mutation { enter(owner: \"a\", no: \"1\", text: \"t\", shelf: \"s\", state: \"new\") { no } }", json!({})).await;
+    backend
+        .ok("mutation { enter(owner: \"a\", no: \"1\", text: \"t\", shelf: \"s\", state: \"new\") { no } }", json!({}))
+        .await;
     backend.script(first(|call| {
         let values = json!({ ":s": { "S": "other" }, ":k": { "S": "other#new" } });
         call.table.update("ledger", ["Account#a", "Entry#1"], "SET shelf = :s, StateKey = :k", values);
     }));
     backend.ok("mutation { restate(owner: \"a\", no: \"1\", state: \"old\") { no } }", json!({})).await;
-    assert!(has(&backend, &["\"StateKey\":{\"S\":\"other#old\"}", "\"shelf\":{\"S\":\"other\"}", "\"state\":{\"S\":\"old\"}"]));
+    assert!(has(
+        &backend,
+        &["\"StateKey\":{\"S\":\"other#old\"}", "\"shelf\":{\"S\":\"other\"}", "\"state\":{\"S\":\"old\"}"]
+    ));
 }
 
 #[tokio::test(start_paused = true)]
@@ -84,7 +102,8 @@ async fn a_guard_follows_the_address_that_its_owner_has() {
         }));
         let answer = backend.ok(change, json!({ "e": "new@example.com" })).await;
         assert_eq!(answer["changeEmail"]["email"], "new@example.com", "{other}");
-        let guards: Vec<String> = backend.items().into_iter().filter(|item| item.contains("Unique#") && item.contains(USER)).collect();
+        let guards: Vec<String> =
+            backend.items().into_iter().filter(|item| item.contains("Unique#") && item.contains(USER)).collect();
         assert!(guards.len() == 1 && guards[0].contains("#new@example.com"), "{guards:?}");
     }
     // Somebody else takes the address.
@@ -113,7 +132,12 @@ async fn an_invitation_that_is_changed_or_goes_while_one_joins_lets_nobody_in() 
     let variables = json!({ "h": invitation["invite"]["hash"] });
     let before = backend.items().len();
     backend.script(first(|call| {
-        call.table.update(TABLE, [GROUP, "InvitationLinkHash"], "SET InvitationLinkHash = :h", json!({ ":h": { "S": "another" } }));
+        call.table.update(
+            TABLE,
+            [GROUP, "InvitationLinkHash"],
+            "SET InvitationLinkHash = :h",
+            json!({ ":h": { "S": "another" } }),
+        );
     }));
     let answer = backend.run(join, variables.clone()).await;
     let (code, message, path) = error(&answer);
@@ -138,7 +162,8 @@ async fn a_stale_version_is_told_with_the_present_one() {
         let backend = Backend::new("ledger").await;
         backend.ok("mutation { createPage(id: \"p\", title: \"one\") { version } }", json!({})).await;
         let values = || json!({ ":v": { "N": "7" } });
-        backend.script(first(move |call| call.table.update("ledger", ["Page#p", "Page"], "SET version = :v", values())));
+        backend
+            .script(first(move |call| call.table.update("ledger", ["Page#p", "Page"], "SET version = :v", values())));
         let answer = backend.run(operation, json!({ "v": 1 })).await;
         let (code, message, _) = error(&answer);
         assert_eq!((code, message), ("CONFLICT", "This Page has been changed in the meantime."));
@@ -194,9 +219,10 @@ async fn a_race_that_is_lost_again_and_again_ends() {
         None
     });
     let begun = tokio::time::Instant::now();
-    let update =
-        "mutation ($g: ID!, $c: ID!, $f: ID!) { updateFood(groupId: $g, containerId: $c, foodId: $f, input: { name: \"New\" }) { id } }";
-    let answer = backend.run(update, json!({ "g": GROUP, "c": CONTAINER, "f": read["group"]["container"]["foods"][0]["id"] })).await;
+    let update = "mutation ($g: ID!, $c: ID!, $f: ID!) { updateFood(groupId: $g, containerId: $c, foodId: $f, input: { name: \"New\" }) { id } }";
+    let answer = backend
+        .run(update, json!({ "g": GROUP, "c": CONTAINER, "f": read["group"]["container"]["foods"][0]["id"] }))
+        .await;
     let message = "Other writers keep changing the same items. Try again.";
     assert_eq!(error(&answer), ("CONFLICT", message, "[\"updateFood\"]".to_owned()));
     assert!(backend.writes() <= 200 && begun.elapsed().as_secs() < 60, "{} in {:?}", backend.writes(), begun.elapsed());
@@ -213,7 +239,10 @@ async fn a_relation_that_gets_another_guard_is_read_again() {
         call.table.delete(TABLE, ["Unique#User.email#aiko.tanaka@example.com", "Unique#User.email"]);
         for (address, owner) in [("moved@example.com", USER), ("aiko.tanaka@example.com", "u")] {
             let key = format!("Unique#User.email#{address}");
-            call.table.put(TABLE, json!({ "PK": s(&key), "SK": s("Unique#User.email"), "ownerPK": s(owner), "ownerSK": s("User") }));
+            call.table.put(
+                TABLE,
+                json!({ "PK": s(&key), "SK": s("Unique#User.email"), "ownerPK": s(owner), "ownerSK": s("User") }),
+            );
         }
     }));
     backend.ok("mutation { deleteUser { id } }", json!({})).await;
@@ -247,7 +276,8 @@ const CAST_OFF: [&str; 2] = [
     "mutation { r: castOffAt(id: \"a\", ship: \"Argo\") { pier version } }",
 ];
 
-/// Of two concurrent deletes of an item with a guard, the loser finds nothing to delete, whatever it demands of the item.
+/// Of two concurrent deletes of an item with a guard, the loser finds nothing to delete, whatever it demands of the
+/// item.
 #[tokio::test(start_paused = true)]
 async fn concurrent_deletes_of_a_guarded_item_loser_returns_null() {
     for delete in CAST_OFF {
@@ -262,7 +292,8 @@ async fn concurrent_deletes_of_a_guarded_item_loser_returns_null() {
     }
 }
 
-/// An item that is deleted and put again has version 1 again. A delete returns the item that it deleted, not the earlier one.
+/// An item that is deleted and put again has version 1 again. A delete returns the item that it deleted, not the
+/// earlier one.
 #[tokio::test(start_paused = true)]
 async fn an_item_that_is_put_again_with_the_same_version_is_given_back_as_it_was_deleted() {
     let backend = Backend::new("ledger").await;
@@ -296,7 +327,8 @@ type Mutation {
 }
 "#;
 
-/// The cascade would delete the caller's membership, which another action of the same transaction writes. The rule is checked there.
+/// The cascade would delete the caller's membership, which another action of the same transaction writes. The rule is
+/// checked there.
 #[tokio::test(start_paused = true)]
 async fn a_rule_is_checked_where_another_call_writes_what_it_looks_up() {
     for is_reduced in [false, true] {

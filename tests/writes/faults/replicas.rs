@@ -1,5 +1,5 @@
-//! The replicas of replicated items under trouble: a transaction writes all of them or none, and the next write of the item completes
-//! interrupted batches.
+//! The replicas of replicated items under trouble: a transaction writes all of them or none, and the next write of the
+//! item completes interrupted batches.
 
 use super::backend::{Backend, Call, error, is_write, troubled};
 use crate::scripted::{LOST, REFUSED, Reply};
@@ -15,11 +15,14 @@ const UNREVIEW: &str = "mutation { unreviewBoth(titleId: \"t\", id: \"a\", other
 /// The number of an item's replicas, and the number of different values that they have in an attribute.
 fn copies(backend: &Backend, begins: &str, sort: &str, attribute: &str) -> (usize, usize) {
     let items = backend.items();
-    let mine = items
-        .iter()
-        .filter(|item| item.contains(&format!("\"pk\":{{\"S\":\"{begins}#")) && item.contains(&format!("\"sk\":{{\"S\":{sort:?}}}")));
-    let said: Vec<&str> =
-        mine.map(|item| item.split(&format!("{attribute:?}:{{")).nth(1).and_then(|rest| rest.split('}').next()).unwrap_or("")).collect();
+    let mine = items.iter().filter(|item| {
+        item.contains(&format!("\"pk\":{{\"S\":\"{begins}#")) && item.contains(&format!("\"sk\":{{\"S\":{sort:?}}}"))
+    });
+    let said: Vec<&str> = mine
+        .map(|item| {
+            item.split(&format!("{attribute:?}:{{")).nth(1).and_then(|rest| rest.split('}').next()).unwrap_or("")
+        })
+        .collect();
     (said.len(), said.iter().collect::<BTreeSet<_>>().len())
 }
 
@@ -70,9 +73,11 @@ async fn no_trouble_leaves_copies_apart() {
 
 #[tokio::test(start_paused = true)]
 async fn a_copy_that_is_missing_is_made_anew() {
-    for operation in
-        [RATE, "mutation { mark(id: \"t\", text: \"x\") { id } }", "mutation { shelve(id: \"t\", genre: \"sf\", score: 4) { id } }"]
-    {
+    for operation in [
+        RATE,
+        "mutation { mark(id: \"t\", text: \"x\") { id } }",
+        "mutation { shelve(id: \"t\", genre: \"sf\", score: 4) { id } }",
+    ] {
         let backend = Backend::new("shards").await;
         backend.ok(PUBLISH, json!({})).await;
         backend.script(|call| {
@@ -141,23 +146,27 @@ async fn copies_beyond_a_transaction_follow_it() {
     assert_eq!(backend.items(), Vec::<String>::new());
 }
 
-/// A write that stops after any number of batches says so. The same write again completes the replicas, even if it is refused because the
-/// change is already applied.
+/// A write that stops after any number of batches says so. The same write again completes the replicas, even if it is
+/// refused because the change is already applied.
 #[tokio::test(start_paused = true)]
 async fn what_broke_off_is_completed_by_the_next_write() {
-    for (operation, again, left) in [(REVIEW, "CONFLICT", [(60, 1); 2]), (RESTAR, "", [(60, 1); 2]), (UNREVIEW, "NOT_FOUND", [(0, 0); 2])] {
+    for (operation, again, left) in
+        [(REVIEW, "CONFLICT", [(60, 1); 2]), (RESTAR, "", [(60, 1); 2]), (UNREVIEW, "NOT_FOUND", [(0, 0); 2])]
+    {
         for batches in 0..5 {
             let backend = Backend::new("shards").await;
             if operation != REVIEW {
                 backend.ok(REVIEW, json!({})).await;
             }
             backend.script(move |call| {
-                (call.operation == "BatchWriteItem" && call.before > batches).then(|| Reply::error(400, "AccessDeniedException"))
+                (call.operation == "BatchWriteItem" && call.before > batches)
+                    .then(|| Reply::error(400, "AccessDeniedException"))
             });
             let answer = backend.run(operation, json!({})).await;
             let (_, message, _) = error(&answer);
             assert_eq!(
-                message, "The change was made, but not yet to all replicas of the item. The next change of the item updates them.",
+                message,
+                "The change was made, but not yet to all replicas of the item. The next change of the item updates them.",
                 "{answer}"
             );
             backend.calm();
@@ -184,7 +193,11 @@ async fn writers_who_overtake_each_other_end_with_one_content() {
         });
         backend.ok(REVIEW, json!({})).await;
         assert_eq!(reviews(&backend), [(60, 1); 2]);
-        assert_eq!(backend.items().iter().filter(|item| item.contains("\"stars\":{\"N\":\"5\"}")).count(), 60, "what the first copy says");
+        assert_eq!(
+            backend.items().iter().filter(|item| item.contains("\"stars\":{\"N\":\"5\"}")).count(),
+            60,
+            "what the first copy says"
+        );
     }
 }
 
@@ -214,12 +227,16 @@ async fn a_shard_follows_from_the_key_in_every_write() {
         let cast = "mutation ($v: ID!) { cast(candidateId: \"c\", voterId: $v) { voterId } }";
         backend.ok(cast, json!({ "v": voter.to_string() })).await;
         backend
-            .ok("mutation ($v: ID!) { weigh(candidateId: \"c\", voterId: $v, weight: 2) { weight } }", json!({ "v": voter.to_string() }))
+            .ok(
+                "mutation ($v: ID!) { weigh(candidateId: \"c\", voterId: $v, weight: 2) { weight } }",
+                json!({ "v": voter.to_string() }),
+            )
             .await;
         let answer = backend.run(cast, json!({ "v": voter.to_string() })).await;
         assert_eq!(error(&answer).0, "CONFLICT", "it is looked for where it is");
     }
-    let counted = backend.ok("{ candidate(id: \"c\") { count } heavyVotes(candidateId: \"c\", weight: 2) }", json!({})).await;
+    let counted =
+        backend.ok("{ candidate(id: \"c\") { count } heavyVotes(candidateId: \"c\", weight: 2) }", json!({})).await;
     assert_eq!(counted, json!({ "candidate": { "count": 30 }, "heavyVotes": 30 }));
     let all = backend.ok("mutation { withdrawAll(candidateId: \"c\") { voterId } }", json!({})).await;
     assert_eq!((all["withdrawAll"].as_array().unwrap().len(), backend.items().len()), (30, 1));
@@ -230,17 +247,34 @@ async fn a_shard_follows_from_the_key_in_every_write() {
 async fn workers_share_what_is_due() {
     let backend = Backend::new("shards").await;
     for job in 0..12 {
-        backend.ok("mutation ($j: ID!) { ensure(id: $j, dueAt: \"2026-11-20T09:00:00Z\") { id } }", json!({ "j": job.to_string() })).await;
+        backend
+            .ok(
+                "mutation ($j: ID!) { ensure(id: $j, dueAt: \"2026-11-20T09:00:00Z\") { id } }",
+                json!({ "j": job.to_string() }),
+            )
+            .await;
     }
     let mut done = BTreeSet::new();
     for worker in 0..4 {
-        let due =
-            backend.ok("query ($w: Int!) { dueJobs(until: \"2026-11-20T09:00:00Z\", shard: $w) { id } }", json!({ "w": worker })).await;
+        let due = backend
+            .ok(
+                "query ($w: Int!) { dueJobs(until: \"2026-11-20T09:00:00Z\", shard: $w) { id } }",
+                json!({ "w": worker }),
+            )
+            .await;
         for job in due["dueJobs"].as_array().unwrap() {
             assert!(done.insert(job["id"].as_str().unwrap().to_owned()));
-            backend.ok("mutation ($j: ID!) { finish(id: $j, expires: \"2026-11-21T09:00:00Z\") { id } }", json!({ "j": job["id"] })).await;
+            backend
+                .ok(
+                    "mutation ($j: ID!) { finish(id: $j, expires: \"2026-11-21T09:00:00Z\") { id } }",
+                    json!({ "j": job["id"] }),
+                )
+                .await;
         }
     }
     assert_eq!(done.len(), 12, "what an upsert makes is in the index like what a put makes");
-    assert_eq!(backend.ok("{ dueJobs(until: \"2027-01-01T00:00:00Z\") { id } }", json!({})).await["dueJobs"], json!([]));
+    assert_eq!(
+        backend.ok("{ dueJobs(until: \"2027-01-01T00:00:00Z\") { id } }", json!({})).await["dueJobs"],
+        json!([])
+    );
 }

@@ -1,4 +1,5 @@
-//! `@constraint` is checked wherever a value is known before a write. Values computed by DynamoDB are checked by a condition.
+//! `@constraint` is checked wherever a value is known before a write. Values computed by DynamoDB are checked by a
+//! condition.
 
 use super::backend::{Backend, error};
 use serde_json::{Value, json};
@@ -19,10 +20,26 @@ async fn a_value_that_is_known_is_held_wherever_it_comes_from() {
         ("setStock(id: \"x\", n: 99)", "\"n\" must be 3 or less, but is 99.", json!(["n"])),
         ("setStockBy(id: \"x\", input: { n: 99 })", "\"input.n\" must be 3 or less, but is 99.", json!(["input", "n"])),
         ("startStock(id: \"x\", bonus: 9)", "\"bonus\" must be 5 or less, but is 9.", json!(["bonus"])),
-        ("tagStock(id: \"x\", tags: [\"abc\", \"abcd\"])", "\"tags\" must have at most 3 characters, but has 4.", json!(["tags"])),
-        ("noteStock(id: \"x\", notes: [\"abcd\"])", "\"notes\" must have at most 3 characters, but has 4.", json!(["notes"])),
-        ("nameStock(id: \"x\", n: 1, first: \"Ann\", last: \"Lee\")", "Stock.name must have at most 6 characters, but has 7.", Value::Null),
-        ("inheritStock(id: \"y\", titleOf: \"a\", n: 1)", "Stock.name must have at most 6 characters, but has 16.", Value::Null),
+        (
+            "tagStock(id: \"x\", tags: [\"abc\", \"abcd\"])",
+            "\"tags\" must have at most 3 characters, but has 4.",
+            json!(["tags"]),
+        ),
+        (
+            "noteStock(id: \"x\", notes: [\"abcd\"])",
+            "\"notes\" must have at most 3 characters, but has 4.",
+            json!(["notes"]),
+        ),
+        (
+            "nameStock(id: \"x\", n: 1, first: \"Ann\", last: \"Lee\")",
+            "Stock.name must have at most 6 characters, but has 7.",
+            Value::Null,
+        ),
+        (
+            "inheritStock(id: \"y\", titleOf: \"a\", n: 1)",
+            "Stock.name must have at most 6 characters, but has 16.",
+            Value::Null,
+        ),
         ("numberStock(id: \"x\", titleOf: \"r\")", "Stock.n must be 3 or less, but is 7.", Value::Null),
     ] {
         let is = backend.run(&format!("mutation {{ w: {field} {{ id }} }}"), json!({})).await;
@@ -37,7 +54,10 @@ async fn a_value_that_is_known_is_held_wherever_it_comes_from() {
     }
     // A default made of an argument is checked, too.
     let is = backend.run("mutation { w: addStock(id: \"z\", n: 1, name: \"namely\") { id } }", json!({})).await;
-    assert_eq!((error(&is).0, error(&is).1), ("BAD_USER_INPUT", "Stock.code must have at most 9 characters, but has 11."));
+    assert_eq!(
+        (error(&is).0, error(&is).1),
+        ("BAD_USER_INPUT", "Stock.code must have at most 9 characters, but has 11.")
+    );
     for field in [
         "setStock(id: \"x\", n: 3)",
         "startStock(id: \"x\", bonus: 5)",
@@ -80,7 +100,9 @@ async fn what_dynamodb_computes_is_held_by_a_condition() {
     // If there is no number yet, ADD starts with 0.
     let backend = stock().await;
     backend.ok("mutation { addStock(id: \"none\", n: 0) { id } }", json!({})).await;
-    for (field, outcome) in [("giveStock(id: \"none\", q: \"0.25\")", Err(less)), ("giveStock(id: \"none\", q: \"2\")", Ok("2"))] {
+    for (field, outcome) in
+        [("giveStock(id: \"none\", q: \"0.25\")", Err(less)), ("giveStock(id: \"none\", q: \"2\")", Ok("2"))]
+    {
         let is = backend.run(&format!("mutation {{ w: {field} {{ amount }} }}"), json!({})).await;
         match outcome {
             Ok(amount) => assert_eq!(is["data"]["w"]["amount"], amount, "{is}"),
@@ -113,7 +135,9 @@ async fn a_computed_number_stays_within_its_type() {
         let shows = if field.starts_with("sum") { "total" } else { "hits" };
         let is = backend.run(&format!("mutation {{ w: {field} {{ {shows} }} }}"), json!({})).await;
         match outcome {
-            Ok(number) => assert_eq!(is["data"]["w"][shows].to_string().trim_matches('"'), number.to_string(), "{field}: {is}"),
+            Ok(number) => {
+                assert_eq!(is["data"]["w"][shows].to_string().trim_matches('"'), number.to_string(), "{field}: {is}")
+            }
             Err(message) => assert_eq!((error(&is).0, error(&is).1), ("BAD_USER_INPUT", message), "{field}"),
         }
     }
@@ -132,13 +156,16 @@ async fn a_copied_attribute_is_held_by_a_condition() {
 #[tokio::test(start_paused = true)]
 async fn elements_are_checked_and_not_the_list() {
     let backend = stock().await;
-    let level = |level: u32, peak: u32| format!("mutation {{ w: levelStock(id: \"x\", level: {level}, levels: [{peak}]) {{ levels }} }}");
+    let level = |level: u32, peak: u32| {
+        format!("mutation {{ w: levelStock(id: \"x\", level: {level}, levels: [{peak}]) {{ levels }} }}")
+    };
     backend.ok(&level(1, 2), json!({})).await;
     assert_eq!(backend.ok(&level(9, 4), json!({})).await["w"]["levels"], json!([1, 9]));
     assert_eq!(backend.ok("mutation { w: lowerStock(id: \"x\") { lows } }", json!({})).await["w"]["lows"], json!([4]));
-    for (level, message) in
-        [(level(10, 1), "\"level\" must be 9 or less, but is 10."), (level(1, 10), "\"levels\" must be 9 or less, but is 10.")]
-    {
+    for (level, message) in [
+        (level(10, 1), "\"level\" must be 9 or less, but is 10."),
+        (level(1, 10), "\"levels\" must be 9 or less, but is 10."),
+    ] {
         assert_eq!(error(&backend.run(&level, json!({})).await).1, message);
     }
 }

@@ -50,7 +50,8 @@ impl Case {
 /// Every kind of write, in each form that writes of one item may have.
 fn cases() -> Vec<Case> {
     let calls = kinds();
-    let as_transaction = |case: &Case| Case { fate: Fate::Known, single_writes: SingleWrites::Transaction, ..case.clone() };
+    let as_transaction =
+        |case: &Case| Case { fate: Fate::Known, single_writes: SingleWrites::Transaction, ..case.clone() };
     let transactions: Vec<Case> = calls.iter().map(as_transaction).collect();
     calls.into_iter().chain(transactions).collect()
 }
@@ -59,24 +60,46 @@ fn kinds() -> Vec<Case> {
     use Fate::{Known, Open, Shown};
     let (pantry, ledger) = ("pantry", "ledger");
     let open = "mutation { open(id: \"a\", coins: 10) { coins } }";
-    let enter = "mutation ($n: String!) { enter(owner: \"a\", no: $n, text: \"t\", shelf: \"s\", state: \"new\") { no } }";
+    let enter =
+        "mutation ($n: String!) { enter(owner: \"a\", no: $n, text: \"t\", shelf: \"s\", state: \"new\") { no } }";
     let page = "mutation { createPage(id: \"p\", title: \"one\") { version } }";
     let note = "mutation { writeNote(id: \"n\", amount: \"1.50\", ratio: 2.5e0, total: \"7\", marks: [3, 1, 2], tags: [\"b\", \"a\"]) \
                 { amount ratio total marks tags } }";
     vec![
         // Transactions: with guards, with checks, with a found item, with dependents.
-        case(pantry, Known, "mutation { createUser(name: \"U\", email: \"u@example.com\") { id name email } }", json!({})).by("u"),
+        case(
+            pantry,
+            Known,
+            "mutation { createUser(name: \"U\", email: \"u@example.com\") { id name email } }",
+            json!({}),
+        )
+        .by("u"),
         case(pantry, Known, "mutation { changeEmail(email: \"new@example.com\") { id email name } }", json!({})),
         case(pantry, Known, "mutation { createGroup(name: \"G\") { id name } }", json!({})),
-        case(pantry, Known, "mutation ($g: ID!) { createContainer(groupId: $g, name: \"C\") { id name } }", json!({ "g": GROUP })),
+        case(
+            pantry,
+            Known,
+            "mutation ($g: ID!) { createContainer(groupId: $g, name: \"C\") { id name } }",
+            json!({ "g": GROUP }),
+        ),
         case(pantry, Known, "mutation ($g: ID!) { deleteGroup(id: $g) }", json!({ "g": GROUP })),
         case(ledger, Known, "mutation { transfer(from: \"a\", to: \"b\", amount: 3) { coins } }", json!({}))
             .after(open, json!({}))
             .after("mutation { open(id: \"b\", coins: 1) { coins } }", json!({})),
         // Plain updates, also of index keys.
-        case(pantry, Open, "mutation ($g: ID!) { renameGroup(id: $g, name: \"N\") { id name } }", json!({ "g": GROUP })),
-        case(ledger, Open, "mutation { restate(owner: \"a\", no: \"1\", state: \"old\") { no shelf state } }", json!({}))
-            .after(enter, json!({ "n": "1" })),
+        case(
+            pantry,
+            Open,
+            "mutation ($g: ID!) { renameGroup(id: $g, name: \"N\") { id name } }",
+            json!({ "g": GROUP }),
+        ),
+        case(
+            ledger,
+            Open,
+            "mutation { restate(owner: \"a\", no: \"1\", state: \"old\") { no shelf state } }",
+            json!({}),
+        )
+        .after(enter, json!({ "n": "1" })),
         // Elements of lists.
         case(
             pantry,
@@ -96,10 +119,16 @@ fn kinds() -> Vec<Case> {
             "mutation ($g: ID!, $c: ID!, $f: ID!) { removeFood(groupId: $g, containerId: $c, foodId: $f) { foods { id name } } }",
             json!({ "g": GROUP, "c": CONTAINER, "f": "food" }),
         ),
-        case(ledger, Open, "mutation { addLine(id: \"n\", weight: \"2.50\") { lines { weight } } }", json!({})).after(note, json!({})),
-        case(ledger, Open, "mutation { changeLine(id: \"n\", no: \"2.50\", text: \"x\") { lines { weight text } } }", json!({}))
-            .after(note, json!({}))
-            .after("mutation { addLine(id: \"n\", weight: \"2.50\") { id } }", json!({})),
+        case(ledger, Open, "mutation { addLine(id: \"n\", weight: \"2.50\") { lines { weight } } }", json!({}))
+            .after(note, json!({})),
+        case(
+            ledger,
+            Open,
+            "mutation { changeLine(id: \"n\", no: \"2.50\", text: \"x\") { lines { weight text } } }",
+            json!({}),
+        )
+        .after(note, json!({}))
+        .after("mutation { addLine(id: \"n\", weight: \"2.50\") { id } }", json!({})),
         // Single puts.
         case(ledger, Open, note, json!({})),
         case(ledger, Open, page, json!({})),
@@ -122,7 +151,8 @@ fn kinds() -> Vec<Case> {
         case(ledger, Open, "mutation { lock(id: \"a\") { open } }", json!({})).after(open, json!({})),
         // Updates that count.
         case(ledger, Open, "mutation { buy(id: \"a\", cost: 4) { coins } }", json!({})).after(open, json!({})),
-        case(ledger, Open, "mutation { retitle(id: \"p\", title: \"two\") { title version } }", json!({})).after(page, json!({})),
+        case(ledger, Open, "mutation { retitle(id: \"p\", title: \"two\") { title version } }", json!({}))
+            .after(page, json!({})),
     ]
 }
 
@@ -161,7 +191,8 @@ async fn outcome(case: &Case, script: impl Fn(&Call<'_>) -> Option<Reply> + Send
     let mut names = Names::besides(case.system, case.operation);
     let answer = serde_json::from_str(&names.replace(&answer.to_string())).unwrap();
     // Foods and the items of the case's preparation have new ids in every run.
-    let mut changes: Vec<String> = changes(&before, &backend.items()).iter().map(|change| names.replace(change)).collect();
+    let mut changes: Vec<String> =
+        changes(&before, &backend.items()).iter().map(|change| names.replace(change)).collect();
     changes.sort();
     Outcome { answer, changes, writes: backend.writes() }
 }
@@ -210,7 +241,8 @@ async fn a_write_that_was_refused_some_times_is_made_once() {
         verdicts.same(&case, "calm", "answer", (&calm.answer["errors"], &Value::Null));
         verdicts.same(&case, "calm", "changes something", (calm.changes.is_empty(), false));
         let refusal = || Some(Reply::error(400, "ValidationException"));
-        let refused = outcome(&case, move |call| (call.operation == "TransactWriteItems").then(refusal).flatten()).await;
+        let refused =
+            outcome(&case, move |call| (call.operation == "TransactWriteItems").then(refusal).flatten()).await;
         let is_transaction = !refused.answer["errors"].is_null();
         for (trouble, reply) in REFUSED.into_iter().chain(is_transaction.then_some(canceled)) {
             let tried = outcome(&case, troubled(4, false, reply)).await;
@@ -260,7 +292,9 @@ async fn a_write_that_was_lost_on_its_way_is_made_or_left_open() {
 #[tokio::test(start_paused = true)]
 async fn what_is_never_answered_is_left_open_at_the_deadline() {
     let mut verdicts = Verdicts::default();
-    for (applied, case) in [true, false].into_iter().flat_map(|applied| cases().into_iter().map(move |case| (applied, case))) {
+    for (applied, case) in
+        [true, false].into_iter().flat_map(|applied| cases().into_iter().map(move |case| (applied, case)))
+    {
         let calm = outcome(&case, |_| None).await;
         let tried = outcome(&case, troubled(usize::MAX, applied, || Reply::Reset)).await;
         let expected = if applied { calm.changes.clone() } else { Vec::new() };
@@ -281,7 +315,9 @@ async fn what_is_refused_after_an_answer_was_lost_is_left_open() {
         ("nobody", || Reply::Refused),
     ];
     let mut verdicts = Verdicts::default();
-    for (case, (trouble, refused)) in cases().into_iter().flat_map(|case| refusals.map(|refusal| (case.clone(), refusal))) {
+    for (case, (trouble, refused)) in
+        cases().into_iter().flat_map(|case| refusals.map(|refusal| (case.clone(), refusal)))
+    {
         let calm = outcome(&case, |_| None).await;
         let tried = outcome(&case, move |call| match (is_write(call.operation), call.before) {
             (false, _) => None,
@@ -327,7 +363,9 @@ async fn a_write_whose_answers_are_lost_is_tried_until_the_deadline() {
     let backend = Backend::with("ledger", SingleWrites::Transaction).await;
     backend.script(troubled(usize::MAX, false, || Reply::Reset));
     let begun = Instant::now();
-    let answer = backend.run_within(Duration::from_secs(40), "mutation { createPage(id: \"p\", title: \"t\") { id } }", json!({})).await;
+    let answer = backend
+        .run_within(Duration::from_secs(40), "mutation { createPage(id: \"p\", title: \"t\") { id } }", json!({}))
+        .await;
     assert_eq!(error(&answer).0, "UNAVAILABLE");
     assert!(begun.elapsed() >= Duration::from_secs(36), "given up after {:?}", begun.elapsed());
     assert!((20..=80).contains(&backend.writes()), "{} attempts", backend.writes());

@@ -1,5 +1,5 @@
-//! Writes that the current item, or the values of a request, make impossible: each is refused with a plain sentence, and nothing is
-//! written.
+//! Writes that the current item, or the values of a request, make impossible: each is refused with a plain sentence,
+//! and nothing is written.
 
 use super::backend::{Backend, error};
 use serde_json::{Value, json};
@@ -15,7 +15,12 @@ async fn refused(backend: &Backend, operation: &str, variables: Value) -> (Strin
 
 async fn ships() -> Backend {
     let backend = Backend::new("ledger").await;
-    backend.ok("mutation { a: launch(id: \"a\") { id } b: launch(id: \"b\", speed: 1, cargo: { weight: 2 }) { id } }", json!({})).await;
+    backend
+        .ok(
+            "mutation { a: launch(id: \"a\") { id } b: launch(id: \"b\", speed: 1, cargo: { weight: 2 }) { id } }",
+            json!({}),
+        )
+        .await;
     backend
 }
 
@@ -30,7 +35,11 @@ async fn an_update_that_the_item_does_not_admit_is_a_conflict() {
         ("mutation { speedUp(id: \"a\", by: 3) { id } }", value),
         ("mutation { lead(a: \"b\", b: \"a\", by: 3) }", value),
     ] {
-        assert_eq!(refused(&ships().await, operation, json!({})).await, ("CONFLICT".into(), message.into()), "{operation}");
+        assert_eq!(
+            refused(&ships().await, operation, json!({})).await,
+            ("CONFLICT".into(), message.into()),
+            "{operation}"
+        );
     }
     // A null stored by somebody else is no map either.
     let backend = ships().await;
@@ -91,7 +100,9 @@ async fn an_item_that_is_not_there_is_told_as_such() {
 #[tokio::test(start_paused = true)]
 async fn a_condition_of_many_that_cannot_be_evaluated_is_an_error() {
     let backend = Backend::new("ledger").await;
-    backend.ok("mutation { enter(owner: \"a\", no: \"1\", text: \"t\", shelf: \"s\", state: \"new\") { no } }", json!({})).await;
+    backend
+        .ok("mutation { enter(owner: \"a\", no: \"1\", text: \"t\", shelf: \"s\", state: \"new\") { no } }", json!({}))
+        .await;
     let states: Vec<String> = (0..101).map(|number| format!("s{number}")).chain(["new".to_owned()]).collect();
     let operation = "mutation ($s: [String!]!) { clearStates(owner: \"a\", states: $s) { no } }";
     let (code, message) = refused(&backend, operation, json!({ "s": states })).await;

@@ -1,5 +1,6 @@
-//! A value that another program wrote and that its field cannot read, and every kind of write. A write that needs the value is refused as a
-//! read of it is, and nothing is written. Every other write keeps each attribute that it does not set, byte for byte.
+//! A value that another program wrote and that its field cannot read, and every kind of write. A write that needs the
+//! value is refused as a read of it is, and nothing is written. Every other write keeps each attribute that it does not
+//! set, byte for byte.
 
 use super::backend::{Backend, error};
 use serde_json::{Map, Value, json};
@@ -169,7 +170,8 @@ async fn holds_for(fields: &[(&str, &str, bool)]) {
             let is_misfit = |error: &Value| error["message"].as_str().unwrap().contains("does not fit the type");
             let is_unreadable = read["errors"].as_array().is_some_and(|errors| errors.iter().any(is_misfit));
             // An answer shows it, but a copy would store what the answer shows.
-            let is_no_json = |form: &Value| *ty == "JSON" && ["B", "SS", "NS", "BS"].iter().any(|kind| !form[*kind].is_null());
+            let is_no_json =
+                |form: &Value| *ty == "JSON" && ["B", "SS", "NS", "BS"].iter().any(|kind| !form[*kind].is_null());
             for (write, sets, may_go) in WRITES {
                 let about = format!("{ty}{stored} {form} {write}");
                 put(&backend, &form);
@@ -194,13 +196,20 @@ async fn holds_for(fields: &[(&str, &str, bool)]) {
                 let sets = |name: &str| sets.contains(&name) && !made(name);
                 for (name, value) in was.iter().filter(|(name, _)| is.is_some() && !sets(name)) {
                     let kept = is.as_ref().and_then(|is| is.get(name));
-                    assert!(kept == Some(value) || write.starts_with("replace"), "{about}: {name} was {value}, is {kept:?}");
+                    assert!(
+                        kept == Some(value) || write.starts_with("replace"),
+                        "{about}: {name} was {value}, is {kept:?}"
+                    );
                 }
                 if write.starts_with("copy") && read["errors"].is_null() {
-                    let copies = backend.run(&format!("{{ thing(id: \"1\") {{ copies {{ id {selection} }} }} }}"), json!({})).await;
+                    let copies = backend
+                        .run(&format!("{{ thing(id: \"1\") {{ copies {{ id {selection} }} }} }}"), json!({}))
+                        .await;
                     let copies = copies["data"]["thing"]["copies"].as_array().cloned().unwrap_or_default();
                     // There is no empty set.
-                    let of = |thing: &Value| Some(thing["value"].clone()).filter(|value| !stored.contains("SET") || *value != json!([]));
+                    let of = |thing: &Value| {
+                        Some(thing["value"].clone()).filter(|value| !stored.contains("SET") || *value != json!([]))
+                    };
                     let copy = copies.iter().find(|copy| copy["id"] == "c").and_then(of).unwrap_or_default();
                     assert!(copy == of(&read["data"]["thing"]).unwrap_or_default(), "{about}: {copies:?}");
                 }
@@ -253,11 +262,17 @@ async fn an_item_with_an_unreadable_value_can_be_deleted_and_replaced() {
         let backend = Backend::of_text(OWNED).await;
         backend.ok("mutation { make(id: \"2\", code: \"c\") { id } }", json!({})).await;
         let others = backend.items();
-        backend.table.put("owned", json!({ "PK": s("THING#1"), "SK": s("THING"), "code": { "N": "3" }, "shelf": { "N": "4" } }));
+        backend
+            .table
+            .put("owned", json!({ "PK": s("THING#1"), "SK": s("THING"), "code": { "N": "3" }, "shelf": { "N": "4" } }));
         backend.ok(&format!("mutation {{ w: {write} }}"), json!({})).await;
         let after = backend.items();
         assert!(others.iter().all(|other| after.contains(other)), "{write}: {after:?}");
-        assert_eq!(gone, !after.iter().any(|item| item.contains("\"THING#1\"") && !item.contains("Unique#")), "{write}: {after:?}");
+        assert_eq!(
+            gone,
+            !after.iter().any(|item| item.contains("\"THING#1\"") && !item.contains("Unique#")),
+            "{write}: {after:?}"
+        );
     }
     let backend = Backend::of_text(OWNED).await;
     backend.table.put("owned", json!({ "PK": s("THING#1"), "SK": s("THING"), "shelf": { "N": "4" } }));
@@ -265,7 +280,11 @@ async fn an_item_with_an_unreadable_value_can_be_deleted_and_replaced() {
     let before = backend.items();
     for operation in ["{ thing(id: \"1\") { parts { id } } }", "mutation { removeAll(id: \"1\") { id } }"] {
         let answer = backend.run(operation, json!({})).await;
-        assert_eq!(error(&answer).1, "The stored value of shelf does not fit the type String.", "{operation}: {answer}");
+        assert_eq!(
+            error(&answer).1,
+            "The stored value of shelf does not fit the type String.",
+            "{operation}: {answer}"
+        );
         assert_eq!(backend.items(), before);
     }
 }

@@ -51,7 +51,10 @@ impl CallObserver for Tape {
     fn answered(&self, operation: &str, body: &[u8], answer: &[u8]) {
         let request = sorted(body);
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = calls.iter_mut().rev().find(|call| call.answer.is_null() && call.operation == operation && call.request == request);
+        let open = calls
+            .iter_mut()
+            .rev()
+            .find(|call| call.answer.is_null() && call.operation == operation && call.request == request);
         if let Some(call) = open {
             call.answer = sorted(answer);
         }
@@ -81,7 +84,12 @@ impl<'r> Bench<'r> {
         let request = Request { query: operation.to_owned(), caller: self.caller.clone(), ..Request::default() };
         let prepared = match gateway.prepare(&request).await {
             Ok(prepared) => prepared,
-            Err(errors) => return Ok(Recording { calls: Vec::new(), errors: errors.into_iter().map(|error| error.message).collect() }),
+            Err(errors) => {
+                return Ok(Recording {
+                    calls: Vec::new(),
+                    errors: errors.into_iter().map(|error| error.message).collect(),
+                });
+            }
         };
         if prepared.writes() {
             self.ready = None;
@@ -95,11 +103,18 @@ impl<'r> Bench<'r> {
 
     async fn fill(&self) -> Result<(Gateway, Arc<Tape>)> {
         let tape = Arc::new(Tape::default());
-        let store = TableStore::in_memory_observed(tape.clone()).map_err(|error| explained(error, "cannot create a store in memory"))?;
+        let store = TableStore::in_memory_observed(tape.clone())
+            .map_err(|error| explained(error, "cannot create a store in memory"))?;
         let store = store.with_client(ClientKind::Sdk);
         store.create_missing(&self.model.tables).await.map_err(|error| explained(error, "cannot create the tables"))?;
         for (position, table) in self.model.tables.iter().enumerate() {
-            let items = self.records.list.iter().filter(|record| record.table == position).map(|record| record.item.clone()).collect();
+            let items = self
+                .records
+                .list
+                .iter()
+                .filter(|record| record.table == position)
+                .map(|record| record.item.clone())
+                .collect();
             let loaded = store.load(table, items, Instant::now() + BOUND).await;
             loaded.map_err(|error| explained(error, "the samples could not be loaded"))?;
         }
@@ -110,8 +125,8 @@ impl<'r> Bench<'r> {
     }
 }
 
-/// The calls that a field adds to those of its parent. The Gets of a wave share a call, so they are compared by key; a single remaining
-/// key becomes the GetItem that it would be alone.
+/// The calls that a field adds to those of its parent. The Gets of a wave share a call, so they are compared by key; a
+/// single remaining key becomes the GetItem that it would be alone.
 pub fn beyond(calls: Vec<RecordedCall>, others: &[RecordedCall]) -> Vec<RecordedCall> {
     let known: HashSet<String> = others.iter().flat_map(keys).collect();
     let mut same: Vec<&RecordedCall> = others.iter().collect();
@@ -119,10 +134,12 @@ pub fn beyond(calls: Vec<RecordedCall>, others: &[RecordedCall]) -> Vec<Recorded
     for call in calls {
         match call.operation.as_str() {
             "GetItem" | "BatchGetItem" => left.extend(without(call, &known)),
-            _ => match same.iter().position(|other| other.operation == call.operation && asked(other) == asked(&call)) {
-                Some(at) => drop(same.swap_remove(at)),
-                None => left.push(call),
-            },
+            _ => {
+                match same.iter().position(|other| other.operation == call.operation && asked(other) == asked(&call)) {
+                    Some(at) => drop(same.swap_remove(at)),
+                    None => left.push(call),
+                }
+            }
         }
     }
     left
@@ -153,7 +170,9 @@ fn keys(call: &RecordedCall) -> Vec<String> {
         "GetItem" => vec![of(call.request["TableName"].as_str().unwrap_or_default(), &call.request["Key"])],
         "BatchGetItem" => {
             let tables = call.request["RequestItems"].as_object().into_iter().flatten();
-            tables.flat_map(|(table, wanted)| wanted["Keys"].as_array().into_iter().flatten().map(|key| of(table, key))).collect()
+            tables
+                .flat_map(|(table, wanted)| wanted["Keys"].as_array().into_iter().flatten().map(|key| of(table, key)))
+                .collect()
         }
         _ => Vec::new(),
     }
@@ -170,9 +189,11 @@ fn without(mut call: RecordedCall, known: &HashSet<String>) -> Option<RecordedCa
     if let Some(tables) = call.request["RequestItems"].as_object_mut() {
         for (table, wanted) in tables.iter_mut() {
             let held = call.answer["Responses"][table.as_str()].take();
-            let keys: Vec<Value> = wanted["Keys"].as_array().into_iter().flatten().filter(|key| !is_known(table, key)).cloned().collect();
+            let keys: Vec<Value> =
+                wanted["Keys"].as_array().into_iter().flatten().filter(|key| !is_known(table, key)).cloned().collect();
             let is_kept = |item: &&Value| keys.iter().any(|key| holds(item, key));
-            call.answer["Responses"][table.as_str()] = held.as_array().into_iter().flatten().filter(is_kept).cloned().collect();
+            call.answer["Responses"][table.as_str()] =
+                held.as_array().into_iter().flatten().filter(is_kept).cloned().collect();
             wanted["Keys"] = Value::Array(keys);
         }
         tables.retain(|_, wanted| wanted["Keys"].as_array().is_some_and(|keys| !keys.is_empty()));
@@ -210,8 +231,15 @@ impl RecordedCall {
     pub fn items(&self) -> Vec<(String, Value)> {
         let table = self.table().unwrap_or_default().to_owned();
         let mut items: Vec<(String, Value)> = Vec::new();
-        items.extend(self.answer.get("Item").or_else(|| self.answer.get("Attributes")).map(|item| (table.clone(), self.completed(item))));
-        items.extend(self.answer["Items"].as_array().into_iter().flatten().map(|item| (table.clone(), self.completed(item))));
+        items.extend(
+            self.answer
+                .get("Item")
+                .or_else(|| self.answer.get("Attributes"))
+                .map(|item| (table.clone(), self.completed(item))),
+        );
+        items.extend(
+            self.answer["Items"].as_array().into_iter().flatten().map(|item| (table.clone(), self.completed(item))),
+        );
         for (table, found) in self.answer["Responses"].as_object().into_iter().flatten() {
             items.extend(found.as_array().into_iter().flatten().map(|item| (table.clone(), item.clone())));
         }
@@ -270,7 +298,11 @@ mod tests {
     #[test]
     fn what_the_parent_costs_is_left_out() {
         let get = |id: &str| {
-            call("GetItem", json!({ "TableName": "t", "Key": key(id), "ProjectionExpression": "#p0" }), json!({ "Item": key(id) }))
+            call(
+                "GetItem",
+                json!({ "TableName": "t", "Key": key(id), "ProjectionExpression": "#p0" }),
+                json!({ "Item": key(id) }),
+            )
         };
         let query = |id: &str, projection: &str| {
             let names = json!({ "#k0": "pk", "#p0": projection });
@@ -278,7 +310,10 @@ mod tests {
             call("Query", request, json!({ "Items": [], "Count": 0 }))
         };
         assert_eq!(beyond(vec![get("a"), get("b"), query("x", "p")], &[get("a"), query("x", "q")]), [get("b")]);
-        assert_eq!(beyond(vec![query("x", "p"), query("x", "p"), query("y", "p")], &[query("x", "p")]), [query("x", "p"), query("y", "p")]);
+        assert_eq!(
+            beyond(vec![query("x", "p"), query("x", "p"), query("y", "p")], &[query("x", "p")]),
+            [query("x", "p"), query("y", "p")]
+        );
         assert_eq!(beyond(Vec::new(), &[get("a")]), []);
         assert!(reads_along(&[query("x", "p")], &[get("a")]));
         assert!(!reads_along(&[get("a"), query("x", "p")], &[get("a")]));
@@ -301,7 +336,10 @@ mod tests {
         );
         assert_eq!(alone[0].items(), [("t".to_owned(), key("b"))]);
         let two = beyond(vec![batch(&["a", "b", "c"])], std::slice::from_ref(&parent));
-        assert_eq!((&two[0].request["RequestItems"]["t"]["Keys"], two[0].items().len()), (&json!([key("b"), key("c")]), 2));
+        assert_eq!(
+            (&two[0].request["RequestItems"]["t"]["Keys"], two[0].items().len()),
+            (&json!([key("b"), key("c")]), 2)
+        );
         assert_eq!(beyond(vec![batch(&["a"])], &[parent]), []);
     }
 }

@@ -64,10 +64,15 @@ impl<'r> Choice<'r> {
         }
         let finding = || roles.iter().filter(|role| role.place.item == item && role.relation == Relation::Finds);
         let records = self.records;
-        let whole: Vec<&'r SampleItem> =
-            records.list.iter().filter(|record| is(record, item) && finding().all(|role| at(record, &role.place).is_some())).collect();
+        let whole: Vec<&'r SampleItem> = records
+            .list
+            .iter()
+            .filter(|record| is(record, item) && finding().all(|role| at(record, &role.place).is_some()))
+            .collect();
         let agrees = |record: &&&SampleItem| {
-            finding().all(|role| self.values.get(&role.argument).is_none_or(|value| argument_of(record, role).as_ref() == Some(value)))
+            finding().all(|role| {
+                self.values.get(&role.argument).is_none_or(|value| argument_of(record, role).as_ref() == Some(value))
+            })
         };
         let agreeing: Vec<&'r SampleItem> = whole.iter().filter(agrees).copied().collect();
         let candidates = if agreeing.is_empty() { &whole } else { &agreeing };
@@ -80,10 +85,19 @@ impl<'r> Choice<'r> {
         match role.relation {
             Relation::Lower | Relation::Upper => {
                 // The least or the greatest of the items that the other arguments find.
-                let others = || roles.iter().filter(|other| other.place.item == role.place.item && other.relation == Relation::Finds);
-                let beside = |other: &&SampleItem| others().all(|found| at(other, &found.place) == at(record, &found.place));
-                let mut values: Vec<Value> =
-                    self.records.of(&role.place.item).filter(beside).filter_map(|other| argument_of(other, role)).collect();
+                let others = || {
+                    roles
+                        .iter()
+                        .filter(|other| other.place.item == role.place.item && other.relation == Relation::Finds)
+                };
+                let beside =
+                    |other: &&SampleItem| others().all(|found| at(other, &found.place) == at(record, &found.place));
+                let mut values: Vec<Value> = self
+                    .records
+                    .of(&role.place.item)
+                    .filter(beside)
+                    .filter_map(|other| argument_of(other, role))
+                    .collect();
                 values.sort_by(|left, right| match (left.as_f64(), right.as_f64()) {
                     (Some(left), Some(right)) => left.total_cmp(&right),
                     _ => left.as_str().cmp(&right.as_str()),
@@ -91,7 +105,9 @@ impl<'r> Choice<'r> {
                 if role.relation == Relation::Lower { values.into_iter().next() } else { values.pop() }
             }
             Relation::Contains => Some(match argument_of(record, role)? {
-                Value::String(text) => text.split_whitespace().max_by_key(|word| word.chars().count().min(5)).unwrap_or_default().into(),
+                Value::String(text) => {
+                    text.split_whitespace().max_by_key(|word| word.chars().count().min(5)).unwrap_or_default().into()
+                }
                 Value::Array(values) => values.into_iter().next()?,
                 value => value,
             }),
@@ -105,10 +121,15 @@ impl<'r> Choice<'r> {
 
     /// Written values come from another item than the one that is found, so that something changes.
     fn written(&self, role: &ArgumentRole) -> Option<Value> {
-        let records: Vec<Value> = self.records.of(&role.place.item).filter_map(|record| argument_of(record, role)).collect();
+        let records: Vec<Value> =
+            self.records.of(&role.place.item).filter_map(|record| argument_of(record, role)).collect();
         let value = records.get((self.attempt + 1) % records.len().max(1))?.clone();
         // Without a new value, the current one is written.
-        if role.relation == Relation::Makes && self.attempt.is_multiple_of(2) { Some(fresh(value)) } else { Some(value) }
+        if role.relation == Relation::Makes && self.attempt.is_multiple_of(2) {
+            Some(fresh(value))
+        } else {
+            Some(value)
+        }
     }
 }
 
@@ -116,9 +137,13 @@ impl<'r> Choice<'r> {
 fn fresh(value: Value) -> Value {
     match value {
         Value::String(text) if uuid::Uuid::try_parse(&text).is_ok() => "00000000-0000-4000-8000-000000000001".into(),
-        Value::String(text) if crate::schema::scalar::date_time::canonical_instant(&text).is_some() => Value::String(text),
+        Value::String(text) if crate::schema::scalar::date_time::canonical_instant(&text).is_some() => {
+            Value::String(text)
+        }
         Value::String(text) => format!("new.{text}").into(),
-        Value::Number(number) => number.as_i64().and_then(|number| number.checked_add(1000)).map_or(Value::Number(number), Value::from),
+        Value::Number(number) => {
+            number.as_i64().and_then(|number| number.checked_add(1000)).map_or(Value::Number(number), Value::from)
+        }
         value => value,
     }
 }

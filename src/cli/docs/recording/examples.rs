@@ -53,10 +53,15 @@ pub struct Examples<'a> {
 }
 
 impl<'a> Examples<'a> {
-    /// The uses of a find: one for each of its access paths; for a path through relations, one with the optional arguments and one without.
+    /// The uses of a find: one for each of its access paths; for a path through relations, one with the optional
+    /// arguments and one without.
     pub fn variants(&self, field: &'a Field, find: &'a Find) -> Vec<Variant<'a>> {
         if !matches!(find.via, Via::Through(_)) {
-            let variant = |path: &'a AccessPath| Variant { when: path.when.clone(), order_by: path.order_by.clone(), path: Some(path) };
+            let variant = |path: &'a AccessPath| Variant {
+                when: path.when.clone(),
+                order_by: path.order_by.clone(),
+                path: Some(path),
+            };
             return roles::paths(find).iter().map(variant).collect();
         }
         let optional = |argument: &&Argument| !argument.ty.is_non_null() && !is_paging(argument);
@@ -110,7 +115,13 @@ impl<'a> Examples<'a> {
     }
 
     /// An example of a write.
-    pub async fn write(&self, bench: &mut Bench<'_>, root: &'a ObjectType, field: &'a Field, write: &'a Write) -> Result<Option<Example>> {
+    pub async fn write(
+        &self,
+        bench: &mut Bench<'_>,
+        root: &'a ObjectType,
+        field: &'a Field,
+        write: &'a Write,
+    ) -> Result<Option<Example>> {
         let roles = roles::of_write(self.model, root, write);
         let mut refused: Option<Example> = None;
         for attempt in 0..ATTEMPTS {
@@ -121,7 +132,8 @@ impl<'a> Examples<'a> {
             let Some(text) = operation::text(self.model, "mutation", &[call], true) else { return Ok(None) };
             let outcome = bench.run(&text).await?;
             let found = outcome.errors.is_empty() && outcome.calls.iter().any(is_written);
-            let example = Example { operation: text, calls: outcome.calls, with_parent: false, errors: outcome.errors, found };
+            let example =
+                Example { operation: text, calls: outcome.calls, with_parent: false, errors: outcome.errors, found };
             if found {
                 return Ok(Some(example));
             }
@@ -131,26 +143,39 @@ impl<'a> Examples<'a> {
     }
 
     pub(super) fn call(&self, parent: &ObjectType, field: &Field, given: &[(&'a Argument, Value)]) -> FieldCall {
-        let given: Vec<_> = given.iter().map(|(argument, value)| (argument.name.clone(), &argument.ty, value.clone())).collect();
-        FieldCall { field: field.name.clone(), arguments: operation::arguments(self.model, &given), parent: parent.name.clone() }
+        let given: Vec<_> =
+            given.iter().map(|(argument, value)| (argument.name.clone(), &argument.ty, value.clone())).collect();
+        FieldCall {
+            field: field.name.clone(),
+            arguments: operation::arguments(self.model, &given),
+            parent: parent.name.clone(),
+        }
     }
 
     /// The arguments with their values.
-    pub(super) fn given(&self, field: &'a Field, choice: &Choice<'_>, of: Option<(&Find, &Variant<'_>)>) -> Vec<(&'a Argument, Value)> {
+    pub(super) fn given(
+        &self,
+        field: &'a Field,
+        choice: &Choice<'_>,
+        of: Option<(&Find, &Variant<'_>)>,
+    ) -> Vec<(&'a Argument, Value)> {
         let paths = |argument: &str| match of {
             Some((Find { via: Via::Through(_), .. }, _)) => true,
             Some((find, _)) => roles::paths(find).iter().any(|path| path.when.iter().any(|name| name == argument)),
             None => false,
         };
-        let value =
-            |argument: &Argument| operation::value(self.model, &argument.name, &argument.ty, &|path| choice.value(path).cloned(), 0);
+        let value = |argument: &Argument| {
+            operation::value(self.model, &argument.name, &argument.ty, &|path| choice.value(path).cloned(), 0)
+        };
         let mut given = Vec::new();
         for argument in &field.arguments {
             let has_default = argument.default.as_ref().is_some_and(|default| !default.is_null());
             let needed = argument.ty.is_non_null() && !has_default;
             let absent = || (has_default && !argument.ty.is_non_null()).then_some(Value::Null);
             let chosen = match of {
-                Some((_, variant)) if argument.name == "orderBy" => variant.order_by.as_ref().map(|order| json!(order)).or_else(absent),
+                Some((_, variant)) if argument.name == "orderBy" => {
+                    variant.order_by.as_ref().map(|order| json!(order)).or_else(absent)
+                }
                 _ if is_paging(argument) => needed.then(|| value(argument)).flatten(),
                 Some((_, variant)) if variant.when.contains(&argument.name) => value(argument).or(Some(Value::Null)),
                 // An argument that chooses a path is left out of a path without it.
@@ -164,15 +189,21 @@ impl<'a> Examples<'a> {
     }
 
     /// The fields that lead to an object, with arguments that find a sample.
-    pub(super) fn way(&self, hops: &[Hop], mut record: Option<&'a SampleItem>, attempt: usize) -> Option<Vec<FieldCall>> {
+    pub(super) fn way(
+        &self,
+        hops: &[Hop],
+        mut record: Option<&'a SampleItem>,
+        attempt: usize,
+    ) -> Option<Vec<FieldCall>> {
         let mut calls = Vec::new();
         for (from, name) in hops.iter().rev() {
             let object = self.model.types.get(from)?;
             let field = object.fields.get(name)?;
             let FieldKind::Find(find) = &field.kind else {
                 // The object is embedded in an item.
-                let holds =
-                    |record: &&SampleItem| record.fields.get(name).is_some_and(|value| value.as_array().is_none_or(|all| !all.is_empty()));
+                let holds = |record: &&SampleItem| {
+                    record.fields.get(name).is_some_and(|value| value.as_array().is_none_or(|all| !all.is_empty()))
+                };
                 let holders: Vec<&SampleItem> = self.records.of(from).filter(holds).collect();
                 record = holders.get(attempt % holders.len().max(1)).copied();
                 calls.insert(0, self.call(object, field, &[]));
@@ -184,17 +215,27 @@ impl<'a> Examples<'a> {
             let mut roles = roles::of_find(self.model, object, find, path);
             if let Some((record, ty)) = record.and_then(|record| Some((record, record.ty.as_ref()?))) {
                 // Of several types of one collection, the wanted one has the fields under its own names.
-                roles.iter_mut().filter(|role| role.place.item == roles::target(find)).for_each(|role| role.place.item.clone_from(ty));
+                roles
+                    .iter_mut()
+                    .filter(|role| role.place.item == roles::target(find))
+                    .for_each(|role| role.place.item.clone_from(ty));
                 choice.settle(ty, record);
             }
             choice.choose(&roles);
-            let variant = Variant { when: path.map(|path| path.when.clone()).unwrap_or_default(), order_by: None, path };
+            let variant =
+                Variant { when: path.map(|path| path.when.clone()).unwrap_or_default(), order_by: None, path };
             let mut given = self.given(field, &choice, Some((find, &variant)));
-            given.retain(|(argument, value)| argument.ty.is_non_null() || variant.when.contains(&argument.name) || value.is_null());
+            given.retain(|(argument, value)| {
+                argument.ty.is_non_null() || variant.when.contains(&argument.name) || value.is_null()
+            });
             // One object is enough.
             let is_one_type = !matches!(find.via, Via::AbstractType(_));
             let first = field.arguments.iter().find(|argument| argument.name == "first" && is_one_type);
-            given.extend(first.filter(|_| given.iter().all(|(argument, _)| argument.name != "first")).map(|first| (first, json!(1))));
+            given.extend(
+                first
+                    .filter(|_| given.iter().all(|(argument, _)| argument.name != "first"))
+                    .map(|first| (first, json!(1))),
+            );
             calls.insert(0, self.call(object, field, &given));
             record = is_item(object).then(|| self.parent(object, find, path, &choice)).flatten();
         }
@@ -202,7 +243,13 @@ impl<'a> Examples<'a> {
     }
 
     /// The sample whose field returns the chosen item.
-    fn parent(&self, parent: &ObjectType, find: &Find, path: Option<&AccessPath>, choice: &Choice<'a>) -> Option<&'a SampleItem> {
+    fn parent(
+        &self,
+        parent: &ObjectType,
+        find: &Find,
+        path: Option<&AccessPath>,
+        choice: &Choice<'a>,
+    ) -> Option<&'a SampleItem> {
         let first = match &find.via {
             Via::Through(hops) => match &parent.fields.get(hops.first()?)?.kind {
                 FieldKind::Find(first) => first,
@@ -216,7 +263,11 @@ impl<'a> Examples<'a> {
         let agrees = |record: &&'a SampleItem| {
             let same = |(field, source): (&String, &Source)| match source {
                 Source::Parent(from) => {
-                    let place = |item: &str, field: &str| FieldPlace { item: item.to_owned(), list: None, field: field.to_owned() };
+                    let place = |item: &str, field: &str| FieldPlace {
+                        item: item.to_owned(),
+                        list: None,
+                        field: field.to_owned(),
+                    };
                     let value = choose::at(record, &place(&parent.name, from));
                     value.is_some() && child.is_none_or(|child| choose::at(child, &place(item, field)) == value)
                 }

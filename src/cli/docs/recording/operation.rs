@@ -1,4 +1,5 @@
-//! The fields of a path with the values of their arguments in, the text of an operation out. Must not know how values are chosen.
+//! The fields of a path with the values of their arguments in, the text of an operation out. Must not know how values
+//! are chosen.
 
 use crate::schema::model::{Argument, FieldKind, Model, ObjectType, TypeKind};
 use apollo_compiler::ast::Type;
@@ -19,8 +20,8 @@ pub struct FieldCall {
     pub parent: String,
 }
 
-/// The text of an operation with nested fields. Without `innermost`, the last field is left out, and each object selects everything that is
-/// stored in it, so that it is read.
+/// The text of an operation with nested fields. Without `innermost`, the last field is left out, and each object
+/// selects everything that is stored in it, so that it is read.
 pub fn text(model: &Model, keyword: &str, calls: &[FieldCall], innermost: bool) -> Option<String> {
     let mut lines = Vec::new();
     level(model, calls, innermost, 1, &mut lines)?;
@@ -92,7 +93,8 @@ fn leafs(model: &Model, type_name: &str, depth: usize) -> Vec<String> {
             let Some(object) = model.types.get(type_name) else { return vec!["__typename".into()] };
             if let TypeKind::Connection(node) = &object.kind {
                 let lines = leafs(model, node, depth);
-                let wrapped = page(model, type_name).into_iter().rev().fold(lines, |lines, part| nested(part.into(), lines));
+                let wrapped =
+                    page(model, type_name).into_iter().rev().fold(lines, |lines, part| nested(part.into(), lines));
                 let paged = model.api.type_field(type_name, "pageInfo").is_ok() && page(model, type_name).is_empty();
                 return if paged { vec!["pageInfo { hasNextPage }".into()] } else { wrapped };
             }
@@ -102,7 +104,9 @@ fn leafs(model: &Model, type_name: &str, depth: usize) -> Vec<String> {
         Some(ExtendedType::Union(union)) => members(model, union.members.iter().map(|name| name.as_str()), depth),
         Some(ExtendedType::Interface(interface)) => {
             let implements = |object: &&ObjectType| match model.api.types.get(object.name.as_str()) {
-                Some(ExtendedType::Object(definition)) => definition.implements_interfaces.iter().any(|name| **name == interface.name),
+                Some(ExtendedType::Object(definition)) => {
+                    definition.implements_interfaces.iter().any(|name| **name == interface.name)
+                }
                 _ => false,
             };
             members(model, model.types.values().filter(implements).map(|object| object.name.as_str()), depth)
@@ -129,11 +133,12 @@ fn stored(model: &Model, object: &ObjectType, depth: usize) -> Vec<String> {
     lines
 }
 
-/// One fragment for each type. A field with different types in two fragments gets an alias (GraphQL spec section 5.3.2, "Field Selection
-/// Merging").
+/// One fragment for each type. A field with different types in two fragments gets an alias (GraphQL spec section 5.3.2,
+/// "Field Selection Merging").
 fn members<'m>(model: &Model, names: impl Iterator<Item = &'m str>, depth: usize) -> Vec<String> {
     let objects: Vec<&ObjectType> = names.filter_map(|name| model.types.get(name)).collect();
-    let ty = |object: &ObjectType, field: &str| model.api.type_field(&object.name, field).ok().map(|field| field.ty.clone());
+    let ty =
+        |object: &ObjectType, field: &str| model.api.type_field(&object.name, field).ok().map(|field| field.ty.clone());
     let clashes = |object: &ObjectType, field: &str| {
         let own = ty(object, field);
         objects.iter().filter_map(|other| ty(other, field)).any(|other| own.as_ref() != Some(&other))
@@ -158,7 +163,8 @@ fn members<'m>(model: &Model, names: impl Iterator<Item = &'m str>, depth: usize
 
 /// `(id: "1", first: 2)`: the arguments that have a value.
 pub fn arguments(model: &Model, given: &[(String, &Type, Value)]) -> String {
-    let written: Vec<String> = given.iter().map(|(name, ty, value)| format!("{name}: {}", literal(model, ty, value))).collect();
+    let written: Vec<String> =
+        given.iter().map(|(name, ty, value)| format!("{name}: {}", literal(model, ty, value))).collect();
     if written.is_empty() { String::new() } else { format!("({})", written.join(", ")) }
 }
 
@@ -195,9 +201,15 @@ fn input_field(model: &Model, ty: &Type, name: &str) -> Option<Type> {
     }
 }
 
-/// The value of an argument or of an input object's field: the chosen one, or any that its type accepts. `None` if none was chosen and none
-/// is required.
-pub fn value(model: &Model, path: &str, ty: &Type, chosen: &dyn Fn(&str) -> Option<Value>, depth: usize) -> Option<Value> {
+/// The value of an argument or of an input object's field: the chosen one, or any that its type accepts. `None` if none
+/// was chosen and none is required.
+pub fn value(
+    model: &Model,
+    path: &str,
+    ty: &Type,
+    chosen: &dyn Fn(&str) -> Option<Value>,
+    depth: usize,
+) -> Option<Value> {
     if let Some(value) = chosen(path) {
         return Some(value);
     }
@@ -207,7 +219,8 @@ pub fn value(model: &Model, path: &str, ty: &Type, chosen: &dyn Fn(&str) -> Opti
             let mut members = Map::new();
             for field in input.fields.values() {
                 let inner = value(model, &format!("{path}.{}", field.name), &field.ty, chosen, depth + 1);
-                let inner = inner.filter(|_| field.default_value.is_none() || chosen(&format!("{path}.{}", field.name)).is_some());
+                let inner = inner
+                    .filter(|_| field.default_value.is_none() || chosen(&format!("{path}.{}", field.name)).is_some());
                 members.extend(inner.map(|value| (field.name.to_string(), value)));
             }
             (required || !members.is_empty()).then_some(Value::Object(members))

@@ -1,4 +1,5 @@
-//! A directory of sample items in; each item with its type and the values of its fields out. Must not know the document.
+//! A directory of sample items in; each item with its type and the values of its fields out. Must not know the
+//! document.
 
 use crate::cli::items::item_file::ItemFile;
 use crate::execute::values::decode;
@@ -101,8 +102,14 @@ fn values(model: &Model, object: &ObjectType, item: &Item) -> Map<String, Value>
         let Some(reader) = attributes::reader(object, &field.name) else { continue };
         let value = match &stored.value {
             ValueType::Embedded(name) => model.types.get(name).and_then(|embedded| {
-                let mut maps = decode::maps(&reader, item).into_iter().map(|map| Value::Object(self::values(model, embedded, &map)));
-                if matches!(field.ty, Type::List(_) | Type::NonNullList(_)) { Some(maps.collect()) } else { maps.next() }
+                let mut maps = decode::maps(&reader, item)
+                    .into_iter()
+                    .map(|map| Value::Object(self::values(model, embedded, &map)));
+                if matches!(field.ty, Type::List(_) | Type::NonNullList(_)) {
+                    Some(maps.collect())
+                } else {
+                    maps.next()
+                }
             }),
             _ => decode::value(&reader, item),
         };

@@ -57,7 +57,10 @@ pub fn of_find(model: &Model, parent: &ObjectType, find: &Find, path: Option<&Ac
     if let Via::Through(hops) = &find.via {
         let mut from = Some(parent);
         for hop in hops {
-            let Some(FieldKind::Find(find)) = from.and_then(|object| object.fields.get(hop)).map(|field| &field.kind) else { break };
+            let Some(FieldKind::Find(find)) = from.and_then(|object| object.fields.get(hop)).map(|field| &field.kind)
+            else {
+                break;
+            };
             if let Some(object) = from {
                 roles.extend(of_find(model, object, find, longest(find)));
             }
@@ -159,14 +162,20 @@ pub fn of_write(model: &Model, root: &ObjectType, write: &Write) -> Vec<Argument
 
 fn of_values(model: &Model, action: &Action, roles: &mut Vec<ArgumentRole>) {
     let Some((object, keys)) = model.item(&action.item) else { return };
-    let primary: Vec<&str> =
-        model.tables.get(keys.table).into_iter().flat_map(|table| table.primary_key()).map(|key| key.name.as_str()).collect();
+    let primary: Vec<&str> = model
+        .tables
+        .get(keys.table)
+        .into_iter()
+        .flat_map(|table| table.primary_key())
+        .map(|key| key.name.as_str())
+        .collect();
     for (field, value) in &action.values {
         let Some(source) = &value.source else { continue };
         let list = action.at.as_ref().map(|at| at.field.clone());
         let whole = object.fields.get(field).filter(|_| list.is_none());
         let rules = whole.map(|field| &field.rules);
-        let in_key = object.stored(field).is_some_and(|stored| stored.keys.iter().any(|key| primary.contains(&key.as_str())));
+        let in_key =
+            object.stored(field).is_some_and(|stored| stored.keys.iter().any(|key| primary.contains(&key.as_str())));
         let relation = match &action.kind {
             _ if rules.is_some_and(|rules| rules.version) => Relation::Finds,
             _ if rules.is_some_and(|rules| rules.unique) => Relation::Makes,
@@ -178,12 +187,16 @@ fn of_values(model: &Model, action: &Action, roles: &mut Vec<ArgumentRole>) {
 }
 
 fn of_source(source: &Source, place: &FieldPlace, relation: Relation, roles: &mut Vec<ArgumentRole>) {
-    let role = |argument: &str, around| ArgumentRole { argument: argument.to_owned(), place: place.clone(), relation, around };
+    let role =
+        |argument: &str, around| ArgumentRole { argument: argument.to_owned(), place: place.clone(), relation, around };
     match source {
         Source::Argument(name) => roles.push(role(name, (String::new(), String::new()))),
         Source::Text(parts) => {
             let is_value = |part: &TextPart| matches!(part, TextPart::Value(_));
-            let (Some(at), 1) = (parts.iter().position(is_value), parts.iter().filter(|part| is_value(part)).count()) else { return };
+            let (Some(at), 1) = (parts.iter().position(is_value), parts.iter().filter(|part| is_value(part)).count())
+            else {
+                return;
+            };
             let literal = |parts: &[TextPart]| {
                 let texts = parts.iter().filter_map(|part| match part {
                     TextPart::Literal(text) => Some(text.as_str()),
@@ -201,16 +214,22 @@ fn of_source(source: &Source, place: &FieldPlace, relation: Relation, roles: &mu
 
 fn of_condition(object: &ObjectType, condition: &Condition, roles: &mut Vec<ArgumentRole>) {
     let mut push = |path: &Path, operand: &Operand, relation: Relation| {
-        let (Operand::Argument(name, _), [Segment::Attribute(attribute)]) = (operand, path.segments.as_slice()) else { return };
+        let (Operand::Argument(name, _), [Segment::Attribute(attribute)]) = (operand, path.segments.as_slice()) else {
+            return;
+        };
         let holds = |field: &&String| {
-            object.stored(field).is_some_and(|stored| stored.attribute.as_ref() == Some(attribute) || stored.keys.contains(attribute))
+            object
+                .stored(field)
+                .is_some_and(|stored| stored.attribute.as_ref() == Some(attribute) || stored.keys.contains(attribute))
         };
         if let Some(field) = object.fields.keys().find(holds) {
             of_source(&Source::Argument(name.clone()), &place(&object.name, field), relation, roles);
         }
     };
     match condition {
-        Condition::And(all) | Condition::Or(all) => all.iter().for_each(|condition| of_condition(object, condition, roles)),
+        Condition::And(all) | Condition::Or(all) => {
+            all.iter().for_each(|condition| of_condition(object, condition, roles))
+        }
         Condition::Compare(Operand::Path(path), comparator, operand) => match comparator {
             Comparator::Equal => push(path, operand, Relation::Finds),
             Comparator::Less | Comparator::LessOrEqual => push(path, operand, Relation::Upper),
@@ -221,7 +240,9 @@ fn of_condition(object: &ObjectType, condition: &Condition, roles: &mut Vec<Argu
             push(path, lower, Relation::Lower);
             push(path, upper, Relation::Upper);
         }
-        Condition::In(Operand::Path(path), among) => among.iter().for_each(|operand| push(path, operand, Relation::Finds)),
+        Condition::In(Operand::Path(path), among) => {
+            among.iter().for_each(|operand| push(path, operand, Relation::Finds))
+        }
         Condition::BeginsWith(path, operand) => push(path, operand, Relation::Begins),
         Condition::Contains(path, operand) => push(path, operand, Relation::Contains),
         _ => {}

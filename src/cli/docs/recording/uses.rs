@@ -1,4 +1,5 @@
-//! Items in; out, the fields that read and write them, each with an operation whose arguments are filled from an item. Runs nothing.
+//! Items in; out, the fields that read and write them, each with an operation whose arguments are filled from an item.
+//! Runs nothing.
 
 use super::choose::Choice;
 use super::examples::{Examples, Variant};
@@ -49,9 +50,10 @@ pub fn uses(model: &Model, item: &SampleItem) -> Vec<ItemUse> {
     for (parent, field) in ways::fields(model) {
         let coordinate = format!("{}.{}", parent.name, field.name);
         let (row, operation) = match &field.kind {
-            FieldKind::Find(find) if model.read_by(parent, find).iter().any(|read| read.name == ty) => {
-                (rows.iter().find(|row| row.field == coordinate).cloned(), reading(model, &ways, item, FindField { parent, field, find }))
-            }
+            FieldKind::Find(find) if model.read_by(parent, find).iter().any(|read| read.name == ty) => (
+                rows.iter().find(|row| row.field == coordinate).cloned(),
+                reading(model, &ways, item, FindField { parent, field, find }),
+            ),
             FieldKind::Write(write) => {
                 let is_of_type = |action: &&Action| action.item == ty && !matches!(action.kind, ActionKind::Check);
                 let Some(action) = write.actions.iter().find(is_of_type) else { continue };
@@ -70,7 +72,8 @@ pub fn uses(model: &Model, item: &SampleItem) -> Vec<ItemUse> {
     uses
 }
 
-/// Queries that read the items, for each field from several of them: lists within an item first, because they show most.
+/// Queries that read the items, for each field from several of them: lists within an item first, because they show
+/// most.
 pub fn readings<'m>(model: &'m Model, records: &'m Records) -> impl Iterator<Item = String> + 'm {
     let returns_objects = |find: &Find| !matches!(find.returns, Returns::Exists | Returns::Count);
     let of_field = |(parent, field): (&'m ObjectType, &'m Field)| {
@@ -82,7 +85,8 @@ pub fn readings<'m>(model: &'m Model, records: &'m Records) -> impl Iterator<Ite
     let ways = Ways::new(model);
     fields.into_iter().flat_map(move |of| {
         let read = model.read_by(of.parent, of.find);
-        let is_read = |record: &&SampleItem| record.ty.as_deref().is_some_and(|ty| read.iter().any(|object| object.name == ty));
+        let is_read =
+            |record: &&SampleItem| record.ty.as_deref().is_some_and(|ty| read.iter().any(|object| object.name == ty));
         let items = records.list.iter().filter(is_read).take(SAMPLES);
         let mut queries: Vec<String> = items.filter_map(|item| reading(model, &ways, item, of)).collect();
         queries.dedup();
@@ -99,12 +103,15 @@ pub fn first_write(model: &Model, records: &Records) -> Option<String> {
     })
 }
 
-/// The first subscription of the schema to an item of the records; one that begins with the item as it is comes before others.
+/// The first subscription of the schema to an item of the records; one that begins with the item as it is comes before
+/// others.
 pub fn first_watch(model: &Model, records: &Records) -> Option<String> {
     let ways = Ways::new(model);
     let mut watched: Vec<_> = ways::fields(model)
         .into_iter()
-        .filter_map(|(root, field)| if let FieldKind::Watch(watch) = &field.kind { Some((root, field, watch)) } else { None })
+        .filter_map(
+            |(root, field)| if let FieldKind::Watch(watch) = &field.kind { Some((root, field, watch)) } else { None },
+        )
         .collect();
     watched.sort_by_key(|(_, _, watch)| watch.initial.is_none());
     watched.into_iter().find_map(|(root, field, watch)| {
@@ -115,8 +122,10 @@ pub fn first_watch(model: &Model, records: &Records) -> Option<String> {
                 let (name, _) = watch.bindings.iter().find(|(_, source)| is_it(source))?;
                 record.fields.get(name).cloned().filter(|_| !argument.ty.is_list())
             };
-            let needed = field.arguments.iter().filter(|argument| argument.ty.is_non_null() && argument.default.is_none());
-            let given: Vec<(&Argument, Value)> = needed.map(|argument| Some((argument, bound(argument)?))).collect::<Option<_>>()?;
+            let needed =
+                field.arguments.iter().filter(|argument| argument.ty.is_non_null() && argument.default.is_none());
+            let given: Vec<(&Argument, Value)> =
+                needed.map(|argument| Some((argument, bound(argument)?))).collect::<Option<_>>()?;
             let own = Records { list: vec![record.clone()] };
             let call = Examples { model, records: &own, ways: &ways }.call(root, field, &given);
             operation::text(model, "subscription", &[call], true)
@@ -127,7 +136,8 @@ pub fn first_watch(model: &Model, records: &Records) -> Option<String> {
 /// An operation that reads an item by a field; `None` if no path leads to the field.
 fn reading(model: &Model, ways: &Ways, item: &SampleItem, of: FindField<'_>) -> Option<String> {
     let FindField { parent, field, find } = of;
-    let lines = ways.to(&parent.name).into_iter().take(WAYS).map(|hops| (hops, ancestors(model, item, (parent, find), hops)));
+    let lines =
+        ways.to(&parent.name).into_iter().take(WAYS).map(|hops| (hops, ancestors(model, item, (parent, find), hops)));
     let (hops, (ancestors, _)) = lines.min_by_key(|(_, (_, unknown))| *unknown)?;
     let records = Records { list: std::iter::once(item.clone()).chain(ancestors).collect() };
     let examples = Examples { model, records: &records, ways };
@@ -135,20 +145,30 @@ fn reading(model: &Model, ways: &Ways, item: &SampleItem, of: FindField<'_>) -> 
     let variant = variants.iter().min_by_key(|variant| (variant.order_by.is_some(), variant.when.len()))?;
     let given = examples.given(field, &chosen(model, &records, (parent, find), variant), Some((find, variant)));
     let is_needed = |argument: &str| variant.when.iter().any(|name| name == argument);
-    let given: Vec<_> =
-        given.into_iter().filter(|(argument, value)| argument.ty.is_non_null() || is_needed(&argument.name) || value.is_null()).collect();
+    let given: Vec<_> = given
+        .into_iter()
+        .filter(|(argument, value)| argument.ty.is_non_null() || is_needed(&argument.name) || value.is_null())
+        .collect();
     let mut calls = examples.way(hops, records.list.get(1).filter(|_| is_item(parent)), 0)?;
     calls.push(examples.call(parent, field, &given));
     operation::text(model, "query", &calls, true)
 }
 
 /// The arguments of a find that reads the first record.
-fn chosen<'r>(model: &Model, records: &'r Records, (parent, find): (&ObjectType, &Find), variant: &Variant<'_>) -> Choice<'r> {
+fn chosen<'r>(
+    model: &Model,
+    records: &'r Records,
+    (parent, find): (&ObjectType, &Find),
+    variant: &Variant<'_>,
+) -> Choice<'r> {
     let mut choice = Choice::new(records, 0);
     let mut roles = roles::of_find(model, parent, find, variant.path);
     if let Some((record, ty)) = records.list.first().and_then(|record| Some((record, record.ty.as_ref()?))) {
         if matches!(find.via, Via::AbstractType(_)) {
-            roles.iter_mut().filter(|role| role.place.item == roles::target(find)).for_each(|role| role.place.item.clone_from(ty));
+            roles
+                .iter_mut()
+                .filter(|role| role.place.item == roles::target(find))
+                .for_each(|role| role.place.item.clone_from(ty));
         }
         choice.settle(ty, record);
     }
@@ -156,9 +176,14 @@ fn chosen<'r>(model: &Model, records: &'r Records, (parent, find): (&ObjectType,
     choice
 }
 
-/// The objects that lead to an item, the nearest first, with the fields that follow from it. Beside them, how many values of their keys do
-/// not follow from it.
-fn ancestors(model: &Model, item: &SampleItem, (parent, find): (&ObjectType, &Find), hops: &[Hop]) -> (Vec<SampleItem>, usize) {
+/// The objects that lead to an item, the nearest first, with the fields that follow from it. Beside them, how many
+/// values of their keys do not follow from it.
+fn ancestors(
+    model: &Model,
+    item: &SampleItem,
+    (parent, find): (&ObjectType, &Find),
+    hops: &[Hop],
+) -> (Vec<SampleItem>, usize) {
     let (mut list, mut unknown): (Vec<SampleItem>, usize) = (Vec::new(), 0);
     let outer = hops.iter().rev().map(|(object, field)| match model.types.get(object) {
         Some(object) => (Some(object), object.fields.get(field).and_then(|field| of_find(&field.kind))),

@@ -64,9 +64,9 @@ fn steps(model: &Model, reached: &HashMap<String, (u32, Vec<Hop>)>) -> Vec<(Stri
             let hop = (object.name.clone(), field.to_owned());
             let way: Vec<Hop> = way.iter().cloned().chain([hop]).collect();
             match &find.via {
-                Via::AbstractType(shared) => {
-                    steps.extend(shared.members.iter().map(|member| (member.clone(), length + step + SEVERAL_TYPES, way.clone())))
-                }
+                Via::AbstractType(shared) => steps.extend(
+                    shared.members.iter().map(|member| (member.clone(), length + step + SEVERAL_TYPES, way.clone())),
+                ),
                 _ => steps.push((find.item.clone(), length + step, way)),
             }
         }
@@ -90,7 +90,8 @@ pub fn query(model: &Model) -> Option<&ObjectType> {
 /// The accessible fields, those of root types first, otherwise in the order of the schema.
 pub fn fields(model: &Model) -> Vec<(&ObjectType, &Field)> {
     let fields = model.types.values().flat_map(|object| object.fields.values().map(move |field| (object, field)));
-    let mut fields: Vec<_> = fields.filter(|(object, field)| model.api.type_field(&object.name, &field.name).is_ok()).collect();
+    let mut fields: Vec<_> =
+        fields.filter(|(object, field)| model.api.type_field(&object.name, &field.name).is_ok()).collect();
     fields.sort_by_key(|(object, _)| !matches!(object.kind, TypeKind::Root));
     fields
 }
@@ -98,7 +99,9 @@ pub fn fields(model: &Model) -> Vec<(&ObjectType, &Field)> {
 /// The fields of an object that read items and are not inaccessible.
 pub fn finds<'m>(model: &'m Model, object: &'m ObjectType) -> impl Iterator<Item = (&'m str, &'m Find)> {
     object.fields.values().filter_map(|field| match &field.kind {
-        FieldKind::Find(find) if model.api.type_field(&object.name, &field.name).is_ok() => Some((field.name.as_str(), find)),
+        FieldKind::Find(find) if model.api.type_field(&object.name, &field.name).is_ok() => {
+            Some((field.name.as_str(), find))
+        }
         _ => None,
     })
 }

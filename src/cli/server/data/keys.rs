@@ -1,5 +1,5 @@
-//! Tables and items in; out, as JSON for the page: the keys with the parts of their templates, and the attributes. Must not know how items
-//! are read.
+//! Tables and items in; out, as JSON for the page: the keys with the parts of their templates, and the attributes. Must
+//! not know how items are read.
 
 use crate::schema::model::{Model, ObjectType, TypeKind};
 use crate::schema::scalar::value_type::ValueType;
@@ -39,11 +39,15 @@ fn key(table: &Table, index: Option<usize>) -> Value {
 fn item_type(object: &ObjectType, table: usize) -> Option<Value> {
     let TypeKind::Item(keys) = &object.kind else { return None };
     let template = |template: &Template| template.parts.iter().map(part).collect::<Value>();
-    let keys_of = |(attribute, templates): (&String, &Vec<Template>)| (attribute.clone(), templates.iter().map(template).collect());
-    (keys.table == table).then(|| json!({ "name": object.name, "keys": keys.keys.iter().map(keys_of).collect::<Map<_, _>>() }))
+    let keys_of = |(attribute, templates): (&String, &Vec<Template>)| {
+        (attribute.clone(), templates.iter().map(template).collect())
+    };
+    (keys.table == table)
+        .then(|| json!({ "name": object.name, "keys": keys.keys.iter().map(keys_of).collect::<Map<_, _>>() }))
 }
 
-/// A part of a template: `{"constant": "Group#"}`, `{"field": "groupId"}`, `{"claim": "auth.tenant"}` or `{"number": "shard:10"}`.
+/// A part of a template: `{"constant": "Group#"}`, `{"field": "groupId"}`, `{"claim": "auth.tenant"}` or
+/// `{"number": "shard:10"}`.
 fn part(part: &Part) -> Value {
     match part {
         Part::Literal(text) => json!({ "constant": text }),
@@ -53,11 +57,13 @@ fn part(part: &Part) -> Value {
     }
 }
 
-/// An item: its type, its primary key, its attributes, and for each key attribute that its type has a template for, the parts of the value.
+/// An item: its type, its primary key, its attributes, and for each key attribute that its type has a template for, the
+/// parts of the value.
 pub fn item(table: &Table, ty: Option<&ObjectType>, item: &Item) -> Value {
     let mut parts = Map::new();
     if let Some(TypeKind::Item(keys)) = ty.map(|ty| &ty.kind) {
-        let of = |(name, templates): (&String, &Vec<Template>)| Some((name.clone(), parts_of(templates, item.get(name)?)?));
+        let of =
+            |(name, templates): (&String, &Vec<Template>)| Some((name.clone(), parts_of(templates, item.get(name)?)?));
         parts.extend(keys.keys.iter().filter_map(of));
     }
     let key = table.primary_key().filter_map(|key| Some((key.name.as_str(), item.get(&key.name)?.clone()))).collect();

@@ -1,5 +1,5 @@
-//! The gateway that serves now in; what its tables hold, for the page of `keyfold dev`, out. Rules hide nothing: the store is the
-//! developer's own.
+//! The gateway that serves now in; what its tables hold, for the page of `keyfold dev`, out. Rules hide nothing: the
+//! store is the developer's own.
 
 mod keys;
 mod range;
@@ -62,13 +62,17 @@ impl GatewayTables {
         let model = gateway.model();
         let position = range::table(model, &wanted.table)?;
         let table = &model.tables[position];
-        let key = Key::new(&item_of(&wanted.key)?, &table.partition.name, table.sort.as_ref().map(|sort| sort.name.as_str()));
+        let key =
+            Key::new(&item_of(&wanted.key)?, &table.partition.name, table.sort.as_ref().map(|sort| sort.name.as_str()));
         let key = key.ok_or_else(|| DataTrouble::Wrong(format!("This is no key of the table {}.", table.name)))?;
         let request = [ItemRequest { table: &table.name, key: &key, projection: &[], consistent: true }];
         let (found, _) = gateway.store().get_items(&request, (Instant::now() + BOUND).into()).await;
-        let Some(item) = found.into_iter().next().transpose().map_err(trouble)?.flatten() else { return Ok(Value::Null) };
+        let Some(item) = found.into_iter().next().transpose().map_err(trouble)?.flatten() else {
+            return Ok(Value::Null);
+        };
         let sample = TypesOfTable::new(model, position, None).sample(Item::clone(&item));
-        let shown = |of: ItemUse| json!({ "field": of.field, "writes": of.writes, "call": of.call, "operation": of.operation });
+        let shown =
+            |of: ItemUse| json!({ "field": of.field, "writes": of.writes, "call": of.call, "operation": of.operation });
         Ok(json!({ "type": sample.ty, "uses": uses(model, &sample).into_iter().map(shown).collect::<Vec<_>>() }))
     }
 }

@@ -1,4 +1,5 @@
-//! A search of the page in, the range of keys to read out. A value that does not fit its key is an error, whose sentence the page shows.
+//! A search of the page in, the range of keys to read out. A value that does not fit its key is an error, whose
+//! sentence the page shows.
 
 use crate::schema::model::Model;
 use crate::schema::table::number::Number;
@@ -58,23 +59,32 @@ pub fn range(model: &Model, place: &SearchedPlace, wanted: &ItemsQuery) -> Resul
     let sort = sort.zip(begins).map(|(key, begins)| {
         let value = value(key, &begins)?;
         // Only texts and bytes have beginnings.
-        let condition = if key.kind == KeyType::N { SortCondition::Equal(value) } else { SortCondition::BeginsWith(value) };
+        let condition =
+            if key.kind == KeyType::N { SortCondition::Equal(value) } else { SortCondition::BeginsWith(value) };
         Ok((key.name.clone(), condition))
     });
     Ok(SearchedRange { partition: Some((partition.name.clone(), value(partition, &first)?)), sort: sort.transpose()? })
 }
 
 /// The partition key, and the beginning of the sort key as far as its fields are given.
-fn of_fields(model: &Model, place: &SearchedPlace, name: &str, fields: &str) -> Result<(Option<String>, Option<String>), DataTrouble> {
-    let fields: Map<String, Value> =
-        serde_json::from_str(fields).map_err(|error| DataTrouble::Wrong(format!("The fields are no JSON object: {error}.")))?;
+fn of_fields(
+    model: &Model,
+    place: &SearchedPlace,
+    name: &str,
+    fields: &str,
+) -> Result<(Option<String>, Option<String>), DataTrouble> {
+    let fields: Map<String, Value> = serde_json::from_str(fields)
+        .map_err(|error| DataTrouble::Wrong(format!("The fields are no JSON object: {error}.")))?;
     let Some((_, keys)) = model.item(name).filter(|(_, keys)| keys.table == place.table) else {
         return Err(DataTrouble::Wrong(format!("The table has no item type {name:?}.")));
     };
     let (partition, sort) = model.tables[place.table].keys_of(place.index);
     let template = |key: &KeyAttribute| keys.keys.get(&key.name).and_then(|templates| templates.first());
     let Some(of_partition) = template(partition) else {
-        return Err(DataTrouble::Wrong(format!("{name} has no {}, so its items are not in the index.", partition.name)));
+        return Err(DataTrouble::Wrong(format!(
+            "{name} has no {}, so its items are not in the index.",
+            partition.name
+        )));
     };
     let first = beginning(of_partition, &fields)?;
     if !first.whole {
@@ -97,14 +107,19 @@ fn beginning(template: &Template, fields: &Map<String, Value>) -> Result<Beginni
         let Some(text) = fields.get(field).and_then(Value::as_str).filter(|text| !text.is_empty()) else { break };
         // A text is the form that keys have. The value of an enum may also be its name in the API.
         let given = value.from_text(text).or_else(|| value.coerce(&json!(text)).ok());
-        let Some(given) = given else { return Err(DataTrouble::Wrong(format!("{text:?} is no {} for {field}.", value.name()))) };
+        let Some(given) = given else {
+            return Err(DataTrouble::Wrong(format!("{text:?} is no {} for {field}.", value.name())));
+        };
         values.insert(field.clone(), given);
     }
-    let is_known =
-        |part: &Part| matches!(part, Part::Literal(_)) || matches!(part, Part::Placeholder { field, .. } if values.contains_key(field));
+    let is_known = |part: &Part| {
+        matches!(part, Part::Literal(_))
+            || matches!(part, Part::Placeholder { field, .. } if values.contains_key(field))
+    };
     let parts = template.parts.iter().take_while(|part| is_known(part)).count();
     let text = template.render_parts(parts, &|field| values.get(field).cloned());
-    let text = text.map_err(|RenderMistake::Unfit(field, sentence)| DataTrouble::Wrong(format!("{field}: {sentence}")))?;
+    let text =
+        text.map_err(|RenderMistake::Unfit(field, sentence)| DataTrouble::Wrong(format!("{field}: {sentence}")))?;
     Ok(Beginning { text: text.unwrap_or_default(), whole: parts == template.parts.len() })
 }
 
@@ -164,13 +179,16 @@ mod tests {
           }
           type Query { player(team: ID!, kind: Kind!, day: Date!, name: String!): Player @find }
         "#;
-        crate::schema::load("schema.graphql", text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false))).0
+        crate::schema::load("schema.graphql", text, &|_| None)
+            .unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)))
+            .0
     }
 
     fn searched(index: Option<&str>, fields: &str) -> Result<Value, DataTrouble> {
         let model = model();
         let (index, of_type) = (index.map(str::to_owned), Some("Player".to_owned()));
-        let wanted = ItemsQuery { table: "teams".into(), index, of_type, fields: Some(fields.into()), ..ItemsQuery::default() };
+        let wanted =
+            ItemsQuery { table: "teams".into(), index, of_type, fields: Some(fields.into()), ..ItemsQuery::default() };
         Ok(range(&model, &place(&model, &wanted)?, &wanted)?.shown())
     }
 
@@ -180,11 +198,20 @@ mod tests {
         assert_eq!(searched(None, r#"{ "team": "a" }"#), Ok(json!({ "partition": "TEAM#a", "begins": null })));
         assert_eq!(begins(r#"{ "team": "a", "kind": "big" }"#), Ok(json!("big#")));
         assert_eq!(begins(r#"{ "team": "a", "kind": "BIG", "day": "2026-01-02" }"#), Ok(json!("big#2026-01-02#")));
-        assert_eq!(begins(r#"{ "team": "a", "kind": "BIG", "name": "Ann" }"#), Ok(json!("big#")), "what stands behind a gap is left out");
-        assert_eq!(searched(Some("byScore"), r#"{ "game": "g", "score": "7" }"#), Ok(json!({ "partition": "g", "begins": "00000007" })));
-        for (fields, said) in
-            [(r#"{ "kind": "big" }"#, "needs team"), (r#"{ "team": "a", "kind": "odd" }"#, "no Kind"), ("[]", "no JSON object")]
-        {
+        assert_eq!(
+            begins(r#"{ "team": "a", "kind": "BIG", "name": "Ann" }"#),
+            Ok(json!("big#")),
+            "what stands behind a gap is left out"
+        );
+        assert_eq!(
+            searched(Some("byScore"), r#"{ "game": "g", "score": "7" }"#),
+            Ok(json!({ "partition": "g", "begins": "00000007" }))
+        );
+        for (fields, said) in [
+            (r#"{ "kind": "big" }"#, "needs team"),
+            (r#"{ "team": "a", "kind": "odd" }"#, "no Kind"),
+            ("[]", "no JSON object"),
+        ] {
             assert!(matches!(searched(None, fields), Err(DataTrouble::Wrong(text)) if text.contains(said)), "{fields}");
         }
     }

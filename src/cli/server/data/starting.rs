@@ -1,5 +1,5 @@
-//! The gateway that serves now and the first caller in, the operations with which GraphiQL starts out. The query answers from the items of
-//! the store, and the arguments of the mutation fit them.
+//! The gateway that serves now and the first caller in, the operations with which GraphiQL starts out. The query
+//! answers from the items of the store, and the arguments of the mutation fit them.
 
 use super::range::SearchedRange;
 use crate::cli::docs::recording::records::{Records, TypesOfTable};
@@ -17,7 +17,8 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 
-/// How long the search for a query may take. It reads a few pages of a store in this process, and a browser waits for it.
+/// How long the search for a query may take. It reads a few pages of a store in this process, and a browser waits for
+/// it.
 const BOUND: Duration = Duration::from_secs(5);
 
 /// Most queries that are tried.
@@ -69,7 +70,12 @@ async fn operations(gateway: &Gateway, caller: &Caller) -> FittingOperations {
     FittingOperations { query, mutation, subscription: uses::first_watch(gateway.model(), &records) }
 }
 
-async fn first_that_answers(gateway: &Gateway, caller: &Caller, records: &Records, deadline: Instant) -> Option<String> {
+async fn first_that_answers(
+    gateway: &Gateway,
+    caller: &Caller,
+    records: &Records,
+    deadline: Instant,
+) -> Option<String> {
     for query in uses::readings(gateway.model(), records).take(TRIED) {
         let request = Request { query, caller: caller.clone(), ..Request::default() };
         let Ok(prepared) = gateway.prepare(&request).await else { continue };
@@ -97,7 +103,9 @@ async fn records(gateway: &Gateway, deadline: Instant) -> Records {
     let mut records = Records::default();
     for (position, table) in gateway.model().tables.iter().enumerate() {
         let types = TypesOfTable::new(gateway.model(), position, None);
-        if let Ok((page, _)) = gateway.store().read_page(&SearchedRange::default().query(table, None, None), deadline.into()).await {
+        if let Ok((page, _)) =
+            gateway.store().read_page(&SearchedRange::default().query(table, None, None), deadline.into()).await
+        {
             records.list.extend(page.items.iter().map(|item| types.sample(Item::clone(item))));
         }
     }

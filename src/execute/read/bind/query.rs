@@ -1,4 +1,5 @@
-//! A planned Query, its ranges and its arguments in; the query to run, and what the field wants of its items, out. Must not know rows.
+//! A planned Query, its ranges and its arguments in; the query to run, and what the field wants of its items, out. Must
+//! not know rows.
 
 use crate::execute::arguments::ReadArguments;
 use crate::execute::context::ExecutionContext;
@@ -35,7 +36,13 @@ pub fn range_query(context: &ExecutionContext<'_>, of: &QueryRead<'_>, ranges: V
     let index = read.index.map(|index| table.indexes[index].name.as_str());
     let page = arguments.page.clone();
     let cursors = page.as_ref().map(|_| {
-        let list = List { coordinate: read.list_of(), table: &table.name, index, ranges: &ranges, descending: query.descending };
+        let list = List {
+            coordinate: read.list_of(),
+            table: &table.name,
+            index,
+            ranges: &ranges,
+            descending: query.descending,
+        };
         Arc::new(Cursors::new(context.cursor_key.clone(), &list, query.position_attributes.clone()))
     });
     let start: Option<Position> = match (&cursors, page.as_ref().and_then(|page| page.from.as_ref())) {
@@ -58,7 +65,8 @@ pub fn range_query(context: &ExecutionContext<'_>, of: &QueryRead<'_>, ranges: V
     let ranges = match &start {
         None => ranges.into_iter().map(Some).collect(),
         Some(start) => {
-            let compared = |name: &String| Some((name.clone(), ranges.get(start.range)?.compared(start.key.get(name)?)?));
+            let compared =
+                |name: &String| Some((name.clone(), ranges.get(start.range)?.compared(start.key.get(name)?)?));
             let key = sort_attribute.as_ref().and_then(compared);
             ResumePoint { range: start.range, key, ascending: forward, last_first: backward }.rest_of_all(&ranges)
         }

@@ -1,5 +1,5 @@
-//! A planned read and the values of its rows in; what each row requests of the wave out: nothing, Gets, or a query. Must not know what the
-//! calls find.
+//! A planned read and the values of its rows in; what each row requests of the wave out: nothing, Gets, or a query.
+//! Must not know what the calls find.
 
 use super::query::{QueryRead, RowQuery, range_query};
 use crate::execute::arguments::FieldArguments;
@@ -34,8 +34,13 @@ pub struct Binder<'a, 'w> {
 }
 
 impl<'a> Binder<'a, '_> {
-    /// What the rows of a read request. Arguments that do not fit fail every row, even where nothing is there to be read.
-    pub fn bind(&mut self, (id, read): (ReadId, &'a Read), inputs: impl Iterator<Item = RowInput<'a>>) -> ReadRequests<'a> {
+    /// What the rows of a read request. Arguments that do not fit fail every row, even where nothing is there to be
+    /// read.
+    pub fn bind(
+        &mut self,
+        (id, read): (ReadId, &'a Read),
+        inputs: impl Iterator<Item = RowInput<'a>>,
+    ) -> ReadRequests<'a> {
         let gate = ItemGate::new(read, self.context);
         let arguments = match self.arguments.of_read(self.context, read) {
             Ok(arguments) => arguments,
@@ -59,7 +64,12 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// The Gets of each row.
-    fn gets(&mut self, read: &Read, binding: Option<&GetBinding>, inputs: impl Iterator<Item = RowInput<'a>>) -> Vec<RowRequest> {
+    fn gets(
+        &mut self,
+        read: &Read,
+        binding: Option<&GetBinding>,
+        inputs: impl Iterator<Item = RowInput<'a>>,
+    ) -> Vec<RowRequest> {
         let table = &self.context.model.tables[read.table];
         let name: Arc<str> = table.name.as_str().into();
         let wave = &mut self.wave;
@@ -87,7 +97,12 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// The query of each row. If the pages of all rows might have more objects than fit, none is made.
-    fn queries(&mut self, id: ReadId, asked: &QueryRead<'_>, inputs: impl Iterator<Item = RowInput<'a>>) -> Vec<RowRequest> {
+    fn queries(
+        &mut self,
+        id: ReadId,
+        asked: &QueryRead<'_>,
+        inputs: impl Iterator<Item = RowInput<'a>>,
+    ) -> Vec<RowRequest> {
         let bound = inputs.map(|input| match input {
             RowInput::Known(ItemState::Failed(why)) | RowInput::Failed(why) => Err(why),
             RowInput::Known(_) | RowInput::Rest(_) => Ok(None),

@@ -1,8 +1,8 @@
-//! Collection reads: the offers of a wave in, the Queries that they share out, and what each of them finds in the page of such a Query.
-//! Must not know how the plan found which reads go together.
+//! Collection reads: the offers of a wave in, the Queries that they share out, and what each of them finds in the page
+//! of such a Query. Must not know how the plan found which reads go together.
 //!
-//! [`crate::plan::passes::shared_query`] holds the rule. A shared Query reads one page. A query that begins in the page continues from its
-//! end. A later call reads each item that the page does not reach.
+//! [`crate::plan::passes::shared_query`] holds the rule. A shared Query reads one page. A query that begins in the page
+//! continues from its end. A later call reads each item that the page does not reach.
 
 use crate::execute::key::bounds::between;
 use crate::execute::key::span::{KeySpan, compare_highs, compare_lows};
@@ -119,8 +119,8 @@ pub fn shared_queries(model: &Model, of_collections: Vec<CollectionOffers<'_>>, 
     shared
 }
 
-/// Groups the offers of a collection's reads into shared Queries. `call` is a Query of their table or index, with the sort key attribute.
-/// `taken` holds the Gets and queries that share a Query already.
+/// Groups the offers of a collection's reads into shared Queries. `call` is a Query of their table or index, with the
+/// sort key attribute. `taken` holds the Gets and queries that share a Query already.
 fn of_collection(
     collection: &Collection,
     (call, sort_attribute): (&Query, Option<&str>),
@@ -132,7 +132,9 @@ fn of_collection(
         let sharing = partitions.entry(offer.partition.1.clone()).or_default();
         match sharing.iter().position(|known| known.as_ref().is_some_and(|known| known.is_same(&offer))) {
             Some(known) => sharing[known].iter_mut().for_each(|known| known.add(&offer)),
-            None if sharing.len() < MAX_SHARING => sharing.push(Some(SharedMember { parts: vec![offer.part], offer, at_risk: false })),
+            None if sharing.len() < MAX_SHARING => {
+                sharing.push(Some(SharedMember { parts: vec![offer.part], offer, at_risk: false }))
+            }
             None => {}
         }
     }
@@ -145,14 +147,21 @@ fn of_collection(
             _ => None,
         };
         for group in shared_query::groups(&members, &between) {
-            let of_group =
-                group.members.iter().filter_map(|(member, at_risk)| Some(SharedMember { at_risk: *at_risk, ..sharing[*member].take()? }));
+            let of_group = group
+                .members
+                .iter()
+                .filter_map(|(member, at_risk)| Some(SharedMember { at_risk: *at_risk, ..sharing[*member].take()? }));
             let of_group: Vec<SharedMember> = of_group.collect();
             taken.extend(of_group.iter().flat_map(|one| &one.parts));
             let Some(partition) = of_group.first().map(|one| one.offer.partition.clone()) else { continue };
             let projection = Some(collection.projection.clone());
             let call = Query { partition: Some(partition), projection, forward: group.forward, ..call.clone() };
-            all.push(SharedQuery { sharing: of_group, sort_attribute: sort_attribute.map(str::to_owned), call, between: group.between });
+            all.push(SharedQuery {
+                sharing: of_group,
+                sort_attribute: sort_attribute.map(str::to_owned),
+                call,
+                between: group.between,
+            });
         }
     }
     all
@@ -212,18 +221,27 @@ impl SharedQuery {
         let low = spans().map(|span| &span.low).min_by(|left, right| compare_lows(left, right)).cloned().flatten();
         let high = spans().map(|span| &span.high).max_by(|left, right| compare_highs(left, right)).cloned().flatten();
         let whole = KeySpan { low, high };
-        let own = self.sharing.iter().find(|one| one.offer.condition.is_some() && !one.offer.member.resumes && one.offer.span == whole);
+        let own = self
+            .sharing
+            .iter()
+            .find(|one| one.offer.condition.is_some() && !one.offer.member.resumes && one.offer.span == whole);
         let condition = match own {
             Some(own) => own.offer.condition.clone(),
             None => between(whole.low, whole.high, &mut Vec::new()),
         };
         let need = |at_risk: bool| {
             let needs = self.sharing.iter().enumerate().filter(|(_, one)| one.at_risk == at_risk);
-            needs.filter(|(position, _)| !self.is_read_along(*position)).map(|(_, one)| one.offer.need).fold(0, u32::saturating_add)
+            needs
+                .filter(|(position, _)| !self.is_read_along(*position))
+                .map(|(_, one)| one.offer.need)
+                .fold(0, u32::saturating_add)
         };
         // BETWEEN includes its bounds, so the item of a cursor is read again.
         let cursors = self.sharing.iter().filter(|one| one.offer.member.resumes).count() as u32;
-        let limit = need(false).saturating_add(need(true).min(MAX_AT_RISK)).saturating_add(self.between).saturating_add(cursors);
+        let limit = need(false)
+            .saturating_add(need(true).min(MAX_AT_RISK))
+            .saturating_add(self.between)
+            .saturating_add(cursors);
         let sort = self.sort_attribute.clone().zip(condition);
         Query { sort, limit: limit.clamp(1, MAX_LIMIT), ..self.call.clone() }
     }
@@ -233,17 +251,23 @@ impl SharedQuery {
         let member = &self.sharing[position].offer;
         self.sharing.iter().enumerate().any(|(other, one)| {
             let offer = &one.offer;
-            let contains =
-                compare_lows(&offer.span.low, &member.span.low).is_le() && compare_highs(&offer.span.high, &member.span.high).is_ge();
+            let contains = compare_lows(&offer.span.low, &member.span.low).is_le()
+                && compare_highs(&offer.span.high, &member.span.high).is_ge();
             let is_same = offer.span == member.span && offer.need == member.need;
-            let has_same_start = if self.call.forward { offer.span.low == member.span.low } else { offer.span.high == member.span.high };
+            let has_same_start =
+                if self.call.forward { offer.span.low == member.span.low } else { offer.span.high == member.span.high };
             let reads_it = offer.member.reaches == shared_query::Reaches::Always || has_same_start;
             other != position && contains && reads_it && offer.need >= member.need && (!is_same || other < position)
         })
     }
 
-    /// What the page holds for each member that it reached. `query` gives a query by its position, and how many items it needs.
-    pub fn take<'s>(&self, page: &Page, query: &dyn Fn(usize) -> (&'s RangeQuery, Option<u32>)) -> Vec<SharedPartResult> {
+    /// What the page holds for each member that it reached. `query` gives a query by its position, and how many items
+    /// it needs.
+    pub fn take<'s>(
+        &self,
+        page: &Page,
+        query: &dyn Fn(usize) -> (&'s RangeQuery, Option<u32>),
+    ) -> Vec<SharedPartResult> {
         let last = page.last_key.as_ref();
         let order = |item: &Item, key: &KeyValue| compare_stored(item.get(self.sort_attribute.as_ref()?)?, key);
         let mut found = Vec::new();
@@ -259,8 +283,10 @@ impl SharedQuery {
                         let order = order(last, key).unwrap_or(Ordering::Less);
                         order.is_eq() || (order == Ordering::Greater) == self.call.forward
                     });
-                    let gets =
-                        one.parts.iter().filter_map(|part| if let SharedPart::Get(position) = part { Some(*position) } else { None });
+                    let gets = one
+                        .parts
+                        .iter()
+                        .filter_map(|part| if let SharedPart::Get(position) = part { Some(*position) } else { None });
                     let item = page.items.iter().find(|item| order(item, key).is_some_and(Ordering::is_eq));
                     found.extend(reached.then(|| SharedPartResult::Item(gets.collect(), item.cloned())));
                 }

@@ -1,5 +1,5 @@
-//! The requests of a wave in; out, for each of the plan's collections, the Gets and queries that may share a Query. Must not know how they
-//! are grouped.
+//! The requests of a wave in; out, for each of the plan's collections, the Gets and queries that may share a Query.
+//! Must not know how they are grouped.
 
 use super::collection::{CollectionOffers, Offer, SharedPart};
 use crate::execute::key::span::KeySpan;
@@ -13,7 +13,12 @@ use crate::table::data::attribute::Key;
 const COUNTED: u32 = 100;
 
 /// The offers of each collection of which several reads may share a Query.
-pub fn offers<'p>(plan: &'p Plan, requests: &WaveRequests, reads: &[ReadRequests<'_>], cache: &QueryCache) -> Vec<CollectionOffers<'p>> {
+pub fn offers<'p>(
+    plan: &'p Plan,
+    requests: &WaveRequests,
+    reads: &[ReadRequests<'_>],
+    cache: &QueryCache,
+) -> Vec<CollectionOffers<'p>> {
     let of_collection = |collection: &'p Collection| {
         let of = reads.iter().filter(|requests| collection.reads.contains(&requests.id));
         let offers = of.flat_map(|of| of.rows.iter().filter_map(|row| offer(of.read, row, requests, cache)));
@@ -32,7 +37,14 @@ fn offer(read: &Read, row: &RowRequest, requests: &WaveRequests, cache: &QueryCa
             let ([position], true) = (positions.as_slice(), read.yields.is_none()) else { return None };
             let Key { partition, sort } = &requests.gets.get(*position)?.key;
             let (part, span) = (SharedPart::Get(*position), KeySpan::of_key(&sort.as_ref()?.1));
-            Some(Offer { part, partition: (partition.0.to_string(), partition.1.clone()), span, condition: None, member: item, need: 1 })
+            Some(Offer {
+                part,
+                partition: (partition.0.to_string(), partition.1.clone()),
+                span,
+                condition: None,
+                member: item,
+                need: 1,
+            })
         }
         RowRequest::Query(position, page) => {
             let PendingQuery { id, query, needed, may_wait } = &requests.queries[*position];
@@ -48,7 +60,14 @@ fn offer(read: &Read, row: &RowRequest, requests: &WaveRequests, cache: &QueryCa
             };
             let condition = range.sort.as_ref().map(|(_, condition)| condition.clone());
             let need = needed.map_or(COUNTED, |needed| query.limit(needed, false));
-            Some(Offer { part: SharedPart::Query(*position), partition: range.partition.clone()?, span, condition, member, need })
+            Some(Offer {
+                part: SharedPart::Query(*position),
+                partition: range.partition.clone()?,
+                span,
+                condition,
+                member,
+                need,
+            })
         }
         RowRequest::Absent | RowRequest::Failed(_) => None,
     }

@@ -1,4 +1,5 @@
-//! A subscriber in; what it gets before the changes of its group out: the changes that it has missed, or the item as it is.
+//! A subscriber in; what it gets before the changes of its group out: the changes that it has missed, or the item as it
+//! is.
 
 use super::resume::resume;
 use crate::execute::error::{ErrorCode, Failure};
@@ -23,8 +24,8 @@ const BEGIN_LIMIT: Duration = Duration::from_secs(10);
 /// How long the read of the item as it is may take.
 const READ_LIMIT: Duration = Duration::from_secs(10);
 
-/// Begins a subscription: sends what comes before the changes of its group, and gives what the subscriber has had then. `catching_up` lets
-/// subscribers that come back read the stream again.
+/// Begins a subscription: sends what comes before the changes of its group, and gives what the subscriber has had then.
+/// `catching_up` lets subscribers that come back read the stream again.
 pub async fn begin(
     (feeds, catching_up): (&Feeds, &Semaphore),
     operation: &Arc<WatchedOperation>,
@@ -34,8 +35,12 @@ pub async fn begin(
     let table = operation.table();
     let begun = feeds.state().feeds.get(&table).map(|feed| feed.begun.subscribe());
     let Some(mut begun) = begun else { return Err(SubscriptionEnd::SchemaChanged) };
-    let silent =
-        || SubscriptionEnd::Failed(Failure::new(ErrorCode::Unavailable, "The stream of the table cannot be read. Try again later."));
+    let silent = || {
+        SubscriptionEnd::Failed(Failure::new(
+            ErrorCode::Unavailable,
+            "The stream of the table cannot be read. Try again later.",
+        ))
+    };
     match timeout(BEGIN_LIMIT, begun.wait_for(|begun| *begun)).await {
         Ok(Ok(_)) => {}
         _ => return Err(silent()),
@@ -52,8 +57,12 @@ pub async fn begin(
     Ok(DeliveredChanges { initial, ..DeliveredChanges::default() })
 }
 
-/// Reads the item that an operation watches, if it begins with it. Gives its event, which has this id, and the item as it was seen.
-async fn initial(operation: &WatchedOperation, id: Arc<str>) -> Result<(Option<Event>, Option<SeenItem>), Arc<Failure>> {
+/// Reads the item that an operation watches, if it begins with it. Gives its event, which has this id, and the item as
+/// it was seen.
+async fn initial(
+    operation: &WatchedOperation,
+    id: Arc<str>,
+) -> Result<(Option<Event>, Option<SeenItem>), Arc<Failure>> {
     let WatchedOperation { gateway, prepared, interest, .. } = operation;
     let Some(lookup) = operation.initial() else { return Ok((None, None)) };
     let item = read(operation, lookup).await?;

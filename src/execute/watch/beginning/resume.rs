@@ -1,4 +1,5 @@
-//! A subscriber that comes back in, the changes that it has missed out: from the log, or from the stream until the log has the rest.
+//! A subscriber that comes back in, the changes that it has missed out: from the log, or from the stream until the log
+//! has the rest.
 
 use crate::execute::watch::feeds::Feeds;
 use crate::execute::watch::history::event_id::EventPosition;
@@ -13,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{Mutex, Semaphore};
 
-/// Sends a subscriber the changes after a position. Gives what it has had then, and all later changes of its group wait. `catching_up` lets
-/// subscribers read the stream again.
+/// Sends a subscriber the changes after a position. Gives what it has had then, and all later changes of its group
+/// wait. `catching_up` lets subscribers read the stream again.
 pub async fn resume(
     (feeds, catching_up): (&Feeds, &Semaphore),
     operation: &Arc<WatchedOperation>,
@@ -22,12 +23,20 @@ pub async fn resume(
     from: EventPosition,
 ) -> Result<DeliveredChanges, SubscriptionEnd> {
     let table = operation.table();
-    let mut progress =
-        Progress { operation: operation.clone(), subscriber: subscriber.clone(), seen: DeliveredChanges::default(), last: from };
+    let mut progress = Progress {
+        operation: operation.clone(),
+        subscriber: subscriber.clone(),
+        seen: DeliveredChanges::default(),
+        last: from,
+    };
     loop {
         // What comes from here on waits. If it becomes too much, it is in the log.
         subscriber.hold();
-        let logged = feeds.state().feeds.get(&table).map(|feed| (feed.log.after(&progress.last), feed.log.complete_after(&progress.last)));
+        let logged = feeds
+            .state()
+            .feeds
+            .get(&table)
+            .map(|feed| (feed.log.after(&progress.last), feed.log.complete_after(&progress.last)));
         let Some((records, last)) = logged else { return Err(SubscriptionEnd::SchemaChanged) };
         let is_current = match records {
             Some(records) => {
@@ -47,10 +56,13 @@ pub async fn resume(
     }
 }
 
-/// Reads the stream again for a subscriber, until it is current or the log has the rest, from this second on. True if it is current.
+/// Reads the stream again for a subscriber, until it is current or the log has the rest, from this second on. True if
+/// it is current.
 async fn catch_up(progress: &mut Progress, table: &Arc<str>, last: i64) -> Result<bool, SubscriptionEnd> {
     let source = progress.operation.gateway.store().changes();
-    let (Some(source), Some(position)) = (source, progress.last.change().cloned()) else { return Err(SubscriptionEnd::Past) };
+    let (Some(source), Some(position)) = (source, progress.last.change().cloned()) else {
+        return Err(SubscriptionEnd::Past);
+    };
     let (from, failed, is_past) = (progress.last.clone(), Mutex::default(), AtomicBool::new(false));
     let sink = Arc::new(CatchUp { from, progress: Mutex::new(progress.clone()), failed, is_past });
     let is_current = StreamReader::new(source, table.clone(), sink.clone()).catch_up(position, last).await;

@@ -9,7 +9,8 @@ const MAX_LENGTH: usize = 256;
 /// The position that an id names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventPosition {
-    /// The second, since 1970: of a change, by the clock of the stream; of a place in a log, by that of its copy of the gateway.
+    /// The second, since 1970: of a change, by the clock of the stream; of a place in a log, by that of its copy of the
+    /// gateway.
     pub created: i64,
     /// What comes before it.
     pub place: EventPlace,
@@ -20,7 +21,8 @@ pub struct EventPosition {
 pub enum EventPlace {
     /// After this change.
     Change(StreamPosition),
-    /// After so many changes of the log of one copy. Before a copy has had a change of a shard, it knows no other place in it.
+    /// After so many changes of the log of one copy. Before a copy has had a change of a shard, it knows no other place
+    /// in it.
     Log {
         /// The log.
         log: u32,
@@ -61,7 +63,9 @@ impl EventPosition {
         let (sequence, shard) = rest.split_once(' ')?;
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let place = match sequence.split_once('.') {
-            Some((count, log)) if shard.is_empty() => EventPlace::Log { log: log.parse().ok()?, count: count.parse().ok()? },
+            Some((count, log)) if shard.is_empty() => {
+                EventPlace::Log { log: log.parse().ok()?, count: count.parse().ok()? }
+            }
             None if is_number(sequence) && !shard.is_empty() => {
                 EventPlace::Change(StreamPosition { shard: shard.into(), sequence: sequence.into() })
             }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 /// The most bytes of a table's last changes.
 const LOG_BYTES: usize = 8 << 20;
-/// How much later, in seconds, the changes of one shard may be read than those of another. A subscriber that comes back gets the changes of
-/// other shards from this long before its last event, some of them again.
+/// How much later, in seconds, the changes of one shard may be read than those of another. A subscriber that comes back
+/// gets the changes of other shards from this long before its last event, some of them again.
 pub const SHARD_LAG: i64 = 30;
 
 /// How many seconds the clocks of two copies of the gateway may be apart.
@@ -31,7 +31,8 @@ pub struct ChangeLog {
 /// A change.
 #[derive(Debug)]
 struct LogEntry {
-    /// The second in which it was read, by the clock of this copy. The clock of the stream may be wrong, or show minutes.
+    /// The second in which it was read, by the clock of this copy. The clock of the stream may be wrong, or show
+    /// minutes.
     taken: i64,
     record: Arc<ChangeRecord>,
 }
@@ -55,7 +56,8 @@ impl ChangeLog {
         }
     }
 
-    /// Forgets everything: changes are missing, and those after this second will come. Whoever goes on from before misses at least one.
+    /// Forgets everything: changes are missing, and those after this second will come. Whoever goes on from before
+    /// misses at least one.
     pub fn break_off(&mut self, now: i64) {
         *self = Self { name: self.name, count: self.count + 1, ..Self::new(now) };
     }
@@ -72,7 +74,8 @@ impl ChangeLog {
             EventPlace::Change(position) => {
                 let own = self.records.iter().find(|logged| logged.record.position == *position)?;
                 let is_since = own.taken.min(from.created) - SHARD_LAG >= self.since;
-                (self.is_of_one_shard(position) || is_since).then(|| self.filtered(|logged| is_after(&logged.record, from)))
+                (self.is_of_one_shard(position) || is_since)
+                    .then(|| self.filtered(|logged| is_after(&logged.record, from)))
             }
             EventPlace::Log { log, count } if *log == self.name => {
                 let first = self.count - self.records.len() as u64;

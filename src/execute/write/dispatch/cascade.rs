@@ -1,5 +1,5 @@
-//! Deletes outside the draft's transaction: dependents that do not fit, before the draft's calls, and dependents that came in meanwhile. A
-//! crash leaves an item that can be deleted again, and never dependents without their item.
+//! Deletes outside the draft's transaction: dependents that do not fit, before the draft's calls, and dependents that
+//! came in meanwhile. A crash leaves an item that can be deleted again, and never dependents without their item.
 
 use crate::execute::error::ErrorCode;
 use crate::execute::keyed_locks::ItemPlace;
@@ -17,8 +17,8 @@ use uuid::Uuid;
 
 /// How often to look for dependents after their item is deleted.
 const MAX_SWEEPS: usize = 10;
-/// About how long a global index lags behind its table. (DynamoDB developer guide, "Using Global Secondary Indexes in DynamoDB", data
-/// synchronization: "a fraction of a second, under normal conditions".)
+/// About how long a global index lags behind its table. (DynamoDB developer guide, "Using Global Secondary Indexes in
+/// DynamoDB", data synchronization: "a fraction of a second, under normal conditions".)
 const INDEX_WAIT: Duration = Duration::from_millis(500);
 
 /// Why the calls of a draft are not sent.
@@ -29,7 +29,8 @@ pub enum CascadeError {
     HalfWay(ErrorCode),
 }
 
-/// Deletes what a draft deletes before its calls. Checks the conditions of the calls first: if they fail, nothing is deleted.
+/// Deletes what a draft deletes before its calls. Checks the conditions of the calls first: if they fail, nothing is
+/// deleted.
 pub async fn clear(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Result<(), CascadeError> {
     if draft.first.is_empty() {
         return Ok(());
@@ -48,17 +49,21 @@ pub async fn clear(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Resu
         }
     }
     for gone in draft.cascades.iter().filter(|gone| gone.dependents_first) {
-        let code = |field_errors: FieldErrors| field_errors.first().map_or(ErrorCode::Internal, |field_error| field_error.code);
+        let code = |field_errors: FieldErrors| {
+            field_errors.first().map_or(ErrorCode::Internal, |field_error| field_error.code)
+        };
         sweep_sources(job, gone).await.map_err(|field_errors| CascadeError::HalfWay(code(field_errors)))?;
     }
     Ok(())
 }
 
-/// Deletes items with their replicas and guards: items without a condition in batches, the others in transactions. An item whose condition
-/// fails has changed, and is kept. So is a guard that is another's. Gives the keys of the deleted items. After [`WriteError::Uncertain`], some items may be deleted.
+/// Deletes items with their replicas and guards: items without a condition in batches, the others in transactions. An
+/// item whose condition fails has changed, and is kept. So is a guard that is another's. Gives the keys of the deleted
+/// items. After [`WriteError::Uncertain`], some items may be deleted.
 async fn delete(job: &WriteJob<'_>, table: &Arc<str>, items: ToDelete) -> Result<Vec<Key>, WriteError> {
     let loaders = job.context.loaders;
-    let (mut conditional, free): (ToDelete, ToDelete) = items.into_iter().partition(|(_, item)| item.condition.is_some());
+    let (mut conditional, free): (ToDelete, ToDelete) =
+        items.into_iter().partition(|(_, item)| item.condition.is_some());
     let mut deleted: Vec<Key> = free.keys().cloned().collect();
     let keys = free.into_iter().flat_map(|(key, item)| std::iter::once(key).chain(item.replicas));
     loaders.delete_batch(table, keys.collect()).await?;
@@ -82,7 +87,8 @@ async fn delete(job: &WriteJob<'_>, table: &Arc<str>, items: ToDelete) -> Result
                 let parts = |items: &ToDelete| items.values().map(ItemToDelete::count).sum::<usize>();
                 let before = parts(&conditional);
                 for position in failures.iter().map(|failure| failure.position) {
-                    let (Some(key), Some(WriteAction::Delete(failed))) = (of.get(position), calls.get(position).map(|call| &call.action))
+                    let (Some(key), Some(WriteAction::Delete(failed))) =
+                        (of.get(position), calls.get(position).map(|call| &call.action))
                     else {
                         continue;
                     };
@@ -113,7 +119,9 @@ async fn hold(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Result<()
     let token = format!("{}c{attempt:03}", job.token);
     job.context.loaders.transact(&checks, &token).await.map_err(|error| match error {
         WriteError::Conditions(failures) => {
-            let in_draft = |failure: ConditionFailure| Some(ConditionFailure { position: *positions.get(failure.position)?, ..failure });
+            let in_draft = |failure: ConditionFailure| {
+                Some(ConditionFailure { position: *positions.get(failure.position)?, ..failure })
+            };
             WriteError::Conditions(failures.into_iter().filter_map(in_draft).collect())
         }
         // Checks write nothing, so the outcome is certain.
@@ -122,8 +130,9 @@ async fn hold(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Result<()
     })
 }
 
-/// Deletes the dependents that were put after the dependents were read and before the item was deleted. No more can come after that,
-/// because puts check that the item exists. Dependents found now may lead to others, and an index may lag behind.
+/// Deletes the dependents that were put after the dependents were read and before the item was deleted. No more can
+/// come after that, because puts check that the item exists. Dependents found now may lead to others, and an index may
+/// lag behind.
 pub async fn sweep(job: &WriteJob<'_>, gone: impl Iterator<Item = &CascadedItem>) -> Result<(), FieldErrors> {
     for gone in gone {
         let CascadedItem { action, item, .. } = gone;
@@ -168,7 +177,12 @@ struct Swept {
 
 impl Swept {
     /// Deletes the found dependents and those that they lead to, until no more are found. Gives whether there were any.
-    async fn delete_all(&mut self, job: &WriteJob<'_>, item: Option<&Arc<Item>>, found: Dependents) -> Result<bool, FieldErrors> {
+    async fn delete_all(
+        &mut self,
+        job: &WriteJob<'_>,
+        item: Option<&Arc<Item>>,
+        found: Dependents,
+    ) -> Result<bool, FieldErrors> {
         let action = self.action;
         let (mut found, mut any) = (found, false);
         for _ in 0..MAX_SWEEPS {
@@ -187,7 +201,13 @@ impl Swept {
             let sources = found.sources(job, action);
             self.sources.extend(sources.clone());
             // An item that has changed is found again from the item that leads to it.
-            found = dependents::of_dependents(job, action, if complete { &sources } else { &self.sources }, DependentsToRead::All).await?;
+            found = dependents::of_dependents(
+                job,
+                action,
+                if complete { &sources } else { &self.sources },
+                DependentsToRead::All,
+            )
+            .await?;
             if let Some(item) = item {
                 found.extend(dependents::of_item(job, action, item, DependentsToRead::All).await?);
             }

@@ -1,6 +1,7 @@
 //! A write whose conditions failed in; out: why, and so what follows: an error for the caller, or another attempt.
 //!
-//! Every reason is a [`Reason`] of a requirement that the draft made. [`reason_of`] decides for one call, [`classify`] for the whole write.
+//! Every reason is a [`Reason`] of a requirement that the draft made. [`reason_of`] decides for one call, [`classify`]
+//! for the whole write.
 
 use crate::execute::auth::{hiding, refusals};
 use crate::execute::error::{ErrorCode, FieldError};
@@ -31,9 +32,15 @@ pub enum Following {
 }
 
 /// What follows from the failed conditions of a write. `Err`: an error for the caller.
-pub async fn classify(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure]) -> Result<Following, FieldErrors> {
+pub async fn classify(
+    job: &WriteJob<'_>,
+    draft: &WriteDraft,
+    failures: &[ConditionFailure],
+) -> Result<Following, FieldErrors> {
     for (position, check) in draft.rules.iter().enumerate() {
-        let has_check = |failure: &&ConditionFailure| draft.calls.get(failure.position).is_some_and(|call| call.rules.contains(&position));
+        let has_check = |failure: &&ConditionFailure| {
+            draft.calls.get(failure.position).is_some_and(|call| call.rules.contains(&position))
+        };
         let failed = failures.iter().find(has_check);
         if failed.is_some_and(|failure| !lookups::is_met(job, check, failure.item.as_ref())) {
             // What was found to hold before is found anew.
@@ -43,11 +50,13 @@ pub async fn classify(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[Condit
     let mut failed = Vec::with_capacity(failures.len());
     for failure in failures {
         let Some(call) = draft.calls.get(failure.position) else { continue };
-        let is_stale = call.requires.found().is_some_and(|found| !found.holds(failure.item.as_ref(), &draft.scope(job)));
+        let is_stale =
+            call.requires.found().is_some_and(|found| !found.holds(failure.item.as_ref(), &draft.scope(job)));
         let returned = returned(job, call, failure.item.as_ref()).await?;
         failed.push((failure.position, call, is_stale, reason_of(job, draft, (call, returned))));
     }
-    // Failures of calls that depend on the found item do not count if it has changed. Only its own call can give an error.
+    // Failures of calls that depend on the found item do not count if it has changed. Only its own call can give an
+    // error.
     if let Some((position, call, _, (_, refused))) = failed.iter().find(|(_, _, is_stale, _)| *is_stale) {
         let is_own = matches!(call.role, CallRole::Main { .. }) && !job.write.names_found;
         let refused = refused.clone().filter(|_| is_own);
@@ -84,8 +93,8 @@ pub async fn classify(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[Condit
     }
 }
 
-/// The error of the first call of a draft whose author's condition does not hold. So an action that cannot be drafted tells nothing of its
-/// item if a condition before it keeps the caller from it.
+/// The error of the first call of a draft whose author's condition does not hold. So an action that cannot be drafted
+/// tells nothing of its item if a condition before it keeps the caller from it.
 pub async fn unmet(job: &WriteJob<'_>, draft: &WriteDraft) -> Result<Option<FieldError>, FieldErrors> {
     for (position, call) in draft.calls.iter().enumerate() {
         let (CallRole::Main { item: of, .. }, Some(condition), Some((_, key))) =
@@ -102,23 +111,35 @@ pub async fn unmet(job: &WriteJob<'_>, draft: &WriteDraft) -> Result<Option<Fiel
     Ok(None)
 }
 
-/// Why a call failed, by what came back from its key, with the error for the caller if that is one: the first of its requirements, in the order
-/// of their reasons, that does not hold.
-fn reason_of(job: &WriteJob<'_>, draft: &WriteDraft, (call, returned): (&DraftCall, ReturnedItem<'_>)) -> (Reason, Option<FieldError>) {
+/// Why a call failed, by what came back from its key, with the error for the caller if that is one: the first of its
+/// requirements, in the order of their reasons, that does not hold.
+fn reason_of(
+    job: &WriteJob<'_>,
+    draft: &WriteDraft,
+    (call, returned): (&DraftCall, ReturnedItem<'_>),
+) -> (Reason, Option<FieldError>) {
     let (reason, unmet) = call.requires.reason(returned, &draft.scope(job));
     (reason, refusal(job, call, (reason, unmet), returned))
 }
 
-/// What came back from the key of a call. An item of another type does not belong to the write, and no error reveals its contents. An item
-/// that a rule hides counts as missing, unless the call would make it.
-async fn returned<'i>(job: &WriteJob<'_>, call: &DraftCall, stored: Option<&'i Item>) -> Result<ReturnedItem<'i>, FieldErrors> {
-    let CallRole::Main { item: of, .. } = &call.role else { return Ok(ReturnedItem { stored, visible: stored, is_foreign: false }) };
+/// What came back from the key of a call. An item of another type does not belong to the write, and no error reveals
+/// its contents. An item that a rule hides counts as missing, unless the call would make it.
+async fn returned<'i>(
+    job: &WriteJob<'_>,
+    call: &DraftCall,
+    stored: Option<&'i Item>,
+) -> Result<ReturnedItem<'i>, FieldErrors> {
+    let CallRole::Main { item: of, .. } = &call.role else {
+        return Ok(ReturnedItem { stored, visible: stored, is_foreign: false });
+    };
     let ty = job.type_named(of)?;
     let item = stored.filter(|item| identity::is_of(ty, item));
     let is_foreign = stored.is_some() && item.is_none();
     let refused = item.filter(|item| !call.requires.may_make() && !call.requires.rule().is_met(item, &job.scope()));
     let is_hidden = match refused {
-        Some(item) => hiding::is_hidden(job.context, ty, &Arc::new(item.clone())).await.map_err(|error| vec![of_table(&error)])?,
+        Some(item) => {
+            hiding::is_hidden(job.context, ty, &Arc::new(item.clone())).await.map_err(|error| vec![of_table(&error)])?
+        }
         None => false,
     };
     Ok(ReturnedItem { stored, visible: item.filter(|_| !is_hidden), is_foreign })
@@ -141,7 +162,9 @@ fn refusal(
     };
     let conflict = |or: String| Some(FieldError::new(ErrorCode::Conflict, action.message.clone().unwrap_or(or)));
     match (reason, unmet) {
-        (Reason::AlreadyExists, _) if returned.is_foreign => conflict(format!("Another item already has the key of this {item}.")),
+        (Reason::AlreadyExists, _) if returned.is_foreign => {
+            conflict(format!("Another item already has the key of this {item}."))
+        }
         (Reason::AlreadyExists, _) => conflict(format!("This {item} already exists.")),
         (Reason::Forbidden, _) => Some(forbidden(job, item, returned.visible)),
         (Reason::NotFound, _) => Some(absent(item, action.condition.as_ref(), action.message.as_deref())),
@@ -153,7 +176,9 @@ fn refusal(
         }
         (Reason::ConditionFailed, _) => conflict(format!("The condition on {item} does not hold.")),
         (Reason::HasElement, _) => conflict(format!("This {item} already has an equal element.")),
-        (Reason::OutOfBounds(position), Some(ItemCondition::Bounds(bounds))) => bounds.get(position).map(|bound| bound.field_error.clone()),
+        (Reason::OutOfBounds(position), Some(ItemCondition::Bounds(bounds))) => {
+            bounds.get(position).map(|bound| bound.field_error.clone())
+        }
         _ => None,
     }
 }
@@ -161,14 +186,18 @@ fn refusal(
 /// The error of a call whose item the rules refuse.
 fn forbidden(job: &WriteJob<'_>, item_type: &str, item: Option<&Item>) -> FieldError {
     let of_type = job.write.actions.iter().filter(|action| action.item == item_type);
-    let demanded = job.type_named(item_type).map(|ty| (ty, of_type.flat_map(|action| job.write.demanded(action, ty)).collect()));
+    let demanded =
+        job.type_named(item_type).map(|ty| (ty, of_type.flat_map(|action| job.write.demanded(action, ty)).collect()));
     let errors = demanded.map(|(ty, demanded)| ItemRules::new(job.context, ty, demanded).refused(item));
     errors.ok().and_then(|errors| errors.into_iter().next()).unwrap_or_else(|| refusals::error(job.context.caller))
 }
 
 /// The error of a change that the item, or the request's values, do not allow.
 pub fn unfit(draft: &WriteDraft, at: Option<usize>, why: Unfit) -> FieldError {
-    let mut mains = draft.calls.iter().filter_map(|call| if let CallRole::Main { item, .. } = &call.role { Some(item) } else { None });
+    let mut mains = draft
+        .calls
+        .iter()
+        .filter_map(|call| if let CallRole::Main { item, .. } = &call.role { Some(item) } else { None });
     let item = match at.and_then(|at| draft.calls.get(at)).map(|call| &call.role) {
         Some(CallRole::Main { item, .. } | CallRole::Guard(item, _)) => Some(item),
         // With several calls, the server does not say which one failed.

@@ -1,11 +1,12 @@
-//! The replicas of a replicated item. A write of the first replica writes the others in the same transaction. Replicas that do not fit into
-//! the transaction are synchronized with the first replica afterwards.
+//! The replicas of a replicated item. A write of the first replica writes the others in the same transaction. Replicas
+//! that do not fit into the transaction are synchronized with the first replica afterwards.
 //!
-//! The first replica, number 0, is the item. Conditions apply to it, and the other replicas must equal it. A transaction is all or nothing,
-//! so no writer finds different replicas. Beyond its limit, the transaction writes the first replica and everything else that the field
-//! writes. The other replicas are then put in batches until they are found equal. Each writer of replicas reads the first replica again
-//! afterwards, so the last of several concurrent writers still writes the right values. Synchronizing can be repeated safely, and the next
-//! write of the item completes an interrupted one.
+//! The first replica, number 0, is the item. Conditions apply to it, and the other replicas must equal it. A
+//! transaction is all or nothing, so no writer finds different replicas. Beyond its limit, the transaction writes the
+//! first replica and everything else that the field writes. The other replicas are then put in batches until they are
+//! found equal. Each writer of replicas reads the first replica again afterwards, so the last of several concurrent
+//! writers still writes the right values. Synchronizing can be repeated safely, and the next write of the item
+//! completes an interrupted one.
 
 use crate::execute::expression::evaluate::same_item;
 use crate::execute::item::identity;
@@ -25,12 +26,14 @@ const MAX_ROUNDS: usize = 50;
 
 /// Repairs missing replicas after a condition on one of them failed. The write is then tried again.
 pub async fn repair(job: &WriteJob<'_>, draft: &WriteDraft, failures: &[ConditionFailure]) -> Result<(), WriteError> {
-    let is_replica =
-        |failure: &ConditionFailure| draft.calls.get(failure.position).is_some_and(|call| matches!(call.role, CallRole::Replica));
+    let is_replica = |failure: &ConditionFailure| {
+        draft.calls.get(failure.position).is_some_and(|call| matches!(call.role, CallRole::Replica))
+    };
     if !failures.iter().any(is_replica) {
         return Ok(());
     }
-    let all: Vec<(String, Key)> = draft.replicas.iter().map(|replicas| (replicas.item.clone(), replicas.key.clone())).collect();
+    let all: Vec<(String, Key)> =
+        draft.replicas.iter().map(|replicas| (replicas.item.clone(), replicas.key.clone())).collect();
     sync(job, &all).await.map_err(WriteError::Failed)
 }
 
@@ -40,14 +43,23 @@ pub async fn sync(job: &WriteJob<'_>, items: &[(String, Key)]) -> Result<(), Tab
         let mut puts: BTreeMap<Arc<str>, Vec<Item>> = BTreeMap::new();
         let mut deletes: BTreeMap<Arc<str>, Vec<Key>> = BTreeMap::new();
         for (name, key) in items {
-            let (Ok(ty), Some((table, keys))) = (job.type_named(name), place(job.context.model, name)) else { continue };
+            let (Ok(ty), Some((table, keys))) = (job.type_named(name), place(job.context.model, name)) else {
+                continue;
+            };
             let (of_table, others) = (job.table_of(ty), others(job.context.model, ty, key));
             let wanted = std::iter::once(key).chain(others.iter().map(|(_, key)| key));
             // Read every attribute, because a put writes a whole replica.
             let (consistent, max_age) = (true, None);
-            let get = |key: &Key| Get { table: of_table.clone(), key: key.clone(), projection: [].into(), consistent, max_age };
+            let get = |key: &Key| Get {
+                table: of_table.clone(),
+                key: key.clone(),
+                projection: [].into(),
+                consistent,
+                max_age,
+            };
             let mut found = job.context.loaders.get(wanted.map(get).collect::<Vec<_>>()).await.into_iter();
-            let Some(first) = found.next().transpose()?.filter(|first| first.as_ref().is_none_or(|first| identity::is_of(ty, first)))
+            let Some(first) =
+                found.next().transpose()?.filter(|first| first.as_ref().is_none_or(|first| identity::is_of(ty, first)))
             else {
                 continue;
             };

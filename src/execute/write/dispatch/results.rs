@@ -19,14 +19,17 @@ pub enum Ending {
     NothingToDo,
 }
 
-/// Deletes dependents that came in during a cascade, and makes replicas equal. Then gathers the items that the field returns.
+/// Deletes dependents that came in during a cascade, and makes replicas equal. Then gathers the items that the field
+/// returns.
 pub async fn of(job: &WriteJob<'_>, draft: &WriteDraft, ending: Ending) -> Result<Vec<Arc<Item>>, FieldErrors> {
     cascade::sweep(job, draft.cascades.iter()).boxed().await.map_err(unswept)?;
     replicas::sync(job, &draft.behind).await.map_err(|error| vec![replicas_behind(&error)])?;
     let results: &[ResultItem] = match job.write.returns {
         WriteReturns::Done => return Ok(Vec::new()),
         WriteReturns::Found => return Ok(draft.found.iter().cloned().collect()),
-        WriteReturns::Item(action) | WriteReturns::Items(action) => draft.results.get(action).map_or(&[], Vec::as_slice),
+        WriteReturns::Item(action) | WriteReturns::Items(action) => {
+            draft.results.get(action).map_or(&[], Vec::as_slice)
+        }
     };
     let is_single = draft.as_call(job.context.single_writes).is_some();
     let writes = |call: &DraftCall| !matches!(call.write.action, WriteAction::Check(_));

@@ -1,7 +1,8 @@
-//! A call without an answer → the item, if it shows that the call was made: it holds a value that was generated for this request, so that
-//! nobody else can have written it.
+//! A call without an answer → the item, if it shows that the call was made: it holds a value that was generated for
+//! this request, so that nobody else can have written it.
 //!
-//! Nothing else tells. An equal item may be another's. A missing one may never have been put, may be deleted since, or may be on its way.
+//! Nothing else tells. An equal item may be another's. A missing one may never have been put, may be deleted since, or
+//! may be on its way.
 
 use crate::execute::error::ErrorCode;
 use crate::execute::item::{assemble, stored_values};
@@ -15,11 +16,12 @@ use crate::table::data::attribute::{Attribute, Item};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The item of the draft's only call as it is now, if the call was made for certain. The table is asked until it answers or the deadline
-/// comes.
+/// The item of the draft's only call as it is now, if the call was made for certain. The table is asked until it
+/// answers or the deadline comes.
 pub async fn made(job: &WriteJob<'_>, draft: &WriteDraft, generated: &Generated) -> Option<Arc<Item>> {
     let call = draft.as_call(job.context.single_writes)?;
-    let signs: Vec<Sign<'_>> = generated.iter().filter_map(|((position, field), value)| sign(job, *position, field, value)).collect();
+    let signs: Vec<Sign<'_>> =
+        generated.iter().filter_map(|((position, field), value)| sign(job, *position, field, value)).collect();
     let ty = job.type_named(&signs.first()?.action.item).ok()?;
     let key = key_of(job.context.model, call)?;
     let mut waits = job.context.loaders.backoff();
@@ -55,7 +57,9 @@ impl Sign<'_> {
         match &action.at {
             None => assemble::values_of(model, ty, item).known.get(field) == Some(value),
             Some(list) => match (item.get(&list.attribute), in_element(model, &list.element, field, value)) {
-                (Some(Attribute::L(elements)), Some((name, value))) => elements.iter().any(|one| element::has(one, name, &value)),
+                (Some(Attribute::L(elements)), Some((name, value))) => {
+                    elements.iter().any(|one| element::has(one, name, &value))
+                }
                 _ => false,
             },
         }

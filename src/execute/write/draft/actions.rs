@@ -25,7 +25,11 @@ pub struct UnfinishedDraft {
 }
 
 /// Drafts all actions of a field.
-pub async fn draft(job: &WriteJob<'_>, generated: &mut Generated, earlier: &Earlier) -> Result<WriteDraft, UnfinishedDraft> {
+pub async fn draft(
+    job: &WriteJob<'_>,
+    generated: &mut Generated,
+    earlier: &Earlier,
+) -> Result<WriteDraft, UnfinishedDraft> {
     let mut drafting = Drafting { job, generated, earlier, draft: WriteDraft::default(), scope: ItemsInScope::new() };
     match drafting.all(earlier.raced).await {
         Ok(()) => Ok(drafting.draft),
@@ -45,8 +49,8 @@ impl Drafting<'_, '_> {
         Ok(())
     }
 
-    /// Finds the item of the `@find`. In the same batch, reads the items that the actions need and whose keys are known. The loader keeps
-    /// them for the actions.
+    /// Finds the item of the `@find`. In the same batch, reads the items that the actions need and whose keys are
+    /// known. The loader keeps them for the actions.
     pub async fn read_ahead(&mut self, raced: bool) -> Result<(), FieldErrors> {
         let job = self.job;
         if let Some(lookup) = &job.planned.found {
@@ -61,7 +65,8 @@ impl Drafting<'_, '_> {
         Ok(())
     }
 
-    /// The reads that the actions need and whose keys are known. Values that do not fit are skipped here: the action itself reports them.
+    /// The reads that the actions need and whose keys are known. Values that do not fit are skipped here: the action
+    /// itself reports them.
     pub fn foreseen_reads(&mut self) -> Vec<Get> {
         let job = self.job;
         let mut gets = Vec::new();
@@ -72,11 +77,15 @@ impl Drafting<'_, '_> {
                 (ActionKind::Put { .. }, None) => self.values(position, ty, &action.values),
                 _ => self.key_values(sources),
             };
-            let key = named.and_then(|values| assemble::primary_key(job.context.model, ty, job.context.caller, &values).map_err(invalid));
+            let key = named.and_then(|values| {
+                assemble::primary_key(job.context.model, ty, job.context.caller, &values).map_err(invalid)
+            });
             let Ok(key) = key else { continue };
             let reads = match (&action.kind, &action.at) {
                 (ActionKind::Put { replace }, None) => *replace && ty.fields.values().any(|field| field.rules.unique),
-                (ActionKind::Update { .. }, None) => self.update_values(position, action, ty, &key).is_ok_and(|values| values.reads),
+                (ActionKind::Update { .. }, None) => {
+                    self.update_values(position, action, ty, &key).is_ok_and(|values| values.reads)
+                }
                 (ActionKind::Delete { .. }, None) => self.reads_deleted(position, ty),
                 (ActionKind::Update { .. } | ActionKind::Delete { .. }, Some(element)) => element.by.is_some(),
                 _ => false,

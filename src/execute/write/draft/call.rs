@@ -59,8 +59,8 @@ pub struct CascadedItem {
     pub item: Arc<Item>,
     /// The dependents that lead to other dependents.
     pub sources: Dependents,
-    /// The places of dependents deleted in the same transaction. An index may still show them for a moment. Empty if they are deleted
-    /// ahead.
+    /// The places of dependents deleted in the same transaction. An index may still show them for a moment. Empty if
+    /// they are deleted ahead.
     pub places: HashSet<ItemPlace>,
     /// Whether the dependents are deleted ahead of the item.
     pub dependents_first: bool,
@@ -191,13 +191,16 @@ impl WriteDraft {
         let write = &self.calls.get(position)?.write;
         match &write.action {
             WriteAction::Put(_) => None,
-            WriteAction::Update(key, _) | WriteAction::Delete(key) | WriteAction::Check(key) => Some((write.table.clone(), key.clone())),
+            WriteAction::Update(key, _) | WriteAction::Delete(key) | WriteAction::Check(key) => {
+                Some((write.table.clone(), key.clone()))
+            }
         }
     }
 
     /// The old guards that turned out to be of other items.
     pub fn failed_guards(&self, failures: &[ConditionFailure]) -> impl Iterator<Item = ItemPlace> {
-        let is_guard = |position: &usize| matches!(self.calls.get(*position), Some(DraftCall { role: CallRole::OldGuard, .. }));
+        let is_guard =
+            |position: &usize| matches!(self.calls.get(*position), Some(DraftCall { role: CallRole::OldGuard, .. }));
         failures.iter().map(|failure| failure.position).filter(is_guard).filter_map(|position| self.place(position))
     }
 
@@ -228,8 +231,9 @@ impl WriteDraft {
                 continue;
             }
             let text = lookups::text(job, check, LETTERS[position % LETTERS.len()])?;
-            let is_own =
-                |call: &&mut DraftCall| call.write.table == check.table && call.key(job.context.model).as_ref() == Some(&check.key);
+            let is_own = |call: &&mut DraftCall| {
+                call.write.table == check.table && call.key(job.context.model).as_ref() == Some(&check.key)
+            };
             match self.calls.iter_mut().find(is_own) {
                 Some(call) => {
                     call.also(text);
@@ -257,13 +261,15 @@ impl WriteDraft {
             return;
         }
         for replicas in &mut self.replicas {
-            let call = |WriteCall { table, action, condition }| DraftCall::of_text((table, action, condition), CallRole::Replica);
+            let call = |WriteCall { table, action, condition }| {
+                DraftCall::of_text((table, action, condition), CallRole::Replica)
+            };
             self.calls.extend(replicas.writes.drain(..).map(call));
         }
     }
 
-    /// Leaves out dependents and old guards that another call already writes. Refuses two actions on one item: DynamoDB accepts an item only once in a
-    /// transaction.
+    /// Leaves out dependents and old guards that another call already writes. Refuses two actions on one item: DynamoDB
+    /// accepts an item only once in a transaction.
     pub fn check_distinct(&mut self, model: &Model) -> Result<(), FieldError> {
         let mut seen: HashSet<(Arc<str>, Key)> = HashSet::new();
         let mut twice = None;
@@ -271,14 +277,21 @@ impl WriteDraft {
         for call in self.calls.iter().filter(|call| !call.may_be_left_out()) {
             if key_of(call).is_some_and(|key| !seen.insert(key)) {
                 twice = match &call.role {
-                    CallRole::Main { item, .. } => {
-                        Some(FieldError::new(ErrorCode::BadUserInput, format!("This would write the same {item} twice.")))
-                    }
+                    CallRole::Main { item, .. } => Some(FieldError::new(
+                        ErrorCode::BadUserInput,
+                        format!("This would write the same {item} twice."),
+                    )),
                     CallRole::Guard(ty, field) => {
                         let message = format!("Two items of type {ty} would have the same {field}.");
-                        Some(FieldError { code: ErrorCode::Conflict, message, details: vec![("field", Value::from(field.as_str()))] })
+                        Some(FieldError {
+                            code: ErrorCode::Conflict,
+                            message,
+                            details: vec![("field", Value::from(field.as_str()))],
+                        })
                     }
-                    CallRole::Replica | CallRole::Dependent | CallRole::OldGuard | CallRole::Found | CallRole::Rule => twice,
+                    CallRole::Replica | CallRole::Dependent | CallRole::OldGuard | CallRole::Found | CallRole::Rule => {
+                        twice
+                    }
                 };
             }
         }
@@ -289,8 +302,9 @@ impl WriteDraft {
         twice.map_or(Ok(()), Err)
     }
 
-    /// The call, if the draft is one PutItem, UpdateItem or DeleteItem. All else is a transaction, whose token makes it certain even if
-    /// answers are lost. A delete with dependents is one, too: who does not know whether the item is gone can neither sweep nor stop.
+    /// The call, if the draft is one PutItem, UpdateItem or DeleteItem. All else is a transaction, whose token makes it
+    /// certain even if answers are lost. A delete with dependents is one, too: who does not know whether the item is
+    /// gone can neither sweep nor stop.
     pub fn as_call(&self, single_writes: SingleWrites) -> Option<&WriteCall> {
         match self.calls.as_slice() {
             [DraftCall { write, .. }] => {
@@ -305,6 +319,10 @@ impl WriteDraft {
 impl WriteDraft {
     /// The values that conditions and expressions may name: the arguments and the fields of the found item.
     pub fn scope<'s>(&'s self, job: &WriteJob<'s>) -> Scope<'s> {
-        Scope { arguments: self.arguments.as_ref().unwrap_or(job.arguments), now: job.context.now, caller: job.context.caller }
+        Scope {
+            arguments: self.arguments.as_ref().unwrap_or(job.arguments),
+            now: job.context.now,
+            caller: job.context.caller,
+        }
     }
 }

@@ -91,11 +91,12 @@ impl<'a> Drafting<'a, '_> {
         Ok(())
     }
 
-    /// Adds that an item that was read is unchanged. The returned item must be the deleted one, so its fields must be unchanged. A version
-    /// does not prove that: an item that is put again starts at version 1. If no item is returned, only the unique fields must be unchanged,
-    /// so that its guards are the deleted ones.
+    /// Adds that an item that was read is unchanged. The returned item must be the deleted one, so its fields must be
+    /// unchanged. A version does not prove that: an item that is put again starts at version 1. If no item is returned,
+    /// only the unique fields must be unchanged, so that its guards are the deleted ones.
     fn hold_deleted(&self, position: usize, ty: &ObjectType, item: &Arc<Item>, requires: &mut Requirements) {
-        let returns = matches!(self.job.write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
+        let returns =
+            matches!(self.job.write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
         let held = ty.fields.values().filter(|field| field.rules.unique || returns).map(|field| &field.name);
         self.hold(ty, item, held, requires);
     }
@@ -120,23 +121,33 @@ impl<'a> Drafting<'a, '_> {
             || ty.fields.values().any(|field| field.rules.unique)
     }
 
-    /// Deletes the dependents of an item: in the same transaction if they fit, else before it. A crash then leaves an item that can be
-    /// deleted again, and never dependents without their item.
+    /// Deletes the dependents of an item: in the same transaction if they fit, else before it. A crash then leaves an
+    /// item that can be deleted again, and never dependents without their item.
     pub async fn cascade(&mut self, position: usize, item: &Arc<Item>) -> Result<(), FieldErrors> {
         let related = dependents::of_item(self.job, position, item, DependentsToRead::All).await?;
         let stages = related.to_delete(self.job, position);
         let count: usize = stages.iter().flat_map(|(_, items)| items.values()).map(ItemToDelete::count).sum();
         let fits = self.draft.size() + count <= MAX_IN_TRANSACTION;
-        let places = stages.iter().filter(|_| fits).flat_map(|(table, items)| items.keys().map(|key| (table.clone(), key.clone())));
+        let places = stages
+            .iter()
+            .filter(|_| fits)
+            .flat_map(|(table, items)| items.keys().map(|key| (table.clone(), key.clone())));
         let (places, sources) = (places.collect(), related.sources(self.job, position));
-        self.draft.cascades.push(CascadedItem { action: position, item: item.clone(), sources, places, dependents_first: !fits });
+        self.draft.cascades.push(CascadedItem {
+            action: position,
+            item: item.clone(),
+            sources,
+            places,
+            dependents_first: !fits,
+        });
         for (table, items) in stages {
             if fits {
                 let left = &self.earlier.foreign_guards;
                 let calls = items.into_iter().flat_map(|(key, item)| item.without(&table, left).calls(&table, key));
                 let role = |is_guard| if is_guard { CallRole::OldGuard } else { CallRole::Dependent };
-                let call =
-                    |(WriteCall { table, action, condition }, is_guard)| DraftCall::of_text((table, action, condition), role(is_guard));
+                let call = |(WriteCall { table, action, condition }, is_guard)| {
+                    DraftCall::of_text((table, action, condition), role(is_guard))
+                };
                 self.draft.calls.extend(calls.map(call));
             } else {
                 self.draft.first.push((table, items));
@@ -145,8 +156,8 @@ impl<'a> Drafting<'a, '_> {
         Ok(())
     }
 
-    /// Deletes more items than a transaction can hold. No transaction is needed: the caller demands nothing of the items, and the delete
-    /// can be repeated.
+    /// Deletes more items than a transaction can hold. No transaction is needed: the caller demands nothing of the
+    /// items, and the delete can be repeated.
     pub fn delete_in_batches(&mut self, position: usize, ty: &ObjectType) {
         let items = self.draft.results[position].iter().filter_map(|outcome| match outcome {
             ResultItem::Known(item) => dependents::to_delete(self.job, ty, item),

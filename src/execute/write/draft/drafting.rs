@@ -1,5 +1,5 @@
-//! The state of drafting: what the actions of a field share, and the parts that their calls have in common. Must not know the kinds of
-//! actions.
+//! The state of drafting: what the actions of a field share, and the parts that their calls have in common. Must not
+//! know the kinds of actions.
 
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::narrow::KnownAttributes;
@@ -63,7 +63,11 @@ impl<'a> Drafting<'a, '_> {
     }
 
     /// The text of what is demanded of the item with this key.
-    pub fn text(&self, requires: &Requirements, (ty, key): (&ObjectType, &Key)) -> Result<Option<Expression>, FieldErrors> {
+    pub fn text(
+        &self,
+        requires: &Requirements,
+        (ty, key): (&ObjectType, &Key),
+    ) -> Result<Option<Expression>, FieldErrors> {
         requires.text(RequiredItem { job: self.job, ty, key, letter: 'c' }, &self.draft.scope(self.job))
     }
 
@@ -87,12 +91,17 @@ impl<'a> Drafting<'a, '_> {
     }
 
     /// The rules for an action on the item with this key. The items that they look up are checked by the write.
-    pub async fn item_rules(&mut self, action: &Action, ty: &'a ObjectType, key: &Key) -> Result<ItemRules<'a>, FieldErrors> {
+    pub async fn item_rules(
+        &mut self,
+        action: &Action,
+        ty: &'a ObjectType,
+        key: &Key,
+    ) -> Result<ItemRules<'a>, FieldErrors> {
         self.demanded(ty, self.job.write.demanded(action, ty), (&KnownAttributes::of_key(key).into_item(), false)).await
     }
 
-    /// What rules demand of an item of which these attributes are known. If that `is_all` of it, nothing is looked up where another rule
-    /// lets the caller in.
+    /// What rules demand of an item of which these attributes are known. If that `is_all` of it, nothing is looked up
+    /// where another rule lets the caller in.
     pub async fn demanded(
         &mut self,
         ty: &'a ObjectType,
@@ -117,10 +126,16 @@ impl<'a> Drafting<'a, '_> {
     }
 
     /// Chooses among the alternatives of a demand. Gives what is left of it.
-    async fn ask(&mut self, alternatives: (Residual, Vec<RuleCheck>), may_refuse: bool) -> Result<Residual, FieldErrors> {
+    async fn ask(
+        &mut self,
+        alternatives: (Residual, Vec<RuleCheck>),
+        may_refuse: bool,
+    ) -> Result<Residual, FieldErrors> {
         let (left, check) = lookups::choose(self.job, alternatives, may_refuse).await?;
         let is_known = |check: &RuleCheck| {
-            let same = |known: &RuleCheck| known.table == check.table && known.key == check.key && known.condition == check.condition;
+            let same = |known: &RuleCheck| {
+                known.table == check.table && known.key == check.key && known.condition == check.condition
+            };
             self.draft.rules.iter().any(same)
         };
         self.draft.rules.extend(check.filter(|check| !is_known(check)));
@@ -131,7 +146,8 @@ impl<'a> Drafting<'a, '_> {
     pub fn expected_version(&self, ty: &ObjectType, action: &Action, requires: &mut Requirements) -> bool {
         let given = || {
             let field = ty.fields.values().find(|field| field.rules.version)?;
-            let expected = self.given(action.values.get(&field.name)?.source.as_ref()?).ok()?.filter(|value| !value.is_null())?;
+            let expected =
+                self.given(action.values.get(&field.name)?.source.as_ref()?).ok()?.filter(|value| !value.is_null())?;
             attribute_of(self.job.context.model, ty, &field.name, &expected)
         };
         let Some((attribute, value)) = given() else { return false };
@@ -140,7 +156,12 @@ impl<'a> Drafting<'a, '_> {
     }
 
     /// The form in which an item is stored, as far as it is known: the item, if it was read or must be.
-    pub async fn stored_form(&self, ty: &ObjectType, key: &Key, item: Option<&Arc<Item>>) -> Result<StoredForm, FieldErrors> {
+    pub async fn stored_form(
+        &self,
+        ty: &ObjectType,
+        key: &Key,
+        item: Option<&Arc<Item>>,
+    ) -> Result<StoredForm, FieldErrors> {
         let item = match item {
             None if self.earlier.as_stored => self.job.read(&ty.name, key).await?,
             item => item.cloned(),
@@ -151,12 +172,18 @@ impl<'a> Drafting<'a, '_> {
     }
 
     /// Adds conditions that fields are unchanged since they were read.
-    pub fn hold<'f>(&self, ty: &ObjectType, item: &Arc<Item>, fields: impl Iterator<Item = &'f String>, requires: &mut Requirements) {
+    pub fn hold<'f>(
+        &self,
+        ty: &ObjectType,
+        item: &Arc<Item>,
+        fields: impl Iterator<Item = &'f String>,
+        requires: &mut Requirements,
+    ) {
         fields.for_each(|field| requires.unchanged(assemble::told_by(ty, field, item), item));
     }
 
-    /// Puts the guard of a unique value. If the item already has this guard, keeps it and removes it from `gone`. A new item, for which
-    /// there is no `gone`, has no guard yet.
+    /// Puts the guard of a unique value. If the item already has this guard, keeps it and removes it from `gone`. A new
+    /// item, for which there is no `gone`, has no guard yet.
     pub fn guard(
         &mut self,
         ty: &ObjectType,
@@ -193,11 +220,13 @@ impl<'a> Drafting<'a, '_> {
         }
         let (table, condition) = (self.job.table_of(ty), unique::is_owned(self.job.context.model, ty, owner));
         let own = guards.into_iter().filter(|key| !self.earlier.foreign_guards.contains(&(table.clone(), key.clone())));
-        let old = |key| DraftCall::of_text((table.clone(), WriteAction::Delete(key), condition.clone()), CallRole::OldGuard);
+        let old =
+            |key| DraftCall::of_text((table.clone(), WriteAction::Delete(key), condition.clone()), CallRole::OldGuard);
         self.draft.calls.extend(own.map(old));
     }
 
-    /// Writes the other replicas of a replicated item. `key` is the key of the first replica. `write` gets a replica's number and key.
+    /// Writes the other replicas of a replicated item. `key` is the key of the first replica. `write` gets a replica's
+    /// number and key.
     pub fn replicas(&mut self, ty: &ObjectType, key: &Key, mut write: impl FnMut(u8, Key) -> ReplicaWrite) {
         let job = self.job;
         let keys = others(job.context.model, ty, key);

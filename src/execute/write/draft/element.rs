@@ -1,8 +1,8 @@
-//! `at:` appends, changes or removes an element of a list in an item. A change or removal requires that the element is still at its
-//! position.
+//! `at:` appends, changes or removes an element of a list in an item. A change or removal requires that the element is
+//! still at its position.
 //!
-//! The position of an element is read first. Writers of two elements both succeed: the loser of a race reads again. Of two writers of one
-//! element, each sees what the other did.
+//! The position of an element is read first. Writers of two elements both succeed: the loser of a race reads again. Of
+//! two writers of one element, each sees what the other did.
 
 use crate::execute::expression::evaluate::equal;
 use crate::execute::expression::update::Changes;
@@ -46,7 +46,12 @@ impl<'a> Drafting<'a, '_> {
         Ok(())
     }
 
-    pub async fn change_element(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), FieldErrors> {
+    pub async fn change_element(
+        &mut self,
+        position: usize,
+        action: &Action,
+        element: &Element,
+    ) -> Result<(), FieldErrors> {
         let job = self.job;
         let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
         for target in self.target_items(position, action, ty).await? {
@@ -56,7 +61,9 @@ impl<'a> Drafting<'a, '_> {
             let mut changes = Changes::over(self.stored_form(ty, &target.key, target.item.as_ref()).await?);
             for (field, written) in &action.values {
                 let Some(value) = self.written_value(written)? else { continue };
-                let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else { continue };
+                let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else {
+                    continue;
+                };
                 if value.is_null() && definition.ty.is_non_null() {
                     return Err(bad_input(format!("{}.{field} must not be null.", of_element.name)));
                 }
@@ -75,7 +82,12 @@ impl<'a> Drafting<'a, '_> {
         Ok(())
     }
 
-    pub async fn remove_element(&mut self, position: usize, action: &Action, element: &Element) -> Result<(), FieldErrors> {
+    pub async fn remove_element(
+        &mut self,
+        position: usize,
+        action: &Action,
+        element: &Element,
+    ) -> Result<(), FieldErrors> {
         let job = self.job;
         let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
         for target in self.target_items(position, action, ty).await? {
@@ -107,9 +119,14 @@ impl<'a> Drafting<'a, '_> {
             return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
         };
         let wanted = self.given(source)?.unwrap_or_default();
-        let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else { return Ok(None) };
-        let wanted = stored_values::of_field(job.context.model, &definition.ty, &kept.value, &wanted).map_err(invalid)?;
-        let (Some(wanted), Some(Attribute::L(elements))) = (wanted, item.get(&element.attribute)) else { return Ok(None) };
+        let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else {
+            return Ok(None);
+        };
+        let wanted =
+            stored_values::of_field(job.context.model, &definition.ty, &kept.value, &wanted).map_err(invalid)?;
+        let (Some(wanted), Some(Attribute::L(elements))) = (wanted, item.get(&element.attribute)) else {
+            return Ok(None);
+        };
         let Some(at) = elements.iter().position(|element| has(element, attribute, &wanted)) else { return Ok(None) };
         let mut requires = Requirements::default();
         requires.add(ItemCondition::Element(element.attribute.clone(), at, attribute.clone(), wanted), Reason::Race);
@@ -117,7 +134,12 @@ impl<'a> Drafting<'a, '_> {
     }
 
     /// The call that changes the list of an item.
-    async fn change_list(&mut self, position: usize, action: &Action, change: ListChange<'a>) -> Result<(), FieldErrors> {
+    async fn change_list(
+        &mut self,
+        position: usize,
+        action: &Action,
+        change: ListChange<'a>,
+    ) -> Result<(), FieldErrors> {
         let ListChange { ty, target, mut requires, mut changes } = change;
         let key = &target.key;
         let gone = if_absent(action, Reason::NotFound);
@@ -126,7 +148,8 @@ impl<'a> Drafting<'a, '_> {
         self.expected_version(ty, action, &mut requires);
         self.author(action, &mut requires);
         count_versions(ty, &mut changes);
-        // The found item's conditions hold for the first replica only: they may name index keys, which differ between replicas.
+        // The found item's conditions hold for the first replica only: they may name index keys, which differ between
+        // replicas.
         let of_replicas = self.text(&requires, (ty, key))?;
         requires.ruled(self.item_rules(action, ty, key).await?.of_stored(key)?, false);
         self.hold_found(ty, key, &mut requires);

@@ -1,5 +1,5 @@
-//! The `@find` of a mutation: finds the item and adds its conditions to the draft. They are part of the call that writes or checks the
-//! item, or of a ConditionCheck of their own.
+//! The `@find` of a mutation: finds the item and adds its conditions to the draft. They are part of the call that
+//! writes or checks the item, or of a ConditionCheck of their own.
 
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::evaluate;
@@ -45,7 +45,8 @@ impl<'a> Drafting<'a, '_> {
             let by_index = index_keys(job, ty, find);
             let still = by_index.iter().all(|name| held.found.get(name) == is.get(name));
             let may_read = self.may_read(ty, &is).await?;
-            let meant = held.filter.iter().all(|filter| evaluate::holds(filter, Some(&is), &job.scope()).unwrap_or(false));
+            let meant =
+                held.filter.iter().all(|filter| evaluate::holds(filter, Some(&is), &job.scope()).unwrap_or(false));
             if !(still && meant && may_read) {
                 return Err(missing());
             }
@@ -62,14 +63,15 @@ impl<'a> Drafting<'a, '_> {
         Ok(())
     }
 
-    /// Whether the item is there for the caller. What is found may be copied and compared, so the rules for reads hold. Fails if the caller
-    /// sees that it exists, but may not read it.
+    /// Whether the item is there for the caller. What is found may be copied and compared, so the rules for reads hold.
+    /// Fails if the caller sees that it exists, but may not read it.
     async fn may_read(&mut self, ty: &'a ObjectType, item: &Arc<Item>) -> Result<bool, FieldErrors> {
         let rules = self.demanded(ty, vec![(ty.name.clone(), &ty.auth, AuthAction::Read)], (item, true)).await?;
         rules.admits(item).await
     }
 
-    /// Fails if the condition or the expression of an action names a field of the found item whose value cannot be read.
+    /// Fails if the condition or the expression of an action names a field of the found item whose value cannot be
+    /// read.
     pub fn check_named(&self, action: &Action) -> Result<(), FieldErrors> {
         let job = self.job;
         let Some(held) = self.draft.held.as_ref().filter(|_| job.write.names_found) else { return Ok(()) };
@@ -86,9 +88,12 @@ impl<'a> Drafting<'a, '_> {
         }
     }
 
-    /// Adds the conditions of the found item to those of the item under this key. Gives `false` if that is another item.
+    /// Adds the conditions of the found item to those of the item under this key. Gives `false` if that is another
+    /// item.
     pub fn hold_found(&mut self, ty: &ObjectType, key: &Key, requires: &mut Requirements) -> bool {
-        let Some(held) = self.draft.held.as_ref().filter(|held| held.is_at(&self.job.table_of(ty), key)) else { return false };
+        let Some(held) = self.draft.held.as_ref().filter(|held| held.is_at(&self.job.table_of(ty), key)) else {
+            return false;
+        };
         requires.add(ItemCondition::Found(held.clone()), Reason::Race);
         true
     }
@@ -128,7 +133,8 @@ fn held(job: &WriteJob<'_>, (find, ty): (&Find, &ObjectType), found: Arc<Item>) 
     for field in &job.write.held {
         attributes.extend(assemble::told_by(ty, field, &found).into_iter().cloned());
     }
-    let is_primary = |name: &str| *name == *key.partition.0 || key.sort.as_ref().is_some_and(|(sort, _)| *name == **sort);
+    let is_primary =
+        |name: &str| *name == *key.partition.0 || key.sort.as_ref().is_some_and(|(sort, _)| *name == **sort);
     let mut known: Vec<String> = Vec::new();
     for name in attributes {
         if !is_primary(&name) && !known.contains(&name) {

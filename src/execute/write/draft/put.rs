@@ -36,7 +36,12 @@ impl Drafting<'_, '_> {
             match &old {
                 None => requires.add(ItemCondition::Absent, Reason::Race),
                 Some(old) => {
-                    self.hold(ty, old, ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name), &mut requires);
+                    self.hold(
+                        ty,
+                        old,
+                        ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name),
+                        &mut requires,
+                    );
                     gone = guards_of(job, ty, old);
                 }
             }
@@ -54,7 +59,9 @@ impl Drafting<'_, '_> {
         let call = self.main(position, (ty, &key), WriteAction::Put(item.clone()), requires)?;
         self.draft.calls.push(call);
         // The replicas are put without a condition: they must equal the new item, whatever has their keys now.
-        self.replicas(ty, &key, |number, _| (WriteAction::Put(replicas::replica(job.context.model, ty, &item, number)), None));
+        self.replicas(ty, &key, |number, _| {
+            (WriteAction::Put(replicas::replica(job.context.model, ty, &item, number)), None)
+        });
         for field in ty.fields.values().filter(|field| field.rules.unique) {
             let value = values.get(&field.name).unwrap_or(&Value::Null);
             self.guard(ty, &field.name, value, &key, replace.then_some(&mut gone))?;

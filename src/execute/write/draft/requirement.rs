@@ -1,5 +1,5 @@
-//! What a call demands of the item under its key, and what follows if it is not so: as text for DynamoDB, and decided on the item that came
-//! back. Must not know why an action demands it.
+//! What a call demands of the item under its key, and what follows if it is not so: as text for DynamoDB, and decided
+//! on the item that came back. Must not know why an action demands it.
 
 use crate::execute::expression::condition as filter;
 use crate::execute::expression::evaluate::{self, equal};
@@ -77,7 +77,8 @@ pub enum ItemCondition {
     Found(Arc<FoundItem>),
     /// It meets a condition, with placeholders of this letter. A missing item may do so, too.
     Meets(Condition, char),
-    /// What the caller sees of it meets the author's condition: the item if it is of the type and meets the rule, or else nothing.
+    /// What the caller sees of it meets the author's condition: the item if it is of the type and meets the rule, or
+    /// else nothing.
     VisiblePart(Condition, Residual),
     /// Computed values stay within these bounds.
     Bounds(Vec<ComputedBound>),
@@ -163,7 +164,8 @@ impl Requirements {
         granted.into_iter().for_each(|granted| self.add(ItemCondition::Form(granted), Reason::OtherForm));
     }
 
-    /// The text of all demands, joined by AND; `None` if there are none. Fails if a value of the author's condition does not fit.
+    /// The text of all demands, joined by AND; `None` if there are none. Fails if a value of the author's condition
+    /// does not fit.
     pub fn text(&self, of: RequiredItem<'_>, scope: &Scope<'_>) -> Result<Option<Expression>, FieldErrors> {
         let mut conditions = Conditions::lettered(of.letter);
         for Requirement { holds, .. } in &self.0 {
@@ -172,14 +174,21 @@ impl Requirements {
         Ok(conditions.build())
     }
 
-    /// Why the call failed, by the item that came back, and what did not hold. A server may give no item back: then an item to make counts as
-    /// refused, and another call as one that has lost a race.
+    /// Why the call failed, by the item that came back, and what did not hold. A server may give no item back: then an
+    /// item to make counts as refused, and another call as one that has lost a race.
     pub fn reason(&self, returned: ReturnedItem<'_>, scope: &Scope<'_>) -> (Reason, Option<&ItemCondition>) {
-        let failed =
-            self.0.iter().filter_map(|one| Some((one.reason(returned, scope)?, Some(&one.holds)))).min_by_key(|(reason, _)| *reason);
+        let failed = self
+            .0
+            .iter()
+            .filter_map(|one| Some((one.reason(returned, scope)?, Some(&one.holds))))
+            .min_by_key(|(reason, _)| *reason);
         let of_unknown = || match self.0.as_slice() {
             [only] => only.otherwise,
-            all => all.iter().map(|one| one.otherwise).find(|reason| *reason == Reason::AlreadyExists).unwrap_or(Reason::Race),
+            all => all
+                .iter()
+                .map(|one| one.otherwise)
+                .find(|reason| *reason == Reason::AlreadyExists)
+                .unwrap_or(Reason::Race),
         };
         failed.unwrap_or_else(|| (of_unknown(), None))
     }
@@ -215,7 +224,13 @@ impl Requirements {
     /// Whether they hold values that were read, so that the call can lose a race.
     pub fn rely_on_reads(&self) -> bool {
         let relies = |holds: &ItemCondition| {
-            matches!(holds, ItemCondition::Unchanged(..) | ItemCondition::Has(_) | ItemCondition::Element(..) | ItemCondition::Found(_))
+            matches!(
+                holds,
+                ItemCondition::Unchanged(..)
+                    | ItemCondition::Has(_)
+                    | ItemCondition::Element(..)
+                    | ItemCondition::Found(_)
+            )
         };
         self.0.iter().any(|one| relies(&one.holds))
     }
@@ -223,7 +238,10 @@ impl Requirements {
     /// Whether the author, the caller or a rule demands more than that there is an item of the type.
     pub fn ask_more(&self) -> bool {
         let of_caller = |one: &Requirement| {
-            matches!((&one.holds, one.otherwise), (ItemCondition::Absent, Reason::AlreadyExists) | (_, Reason::VersionChanged))
+            matches!(
+                (&one.holds, one.otherwise),
+                (ItemCondition::Absent, Reason::AlreadyExists) | (_, Reason::VersionChanged)
+            )
         };
         self.0.iter().any(of_caller) || self.author().is_some() || *self.rule() != Residual::Always
     }
@@ -244,7 +262,8 @@ impl Requirement {
     }
 }
 
-/// What follows from the first bound that is broken. One that only a null breaks, where a missing value would do, is a matter of form.
+/// What follows from the first bound that is broken. One that only a null breaks, where a missing value would do, is a
+/// matter of form.
 fn broken_bound(bounds: &[ComputedBound], item: Option<&Item>, scope: &Scope<'_>) -> Option<Reason> {
     let is_broken = |bound: &ComputedBound| !evaluate::holds(&bound.condition, item, scope).unwrap_or(false);
     let by_null = |bound: &ComputedBound| item.is_some_and(|item| bound.meets_null(item));
@@ -300,7 +319,8 @@ impl ItemCondition {
                 let mut all: Vec<Condition> = bounds.iter().map(|bound| bound.condition.clone()).collect();
                 if let Some(last) = all.pop() {
                     // A single bound is not wrapped in And: DynamoDB refuses double parentheses.
-                    let whole = if all.is_empty() { last } else { Condition::And(all.into_iter().chain([last]).collect()) };
+                    let whole =
+                        if all.is_empty() { last } else { Condition::And(all.into_iter().chain([last]).collect()) };
                     conditions.and(lettered(&whole, 'b')?);
                 }
             }
@@ -313,16 +333,21 @@ impl ItemCondition {
 
     /// Whether the item that came back meets it. What nothing visible can decide counts as met.
     fn is_met(&self, ReturnedItem { stored, visible, is_foreign }: ReturnedItem<'_>, scope: &Scope<'_>) -> bool {
-        let holds = |condition: &Condition, item: Option<&Item>| evaluate::holds(condition, item, scope).unwrap_or(false);
+        let holds =
+            |condition: &Condition, item: Option<&Item>| evaluate::holds(condition, item, scope).unwrap_or(false);
         match self {
             Self::Exists | Self::Visible => visible.is_some(),
             Self::Absent => stored.is_none(),
             Self::OfType => !is_foreign,
-            Self::Equals(attribute, value) => visible.and_then(|item| item.get(attribute)).is_some_and(|is| equal(is, value)),
-            Self::Unchanged(attribute, read) => match (read.get(attribute), visible.and_then(|item| item.get(attribute))) {
-                (Some(was), Some(is)) => equal(was, is),
-                (was, is) => was.is_none() && is.is_none(),
-            },
+            Self::Equals(attribute, value) => {
+                visible.and_then(|item| item.get(attribute)).is_some_and(|is| equal(is, value))
+            }
+            Self::Unchanged(attribute, read) => {
+                match (read.get(attribute), visible.and_then(|item| item.get(attribute))) {
+                    (Some(was), Some(is)) => equal(was, is),
+                    (was, is) => was.is_none() && is.is_none(),
+                }
+            }
             Self::Has(attribute) => visible.is_some_and(|item| item.contains_key(attribute)),
             Self::Lacks(list, element) => match visible.and_then(|item| item.get(list)) {
                 Some(Attribute::L(elements)) => !elements.iter().any(|one| equal(one, element)),
@@ -333,7 +358,9 @@ impl ItemCondition {
             Self::Meets(condition, _) => holds(condition, visible),
             Self::VisiblePart(condition, rule) => holds(condition, visible.filter(|item| rule.is_met(item, scope))),
             Self::Form(granted) => visible.is_none_or(|item| holds(granted, Some(item))),
-            Self::Owned(owner) => stored.is_none_or(|guard| owner.iter().all(|(name, value)| guard.get(name) == Some(value))),
+            Self::Owned(owner) => {
+                stored.is_none_or(|guard| owner.iter().all(|(name, value)| guard.get(name) == Some(value)))
+            }
             // Whether the element has moved, and what only a text says, another attempt finds out.
             Self::Element(..) | Self::Text(_) => false,
             // Each bound has a reason of its own.

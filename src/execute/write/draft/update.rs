@@ -1,4 +1,5 @@
-//! `@update` of an item → its call: what it sets, the index keys and guards that follow, and conditions that the values read are unchanged.
+//! `@update` of an item → its call: what it sets, the index keys and guards that follow, and conditions that the values
+//! read are unchanged.
 
 use crate::execute::expression::narrow::KnownAttributes;
 use crate::execute::expression::settle::Residual;
@@ -95,7 +96,10 @@ impl<'a> Drafting<'a, '_> {
         self.hold_found(ty, key, &mut requires);
         self.expected_version(ty, action, &mut requires);
         self.author(action, &mut requires);
-        expression::keep(ty, values.changed.iter().chain(&values.made).filter(|(field, _)| !values.by_expression.contains_key(*field)))?;
+        expression::keep(
+            ty,
+            values.changed.iter().chain(&values.made).filter(|(field, _)| !values.by_expression.contains_key(*field)),
+        )?;
         let form = self.stored_form(ty, key, item.as_ref()).await?;
         if let Some(update) = expression {
             self.keep_expression(ty, update, form.item(), &mut requires)?;
@@ -134,7 +138,13 @@ impl<'a> Drafting<'a, '_> {
     }
 
     /// Adds that the values which an update uses are as they were read.
-    fn hold_values(&self, ty: &ObjectType, values: &UpdateValues, item: Option<&Arc<Item>>, requires: &mut Requirements) {
+    fn hold_values(
+        &self,
+        ty: &ObjectType,
+        values: &UpdateValues,
+        item: Option<&Arc<Item>>,
+        requires: &mut Requirements,
+    ) {
         let Some(old) = item else { return requires.add(ItemCondition::Absent, Reason::Race) };
         self.hold(ty, old, values.taken(ty), requires);
         values.left(ty, old).for_each(|attribute| requires.has(attribute));
@@ -199,7 +209,8 @@ impl<'a> Drafting<'a, '_> {
         let scope = self.draft.scope(job);
         expression::keep_found(job.context.model, ty, update, (&scope, job.arguments))?;
         let bounds = expression::bounds(job.context.model, ty, update, &scope).into_iter();
-        let bounds: Vec<ComputedBound> = bounds.map(|bound| if let Some(item) = item { bound.of_item(item) } else { bound }).collect();
+        let bounds: Vec<ComputedBound> =
+            bounds.map(|bound| if let Some(item) = item { bound.of_item(item) } else { bound }).collect();
         if !bounds.is_empty() {
             // Each bound says itself what follows.
             requires.add(ItemCondition::Bounds(bounds), Reason::OtherForm);
@@ -224,7 +235,9 @@ impl<'a> Drafting<'a, '_> {
         let set: Map<String, Value> =
             values.changed.iter().filter(|(field, _)| !values.by_expression.contains_key(*field)).map(copied).collect();
         for (field, value) in &set {
-            let Some((stored, attribute)) = ty.stored(field).and_then(|stored| Some((stored, stored.attribute.as_ref()?))) else {
+            let Some((stored, attribute)) =
+                ty.stored(field).and_then(|stored| Some((stored, stored.attribute.as_ref()?)))
+            else {
                 continue;
             };
             match assemble::attribute(model, ty, field, value).map_err(invalid)? {
@@ -241,11 +254,22 @@ impl<'a> Drafting<'a, '_> {
             changes.remove(&path(formerly));
         }
         let initial = self.initial_of(ty, values)?;
-        Ok(ItemChanges { changes, keys: values.index.set.iter().cloned().collect(), removed: values.index.remove.clone(), initial })
+        Ok(ItemChanges {
+            changes,
+            keys: values.index.set.iter().cloned().collect(),
+            removed: values.index.remove.clone(),
+            initial,
+        })
     }
 
     /// Puts the guards of the unique values that an update sets, and deletes those of values that it replaces.
-    pub fn update_guards(&mut self, ty: &ObjectType, values: UpdateValues, item: Option<&Item>, key: &Key) -> Result<(), FieldErrors> {
+    pub fn update_guards(
+        &mut self,
+        ty: &ObjectType,
+        values: UpdateValues,
+        item: Option<&Item>,
+        key: &Key,
+    ) -> Result<(), FieldErrors> {
         let model = self.job.context.model;
         let mut gone = item.map(|item| guards_of(self.job, ty, item)).unwrap_or_default();
         let mut after = item.map(|item| assemble::values_of(model, ty, item).known).unwrap_or_default();
@@ -266,7 +290,8 @@ fn require_item(action: &Action, upsert: bool, may_make: bool, was_read: bool, r
         (true, false) => Reason::Forbidden,
         (true, true) => Reason::Race,
     };
-    // An upsert that has read an existing item must not create it: the new item would lack the defaults of fields that the item had.
+    // An upsert that has read an existing item must not create it: the new item would lack the defaults of fields that
+    // the item had.
     if !upsert || was_read {
         requires.add(ItemCondition::Exists, gone);
     }
@@ -276,7 +301,8 @@ fn require_item(action: &Action, upsert: bool, may_make: bool, was_read: bool, r
     }
 }
 
-/// What an upsert sets if the item lacks it: constants, key fields with an attribute of their own, and defaults of fields that are not set.
+/// What an upsert sets if the item lacks it: constants, key fields with an attribute of their own, and defaults of
+/// fields that are not set.
 fn initial(model: &Model, ty: &ObjectType, made: &Map<String, Value>) -> Result<Vec<(String, Attribute)>, FieldErrors> {
     let mut initial = Vec::new();
     if let Some((_, keys)) = model.item(&ty.name) {
@@ -285,10 +311,16 @@ fn initial(model: &Model, ty: &ObjectType, made: &Map<String, Value>) -> Result<
         }
     }
     let is_key = |name: &String| {
-        model.item(&ty.name).is_some_and(|(_, keys)| model.tables[keys.table].primary_key().any(|primary| primary.name == *name))
+        model
+            .item(&ty.name)
+            .is_some_and(|(_, keys)| model.tables[keys.table].primary_key().any(|primary| primary.name == *name))
     };
     for (field, made) in made {
-        let Some(attribute) = ty.stored(field).and_then(|stored| stored.attribute.as_ref()).filter(|name| !is_key(name)) else { continue };
+        let Some(attribute) =
+            ty.stored(field).and_then(|stored| stored.attribute.as_ref()).filter(|name| !is_key(name))
+        else {
+            continue;
+        };
         if let Some(value) = assemble::attribute(model, ty, field, made).map_err(invalid)? {
             initial.push((attribute.clone(), value));
         }

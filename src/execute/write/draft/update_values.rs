@@ -1,5 +1,5 @@
-//! Arguments of an `@update`, and the item as far as it is known → the values that it sets and the index keys that follow. Tells whether
-//! the item must be read first. Must not know conditions or calls.
+//! Arguments of an `@update`, and the item as far as it is known → the values that it sets and the index keys that
+//! follow. Tells whether the item must be read first. Must not know conditions or calls.
 
 use crate::execute::expression::scope::operand_value;
 use crate::execute::item::assemble::{self, ItemValues};
@@ -43,7 +43,13 @@ pub struct UpdateValues {
 
 impl Drafting<'_, '_> {
     /// What an update sets, as far as it follows from the arguments and the key.
-    pub fn update_values(&mut self, position: usize, action: &Action, ty: &ObjectType, key: &Key) -> Result<UpdateValues, FieldErrors> {
+    pub fn update_values(
+        &mut self,
+        position: usize,
+        action: &Action,
+        ty: &ObjectType,
+        key: &Key,
+    ) -> Result<UpdateValues, FieldErrors> {
         let ActionKind::Update { upsert, expression } = &action.kind else { return Err(internal(&ty.name)) };
         let model = self.job.context.model;
         let of_key = assemble::values_of(model, ty, &key_item(key)).known;
@@ -56,7 +62,18 @@ impl Drafting<'_, '_> {
         let made = if *upsert { self.made_besides(position, ty, &known, &changed)? } else { Map::new() };
         let index = changed_index_keys(self.job, ty, &changed, &of_key, None)?;
         let unique = ty.fields.values().any(|field| field.rules.unique && changed.contains_key(&field.name));
-        let mut values = UpdateValues { upsert: *upsert, of_key, by_expression, changed, made, index, renewing, unique, reads: false, set };
+        let mut values = UpdateValues {
+            upsert: *upsert,
+            of_key,
+            by_expression,
+            changed,
+            made,
+            index,
+            renewing,
+            unique,
+            reads: false,
+            set,
+        };
         values.reads = !values.index.unknown.is_empty()
             || !values.renewing.is_empty()
             || values.unique
@@ -89,14 +106,22 @@ impl Drafting<'_, '_> {
         let all: Map<String, Value> = changed.iter().chain(&made).map(copied).collect();
         let index = match item {
             Some(_) => changed_index_keys(self.job, ty, &all, &values.of_key, Some(&known))?,
-            None => index_keys::index_keys(model, ty, self.job.context.caller, &all, &values.of_key).map_err(invalid)?,
+            None => {
+                index_keys::index_keys(model, ty, self.job.context.caller, &all, &values.of_key).map_err(invalid)?
+            }
         };
-        let unique = values.unique || ty.fields.values().any(|field| field.rules.unique && made.contains_key(&field.name));
+        let unique =
+            values.unique || ty.fields.values().any(|field| field.rules.unique && made.contains_key(&field.name));
         Ok(UpdateValues { changed, made, index, unique, reads: true, ..values })
     }
 
     /// The fields that arguments set.
-    pub fn set_values(&mut self, position: usize, action: &Action, ty: &ObjectType) -> Result<Map<String, Value>, FieldErrors> {
+    pub fn set_values(
+        &mut self,
+        position: usize,
+        action: &Action,
+        ty: &ObjectType,
+    ) -> Result<Map<String, Value>, FieldErrors> {
         let mut set = Map::new();
         for (field, written) in &action.values {
             let Some(definition) = ty.fields.get(field).filter(|field| !field.rules.version) else { continue };
@@ -116,7 +141,9 @@ impl Drafting<'_, '_> {
         for (field, operand) in expression.iter().flat_map(|update| &update.changes) {
             // An argument that is not given changes nothing.
             let absent = |name: &str| self.draft.scope(self.job).argument(name).is_none();
-            if let Some(operand) = operand.as_ref().filter(|operand| !matches!(operand, Operand::Argument(name, _) if absent(name))) {
+            if let Some(operand) =
+                operand.as_ref().filter(|operand| !matches!(operand, Operand::Argument(name, _) if absent(name)))
+            {
                 let value = operand_value(operand, &self.draft.scope(self.job));
                 changed.insert(field.clone(), value.ok_or_else(|| internal(field))?);
             }
@@ -135,12 +162,23 @@ impl Drafting<'_, '_> {
         let mut values = known.known.clone();
         values.extend(changed.clone());
         let is_set = |field: &str| changed.contains_key(field) || known.has(field);
-        let lacking = ty.defaults.iter().filter(|name| !is_set(name)).filter_map(|name| ty.fields.get(name)?.rules.default.as_ref());
-        if let Some(of) = lacking.flat_map(DefaultValue::fields).find(|of| !changed.contains_key(*of) && known.is_unreadable(of)) {
+        let lacking = ty
+            .defaults
+            .iter()
+            .filter(|name| !is_set(name))
+            .filter_map(|name| ty.fields.get(name)?.rules.default.as_ref());
+        if let Some(of) =
+            lacking.flat_map(DefaultValue::fields).find(|of| !changed.contains_key(*of) && known.is_unreadable(of))
+        {
             return Err(unreadable(ty, of));
         }
         self.make_defaults(position, ty, &mut values);
-        for field in ty.fields.values().filter(|field| begins_empty(field) && !values.contains_key(&field.name)).collect::<Vec<_>>() {
+        for field in ty
+            .fields
+            .values()
+            .filter(|field| begins_empty(field) && !values.contains_key(&field.name))
+            .collect::<Vec<_>>()
+        {
             values.insert(field.name.clone(), Value::Array(Vec::new()));
         }
         Ok(values.into_iter().filter(|(field, _)| !is_set(field)).collect())
@@ -148,8 +186,8 @@ impl Drafting<'_, '_> {
 }
 
 impl UpdateValues {
-    /// Whether an upsert writes something different if it creates the item. `if_not_exists` covers both cases if only attributes of single
-    /// fields differ and no default is made of a field that the item may have.
+    /// Whether an upsert writes something different if it creates the item. `if_not_exists` covers both cases if only
+    /// attributes of single fields differ and no default is made of a field that the item may have.
     pub fn differ_if_new(&self, job: &WriteJob<'_>, ty: &ObjectType) -> Result<bool, FieldErrors> {
         let model = job.context.model;
         // Replicas and guards are separate calls, which `if_not_exists` does not cover.
@@ -163,7 +201,11 @@ impl UpdateValues {
             return Ok(true);
         }
         let is_given = |field: &str| self.changed.contains_key(field) || self.of_key.contains_key(field);
-        let open = ty.defaults.iter().filter(|field| !is_given(field)).filter_map(|field| ty.fields.get(field)?.rules.default.as_ref());
+        let open = ty
+            .defaults
+            .iter()
+            .filter(|field| !is_given(field))
+            .filter_map(|field| ty.fields.get(field)?.rules.default.as_ref());
         if open.flat_map(|default| default.fields()).any(|of| !is_given(of)) {
             return Ok(true);
         }
@@ -176,7 +218,9 @@ impl UpdateValues {
     pub fn left<'v>(&'v self, ty: &'v ObjectType, item: &'v Item) -> impl Iterator<Item = &'v String> {
         let is_left = |field: &&String| !self.changed.contains_key(*field) && !self.made.contains_key(*field);
         let defaults = ty.defaults.iter().filter(move |field| self.upsert && is_left(field));
-        defaults.flat_map(|field| assemble::told_by(ty, field, item)).filter(|attribute| item.contains_key(attribute.as_str()))
+        defaults
+            .flat_map(|field| assemble::told_by(ty, field, item))
+            .filter(|attribute| item.contains_key(attribute.as_str()))
     }
 
     /// The fields whose current values the update uses.

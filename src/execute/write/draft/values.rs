@@ -21,9 +21,14 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 impl Drafting<'_, '_> {
-    /// Those of the found items that are there for the caller. One that the caller neither sees nor may write is not: it must not change
-    /// the answer, nor make the arguments ambiguous.
-    async fn there(&self, action: &Action, ty: &ObjectType, found: Vec<Arc<Item>>) -> Result<Vec<Arc<Item>>, FieldErrors> {
+    /// Those of the found items that are there for the caller. One that the caller neither sees nor may write is not:
+    /// it must not change the answer, nor make the arguments ambiguous.
+    async fn there(
+        &self,
+        action: &Action,
+        ty: &ObjectType,
+        found: Vec<Arc<Item>>,
+    ) -> Result<Vec<Arc<Item>>, FieldErrors> {
         let job = self.job;
         let demanded = job.write.demanded(action, ty);
         let rules = ItemRules::new(job.context, ty, demanded.clone());
@@ -33,7 +38,8 @@ impl Drafting<'_, '_> {
             if is_hidden(job.context, ty, &item).await.map_err(|error| vec![of_table(&error)])? {
                 let own = assemble::values_of(job.context.model, ty, &item).known;
                 for (of, auth, asked) in demanded.iter().filter(|(_, auth, asked)| auth.look_up(*asked)) {
-                    is_there = is_there && lookups::let_write(job, lookups::alternatives(job, of, (auth, *asked), &own), &item).await?;
+                    is_there = is_there
+                        && lookups::let_write(job, lookups::alternatives(job, of, (auth, *asked), &own), &item).await?;
                 }
             }
             there.extend(is_there.then_some(item));
@@ -41,9 +47,14 @@ impl Drafting<'_, '_> {
         Ok(there)
     }
 
-    /// The items that an action is about: one by its key, or those that a lookup finds. Finding none is an error, unless the action is a
-    /// delete or may affect many items.
-    pub async fn target_items(&mut self, position: usize, action: &Action, ty: &ObjectType) -> Result<Vec<TargetItem>, FieldErrors> {
+    /// The items that an action is about: one by its key, or those that a lookup finds. Finding none is an error,
+    /// unless the action is a delete or may affect many items.
+    pub async fn target_items(
+        &mut self,
+        position: usize,
+        action: &Action,
+        ty: &ObjectType,
+    ) -> Result<Vec<TargetItem>, FieldErrors> {
         let model = self.job.context.model;
         let many = match &action.target {
             WriteTarget::Key(sources) => {
@@ -56,10 +67,11 @@ impl Drafting<'_, '_> {
         let lookup = self.job.planned.actions.get(position).and_then(|lookups| lookups.target.as_ref());
         let Some(lookup) = lookup else { return Err(internal(&ty.name)) };
         let ambiguous = || bad_input(format!("The arguments match more than one {}. Give more of its key.", ty.name));
-        let found = items::items(self.job, lookup, &self.scope).await.map_err(|field_errors| match field_errors.first() {
-            Some(field_error) if field_error.code == ErrorCode::LimitExceeded && !many => ambiguous(),
-            _ => field_errors,
-        })?;
+        let found =
+            items::items(self.job, lookup, &self.scope).await.map_err(|field_errors| match field_errors.first() {
+                Some(field_error) if field_error.code == ErrorCode::LimitExceeded && !many => ambiguous(),
+                _ => field_errors,
+            })?;
         let found = self.there(action, ty, found).await?;
         if found.is_empty() && !many && !matches!(action.kind, ActionKind::Delete { .. }) {
             return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
@@ -104,9 +116,12 @@ impl Drafting<'_, '_> {
         let mut values = Map::new();
         for (field, written) in written {
             let Some(value) = self.written_value(written)? else { continue };
-            let replaced = value.is_null() && written.default.is_some() && ty.fields.get(field).is_some_and(|field| field.ty.is_non_null());
+            let replaced = value.is_null()
+                && written.default.is_some()
+                && ty.fields.get(field).is_some_and(|field| field.ty.is_non_null());
             if !replaced {
-                // Only an argument is filled in. Values of a found item are complete, and may differ in the next attempt.
+                // Only an argument is filled in. Values of a found item are complete, and may differ in the next
+                // attempt.
                 let value = match (ty.fields.get(field), &written.source) {
                     (Some(field), Some(Source::Argument(_))) => self.fill_embedded(position, field, value),
                     _ => value,

@@ -25,8 +25,9 @@ pub type ToDelete = BTreeMap<Key, ItemToDelete>;
 /// How to delete an item, and what is deleted with it.
 #[derive(Clone, Default)]
 pub struct ItemToDelete {
-    /// The condition: the item is still of its type, and its unique values are unchanged. It keeps another item under the key from being
-    /// deleted, and guards of new values from being left. `None` if the key tells the type and the item has no guards.
+    /// The condition: the item is still of its type, and its unique values are unchanged. It keeps another item under
+    /// the key from being deleted, and guards of new values from being left. `None` if the key tells the type and the
+    /// item has no guards.
     pub condition: Option<Expression>,
     /// Its other replicas.
     pub replicas: Vec<Key>,
@@ -54,11 +55,13 @@ impl ItemToDelete {
         self.owned = owned;
     }
 
-    /// The calls that delete the item under this key of a table: first the item, then the rest. Each says whether it deletes a guard.
+    /// The calls that delete the item under this key of a table: first the item, then the rest. Each says whether it
+    /// deletes a guard.
     pub fn calls(self, table: &Arc<str>, key: Key) -> impl Iterator<Item = (WriteCall, bool)> {
         let Self { condition, replicas, guards, owned } = self;
-        let delete =
-            move |(key, condition, is_guard)| (WriteCall { table: table.clone(), action: WriteAction::Delete(key), condition }, is_guard);
+        let delete = move |(key, condition, is_guard)| {
+            (WriteCall { table: table.clone(), action: WriteAction::Delete(key), condition }, is_guard)
+        };
         let replicas = replicas.into_iter().map(|key| (key, None, false));
         let guards = guards.into_iter().map(move |key| (key, owned.clone(), true));
         std::iter::once((key, condition, false)).chain(replicas).chain(guards).map(delete)
@@ -111,21 +114,24 @@ impl Dependents {
         self
     }
 
-    /// Leaves out the items in these places, which an index may still show. Items that are read strongly stay: they exist again.
+    /// Leaves out the items in these places, which an index may still show. Items that are read strongly stay: they
+    /// exist again.
     pub fn without(mut self, job: &WriteJob<'_>, action: usize, places: &HashSet<ItemPlace>) -> Self {
         for (items, path) in self.0.iter_mut().zip(paths(job, action)) {
             let Ok(ty) = job.type_named(&path.whole.item) else { continue };
             if !places.is_empty() && lookups(path).any(|lookup| is_behind(job, lookup)) {
                 let table = job.table_of(ty);
                 let model = job.context.model;
-                items.retain(|item| assemble::key_of(model, ty, item).is_none_or(|key| !places.contains(&(table.clone(), key))));
+                items.retain(|item| {
+                    assemble::key_of(model, ty, item).is_none_or(|key| !places.contains(&(table.clone(), key)))
+                });
             }
         }
         self
     }
 
-    /// The items to delete, by table, in the order of deletion. An item that leads to others is deleted after them. An item found twice is
-    /// deleted at its last position, because it may lead to others until then.
+    /// The items to delete, by table, in the order of deletion. An item that leads to others is deleted after them. An
+    /// item found twice is deleted at its last position, because it may lead to others until then.
     pub fn to_delete(&self, job: &WriteJob<'_>, action: usize) -> Vec<(Arc<str>, ToDelete)> {
         let mut stages: Vec<(Arc<str>, ToDelete)> = Vec::new();
         for position in inward(job, action).into_iter().rev() {
@@ -150,13 +156,21 @@ fn lookups(path: &Cascade) -> impl Iterator<Item = &WriteLookup> {
 
 /// The dependents of an item that is deleted.
 ///
-/// An item that leads to others is read before them and deleted after them. So dependents that come in meanwhile, and those that an
-/// interrupted delete leaves, can still be found through it.
-pub async fn of_item(job: &WriteJob<'_>, action: usize, item: &Arc<Item>, which: DependentsToRead) -> Result<Dependents, FieldErrors> {
+/// An item that leads to others is read before them and deleted after them. So dependents that come in meanwhile, and
+/// those that an interrupted delete leaves, can still be found through it.
+pub async fn of_item(
+    job: &WriteJob<'_>,
+    action: usize,
+    item: &Arc<Item>,
+    which: DependentsToRead,
+) -> Result<Dependents, FieldErrors> {
     let all = paths(job, action);
     let mut related = Dependents(vec![Vec::new(); all.len()]);
     for position in inward(job, action) {
-        let Some(path) = all.get(position).filter(|path| which == DependentsToRead::All || is_behind(job, &path.whole)) else { continue };
+        let Some(path) = all.get(position).filter(|path| which == DependentsToRead::All || is_behind(job, &path.whole))
+        else {
+            continue;
+        };
         related.0[position] = seeded(job, &path.whole, |_| vec![item.clone()]).await?;
     }
     Ok(related)
@@ -189,7 +203,8 @@ pub fn may_be_behind(job: &WriteJob<'_>, action: usize) -> bool {
 
 fn is_behind(job: &WriteJob<'_>, lookup: &WriteLookup) -> bool {
     let tables = &job.context.model.tables;
-    let global = |(table, index): (usize, Option<usize>)| index.is_some_and(|index| !tables[table].indexes[index].local);
+    let global =
+        |(table, index): (usize, Option<usize>)| index.is_some_and(|index| !tables[table].indexes[index].local);
     job.context.loaders.has_eventual_indexes() && lookup.plan.reads.iter().any(|read| global((read.table, read.index)))
 }
 
@@ -199,13 +214,16 @@ fn paths<'j>(job: &WriteJob<'j>, action: usize) -> &'j [Cascade] {
 
 /// The positions of a cascade's paths, shortest path first.
 fn inward(job: &WriteJob<'_>, action: usize) -> Vec<usize> {
-    let Some(ActionKind::Delete { cascade }) = job.write.actions.get(action).map(|action| &action.kind) else { return Vec::new() };
+    let Some(ActionKind::Delete { cascade }) = job.write.actions.get(action).map(|action| &action.kind) else {
+        return Vec::new();
+    };
     let mut positions: Vec<usize> = (0..cascade.len()).collect();
     positions.sort_by_key(|position| cascade[*position].len());
     positions
 }
 
-/// The condition that an item is still of its type and has the same guards. `None` if its key tells the type and it has no guards.
+/// The condition that an item is still of its type and has the same guards. `None` if its key tells the type and it has
+/// no guards.
 fn guarded((ty, key): (&ObjectType, &Key), item: &Item) -> Option<Expression> {
     let mut conditions = Conditions::default();
     identity::demand((ty, key), &mut conditions);

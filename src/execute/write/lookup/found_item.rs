@@ -37,7 +37,8 @@ impl FoundItem {
             (None, None) => true,
             _ => false,
         };
-        self.attributes.iter().all(same) && self.filter.iter().all(|filter| evaluate::holds(filter, Some(item), scope).unwrap_or(false))
+        self.attributes.iter().all(same)
+            && self.filter.iter().all(|filter| evaluate::holds(filter, Some(item), scope).unwrap_or(false))
     }
 
     pub fn is_at(&self, table: &str, key: &Key) -> bool {

@@ -1,4 +1,5 @@
-//! Lookups of a write → the items that they find. Also gives the keys that belong to an item: its own and those of its guards.
+//! Lookups of a write → the items that they find. Also gives the keys that belong to an item: its own and those of its
+//! guards.
 
 use crate::execute::error::FieldError;
 use crate::execute::item::{assemble, replicas, unique};
@@ -17,7 +18,11 @@ use std::sync::Arc;
 pub type ItemsInScope = BTreeMap<String, Arc<Item>>;
 
 /// Runs a lookup with the items in scope. Gives the first replica of a replicated item, whichever replica was read.
-pub async fn items(job: &WriteJob<'_>, lookup: &WriteLookup, scope: &ItemsInScope) -> Result<Vec<Arc<Item>>, FieldErrors> {
+pub async fn items(
+    job: &WriteJob<'_>,
+    lookup: &WriteLookup,
+    scope: &ItemsInScope,
+) -> Result<Vec<Arc<Item>>, FieldErrors> {
     seeded(job, lookup, |ty| scope.get(ty).cloned().into_iter().collect()).await
 }
 
@@ -36,7 +41,8 @@ pub async fn seeded(
 }
 
 fn found(job: &WriteJob<'_>, state: &ReadState<'_>, lookup: &WriteLookup) -> Result<Vec<Arc<Item>>, FieldErrors> {
-    let refuse = |failure: &crate::execute::error::Failure| vec![FieldError::new(failure.code, failure.message.clone())];
+    let refuse =
+        |failure: &crate::execute::error::Failure| vec![FieldError::new(failure.code, failure.message.clone())];
     if let Some(failure) = state.page_failure() {
         return Err(refuse(failure));
     }
@@ -46,9 +52,11 @@ fn found(job: &WriteJob<'_>, state: &ReadState<'_>, lookup: &WriteLookup) -> Res
         match state.present(&lookup.target, space, row) {
             Present::No => {}
             Present::Failed(failure) => return Err(refuse(&failure)),
-            Present::Yes => {
-                items.extend(state.item(&lookup.target, space, row).map(|item| replicas::first(job.context.model, &lookup.item, item)))
-            }
+            Present::Yes => items.extend(
+                state
+                    .item(&lookup.target, space, row)
+                    .map(|item| replicas::first(job.context.model, &lookup.item, item)),
+            ),
         }
     }
     Ok(items)

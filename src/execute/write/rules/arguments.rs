@@ -1,4 +1,5 @@
-//! Checks all values that a field would write against their `@constraint`s, before anything is read or written. Reports all errors at once.
+//! Checks all values that a field would write against their `@constraint`s, before anything is read or written. Reports
+//! all errors at once.
 
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::argument;
@@ -27,7 +28,9 @@ pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
             }
         }
         // An upsert may create the item, with the fields of its key.
-        if let (ActionKind::Update { upsert: true, .. }, WriteTarget::Key(key), None) = (&action.kind, &action.target, &action.at) {
+        if let (ActionKind::Update { upsert: true, .. }, WriteTarget::Key(key), None) =
+            (&action.kind, &action.target, &action.at)
+        {
             for (field, source) in key.iter().filter(|(field, _)| !action.values.contains_key(*field)) {
                 if let Source::Argument(name) = source {
                     check.field((ty, &action.kind), field, name);
@@ -40,7 +43,9 @@ pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
         let Some(ty) = job.context.model.types.get(&action.item) else { continue };
         for (field, operand) in expression::known(job.context.model, ty, update) {
             let Operand::Argument(name, _) = operand else { continue };
-            let (Some(constraint), Some(value)) = (&field.rules.constraint, argument(job.arguments, name)) else { continue };
+            let (Some(constraint), Some(value)) = (&field.rules.constraint, argument(job.arguments, name)) else {
+                continue;
+            };
             broken(constraint, value).into_iter().for_each(|sentence| check.tell(name, &sentence));
         }
     }
@@ -59,7 +64,8 @@ impl ArgumentCheck<'_> {
     fn field(&mut self, (ty, kind): (&ObjectType, &ActionKind), field: &str, name: &str) {
         let (Some(field), Some(value)) = (ty.fields.get(field), argument(self.job.arguments, name)) else { return };
         // A put replaces null with the default. An update writes the argument as it is.
-        let has_substitute = field.rules.default.is_some() && (field.ty.is_list() || !matches!(kind, ActionKind::Update { .. }));
+        let has_substitute =
+            field.rules.default.is_some() && (field.ty.is_list() || !matches!(kind, ActionKind::Update { .. }));
         if value.is_null() && field.ty.is_non_null() && !field.rules.version && !has_substitute {
             self.tell(name, &format!("must not be null, because {}.{} is never null", ty.name, field.name));
         }

@@ -15,10 +15,13 @@ pub fn check_claims(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
     let mut claims = Vec::new();
     job.write.actions.iter().for_each(|action| of_action(action, &mut claims));
     let items = job.write.actions.iter().map(|action| &action.item).chain(job.write.find.iter().map(|find| &find.item));
-    let of_keys: Vec<ClaimPath> = items.filter_map(|item| job.context.model.item(item)).flat_map(|(_, keys)| keys.claims()).collect();
+    let of_keys: Vec<ClaimPath> =
+        items.filter_map(|item| job.context.model.item(item)).flat_map(|(_, keys)| keys.claims()).collect();
     match claims.into_iter().chain(&of_keys).find(|claim| caller.text(claim).is_none()) {
         None => Ok(()),
-        Some(_) if caller.is_signed_in() => Err(vec![FieldError::new(ErrorCode::Forbidden, "Your sign-in lacks a claim that this needs.")]),
+        Some(_) if caller.is_signed_in() => {
+            Err(vec![FieldError::new(ErrorCode::Forbidden, "Your sign-in lacks a claim that this needs.")])
+        }
         Some(_) => Err(vec![refusals::error(caller)]),
     }
 }
@@ -38,9 +41,17 @@ fn of_action<'a>(action: &'a Action, claims: &mut Vec<&'a ClaimPath>) {
         }
     };
     update.set.iter().for_each(|(_, value)| value.operands(&mut see));
-    update.add.iter().chain(&update.delete).map(|(_, operand)| operand).chain(update.changes.values().flatten()).for_each(see);
+    update
+        .add
+        .iter()
+        .chain(&update.delete)
+        .map(|(_, operand)| operand)
+        .chain(update.changes.values().flatten())
+        .for_each(see);
 }
 
 fn of_source<'a>(source: &'a Source, claims: &mut Vec<&'a ClaimPath>) {
-    claims.extend(source.leaves().into_iter().filter_map(|leaf| if let Source::Claim(claim) = leaf { Some(claim) } else { None }));
+    claims.extend(
+        source.leaves().into_iter().filter_map(|leaf| if let Source::Claim(claim) = leaf { Some(claim) } else { None }),
+    );
 }

@@ -10,13 +10,14 @@ use std::cmp::Ordering;
 use std::sync::LazyLock;
 use uuid::Uuid;
 
-/// What is wrong with a value: one sentence for each broken rule, without the field's name as its subject ("must have at most 30
-/// characters, and has 31"). Lists are checked element by element. Null breaks no rule.
+/// What is wrong with a value: one sentence for each broken rule, without the field's name as its subject ("must have
+/// at most 30 characters, and has 31"). Lists are checked element by element. Null breaks no rule.
 pub fn broken(constraint: &Constraint, value: &Value) -> Vec<String> {
     broken_elements(constraint, value).into_iter().map(|(_, sentence)| sentence).collect()
 }
 
-/// The same, each with the positions of the element in its lists, from the outermost. They are empty for a single value.
+/// The same, each with the positions of the element in its lists, from the outermost. They are empty for a single
+/// value.
 pub fn broken_elements(constraint: &Constraint, value: &Value) -> Vec<(Vec<usize>, String)> {
     match value {
         Value::Array(elements) => {
@@ -32,21 +33,27 @@ pub fn broken_elements(constraint: &Constraint, value: &Value) -> Vec<(Vec<usize
             let of_number = if numbers { of_number(constraint, text) } else { Vec::new() };
             of_text(constraint, text).into_iter().chain(of_number).map(|sentence| (Vec::new(), sentence)).collect()
         }
-        Value::Number(number) => of_number(constraint, &number.to_string()).into_iter().map(|sentence| (Vec::new(), sentence)).collect(),
+        Value::Number(number) => {
+            of_number(constraint, &number.to_string()).into_iter().map(|sentence| (Vec::new(), sentence)).collect()
+        }
     }
 }
 
-/// A pattern, ready to match whole texts in time linear in their length; the error is a sentence. The syntax is that of the crate `regex`:
-/// no look-around and no back references, which cannot be matched in linear time.
+/// A pattern, ready to match whole texts in time linear in their length; the error is a sentence. The syntax is that of
+/// the crate `regex`: no look-around and no back references, which cannot be matched in linear time.
 pub fn whole_text(pattern: &str) -> Result<Regex, String> {
     // Compile the pattern alone first, so that the group around it does not make `a)|(b` valid.
     let alone = Regex::new(pattern);
     // Put the end on a line of its own: in verbose mode, a comment at the end of the pattern would swallow it.
-    let anchored =
-        alone.and_then(|_| Regex::new(&format!(r"\A(?:{pattern})\z")).or_else(|_| Regex::new(&format!("\\A(?:{pattern}\n)\\z"))));
+    let anchored = alone.and_then(|_| {
+        Regex::new(&format!(r"\A(?:{pattern})\z")).or_else(|_| Regex::new(&format!("\\A(?:{pattern}\n)\\z")))
+    });
     anchored.map_err(|mistake| match mistake {
         regex::Error::CompiledTooBig(_) => "The pattern is too large.".to_owned(),
-        mistake => format!("The pattern is not a regular expression: {}.", mistake.to_string().lines().last().unwrap_or_default()),
+        mistake => format!(
+            "The pattern is not a regular expression: {}.",
+            mistake.to_string().lines().last().unwrap_or_default()
+        ),
     })
 }
 
@@ -80,10 +87,14 @@ fn characters(count: u64) -> String {
 /// Compares decimals digit by digit, because 0.1 as a float is more than 0.1.
 fn of_number(constraint: &Constraint, text: &str) -> Vec<String> {
     let mut found = Vec::new();
-    if let Some(least) = constraint.min.filter(|least| !matches!(compare(text, *least), Some(Ordering::Greater | Ordering::Equal))) {
+    if let Some(least) =
+        constraint.min.filter(|least| !matches!(compare(text, *least), Some(Ordering::Greater | Ordering::Equal)))
+    {
         found.push(format!("must be {least} or more, but is {text}"));
     }
-    if let Some(most) = constraint.max.filter(|most| !matches!(compare(text, *most), Some(Ordering::Less | Ordering::Equal))) {
+    if let Some(most) =
+        constraint.max.filter(|most| !matches!(compare(text, *most), Some(Ordering::Less | Ordering::Equal)))
+    {
         found.push(format!("must be {most} or less, but is {text}"));
     }
     found
@@ -129,11 +140,13 @@ fn is_label(label: &str) -> bool {
     inside && (1..=63).contains(&label.len()) && !label.starts_with('-') && !label.ends_with('-')
 }
 
-/// `http` or `https`, a host, an optional port, and no white space (RFC 3986, section 3). Host names may contain non-ASCII letters. A
-/// user's name and password before the host are refused: they do not belong in data (RFC 9110, section 4.2.4).
+/// `http` or `https`, a host, an optional port, and no white space (RFC 3986, section 3). Host names may contain
+/// non-ASCII letters. A user's name and password before the host are refused: they do not belong in data (RFC 9110,
+/// section 4.2.4).
 fn is_url(text: &str) -> bool {
-    let scheme =
-        ["http://", "https://"].into_iter().find(|scheme| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+    let scheme = ["http://", "https://"]
+        .into_iter()
+        .find(|scheme| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
     let Some(rest) = scheme.and_then(|scheme| text.get(scheme.len()..)) else { return false };
     if text.chars().any(|letter| letter.is_whitespace() || letter.is_control() || "\"<>\\^`{|}".contains(letter)) {
         return false;
@@ -142,7 +155,8 @@ fn is_url(text: &str) -> bool {
     let (host, port) = match authority.strip_prefix('[') {
         Some(literal) => {
             let Some((address, port)) = literal.split_once(']') else { return false };
-            return address.parse::<std::net::Ipv6Addr>().is_ok() && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port));
+            return address.parse::<std::net::Ipv6Addr>().is_ok()
+                && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port));
         }
         None => authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port))),
     };

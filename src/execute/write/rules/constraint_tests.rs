@@ -33,7 +33,12 @@ fn lengths_are_in_characters() {
 
 #[test]
 fn every_broken_rule_is_told() {
-    let code = Constraint { min_length: Some(5), pattern: Some("[a-z]+".into()), format: Some(Format::Uuid), ..Constraint::default() };
+    let code = Constraint {
+        min_length: Some(5),
+        pattern: Some("[a-z]+".into()),
+        format: Some(Format::Uuid),
+        ..Constraint::default()
+    };
     let sentences = ["must have at least 5 characters, but has 2", "must match the pattern [a-z]+", "must be a UUID"];
     assert_eq!(broken(&code, &json!("A1")), sentences);
 }
@@ -44,10 +49,14 @@ fn a_pattern_matches_the_whole_text() {
         let constraint = Constraint { pattern: Some(pattern.into()), ..Constraint::default() };
         broken(&constraint, &json!(text)).is_empty()
     };
-    for (pattern, text) in [("a|ab", "ab"), ("[a-z]+", "abc"), ("", ""), ("^a$", "a"), ("(?x) a b # comment", "ab"), (r"\p{L}+", "äß")] {
+    for (pattern, text) in
+        [("a|ab", "ab"), ("[a-z]+", "abc"), ("", ""), ("^a$", "a"), ("(?x) a b # comment", "ab"), (r"\p{L}+", "äß")]
+    {
         assert!(matches(pattern, text), "{pattern} {text}");
     }
-    for (pattern, text) in [("[a-z]+", "abc1"), ("[a-z]+", "1abc"), ("a", "a\n"), ("(?m)^a$", "a\nb"), ("a|b", "ac"), ("a)|(b", "a")] {
+    for (pattern, text) in
+        [("[a-z]+", "abc1"), ("[a-z]+", "1abc"), ("a", "a\n"), ("(?m)^a$", "a\nb"), ("a|b", "ac"), ("a)|(b", "a")]
+    {
         assert!(!matches(pattern, text), "{pattern} {text:?}");
     }
     let slow = "a".repeat(50_000) + "b";
@@ -65,12 +74,18 @@ fn what_is_no_pattern_is_told() {
 #[test]
 fn email_addresses_are_those_of_html() {
     let label = "a".repeat(63);
-    let right =
-        ["ann@example.com", "a@b", "first.last+tag@sub.example.co.uk", "!#$%&'*+/=?^_`{|}~-@x-1.y", ".a..b.@c", &format!("a@{label}.de")];
+    let right = [
+        "ann@example.com",
+        "a@b",
+        "first.last+tag@sub.example.co.uk",
+        "!#$%&'*+/=?^_`{|}~-@x-1.y",
+        ".a..b.@c",
+        &format!("a@{label}.de"),
+    ];
     let long = format!("a@{label}a.de");
     let wrong = [
-        "", "a", "@", "a@", "@b", "a b@c", "a@b c", "a@-b", "a@b-", "a@b..c", "a@.b", "a@b.", "a@b@c", "ä@b", "a@ä.de", "a@b\n", "a@b_c",
-        &long,
+        "", "a", "@", "a@", "@b", "a b@c", "a@b c", "a@-b", "a@b-", "a@b..c", "a@.b", "a@b.", "a@b@c", "ä@b", "a@ä.de",
+        "a@b\n", "a@b_c", &long,
     ];
     assert_format(Format::Email, &right, &wrong);
 }
@@ -114,7 +129,11 @@ fn urls_are_absolute_and_of_the_web() {
 
 #[test]
 fn uuids_have_36_characters() {
-    let right = ["0192f0c1-2a3b-7c4d-8e5f-0123456789ab", "0192F0C1-2A3B-7C4D-8E5F-0123456789AB", "00000000-0000-0000-0000-000000000000"];
+    let right = [
+        "0192f0c1-2a3b-7c4d-8e5f-0123456789ab",
+        "0192F0C1-2A3B-7C4D-8E5F-0123456789AB",
+        "00000000-0000-0000-0000-000000000000",
+    ];
     let wrong = [
         "",
         "0192f0c12a3b7c4d8e5f0123456789ab",
@@ -136,9 +155,19 @@ fn numbers_are_within_their_bounds() {
             vec![json!(0), json!(-0.0), json!(0.1), json!("0"), json!(i64::MAX)],
             vec![json!(-1), json!(-0.5), json!("-0.1")],
         ),
-        (None, Some(0.1), vec![json!("0.1"), json!(0.1), json!(-1e100)], vec![json!("0.10000000000000000001"), json!(1)]),
+        (
+            None,
+            Some(0.1),
+            vec![json!("0.1"), json!(0.1), json!(-1e100)],
+            vec![json!("0.10000000000000000001"), json!(1)],
+        ),
         // A float cannot represent 2^53 + 1.
-        (None, Some(9_007_199_254_740_992.0), vec![json!(9_007_199_254_740_992_i64)], vec![json!(9_007_199_254_740_993_i64)]),
+        (
+            None,
+            Some(9_007_199_254_740_992.0),
+            vec![json!(9_007_199_254_740_992_i64)],
+            vec![json!(9_007_199_254_740_993_i64)],
+        ),
         (None, Some(f64::MAX), vec![json!(i64::MAX), json!("9E125")], vec![]),
         (Some(1e-200), None, vec![json!(1e-130)], vec![json!(0)]),
         (Some(-2.5), Some(2.5), vec![json!(-2.5), json!("2.50")], vec![json!(2.51), json!("-2.51"), json!("many")]),

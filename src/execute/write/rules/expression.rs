@@ -1,8 +1,9 @@
-//! Checks the known values of an update expression against the fields' `@constraint`s. Makes conditions for values that only DynamoDB
-//! computes. Must not know calls.
+//! Checks the known values of an update expression against the fields' `@constraint`s. Makes conditions for values that
+//! only DynamoDB computes. Must not know calls.
 //!
-//! A sum is checked through its operand: `stock - :q` is at least 0 if and only if `stock` is at least `:q`. The bounds are computed
-//! exactly, in decimals. They are rounded to DynamoDB's 38 digits, to the side on which no storable number lies between.
+//! A sum is checked through its operand: `stock - :q` is at least 0 if and only if `stock` is at least `:q`. The bounds
+//! are computed exactly, in decimals. They are rounded to DynamoDB's 38 digits, to the side on which no storable number
+//! lies between.
 
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::evaluate;
@@ -63,12 +64,16 @@ pub fn known<'u>(model: &'u Model, ty: &'u ObjectType, update: &'u Update) -> Ve
         }
     }
     for (path, operand) in &update.add {
-        known.extend(field_at(model, ty, path).filter(|field| kind_of(field).is_some_and(is_set)).map(|field| (field, operand)));
+        known.extend(
+            field_at(model, ty, path).filter(|field| kind_of(field).is_some_and(is_set)).map(|field| (field, operand)),
+        );
     }
     // A field that is stored only in keys is in no clause.
     let whole = update.changes.iter().filter_map(|(name, operand)| Some((ty.fields.get(name)?, operand.as_ref()?)));
     known.extend(whole);
-    known.retain(|(field, operand)| field.rules.constraint.is_some() && !matches!(operand, Operand::Path(_) | Operand::Size(_)));
+    known.retain(|(field, operand)| {
+        field.rules.constraint.is_some() && !matches!(operand, Operand::Path(_) | Operand::Size(_))
+    });
     known
 }
 
@@ -110,8 +115,13 @@ pub fn bounds(model: &Model, ty: &ObjectType, update: &Update, scope: &Scope<'_>
         if let Some(field) = number_at(path)
             && let Some(amount) = number(operand, scope)
         {
-            let sum =
-                Sum { path: path.clone(), missing: Some(BigDecimal::from(0)), negated: false, amount, argument: argument_of(operand) };
+            let sum = Sum {
+                path: path.clone(),
+                missing: Some(BigDecimal::from(0)),
+                negated: false,
+                amount,
+                argument: argument_of(operand),
+            };
             all.extend(sum.bounds(ty, field));
         }
     }
@@ -150,9 +160,13 @@ impl Sum {
         match value {
             SetValue::Plus(one, other) => sum(one, other, false, 1).or_else(|| sum(other, one, false, 1)),
             SetValue::Minus(one, other) => sum(one, other, false, -1).or_else(|| sum(other, one, true, 1)),
-            SetValue::Operand(Operand::Path(path)) if path != target => {
-                Some(Self { path: path.clone(), missing: None, negated: false, amount: BigDecimal::from(0), argument: None })
-            }
+            SetValue::Operand(Operand::Path(path)) if path != target => Some(Self {
+                path: path.clone(),
+                missing: None,
+                negated: false,
+                amount: BigDecimal::from(0),
+                argument: None,
+            }),
             _ => None,
         }
     }
@@ -161,7 +175,8 @@ impl Sum {
         let bound = |limit: Option<String>, least: bool, sentence: &str| {
             let limit = limit?;
             let exact = BigDecimal::from_str(&limit).ok()?;
-            // attribute + amount ≥ limit if attribute ≥ limit − amount; amount − attribute ≥ limit if attribute ≤ amount − limit.
+            // attribute + amount ≥ limit if attribute ≥ limit − amount; amount − attribute ≥ limit if attribute ≤
+            // amount − limit.
             let (edge, at_least) = match self.negated {
                 false => (&exact - &self.amount, least),
                 true => (&self.amount - &exact, !least),
@@ -180,7 +195,9 @@ impl Sum {
                 false => compare,
             };
             let mut field_error = broken_constraint(ty, &field.name, &sentence.replace("{}", &limit));
-            field_error.details.extend(self.argument.as_ref().map(|name| ("argument", json!(name.split('.').collect::<Vec<_>>()))));
+            field_error
+                .details
+                .extend(self.argument.as_ref().map(|name| ("argument", json!(name.split('.').collect::<Vec<_>>()))));
             Some(ComputedBound { condition, field_error, path: self.path.clone() })
         };
         let (least, most) = self.limits(field);
@@ -189,8 +206,8 @@ impl Sum {
         least.into_iter().chain(most).collect()
     }
 
-    /// The least and the greatest value that the field may get: by its constraint, or else by its type. The limits of a type are far away, so
-    /// that only a caller's amount can go beyond them, and only to its own side.
+    /// The least and the greatest value that the field may get: by its constraint, or else by its type. The limits of a
+    /// type are far away, so that only a caller's amount can go beyond them, and only to its own side.
     fn limits(&self, field: &Field) -> (Option<String>, Option<String>) {
         let constraint = field.rules.constraint.as_ref();
         let of_type = match kind_of(field).filter(|_| self.argument.is_some()) {
@@ -199,7 +216,8 @@ impl Sum {
             _ => None,
         };
         let (least, most) = of_type.unzip();
-        let (falls, grows) = (self.negated || self.amount.sign() == Sign::Minus, self.negated || self.amount.sign() == Sign::Plus);
+        let (falls, grows) =
+            (self.negated || self.amount.sign() == Sign::Minus, self.negated || self.amount.sign() == Sign::Plus);
         let set = |limit: Option<f64>| limit.and_then(canonical_float);
         (
             set(constraint.and_then(|rules| rules.min)).or(least.filter(|_| falls)),
@@ -237,7 +255,9 @@ fn field_at<'m>(model: &'m Model, ty: &'m ObjectType, path: &Path) -> Option<&'m
             },
         };
         let holds = |field: &&Field| match &field.kind {
-            FieldKind::Stored(stored) => stored.attribute.as_ref().map_or(stored.keys.first() == Some(name), |own| own == name),
+            FieldKind::Stored(stored) => {
+                stored.attribute.as_ref().map_or(stored.keys.first() == Some(name), |own| own == name)
+            }
             _ => false,
         };
         found = Some(owner.fields.values().find(holds)?);
@@ -257,14 +277,22 @@ fn is_set(kind: &ValueType) -> bool {
 }
 
 /// Checks values of the found item, which only a draft knows, against their fields' constraints.
-pub fn keep_found(model: &Model, ty: &ObjectType, update: &Update, scopes: (&Scope<'_>, &Map<String, Value>)) -> Result<(), FieldErrors> {
+pub fn keep_found(
+    model: &Model,
+    ty: &ObjectType,
+    update: &Update,
+    scopes: (&Scope<'_>, &Map<String, Value>),
+) -> Result<(), FieldErrors> {
     let (scope, arguments) = scopes;
     let mut field_errors = FieldErrors::new();
     for (field, operand) in known(model, ty, update) {
-        let brought =
-            matches!(operand, Operand::Argument(name, _) if name.split('.').next().is_some_and(|first| arguments.contains_key(first)));
-        let (Some(constraint), Some(value), false) = (&field.rules.constraint, operand_value(operand, scope), brought) else { continue };
-        field_errors.extend(broken(constraint, &value).iter().map(|sentence| broken_constraint(ty, &field.name, sentence)));
+        let brought = matches!(operand, Operand::Argument(name, _) if name.split('.').next().is_some_and(|first| arguments.contains_key(first)));
+        let (Some(constraint), Some(value), false) = (&field.rules.constraint, operand_value(operand, scope), brought)
+        else {
+            continue;
+        };
+        field_errors
+            .extend(broken(constraint, &value).iter().map(|sentence| broken_constraint(ty, &field.name, sentence)));
     }
     if field_errors.is_empty() { Ok(()) } else { Err(field_errors) }
 }

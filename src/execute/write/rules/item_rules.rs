@@ -1,8 +1,8 @@
-//! The rules of an action's item type and of the fields that it writes, settled for the caller, in; out: what they demand of the stored
-//! item and of the item as it will be. Must not know calls.
+//! The rules of an action's item type and of the fields that it writes, settled for the caller, in; out: what they
+//! demand of the stored item and of the item as it will be. Must not know calls.
 //!
-//! A check is refused what a read is refused. What the key and the claims decide is decided here, before anything is sent. The rest becomes
-//! a condition of the call, so that a caller who loses a right a moment before loses the write.
+//! A check is refused what a read is refused. What the key and the claims decide is decided here, before anything is
+//! sent. The rest becomes a condition of the call, so that a caller who loses a right a moment before loses the write.
 
 use crate::execute::auth::hiding::is_hidden;
 use crate::execute::auth::refusals;
@@ -65,8 +65,8 @@ impl<'a> ItemRules<'a> {
         if self.ty.auth.hide() { Ok(self.narrowed(&KnownAttributes::of_key(key))) } else { self.of_stored(key) }
     }
 
-    /// What the stored item must meet if an update sets these attributes. If it meets that, it meets the rules before and after. An
-    /// `initial` attribute is set only if the item lacks it.
+    /// What the stored item must meet if an update sets these attributes. If it meets that, it meets the rules before
+    /// and after. An `initial` attribute is set only if the item lacks it.
     pub fn of_changed(&self, key: &Key, changed: &KnownAttributes, initial: &[(String, Attribute)]) -> Residual {
         let before = self.narrowed(&KnownAttributes::of_key(key));
         let read: Vec<&str> = match &self.demand {
@@ -78,7 +78,8 @@ impl<'a> ItemRules<'a> {
     }
 
     fn after(&self, known: &KnownAttributes, initial: &[&(String, Attribute)]) -> Residual {
-        let Some(((name, value), rest)) = initial.split_first().map(|(first, rest)| ((&first.0, &first.1), rest)) else {
+        let Some(((name, value), rest)) = initial.split_first().map(|(first, rest)| ((&first.0, &first.1), rest))
+        else {
             return self.narrowed(known);
         };
         let mut made = known.clone();

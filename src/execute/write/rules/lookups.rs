@@ -1,7 +1,8 @@
-//! The `exists:` rules of a write in; out: which items must exist for it. Each becomes a ConditionCheck in the write's transaction, so that
-//! who loses a membership a moment before loses the write. Must not know actions nor drafts.
+//! The `exists:` rules of a write in; out: which items must exist for it. Each becomes a ConditionCheck in the write's
+//! transaction, so that who loses a membership a moment before loses the write. Must not know actions nor drafts.
 //!
-//! If one look-up alone can let the caller in, nothing is read for it. Of several, the first that is found to hold is checked.
+//! If one look-up alone can let the caller in, nothing is read for it. Of several, the first that is found to hold is
+//! checked.
 
 use crate::execute::auth::lookup::{WantedItem, wanted_item};
 use crate::execute::error::FieldError;
@@ -36,8 +37,8 @@ pub struct RuleCheck {
     pub was_read: bool,
 }
 
-/// What rules demand without their look-ups, and the look-ups that may let the caller in instead. `own`: the values of the guarded item's
-/// key.
+/// What rules demand without their look-ups, and the look-ups that may let the caller in instead. `own`: the values of
+/// the guarded item's key.
 pub fn alternatives(
     job: &WriteJob<'_>,
     of: &str,
@@ -59,8 +60,8 @@ pub fn alternatives(
     (others, checks)
 }
 
-/// What is left of the demand, and the look-up that must hold for that. Unless `may_refuse`, the item counts as missing where none holds, so
-/// each is read first.
+/// What is left of the demand, and the look-up that must hold for that. Unless `may_refuse`, the item counts as missing
+/// where none holds, so each is read first.
 pub async fn choose(
     job: &WriteJob<'_>,
     (others, mut checks): (Residual, Vec<RuleCheck>),
@@ -79,7 +80,11 @@ pub async fn choose(
 }
 
 /// Whether rules with look-ups let the caller write an item that was read.
-pub async fn let_write(job: &WriteJob<'_>, (others, checks): (Residual, Vec<RuleCheck>), item: &Item) -> Result<bool, FieldErrors> {
+pub async fn let_write(
+    job: &WriteJob<'_>,
+    (others, checks): (Residual, Vec<RuleCheck>),
+    item: &Item,
+) -> Result<bool, FieldErrors> {
     if others.is_met(item, &job.scope()) {
         return Ok(true);
     }
@@ -91,8 +96,8 @@ pub async fn let_write(job: &WriteJob<'_>, (others, checks): (Residual, Vec<Rule
     Ok(false)
 }
 
-/// Reads what the rules look up, ahead of the write, which checks it again. Fails if they refuse the caller: who is refused learns nothing
-/// else.
+/// Reads what the rules look up, ahead of the write, which checks it again. Fails if they refuse the caller: who is
+/// refused learns nothing else.
 pub async fn decide(job: &WriteJob<'_>, checks: &mut [RuleCheck]) -> Result<(), FieldErrors> {
     for check in checks.iter_mut().filter(|check| !check.was_read) {
         if !holds(job, check).await? {

@@ -1,5 +1,5 @@
-//! Checks the values that a write sets or computes against the `@constraint`s of their fields, and its items against the rules for the
-//! caller.
+//! Checks the values that a write sets or computes against the `@constraint`s of their fields, and its items against
+//! the rules for the caller.
 
 pub mod arguments;
 pub mod claims;

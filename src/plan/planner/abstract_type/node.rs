@@ -1,5 +1,5 @@
-//! A field that takes global ids in; out: a Get of each type that an id can name, and the shape of its item. The ids are rows, so one batch
-//! reads the items of all ids, whatever their types. Must not know how an id is written.
+//! A field that takes global ids in; out: a Get of each type that an id can name, and the shape of its item. The ids
+//! are rows, so one batch reads the items of all ids, whatever their types. Must not know how an id is written.
 
 use crate::plan::error::PlanError;
 use crate::plan::operation::argument;
@@ -56,7 +56,12 @@ impl<'a> Builder<'a> {
     }
 
     /// The fields that an id holds. They are known before the item is read.
-    fn named_by(&mut self, node: &'a NodeType, ids: SpaceId, argument: &Arc<IdArgument>) -> Result<Entity<'a>, PlanError> {
+    fn named_by(
+        &mut self,
+        node: &'a NodeType,
+        ids: SpaceId,
+        argument: &Arc<IdArgument>,
+    ) -> Result<Entity<'a>, PlanError> {
         let ty = self.type_named(&node.find.item)?;
         let space = self.space(ids, Origin::OfId(argument.clone(), node.id.clone()));
         let mut known = HashMap::new();

@@ -1,8 +1,9 @@
 //! The `@cacheControl` of a field and of its type in; out: how old its reads may be. Must not know callers or HTTP.
 //!
-//! The rules are those of Apollo Server ("Server-side caching"): a field's hint comes before its type's. Without an age, a field that finds
-//! something else has the age 0, as every field of a root type has, and a field of the object itself has the age of the object. Keyfold
-//! counts embedded objects and the parts of a page among the latter, because nothing is read for them.
+//! The rules are those of Apollo Server ("Server-side caching"): a field's hint comes before its type's. Without an
+//! age, a field that finds something else has the age 0, as every field of a root type has, and a field of the object
+//! itself has the age of the object. Keyfold counts embedded objects and the parts of a page among the latter, because
+//! nothing is read for them.
 
 use crate::plan::planner::builder::Builder;
 use crate::plan::planner::entity::Entity;
@@ -13,7 +14,8 @@ use crate::schema::model::{Field, FieldKind, Stored, TypeKind};
 use crate::schema::scalar::value_type::ValueType;
 
 impl<'a> Builder<'a> {
-    /// Enters a field: what is planned within is as old as its hint allows. Gives the age around it, to be set again afterwards.
+    /// Enters a field: what is planned within is as old as its hint allows. Gives the age around it, to be set again
+    /// afterwards.
     pub fn enter_cached(&mut self, of: &Entity<'a>, field: &'a Field) -> Option<u32> {
         let around = self.caching.age;
         if self.model.cache.is_empty() {
@@ -21,7 +23,8 @@ impl<'a> Builder<'a> {
         }
         let hint = self.hint_of(&of.ty.name, field);
         let is_root = matches!(of.ty.kind, TypeKind::Root);
-        let reads = matches!(field.kind, FieldKind::Nodes(_)) || matches!(&field.kind, FieldKind::Find(find) if !is_scalar(find));
+        let reads = matches!(field.kind, FieldKind::Nodes(_))
+            || matches!(&field.kind, FieldKind::Find(find) if !is_scalar(find));
         let is_strong = matches!(&field.kind, FieldKind::Find(find) if find.consistent);
         let age = match (hint.max_age, around) {
             _ if is_strong => 0,
@@ -44,7 +47,8 @@ impl<'a> Builder<'a> {
         self.enter_within(of, self.model.cache.of_type(&of.ty.name))
     }
 
-    /// Enters a part of a page, such as `Connection.edges`: its hint holds as well. `node` is the object that the page shows.
+    /// Enters a part of a page, such as `Connection.edges`: its hint holds as well. `node` is the object that the page
+    /// shows.
     pub fn enter_cached_part(&mut self, node: &Entity<'a>, ty: &str, part: &str) -> Option<u32> {
         match self.model.cache.is_empty() {
             true => self.caching.age,
@@ -76,11 +80,13 @@ impl<'a> Builder<'a> {
         let named = field.ty.inner_named_type().as_str();
         let of_type = match &field.kind {
             // A connection has the hint of its nodes' type, if it has none.
-            FieldKind::Find(find) if find.returns == Returns::Connection => hints.of_type(named).over(hints.of_type(&find.item)),
-            FieldKind::Find(find) if is_scalar(find) => CacheHint::default(),
-            FieldKind::Find(_) | FieldKind::Nodes(_) | FieldKind::Stored(Stored { value: ValueType::Embedded(_), .. }) => {
-                hints.of_type(named)
+            FieldKind::Find(find) if find.returns == Returns::Connection => {
+                hints.of_type(named).over(hints.of_type(&find.item))
             }
+            FieldKind::Find(find) if is_scalar(find) => CacheHint::default(),
+            FieldKind::Find(_)
+            | FieldKind::Nodes(_)
+            | FieldKind::Stored(Stored { value: ValueType::Embedded(_), .. }) => hints.of_type(named),
             _ => CacheHint::default(),
         };
         hints.of_field(ty, &field.name).over(of_type)

@@ -1,8 +1,9 @@
-//! The condition of a rule in; out: whether nobody can meet it, or nobody without a claim. Must not know callers or items.
+//! The condition of a rule in; out: whether nobody can meet it, or nobody without a claim. Must not know callers or
+//! items.
 //!
-//! The condition is written as alternatives of demands that must all hold. Each demand compares a value with literals: a claim, an argument
-//! or an attribute. In a rule, a comparison with a missing claim does not hold, and neither does its negation, so that `NOT a = b` demands
-//! what `a <> b` does.
+//! The condition is written as alternatives of demands that must all hold. Each demand compares a value with literals:
+//! a claim, an argument or an attribute. In a rule, a comparison with a missing claim does not hold, and neither does
+//! its negation, so that `NOT a = b` demands what `a <> b` does.
 
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{ArgumentType, Comparator, Operand};
@@ -33,7 +34,8 @@ pub fn needs_sign_in(rule: &AuthRule) -> bool {
 
 /// Whether no caller without a claim meets a condition: each of its alternatives compares one.
 fn demands_claim(condition: &Condition) -> bool {
-    alternatives(condition, true).is_some_and(|all| all.iter().all(|demands| demands.iter().any(|(demand, _)| names_claim(demand))))
+    alternatives(condition, true)
+        .is_some_and(|all| all.iter().all(|demands| demands.iter().any(|(demand, _)| names_claim(demand))))
 }
 
 /// Whether a comparison or a function has a claim.
@@ -62,7 +64,8 @@ fn alternatives(condition: &Condition, holds: bool) -> Option<Vec<Vec<Demand<'_>
         if !all {
             whole.extend(part);
         } else if whole.len() * part.len() <= MAX_ALTERNATIVES {
-            whole = whole.iter().flat_map(|left| part.iter().map(move |right| [left.as_slice(), right].concat())).collect();
+            whole =
+                whole.iter().flat_map(|left| part.iter().map(move |right| [left.as_slice(), right].concat())).collect();
         } else {
             return None;
         }
@@ -109,11 +112,16 @@ impl Limits {
             (Self::Nothing, _) | (_, Self::Nothing) => return Self::Nothing,
             // Two values of different types may be one value in two forms.
             (Self::Among(one), Self::Among(two) | Self::Besides(two)) | (Self::Besides(two), Self::Among(one))
-                if one.iter().chain(two).any(|value| std::mem::discriminant(value) != std::mem::discriminant(&one[0])) =>
+                if one
+                    .iter()
+                    .chain(two)
+                    .any(|value| std::mem::discriminant(value) != std::mem::discriminant(&one[0])) =>
             {
                 return self;
             }
-            (Self::Among(one), Self::Among(two)) => one.iter().filter(|value| two.contains(value)).cloned().collect::<Vec<_>>(),
+            (Self::Among(one), Self::Among(two)) => {
+                one.iter().filter(|value| two.contains(value)).cloned().collect::<Vec<_>>()
+            }
             (Self::Among(one), Self::Besides(two)) | (Self::Besides(two), Self::Among(one)) => {
                 one.iter().filter(|value| !two.contains(value)).cloned().collect()
             }
@@ -123,7 +131,11 @@ impl Limits {
                 return if first > last { Self::Nothing } else { Self::Between(first, last) };
             }
             (Self::Among(values), Self::Between(first, last)) | (Self::Between(first, last), Self::Among(values)) => {
-                values.iter().filter(|value| whole(value).is_none_or(|value| (*first..=*last).contains(&value))).cloned().collect()
+                values
+                    .iter()
+                    .filter(|value| whole(value).is_none_or(|value| (*first..=*last).contains(&value)))
+                    .cloned()
+                    .collect()
             }
             (Self::Between(..), Self::Besides(_)) | (Self::Besides(_), Self::Between(..)) => return self,
         };
@@ -157,7 +169,12 @@ fn limits_of<'c>((condition, holds): &Demand<'c>) -> Option<(&'c Operand, Limits
 }
 
 /// What the comparison of a subject with a literal allows.
-fn compared((subject, kind): (&Operand, &ArgumentType), comparator: Comparator, value: &Value, holds: bool) -> Option<Limits> {
+fn compared(
+    (subject, kind): (&Operand, &ArgumentType),
+    comparator: Comparator,
+    value: &Value,
+    holds: bool,
+) -> Option<Limits> {
     let comparator = if holds { comparator } else { negated(comparator) };
     if value.is_null() {
         return (matches!(subject, Operand::Claim(..)) && comparator == Comparator::Equal).then_some(Limits::Nothing);
@@ -188,7 +205,13 @@ fn whole(value: &Value) -> Option<i128> {
 fn is_exact(kind: &ArgumentType) -> bool {
     matches!(
         kind.0,
-        ValueType::Id | ValueType::String | ValueType::Int | ValueType::Long | ValueType::Boolean | ValueType::Enum(_) | ValueType::Decimal
+        ValueType::Id
+            | ValueType::String
+            | ValueType::Int
+            | ValueType::Long
+            | ValueType::Boolean
+            | ValueType::Enum(_)
+            | ValueType::Decimal
     )
 }
 

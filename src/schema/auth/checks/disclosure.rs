@@ -1,5 +1,5 @@
-//! A find or a write in; out: a guarded field whose value its result discloses, although it does not return the field. What is found by a value,
-//! filtered or sorted by it, discloses the value. Must not know how that is reported.
+//! A find or a write in; out: a guarded field whose value its result discloses, although it does not return the field.
+//! What is found by a value, filtered or sorted by it, discloses the value. Must not know how that is reported.
 
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::Operand;
@@ -30,7 +30,8 @@ pub fn disclosed_by_find(parts: SchemaParts<'_>, parent: &ObjectType, find: &Fin
         if is_asked && (find.filter.is_some() || paths.iter().any(|path| path.index.is_some())) {
             return Some(member.name.clone());
         }
-        let by_key = paths.iter().flat_map(|path| key_fields(parts.0, member, path)).find_map(|field| guarded(member, &field));
+        let by_key =
+            paths.iter().flat_map(|path| key_fields(parts.0, member, path)).find_map(|field| guarded(member, &field));
         by_key.or_else(|| find.filter.as_ref().and_then(|filter| disclosed_by_condition(member, filter)))
     };
     of_parent().or_else(|| members.into_iter().filter_map(|member| types.get(member)).find_map(of_member))
@@ -54,7 +55,8 @@ pub fn disclosed_by_write(parts: SchemaParts<'_>, parent: &ObjectType, write: &W
                 WriteTarget::Key(fields) => fields.keys().find_map(|field| guarded(ty, field)),
                 WriteTarget::Read { find, .. } => disclosed_by_find(parts, parent, find),
             };
-            let is_unique = |field: &&String| action.at.is_none() && ty.fields.get(*field).is_some_and(|field| field.rules.unique);
+            let is_unique =
+                |field: &&String| action.at.is_none() && ty.fields.get(*field).is_some_and(|field| field.rules.unique);
             by_target
                 .or_else(|| action.condition.as_ref().and_then(|condition| disclosed_by_condition(ty, condition)))
                 .or_else(|| action.values.keys().filter(is_unique).find_map(|field| guarded(ty, field)))
@@ -101,7 +103,11 @@ pub fn disclosed_by_default(ty: &ObjectType, field: &Field) -> Option<String> {
 }
 
 /// The first guarded relation on a path.
-fn disclosed_on_the_way(types: &IndexMap<String, ObjectType>, parent: &ObjectType, relations: &[String]) -> Option<String> {
+fn disclosed_on_the_way(
+    types: &IndexMap<String, ObjectType>,
+    parent: &ObjectType,
+    relations: &[String],
+) -> Option<String> {
     let mut at = parent;
     for name in relations {
         if let Some(disclosed) = guarded(at, name) {

@@ -1,5 +1,5 @@
-//! Writes and the rules that join their conditions in; out: those whose calls DynamoDB refuses, because an expression is too long. Must not
-//! know how a rule is written.
+//! Writes and the rules that join their conditions in; out: those whose calls DynamoDB refuses, because an expression
+//! is too long. Must not know how a rule is written.
 //!
 //! Reads evaluate rules here, so a rule for reads alone has no limit, and neither has the `filter:` of a subscription.
 
@@ -15,7 +15,8 @@ use crate::schema::types::draft::SchemaDraft;
 use indexmap::IndexMap;
 use std::ops::Add;
 
-/// Reports each mutation whose condition is too long together with the rules that it needs, or which needs a look-up that is too long.
+/// Reports each mutation whose condition is too long together with the rules that it needs, or which needs a look-up
+/// that is too long.
 pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings: &mut Findings) {
     for object in draft.objects() {
         let Some(ty) = types.get(object.name.as_str()) else { continue };
@@ -23,7 +24,8 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
             let Some(field) = ty.fields.get(name.as_str()) else { continue };
             let FieldKind::Write(write) = &field.kind else { continue };
             let looked_up = looked_up(types, &field.auth, AuthAction::Write);
-            let of_actions = write.actions.iter().filter_map(|action| types.get(&action.item).map(|item| (action, item)));
+            let of_actions =
+                write.actions.iter().filter_map(|action| types.get(&action.item).map(|item| (action, item)));
             let excess = of_actions.filter_map(|(action, item)| excess_of_action(types, write, (action, item))).next();
             if let Some(excess) = looked_up.or(excess) {
                 let coordinate = format!("{}.{name}", object.name);
@@ -35,13 +37,20 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
     }
 }
 
-/// How a call of an action exceeds the limits by its rules. An action whose own condition does so is not here: it has had its mistake.
-fn excess_of_action(types: &IndexMap<String, ObjectType>, write: &Write, (action, item): (&Action, &ObjectType)) -> Option<String> {
+/// How a call of an action exceeds the limits by its rules. An action whose own condition does so is not here: it has
+/// had its mistake.
+fn excess_of_action(
+    types: &IndexMap<String, ObjectType>,
+    write: &Write,
+    (action, item): (&Action, &ObjectType),
+) -> Option<String> {
     let demanded = write.demanded(action, item);
     let of_rules = |(_, rules, asked): &(String, &AuthRules, AuthAction)| size(rules, *asked);
     let rules = demanded.iter().map(of_rules).fold(ExpressionSize::default(), Add::add);
     let own = action.condition.as_ref().map(Condition::size).unwrap_or_default();
-    (own + rules + of_item(item)).excess().or_else(|| demanded.iter().find_map(|(_, rules, asked)| looked_up(types, rules, *asked)))
+    (own + rules + of_item(item))
+        .excess()
+        .or_else(|| demanded.iter().find_map(|(_, rules, asked)| looked_up(types, rules, *asked)))
 }
 
 /// The size of what rules demand of an item, joined to what else is demanded of it.
@@ -59,5 +68,9 @@ fn looked_up(types: &IndexMap<String, ObjectType>, rules: &AuthRules, asked: Aut
 
 /// The size of what is demanded of each item of the type.
 fn of_item(item: &ObjectType) -> ExpressionSize {
-    if let TypeKind::Item(keys) = &item.kind { ExpressionSize::of_item(keys.telling().count()) } else { ExpressionSize::default() }
+    if let TypeKind::Item(keys) = &item.kind {
+        ExpressionSize::of_item(keys.telling().count())
+    } else {
+        ExpressionSize::default()
+    }
 }

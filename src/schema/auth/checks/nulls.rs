@@ -1,5 +1,5 @@
-//! The rules of fields, and of what they find, in; out: a warning for each never-null field that rules may refuse to a caller who sees the
-//! object around it. A refusal makes all of that object null. Must not know how a rule is written.
+//! The rules of fields, and of what they find, in; out: a warning for each never-null field that rules may refuse to a
+//! caller who sees the object around it. A refusal makes all of that object null. Must not know how a rule is written.
 
 use super::contradiction::needs_sign_in;
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -26,8 +26,12 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
         for (name, definition) in object.fields.iter().filter(|(_, field)| !field.directives.has("inaccessible")) {
             let Some(field) = ty.fields.get(name.as_str()).filter(|field| field.ty.is_non_null()) else { continue };
             if let Some((of, instead)) = refuses(types, ty, field) {
-                let message = format!("`{}.{name}` is never null, but {of} may refuse it to callers who see the rest", object.name);
-                let help = format!("write `{name}: {instead}`; a refusal makes all of the `{}` null otherwise", object.name);
+                let message = format!(
+                    "`{}.{name}` is never null, but {of} may refuse it to callers who see the rest",
+                    object.name
+                );
+                let help =
+                    format!("write `{name}: {instead}`; a refusal makes all of the `{}` null otherwise", object.name);
                 findings.warning(rules::KF0617, &span::of(definition.name.location()), message, Some(help));
             }
         }
@@ -60,8 +64,8 @@ fn refuses(types: &IndexMap<String, ObjectType>, ty: &ObjectType, field: &Field)
     Some((format!("the rules of `{}`", found.name), instead))
 }
 
-/// Whether the refusal of an item of a type makes the field null: the only item, or one of a list without nulls. Rules that need no item
-/// refuse the field itself.
+/// Whether the refusal of an item of a type makes the field null: the only item, or one of a list without nulls. Rules
+/// that need no item refuse the field itself.
 fn is_refused_whole(field: &Field, find: &Find, found: &ObjectType) -> bool {
     match find.returns {
         Returns::One => true,
@@ -72,7 +76,8 @@ fn is_refused_whole(field: &Field, find: &Find, found: &ObjectType) -> bool {
     }
 }
 
-/// Whether each caller whom the rules around let in is let in by these, too. `same` says whether two rules let in the same callers.
+/// Whether each caller whom the rules around let in is let in by these, too. `same` says whether two rules let in the
+/// same callers.
 fn follow(around: &[Arc<AuthRule>], rules: &AuthRules, same: &dyn Fn(&AuthRule, &AuthRule) -> bool) -> bool {
     let rules = rules.of(AuthAction::Read);
     let follows = |around: &AuthRule, rule: &AuthRule| match &rule.lets_in {
@@ -83,7 +88,8 @@ fn follow(around: &[Arc<AuthRule>], rules: &AuthRules, same: &dyn Fn(&AuthRule, 
     rules.is_empty() || around.iter().all(|around| rules.iter().any(|rule| follows(around, rule)))
 }
 
-/// Whether a rule of an object and a rule of what a find of the object finds let in the same callers: by claims alone, or by one item.
+/// Whether a rule of an object and a rule of what a find of the object finds let in the same callers: by claims alone,
+/// or by one item.
 fn of_found(around: &AuthRule, rule: &AuthRule, find: &Find) -> bool {
     match (around.lookup(), rule.lookup()) {
         (None, None) => rule.attributes().is_empty() && around.to_string() == rule.to_string(),
@@ -97,7 +103,8 @@ fn of_found(around: &AuthRule, rule: &AuthRule, find: &Find) -> bool {
     }
 }
 
-/// Whether two look-ups find the same item: one by fields of an object, one by fields of what a find of the object finds.
+/// Whether two look-ups find the same item: one by fields of an object, one by fields of what a find of the object
+/// finds.
 fn looks_up_same((around, of_found): (&AccessPath, &AccessPath), find: &Find) -> bool {
     let Via::Keys(paths) = &find.via else { return false };
     let in_parent = |source: &Source| match source {

@@ -1,5 +1,5 @@
-//! Rules and what they guard in; out: those that let in callers who are not signed in, unless their authors say so. Must not know how a rule is
-//! written.
+//! Rules and what they guard in; out: those that let in callers who are not signed in, unless their authors say so.
+//! Must not know how a rule is written.
 
 use super::contradiction::needs_sign_in;
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -12,7 +12,8 @@ use crate::schema::model::{Field, FieldKind, ObjectType};
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use indexmap::IndexMap;
 
-/// Reports each place with a rule that names no claim, so that callers without a sign-in meet it, if nothing around it demands one.
+/// Reports each place with a rule that names no claim, so that callers without a sign-in meet it, if nothing around it
+/// demands one.
 pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings: &mut Findings) {
     for object in draft.objects() {
         let Some(ty) = types.get(object.name.as_str()) else { continue };
@@ -38,7 +39,8 @@ fn report(of: &str, place: &span::Span, findings: &mut Findings) {
     findings.warning(rules::KF0618, place, message, Some(help.into()));
 }
 
-/// Whether one of the rules names no claim, and its author does not say that this is meant. Beside a rule for everybody, it decides nothing.
+/// Whether one of the rules names no claim, and its author does not say that this is meant. Beside a rule for
+/// everybody, it decides nothing.
 fn is_open(rules: &AuthRules) -> bool {
     let of = |action| rules.of(action);
     [of(AuthAction::Read), of(AuthAction::Write)].iter().any(|rules| {
@@ -63,6 +65,10 @@ fn leads_to_sign_in(types: &IndexMap<String, ObjectType>, field: &Field) -> bool
         FieldKind::Find(find) => found(find),
         FieldKind::Write(write) => written(write),
         FieldKind::Watch(watch) => demands(&watch.item, AuthAction::Read),
-        FieldKind::Stored(_) | FieldKind::Nodes(_) | FieldKind::GlobalId(_) | FieldKind::Page | FieldKind::Change(_) => false,
+        FieldKind::Stored(_)
+        | FieldKind::Nodes(_)
+        | FieldKind::GlobalId(_)
+        | FieldKind::Page
+        | FieldKind::Change(_) => false,
     }
 }

@@ -1,5 +1,5 @@
-//! Rules and the fields that need them in; out: rules that decide nothing, mutations that nobody guards, and ways around a guarded field.
-//! Must not know how a rule is written.
+//! Rules and the fields that need them in; out: rules that decide nothing, mutations that nobody guards, and ways
+//! around a guarded field. Must not know how a rule is written.
 
 use super::contradiction::{needs_sign_in, never_holds};
 use super::disclosure::{disclosed_by_default, disclosed_by_find, disclosed_by_watch, disclosed_by_write};
@@ -18,26 +18,45 @@ use apollo_compiler::ast::Directive;
 use indexmap::IndexMap;
 use std::sync::Arc;
 
-/// Reports rules of one type or field that let nobody in, or that another one makes needless: a public one, or one for all who are signed in.
+/// Reports rules of one type or field that let nobody in, or that another one makes needless: a public one, or one for
+/// all who are signed in.
 pub fn check_together(place: &RulePlace, rules: &[(&Node<Directive>, AuthRule)], findings: &mut Findings) {
     let of_reads = || rules.iter().filter(|(_, rule)| rule.reads);
-    if let Some((directive, _)) = of_reads().find(|(_, rule)| !rule.hides).filter(|_| of_reads().any(|(_, rule)| rule.hides)) {
+    if let Some((directive, _)) =
+        of_reads().find(|(_, rule)| !rule.hides).filter(|_| of_reads().any(|(_, rule)| rule.hides))
+    {
         let message = format!("other rules of `{}` hide what they refuse, but this one does not", place.of);
-        findings.error(rules::KF0606, &named(directive), message, Some("add `hide: true` here, or leave it out of the others".into()));
+        findings.error(
+            rules::KF0606,
+            &named(directive),
+            message,
+            Some("add `hide: true` here, or leave it out of the others".into()),
+        );
     }
     for (directive, rule) in rules {
         let same = |other: &AuthRule| (other.reads && rule.reads) || (other.writes && rule.writes);
         let others = rules.iter().filter(|(other, _)| !std::ptr::eq(*other, *directive)).any(|(_, other)| same(other));
         if matches!(rule.lets_in, LetsIn::Everybody) && others {
             let message = format!("`{}` is public, so its other rules decide nothing", place.of);
-            findings.error(rules::KF0609, &named(directive), message, Some("leave out `public: true`, or the other rules".into()));
+            findings.error(
+                rules::KF0609,
+                &named(directive),
+                message,
+                Some("leave out `public: true`, or the other rules".into()),
+            );
         }
-        let is_of_all =
-            |other: &AuthRule| matches!(other.lets_in, LetsIn::SignedIn) && (other.reads || !rule.reads) && (other.writes || !rule.writes);
+        let is_of_all = |other: &AuthRule| {
+            matches!(other.lets_in, LetsIn::SignedIn) && (other.reads || !rule.reads) && (other.writes || !rule.writes)
+        };
         let mut others = rules.iter().filter(|(other, _)| !std::ptr::eq(*other, *directive));
         if needs_sign_in(rule) && others.any(|(_, other)| is_of_all(other)) {
             let message = format!("`{}` is for every caller who is signed in, so this rule decides nothing", place.of);
-            findings.warning(rules::KF0609, &named(directive), message, Some("leave out `signedIn: true`, or this rule".into()));
+            findings.warning(
+                rules::KF0609,
+                &named(directive),
+                message,
+                Some("leave out `signedIn: true`, or this rule".into()),
+            );
         }
         if rule.condition().is_some_and(never_holds) {
             let message = format!("no caller meets this rule of `{}`", place.of);
@@ -47,7 +66,8 @@ pub fn check_together(place: &RulePlace, rules: &[(&Node<Directive>, AuthRule)],
     }
 }
 
-/// Reports mutations of ruled types, and fields that tell the value of a guarded one, if they have no rule of their own.
+/// Reports mutations of ruled types, and fields that tell the value of a guarded one, if they have no rule of their
+/// own.
 pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings: &mut Findings) {
     for object in draft.objects() {
         let Some(ty) = types.get(object.name.as_str()) else { continue };
@@ -55,7 +75,9 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
             let Some(field) = ty.fields.get(name.as_str()) else { continue };
             let (place, coordinate) = (span::of(definition.name.location()), format!("{}.{name}", object.name));
             if field.auth.each(AuthAction::Read).any(|rule| reads(rule, field)) {
-                let message = format!("a rule for reads of `{coordinate}` reads the field itself, so a refusal reveals its value");
+                let message = format!(
+                    "a rule for reads of `{coordinate}` reads the field itself, so a refusal reveals its value"
+                );
                 let help = format!("let it read another field, or guard all of `{}` by it", object.name);
                 findings.error(rules::KF0615, &place, message, Some(help));
             }
@@ -67,13 +89,19 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
                     Via::Through(_) => "leave `through:` out, so that clients select the fields of the path one by one",
                     Via::Keys(_) | Via::AbstractType(_) => "return the items themselves",
                 };
-                findings.error(rules::KF0605, &place, message, Some(format!("give the rules of `{item}` `hide: true`, or {instead}")));
+                findings.error(
+                    rules::KF0605,
+                    &place,
+                    message,
+                    Some(format!("give the rules of `{item}` `hide: true`, or {instead}")),
+                );
             }
             if let FieldKind::Write(write) = &field.kind {
                 let unknown = |action: &Action| unknown_after(types.get(&action.item)?, write, action);
                 for unknown in write.actions.iter().filter_map(unknown) {
-                    let message =
-                        format!("what `{coordinate}` makes of `{unknown}` is known to DynamoDB only, but a rule for writes reads it");
+                    let message = format!(
+                        "what `{coordinate}` makes of `{unknown}` is known to DynamoDB only, but a rule for writes reads it"
+                    );
                     let help = "set it to an argument or a literal, or keep it out of the rule".to_owned();
                     findings.error(rules::KF0613, &place, message, Some(help));
                 }
@@ -86,7 +114,8 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
                 FieldKind::Find(find) => disclosed_by_find((draft.tables.as_slice(), types), ty, find),
                 FieldKind::Write(write) => {
                     if let Some(item) = unguarded(types, write) {
-                        let message = format!("`{coordinate}` writes `{item}`, which has rules, but none says who may write it");
+                        let message =
+                            format!("`{coordinate}` writes `{item}`, which has rules, but none says who may write it");
                         let help = format!("put `@auth` on `{coordinate}`, or a rule with `on: [WRITE]` on `{item}`");
                         findings.error(rules::KF0610, &place, message, Some(help));
                     }
@@ -97,7 +126,8 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
                 FieldKind::Page | FieldKind::Change(_) | FieldKind::Nodes(_) | FieldKind::GlobalId(_) => None,
             };
             if let Some(disclosed) = disclosed {
-                let message = format!("the result of `{coordinate}` depends on `{disclosed}`, which not everybody may read");
+                let message =
+                    format!("the result of `{coordinate}` depends on `{disclosed}`, which not everybody may read");
                 findings.error(
                     rules::KF0611,
                     &place,
@@ -117,9 +147,9 @@ fn reads(rule: &AuthRule, field: &Field) -> bool {
         || rule.lookup().is_some_and(|lookup| lookup.parent_fields().contains(&field.name.as_str()))
 }
 
-/// The first type on the way of a find whose rules would have to be asked of items that the response does not show: those on the way of a
-/// `through:`, and those of which a Boolean tells among others. Rules that hide their items are asked there, too. A count tells what the
-/// length of a list does, in which refused items are null.
+/// The first type on the way of a find whose rules would have to be asked of items that the response does not show:
+/// those on the way of a `through:`, and those of which a Boolean tells among others. Rules that hide their items are
+/// asked there, too. A count tells what the length of a list does, in which refused items are null.
 fn unasked<'t>(types: &'t IndexMap<String, ObjectType>, parent: &ObjectType, find: &Find) -> Option<&'t str> {
     let needs = |name: &String| types.get(name).filter(|ty| ty.auth.need_item(AuthAction::Read) && !ty.auth.hide());
     let is_shown = !matches!(find.returns, Returns::Count | Returns::Exists);
@@ -129,7 +159,9 @@ fn unasked<'t>(types: &'t IndexMap<String, ObjectType>, parent: &ObjectType, fin
         Via::Through(path) => {
             let (mut at, mut way) = (types.get(&parent.name), Vec::new());
             for name in path {
-                let Some(FieldKind::Find(next)) = at.and_then(|at| at.fields.get(name)).map(|field| &field.kind) else { break };
+                let Some(FieldKind::Find(next)) = at.and_then(|at| at.fields.get(name)).map(|field| &field.kind) else {
+                    break;
+                };
                 way.push(&next.item);
                 at = types.get(&next.item);
             }
@@ -140,11 +172,12 @@ fn unasked<'t>(types: &'t IndexMap<String, ObjectType>, parent: &ObjectType, fin
     found.map(|ty| ty.name.as_str())
 }
 
-/// The first field that a rule for writes reads, if nobody but DynamoDB knows what the action makes of it: an element of a list, a
-/// sum, a version.
+/// The first field that a rule for writes reads, if nobody but DynamoDB knows what the action makes of it: an element
+/// of a list, a sum, a version.
 fn unknown_after<'t>(ty: &'t ObjectType, write: &Write, action: &Action) -> Option<&'t str> {
     let rules = write.demanded(action, ty).into_iter().flat_map(|(_, rules, asked)| rules.of(asked));
-    let read: Vec<String> = rules.flat_map(|rule| rule.attributes().into_iter().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let read: Vec<String> =
+        rules.flat_map(|rule| rule.attributes().into_iter().map(str::to_owned).collect::<Vec<_>>()).collect();
     let is_update = matches!(action.kind, ActionKind::Update { .. });
     let is_computed = |field: &Field| match &action.kind {
         _ if action.at.is_some() => action.at.as_ref().is_some_and(|at| at.field == field.name),
@@ -153,13 +186,16 @@ fn unknown_after<'t>(ty: &'t ObjectType, write: &Write, action: &Action) -> Opti
     };
     let is_unknown = |field: &&Field| is_computed(field) || (field.rules.version && (is_update || action.at.is_some()));
     let is_read = |field: &&Field| match &field.kind {
-        FieldKind::Stored(stored) => stored.attribute.iter().chain(&stored.keys).any(|attribute| read.contains(attribute)),
+        FieldKind::Stored(stored) => {
+            stored.attribute.iter().chain(&stored.keys).any(|attribute| read.contains(attribute))
+        }
         _ => false,
     };
     ty.fields.values().filter(is_unknown).find(is_read).map(|field| field.name.as_str())
 }
 
-/// The first item type of a write that has rules of which none guards writes. That it is public to read does not make it so to write.
+/// The first item type of a write that has rules of which none guards writes. That it is public to read does not make
+/// it so to write.
 fn unguarded<'w>(types: &IndexMap<String, ObjectType>, write: &'w Write) -> Option<&'w str> {
     let is_unguarded = |item: &&str| {
         types.get(*item).is_some_and(|ty| {

@@ -1,4 +1,5 @@
-//! The claims of a condition: `auth.sub`, `:auth.sub`, `auth["cognito:groups"]` in; out, a term. Must not know a caller.
+//! The claims of a condition: `auth.sub`, `:auth.sub`, `auth["cognito:groups"]` in; out, a term. Must not know a
+//! caller.
 
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::expression::condition::parser::Parser;
@@ -34,7 +35,9 @@ impl Parser<'_> {
                 end = self.place().end;
                 self.at += 1;
             } else if self.mark('[') {
-                let Some(Token::Text(name)) = self.peek(0).filter(|token| !matches!(token, Token::Text(name) if name.is_empty())) else {
+                let Some(Token::Text(name)) =
+                    self.peek(0).filter(|token| !matches!(token, Token::Text(name) if name.is_empty()))
+                else {
                     self.expected("a claim's name in quotes");
                     return None;
                 };

@@ -1,9 +1,10 @@
-//! DynamoDB's condition grammar in GraphQL field names: text and the meaning of its names in; out, a checked condition in stored attribute
-//! names, or every mistake. Must not know DynamoDB's expression strings, requests or values of arguments.
+//! DynamoDB's condition grammar in GraphQL field names: text and the meaning of its names in; out, a checked condition
+//! in stored attribute names, or every mistake. Must not know DynamoDB's expression strings, requests or values of
+//! arguments.
 //!
-//! Grammar: DynamoDB developer guide, "Condition and filter expressions, operators, and functions". Text stands in single quotes, and two
-//! quotes within it stand for one. `:name` is an argument, `:now` the time of the request. As in DynamoDB, AND, OR, NOT, BETWEEN and IN may
-//! have any case, and functions are lower case.
+//! Grammar: DynamoDB developer guide, "Condition and filter expressions, operators, and functions". Text stands in
+//! single quotes, and two quotes within it stand for one. `:name` is an argument, `:now` the time of the request. As in
+//! DynamoDB, AND, OR, NOT, BETWEEN and IN may have any case, and functions are lower case.
 
 mod claims;
 pub mod parser;
@@ -63,7 +64,8 @@ impl Condition {
         found
     }
 
-    /// The condition without the conjuncts that use an argument for which `is_null` holds; `None` if no conjunct is left.
+    /// The condition without the conjuncts that use an argument for which `is_null` holds; `None` if no conjunct is
+    /// left.
     pub fn without(&self, is_null: &dyn Fn(&str) -> bool) -> Option<Condition> {
         let kept = self.conjuncts().into_iter().filter(|conjunct| !conjunct.arguments().into_iter().any(is_null));
         let mut kept: Vec<Condition> = kept.cloned().collect();
@@ -98,12 +100,18 @@ impl Condition {
     /// Calls `see` with every path, argument and claim, in the order of the text.
     fn walk<'a>(&'a self, see: &mut dyn FnMut(Leaf<'a>)) {
         match self {
-            Condition::And(conditions) | Condition::Or(conditions) => conditions.iter().for_each(|condition| condition.walk(see)),
+            Condition::And(conditions) | Condition::Or(conditions) => {
+                conditions.iter().for_each(|condition| condition.walk(see))
+            }
             Condition::Not(condition) => condition.walk(see),
             Condition::Compare(left, _, right) => [left, right].into_iter().for_each(|operand| operand.walk(see)),
-            Condition::Between(value, lower, upper) => [value, lower, upper].into_iter().for_each(|operand| operand.walk(see)),
+            Condition::Between(value, lower, upper) => {
+                [value, lower, upper].into_iter().for_each(|operand| operand.walk(see))
+            }
             Condition::In(value, list) => std::iter::once(value).chain(list).for_each(|operand| operand.walk(see)),
-            Condition::Exists(path) | Condition::NotExists(path) | Condition::AttributeType(path, _) => see(Leaf::Path(path)),
+            Condition::Exists(path) | Condition::NotExists(path) | Condition::AttributeType(path, _) => {
+                see(Leaf::Path(path))
+            }
             Condition::BeginsWith(path, operand) | Condition::Contains(path, operand) => {
                 see(Leaf::Path(path));
                 operand.walk(see);

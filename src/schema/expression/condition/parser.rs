@@ -1,7 +1,8 @@
-//! The grammar of conditions: tokens in, a condition out. A mistake costs only its own conjunct: parsing continues at the next AND or OR.
+//! The grammar of conditions: tokens in, a condition out. A mistake costs only its own conjunct: parsing continues at
+//! the next AND or OR.
 //!
-//! Precedence, loosest first: OR, AND, NOT, then comparisons, BETWEEN, IN and functions (DynamoDB developer guide, "Condition and filter
-//! expressions, operators, and functions", "Precedence in conditions").
+//! Precedence, loosest first: OR, AND, NOT, then comparisons, BETWEEN, IN and functions (DynamoDB developer guide,
+//! "Condition and filter expressions, operators, and functions", "Precedence in conditions").
 
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::Condition;
@@ -22,7 +23,8 @@ const NULL: &str = "NULL";
 const FUNCTIONS: [&str; 5] = ["attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains"];
 
 impl Condition {
-    /// Parses a condition and checks it against the names. Reports every mistake that it can find, in the order of the text.
+    /// Parses a condition and checks it against the names. Reports every mistake that it can find, in the order of the
+    /// text.
     pub fn parse(text: &str, names: &dyn Names) -> Result<Self, Vec<ConditionMistake>> {
         parse(text, names)
     }
@@ -182,7 +184,11 @@ impl<'a> Parser<'a> {
         let span = self.place();
         if !FUNCTIONS.contains(&name) {
             let choices = FUNCTIONS.map(str::to_owned);
-            self.typing.mistake(span, format!("The function `{name}` does not exist."), suggest(name, choices.iter().map(String::as_str)));
+            self.typing.mistake(
+                span,
+                format!("The function `{name}` does not exist."),
+                suggest(name, choices.iter().map(String::as_str)),
+            );
             return None;
         }
         self.at += 1;
@@ -250,7 +256,8 @@ impl<'a> Parser<'a> {
         None
     }
 
-    /// A value: a path, `size(path)`, an argument or a literal. An unknown name is reported and becomes [`TermKind::Unknown`].
+    /// A value: a path, `size(path)`, an argument or a literal. An unknown name is reported and becomes
+    /// [`TermKind::Unknown`].
     pub fn term(&mut self) -> Option<Term> {
         if self.is_at_claim() {
             return self.claim();
@@ -274,7 +281,9 @@ impl<'a> Parser<'a> {
             Some(Token::Word("true")) => TermKind::Boolean(true),
             Some(Token::Word("false")) => TermKind::Boolean(false),
             Some(Token::Word("null")) => TermKind::Null,
-            Some(Token::Word(name)) if self.peek(1) == Some(&Token::Mark('(')) && !is_keyword(name) => return self.size(name),
+            Some(Token::Word(name)) if self.peek(1) == Some(&Token::Mark('(')) && !is_keyword(name) => {
+                return self.size(name);
+            }
             Some(Token::Word(name)) if !is_keyword(name) => return self.path(),
             _ => {
                 self.expected("a field, an argument or a literal");
@@ -302,7 +311,8 @@ impl<'a> Parser<'a> {
         Some(Term { kind, span: from.start..end })
     }
 
-    /// Parses the inside of parentheses. After a mistake, skips the rest of it, so that its closing parenthesis ends nothing else.
+    /// Parses the inside of parentheses. After a mistake, skips the rest of it, so that its closing parenthesis ends
+    /// nothing else.
     pub fn within<T>(&mut self, inner: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         self.expect('(')?;
         let found = inner(self);

@@ -21,7 +21,9 @@ impl<'a> Parser<'a> {
             let span = self.place();
             match self.peek(0) {
                 // After a dot, a keyword is a name.
-                Some(Token::Word(name)) if !steps.is_empty() || !is_keyword(name) => steps.push((*name, span.clone(), Vec::new())),
+                Some(Token::Word(name)) if !steps.is_empty() || !is_keyword(name) => {
+                    steps.push((*name, span.clone(), Vec::new()))
+                }
                 _ => {
                     self.expected("a field's name");
                     return None;
@@ -51,7 +53,8 @@ impl<'a> Parser<'a> {
         Some(Term { kind: self.resolve(&steps, span.clone()), span })
     }
 
-    /// The stored path and type that the names resolve to. Reports names that resolve to nothing and returns [`TermKind::Unknown`].
+    /// The stored path and type that the names resolve to. Reports names that resolve to nothing and returns
+    /// [`TermKind::Unknown`].
     fn resolve(&mut self, steps: &[Step<'a>], whole: Range<usize>) -> TermKind {
         let fields: Vec<&str> = steps.iter().map(|(name, ..)| *name).collect();
         let named = if self.existence { self.names.existing(&fields) } else { self.names.path(&fields) };
@@ -59,7 +62,11 @@ impl<'a> Parser<'a> {
             Ok(resolved) => resolved,
             Err((position, choices)) => {
                 let (name, span) = steps.get(position).map_or(("", whole), |(name, span, _)| (*name, span.clone()));
-                self.typing.mistake(span, format!("The field `{name}` does not exist."), suggest(name, choices.iter().map(String::as_str)));
+                self.typing.mistake(
+                    span,
+                    format!("The field `{name}` does not exist."),
+                    suggest(name, choices.iter().map(String::as_str)),
+                );
                 return TermKind::Unknown;
             }
         };
@@ -70,7 +77,8 @@ impl<'a> Parser<'a> {
             let here = if last { Ok((Vec::new(), kind.clone(), list)) } else { self.names.path(&fields[..=position]) };
             if let Ok((_, here, is_list)) = here
                 && !matches!(here, ValueType::Json)
-                && let Some((message, help)) = misplaced(name, is_list && !matches!(here, ValueType::Set(_)), positions.len(), last)
+                && let Some((message, help)) =
+                    misplaced(name, is_list && !matches!(here, ValueType::Set(_)), positions.len(), last)
             {
                 self.typing.mistake(span.clone(), message, help);
                 return TermKind::Unknown;
@@ -90,7 +98,9 @@ fn misplaced(name: &str, list: bool, positions: usize, last: bool) -> Option<(St
     match (list, positions) {
         (false, 1..) => Some((format!("`{name}` is not a list, so it has no positions."), None)),
         (true, 2..) => Some((format!("`{name}` is a list, and its elements are not lists."), None)),
-        (true, 0) if !last => Some((format!("`{name}` is a list."), Some(format!("Name one element by its position: `{name}[0]`.")))),
+        (true, 0) if !last => {
+            Some((format!("`{name}` is a list."), Some(format!("Name one element by its position: `{name}[0]`."))))
+        }
         _ => None,
     }
 }

@@ -9,7 +9,9 @@ use std::fmt::{Display, Formatter, Result};
 impl Display for Condition {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
-            Condition::And(conditions) => chain(f, conditions, " AND ", |inner| matches!(inner, Condition::And(_) | Condition::Or(_))),
+            Condition::And(conditions) => {
+                chain(f, conditions, " AND ", |inner| matches!(inner, Condition::And(_) | Condition::Or(_)))
+            }
             Condition::Or(conditions) => chain(f, conditions, " OR ", |inner| matches!(inner, Condition::Or(_))),
             Condition::Not(condition) => {
                 f.write_str("NOT ")?;
@@ -33,7 +35,12 @@ impl Display for Condition {
     }
 }
 
-fn chain(f: &mut Formatter<'_>, conditions: &[Condition], between: &str, parentheses: fn(&Condition) -> bool) -> Result {
+fn chain(
+    f: &mut Formatter<'_>,
+    conditions: &[Condition],
+    between: &str,
+    parentheses: fn(&Condition) -> bool,
+) -> Result {
     for (position, condition) in conditions.iter().enumerate() {
         f.write_str(if position == 0 { "" } else { between })?;
         inner(f, condition, parentheses(condition))?;
@@ -67,7 +74,9 @@ impl Display for Operand {
             Operand::Claim(claim, _) => write!(f, ":{claim}"),
             Operand::Now(_) => f.write_str(":now"),
             // A Decimal is text in JSON and a number in a condition.
-            Operand::Literal(Value::String(number), kind) if matches!(kind.0, ValueType::Decimal) => f.write_str(number),
+            Operand::Literal(Value::String(number), kind) if matches!(kind.0, ValueType::Decimal) => {
+                f.write_str(number)
+            }
             Operand::Literal(Value::String(text), _) => write!(f, "'{}'", text.replace('\'', "''")),
             Operand::Literal(value, _) => write!(f, "{value}"),
         }

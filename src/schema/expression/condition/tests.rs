@@ -1,4 +1,5 @@
-//! Conditions over the fields of a favorite: their meaning, the places of their mistakes, and that printing inverts parsing.
+//! Conditions over the fields of a favorite: their meaning, the places of their mistakes, and that printing inverts
+//! parsing.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 use crate::schema::expression::condition::*;
@@ -9,7 +10,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Fields and arguments of every type. Stored names are the fields' in upper case where a test needs to see the difference.
+/// Fields and arguments of every type. Stored names are the fields' in upper case where a test needs to see the
+/// difference.
 struct Favorites;
 
 const FIELDS: [&str; 16] = [
@@ -65,7 +67,9 @@ impl Names for Favorites {
             ["address", "city"] => Ok((vec!["address".to_owned(), "city".to_owned()], ValueType::String, false)),
             ["foods" | "address", ..] if fields.len() > 1 => Err((1, vec!["name".to_owned(), "city".to_owned()])),
             ["foods"] => Ok((vec!["Foods".to_owned()], ValueType::Embedded("Food".to_owned()), true)),
-            [name] => field(name).map(|(kind, list)| (vec![(*name).to_owned()], kind, list)).ok_or((0, FIELDS.map(str::to_owned).to_vec())),
+            [name] => field(name)
+                .map(|(kind, list)| (vec![(*name).to_owned()], kind, list))
+                .ok_or((0, FIELDS.map(str::to_owned).to_vec())),
             _ => Err((1, Vec::new())),
         }
     }
@@ -121,21 +125,30 @@ fn precedence_is_dynamodbs() {
     ] {
         assert_eq!(parse(text).to_string(), printed);
     }
-    let Condition::Or(either) = parse("flag = true OR flag = false AND count = 1 OR count = 2") else { panic!("an OR") };
-    assert!(matches!(either.as_slice(), [Condition::Compare(..), Condition::And(both), Condition::Compare(..)] if both.len() == 2));
+    let Condition::Or(either) = parse("flag = true OR flag = false AND count = 1 OR count = 2") else {
+        panic!("an OR")
+    };
+    assert!(
+        matches!(either.as_slice(), [Condition::Compare(..), Condition::And(both), Condition::Compare(..)] if both.len() == 2)
+    );
 }
 
 #[test]
 fn values_are_kept_as_what_they_stand_against() {
     let kept = |text: &str| match parse(text) {
-        Condition::Compare(_, _, operand) | Condition::BeginsWith(_, operand) | Condition::Contains(_, operand) => operand,
+        Condition::Compare(_, _, operand) | Condition::BeginsWith(_, operand) | Condition::Contains(_, operand) => {
+            operand
+        }
         Condition::In(_, mut list) => list.remove(0),
         other => panic!("{other:?}"),
     };
     let literal = |value, kind| Operand::Literal(value, ArgumentType(kind));
     let argument = |name: &str, kind| Operand::Argument(name.to_owned(), ArgumentType(kind));
     for (text, operand) in [
-        ("clippedAt > '2026-11-20T09:30:00+09:00'", literal(json!("2026-11-20T00:30:00.000Z"), ValueType::DateTime(Moment::Text))),
+        (
+            "clippedAt > '2026-11-20T09:30:00+09:00'",
+            literal(json!("2026-11-20T00:30:00.000Z"), ValueType::DateTime(Moment::Text)),
+        ),
         ("expiresAt > :now", Operand::Now(ArgumentType(ValueType::DateTime(Moment::EpochSeconds)))),
         ("type = 'OPEN'", literal(json!("OPEN"), status())),
         ("type IN (:statuses)", argument("statuses", status())),
@@ -162,7 +175,10 @@ fn values_are_kept_as_what_they_stand_against() {
         assert_eq!(kept(text), operand, "{text}");
     }
     // `PartialEq` compares only the kind of a type.
-    assert!(matches!(kept("expiresAt > :at"), Operand::Argument(_, ArgumentType(ValueType::DateTime(Moment::EpochSeconds)))));
+    assert!(matches!(
+        kept("expiresAt > :at"),
+        Operand::Argument(_, ArgumentType(ValueType::DateTime(Moment::EpochSeconds)))
+    ));
     assert!(matches!(kept("expiresAt > :now"), Operand::Now(ArgumentType(ValueType::DateTime(Moment::EpochSeconds)))));
 }
 
@@ -225,7 +241,11 @@ fn mistakes_are_told_with_their_places() {
         ("count BETWEEN 1, 2", ",", "Expected AND and the upper bound; found `,`."),
         ("and = 1", "and", "Expected a field, an argument or a literal; found `and`."),
         ("foods[x].name = 'a'", "x", "Expected a position in the list, from 0; found `x`."),
-        ("count = 1e999", "1e999", "Decimal cannot be \"1e999\": it is outside of 1E-130 to 9.9E+125, the range of DynamoDB's numbers."),
+        (
+            "count = 1e999",
+            "1e999",
+            "Decimal cannot be \"1e999\": it is outside of 1E-130 to 9.9E+125, the range of DynamoDB's numbers.",
+        ),
         ("title = : search", ":", "Write an argument as a colon and its name."),
         ("é = 1", "é", "A condition does not know `é`."),
     ] {
@@ -241,8 +261,7 @@ fn mistakes_are_told_with_their_places() {
 
 #[test]
 fn every_conjunct_has_its_mistake_reported() {
-    let text =
-        "titel = 'a' AND count 5 AND (flag < true OR size(count) = 1) AND title = 'a' 'b' AND begins_with(title) AND (a = 1 AND b = 2";
+    let text = "titel = 'a' AND count 5 AND (flag < true OR size(count) = 1) AND title = 'a' 'b' AND begins_with(title) AND (a = 1 AND b = 2";
     let places: Vec<&str> = mistakes(text).into_iter().map(|(place, _)| place).collect();
     assert_eq!(places, ["titel", "5", "flag < true", "count", "'b'", ")", "a", "b", ""]);
     let places = |text| mistakes(text).into_iter().map(|(place, _)| place).collect::<Vec<_>>();
@@ -266,7 +285,9 @@ fn nesting_is_bounded() {
 
 #[test]
 fn null_arguments_take_their_conjuncts_along() {
-    let condition = parse("contains(title, :search) AND (type IN (:statuses) AND (count > :cost OR flag = true)) AND clippedAt < :at");
+    let condition = parse(
+        "contains(title, :search) AND (type IN (:statuses) AND (count > :cost OR flag = true)) AND clippedAt < :at",
+    );
     assert_eq!(condition.arguments(), ["search", "statuses", "cost", "at"]);
     assert_eq!(condition.attributes(), ["title", "type", "count", "flag", "clippedAt"]);
     let without = |names: &[&str]| condition.without(&|name| names.contains(&name)).map(|left| left.to_string());
@@ -301,8 +322,10 @@ fn conditions() -> impl Strategy<Value = Condition> {
     .prop_map(parse);
     leaf.prop_recursive(4, 24, 4, |inner| {
         let many = || prop::collection::vec(inner.clone(), 2..4);
-        let flat_and = many().prop_filter("no AND in an AND", |all| !all.iter().any(|one| matches!(one, Condition::And(_))));
-        let flat_or = many().prop_filter("no OR in an OR", |all| !all.iter().any(|one| matches!(one, Condition::Or(_))));
+        let flat_and =
+            many().prop_filter("no AND in an AND", |all| !all.iter().any(|one| matches!(one, Condition::And(_))));
+        let flat_or =
+            many().prop_filter("no OR in an OR", |all| !all.iter().any(|one| matches!(one, Condition::Or(_))));
         prop_oneof![
             flat_and.prop_map(Condition::And),
             flat_or.prop_map(Condition::Or),

@@ -1,7 +1,7 @@
 //! The types of conditions: terms with resolved names in; out, typed conditions, or why the types do not match.
 //!
-//! The subject of a comparison is its first field or `size`; without one, its first argument. The other values take the subject's type:
-//! beside a DateTime, a text is an instant; beside an enum, it is one of the enum's values.
+//! The subject of a comparison is its first field or `size`; without one, its first argument. The other values take the
+//! subject's type: beside a DateTime, a text is an instant; beside an enum, it is one of the enum's values.
 
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::literal::literal_value;
@@ -14,7 +14,8 @@ use std::ops::Range;
 /// The most values of an IN (DynamoDB developer guide, "Constraints in Amazon DynamoDB", expression parameters).
 const MAX_OPERANDS: usize = 100;
 
-/// The types that `attribute_type` accepts (DynamoDB developer guide, "Naming rules and data types", data type descriptors).
+/// The types that `attribute_type` accepts (DynamoDB developer guide, "Naming rules and data types", data type
+/// descriptors).
 const DESCRIPTORS: [&str; 10] = ["S", "SS", "N", "NS", "B", "BS", "BOOL", "NULL", "L", "M"];
 
 /// The text that is checked, and its mistakes.
@@ -96,7 +97,9 @@ impl Typing<'_> {
     pub fn contains(&mut self, path: Term, operand: Term) -> Option<Condition> {
         let subject = self.subject(&[&path])?;
         let kind = match (&subject.kind, subject.list) {
-            (ValueType::Embedded(_), _) => return self.unfit(&path, &subject, "contains is for text and lists of single values"),
+            (ValueType::Embedded(_), _) => {
+                return self.unfit(&path, &subject, "contains is for text and lists of single values");
+            }
             (kind, true) => kind.clone(),
             (kind, false) if is_text(kind) => ValueType::String,
             (ValueType::Json, false) => ValueType::Json,
@@ -115,7 +118,11 @@ impl Typing<'_> {
             TermKind::Text(text) if DESCRIPTORS.contains(&text.as_str()) => Some(Condition::AttributeType(path, text)),
             _ => {
                 let help = format!("Write one of '{}'.", DESCRIPTORS.join("', '"));
-                self.mistake(operand.span, "The second argument of attribute_type must be a DynamoDB type.".to_owned(), Some(help));
+                self.mistake(
+                    operand.span,
+                    "The second argument of attribute_type must be a DynamoDB type.".to_owned(),
+                    Some(help),
+                );
                 None
             }
         }
@@ -125,7 +132,10 @@ impl Typing<'_> {
     pub fn size(&mut self, path: Path, kind: &ValueType, list: bool, span: Range<usize>) -> TermKind {
         let sized = list
             || is_text(kind)
-            || matches!(kind, ValueType::Binary | ValueType::Enum(_) | ValueType::Embedded(_) | ValueType::Set(_) | ValueType::Json);
+            || matches!(
+                kind,
+                ValueType::Binary | ValueType::Enum(_) | ValueType::Embedded(_) | ValueType::Set(_) | ValueType::Json
+            );
         if sized {
             return TermKind::Size(path);
         }
@@ -161,7 +171,11 @@ impl Typing<'_> {
             Some(subject) => Some(subject),
             None => {
                 let span = span_of(terms);
-                self.mistake(span, "This compares constants. One side must be a field or an argument.".to_owned(), None);
+                self.mistake(
+                    span,
+                    "This compares constants. One side must be a field or an argument.".to_owned(),
+                    None,
+                );
                 None
             }
         }
@@ -201,12 +215,19 @@ impl Typing<'_> {
             TermKind::Path(_, ValueType::DateTime(moment), false) if matches!(subject.kind, ValueType::DateTime(other) if moment != other) =>
             {
                 let name = self.text.get(span.clone()).unwrap_or_default();
-                let message = format!("`{name}` and `{}` are not stored in the same form, so DynamoDB cannot compare them.", subject.name);
+                let message = format!(
+                    "`{name}` and `{}` are not stored in the same form, so DynamoDB cannot compare them.",
+                    subject.name
+                );
                 self.mistake(span, message, None);
                 None
             }
-            TermKind::Path(path, kind, list) => self.comparable((&kind, list), subject, span).then_some(Operand::Path(path)),
-            TermKind::Size(path) => self.comparable((&ValueType::Long, false), subject, span).then_some(Operand::Size(path)),
+            TermKind::Path(path, kind, list) => {
+                self.comparable((&kind, list), subject, span).then_some(Operand::Path(path))
+            }
+            TermKind::Size(path) => {
+                self.comparable((&ValueType::Long, false), subject, span).then_some(Operand::Size(path))
+            }
             TermKind::Argument(name, kind, list) => self.comparable((&kind, list), subject, span).then(|| {
                 let kept = kept_as(&kind, &subject.kind);
                 Operand::Argument(name, ArgumentType(if subject.set { ValueType::Set(Box::new(kept)) } else { kept }))
@@ -221,7 +242,8 @@ impl Typing<'_> {
             }
             TermKind::Now => {
                 let kind = ValueType::DateTime(Moment::Text);
-                self.comparable((&kind, false), subject, span).then(|| Operand::Now(ArgumentType(kept_as(&kind, &subject.kind))))
+                self.comparable((&kind, false), subject, span)
+                    .then(|| Operand::Now(ArgumentType(kept_as(&kind, &subject.kind))))
             }
             literal => self.literal(&literal, subject, span),
         }
@@ -231,14 +253,17 @@ impl Typing<'_> {
     fn comparable(&mut self, (kind, list): (&ValueType, bool), subject: &Subject, span: Range<usize>) -> bool {
         // A JSON attribute may hold any value.
         let any = |kind: &ValueType, list: bool| matches!(kind, ValueType::Json) && !list;
-        if list == subject.list && comparable(kind, &subject.kind) || any(&subject.kind, subject.list) || any(kind, list) {
+        if list == subject.list && comparable(kind, &subject.kind)
+            || any(&subject.kind, subject.list)
+            || any(kind, list)
+        {
             return true;
         }
         let name = self.text.get(span.clone()).unwrap_or_default();
         let (one, other) = (type_name(kind, list), subject.type_name());
         let message = format!("`{name}` is {one} and cannot be compared with `{}`, which is {other}.", subject.name);
-        let help =
-            (list && !subject.list).then(|| format!("To compare with each value of a list, use IN: `{} IN ({name})`.", subject.name));
+        let help = (list && !subject.list)
+            .then(|| format!("To compare with each value of a list, use IN: `{} IN ({name})`.", subject.name));
         self.mistake(span, message, help);
         false
     }
@@ -286,14 +311,17 @@ fn comparable(one: &ValueType, other: &ValueType) -> bool {
     match (one, other) {
         (ValueType::Id | ValueType::String, ValueType::Id | ValueType::String) => true,
         (ValueType::DateTime(_), ValueType::DateTime(_)) => true,
-        (ValueType::Boolean, ValueType::Boolean) | (ValueType::Date, ValueType::Date) | (ValueType::Binary, ValueType::Binary) => true,
+        (ValueType::Boolean, ValueType::Boolean)
+        | (ValueType::Date, ValueType::Date)
+        | (ValueType::Binary, ValueType::Binary) => true,
         (ValueType::Enum(one), ValueType::Enum(other)) => one.name == other.name,
         (ValueType::Embedded(one), ValueType::Embedded(other)) => one == other,
         _ => is_numeric(one) && is_numeric(other),
     }
 }
 
-/// The type that an argument is stored as next to a field: the field's type, unless that cannot hold all of the argument's values.
+/// The type that an argument is stored as next to a field: the field's type, unless that cannot hold all of the
+/// argument's values.
 fn kept_as(argument: &ValueType, field: &ValueType) -> ValueType {
     let wider = match (argument, field) {
         (_, ValueType::Json) => true,

@@ -1,8 +1,9 @@
-//! DynamoDB's update grammar in GraphQL field names: text and the meaning of its names in; out, a checked update in stored attribute names,
-//! or every mistake. Must not know keys, requests or values of arguments.
+//! DynamoDB's update grammar in GraphQL field names: text and the meaning of its names in; out, a checked update in
+//! stored attribute names, or every mistake. Must not know keys, requests or values of arguments.
 //!
-//! Grammar: DynamoDB developer guide, "Using update expressions in DynamoDB": `SET a = b, c = d + e REMOVE f ADD g h DELETE i j`, each
-//! clause at most once. Literals are the same as in conditions, and `[]` is the empty list.
+//! Grammar: DynamoDB developer guide, "Using update expressions in DynamoDB":
+//! `SET a = b, c = d + e REMOVE f ADD g h DELETE i j`, each clause at most once. Literals are the same as in
+//! conditions, and `[]` is the empty list.
 
 pub mod parser;
 mod print;
@@ -26,9 +27,9 @@ pub struct Update {
     pub add: Vec<(Path, Operand)>,
     /// `DELETE path value`: removes elements from a set.
     pub delete: Vec<(Path, Operand)>,
-    /// Each field of the item that the update changes, with the operand if the update sets the field to a plain value (null: it removes the
-    /// field). A field without an attribute of its own, which only keys hold, is listed here but is in no clause: only its keys are
-    /// rewritten.
+    /// Each field of the item that the update changes, with the operand if the update sets the field to a plain value
+    /// (null: it removes the field). A field without an attribute of its own, which only keys hold, is listed here but
+    /// is in no clause: only its keys are rewritten.
     pub changes: IndexMap<String, Option<Operand>>,
 }
 
@@ -60,7 +61,12 @@ impl Update {
         };
         self.set.iter().for_each(|(_, value)| value.operands(&mut see));
         // The operands of fields that only keys hold are in no clause.
-        self.add.iter().chain(&self.delete).map(|(_, operand)| operand).chain(self.changes.values().flatten()).for_each(see);
+        self.add
+            .iter()
+            .chain(&self.delete)
+            .map(|(_, operand)| operand)
+            .chain(self.changes.values().flatten())
+            .for_each(see);
         names
     }
 }
@@ -96,7 +102,8 @@ impl SetValue {
         }
     }
 
-    /// Calls `see` with each operand that the attribute, or an element of it, is set to. The operands of sums and differences are left out.
+    /// Calls `see` with each operand that the attribute, or an element of it, is set to. The operands of sums and
+    /// differences are left out.
     pub fn operands_set<'a>(&'a self, see: &mut dyn FnMut(&'a Operand)) {
         match self {
             SetValue::Operand(operand) => see(operand),

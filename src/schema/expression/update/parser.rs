@@ -1,5 +1,5 @@
-//! The grammar of updates: tokens in, an update out. A mistake costs only its own action: parsing continues after the next comma, or at the
-//! next clause.
+//! The grammar of updates: tokens in, an update out. A mistake costs only its own action: parsing continues after the
+//! next comma, or at the next clause.
 
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::parser::Parser;
@@ -53,7 +53,11 @@ impl<'a> Reader<'a> {
             self.parser.at += 1;
             if seen.contains(&clause) {
                 let message = format!("`{clause}` occurs twice.");
-                self.parser.typing.mistake(place, message, Some("Write it once, and separate its actions with commas.".to_owned()));
+                self.parser.typing.mistake(
+                    place,
+                    message,
+                    Some("Write it once, and separate its actions with commas.".to_owned()),
+                );
             }
             seen.push(clause);
             loop {
@@ -114,13 +118,12 @@ impl<'a> Reader<'a> {
                 }
                 self.parser.at += 1;
                 let value = self.value(&target)?;
-                let plain =
-                    match &value {
-                        SetValue::Operand(
-                            operand @ (Operand::Argument(..) | Operand::Claim(..) | Operand::Now(_) | Operand::Literal(..)),
-                        ) if target.whole => Some(operand.clone()),
-                        _ => None,
-                    };
+                let plain = match &value {
+                    SetValue::Operand(
+                        operand @ (Operand::Argument(..) | Operand::Claim(..) | Operand::Now(_) | Operand::Literal(..)),
+                    ) if target.whole => Some(operand.clone()),
+                    _ => None,
+                };
                 if !keys_only {
                     self.update.set.push((target.path.clone(), value));
                 }
@@ -160,14 +163,15 @@ impl<'a> Reader<'a> {
         let TermKind::Path(path, kind, list) = term.kind else { return None };
         let written = self.parser.typing.text.get(term.span.clone()).unwrap_or_default();
         let element = written.trim_end().ends_with(']');
-        let names: Vec<&str> = written.split('.').map(|name| name.split('[').next().unwrap_or_default().trim()).collect();
+        let names: Vec<&str> =
+            written.split('.').map(|name| name.split('[').next().unwrap_or_default().trim()).collect();
         let never_null = !element && self.names.is_non_null(&names);
         let whole = path.segments.len() == 1;
         Some(WritePath { field, path, kind, list, never_null, whole, span: term.span })
     }
 
-    /// Reports a path that equals, contains or is within another written path: DynamoDB refuses both together ("Two document paths overlap
-    /// with each other").
+    /// Reports a path that equals, contains or is within another written path: DynamoDB refuses both together ("Two
+    /// document paths overlap with each other").
     fn check_apart(&mut self, target: &WritePath) -> Option<()> {
         let overlaps = |known: &Path| known.segments.iter().zip(&target.path.segments).all(|(one, other)| one == other);
         if self.paths.iter().any(overlaps) {
@@ -208,7 +212,11 @@ impl<'a> Reader<'a> {
                 Some(Token::Mark(')')) => open = open.saturating_sub(1),
                 Some(Token::Mark('+' | '-')) if open == 0 => return true,
                 Some(Token::Mark(',')) if open == 0 => return false,
-                Some(Token::Word(word)) if open == 0 && CLAUSES.iter().any(|clause| word.eq_ignore_ascii_case(clause)) => return false,
+                Some(Token::Word(word))
+                    if open == 0 && CLAUSES.iter().any(|clause| word.eq_ignore_ascii_case(clause)) =>
+                {
+                    return false;
+                }
                 Some(_) => {}
                 None => return false,
             }
@@ -248,7 +256,8 @@ impl<'a> Reader<'a> {
         read
     }
 
-    /// After a mistake in a function, skips past its closing parenthesis, so that no comma or keyword inside ends anything outside.
+    /// After a mistake in a function, skips past its closing parenthesis, so that no comma or keyword inside ends
+    /// anything outside.
     fn close(&mut self, open: usize) {
         self.parser.at = open;
         let mut depth = 0_usize;
@@ -294,7 +303,8 @@ impl<'a> Reader<'a> {
         } else {
             if !target.list || matches!(target.kind, ValueType::Set(_)) {
                 let message = format!("list_append returns a list, but `{}` is not a list.", target.field);
-                let help = matches!(target.kind, ValueType::Set(_)).then(|| "Add elements to a set with ADD.".to_owned());
+                let help =
+                    matches!(target.kind, ValueType::Set(_)).then(|| "Add elements to a set with ADD.".to_owned());
                 self.parser.typing.mistake(span, message, help);
                 return None;
             }

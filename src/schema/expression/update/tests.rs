@@ -86,7 +86,10 @@ fn what_is_printed_is_what_was_read() {
         ("SET coins = -1", "SET Coins = -1"),
         ("SET coins = if_not_exists(coins, 0) + :cost", "SET Coins = if_not_exists(Coins, 0) + :cost"),
         ("SET name = :input.name, seen = :now, expires = :now", "SET Name = :input.name, Seen = :now, Expires = :now"),
-        ("SET moves = list_append(if_not_exists(moves, []), :more)", "SET Moves = list_append(if_not_exists(Moves, []), :more)"),
+        (
+            "SET moves = list_append(if_not_exists(moves, []), :more)",
+            "SET Moves = list_append(if_not_exists(Moves, []), :more)",
+        ),
         ("SET moves[0].by = 'it''s', address.city = :text", "SET Moves[0].By = 'it''s', Address.City = :text"),
         ("SET moves[3] = :move", "SET Moves[3] = :move"),
         ("REMOVE address, moves[1] SET price = 1.50", "SET Price = 1.5 REMOVE Address, Moves[1]"),
@@ -102,9 +105,12 @@ fn what_is_printed_is_what_was_read() {
 
 #[test]
 fn changes_are_known_where_a_plain_value_is_set() {
-    let changes = update("SET coins = coins + 1, name = 'a', rank = :cost, moves[0].by = 'b' REMOVE address, seen").changes;
-    let told: Vec<String> =
-        changes.iter().map(|(field, to)| format!("{field}: {}", to.as_ref().map_or("?".to_owned(), ToString::to_string))).collect();
+    let changes =
+        update("SET coins = coins + 1, name = 'a', rank = :cost, moves[0].by = 'b' REMOVE address, seen").changes;
+    let told: Vec<String> = changes
+        .iter()
+        .map(|(field, to)| format!("{field}: {}", to.as_ref().map_or("?".to_owned(), ToString::to_string)))
+        .collect();
     assert_eq!(told, ["coins: ?", "name: 'a'", "rank: :cost", "moves: ?", "address: null", "seen: null"]);
 }
 
@@ -120,13 +126,16 @@ fn a_field_that_only_keys_hold_is_changed_and_not_set() {
 fn a_single_literal_is_a_set_of_one() {
     let update = update("ADD tags 'x'");
     let (_, operand) = &update.add[0];
-    assert!(matches!(operand, Operand::Literal(value, kind) if *value == serde_json::json!(["x"]) && matches!(kind.0, ValueType::Set(_))));
+    assert!(
+        matches!(operand, Operand::Literal(value, kind) if *value == serde_json::json!(["x"]) && matches!(kind.0, ValueType::Set(_)))
+    );
 }
 
 #[track_caller]
 fn assert_mistakes(text: &str, expected: &[(&str, &str)]) {
     let mistakes = parse(text, &Player).err().unwrap_or_default();
-    let found: Vec<(&str, &str)> = mistakes.iter().map(|mistake| (&text[mistake.span.clone()], mistake.message.as_str())).collect();
+    let found: Vec<(&str, &str)> =
+        mistakes.iter().map(|mistake| (&text[mistake.span.clone()], mistake.message.as_str())).collect();
     assert_eq!(found, expected, "{text}");
 }
 
@@ -144,22 +153,37 @@ fn mistakes_are_told_where_they_stand() {
     assert_mistakes("SET coins = coins - 1 - 2", &[("coins - 1 ", "A value has at most one + or -.")]);
     assert_mistakes(
         "SET coins = coins + :maybe",
-        &[(":maybe", "`:maybe` may be null, but the expression writes it to `coins`, and null cannot take part in a calculation.")],
+        &[(
+            ":maybe",
+            "`:maybe` may be null, but the expression writes it to `coins`, and null cannot take part in a calculation.",
+        )],
     );
     assert_mistakes(
         "SET coins = null REMOVE name",
         &[("null", "`coins` is never null."), ("name", "`name` is never null, so the expression cannot remove it.")],
     );
     assert_mistakes("SET name = 'a', name = 'b'", &[("name", "The expression writes `name`, or a part of it, twice.")]);
-    assert_mistakes("SET address.city = 'a' REMOVE address", &[("address", "The expression writes `address`, or a part of it, twice.")]);
+    assert_mistakes(
+        "SET address.city = 'a' REMOVE address",
+        &[("address", "The expression writes `address`, or a part of it, twice.")],
+    );
     assert_mistakes("SET coins = 1 SET health = 2", &[("SET", "`SET` occurs twice.")]);
     assert_mistakes("ADD name 1", &[("name", "ADD is for numbers and sets, but `name` is String.")]);
     assert_mistakes("DELETE notes 'x'", &[("notes", "DELETE is for sets, but `notes` is [String].")]);
     assert_mistakes("ADD coins health", &[("health", "ADD and DELETE take an argument or a literal.")]);
-    assert_mistakes("SET tags = list_append(tags, :texts)", &[("list_append", "list_append returns a list, but `tags` is not a list.")]);
+    assert_mistakes(
+        "SET tags = list_append(tags, :texts)",
+        &[("list_append", "list_append returns a list, but `tags` is not a list.")],
+    );
     assert_mistakes("SET name = upper(name)", &[("upper", "`upper` is not a function of update expressions.")]);
-    assert_mistakes("SET seen = expires", &[("expires", "`expires` cannot be written to `seen`: they are not stored in the same form.")]);
-    assert_mistakes("SET notes = :text", &[(":text", "`:text` cannot be written to `notes`: only one of them is a list.")]);
+    assert_mistakes(
+        "SET seen = expires",
+        &[("expires", "`expires` cannot be written to `seen`: they are not stored in the same form.")],
+    );
+    assert_mistakes(
+        "SET notes = :text",
+        &[(":text", "`:text` cannot be written to `notes`: only one of them is a list.")],
+    );
     assert_mistakes(
         "SET coins = 1 * 2",
         &[("*", "An expression does not know `*`."), ("2", "Expected a comma, another clause or the end; found `2`.")],

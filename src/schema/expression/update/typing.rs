@@ -1,4 +1,5 @@
-//! The types of updates: values and their targets in; out, typed operands, or why a value cannot be written to its target.
+//! The types of updates: values and their targets in; out, typed operands, or why a value cannot be written to its
+//! target.
 
 use crate::schema::expression::literal::literal_value;
 use crate::schema::expression::operand::{ArgumentType, Operand};
@@ -34,7 +35,10 @@ impl Reader<'_> {
             TermKind::Path(path, kind, list) => {
                 let written = self.parser.typing.text.get(span.clone()).unwrap_or_default().to_owned();
                 if self.names.keys_only(&written) {
-                    return self.refuse(span, format!("`{written}` is only part of a key's text, so an expression cannot use it."));
+                    return self.refuse(
+                        span,
+                        format!("`{written}` is only part of a key's text, so an expression cannot use it."),
+                    );
                 }
                 self.fits((&kind, list), target, &span)?;
                 Some(Operand::Path(path))
@@ -46,7 +50,10 @@ impl Reader<'_> {
                         Use::Summand => "and null cannot take part in a calculation",
                         Use::Value => "which is never null",
                     };
-                    return self.refuse(span, format!("`:{name}` may be null, but the expression writes it to `{}`, {why}.", target.field));
+                    return self.refuse(
+                        span,
+                        format!("`:{name}` may be null, but the expression writes it to `{}`, {why}.", target.field),
+                    );
                 }
                 let kept = if matches!(target.kind, ValueType::Json) { kind } else { target.kind.clone() };
                 Some(Operand::Argument(name, ArgumentType(kept)))
@@ -59,7 +66,9 @@ impl Reader<'_> {
                 self.fits((&ValueType::DateTime(Moment::Text), false), target, &span)?;
                 Some(Operand::Now(ArgumentType(target.kind.clone())))
             }
-            TermKind::Null if wanted == Use::Summand => self.refuse(span, "Null cannot take part in a calculation.".to_owned()),
+            TermKind::Null if wanted == Use::Summand => {
+                self.refuse(span, "Null cannot take part in a calculation.".to_owned())
+            }
             TermKind::Null if target.never_null => self.refuse(span, format!("`{}` is never null.", target.field)),
             TermKind::Null => Some(target.null()),
             literal => self.literal(&literal, target, span),
@@ -78,7 +87,8 @@ impl Reader<'_> {
             Ok((value, kept)) if std::mem::discriminant(&kept) == std::mem::discriminant(&subject.kind) => {
                 Some(Operand::Literal(value, ArgumentType(kept)))
             }
-            Ok(_) => self.refuse(span.clone(), format!("{written} is not {}, but `{}` is.", target.type_name(), target.field)),
+            Ok(_) => self
+                .refuse(span.clone(), format!("{written} is not {}, but `{}` is.", target.type_name(), target.field)),
             Err((message, help)) => {
                 let message = message.replace("cannot be compared with", "cannot be written to");
                 self.parser.typing.mistake(span, message, help);
@@ -140,7 +150,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The operand of ADD or DELETE, which take no paths (DynamoDB developer guide, "Using update expressions in DynamoDB").
+    /// The operand of ADD or DELETE, which take no paths (DynamoDB developer guide, "Using update expressions in
+    /// DynamoDB").
     fn plain(&mut self, target: &WritePath) -> Option<Operand> {
         let term = self.parser.term()?;
         if let TermKind::Path(..) = term.kind {
@@ -153,7 +164,8 @@ impl Reader<'_> {
         if target.whole {
             return Some(());
         }
-        self.refuse(target.span.clone(), format!("{clause} works only on whole attributes, not on parts of one.")).map(|_| ())
+        self.refuse(target.span.clone(), format!("{clause} works only on whole attributes, not on parts of one."))
+            .map(|_| ())
     }
 
     /// Reports a sum or difference that is written to anything but a number.
@@ -161,7 +173,8 @@ impl Reader<'_> {
         if is_numeric(&target.kind) && !target.list {
             return Some(());
         }
-        self.refuse(span, format!("`{}` is {}, but + and - give numbers.", target.field, target.type_name())).map(|_| ())
+        self.refuse(span, format!("`{}` is {}, but + and - give numbers.", target.field, target.type_name()))
+            .map(|_| ())
     }
 
     /// Reports the removal of a field that is never null.
@@ -183,7 +196,9 @@ impl Reader<'_> {
         let sound = match self.names.writable(kind, &target.kind) {
             Ok(()) if moments(kind, &target.kind) => Err("they are not stored in the same form".to_owned()),
             Ok(()) if matches!(target.kind, ValueType::Json) && !target.list => Ok(()),
-            Ok(()) if is_list(kind, list) != is_list(&target.kind, target.list) => Err("only one of them is a list".to_owned()),
+            Ok(()) if is_list(kind, list) != is_list(&target.kind, target.list) => {
+                Err("only one of them is a list".to_owned())
+            }
             sound => sound,
         };
         match sound {

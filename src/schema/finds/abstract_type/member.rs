@@ -1,4 +1,5 @@
-//! What the passes over a find of an interface or a union share: the find as written, and each of its item types. Must not decide anything.
+//! What the passes over a find of an interface or a union share: the find as written, and each of its item types. Must
+//! not decide anything.
 
 use crate::schema::finds::prepare::Prepared;
 use crate::schema::finds::target::FindTarget;

@@ -1,4 +1,5 @@
-//! A mismatch between the item types of a find in, a finding with the reason and their keys out. Must not look for reads.
+//! A mismatch between the item types of a find in, a finding with the reason and their keys out. Must not look for
+//! reads.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -19,7 +20,8 @@ pub enum Mismatch {
     Ranged(String),
     /// The sort field does not follow the same prefix in every key.
     Unsorted,
-    /// This index does not hold what tells their items from others. Only lists and connections can drop foreign items after the read.
+    /// This index does not hold what tells their items from others. Only lists and connections can drop foreign items
+    /// after the read.
     Untold(String),
 }
 
@@ -30,16 +32,25 @@ pub fn report(asked: &AbstractFind, members: &[Member], (why, order): (&Mismatch
     let (code, place, message) = match why {
         Mismatch::Partitions if members.iter().any(|member| member.wanted.keys.spread().is_some()) => {
             let place = members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default();
-            let message = format!("one find reads {names} together, but a find reads only one type with shards or replicas");
+            let message =
+                format!("one find reads {names} together, but a find reads only one type with shards or replicas");
             findings.error(rules::KF0428, &place, message, Some("find each type by its own field".into()));
             return;
         }
         Mismatch::Partitions => {
-            let message = format!("no table or index holds {names} in one partition that `{}.{}` can read", asked.parent, asked.field.name);
-            (rules::KF0428, members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default(), message)
+            let message = format!(
+                "no table or index holds {names} in one partition that `{}.{}` can read",
+                asked.parent, asked.field.name
+            );
+            (
+                rules::KF0428,
+                members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default(),
+                message,
+            )
         }
         Mismatch::Bound(field) => {
-            let message = format!("the find binds `{field}`, but the keys of {names} do not all begin with it in the same way");
+            let message =
+                format!("the find binds `{field}`, but the keys of {names} do not all begin with it in the same way");
             (rules::KF0429, argument_of(members, field), message)
         }
         Mismatch::Ranged(field) => {
@@ -47,12 +58,22 @@ pub fn report(asked: &AbstractFind, members: &[Member], (why, order): (&Mismatch
             (rules::KF0429, argument_of(members, field), message)
         }
         Mismatch::Untold(index) => {
-            let message = format!("the index `{index}` does not hold the constants that distinguish items of {names} from others");
-            (rules::KF0429, members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default(), message)
+            let message = format!(
+                "the index `{index}` does not hold the constants that distinguish items of {names} from others"
+            );
+            (
+                rules::KF0429,
+                members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default(),
+                message,
+            )
         }
         Mismatch::Unsorted => {
             let field = order.field.as_deref().unwrap_or_default();
-            (rules::KF0429, order.span.clone(), format!("the keys of {names} do not all continue with `{field}` after the same prefix"))
+            (
+                rules::KF0429,
+                order.span.clone(),
+                format!("the keys of {names} do not all continue with `{field}` after the same prefix"),
+            )
         }
     };
     let keys: Vec<String> = members.iter().map(keys_of).collect();
@@ -62,10 +83,12 @@ pub fn report(asked: &AbstractFind, members: &[Member], (why, order): (&Mismatch
 /// The key templates of a member, so that the author sees what differs.
 fn keys_of(member: &Member) -> String {
     let templates = |all: &[Template]| {
-        let texts: Vec<String> = all.iter().map(|template| format!("`{}`", template.as_written(template.parts.len()))).collect();
+        let texts: Vec<String> =
+            all.iter().map(|template| format!("`{}`", template.as_written(template.parts.len()))).collect();
         texts.join(" or ")
     };
-    let keys: Vec<String> = member.wanted.keys.keys.iter().map(|(key, all)| format!("{key} {}", templates(all))).collect();
+    let keys: Vec<String> =
+        member.wanted.keys.keys.iter().map(|(key, all)| format!("{key} {}", templates(all))).collect();
     format!("`{}` has {}", member.wanted.target.item, keys.join(", "))
 }
 

@@ -1,8 +1,9 @@
-//! A find of an interface or a union in, the reads that serve all of its item types at once out. Must not know how keys are compared.
+//! A find of an interface or a union in, the reads that serve all of its item types at once out. Must not know how keys
+//! are compared.
 //!
-//! Each member is prepared as if the find were of that type alone. Then one candidate of each member is chosen, so that a single read
-//! serves them all ([`crate::schema::finds::abstract_type::shared_access`]). If a member cannot be read even alone, the finding names that
-//! member.
+//! Each member is prepared as if the find were of that type alone. Then one candidate of each member is chosen, so that
+//! a single read serves them all ([`crate::schema::finds::abstract_type::shared_access`]). If a member cannot be read
+//! even alone, the finding names that member.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -57,7 +58,11 @@ pub fn read_abstract_type(asked: &AbstractFind, findings: &mut Findings) -> Opti
         },
         paths: Vec::new(),
     };
-    shared.paths = if directive.scan { vec![scan_of(&members, findings)?] } else { paths(asked, &members, &mut shared.keys, findings)? };
+    shared.paths = if directive.scan {
+        vec![scan_of(&members, findings)?]
+    } else {
+        paths(asked, &members, &mut shared.keys, findings)?
+    };
     check_several(asked, first, &shared.paths, findings)?;
     check_decided(&members, &shared.paths, findings)?;
     let filter = first.prepared.filter.clone();
@@ -75,9 +80,12 @@ pub fn read_abstract_type(asked: &AbstractFind, findings: &mut Findings) -> Opti
 fn members(asked: &AbstractFind, findings: &mut Findings) -> Option<Vec<String>> {
     let AbstractFind { draft, target, field, .. } = asked;
     let place = span::of(field.name.location());
-    let hidden = |name: &str| draft.schema.types.get(name).is_some_and(|definition| definition.directives().has("inaccessible"));
-    let all =
-        draft.objects().map(|object| object.name.as_str()).filter(|name| draft.schema.is_subtype(&target.item, name) && !hidden(name));
+    let hidden =
+        |name: &str| draft.schema.types.get(name).is_some_and(|definition| definition.directives().has("inaccessible"));
+    let all = draft
+        .objects()
+        .map(|object| object.name.as_str())
+        .filter(|name| draft.schema.is_subtype(&target.item, name) && !hidden(name));
     let (items, others): (Vec<&str>, Vec<&str>) = all.partition(|name| draft.kind(name) == Some(&Kind::Item));
     let refusal = match (others.as_slice(), items.as_slice()) {
         ([], []) => Some(format!("`{}` has no item types, so there is nothing to find", target.item)),
@@ -90,19 +98,34 @@ fn members(asked: &AbstractFind, findings: &mut Findings) -> Option<Vec<String>>
         )),
     };
     if let Some(message) = refusal {
-        findings.error(rules::KF0427, &place, message, Some("add `@item` to every type, or find only one: `@find(item: …)`".into()));
+        findings.error(
+            rules::KF0427,
+            &place,
+            message,
+            Some("add `@item` to every type, or find only one: `@find(item: …)`".into()),
+        );
         return None;
     }
     Some(items.into_iter().map(str::to_owned).collect())
 }
 
 /// Every field in `where:` exists in at least one member. An equality may bind a field that other members lack.
-fn check_where(asked: &AbstractFind, directive: &FindDirective, names: &[String], findings: &mut Findings) -> Option<()> {
-    let known = |field: &str| names.iter().any(|name| asked.draft.records.get(name).is_some_and(|record| record.contains_key(field)));
+fn check_where(
+    asked: &AbstractFind,
+    directive: &FindDirective,
+    names: &[String],
+    findings: &mut Findings,
+) -> Option<()> {
+    let known = |field: &str| {
+        names.iter().any(|name| asked.draft.records.get(name).is_some_and(|record| record.contains_key(field)))
+    };
     let unknown: Vec<_> = directive.bindings.iter().filter(|(field, _)| !known(&field.value)).collect();
     for (field, _) in &unknown {
         let message = format!("no item type of `{1}` has a field `{0}`", field.value, asked.target.item);
-        let fields = names.iter().filter_map(|name| asked.draft.records.get(name)).flat_map(|record| record.keys().map(String::as_str));
+        let fields = names
+            .iter()
+            .filter_map(|name| asked.draft.records.get(name))
+            .flat_map(|record| record.keys().map(String::as_str));
         findings.error(rules::KF0405, &field.span, message, suggest(&field.value, fields.collect::<IndexSet<_>>()));
     }
     unknown.is_empty().then_some(())
@@ -118,8 +141,12 @@ fn wanted<'a>(asked: &'a AbstractFind<'a>, names: &[String], name: &str) -> Opti
         _ => draft.records.get(*parent),
     };
     let mut directive = FindDirective::of_directive(directive);
-    let others = |field: &str| names.iter().any(|other| draft.records.get(other).is_some_and(|record| record.contains_key(field)));
-    directive.bindings.retain(|(field, value)| record.contains_key(&field.value) || value.as_object().is_some() || !others(&field.value));
+    let others = |field: &str| {
+        names.iter().any(|other| draft.records.get(other).is_some_and(|record| record.contains_key(field)))
+    };
+    directive.bindings.retain(|(field, value)| {
+        record.contains_key(&field.value) || value.as_object().is_some() || !others(&field.value)
+    });
     let target = FindTarget { item: name.to_owned(), returns: target.returns };
     Some(FindContext { draft, parent, parent_record, field, directive, target, keys, record, table })
 }
@@ -132,7 +159,12 @@ fn check_table(asked: &AbstractFind, wanted: &[FindContext], findings: &mut Find
         "`{}` is in the table `{}` and `{}` in `{}`, but one find reads all items of `{}`",
         first.target.item, first.table.name, other.target.item, other.table.name, asked.target.item
     );
-    findings.error(rules::KF0428, &span::of(asked.field.name.location()), message, Some("find each type by its own field".into()));
+    findings.error(
+        rules::KF0428,
+        &span::of(asked.field.name.location()),
+        message,
+        Some("find each type by its own field".into()),
+    );
     None
 }
 
@@ -157,7 +189,13 @@ fn prepared<'a>(wanted: Vec<FindContext<'a>>, findings: &mut Findings) -> Option
 }
 
 fn given<'a>(wanted: &'a FindContext<'a>, prepared: &'a Prepared, fallback: bool) -> PathInputs<'a> {
-    PathInputs { wanted, bindings: &prepared.bindings, filter: prepared.filter.as_ref(), fallback, undiscriminated: true }
+    PathInputs {
+        wanted,
+        bindings: &prepared.bindings,
+        filter: prepared.filter.as_ref(),
+        fallback,
+        undiscriminated: true,
+    }
 }
 
 /// DynamoDB evaluates one filter on everything that it reads, so the filter must be the same condition for all members.
@@ -165,7 +203,12 @@ fn check_filter(asked: &AbstractFind, members: &[Member], findings: &mut Finding
     let text = |member: &Member| format!("{:?}", member.prepared.filter);
     let first = members.first()?;
     let Some(other) = members.iter().find(|other| text(other) != text(first)) else { return Some(()) };
-    let place = first.wanted.directive.filter.as_ref().map_or_else(|| first.wanted.directive.span.clone(), |filter| filter.span.clone());
+    let place = first
+        .wanted
+        .directive
+        .filter
+        .as_ref()
+        .map_or_else(|| first.wanted.directive.span.clone(), |filter| filter.span.clone());
     let attributes = |member: &Member| {
         let names = member.prepared.filter.as_ref().map(Condition::attributes).unwrap_or_default();
         format!("{} in `{}`", list(&names.into_iter().collect::<Vec<_>>()), member.wanted.target.item)
@@ -176,7 +219,12 @@ fn check_filter(asked: &AbstractFind, members: &[Member], findings: &mut Finding
         attributes(first),
         attributes(other)
     );
-    findings.error(rules::KF0429, &place, message, Some("store the field in the same attribute, in the same way, in every type".into()));
+    findings.error(
+        rules::KF0429,
+        &place,
+        message,
+        Some("store the field in the same attribute, in the same way, in every type".into()),
+    );
     None
 }
 
@@ -185,7 +233,9 @@ fn check_several(asked: &AbstractFind, first: &Member, paths: &[AccessPath], fin
     let wanted = &first.wanted;
     let whole = |path: &AccessPath| match &path.access {
         Access::Get { .. } => true,
-        Access::Query { sort, .. } => path.index.is_none() && (wanted.table.sort.is_none() || matches!(sort, SortAccess::Equal { .. })),
+        Access::Query { sort, .. } => {
+            path.index.is_none() && (wanted.table.sort.is_none() || matches!(sort, SortAccess::Equal { .. }))
+        }
         Access::Scan => false,
     };
     let uses = |name: &str| first.prepared.bindings.uses(name);
@@ -228,7 +278,12 @@ fn scan_of(members: &[Member], findings: &mut Findings) -> Option<AccessPath> {
 }
 
 /// A path for each combination of optional arguments and each order. Their templates are collected in `keys`.
-fn paths(asked: &AbstractFind, members: &[Member], keys: &mut ItemKeys, findings: &mut Findings) -> Option<Vec<AccessPath>> {
+fn paths(
+    asked: &AbstractFind,
+    members: &[Member],
+    keys: &mut ItemKeys,
+    findings: &mut Findings,
+) -> Option<Vec<AccessPath>> {
     let mut optional: Vec<String> = Vec::new();
     for member in members {
         let own = best::optional(&given(&member.wanted, &member.prepared, false));
@@ -243,8 +298,14 @@ fn paths(asked: &AbstractFind, members: &[Member], keys: &mut ItemKeys, findings
     for (position, order) in orders.iter().enumerate() {
         for when in &whens {
             match best(members, when, &|member| member.prepared.orders.get(position).cloned(), !strong) {
-                Ok(shared) => paths.push(AccessPath { when: when.clone(), order_by: order.value.clone(), ..placed(shared, members, keys) }),
-                Err(why) if nearest.as_ref().is_none_or(|(known, _)| *known < why) => nearest = Some((why, order.clone())),
+                Ok(shared) => paths.push(AccessPath {
+                    when: when.clone(),
+                    order_by: order.value.clone(),
+                    ..placed(shared, members, keys)
+                }),
+                Err(why) if nearest.as_ref().is_none_or(|(known, _)| *known < why) => {
+                    nearest = Some((why, order.clone()))
+                }
                 Err(_) => {}
             }
         }
@@ -259,7 +320,12 @@ fn paths(asked: &AbstractFind, members: &[Member], keys: &mut ItemKeys, findings
 }
 
 /// The best read of all members if exactly these optional arguments are given, or the nearest miss.
-fn best(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<Order>, fallback: bool) -> Result<Shared, Mismatch> {
+fn best(
+    members: &[Member],
+    when: &[String],
+    order: &dyn Fn(&Member) -> Option<Order>,
+    fallback: bool,
+) -> Result<Shared, Mismatch> {
     let mut nearest = Mismatch::Partitions;
     for bare in if fallback { &[BareNames::Ids, BareNames::All][..] } else { &[BareNames::Ids] } {
         let (found, why) = reads(members, when, order, *bare);
@@ -272,12 +338,18 @@ fn best(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<O
 }
 
 /// Every read of all members with these bare names, and the nearest miss.
-fn reads(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<Order>, bare: BareNames) -> (Vec<Shared>, Mismatch) {
+fn reads(
+    members: &[Member],
+    when: &[String],
+    order: &dyn Fn(&Member) -> Option<Order>,
+    bare: BareNames,
+) -> (Vec<Shared>, Mismatch) {
     let present = |name: &str| {
         let argument = members.first().and_then(|member| member.wanted.argument(name));
         argument.is_some_and(|argument| argument.ty.is_non_null()) || when.iter().any(|there| there == name)
     };
-    let orders: Vec<Option<String>> = members.iter().map(|member| order(member).and_then(|order| order.field)).collect();
+    let orders: Vec<Option<String>> =
+        members.iter().map(|member| order(member).and_then(|order| order.field)).collect();
     let asks: Vec<Ask> = members
         .iter()
         .zip(&orders)
@@ -289,8 +361,11 @@ fn reads(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<
             lax: false,
         })
         .collect();
-    let all: Vec<Vec<Candidate>> =
-        members.iter().zip(&asks).map(|(member, ask)| candidates(&member.wanted, &member.prepared.bindings, ask)).collect();
+    let all: Vec<Vec<Candidate>> = members
+        .iter()
+        .zip(&asks)
+        .map(|(member, ask)| candidates(&member.wanted, &member.prepared.bindings, ask))
+        .collect();
     let (mut found, mut nearest) = (Vec::new(), Mismatch::Partitions);
     for first in all.first().into_iter().flatten() {
         let shared = match undiscriminated(members, first.path.index) {
@@ -305,8 +380,8 @@ fn reads(members: &[Member], when: &[String], order: &dyn Fn(&Member) -> Option<
     (found, nearest)
 }
 
-/// The index, if it does not hold what tells the members' items from others and the find cannot sort this out later. A list drops foreign
-/// items after the read, but a single item or a count would be wrong.
+/// The index, if it does not hold what tells the members' items from others and the find cannot sort this out later. A
+/// list drops foreign items after the read, but a single item or a count would be wrong.
 fn undiscriminated(members: &[Member], index: Option<usize>) -> Option<String> {
     let first = &members.first()?.wanted;
     if sifts(first) {
@@ -315,8 +390,8 @@ fn undiscriminated(members: &[Member], index: Option<usize>) -> Option<String> {
     (!members.iter().all(|member| tells(&member.wanted, index))).then(|| first.place_name(index).to_owned())
 }
 
-/// The best read that combines the first member's candidate with one candidate of each other member. Members are added one by one, because
-/// each can only shorten what all have in common.
+/// The best read that combines the first member's candidate with one candidate of each other member. Members are added
+/// one by one, because each can only shorten what all have in common.
 fn combined<'a>(
     (members, asks, all): (&'a [Member<'a>], &'a [Ask<'a>], &'a [Vec<Candidate>]),
     first: &'a Candidate,
@@ -326,7 +401,9 @@ fn combined<'a>(
         Side { wanted: &member.wanted, bindings: &member.prepared.bindings, ask: &asks[at], candidate }
     };
     let mut chosen = vec![first];
-    let sides = |chosen: &[&'a Candidate]| chosen.iter().enumerate().map(|(at, candidate)| side(at, candidate)).collect::<Vec<_>>();
+    let sides = |chosen: &[&'a Candidate]| {
+        chosen.iter().enumerate().map(|(at, candidate)| side(at, candidate)).collect::<Vec<_>>()
+    };
     let mut shared = shared_access(&sides(&chosen))?;
     for others in all.iter().skip(1) {
         let mut nearest = Mismatch::Partitions;
@@ -334,7 +411,9 @@ fn combined<'a>(
         for other in others.iter().filter(|other| other.path.index == first.path.index) {
             chosen.push(other);
             match shared_access(&sides(&chosen)) {
-                Ok(shared) if best.as_ref().is_none_or(|(_, known)| shared.rank < known.rank) => best = Some((other, shared)),
+                Ok(shared) if best.as_ref().is_none_or(|(_, known)| shared.rank < known.rank) => {
+                    best = Some((other, shared))
+                }
                 Ok(_) => {}
                 Err(why) => nearest = nearest.max(why),
             }
@@ -371,9 +450,9 @@ fn placed(shared: Shared, members: &[Member], keys: &mut ItemKeys) -> AccessPath
             *partition = at_partition;
             match sort {
                 SortAccess::All => {}
-                SortAccess::Equal { template } | SortAccess::Prefix { template, .. } | SortAccess::Range { template, .. } => {
-                    *template = at_sort
-                }
+                SortAccess::Equal { template }
+                | SortAccess::Prefix { template, .. }
+                | SortAccess::Range { template, .. } => *template = at_sort,
             }
         }
         Access::Scan => {}

@@ -1,10 +1,11 @@
-//! One candidate for each of several item types in, the one read that finds the items of all of them out, or why there is none. Must not
-//! choose between reads.
+//! One candidate for each of several item types in, the one read that finds the items of all of them out, or why there
+//! is none. Must not choose between reads.
 //!
-//! A Query reads one range of one partition. So all partition keys must have the same text, and the Query reads the longest common prefix
-//! of the sort keys' conditions. Two templates have the same text as far as their literals are equal and their placeholders have the same
-//! form and the same source. The Query may read more than one type's own condition asks for. The surplus is either items of no member,
-//! which are skipped, or items that nobody asked to exclude.
+//! A Query reads one range of one partition. So all partition keys must have the same text, and the Query reads the
+//! longest common prefix of the sort keys' conditions. Two templates have the same text as far as their literals are
+//! equal and their placeholders have the same form and the same source. The Query may read more than one type's own
+//! condition asks for. The surplus is either items of no member, which are skipped, or items that nobody asked to
+//! exclude.
 
 use crate::schema::finds::abstract_type::mismatch::Mismatch;
 use crate::schema::finds::best::Rank;
@@ -29,8 +30,8 @@ pub struct Side<'a> {
     pub candidate: &'a Candidate,
 }
 
-/// A read of several item types. Template positions in its path are 0, because `partition` and `sort` are each the only template of their
-/// key.
+/// A read of several item types. Template positions in its path are 0, because `partition` and `sort` are each the only
+/// template of their key.
 #[derive(Debug)]
 pub struct Shared {
     /// The path.
@@ -61,11 +62,15 @@ pub fn shared_access(sides: &[Side]) -> Result<Shared, Mismatch> {
     let first = sides.first().ok_or(Mismatch::Partitions)?;
     let place = first.candidate.path.index;
     let (partition_key, sort_key) = first.wanted.table.keys_of(place);
-    let partitions =
-        sides.iter().map(|side| partition_of(side, &partition_key.name)).collect::<Option<Vec<_>>>().ok_or(Mismatch::Partitions)?;
+    let partitions = sides
+        .iter()
+        .map(|side| partition_of(side, &partition_key.name))
+        .collect::<Option<Vec<_>>>()
+        .ok_or(Mismatch::Partitions)?;
     let same_partition = partitions.iter().zip(sides).all(|(template, side)| {
         template.parts.len() == partitions[0].parts.len()
-            && (0..template.parts.len()).all(|at| same_part((first, partitions[0]), (side, template), at, partition_key.kind))
+            && (0..template.parts.len())
+                .all(|at| same_part((first, partitions[0]), (side, template), at, partition_key.kind))
     });
     if !same_partition {
         return Err(Mismatch::Partitions);
@@ -75,12 +80,14 @@ pub fn shared_access(sides: &[Side]) -> Result<Shared, Mismatch> {
     common.check_bound(&partitions)?;
     let (access_to_sort, sort) = common.condition(kind)?;
     common.check_order(&partitions, &access_to_sort, kind)?;
-    let bound: Vec<String> = fields(Some(partitions[0]), usize::MAX).chain(common.fields(0)).map(str::to_owned).collect();
+    let bound: Vec<String> =
+        fields(Some(partitions[0]), usize::MAX).chain(common.fields(0)).map(str::to_owned).collect();
     let sort_fields = common.fields(0).count() + usize::from(matches!(access_to_sort, SortAccess::Range { .. }));
     let access = access(first.wanted, first.ask, place, (0, access_to_sort));
     let get = matches!(access, Access::Get { .. });
     let complete = sides.iter().all(|side| side.candidate.complete);
-    let rank = (!get, !complete, Reverse(sort_fields), place.is_some(), !sides.iter().all(|side| side.candidate.covers));
+    let rank =
+        (!get, !complete, Reverse(sort_fields), place.is_some(), !sides.iter().all(|side| side.candidate.covers));
     let mut sparse: Vec<String> = sides.iter().flat_map(|side| side.candidate.sparse.clone()).collect();
     sparse.sort();
     sparse.dedup();
@@ -102,7 +109,9 @@ pub fn shared_access(sides: &[Side]) -> Result<Shared, Mismatch> {
 
 fn partition_of<'a>(side: &Side<'a>, key: &str) -> Option<&'a Template> {
     match &side.candidate.path.access {
-        Access::Get { partition, .. } | Access::Query { partition, .. } => side.wanted.keys.keys.get(key)?.get(*partition),
+        Access::Get { partition, .. } | Access::Query { partition, .. } => {
+            side.wanted.keys.keys.get(key)?.get(*partition)
+        }
         Access::Scan => None,
     }
 }
@@ -119,19 +128,21 @@ fn sort_of(side: &Side) -> SortAccess {
 impl<'a> Common<'a> {
     fn new(sides: &'a [Side<'a>], partitions: &[&Template], key: Option<&str>, kind: KeyType) -> Self {
         let sides: Vec<(&Side, Option<&Template>, usize)> = sides.iter().map(|side| template_of(side, key)).collect();
-        let templates: Option<Vec<(&Side, &Template)>> = sides.iter().map(|(side, template, _)| Some((*side, (*template)?))).collect();
+        let templates: Option<Vec<(&Side, &Template)>> =
+            sides.iter().map(|(side, template, _)| Some((*side, (*template)?))).collect();
         let mut common = Self { whole: 0, rest: String::new(), opens: false, sides };
         let Some([lead, others @ ..]) = templates.as_deref() else { return common };
         let bound = common.sides.iter().map(|(.., parts)| *parts).min().unwrap_or(0);
-        common.whole = (0..bound).take_while(|at| others.iter().all(|other| same_part(*lead, *other, *at, kind))).count();
+        common.whole =
+            (0..bound).take_while(|at| others.iter().all(|other| same_part(*lead, *other, *at, kind))).count();
         if common.whole < bound {
             common.rest = common_literal(templates.iter().flatten().map(|(_, template)| *template), common.whole);
         }
         while !common.ends(lead.1) {
             common.whole -= 1;
         }
-        // If the field is also in the partition key, it has one value in the whole partition. So the prefix need not mark where the value
-        // ends.
+        // If the field is also in the partition key, it has one value in the whole partition. So the prefix need not
+        // mark where the value ends.
         let in_partitions = |field: &str| partitions.iter().all(|template| template.fields().contains(&field));
         common.opens = common.whole < bound
             && lead.1.parts.get(common.whole).and_then(field_of).is_some_and(in_partitions)
@@ -139,8 +150,8 @@ impl<'a> Common<'a> {
         common
     }
 
-    /// Whether the prefix matches no longer value of the last placeholder: a literal or the value's own form ends it, or nothing follows it
-    /// in any key.
+    /// Whether the prefix matches no longer value of the last placeholder: a literal or the value's own form ends it,
+    /// or nothing follows it in any key.
     fn ends(&self, lead: &Template) -> bool {
         let ended = self.whole == 0 || !self.rest.is_empty() || lead.parts.get(self.whole - 1).is_none_or(ends_itself);
         ended || self.are_whole()
@@ -149,7 +160,9 @@ impl<'a> Common<'a> {
     /// Whether all sort keys are bound whole, with the same text.
     fn are_whole(&self) -> bool {
         let whole = |side: &Side| matches!(sort_of(side), SortAccess::Equal { .. });
-        self.sides.iter().all(|(side, template, _)| whole(side) && template.is_some_and(|template| template.parts.len() == self.whole))
+        self.sides.iter().all(|(side, template, _)| {
+            whole(side) && template.is_some_and(|template| template.parts.len() == self.whole)
+        })
     }
 
     /// The sort key templates of the other sides, if they escape the next part differently.
@@ -169,7 +182,8 @@ impl<'a> Common<'a> {
             let used: Vec<&str> = fields(Some(partitions[at]), usize::MAX).chain(self.fields(at)).collect();
             let key = used.iter().filter_map(|field| side.bindings.equal.get(*field));
             let told = self.are_whole() && side.candidate.path.index.is_none() && is_told(side.wanted, key);
-            let mut asked = side.bindings.equal.iter().filter(|(_, bound)| is_there(bound, side.ask) && !may_stay(bound, told));
+            let mut asked =
+                side.bindings.equal.iter().filter(|(_, bound)| is_there(bound, side.ask) && !may_stay(bound, told));
             if let Some((field, _)) = asked.find(|(field, _)| !used.contains(&field.as_str())) {
                 return Err(Mismatch::Bound(field.clone()));
             }
@@ -196,22 +210,32 @@ impl<'a> Common<'a> {
             count => {
                 let mut template = Template { parts };
                 if template.runs_on(count) {
-                    // Keys with other values may begin with this prefix too. This placeholder takes the rest of a key, so that its values
-                    // can be read back.
-                    template.parts.push(Part::Placeholder { field: String::new(), value: ValueType::String, width: None, limits: None });
+                    // Keys with other values may begin with this prefix too. This placeholder takes the rest of a key,
+                    // so that its values can be read back.
+                    template.parts.push(Part::Placeholder {
+                        field: String::new(),
+                        value: ValueType::String,
+                        width: None,
+                        limits: None,
+                    });
                 }
                 (SortAccess::Prefix { template: 0, parts: count }, Some(template))
             }
         })
     }
 
-    /// The range that all sides share: the same range of the same placeholder after the same prefix. `None` if they share none.
+    /// The range that all sides share: the same range of the same placeholder after the same prefix. `None` if they
+    /// share none.
     fn range(&self, range: &Range, kind: KeyType) -> Option<(SortAccess, Option<Template>)> {
         let (first, lead, _) = self.sides.first()?;
         let lead = (*lead)?;
         let is_same = self.sides.iter().all(|(side, template, parts)| {
-            let placeholder = template.and_then(|template| same_form((first, lead), (side, template), self.whole, kind));
-            *parts == self.whole && self.rest.is_empty() && placeholder.is_some() && ranged(side).is_some_and(|(other, _)| other == *range)
+            let placeholder =
+                template.and_then(|template| same_form((first, lead), (side, template), self.whole, kind));
+            *parts == self.whole
+                && self.rest.is_empty()
+                && placeholder.is_some()
+                && ranged(side).is_some_and(|(other, _)| other == *range)
         });
         let templates = || self.sides.iter().filter_map(|(_, template, _)| *template);
         let ends_key = templates().filter(|template| template.parts.len() == self.whole + 1).count();
@@ -251,7 +275,8 @@ impl<'a> Common<'a> {
     }
 }
 
-/// The template of a side's sort key, and how many of its parts are bound. No template if the key may have any of several.
+/// The template of a side's sort key, and how many of its parts are bound. No template if the key may have any of
+/// several.
 fn template_of<'a>(side: &'a Side<'a>, key: Option<&str>) -> (&'a Side<'a>, Option<&'a Template>, usize) {
     let templates = key.and_then(|key| side.wanted.keys.keys.get(key)).map(Vec::as_slice).unwrap_or_default();
     let at = |position: usize| templates.get(position);
@@ -306,7 +331,12 @@ fn differ_in_escapes(left: (&Side, &Template), right: (&Side, &Template), at: us
 }
 
 /// The fields of both templates at a position, if equal values give equal text there.
-fn same_form<'t>(left: (&Side, &'t Template), right: (&Side, &'t Template), at: usize, kind: KeyType) -> Option<(&'t str, &'t str)> {
+fn same_form<'t>(
+    left: (&Side, &'t Template),
+    right: (&Side, &'t Template),
+    at: usize,
+    kind: KeyType,
+) -> Option<(&'t str, &'t str)> {
     use ValueType as V;
     let (
         Part::Placeholder { field: a, value: left_value, width: left_width, .. },
@@ -326,7 +356,11 @@ fn same_form<'t>(left: (&Side, &'t Template), right: (&Side, &'t Template), at: 
         // A text key writes every instant in the same form, whatever form its attribute has.
         (V::DateTime(a), V::DateTime(b)) => kind == KeyType::S || a == b,
         (V::Enum(a), V::Enum(b)) => a.stored == b.stored,
-        (V::Date, V::Date) | (V::Boolean, V::Boolean) | (V::Float, V::Float) | (V::Decimal, V::Decimal) | (V::Binary, V::Binary) => true,
+        (V::Date, V::Date)
+        | (V::Boolean, V::Boolean)
+        | (V::Float, V::Float)
+        | (V::Decimal, V::Decimal)
+        | (V::Binary, V::Binary) => true,
         _ => false,
     };
     (same && left_width == right_width).then_some((a, b))

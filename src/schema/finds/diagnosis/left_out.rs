@@ -1,4 +1,5 @@
-//! An unserved combination in, a finding out that lists the paths which serve it only by leaving out a binding. Must not choose paths.
+//! An unserved combination in, a finding out that lists the paths which serve it only by leaving out a binding. Must
+//! not choose paths.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -16,8 +17,8 @@ struct Partial {
     left: Vec<String>,
 }
 
-/// Reports the paths and what each leaves out. `None` if there is no path, or if a path leaves out a field that the author bound and no key
-/// holds.
+/// Reports the paths and what each leaves out. `None` if there is no path, or if a path leaves out a field that the
+/// author bound and no key holds.
 pub fn report(given: &PathInputs, miss: &Miss, findings: &mut Findings) -> Option<()> {
     let wanted = given.wanted;
     let partials = partials(given, miss);
@@ -31,11 +32,17 @@ pub fn report(given: &PathInputs, miss: &Miss, findings: &mut Findings) -> Optio
         names => format!(" with {}", list(&names.iter().map(String::as_str).collect::<Vec<_>>())),
     };
     let asked: Vec<String> = asked(given, miss).map(|(field, bound)| said(wanted, field, bound)).collect();
-    let message =
-        format!("no key or index of `{}` uses every binding of `{}`{when}: {}", wanted.target.item, wanted.coordinate(), asked.join(", "));
+    let message = format!(
+        "no key or index of `{}` uses every binding of `{}`{when}: {}",
+        wanted.target.item,
+        wanted.coordinate(),
+        asked.join(", ")
+    );
     let paths: Vec<String> = partials.iter().map(|partial| partial.to_string()).collect();
     let advice = match named(given, &partials) {
-        Some(field) => format!("add an index that has them all, or write `where: {{ {field}: null }}` if `{field}` should not be bound"),
+        Some(field) => format!(
+            "add an index that has them all, or write `where: {{ {field}: null }}` if `{field}` should not be bound"
+        ),
         None => "add an index that has them all, or use `filter:`".to_owned(),
     };
     findings.error(rules::KF0431, &wanted.directive.span, message, Some(format!("{}; {advice}", paths.join("; "))));
@@ -82,7 +89,8 @@ fn partial(given: &PathInputs, ask: &Ask, candidate: &Candidate) -> Partial {
 impl std::fmt::Display for Partial {
     /// ``the table by `boardId` leaves out `listId` ``
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names = |fields: &[String]| list(&fields.iter().filter_map(|field| field.split(':').next()).collect::<Vec<_>>());
+        let names =
+            |fields: &[String]| list(&fields.iter().filter_map(|field| field.split(':').next()).collect::<Vec<_>>());
         match self.used.as_slice() {
             [] => write!(f, "{} leaves out {}", self.place, names(&self.left)),
             used => write!(f, "{} by {} leaves out {}", self.place, names(used), names(&self.left)),

@@ -1,4 +1,5 @@
-//! Combinations that no key or index serves in, findings out that say why and list the candidates. Must not choose paths.
+//! Combinations that no key or index serves in, findings out that say why and list the candidates. Must not choose
+//! paths.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -22,7 +23,9 @@ pub fn report(given: &PathInputs, optional: &[String], misses: &[Miss], findings
         return undiscriminated(given.wanted, path.index, findings);
     }
     let unfiltered = PathInputs { filter: None, ..*given };
-    if given.filter.is_some() && keys.iter().all(|miss| best(&unfiltered, &miss.when, miss.order.field.as_deref()).is_some()) {
+    if given.filter.is_some()
+        && keys.iter().all(|miss| best(&unfiltered, &miss.when, miss.order.field.as_deref()).is_some())
+    {
         return not_projected(given, &unfiltered, first, findings);
     }
     let mut whens: Vec<&Vec<String>> = Vec::new();
@@ -48,16 +51,24 @@ fn no_order(given: &PathInputs, miss: &Miss, findings: &mut Findings) {
     let wanted = given.wanted;
     let field = miss.order.field.as_deref().unwrap_or_default();
     let when = if miss.when.is_empty() { String::new() } else { format!(" with {}", named(&miss.when)) };
-    let message = format!("no key or index of `{}` that `{}` can read{when} sorts by `{field}`", wanted.target.item, wanted.coordinate());
+    let message = format!(
+        "no key or index of `{}` that `{}` can read{when} sorts by `{field}`",
+        wanted.target.item,
+        wanted.coordinate()
+    );
     findings.error(rules::KF0413, &miss.order.span, message, Some(keys_of(given.wanted)));
 }
 
 /// Reports that an index holds too little to tell the type's items from others.
 pub fn undiscriminated(wanted: &FindContext, index: Option<usize>, findings: &mut Findings) {
     let (name, item) = (wanted.place_name(index), &wanted.target.item);
-    let message = format!("the index `{name}` does not hold the constants that distinguish items of `{item}` from others");
+    let message =
+        format!("the index `{name}` does not hold the constants that distinguish items of `{item}` from others");
     let constants: Vec<&str> = wanted.keys.constants.iter().map(|(attribute, _)| attribute.as_str()).collect();
-    let help = format!("include {} in the index's projection, or return a list: a list leaves out items of other types", list(&constants));
+    let help = format!(
+        "include {} in the index's projection, or return a list: a list leaves out items of other types",
+        list(&constants)
+    );
     findings.error(rules::KF0430, &wanted.directive.span, message, Some(help));
 }
 
@@ -67,27 +78,40 @@ fn not_projected(given: &PathInputs, unfiltered: &PathInputs, miss: &Miss, findi
     let (partition, sort) = wanted.table.keys_of(place);
     let attributes = given.filter.map(|filter| filter.attributes()).unwrap_or_default();
     let is_key = |name: &str| partition.name == name || sort.is_some_and(|sort| sort.name == name);
-    let bad: Vec<&str> = attributes.into_iter().filter(|name| is_key(name) || !wanted.table.holds(place, name)).collect();
+    let bad: Vec<&str> =
+        attributes.into_iter().filter(|name| is_key(name) || !wanted.table.holds(place, name)).collect();
     let keyed = bad.iter().any(|name| is_key(name));
     let message = match keyed {
         true => {
-            format!("the filter reads {}, a key attribute of `{}`, which DynamoDB does not allow", list(&bad), wanted.place_name(place))
+            format!(
+                "the filter reads {}, a key attribute of `{}`, which DynamoDB does not allow",
+                list(&bad),
+                wanted.place_name(place)
+            )
         }
-        false => format!("the filter reads {}, but the index `{}` does not hold it", list(&bad), wanted.place_name(place)),
+        false => {
+            format!("the filter reads {}, but the index `{}` does not hold it", list(&bad), wanted.place_name(place))
+        }
     };
     let help = match keyed {
         true => "bind it by an argument or in `where:`",
         false => "include it in the index's projection, or filter by attributes that the index holds",
     };
-    let place = wanted.directive.filter.as_ref().map_or_else(|| wanted.directive.span.clone(), |filter| filter.span.clone());
+    let place =
+        wanted.directive.filter.as_ref().map_or_else(|| wanted.directive.span.clone(), |filter| filter.span.clone());
     findings.error(rules::KF0426, &place, message, Some(help.into()));
 }
 
 /// No combination is served at all.
 fn no_key(given: &PathInputs, findings: &mut Findings) {
     let wanted = given.wanted;
-    let bound: Vec<&str> =
-        given.bindings.equal.iter().filter(|(_, bound)| bound.need == Need::Always).map(|(name, _)| name.as_str()).collect();
+    let bound: Vec<&str> = given
+        .bindings
+        .equal
+        .iter()
+        .filter(|(_, bound)| bound.need == Need::Always)
+        .map(|(name, _)| name.as_str())
+        .collect();
     let ranged = given.bindings.ranges.keys().map(String::as_str);
     let asked: Vec<&str> = bound.iter().copied().chain(ranged).collect();
     let strange: Vec<&str> = asked.iter().copied().filter(|field| !wanted.in_keys(field)).collect();
@@ -104,7 +128,11 @@ fn no_key(given: &PathInputs, findings: &mut Findings) {
     };
     let argument = wanted.field.arguments.iter().find(|argument| {
         strange.iter().any(|field| {
-            given.bindings.equal.get(*field).is_some_and(|bound| bound.arguments.iter().any(|name| argument.name == name.as_str()))
+            given
+                .bindings
+                .equal
+                .get(*field)
+                .is_some_and(|bound| bound.arguments.iter().any(|name| argument.name == name.as_str()))
         })
     });
     let place = argument.map_or_else(|| wanted.directive.span.clone(), |argument| span::of(argument.name.location()));
@@ -118,25 +146,36 @@ fn of_id(given: &PathInputs) -> String {
     if !there || given.bindings.equal.contains_key("id") || given.bindings.uses_parent("id") {
         return String::new();
     }
-    format!("`{}.id` binds `{}.id` only if you write `where: {{ id: \"{{id}}\" }}`; ", wanted.parent, wanted.target.item)
+    format!(
+        "`{}.id` binds `{}.id` only if you write `where: {{ id: \"{{id}}\" }}`; ",
+        wanted.parent, wanted.target.item
+    )
 }
 
 /// Some combinations are served, and others are not.
 fn no_combination(given: &PathInputs, optional: &[String], whens: &[&Vec<String>], findings: &mut Findings) {
     let wanted = given.wanted;
     // If everything is served with an argument and nothing without it, it is not optional after all.
-    let needed = optional.iter().find(|name| whens.iter().all(|when| !when.contains(name)) && whens.len() == 1 << (optional.len() - 1));
-    let describe =
-        |when: &[String]| if when.is_empty() { "without its optional arguments".to_owned() } else { format!("with {}", named(when)) };
+    let needed = optional
+        .iter()
+        .find(|name| whens.iter().all(|when| !when.contains(name)) && whens.len() == 1 << (optional.len() - 1));
+    let describe = |when: &[String]| {
+        if when.is_empty() { "without its optional arguments".to_owned() } else { format!("with {}", named(when)) }
+    };
     let (place, message, help) = match needed {
         Some(name) => {
             let place = wanted.argument(name).map(|argument| span::of(argument.name.location())).unwrap_or_default();
-            let message = format!("no key or index of `{}` serves `{}` without `{name}`", wanted.target.item, wanted.coordinate());
+            let message = format!(
+                "no key or index of `{}` serves `{}` without `{name}`",
+                wanted.target.item,
+                wanted.coordinate()
+            );
             (place, message, format!("make `{name}` non-null; {}", keys_of(given.wanted)))
         }
         None => {
             let first = whens.first().map(|when| describe(when)).unwrap_or_default();
-            let message = format!("no key or index of `{}` serves `{}` {first}", wanted.target.item, wanted.coordinate());
+            let message =
+                format!("no key or index of `{}` serves `{}` {first}", wanted.target.item, wanted.coordinate());
             (wanted.directive.span.clone(), message, keys_of(given.wanted))
         }
     };
@@ -165,7 +204,11 @@ pub fn keys_of(wanted: &FindContext) -> String {
                 Some(sort) => fields(&sort.name)?,
                 None => "nothing".to_owned(),
             };
-            Some(if then == "nothing" { format!("{name} needs {by}") } else { format!("{name} needs {by}, then {then}") })
+            Some(if then == "nothing" {
+                format!("{name} needs {by}")
+            } else {
+                format!("{name} needs {by}, then {then}")
+            })
         })
         .collect();
     described.join("; ")

@@ -1,8 +1,9 @@
-//! A find in, a finding out if it wants a list or an order, but its paths bind the key of a single item. Must not choose paths.
+//! A find in, a finding out if it wants a list or an order, but its paths bind the key of a single item. Must not
+//! choose paths.
 //!
-//! A list whose whole primary key is bound holds at most one item, whatever the table holds. Nobody means that: most likely a name binds
-//! something that its author did not think of. Two cases are fine: a list argument, which gives several keys, and optional arguments
-//! that narrow a list to one item.
+//! A list whose whole primary key is bound holds at most one item, whatever the table holds. Nobody means that: most
+//! likely a name binds something that its author did not think of. Two cases are fine: a list argument, which gives
+//! several keys, and optional arguments that narrow a list to one item.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -24,9 +25,13 @@ pub fn check(wanted: &FindContext, bindings: &Bindings, paths: &[AccessPath], fi
     false
 }
 
-/// Whether an order can decide which item a field gives; a finding if it asks for one, but the whole key of one item is bound.
+/// Whether an order can decide which item a field gives; a finding if it asks for one, but the whole key of one item is
+/// bound.
 pub fn check_order(wanted: &FindContext, bindings: &Bindings, paths: &[AccessPath], findings: &mut Findings) -> bool {
-    let by_argument = ["orderBy", "order"].into_iter().filter(|name| is_paging(name, bindings)).find_map(|name| wanted.argument(name));
+    let by_argument = ["orderBy", "order"]
+        .into_iter()
+        .filter(|name| is_paging(name, bindings))
+        .find_map(|name| wanted.argument(name));
     let directive = &wanted.directive;
     let place = match (&directive.order_by, by_argument) {
         (Some(written), _) => &written.span,
@@ -39,7 +44,12 @@ pub fn check_order(wanted: &FindContext, bindings: &Bindings, paths: &[AccessPat
     }
     let item = &wanted.target.item;
     let message = format!("`{}` finds one `{item}` by its whole key, so an order has no effect", wanted.coordinate());
-    findings.error(rules::KF0410, place, message, Some("leave it out; a relation that reaches several items has an order".into()));
+    findings.error(
+        rules::KF0410,
+        place,
+        message,
+        Some("leave it out; a relation that reaches several items has an order".into()),
+    );
     false
 }
 
@@ -48,9 +58,14 @@ pub fn refuse(wanted: &FindContext, bindings: &Bindings, in_key: &dyn Fn(&str) -
     let item = &wanted.target.item;
     let bound: Vec<(&String, &Binding)> = bindings.equal.iter().filter(|(field, _)| in_key(field)).collect();
     let said: Vec<String> = bound.iter().map(|(field, bound)| said(wanted, field, bound)).collect();
-    let message = format!("`{}` is a list, but its bindings give the whole key of one `{item}`: {}", wanted.coordinate(), said.join(", "));
+    let message = format!(
+        "`{}` is a list, but its bindings give the whole key of one `{item}`: {}",
+        wanted.coordinate(),
+        said.join(", ")
+    );
     let by_name = bound.iter().find(|(_, bound)| bound.need != Need::Always);
-    let less = by_name.map(|(field, _)| format!(", or bind less: `where: {{ {field}: null }}` if `{field}` should not be bound"));
+    let less = by_name
+        .map(|(field, _)| format!(", or bind less: `where: {{ {field}: null }}` if `{field}` should not be bound"));
     let help = format!("return one `{item}`, or take a list as an argument{}", less.unwrap_or_default());
     findings.error(rules::KF0432, &wanted.directive.span, message, Some(help));
 }

@@ -1,9 +1,10 @@
 //! An access path and its order in, a warning out if keys sort differently from values. Must not choose paths.
 //!
-//! With `{name}#{id}`, compare the keys `Ann#1` and `Ann Lee#2`. After `Ann`, the first goes on with `#` and the second with a space, which
-//! sorts before `#`. So the key of `Ann Lee` comes first, although the value `Ann` does. This happens only if one value begins another that
-//! goes on with a character not above the separator. The checker does not know which characters values hold. It assumes that an `ID` holds
-//! none below `-` and a `String` none below the space, unless a `@constraint` says more.
+//! With `{name}#{id}`, compare the keys `Ann#1` and `Ann Lee#2`. After `Ann`, the first goes on with `#` and the second
+//! with a space, which sorts before `#`. So the key of `Ann Lee` comes first, although the value `Ann` does. This
+//! happens only if one value begins another that goes on with a character not above the separator. The checker does not
+//! know which characters values hold. It assumes that an `ID` holds none below `-` and a `String` none below the space,
+//! unless a `@constraint` says more.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -29,7 +30,8 @@ pub fn check(wanted: &FindContext, path: &AccessPath, order: &Order, findings: &
     let message = format!(
         "keys do not always sort as `{field}` does: `{separator}` follows it in the key, so two values sort wrongly if the longer continues the shorter with a character up to `{separator}` ({example})"
     );
-    let mut help = format!("end the sort key of an index with it: `{{{field}}}`; the keys of an index need not be unique");
+    let mut help =
+        format!("end the sort key of an index with it: `{{{field}}}`; the keys of an index need not be unique");
     if !matches!(declared.value, ValueType::Enum(_)) {
         help.push_str(&format!("; or exclude such characters with `@constraint(pattern: …)` on `{field}`"));
     }
@@ -55,13 +57,15 @@ fn separator(wanted: &FindContext, path: &AccessPath, field: &str) -> Option<cha
 /// Whether one value of the field may begin another that goes on with a character up to the separator.
 fn is_doubtful(declared: &Declared, separator: char) -> bool {
     let constraint = declared.rules.constraint.as_ref();
-    let of_one_length = constraint
-        .is_some_and(|rule| rule.format == Some(Format::Uuid) || (rule.max_length.is_some() && rule.min_length == rule.max_length));
+    let of_one_length = constraint.is_some_and(|rule| {
+        rule.format == Some(Format::Uuid) || (rule.max_length.is_some() && rule.min_length == rule.max_length)
+    });
     let lowest = match &declared.value {
         ValueType::Enum(values) => {
             let texts = || values.stored.values();
             let goes_on = |text: &String, longer: &String| longer.strip_prefix(text.as_str())?.chars().next();
-            return texts().any(|text| texts().filter_map(|longer| goes_on(text, longer)).any(|next| next <= separator));
+            return texts()
+                .any(|text| texts().filter_map(|longer| goes_on(text, longer)).any(|next| next <= separator));
         }
         _ if of_one_length => return false,
         ValueType::Id => '-',

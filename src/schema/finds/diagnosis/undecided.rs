@@ -1,10 +1,13 @@
-//! The ways to read a find's items in; out: findings where a bare name decides unseen which items they are. Must not choose paths.
+//! The ways to read a find's items in; out: findings where a bare name decides unseen which items they are. Must not
+//! choose paths.
 //!
-//! An access path may ignore a bare name (rule 7), so paths of one find can find different items. In two cases, the author must say in
-//! `where:` which items are meant:
+//! An access path may ignore a bare name (rule 7), so paths of one find can find different items. In two cases, the
+//! author must say in `where:` which items are meant:
 //!
-//! - A way that uses all that the chosen one uses also uses a part of the parent's own key. The items of one parent, or those of several?
-//! - Another way uses other names, or leaves out other items, and is no worse. Nobody should have to know which of them is preferred.
+//! - A way that uses all that the chosen one uses also uses a part of the parent's own key. The items of one parent, or
+//!   those of several?
+//! - Another way uses other names, or leaves out other items, and is no worse. Nobody should have to know which of them
+//!   is preferred.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -54,8 +57,8 @@ pub fn attempts(bindings: &Bindings, path: &AccessPath) -> (BareNames, BareNames
     }
 }
 
-/// Whether the names decide which items a path finds; a finding if not. The path is the best of the ways that serve. The narrower ones are
-/// those that there would be if the parts of the parent's key were bound.
+/// Whether the names decide which items a path finds; a finding if not. The path is the best of the ways that serve.
+/// The narrower ones are those that there would be if the parts of the parent's key were bound.
 pub fn check_path(
     (wanted, bindings): (&FindContext, &Bindings),
     path: &AccessPath,
@@ -82,7 +85,8 @@ fn is_told(wanted: &FindContext, path: &AccessPath) -> bool {
 
 /// Whether a path binds the whole primary key.
 fn is_whole(wanted: &FindContext, path: &AccessPath) -> bool {
-    path.index.is_none() && wanted.keys.primary_fields(wanted.table).iter().all(|field| path.bindings.contains_key(*field))
+    path.index.is_none()
+        && wanted.keys.primary_fields(wanted.table).iter().all(|field| path.bindings.contains_key(*field))
 }
 
 /// The best way, and another that finds other items although the rules of the language prefer neither.
@@ -111,10 +115,13 @@ struct IgnoredParts {
 impl IgnoredParts {
     /// The parts that a way uses in addition to all that the path uses.
     fn new((wanted, bindings): (&FindContext, &Bindings), path: &AccessPath, narrower: &[Way]) -> Option<Self> {
-        let narrower = || narrower.iter().filter(|way| path.bindings.keys().all(|field| way.path.bindings.contains_key(field)));
-        let more = narrower().flat_map(|way| way.path.bindings.keys()).filter(|field| !path.bindings.contains_key(*field));
-        let is_part =
-            |field: &&String| bindings.equal.get(*field).is_some_and(|bound| bound.need == Need::Free && wanted.is_key_part(bound));
+        let narrower =
+            || narrower.iter().filter(|way| path.bindings.keys().all(|field| way.path.bindings.contains_key(field)));
+        let more =
+            narrower().flat_map(|way| way.path.bindings.keys()).filter(|field| !path.bindings.contains_key(*field));
+        let is_part = |field: &&String| {
+            bindings.equal.get(*field).is_some_and(|bound| bound.need == Need::Free && wanted.is_key_part(bound))
+        };
         let parts: IndexSet<String> = more.filter(is_part).cloned().collect();
         let whole = narrower().any(|way| is_whole(wanted, &way.path));
         // Bound by its only part, a relation of a type to itself would find the parent itself, which nobody means.
@@ -139,22 +146,31 @@ impl IgnoredParts {
         let open = each(&|_| "null".to_owned());
         let help = match self.lone {
             false => format!("write {bound} to find those of the `{parent}`, or {open} to find all of them"),
-            true => format!("write {open} to find all of them; {bound} finds at most one `{item}`, so return one with it"),
+            true => {
+                format!("write {open} to find all of them; {bound} finds at most one `{item}`, so return one with it")
+            }
         };
         findings.error(rules::KF0436, &wanted.directive.span, message, Some(help));
     }
 }
 
 /// Reports two ways of which the schema does not say which is meant.
-pub fn report_tie<'w>((wanted, bindings): (&FindContext, &Bindings), (one, other): (&'w Way, &'w Way), findings: &mut Findings) {
-    let place = |way: &Way| way.path.index.map_or_else(|| "the table".to_owned(), |_| format!("`{}`", wanted.place_name(way.path.index)));
+pub fn report_tie<'w>(
+    (wanted, bindings): (&FindContext, &Bindings),
+    (one, other): (&'w Way, &'w Way),
+    findings: &mut Findings,
+) {
+    let place = |way: &Way| {
+        way.path.index.map_or_else(|| "the table".to_owned(), |_| format!("`{}`", wanted.place_name(way.path.index)))
+    };
     let bound = |way: &Way| {
         let fields = way.path.bindings.keys().filter_map(|field| Some(said(wanted, field, bindings.equal.get(field)?)));
         fields.collect::<Vec<_>>().join(", ")
     };
     let lacking = |way: &Way| list(&way.sparse.iter().map(String::as_str).collect::<Vec<_>>());
-    let more =
-        |way: &'w Way, than: &Way| way.path.bindings.keys().filter(|field| !than.path.bindings.contains_key(*field)).collect::<Vec<_>>();
+    let more = |way: &'w Way, than: &Way| {
+        way.path.bindings.keys().filter(|field| !than.path.bindings.contains_key(*field)).collect::<Vec<_>>()
+    };
     let differing = [more(one, other), more(other, one)].concat();
     let of = |way: &Way| match differing.is_empty() {
         true => format!("{} has only those with {}", place(way), lacking(way)),

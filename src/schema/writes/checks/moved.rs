@@ -1,7 +1,9 @@
-//! The actions of a field in; out: what an item loses that the field moves, and why an item with a `@unique` field cannot be moved.
+//! The actions of a field in; out: what an item loses that the field moves, and why an item with a `@unique` field
+//! cannot be moved.
 //!
-//! A field moves an item if it finds one, puts another of the same type, and deletes one. The put copies what its names and `set:` say. So
-//! everything else of the old item is gone, although the caller only wanted another key. Without the delete, the field copies an item.
+//! A field moves an item if it finds one, puts another of the same type, and deletes one. The put copies what its names
+//! and `set:` say. So everything else of the old item is gone, although the caller only wanted another key. Without the
+//! delete, the field copies an item.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -14,20 +16,30 @@ use crate::schema::writes::acting::Writing;
 use crate::schema::writes::directive::ActionDirective;
 
 /// Whether a put that copies the found item can succeed; findings for what it loses, and if it cannot.
-pub fn check(writing: &Writing, find: Option<&Find>, actions: &[(Action, &ActionDirective)], findings: &mut Findings) -> bool {
+pub fn check(
+    writing: &Writing,
+    find: Option<&Find>,
+    actions: &[(Action, &ActionDirective)],
+    findings: &mut Findings,
+) -> bool {
     let Some(find) = find else { return true };
     let Some(record) = writing.draft.records.get(&find.item) else { return true };
     let mut of_type = actions.iter().filter(|(action, _)| action.item == find.item && action.at.is_none());
     let is_deleted = of_type.clone().any(|(action, _)| matches!(action.kind, ActionKind::Delete { .. }));
     let put = of_type.find(|(action, _)| matches!(action.kind, ActionKind::Put { .. }));
-    let Some((action, directive)) = put.filter(|(action, _)| is_deleted || copies(action, &find.item)) else { return true };
+    let Some((action, directive)) = put.filter(|(action, _)| is_deleted || copies(action, &find.item)) else {
+        return true;
+    };
     let replaces = matches!(action.kind, ActionKind::Put { replace: true });
     // A put that replaces the found item itself may keep its values.
     if let Some(field) = reserved(action, record).filter(|_| is_deleted || !replaces) {
         let item = &find.item;
-        let message =
-            format!("this copies `{item}.{field}`, which is `@unique` and reserved for the copied `{item}`: it is always CONFLICT");
-        let help = format!("give the new `{item}` another value of `{field}`; Keyfold cannot move an item and keep such a value");
+        let message = format!(
+            "this copies `{item}.{field}`, which is `@unique` and reserved for the copied `{item}`: it is always CONFLICT"
+        );
+        let help = format!(
+            "give the new `{item}` another value of `{field}`; Keyfold cannot move an item and keep such a value"
+        );
         findings.error(rules::KF0723, &directive.span, message, Some(help));
         return false;
     }
@@ -72,15 +84,19 @@ fn warn(item: &str, record: &StoredFields, (action, directive): (&Action, &Actio
     };
     // A version begins anew, and a unique value is reserved for the old item.
     let may_copy = |declared: &Declared| !(declared.rules.version || declared.rules.unique);
-    let lost: Vec<(&str, bool)> = record.iter().filter(lost).map(|(name, declared)| (name.as_str(), may_copy(declared))).collect();
+    let lost: Vec<(&str, bool)> =
+        record.iter().filter(lost).map(|(name, declared)| (name.as_str(), may_copy(declared))).collect();
     let names: Vec<&str> = lost.iter().map(|(name, _)| *name).collect();
     let unknown = "the attributes that the schema does not know";
     let message = match names.is_empty() {
         true => format!("this move of a `{item}` loses {unknown}"),
         false => format!("this move of a `{item}` loses {}, and {unknown}", list(&names)),
     };
-    let copied: Vec<String> =
-        lost.iter().filter(|(_, may_copy)| *may_copy).map(|(name, _)| format!("{name}: \"{{{item}.{name}}}\"")).collect();
+    let copied: Vec<String> = lost
+        .iter()
+        .filter(|(_, may_copy)| *may_copy)
+        .map(|(name, _)| format!("{name}: \"{{{item}.{name}}}\""))
+        .collect();
     let help = match copied.is_empty() {
         true => "declare as a field what other programs store and the move has to keep".to_owned(),
         false => format!("copy what it has to keep: `set: {{ {} }}`, and say null for the rest", copied.join(", ")),

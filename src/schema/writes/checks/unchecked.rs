@@ -1,8 +1,9 @@
-//! A checked action in; out: a warning for each `@constraint` that nothing checks on its write. Must not know how the others are checked.
+//! A checked action in; out: a warning for each `@constraint` that nothing checks on its write. Must not know how the
+//! others are checked.
 //!
-//! The gateway checks every value that it knows. DynamoDB checks the bounds of a number that an expression copies, or adds to a known
-//! amount. Three kinds of values remain: any other copy in an expression, a sum of two attributes, and the fields of an embedded object
-//! that an argument brings as a whole.
+//! The gateway checks every value that it knows. DynamoDB checks the bounds of a number that an expression copies, or
+//! adds to a known amount. Three kinds of values remain: any other copy in an expression, a sum of two attributes, and
+//! the fields of an embedded object that an argument brings as a whole.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -29,17 +30,26 @@ use apollo_compiler::schema::ExtendedType;
 const MAX_DEPTH: usize = 8;
 
 /// Warns of fields that the expression sets to a value that nothing checks.
-pub fn warn_of_expression(acting: &Acting, update: &Update, (written, changes): (&At<String>, &[Change]), findings: &mut Findings) {
+pub fn warn_of_expression(
+    acting: &Acting,
+    update: &Update,
+    (written, changes): (&At<String>, &[Change]),
+    findings: &mut Findings,
+) {
     let names = acting.names();
     // Mistakes in the condition are reported where it is read.
-    let condition = acting.directive.condition.as_ref().and_then(|written| Condition::parse(&written.value, &names).ok());
+    let condition =
+        acting.directive.condition.as_ref().and_then(|written| Condition::parse(&written.value, &names).ok());
     let in_condition: Vec<&str> = condition.iter().flat_map(Condition::attributes).collect();
     for (target, value) in &update.set {
-        let (Some(field), Some(change)) = (Field::at(&names, target), changes.iter().find(|change| change.path == *target)) else {
+        let (Some(field), Some(change)) =
+            (Field::at(&names, target), changes.iter().find(|change| change.path == *target))
+        else {
             continue;
         };
         let Some(constraint) = &field.declared.rules.constraint else { continue };
-        let checked = ConstrainedField { names: &names, in_condition: &in_condition, target, field: &field, constraint };
+        let checked =
+            ConstrainedField { names: &names, in_condition: &in_condition, target, field: &field, constraint };
         let place = span::within(acting.writing.draft.text, &written.span, &change.span);
         let mut copied = Vec::new();
         checked.copied(value, true, &mut copied);
@@ -50,7 +60,8 @@ pub fn warn_of_expression(acting: &Acting, update: &Update, (written, changes): 
             findings.warning(rules::KF0814, &place, message, Some(help));
         } else if !checked.sum(value) {
             let message = format!("nothing checks the `@constraint` of `{coordinate}` for this sum");
-            let help = "add one attribute and one argument or literal, which Keyfold can check, or add a condition to `if:`";
+            let help =
+                "add one attribute and one argument or literal, which Keyfold can check, or add a condition to `if:`";
             findings.warning(rules::KF0814, &place, message, Some(help.into()));
         }
     }
@@ -104,7 +115,8 @@ fn of_object(acting: &Acting, (input, embedded): (&str, &str), depth: usize, fin
             continue;
         }
         let place = field.directives.get("constraint").map_or_else(|| span::of(field.name.location()), named);
-        let message = format!("nothing checks the `@constraint` of `{embedded}.{name}` when a mutation writes a whole `{input}`");
+        let message =
+            format!("nothing checks the `@constraint` of `{embedded}.{name}` when a mutation writes a whole `{input}`");
         let help = format!("put the same `@constraint` on `{input}.{name}`");
         findings.warning(rules::KF0814, &place, message, Some(help));
     }
@@ -126,7 +138,9 @@ impl<'a> Field<'a> {
             let Segment::Attribute(attribute) = segment else { continue };
             let (field, declared) = match found {
                 None => names.record.iter().find(|(field, _)| names.attribute(field).as_ref() == Some(attribute))?,
-                Some(outer) => names.embedded(&outer.value)?.iter().find(|(_, declared)| declared.attribute == *attribute)?,
+                Some(outer) => {
+                    names.embedded(&outer.value)?.iter().find(|(_, declared)| declared.attribute == *attribute)?
+                }
             };
             name = if name.is_empty() { field.clone() } else { format!("{name}.{field}") };
             found = Some(declared);
@@ -153,12 +167,13 @@ impl ConstrainedField<'_> {
         matches!(path.segments.first(), Some(Segment::Attribute(name)) if self.in_condition.contains(&name.as_str()))
     }
 
-    /// Whether a condition checks the value, if it is a sum. The call's own condition checks the sum or difference of an attribute and a
-    /// known amount. Any other sum is checked if the author's condition names all its attributes.
+    /// Whether a condition checks the value, if it is a sum. The call's own condition checks the sum or difference of
+    /// an attribute and a known amount. Any other sum is checked if the author's condition names all its attributes.
     fn sum(&self, value: &SetValue) -> bool {
         let mut authors = true;
         value.operands(&mut |operand| authors &= matches!(operand, Operand::Path(path) if self.in_condition(path)));
-        let known = |value: &SetValue| matches!(value, SetValue::Operand(operand) if !matches!(operand, Operand::Path(_)));
+        let known =
+            |value: &SetValue| matches!(value, SetValue::Operand(operand) if !matches!(operand, Operand::Path(_)));
         let attribute = |value: &SetValue| match value {
             SetValue::Operand(Operand::Path(_)) => true,
             SetValue::IfNotExists(_, otherwise) => known(otherwise),
@@ -172,12 +187,16 @@ impl ConstrainedField<'_> {
         }
     }
 
-    /// Collects the fields that are copied unchecked. A number that is the `whole` value is checked by a condition of the call.
+    /// Collects the fields that are copied unchecked. A number that is the `whole` value is checked by a condition of
+    /// the call.
     fn copied(&self, value: &SetValue, whole: bool, fields: &mut Vec<String>) {
         let mut see = |path: &Path| {
             let source = Field::at(self.names, path);
             let same = source.as_ref().and_then(|source| source.declared.rules.constraint.as_ref());
-            if path != self.target && !self.in_condition(path) && !same.is_some_and(|same| implies(same, self.constraint)) {
+            if path != self.target
+                && !self.in_condition(path)
+                && !same.is_some_and(|same| implies(same, self.constraint))
+            {
                 fields.extend(source.map(|source| source.name));
             }
         };

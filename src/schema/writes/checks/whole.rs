@@ -1,5 +1,5 @@
-//! The actions of a field together in; out: what the field gives back. Also checks that every argument is used and that no item is written
-//! twice. Must not change the actions.
+//! The actions of a field together in; out: what the field gives back. Also checks that every argument is used and that
+//! no item is written twice. Must not change the actions.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -21,12 +21,22 @@ use crate::schema::writes::directive::{ActionDirective, Verb};
 const MAX_DEPTH: usize = 4;
 
 /// What the field gives back; `None` on a mistake.
-pub fn returns(writing: &Writing, find: Option<&Find>, actions: &[Action], findings: &mut Findings) -> Option<WriteReturns> {
+pub fn returns(
+    writing: &Writing,
+    find: Option<&Find>,
+    actions: &[Action],
+    findings: &mut Findings,
+) -> Option<WriteReturns> {
     let ty = &writing.field.ty;
     let inner = ty.inner_named_type().as_str();
     let place = span::of(writing.field.name.location());
     let is_many = |action: &Action| matches!(action.target, WriteTarget::Read { many: true, .. });
-    let of_type = || actions.iter().enumerate().filter(|(_, action)| action.item == inner && !matches!(action.kind, ActionKind::Check));
+    let of_type = || {
+        actions
+            .iter()
+            .enumerate()
+            .filter(|(_, action)| action.item == inner && !matches!(action.kind, ActionKind::Check))
+    };
     let refuse = |findings: &mut Findings, message: String, help: String| {
         findings.error(rules::KF0717, &place, message, Some(help));
         None
@@ -36,7 +46,11 @@ pub fn returns(writing: &Writing, find: Option<&Find>, actions: &[Action], findi
     }
     if writing.draft.kind(inner) != Some(&Kind::Item) || ty.is_list() && ty.item_type().is_list() {
         let message = format!("`{}` of type `{ty}` is not a type that a mutation can return", writing.coordinate());
-        return refuse(findings, message, "return an item that the mutation writes, a list of such items, or `Boolean!`".into());
+        return refuse(
+            findings,
+            message,
+            "return an item that the mutation writes, a list of such items, or `Boolean!`".into(),
+        );
     }
     let first = of_type().next();
     match (ty.is_list(), first) {
@@ -63,8 +77,10 @@ pub fn check_arguments(writing: &Writing, used: &[String], findings: &mut Findin
     let mut sound = true;
     for argument in inputs::arguments(writing.field) {
         for idle in idle(writing, &argument, used, MAX_DEPTH) {
-            let message =
-                format!("nothing uses `{}`: it finds nothing, it is not written, and no condition or expression uses it", idle.name);
+            let message = format!(
+                "nothing uses `{}`: it finds nothing, it is not written, and no condition or expression uses it",
+                idle.name
+            );
             let help = "name it after its stored field, or use it in `set:`, `where:`, `if:` or `expression:`";
             findings.error(rules::KF0708, &idle.span, message, Some(help.into()));
             sound = false;
@@ -82,7 +98,10 @@ fn idle<'a>(writing: &Writing<'a>, input: &Input<'a>, used: &[String], depth: us
     if depth == 0 || !used.iter().any(|name| name.starts_with(&within)) {
         return vec![input.clone()];
     }
-    inputs::members(writing.draft.schema, input).iter().flat_map(|member| idle(writing, member, used, depth - 1)).collect()
+    inputs::members(writing.draft.schema, input)
+        .iter()
+        .flat_map(|member| idle(writing, member, used, depth - 1))
+        .collect()
 }
 
 /// The arguments of an action, dotted.
@@ -138,7 +157,10 @@ pub fn check_once(writing: &Writing, actions: &[(Action, &ActionDirective)], fin
                 first.name(),
                 before.item
             );
-            let help = format!("one item is not both a `{}` and a `{}`: leave one out, or use two fields", before.item, action.item);
+            let help = format!(
+                "one item is not both a `{}` and a `{}`: leave one out, or use two fields",
+                before.item, action.item
+            );
             findings.error(rules::KF0716, &directive.span, message, Some(help));
             sound = false;
         } else {
@@ -167,7 +189,11 @@ fn place_of(writing: &Writing, action: &Action) -> Option<(usize, Vec<TextPart>)
     for key in writing.draft.tables.get(keys.table)?.primary_key() {
         let source = |field: &str| sources.iter().find(|(known, _)| known == field).map(|(_, source)| source.clone());
         // The first of several alternatives whose fields have values is the key.
-        let template = keys.keys.get(&key.name)?.iter().find(|template| template.fields().iter().all(|field| source(field).is_some()))?;
+        let template = keys
+            .keys
+            .get(&key.name)?
+            .iter()
+            .find(|template| template.fields().iter().all(|field| source(field).is_some()))?;
         for part in &template.parts {
             texts.push(match part {
                 Part::Literal(literal) => TextPart::Literal(literal.clone()),
@@ -184,7 +210,8 @@ fn place_of(writing: &Writing, action: &Action) -> Option<(usize, Vec<TextPart>)
 fn key_of(writing: &Writing, action: &Action) -> Option<Vec<(String, Source)>> {
     let keys: &ItemKeys = writing.draft.items.get(&action.item)?;
     let table = writing.draft.tables.get(keys.table)?;
-    let fields = table.primary_key().filter_map(|key| keys.keys.get(&key.name)).flatten().flat_map(|template| template.fields());
+    let fields =
+        table.primary_key().filter_map(|key| keys.keys.get(&key.name)).flatten().flat_map(|template| template.fields());
     let mut key: Vec<(String, Source)> = Vec::new();
     for field in fields {
         let source = match &action.target {

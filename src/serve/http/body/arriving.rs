@@ -1,5 +1,5 @@
-//! The bytes of a request's body in, as they arrive; the same bytes without gzip out. Both lengths have the same bound, and the memory of
-//! requests is taken before a byte is kept.
+//! The bytes of a request's body in, as they arrive; the same bytes without gzip out. Both lengths have the same bound,
+//! and the memory of requests is taken before a byte is kept.
 
 use crate::serve::http::status::HttpRefusal;
 use crate::serve::quota::{QuotaExceeded, Share};
@@ -7,7 +7,8 @@ use axum::http::{HeaderMap, header};
 use flate2::write::MultiGzDecoder;
 use std::io::{Error, Result, Write};
 
-/// The memory that unpacking takes besides what comes out, in bytes: the window of 32 KiB, the state, and a buffer of 32 KiB.
+/// The memory that unpacking takes besides what comes out, in bytes: the window of 32 KiB, the state, and a buffer of
+/// 32 KiB.
 const UNPACKING: usize = 80 << 10;
 
 /// How a body is coded.

@@ -1,4 +1,5 @@
-//! The body of a request in, its bytes out: unpacked, within its size, its time and the memory of requests. Must not know its content.
+//! The body of a request in, its bytes out: unpacked, within its size, its time and the memory of requests. Must not
+//! know its content.
 
 use super::arriving::{Arriving, BodyCoding, BufferedBody};
 use crate::serve::admission::parsed_size;
@@ -12,9 +13,14 @@ use tokio::time::{Instant, timeout_at};
 
 /// Reads a body. `memory` grows with it, to the memory of the parsed body.
 ///
-/// If its header says that a body is too long, it is refused before any of it is read. A client that waits for `100 Continue` does not get
-/// it then: hyper sends it when the body is first read.
-pub async fn read(body: Body, coding: BodyCoding, limits: &RequestLimits, memory: Share) -> Result<(Vec<u8>, Share), HttpRefusal> {
+/// If its header says that a body is too long, it is refused before any of it is read. A client that waits for
+/// `100 Continue` does not get it then: hyper sends it when the body is first read.
+pub async fn read(
+    body: Body,
+    coding: BodyCoding,
+    limits: &RequestLimits,
+    memory: Share,
+) -> Result<(Vec<u8>, Share), HttpRefusal> {
     let too_large = |bytes: u64| bytes > limits.body_limit as u64;
     if too_large(body.size_hint().lower()) {
         return Err(HttpRefusal::TooLarge(limits.body_limit));

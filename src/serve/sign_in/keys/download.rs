@@ -1,4 +1,5 @@
-//! An address in, the bytes of what is there out: bounded in size, without following any redirect. Must not know what the bytes mean.
+//! An address in, the bytes of what is there out: bounded in size, without following any redirect. Must not know what
+//! the bytes mean.
 
 use crate::serve::outbound::client::{OutboundClient, outbound_client};
 use axum::body::{Body, Bytes, to_bytes};
@@ -40,12 +41,16 @@ impl Download {
 
     /// Reads what is at an address. The caller bounds the time.
     pub async fn get(&self, url: &Url) -> Result<Bytes, DownloadError> {
-        let request = Request::get(url.as_str()).header(header::ACCEPT, "application/json").header(header::USER_AGENT, "keyfold");
+        let request =
+            Request::get(url.as_str()).header(header::ACCEPT, "application/json").header(header::USER_AGENT, "keyfold");
         let request = request.body(Body::empty()).map_err(|_| DownloadError::Address(url.clone()))?;
-        let answer = self.client.request(request).await.map_err(|error| DownloadError::Unreachable(url.clone(), error))?;
+        let answer =
+            self.client.request(request).await.map_err(|error| DownloadError::Unreachable(url.clone(), error))?;
         if answer.status() != StatusCode::OK {
             return Err(DownloadError::Status(url.clone(), answer.status()));
         }
-        to_bytes(Body::new(answer.into_body()), MAX_BYTES).await.map_err(|error| DownloadError::Body(url.clone(), error))
+        to_bytes(Body::new(answer.into_body()), MAX_BYTES)
+            .await
+            .map_err(|error| DownloadError::Body(url.clone(), error))
     }
 }

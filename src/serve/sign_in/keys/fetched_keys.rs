@@ -1,8 +1,9 @@
 //! Where the keys of an issuer are in; its keys, as fresh as they can be had, out. Must not know tokens.
 //!
-//! The keys are read when the server starts, again and again in the background, and when a token names a key that is not among them.
-//! However many callers want new keys, they are read once, and not again before a pause. While they cannot be read, the last ones stay,
-//! and no caller waits: a caller waits at most once, for the attempt that shows that there are none to have.
+//! The keys are read when the server starts, again and again in the background, and when a token names a key that is
+//! not among them. However many callers want new keys, they are read once, and not again before a pause. While they
+//! cannot be read, the last ones stay, and no caller waits: a caller waits at most once, for the attempt that shows
+//! that there are none to have.
 
 use super::download::Download;
 use super::key_address::KeyAddress;
@@ -79,8 +80,8 @@ impl FetchedKeys {
         self.inner.state().keys.clone()
     }
 
-    /// Waits for new keys, if there may be some: for the attempt that runs, or for a new one. At once if the last attempt failed, or was a
-    /// moment ago. The keys that are there then.
+    /// Waits for new keys, if there may be some: for the attempt that runs, or for a new one. At once if the last
+    /// attempt failed, or was a moment ago. The keys that are there then.
     pub async fn renewed(&self) -> Option<Arc<KeySet>> {
         let waits = {
             let mut state = self.inner.state();
@@ -124,8 +125,14 @@ async fn attempt(inner: Arc<Inner>) {
     state.failed = !matches!(read, Ok(Ok(_)));
     match read {
         Ok(Ok(keys)) => state.keys = Some(Arc::new(keys)),
-        Ok(Err(error)) => tracing::warn!(reason = causes(&error), kept = state.keys.is_some(), "the keys of an issuer could not be read"),
-        Err(_) => tracing::warn!(address = %inner.address, kept = state.keys.is_some(), "the keys of an issuer did not arrive in time"),
+        Ok(Err(error)) => tracing::warn!(
+            reason = causes(&error),
+            kept = state.keys.is_some(),
+            "the keys of an issuer could not be read"
+        ),
+        Err(_) => {
+            tracing::warn!(address = %inner.address, kept = state.keys.is_some(), "the keys of an issuer did not arrive in time")
+        }
     }
     drop(state);
     inner.ended.send_replace(());
@@ -175,7 +182,8 @@ mod tests {
         let log = LogBuffer::default();
         let subscriber = log.subscriber();
         let logging = tracing::subscriber::set_default(subscriber);
-        let keys = FetchedKeys::start(KeyAddress::key_set(&url).unwrap(), Download::new().unwrap(), RefreshPace::default());
+        let keys =
+            FetchedKeys::start(KeyAddress::key_set(&url).unwrap(), Download::new().unwrap(), RefreshPace::default());
         assert!(keys.renewed().await.is_none());
         drop(logging);
         let text = log.text();

@@ -1,4 +1,5 @@
-//! Where the keys of an issuer are in, its keys out (OpenID Connect Discovery 1.0 section 4). Must not know when they are read.
+//! Where the keys of an issuer are in, its keys out (OpenID Connect Discovery 1.0 section 4). Must not know when they
+//! are read.
 
 use super::download::{Download, DownloadError};
 use super::key_set::{KeySet, KeySetError};
@@ -83,7 +84,8 @@ impl KeyAddress {
             Self::KeySet(url) => url.clone(),
             Self::Discovery { issuer, metadata } => {
                 let text = download.get(metadata).await?;
-                let found: Metadata = serde_json::from_slice(&text).map_err(|error| KeyAddressError::Metadata(metadata.clone(), error))?;
+                let found: Metadata = serde_json::from_slice(&text)
+                    .map_err(|error| KeyAddressError::Metadata(metadata.clone(), error))?;
                 if found.issuer != *issuer {
                     return Err(KeyAddressError::OtherIssuer(metadata.clone(), found.issuer));
                 }
@@ -137,7 +139,13 @@ mod tests {
         for good in ["https://a.example/x", "http://localhost:1/", "http://127.0.0.1/", "http://[::1]/"] {
             assert!(protected(good), "{good}");
         }
-        for bad in ["http://a.example/", "http://10.0.0.1/", "http://localhost.evil.example/", "file:///etc/keys", "ftp://localhost/"] {
+        for bad in [
+            "http://a.example/",
+            "http://10.0.0.1/",
+            "http://localhost.evil.example/",
+            "file:///etc/keys",
+            "ftp://localhost/",
+        ] {
             assert!(!protected(bad), "{bad}");
         }
     }

@@ -1,8 +1,8 @@
-//! A JSON Web Key Set or a secret in; whether one of its keys signed a token out (RFC 7517, RFC 7518). ring does the arithmetic. Must not
-//! know where keys come from.
+//! A JSON Web Key Set or a secret in; whether one of its keys signed a token out (RFC 7517, RFC 7518). ring does the
+//! arithmetic. Must not know where keys come from.
 //!
-//! A key has a type, and the type says which algorithms it may be used with. So the public half of an RSA key can never be taken for the
-//! secret of an HMAC, whatever a token says.
+//! A key has a type, and the type says which algorithms it may be used with. So the public half of an RSA key can never
+//! be taken for the secret of an HMAC, whatever a token says.
 
 use crate::serve::sign_in::token::unchecked::{Algorithm, UncheckedToken};
 use base64::Engine;
@@ -80,16 +80,22 @@ struct Jwk {
 }
 
 impl KeySet {
-    /// The keys of a JSON Web Key Set. Keys that this server cannot use are left out, and so are secrets: a published key is none.
+    /// The keys of a JSON Web Key Set. Keys that this server cannot use are left out, and so are secrets: a published
+    /// key is none.
     pub fn of_json(text: &[u8]) -> Result<Self, KeySetError> {
         #[derive(Deserialize)]
         struct Set {
             keys: Vec<Value>,
         }
         let set: Set = serde_json::from_slice(text).map_err(|_| KeySetError::NoSet)?;
-        let mut keys: Vec<Key> = set.keys.into_iter().filter_map(|key| usable(serde_json::from_value(key).ok()?)).collect();
+        let mut keys: Vec<Key> =
+            set.keys.into_iter().filter_map(|key| usable(serde_json::from_value(key).ok()?)).collect();
         if let Some(left_out) = keys.len().checked_sub(MAX_KEYS).filter(|more| *more > 0) {
-            tracing::warn!(kept = MAX_KEYS, left_out, "a key set has too many keys: tokens of its last ones are refused");
+            tracing::warn!(
+                kept = MAX_KEYS,
+                left_out,
+                "a key set has too many keys: tokens of its last ones are refused"
+            );
             keys.truncate(MAX_KEYS);
         }
         if keys.is_empty() { Err(KeySetError::NoKey) } else { Ok(Self { keys }) }
@@ -101,8 +107,8 @@ impl KeySet {
         Self { keys: vec![Key { id: None, only: None, material }] }
     }
 
-    /// Looks for the key of a token, and checks the signature with it. A key fits if its type fits the algorithm and its id the token's; a
-    /// key without an id fits any, and a token without an id any key.
+    /// Looks for the key of a token, and checks the signature with it. A key fits if its type fits the algorithm and
+    /// its id the token's; a key without an id fits any, and a token without an id any key.
     pub fn check(&self, token: &UncheckedToken<'_>) -> KeyVerdict {
         let mut verdict = KeyVerdict::NoKey;
         let fits_id = |key: &&Key| key.id.is_none() || token.key.is_none() || key.id == token.key;
@@ -131,12 +137,12 @@ impl Material {
             other => {
                 return match (self, other) {
                     (Self::Secret(key), Algorithm::HS256) => Some(hmac::verify(key, message, signature)),
-                    (Self::P256(point), Algorithm::ES256) => {
-                        Some(UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_FIXED, point).verify(message, signature))
-                    }
-                    (Self::P384(point), Algorithm::ES384) => {
-                        Some(UnparsedPublicKey::new(&signature::ECDSA_P384_SHA384_FIXED, point).verify(message, signature))
-                    }
+                    (Self::P256(point), Algorithm::ES256) => Some(
+                        UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_FIXED, point).verify(message, signature),
+                    ),
+                    (Self::P384(point), Algorithm::ES384) => Some(
+                        UnparsedPublicKey::new(&signature::ECDSA_P384_SHA384_FIXED, point).verify(message, signature),
+                    ),
                     (Self::Ed25519(point), Algorithm::EdDSA) => {
                         Some(UnparsedPublicKey::new(&signature::ED25519, point).verify(message, signature))
                     }
@@ -219,12 +225,21 @@ mod tests {
 
     #[test]
     fn keys_for_something_else_are_left_out() {
-        for good in [json!({}), json!({"use": "sig"}), json!({"key_ops": ["verify"]}), json!({"alg": "EdDSA", "kid": "a", "nbf": 1.5})] {
+        for good in [
+            json!({}),
+            json!({"use": "sig"}),
+            json!({"key_ops": ["verify"]}),
+            json!({"alg": "EdDSA", "kid": "a", "nbf": 1.5}),
+        ] {
             assert_eq!(count(json!([ed25519(good)])), 1);
         }
-        for other in
-            [json!({"use": "enc"}), json!({"key_ops": ["encrypt"]}), json!({"alg": "RSA-OAEP"}), json!({"kid": 1}), json!({"x": "AA"})]
-        {
+        for other in [
+            json!({"use": "enc"}),
+            json!({"key_ops": ["encrypt"]}),
+            json!({"alg": "RSA-OAEP"}),
+            json!({"kid": 1}),
+            json!({"x": "AA"}),
+        ] {
             assert_eq!(count(json!([ed25519(other)])), 0);
         }
         let secret = json!({"kty": "oct", "k": "c2VjcmV0"});

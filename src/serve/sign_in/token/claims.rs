@@ -1,4 +1,5 @@
-//! The claims of a token in; whether they are of this issuer, for this server and for this moment out. Must not know keys.
+//! The claims of a token in; whether they are of this issuer, for this server and for this moment out. Must not know
+//! keys.
 
 use crate::serve::sign_in::fault::SignInFault;
 use serde_json::{Map, Value};
@@ -6,8 +7,8 @@ use serde_json::{Map, Value};
 /// How far the clocks of an issuer and of this server may differ, in seconds.
 pub const LEEWAY: i64 = 60;
 
-/// Checks for whom and for when a token is. `now` is in seconds since 1970, and so is the result: the time at which the token stops being
-/// valid, with the leeway.
+/// Checks for whom and for when a token is. `now` is in seconds since 1970, and so is the result: the time at which the
+/// token stops being valid, with the leeway.
 pub fn check(claims: &Map<String, Value>, audiences: &[String], now: i64) -> Result<i64, SignInFault> {
     if !is_for(claims, audiences)? {
         return Err(SignInFault::Audience);
@@ -25,13 +26,14 @@ pub fn check(claims: &Map<String, Value>, audiences: &[String], now: i64) -> Res
     }
 }
 
-/// The issuer that a token names. Only this claim is read before the signature is checked, because it says whose key to check with.
+/// The issuer that a token names. Only this claim is read before the signature is checked, because it says whose key to
+/// check with.
 pub fn issuer(claims: &Map<String, Value>) -> Result<&str, SignInFault> {
     claims.get("iss").and_then(Value::as_str).ok_or(SignInFault::Claim("iss"))
 }
 
-/// Whether a token is for one of these audiences (RFC 7519 section 4.1.3). The access tokens of Cognito have no `aud`: there, `client_id`
-/// names the app (Amazon Cognito developer guide, "Understanding the access token").
+/// Whether a token is for one of these audiences (RFC 7519 section 4.1.3). The access tokens of Cognito have no `aud`:
+/// there, `client_id` names the app (Amazon Cognito developer guide, "Understanding the access token").
 fn is_for(claims: &Map<String, Value>, audiences: &[String]) -> Result<bool, SignInFault> {
     let is_ours = |name: &str| audiences.iter().any(|audience| audience == name);
     let wrong = || SignInFault::Claim("aud");
@@ -89,7 +91,8 @@ mod tests {
 
     #[test]
     fn times_that_are_no_times_are_refused() {
-        for wrong in [json!("absent"), json!("1900000000"), json!(null), json!(-1), json!([1_900_000_000]), json!(true)] {
+        for wrong in [json!("absent"), json!("1900000000"), json!(null), json!(-1), json!([1_900_000_000]), json!(true)]
+        {
             assert_eq!(checked(json!({"exp": wrong})), Err(SignInFault::Claim("exp")));
         }
         let huge: Value = serde_json::from_str("{\"exp\":1e400}").unwrap();
@@ -114,7 +117,8 @@ mod tests {
 
     #[test]
     fn an_access_token_of_cognito_names_its_app() {
-        let cognito = |id: &str, token_use: &str| checked(json!({"aud": "absent", "client_id": id, "token_use": token_use}));
+        let cognito =
+            |id: &str, token_use: &str| checked(json!({"aud": "absent", "client_id": id, "token_use": token_use}));
         assert!(cognito("api", "access").is_ok());
         assert_eq!(cognito("x", "access"), Err(SignInFault::Audience));
         assert_eq!(cognito("api", "id"), Err(SignInFault::Claim("aud")));

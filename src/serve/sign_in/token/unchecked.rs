@@ -1,5 +1,5 @@
-//! The text of a JSON Web Token in, its parts out (RFC 7515 section 5.2, RFC 7519 section 7.2). Nothing of it is true before its signature
-//! is checked. Must not know keys or issuers.
+//! The text of a JSON Web Token in, its parts out (RFC 7515 section 5.2, RFC 7519 section 7.2). Nothing of it is true
+//! before its signature is checked. Must not know keys or issuers.
 
 use crate::serve::sign_in::fault::{SignInFault, quoted};
 use base64::Engine;
@@ -41,8 +41,8 @@ pub struct UncheckedToken<'t> {
     pub claims: Map<String, Value>,
 }
 
-/// The members of a header that this server reads. It never uses a key that a token brings along or names by an address: `jwk`, `jku`,
-/// `x5c`, `x5u`.
+/// The members of a header that this server reads. It never uses a key that a token brings along or names by an
+/// address: `jwk`, `jku`, `x5c`, `x5u`.
 #[derive(Deserialize)]
 struct Header {
     alg: String,
@@ -71,13 +71,16 @@ impl Algorithm {
 }
 
 impl<'t> UncheckedToken<'t> {
-    /// Reads a token. The text is refused if it is too long, if it is no signed token, or if its header wants what this server does not do.
+    /// Reads a token. The text is refused if it is too long, if it is no signed token, or if its header wants what this
+    /// server does not do.
     pub fn read(text: &'t str) -> Result<Self, SignInFault> {
         if text.len() > MAX_LENGTH {
             return Err(SignInFault::TooLong(MAX_LENGTH));
         }
-        let parts = text.rsplit_once('.').and_then(|(message, signature)| Some((message, message.split_once('.')?, signature)));
-        let (message, (header, claims), signature) = parts.ok_or(SignInFault::Unreadable("it has fewer than three parts"))?;
+        let parts =
+            text.rsplit_once('.').and_then(|(message, signature)| Some((message, message.split_once('.')?, signature)));
+        let (message, (header, claims), signature) =
+            parts.ok_or(SignInFault::Unreadable("it has fewer than three parts"))?;
         let header: Header = serde_json::from_slice(&decoded(header, "its header is not in base64url")?)
             .map_err(|_| SignInFault::Unreadable("its header is not a JSON object with \"alg\""))?;
         if header.crit.is_some() {
@@ -88,7 +91,8 @@ impl<'t> UncheckedToken<'t> {
         }
         let algorithm = Algorithm::of_name(&header.alg).ok_or_else(|| SignInFault::Algorithm(quoted(&header.alg)))?;
         let claims = decoded(claims, "its claims are not in base64url")?;
-        let claims = serde_json::from_slice(&claims).map_err(|_| SignInFault::Unreadable("its claims are not a JSON object"))?;
+        let claims =
+            serde_json::from_slice(&claims).map_err(|_| SignInFault::Unreadable("its claims are not a JSON object"))?;
         let signature = decoded(signature, "its signature is not in base64url")?;
         Ok(Self { message, signature, algorithm, key: header.kid, claims })
     }
@@ -98,8 +102,8 @@ fn decoded(text: &str, trouble: &'static str) -> Result<Vec<u8>, SignInFault> {
     URL_SAFE_NO_PAD.decode(text).map_err(|_| SignInFault::Unreadable(trouble))
 }
 
-/// Whether a type is that of an access token or an unspecified one (RFC 7519 section 5.1, RFC 9068 section 2.1). Case and the prefix
-/// `application/` do not count (RFC 7515 section 4.1.9).
+/// Whether a type is that of an access token or an unspecified one (RFC 7519 section 5.1, RFC 9068 section 2.1). Case
+/// and the prefix `application/` do not count (RFC 7515 section 4.1.9).
 fn is_accepted(typ: &str) -> bool {
     let typ = typ.to_ascii_lowercase();
     matches!(typ.strip_prefix("application/").unwrap_or(&typ), "jwt" | "at+jwt")
@@ -117,9 +121,15 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_token_are_read() {
-        let text = token(&json!({"alg": "ES256", "kid": "k", "typ": "at+JWT", "x5t": "a"}), r#"{"sub":"ann","exp":12345678901}"#);
+        let text = token(
+            &json!({"alg": "ES256", "kid": "k", "typ": "at+JWT", "x5t": "a"}),
+            r#"{"sub":"ann","exp":12345678901}"#,
+        );
         let token = UncheckedToken::read(&text).unwrap();
-        assert_eq!((token.algorithm, token.key.as_deref(), &*token.signature), (Algorithm::ES256, Some("k"), &b"sig"[..]));
+        assert_eq!(
+            (token.algorithm, token.key.as_deref(), &*token.signature),
+            (Algorithm::ES256, Some("k"), &b"sig"[..])
+        );
         assert_eq!(Value::Object(token.claims), json!({"sub": "ann", "exp": 12_345_678_901_u64}));
         assert!(text.starts_with(token.message) && text.len() == token.message.len() + 5);
     }
@@ -128,13 +138,28 @@ mod tests {
     fn what_is_no_token_is_refused() {
         let good = token(&json!({"alg": "RS256"}), "{}");
         assert!(UncheckedToken::read(&good).is_ok());
-        for text in
-            ["", ".", "..", "...", "a.b.c", "a.b", &format!("{good}.a"), &format!("a.{good}"), &format!("{good}="), &format!("{good} ")]
-        {
+        for text in [
+            "",
+            ".",
+            "..",
+            "...",
+            "a.b.c",
+            "a.b",
+            &format!("{good}.a"),
+            &format!("a.{good}"),
+            &format!("{good}="),
+            &format!("{good} "),
+        ] {
             assert!(matches!(UncheckedToken::read(text), Err(SignInFault::Unreadable(_))), "{text}");
         }
         for claims in ["", "[]", "1", "{", "{} {}"] {
-            assert!(matches!(UncheckedToken::read(&token(&json!({"alg": "RS256"}), claims)), Err(SignInFault::Unreadable(_))), "{claims}");
+            assert!(
+                matches!(
+                    UncheckedToken::read(&token(&json!({"alg": "RS256"}), claims)),
+                    Err(SignInFault::Unreadable(_))
+                ),
+                "{claims}"
+            );
         }
         assert_eq!(UncheckedToken::read(&"a".repeat(MAX_LENGTH + 1)).unwrap_err(), SignInFault::TooLong(MAX_LENGTH));
     }
@@ -151,7 +176,9 @@ mod tests {
         for typ in ["dpop+jwt", "logout+jwt", "JOSE", "application/application/jwt", ""] {
             assert_eq!(fault(json!({"alg": "RS256", "typ": typ})), SignInFault::Type(typ.into()));
         }
-        for unreadable in [json!({}), json!([]), json!({"alg": 1}), json!({"alg": "RS256", "kid": 1}), json!({"alg": null})] {
+        for unreadable in
+            [json!({}), json!([]), json!({"alg": 1}), json!({"alg": "RS256", "kid": 1}), json!({"alg": null})]
+        {
             assert!(matches!(fault(unreadable), SignInFault::Unreadable(_)));
         }
     }

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 /// How long a lease may stay as it is before another copy takes it.
 pub const LAPSE: Duration = Duration::from_secs(3);
-/// How often leases are renewed and looked at. A shard whose reader dies has another one after [`LAPSE`] and this twice: within 5 seconds.
+/// How often leases are renewed and looked at. A shard whose reader dies has another one after [`LAPSE`] and this
+/// twice: within 5 seconds.
 pub const RENEW: Duration = Duration::from_secs(1);
 /// How long the reader of a shard may be silent on the bus, on which it says every second that it reads.
 pub const SILENCE: Duration = Duration::from_secs(5);
@@ -29,7 +30,8 @@ pub struct Lease {
     pub owner: Option<Arc<str>>,
     /// How often the lease was taken. Who has a lower number is no longer the reader.
     pub fence: u64,
-    /// How often it was renewed. A number that stays says that its owner is gone, whatever the clocks of the copies say.
+    /// How often it was renewed. A number that stays says that its owner is gone, whatever the clocks of the copies
+    /// say.
     pub beat: u64,
 }
 
@@ -46,7 +48,12 @@ pub trait LeaseTable: Send + Sync {
     fn read<'a>(&'a self, shards: &'a [ShardName]) -> BoxFuture<'a, Result<Vec<Option<Lease>>, TableError>>;
 
     /// Writes a lease if the present one is as it was seen. False if it is not, and nothing is written.
-    fn replace<'a>(&'a self, shard: &'a ShardName, seen: Option<&'a Lease>, lease: &'a Lease) -> BoxFuture<'a, Result<bool, TableError>>;
+    fn replace<'a>(
+        &'a self,
+        shard: &'a ShardName,
+        seen: Option<&'a Lease>,
+        lease: &'a Lease,
+    ) -> BoxFuture<'a, Result<bool, TableError>>;
 }
 
 /// A lease as a copy sees it.
@@ -70,7 +77,8 @@ impl SeenLease {
     }
 }
 
-/// The shards that a copy should take: those that nobody reads, or else one of a copy that has at least two more than it.
+/// The shards that a copy should take: those that nobody reads, or else one of a copy that has at least two more than
+/// it.
 pub fn to_take<'a>(me: &str, leases: &'a [SeenLease]) -> Vec<&'a SeenLease> {
     let free: Vec<&SeenLease> = leases.iter().filter(|seen| seen.reader().is_none()).collect();
     if !free.is_empty() {
@@ -93,7 +101,12 @@ mod tests {
     fn seen(shard: &str, owner: Option<&str>, unchanged: u64, silent: u64) -> SeenLease {
         let shard = ShardName { table: "t".into(), shard: shard.into() };
         let lease = Lease { owner: owner.map(Into::into), fence: 1, beat: 1 };
-        SeenLease { shard, lease: Some(lease), unchanged: Duration::from_secs(unchanged), silent: Duration::from_secs(silent) }
+        SeenLease {
+            shard,
+            lease: Some(lease),
+            unchanged: Duration::from_secs(unchanged),
+            silent: Duration::from_secs(silent),
+        }
     }
 
     fn taken(me: &str, leases: &[SeenLease]) -> Vec<String> {
@@ -104,8 +117,13 @@ mod tests {
     fn what_nobody_reads_is_taken() {
         let mut never = seen("never", None, 0, 0);
         never.lease = None;
-        let leases =
-            [never, seen("left", None, 0, 0), seen("dead", Some("b"), 3, 0), seen("mute", Some("b"), 0, 5), seen("b", Some("b"), 2, 4)];
+        let leases = [
+            never,
+            seen("left", None, 0, 0),
+            seen("dead", Some("b"), 3, 0),
+            seen("mute", Some("b"), 0, 5),
+            seen("b", Some("b"), 2, 4),
+        ];
         assert_eq!(taken("a", &leases), ["never", "left", "dead", "mute"]);
     }
 
@@ -120,7 +138,8 @@ mod tests {
                 }
             }
         }
-        let mut counts = ["a", "b", "c"].map(|me| leases.iter().filter(|seen| seen.reader().is_some_and(|owner| &**owner == me)).count());
+        let mut counts = ["a", "b", "c"]
+            .map(|me| leases.iter().filter(|seen| seen.reader().is_some_and(|owner| &**owner == me)).count());
         counts.sort_unstable();
         assert_eq!(counts, [2, 2, 3]);
     }

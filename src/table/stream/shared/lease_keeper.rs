@@ -11,7 +11,8 @@ use tokio::time::{Instant, timeout};
 
 /// How long the calls of one round may take.
 const ROUND_LIMIT: Duration = Duration::from_secs(2);
-/// How long a copy follows a shard of which nobody asks. A reader asks every second, and after 5 seconds if the stream refuses.
+/// How long a copy follows a shard of which nobody asks. A reader asks every second, and after 5 seconds if the stream
+/// refuses.
 const FORGET: Duration = Duration::from_secs(10);
 /// How long the table of leases may not answer before every copy reads for itself.
 const BLIND: Duration = Duration::from_secs(6);
@@ -42,7 +43,14 @@ struct FollowedShard {
 impl LeaseKeeper {
     /// A keeper that follows no shard yet. It notifies `changed` when this copy begins or ceases to read a shard.
     pub fn new(table: Arc<dyn LeaseTable>, me: Arc<str>, changed: Arc<Notify>) -> Self {
-        Self { table, me, shards: Mutex::default(), answered: Mutex::new(Instant::now()), begun: Notify::new(), changed }
+        Self {
+            table,
+            me,
+            shards: Mutex::default(),
+            answered: Mutex::new(Instant::now()),
+            begun: Notify::new(),
+            changed,
+        }
     }
 
     /// Follows a shard. If this copy reads it, gives the lease's number.
@@ -100,10 +108,12 @@ impl LeaseKeeper {
     pub async fn give_back(&self) {
         let held: Vec<(ShardName, Lease)> = {
             let mut shards = self.shards();
-            let held = shards.iter_mut().filter_map(|(shard, followed)| followed.held.take().map(|_| (shard, followed)));
+            let held =
+                shards.iter_mut().filter_map(|(shard, followed)| followed.held.take().map(|_| (shard, followed)));
             held.filter_map(|(shard, followed)| Some((shard.clone(), followed.seen.as_ref()?.0.clone()))).collect()
         };
-        let given = held.iter().map(|(shard, lease)| self.replace(shard, Some(lease), Lease { owner: None, ..lease.clone() }));
+        let given =
+            held.iter().map(|(shard, lease)| self.replace(shard, Some(lease), Lease { owner: None, ..lease.clone() }));
         given.collect::<FuturesUnordered<_>>().collect::<Vec<bool>>().await;
     }
 
@@ -186,7 +196,12 @@ impl LeaseKeeper {
             }
         }
         if is_ours && is_new {
-            tracing::info!(table = &*seen.shard.table, shard = &*seen.shard.shard, fence = fence + 1, "this copy reads a shard");
+            tracing::info!(
+                table = &*seen.shard.table,
+                shard = &*seen.shard.shard,
+                fence = fence + 1,
+                "this copy reads a shard"
+            );
             self.changed.notify_waiters();
         }
     }

@@ -23,8 +23,8 @@ const FENCE: &str = "fence";
 const BEAT: &str = "beat";
 /// When DynamoDB may delete the lease: no shard is read for so long.
 const EXPIRES: &str = "expires";
-/// How long a lease stays in the table. A stream keeps a shard for 24 hours (DynamoDB developer guide, "Change data capture for DynamoDB
-/// Streams").
+/// How long a lease stays in the table. A stream keeps a shard for 24 hours (DynamoDB developer guide, "Change data
+/// capture for DynamoDB Streams").
 const KEPT: Duration = Duration::from_secs(48 * 3_600);
 /// How long a call may take.
 const CALL_LIMIT: Duration = Duration::from_millis(1_500);
@@ -74,10 +74,18 @@ impl LeaseTable for StoredLeases {
         .boxed()
     }
 
-    fn replace<'a>(&'a self, shard: &'a ShardName, seen: Option<&'a Lease>, lease: &'a Lease) -> BoxFuture<'a, Result<bool, TableError>> {
+    fn replace<'a>(
+        &'a self,
+        shard: &'a ShardName,
+        seen: Option<&'a Lease>,
+        lease: &'a Lease,
+    ) -> BoxFuture<'a, Result<bool, TableError>> {
         async move {
-            let call =
-                WriteCall { table: self.table.clone(), action: WriteAction::Put(item(shard, lease)), condition: Some(is_still(seen)) };
+            let call = WriteCall {
+                table: self.table.clone(),
+                action: WriteAction::Put(item(shard, lease)),
+                condition: Some(is_still(seen)),
+            };
             match self.store.write(&call, (Instant::now() + CALL_LIMIT).into()).await {
                 Ok(_) => Ok(true),
                 Err(WriteError::Conditions(_)) => Ok(false),
@@ -93,7 +101,10 @@ impl LeaseTable for StoredLeases {
 fn is_still(seen: Option<&Lease>) -> Expression {
     let (text, values) = match seen {
         None => ("attribute_not_exists(#n0)", Vec::new()),
-        Some(lease) => ("#n1 = :v0 AND #n2 = :v1", vec![(":v0".to_owned(), number(lease.fence)), (":v1".to_owned(), number(lease.beat))]),
+        Some(lease) => (
+            "#n1 = :v0 AND #n2 = :v1",
+            vec![(":v0".to_owned(), number(lease.fence)), (":v1".to_owned(), number(lease.beat))],
+        ),
     };
     let names = match seen {
         None => vec![("#n0", SHARD)],

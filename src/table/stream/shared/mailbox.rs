@@ -1,5 +1,5 @@
-//! Messages about one shard in, in the order in which they came; the message that follows a cursor out. The mailbox is bounded in bytes. If it
-//! drops a message, the reader of the shard sees that records are missing.
+//! Messages about one shard in, in the order in which they came; the message that follows a cursor out. The mailbox is
+//! bounded in bytes. If it drops a message, the reader of the shard sees that records are missing.
 
 use super::message::Message;
 use crate::table::change_source::compare_sequences;
@@ -46,7 +46,8 @@ impl Mailbox {
         self.waiting.push_back(message);
     }
 
-    /// What follows the record with this sequence number; `None` if the reader has had none. Messages that tell nothing new leave.
+    /// What follows the record with this sequence number; `None` if the reader has had none. Messages that tell nothing
+    /// new leave.
     pub fn take(&mut self, after: Option<&str>) -> Heard {
         let Some(after) = after else { return self.take_all() };
         while let Some(front) = self.waiting.front() {
@@ -91,8 +92,9 @@ enum Place {
 /// Where a message is, as seen from a reader that has had the records up to one.
 fn place(message: &Message, had: &str) -> Place {
     let head = &message.head;
-    let is_had =
-        |sequence: &Option<Box<str>>| sequence.as_ref().is_some_and(|sequence| compare_sequences(sequence, had) != Ordering::Greater);
+    let is_had = |sequence: &Option<Box<str>>| {
+        sequence.as_ref().is_some_and(|sequence| compare_sequences(sequence, had) != Ordering::Greater)
+    };
     match (is_had(&head.after), is_had(&head.last)) {
         (_, true) if head.is_end => Place::End,
         (_, true) => Place::Before,
@@ -112,7 +114,8 @@ mod tests {
 
     /// A message with padding behind it.
     fn message(fence: u64, (after, last): (Option<&str>, Option<&str>), is_end: bool, padding: usize) -> Message {
-        let head = MessageHead { shard: "s".into(), fence, after: after.map(Into::into), last: last.map(Into::into), is_end };
+        let head =
+            MessageHead { shard: "s".into(), fence, after: after.map(Into::into), last: last.map(Into::into), is_end };
         let mut bytes = serde_json::to_vec(&head).unwrap();
         bytes.push(b'\n');
         bytes.resize(bytes.len() + padding, b' ');

@@ -113,7 +113,13 @@ impl Message {
             if compare_sequences(&sequence, after) == Ordering::Greater {
                 let position = StreamPosition { shard: shard.clone(), sequence: sequence.into() };
                 let created = created.parse().ok()?;
-                records.push(ChangeRecord { table: table.clone(), position, created, old: image(old), new: image(new) });
+                records.push(ChangeRecord {
+                    table: table.clone(),
+                    position,
+                    created,
+                    old: image(old),
+                    new: image(new),
+                });
             }
         }
         Some(records)
@@ -145,7 +151,8 @@ mod tests {
     use crate::table::data::attribute::{Attribute, Item};
 
     fn record(sequence: u32, text: &str) -> ChangeRecord {
-        let item: Item = [("id", Attribute::S(text.into())), ("bytes", Attribute::B(vec![0, 255]))].into_iter().collect();
+        let item: Item =
+            [("id", Attribute::S(text.into())), ("bytes", Attribute::B(vec![0, 255]))].into_iter().collect();
         let position = StreamPosition { shard: "s 1".into(), sequence: format!("{sequence:05}").into() };
         let old = sequence.is_multiple_of(2).then(|| Arc::new(item.clone()));
         ChangeRecord { table: "t".into(), position, created: -5, old, new: Some(Arc::new(item)) }
@@ -160,7 +167,8 @@ mod tests {
         let records: Vec<ChangeRecord> = (1..20).map(|sequence| record(sequence, "line\n\"quote\" ü")).collect();
         let cursor = Cursor { after: Some("00000".into()), iterator: None };
         for bytes in [1, 1_000, 3_000, 1 << 20] {
-            let messages = ShardRead { shard: "s 1", fence: 7, after: &cursor, records: &records, is_end: true }.messages(bytes);
+            let messages =
+                ShardRead { shard: "s 1", fence: 7, after: &cursor, records: &records, is_end: true }.messages(bytes);
             let messages: Vec<Message> = messages.into_iter().map(|bytes| Message::parse(bytes).unwrap()).collect();
             let mut after: Box<str> = "00000".into();
             let mut all = Vec::new();
@@ -178,7 +186,8 @@ mod tests {
     fn what_a_reader_has_had_is_left_out() {
         let records: Vec<ChangeRecord> = (1..6).map(|sequence| record(sequence, "a")).collect();
         let cursor = Cursor { after: None, iterator: None };
-        let messages = ShardRead { shard: "s 1", fence: 7, after: &cursor, records: &records, is_end: false }.messages(1 << 20);
+        let messages =
+            ShardRead { shard: "s 1", fence: 7, after: &cursor, records: &records, is_end: false }.messages(1 << 20);
         let message = Message::parse(messages[0].clone()).unwrap();
         assert_eq!(read(&message, "00003"), records[3..]);
         assert!(!message.is_empty() && message.head.after.is_none());
@@ -198,7 +207,8 @@ mod tests {
         for bytes in [&b""[..], b"\n", b"{}\n{}", b"{\"shard\":\"a\"}"] {
             assert!(Message::parse(Bytes::copy_from_slice(bytes)).is_none());
         }
-        let cut = b"{\"shard\":\"a\",\"fence\":1,\"after\":null,\"last\":null,\"is_end\":false}\n{\"records\":[{\"sequence";
+        let cut =
+            b"{\"shard\":\"a\",\"fence\":1,\"after\":null,\"last\":null,\"is_end\":false}\n{\"records\":[{\"sequence";
         assert!(Message::parse(Bytes::from_static(cut)).unwrap().records((&"t".into(), &"a".into()), "0").is_none());
     }
 }

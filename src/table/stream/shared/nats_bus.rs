@@ -17,7 +17,8 @@ use tokio::time::timeout;
 const PING: Duration = Duration::from_secs(2);
 /// How long a message waits for its turn to be sent.
 const SEND_LIMIT: Duration = Duration::from_secs(1);
-/// The most messages that wait to be sent, and of each table to be heard. A message has 128 KiB at most, unless one record has more.
+/// The most messages that wait to be sent, and of each table to be heard. A message has 128 KiB at most, unless one
+/// record has more.
 const WAITING: usize = 64;
 /// What a server takes before it has told its own limit (NATS documentation, "Protocol limits": `max_payload`).
 const USUAL_LONGEST: usize = 1 << 20;
@@ -43,8 +44,8 @@ pub enum BusError {
 }
 
 impl NatsBus {
-    /// A bus over these servers. `prefix` begins the subjects of its messages. It goes on trying if no server answers: until one does, the bus
-    /// is down.
+    /// A bus over these servers. `prefix` begins the subjects of its messages. It goes on trying if no server answers:
+    /// until one does, the bus is down.
     pub async fn connect(addresses: &[String], credentials: Option<&Path>, prefix: &str) -> Result<Self, BusError> {
         let parse = |address: &String| {
             let parsed = address.parse::<ServerAddr>();
@@ -55,14 +56,19 @@ impl NatsBus {
             Some(file) => ConnectOptions::with_credentials_file(file).await.map_err(BusError::Credentials)?,
             None => ConnectOptions::new(),
         };
-        let user = servers.iter().find_map(|server| Some((decoded(server.username()?), server.password().map(decoded))));
+        let user =
+            servers.iter().find_map(|server| Some((decoded(server.username()?), server.password().map(decoded))));
         let options = match user {
             Some((user, Some(password))) => options.user_and_password(user, password),
             Some((token, None)) => options.token(token),
             None => options,
         };
-        let names: Arc<str> =
-            servers.iter().map(|server| format!("{}:{}", server.host(), server.port())).collect::<Vec<_>>().join(",").into();
+        let names: Arc<str> = servers
+            .iter()
+            .map(|server| format!("{}:{}", server.host(), server.port()))
+            .collect::<Vec<_>>()
+            .join(",")
+            .into();
         let options = options
             .name("keyfold")
             .no_echo()
@@ -123,12 +129,16 @@ fn decoded(text: &str) -> String {
 fn log(servers: &str, event: &Event) {
     match event {
         Event::Connected => tracing::info!(servers, "the bus is connected"),
-        Event::Disconnected => tracing::warn!(servers, "the bus is away: this copy reads the streams itself until it is back"),
+        Event::Disconnected => {
+            tracing::warn!(servers, "the bus is away: this copy reads the streams itself until it is back")
+        }
         Event::ClientError(error) => {
             tracing::warn!(servers, %error, "the bus cannot be reached: this copy reads the streams itself until it is")
         }
         // Its reader finds out what it has missed.
-        Event::SlowConsumer(_) => tracing::debug!(servers, "messages of the bus were dropped: they come faster than they are read"),
+        Event::SlowConsumer(_) => {
+            tracing::debug!(servers, "messages of the bus were dropped: they come faster than they are read")
+        }
         other => tracing::warn!(servers, event = %other, "the bus has trouble"),
     }
 }

@@ -1,5 +1,6 @@
-//! What the streams of tables answer in; the same answers out, shared between the copies of a gateway. The copy that holds a shard's lease
-//! asks the stream and tells the others; the others hear it, and ask the stream for what they have missed.
+//! What the streams of tables answer in; the same answers out, shared between the copies of a gateway. The copy that
+//! holds a shard's lease asks the stream and tells the others; the others hear it, and ask the stream for what they
+//! have missed.
 
 use super::bus::Bus;
 use super::cursor::Cursor;
@@ -23,8 +24,8 @@ use uuid::Uuid;
 
 /// How long a reader waits for a message before it looks again whether it should read itself.
 const HEAR: Duration = Duration::from_secs(1);
-/// How often, at least, who has had no record of a shard asks the stream itself. Only a record tells its place, and the readers of a shard
-/// together may ask 5 times a second.
+/// How often, at least, who has had no record of a shard asks the stream itself. Only a record tells its place, and the
+/// readers of a shard together may ask 5 times a second.
 const ASK: Duration = Duration::from_secs(10);
 /// How often the reader of a shard says that it reads.
 const SAY: Duration = Duration::from_secs(1);
@@ -242,7 +243,12 @@ impl ChangeSource for SharedSource {
         self.source.shards(table)
     }
 
-    fn iterator<'a>(&'a self, table: &'a str, shard: &'a str, start: &'a ShardStart) -> BoxFuture<'a, Result<String, StreamError>> {
+    fn iterator<'a>(
+        &'a self,
+        table: &'a str,
+        shard: &'a str,
+        start: &'a ShardStart,
+    ) -> BoxFuture<'a, Result<String, StreamError>> {
         async move {
             let name = ShardName { table: table.into(), shard: shard.into() };
             self.shared.listen(&name.table);
@@ -259,7 +265,11 @@ impl ChangeSource for SharedSource {
         .boxed()
     }
 
-    fn records<'a>(&'a self, of: (&'a Arc<str>, &'a Arc<str>), iterator: &'a str) -> BoxFuture<'a, Result<RecordPage, StreamError>> {
+    fn records<'a>(
+        &'a self,
+        of: (&'a Arc<str>, &'a Arc<str>),
+        iterator: &'a str,
+    ) -> BoxFuture<'a, Result<RecordPage, StreamError>> {
         async move {
             let name = ShardName { table: of.0.clone(), shard: of.1.clone() };
             let cursor = Cursor::parse(iterator);
