@@ -166,7 +166,7 @@ impl Bench {
                         max_read_bytes: u64::MAX,
                         work: &Default::default(),
                         lost_races: &Default::default(),
-                        cursor_key: &CursorKey::of_secret(b""),
+                        cursor_key: &CursorKey::from_secret(b""),
                         single_writes: Default::default(),
                         misses: &Default::default(),
                         keyed_locks: &KeyedLocks::default(),

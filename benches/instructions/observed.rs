@@ -41,7 +41,7 @@ pub fn collector() -> String {
 /// Metrics, and traces to the collector that the environment names.
 pub fn telemetry() -> Arc<Telemetry> {
     let metrics = Some(Arc::new(Metrics::new(None).unwrap()));
-    Arc::new(Telemetry { metrics, tracer: Some(Tracer::of_environment().unwrap().unwrap()), slow: None })
+    Arc::new(Telemetry { metrics, tracer: Some(Tracer::from_environment().unwrap().unwrap()), slow: None })
 }
 
 /// What the HTTP layer tells of a request.

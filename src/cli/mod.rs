@@ -89,7 +89,7 @@ impl Cli {
             return Ok((Self::new(&command.get_matches_from(arguments)), ConfigFile::default()));
         };
         let file = ConfigFile::read(path.as_deref().map_or(Path::new(USUAL), Path::new), path.is_some(), &command)?;
-        let settings = file.of_command(&name);
+        let settings = file.for_command(&name);
         let matches = levels::leveled(&command, &name, &settings, arguments).matches(&command, &settings)?;
         settings.run();
         Ok((Self::new(&matches), file))
@@ -113,7 +113,7 @@ impl Cli {
             Command::Export(command) => command.run().await,
             Command::Health(command) => command.run().await,
             Command::Token(command) => command.run(),
-            Command::Config(shown) => shown.run(&command(), |name| file.of_command(name)),
+            Command::Config(shown) => shown.run(&command(), |name| file.for_command(name)),
         }
     }
 }

@@ -52,12 +52,12 @@ pub fn table(model: &Model, of: Option<&str>) -> String {
 fn row(model: &Model, ty: &ObjectType, field: &Field) -> String {
     let own = |action: AuthAction| said(&field.auth, action);
     let (reads, writes) = match &field.kind {
-        FieldKind::Find(find) => (all(own(AuthAction::Read), of_find(model, (ty, find)).into_iter()), String::new()),
+        FieldKind::Find(find) => (all(own(AuthAction::Read), find_reach(model, (ty, find)).into_iter()), String::new()),
         FieldKind::Write(write) => {
             let of_action = |action: &Action| {
                 Some(TypeInReach::new(model.types.get(&action.item)?, action.asks(), claims_of_action(action)))
             };
-            let of_found = write.find.iter().flat_map(|find| of_find(model, (ty, find)));
+            let of_found = write.find.iter().flat_map(|find| find_reach(model, (ty, find)));
             (String::new(), all(own(AuthAction::Write), of_found.chain(write.actions.iter().filter_map(of_action))))
         }
         FieldKind::Nodes(_) => {
@@ -97,7 +97,7 @@ impl TypeInReach {
 }
 
 /// What a find asks of each type on its way.
-fn of_find(model: &Model, (ty, find): (&ObjectType, &Find)) -> Vec<TypeInReach> {
+fn find_reach(model: &Model, (ty, find): (&ObjectType, &Find)) -> Vec<TypeInReach> {
     let bound = match &find.via {
         Via::Keys(paths) => claims(paths.iter().flat_map(|path| &path.bindings)),
         Via::AbstractType(_) | Via::Through(_) => Vec::new(),

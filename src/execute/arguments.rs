@@ -49,7 +49,7 @@ impl<'p> FieldArguments<'p> {
     }
 
     /// The filter and the paging of a read, from its arguments. An argument that is not acceptable is an error.
-    pub fn of_read<'a>(
+    pub fn read_arguments<'a>(
         &'a self,
         context: &'a ExecutionContext<'_>,
         read: &'a Read,

@@ -115,7 +115,7 @@ impl Failure {
     }
 
     /// The failure that callers see for an error of the table. The log has the details.
-    pub fn of_table(error: &TableError) -> Arc<Self> {
+    pub fn from_table(error: &TableError) -> Arc<Self> {
         let (code, message) = match error.kind {
             TableErrorKind::Throttled => (ErrorCode::Throttled, "DynamoDB is throttling requests. Try again later."),
             TableErrorKind::Timeout => (ErrorCode::Timeout, "The table did not answer in time."),
@@ -198,7 +198,7 @@ mod tests {
         let error =
             TableError { kind: TableErrorKind::Unavailable, detail: "it has not answered for 4 seconds".to_owned() };
         let begun = std::time::Instant::now();
-        tracing::subscriber::with_default(subscriber, || (0..1200).for_each(|_| drop(Failure::of_table(&error))));
+        tracing::subscriber::with_default(subscriber, || (0..1200).for_each(|_| drop(Failure::from_table(&error))));
         let most = 2 + usize::try_from(begun.elapsed().as_secs()).unwrap();
         let text = kept.text();
         assert!(text.lines().count() <= most, "{text}");
@@ -214,7 +214,7 @@ mod tests {
         // Another test may have had the line of this second.
         tracing::subscriber::with_default(subscriber, || {
             while text().is_empty() && begun.elapsed().as_secs() < 10 {
-                drop(Failure::of_table(&error));
+                drop(Failure::from_table(&error));
             }
         });
         assert!(text().contains("kind=no such table detail=it is not there"), "{}", text());

@@ -130,7 +130,7 @@ impl Gateway {
         let store = store.into();
         let heavy_work = Arc::<HeavyWork>::default();
         let operations = OperationCache::new(&settings, heavy_work.clone());
-        let cursor_key = CursorKey::of_secret(&settings.cursor_key);
+        let cursor_key = CursorKey::from_secret(&settings.cursor_key);
         let keyed_locks = KeyedLocks::default();
         let calls = CallGate::new(settings.max_calls_in_flight.unwrap_or_else(|| store.usual_calls_in_flight()));
         let limits = ResponseLimits { bytes: settings.max_response_bytes, objects: settings.max_nodes };

@@ -126,14 +126,14 @@ pub fn discriminator(
         let keys = keys(ty)?;
         let table = &model.tables[keys.table];
         let first = |templates: &Vec<Template>| match keys.replicas().filter(|_| is_scan) {
-            Some(_) => templates.iter().map(|template| template.of_number(0)).collect(),
+            Some(_) => templates.iter().map(|template| template.numbered(0)).collect(),
             None => templates.clone(),
         };
         let templates = table
             .primary_key()
             .filter_map(|key| Some((key.name.clone(), keys.keys.get(&key.name).map(first)?)))
             .collect();
-        let rules = if ty.auth.hide() && !unhidden { ty.auth.of(AuthAction::Read) } else { Vec::new() };
+        let rules = if ty.auth.hide() && !unhidden { ty.auth.for_action(AuthAction::Read) } else { Vec::new() };
         let (constants, narrower) = (keys.constants.clone(), keys.narrower.clone());
         Some(TypeMarks { item: ty.name.clone(), key: PrimaryKey::new(table, templates), constants, narrower, rules })
     };

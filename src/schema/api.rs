@@ -29,7 +29,12 @@ pub fn check(schema: &Schema, findings: &mut Findings) {
         if accessible.is_empty() && !fields.is_empty() {
             let message = format!("no field of `{}` is accessible", definition.name());
             let help = "make the type `@inaccessible` as well";
-            findings.error(rules::KF0504, &span::of(definition.name().location()), message, Some(help.into()));
+            findings.error(
+                rules::KF0504,
+                &span::from_location(definition.name().location()),
+                message,
+                Some(help.into()),
+            );
         }
         for field in accessible {
             let inner = field.ty.inner_named_type();
@@ -38,7 +43,7 @@ pub fn check(schema: &Schema, findings: &mut Findings) {
                     format!("`{}.{}` is accessible, but its type `{inner}` is not", definition.name(), field.name);
                 findings.error(
                     rules::KF0504,
-                    &span::of(field.name.location()),
+                    &span::from_location(field.name.location()),
                     message,
                     Some("make the field `@inaccessible` as well".into()),
                 );
@@ -76,7 +81,7 @@ pub fn build(schema: &Schema, findings: &mut Findings) -> Option<Valid<Schema>> 
                 let location =
                     diagnostic.error.location().filter(|location| !is_ours(&partial.sources, Some(*location)));
                 let message = format!("without its inaccessible parts, the schema is not valid: {}", diagnostic.error);
-                findings.error(rules::KF0504, &span::of(location), message, None);
+                findings.error(rules::KF0504, &span::from_location(location), message, None);
             }
             None
         }

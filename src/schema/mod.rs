@@ -147,7 +147,7 @@ fn read_records(draft: &mut SchemaDraft, tables: &[DeclaredTable], findings: &mu
             Some(Kind::Item) => {
                 let Some(directive) = object.directives.get("item") else { continue };
                 // Report only once that there is no table at all.
-                let position = if tableless { None } else { tables::of_item(tables, &name, directive, findings) };
+                let position = if tableless { None } else { tables::item_table(tables, &name, directive, findings) };
                 tableless |= draft.tables.is_empty();
                 let table = position.and_then(|position| Some((draft.tables.get(position)?, position)));
                 let record = types::fields::declare(draft, object, table.map(|(table, _)| table), findings);

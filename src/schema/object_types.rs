@@ -106,7 +106,12 @@ fn watching(
     }
     let Some(directive) = field.directives.get("watch") else {
         let message = format!("`{coordinate}` does not say what it watches");
-        findings.error(rules::KF0901, &span::of(field.name.location()), message, Some("add `@watch`".into()));
+        findings.error(
+            rules::KF0901,
+            &span::from_location(field.name.location()),
+            message,
+            Some("add `@watch`".into()),
+        );
         return None;
     };
     watches::read_watch(draft, type_name, field, directive, findings).map(|watch| FieldKind::Watch(Box::new(watch)))
@@ -147,7 +152,7 @@ fn reading_or_writing(
                 OperationType::Mutation => "add `@put`, `@update` or `@delete`",
                 _ => "add `@find`",
             };
-            let place = span::of(field.name.location());
+            let place = span::from_location(field.name.location());
             findings.error(
                 rules::KF0401,
                 &place,

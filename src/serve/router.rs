@@ -103,7 +103,7 @@ impl Routes {
     }
 
     /// The routes of the metrics, on connections of their own.
-    pub fn of_metrics(&self, metrics: Arc<Metrics>, limits: &SharedLimits) -> Routes {
+    pub fn metrics_routes(&self, metrics: Arc<Metrics>, limits: &SharedLimits) -> Routes {
         Routes {
             router: exposition::router(metrics, self.sources()),
             quotas: Quotas::new(limits),

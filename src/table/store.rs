@@ -77,7 +77,7 @@ impl ClientKind {
     pub const VARIABLE: &str = "KEYFOLD_CLIENT";
 
     /// The client that the environment names.
-    fn of_environment() -> Option<Self> {
+    fn from_environment() -> Option<Self> {
         std::env::var(Self::VARIABLE).ok()?.parse().ok()
     }
 }
@@ -177,7 +177,7 @@ impl TableStore {
         let (retries, health) = (RetryBudget::default(), TableHealth::default());
         Self {
             inner: Arc::new(Inner { sdk, streams, direct, retries, health, embedded }),
-            client: ClientKind::of_environment(),
+            client: ClientKind::from_environment(),
             late_reads: None,
         }
     }

@@ -23,7 +23,7 @@ static CURSORS: LazyLock<Cursors> = LazyLock::new(|| {
         ranges: &[range.clone(), range],
         descending: false,
     };
-    Cursors::new(CursorKey::of_secret(b"a secret for fuzzing"), &list, ATTRIBUTES.map(str::to_owned).into())
+    Cursors::new(CursorKey::from_secret(b"a secret for fuzzing"), &list, ATTRIBUTES.map(str::to_owned).into())
 });
 
 /// Keys made from the input: its parts between commas, as texts, numbers or bytes.
@@ -50,7 +50,7 @@ fn target(input: &[u8]) -> String {
     let text = String::from_utf8_lossy(input);
     let outcome = match CURSORS.decode(&text) {
         Ok(position) => {
-            assert_eq!(CURSORS.of_item(position.range, &position.key), text, "a position has one cursor");
+            assert_eq!(CURSORS.item_cursor(position.range, &position.key), text, "a position has one cursor");
             "a cursor".to_owned()
         }
         Err(refusal) => {
@@ -60,7 +60,7 @@ fn target(input: &[u8]) -> String {
     };
     let item = keys(input);
     for range in 0..2 {
-        let cursor = CURSORS.of_item(range, &item);
+        let cursor = CURSORS.item_cursor(range, &item);
         let position = CURSORS.decode(&cursor).unwrap_or_else(|_| panic!("{cursor} of {item:?}"));
         assert_eq!((position.range, &position.key), (range, &item));
         let at = input.len() % cursor.len();
@@ -79,6 +79,6 @@ fn target(input: &[u8]) -> String {
 
 #[test]
 fn any_cursor_is_refused_or_names_its_position() {
-    let of = |text: &str| CURSORS.of_item(1, &keys(text.as_bytes())).into_bytes();
+    let of = |text: &str| CURSORS.item_cursor(1, &keys(text.as_bytes())).into_bytes();
     run("cursor", target, vec![of("a,1,b,2"), of("Group#g,User#u,,"), of("")]);
 }

@@ -2,7 +2,7 @@
 //! explains it. The sample items of the examples follow their schemas.
 use crate::support;
 use keyfold::execute::caller::Caller;
-use keyfold::execute::key::sharding::of_item;
+use keyfold::execute::key::sharding::item_values;
 use keyfold::execute::request::Request;
 use keyfold::schema;
 use keyfold::schema::diagnostics::diagnostic::{Diagnostic, Severity};
@@ -111,7 +111,7 @@ fn check_keys(model: &Model, keys: &ItemKeys, item: &Item) {
     let fields: Vec<_> = fields.flatten().collect();
     let value = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone());
     let caller = Caller::nobody();
-    let value = of_item(&model.tables[keys.table], keys, &caller, &value);
+    let value = item_values(&model.tables[keys.table], keys, &caller, &value);
     for (attribute, templates) in keys.keys.iter().filter(|(name, _)| matches!(item.get(name), Some(Attribute::S(_)))) {
         let text = templates[0].render(&value).unwrap();
         assert_eq!(

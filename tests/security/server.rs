@@ -62,7 +62,7 @@ impl Server {
         let backend = WhoCalls::default();
         let operations = backend.operations.clone();
         let authenticator =
-            Authenticator::new(issuers, WatchedFile::fixed(ApiKeys::of_json(api_keys.as_bytes()).unwrap()));
+            Authenticator::new(issuers, WatchedFile::fixed(ApiKeys::from_json(api_keys.as_bytes()).unwrap()));
         let mut limits = RequestLimits { body_limit: 64 << 10, ..limits() };
         limits.shared.rate_limit = rate.map(|text| rate_limit::rate(text).unwrap());
         Self { running: start(Parts { authenticator, limits, ..parts(backend) }).await, operations }

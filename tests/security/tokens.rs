@@ -50,13 +50,13 @@ async fn server(keys: &Keys) -> Server {
         only_rs512,
         Signer::Secret(b"a secret that everybody can read".to_vec()).jwk("published"),
     ];
-    let set = KeySet::of_json(json!({ "keys": published }).to_string().as_bytes()).unwrap();
+    let set = KeySet::from_json(json!({ "keys": published }).to_string().as_bytes()).unwrap();
     let issuer = |name: &str, keys: KeySet| Issuer {
         name: name.into(),
         audiences: vec![AUDIENCE.into()],
         keys: IssuerKeys::Fixed(keys),
     };
-    Server::start(vec![issuer(ISSUER, set), issuer(SECRET_ISSUER, KeySet::of_secret(SECRET))], "[]").await
+    Server::start(vec![issuer(ISSUER, set), issuer(SECRET_ISSUER, KeySet::from_secret(SECRET))], "[]").await
 }
 
 fn good() -> Token {

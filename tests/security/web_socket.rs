@@ -15,7 +15,7 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 const BOUND: Duration = Duration::from_secs(60);
 
 async fn server() -> Server {
-    let keys = KeySet::of_json(json!({"keys": [Signer::rsa().jwk("rsa")]}).to_string().as_bytes()).unwrap();
+    let keys = KeySet::from_json(json!({"keys": [Signer::rsa().jwk("rsa")]}).to_string().as_bytes()).unwrap();
     let issuer = Issuer { name: ISSUER.into(), audiences: vec![AUDIENCE.into()], keys: IssuerKeys::Fixed(keys) };
     Server::start(vec![issuer], "[]").await
 }

@@ -12,9 +12,10 @@ mod exceptions;
 #[path = "../support/golden_file.rs"]
 mod golden_file;
 mod modules;
+mod width;
 
 use code::{Code, Function};
-use exceptions::{MANY_PARAMETERS, TYPES_THAT_ARE_NO_NOUNS};
+use exceptions::{MANY_PARAMETERS, TYPES_THAT_ARE_NO_NOUNS, WIDE_LINES};
 use golden_file::{GoldenFile, Section};
 use modules::{Uses, from_root, module_of};
 use std::borrow::Borrow;
@@ -78,8 +79,6 @@ const PARTICIPLES: [&str; 24] = [
     "Asked", "Called", "Captured", "Checked", "Found", "Given", "Held", "Ignored", "Joined", "Kept", "Known", "Loaded",
     "Logged", "Made", "Received", "Returned", "Seen", "Sent", "Settled", "Shown", "Taken", "Told", "Wanted", "Written",
 ];
-/// How many functions are named `of` or `of_…`, which says nothing of what they do. The number only gets smaller.
-const FUNCTIONS_NAMED_OF: usize = 147;
 /// The examples, and the folder of `tests/golden/` with the goldens of their operations.
 const EXAMPLES: [(&str, &str); 5] = [
     ("cycle-items", "cycles"),
@@ -272,10 +271,17 @@ fn participles(files: &[impl Borrow<File>], known: &[(&str, &str)]) -> Vec<Strin
     found
 }
 
-/// Whether a function's name says nothing of what it does.
-fn is_named_of(function: &Function) -> bool {
-    let name = function.name.rsplit("::").next().unwrap_or_default();
-    name == "of" || name.starts_with("of_")
+/// `of` says nothing of what a function does.
+fn functions_named_of(files: &[impl Borrow<File>]) -> Vec<String> {
+    let says_nothing = |function: &&Function| {
+        let name = function.name.rsplit("::").next().unwrap_or_default();
+        name == "of" || name.starts_with("of_")
+    };
+    let found = files.iter().map(Borrow::<File>::borrow).flat_map(|file| {
+        let functions = file.code.functions.iter().filter(says_nothing);
+        functions.map(|function| format!("{}:{}: name `{}` by what it does", file.path, function.line, function.name))
+    });
+    found.collect()
 }
 
 fn type_names(files: &[impl Borrow<File>]) -> Vec<String> {
@@ -387,6 +393,11 @@ fn texts_under(folder: &str) -> Vec<(String, String)> {
     paths_under(folder, "").into_iter().map(|path| (path.clone(), read(&path))).collect()
 }
 
+/// The Rust files of a folder, each a path and a text.
+fn rust_texts_under(folder: &str) -> Vec<(String, String)> {
+    paths_under(folder, ".rs").into_iter().map(|path| (path.clone(), read(&path))).collect()
+}
+
 /// The files of `src/`.
 fn sources() -> &'static [File] {
     static SOURCES: LazyLock<Vec<File>> =
@@ -460,13 +471,13 @@ fn types_are_nouns() {
 
 #[test]
 fn functions_say_what_they_do() {
-    let named_of =
-        product_sources().iter().flat_map(|file| &file.code.functions).filter(|function| is_named_of(function)).count();
-    assert!(
-        named_of <= FUNCTIONS_NAMED_OF,
-        "{named_of} functions are named `of` or `of_…`: name a new one by what it does"
-    );
-    assert_eq!(named_of, FUNCTIONS_NAMED_OF, "there are fewer functions named `of`: lower FUNCTIONS_NAMED_OF");
+    none(functions_named_of(sources()));
+}
+
+#[test]
+fn lines_are_not_wide() {
+    let files: Vec<(String, String)> = ["src", "tests", "benches"].into_iter().flat_map(rust_texts_under).collect();
+    none(width::wide_lines(&files, &WIDE_LINES));
 }
 
 #[test]

@@ -112,7 +112,7 @@ impl ConfigFile {
     }
 
     /// The settings of one command.
-    pub fn of_command(&self, name: &str) -> CommandSettings {
+    pub fn for_command(&self, name: &str) -> CommandSettings {
         let own = |entry: &&ConfigEntry| entry.command.as_deref() == Some(name);
         let general = self.entries.iter().filter(|entry| entry.command.is_none());
         let entries =

@@ -69,7 +69,7 @@ impl KnownValues {
         let templates = self.sharded.iter().filter(|(name, _)| name == attribute);
         templates.filter_map(|(_, template)| Some((template, template.spread()?))).find_map(|(template, spread)| {
             (0..spread.count).find_map(|number| {
-                let fields = template.of_number(number).read(text)?;
+                let fields = template.numbered(number).read(text)?;
                 let named = |part: &Part| match spread_of(part) {
                     Some(_) => Part::Literal("<shard>".into()),
                     None => part.clone(),

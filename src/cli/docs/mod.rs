@@ -52,7 +52,7 @@ impl Docs {
         let loaded = schema_file::load(&self.choice.schema)?;
         let samples = Samples::new(self.sample.as_deref());
         samples.check(&loaded.model.tables)?;
-        let text = of_samples(loaded, samples.directory()).await?;
+        let text = sample_document(loaded, samples.directory()).await?;
         match &self.out {
             Some(file) => std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?,
             None => output::print(&text)?,
@@ -62,7 +62,7 @@ impl Docs {
 }
 
 /// The document of a schema and of the samples in a directory.
-pub async fn of_samples(loaded: LoadedSchema, directory: Option<&Path>) -> Result<String> {
+pub async fn sample_document(loaded: LoadedSchema, directory: Option<&Path>) -> Result<String> {
     let Some(directory) = directory else { return document(loaded, &Records::default(), Caller::nobody()).await };
     let records = Records::read(&loaded.model, directory)?;
     let caller = callers::read(directory)?.first().map(SampleCaller::caller).unwrap_or_default();

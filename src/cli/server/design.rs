@@ -40,7 +40,7 @@ impl SchemaDesign {
         }
         let (model, _) = schema_file::parse(&self.schema, &text).map_err(|mistakes| anyhow!(mistakes.render(false)))?;
         let loaded = LoadedSchema { text: text.clone(), model };
-        let document: Arc<str> = timeout(BOUND, docs::of_samples(loaded, self.samples.as_deref())).await??.into();
+        let document: Arc<str> = timeout(BOUND, docs::sample_document(loaded, self.samples.as_deref())).await??.into();
         *last = Some((text, document.clone()));
         Ok(document)
     }

@@ -113,7 +113,7 @@ impl Watching {
 
 impl StoreOfTables {
     /// The store of a gateway for these tables.
-    pub fn of(&self, model: &Model) -> TableStore {
+    pub fn store_for(&self, model: &Model) -> TableStore {
         match self {
             Self::Own(store) => store.clone(),
             Self::Given { store, hedge } => store.clone().with_late_reads(LateReads::new(&model.tables, *hedge)),
@@ -204,7 +204,7 @@ impl Reload {
         let documents = documents.map_err(|error| other(error.into()))?;
         schema_file::check_sign_in(&self.path, &model, self.can_sign_in).map_err(other)?;
         let made = self.tables.prepare(&model).await?;
-        let store = self.tables.of(&model);
+        let store = self.tables.store_for(&model);
         if let Some(documents) = documents {
             served.replace_trusted(documents);
         }

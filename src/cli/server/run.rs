@@ -98,7 +98,7 @@ impl Server {
             metrics_listener.is_some().then(|| Metrics::new(documents.only_trusted()).map(Arc::new)).transpose();
         let metrics = metrics.context("the metrics cannot be made")?;
         let telemetry =
-            Arc::new(Telemetry { metrics, tracer: Tracer::of_environment()?, slow: settings.telemetry.slow });
+            Arc::new(Telemetry { metrics, tracer: Tracer::from_environment()?, slow: settings.telemetry.slow });
         Ok(Self {
             entrance,
             settings,
@@ -160,7 +160,7 @@ impl Server {
         let exposed = self.metrics_listener.zip(self.telemetry.metrics.clone());
         let exposition = exposed.map(|(listener, metrics)| {
             let (routes, limits) =
-                (routes.of_metrics(metrics, &self.settings.limits.shared), self.settings.limits.clone());
+                (routes.metrics_routes(metrics, &self.settings.limits.shared), self.settings.limits.clone());
             tokio::spawn(async move { listener::serve(listener, routes, &limits, std::future::pending()).await })
         });
         let (mut first, mut second) = (self.first, self.second);

@@ -78,8 +78,8 @@ impl Serve {
     pub async fn run(self) -> Result<ExitCode> {
         logging::start(&self.settings.log)?;
         // From here on, a signal to reload is kept, and does not end the process.
-        let hangups = Hangups::of_process()?;
-        let lambda = RuntimeApi::of_environment()?;
+        let hangups = Hangups::listen()?;
+        let lambda = RuntimeApi::from_environment()?;
         let ready = self.ready(lambda.as_ref()).await;
         if let (Err(error), Some(lambda)) = (&ready, &lambda) {
             lambda.report(&format!("{error:#}")).await;
@@ -135,7 +135,7 @@ impl Serve {
         }
         let shared = self.bus.connect(store.clone()).await?;
         let tables = StoreOfTables::Given { store, hedge: self.hedge };
-        let (settings, gateway_store) = (server.gateway_settings(cursor_key), tables.of(&model));
+        let (settings, gateway_store) = (server.gateway_settings(cursor_key), tables.store_for(&model));
         let gateway = Gateway::new(Arc::new(model), gateway_store, settings.clone());
         let hub = Hub::sharing(&gateway, shared.clone());
         let current = Arc::new(CurrentGateway::with_hub(gateway, hub));

@@ -56,14 +56,14 @@ pub struct Hangups {
 impl Hangups {
     /// Keeps the signal from here on, and does not let it end the process. An error is the system's.
     #[cfg(unix)]
-    pub fn of_process() -> Result<Self> {
+    pub fn listen() -> Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self { signal: Some(signal(SignalKind::hangup()).context("cannot listen for signals")?) })
     }
 
     /// There is no such signal.
     #[cfg(not(unix))]
-    pub fn of_process() -> Result<Self> {
+    pub fn listen() -> Result<Self> {
         Ok(Self {})
     }
 

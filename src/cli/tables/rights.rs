@@ -110,13 +110,13 @@ impl<'m> Rights<'m> {
     }
 
     /// The rights for the table of an item type.
-    fn of(&mut self, item: &str) -> Option<&mut TableRights> {
+    fn rights_for(&mut self, item: &str) -> Option<&mut TableRights> {
         let (_, keys) = self.model.item(item)?;
         self.tables.get_mut(keys.table)
     }
 
     fn change(&mut self, item: &str, change: impl FnOnce(&mut TableRights)) {
-        if let Some(rights) = self.of(item) {
+        if let Some(rights) = self.rights_for(item) {
             change(rights);
         }
     }

@@ -85,7 +85,7 @@ impl HidingRules {
 
     /// Whether the rules of one of these types, by their positions, let the caller see an item.
     pub fn show(&self, types: &[usize], item: &Arc<Item>) -> bool {
-        let by_itself = self.with_scope(|scope| self.of(types).any(|rules| rules.shows(item, scope)));
+        let by_itself = self.with_scope(|scope| self.type_rules(types).any(|rules| rules.shows(item, scope)));
         by_itself || self.let_in.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&address(item))
     }
 
@@ -126,10 +126,10 @@ impl HidingRules {
     }
 
     fn wanted<'m>(&self, model: &'m Model, types: &[usize], known: &Item, scope: &Scope<'_>) -> Vec<WantedItem<'m>> {
-        self.of(types).flat_map(|rules| rules.wanted(model, known, scope)).collect()
+        self.type_rules(types).flat_map(|rules| rules.wanted(model, known, scope)).collect()
     }
 
-    fn of(&self, types: &[usize]) -> impl Iterator<Item = &TypeRules> {
+    fn type_rules(&self, types: &[usize]) -> impl Iterator<Item = &TypeRules> {
         types.iter().filter_map(|position| self.of_types.get(*position))
     }
 
@@ -143,8 +143,11 @@ pub async fn is_hidden(context: &ExecutionContext<'_>, ty: &ObjectType, item: &A
     if !ty.auth.hide() {
         return Ok(false);
     }
-    let rules =
-        HidingRules::new(std::iter::once((ty.name.as_str(), ty.auth.of(AuthAction::Read).as_slice())), context, true);
+    let rules = HidingRules::new(
+        std::iter::once((ty.name.as_str(), ty.auth.for_action(AuthAction::Read).as_slice())),
+        context,
+        true,
+    );
     rules.look_up(context, &[(item, vec![0])]).await?;
     Ok(!rules.show(&[0], item))
 }

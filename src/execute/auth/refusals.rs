@@ -51,7 +51,7 @@ impl Refusals {
         let mut refusals = Self { of_guards, unneeded: Vec::new(), code, recorded: AtomicBool::new(false) };
         for guard in &plan.guards {
             let (mut decision, mut open) = (Decision::LetIn, Vec::new());
-            if guard.within.is_some_and(|outer| refusals.of(Some(outer)).is_some()) {
+            if guard.within.is_some_and(|outer| refusals.code_for(Some(outer)).is_some()) {
                 decision = Decision::Refused(code);
             }
             for (position, demand) in guard.demands.iter().enumerate() {
@@ -85,7 +85,7 @@ impl Refusals {
     }
 
     /// The code of the refusal of what stands behind a guard; `None` if the caller is let in, or if rows decide.
-    pub fn of(&self, guard: Option<GuardId>) -> Option<ErrorCode> {
+    pub fn code_for(&self, guard: Option<GuardId>) -> Option<ErrorCode> {
         match self.decision(guard?) {
             Decision::Refused(code) => Some(*code),
             Decision::LetIn | Decision::Open(_) => None,
@@ -230,7 +230,7 @@ type Query {
     fn a_rule_that_needs_an_item_lets_nobody_in_where_none_is_read() {
         let (model, _) =
             load("tasks.graphql", SCHEMA, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
-        let rules = model.types["Task"].auth.of(AuthAction::Read);
+        let rules = model.types["Task"].auth.for_action(AuthAction::Read);
         let demand = Demand { of: "Task".to_owned(), rules, arguments: None, decided: DecidedBy::Caller };
         let let_in = |claims: Value| {
             let caller = Caller::signed_in(claims.as_object().unwrap().clone());

@@ -23,7 +23,7 @@ pub struct KnownAttributes {
 
 impl KnownAttributes {
     /// Those of an item's primary key.
-    pub fn of_key(key: &Key) -> Self {
+    pub fn from_key(key: &Key) -> Self {
         let mut known = Self::default();
         for (name, value) in std::iter::once(&key.partition).chain(&key.sort) {
             known.set(name, Some(value.clone().into()));

@@ -59,7 +59,7 @@ impl StoredForm {
         self.tells_null = true;
         let is_null = self.at(path).is_some_and(|value| matches!(value, Attribute::Null));
         if is_null {
-            self.grant(of_type(path, "NULL"));
+            self.grant(has_type(path, "NULL"));
         }
         is_null
     }
@@ -67,7 +67,7 @@ impl StoredForm {
     /// Takes for granted that there is no null at a path that DynamoDB would take for a value.
     pub fn grant_no_null(&mut self, path: &[Segment]) {
         if !self.is_key(path) {
-            self.grant(Condition::Not(Box::new(of_type(path, "NULL"))));
+            self.grant(Condition::Not(Box::new(has_type(path, "NULL"))));
         }
     }
 
@@ -83,14 +83,14 @@ impl StoredForm {
             return Ok(value);
         }
         if let Some(other) = self.at(path).map(evaluate::type_of).filter(|is| others.contains(is)) {
-            self.grant(of_type(path, other));
+            self.grant(has_type(path, other));
             return in_type(other, value).ok_or_else(|| {
                 let form = if other == "NS" { "a set of numbers" } else { "a number" };
                 format!("It is stored as {form} in this item, and the value is none in its usual spelling.")
             });
         }
         for other in others {
-            self.grant(Condition::Not(Box::new(of_type(path, other))));
+            self.grant(Condition::Not(Box::new(has_type(path, other))));
         }
         Ok(value)
     }
@@ -125,7 +125,7 @@ pub fn relies_on_null(granted: &Condition) -> bool {
     }
 }
 
-fn of_type(path: &[Segment], kind: &str) -> Condition {
+fn has_type(path: &[Segment], kind: &str) -> Condition {
     Condition::AttributeType(Path { segments: path.to_vec() }, kind.to_owned())
 }
 

@@ -351,8 +351,8 @@ impl Values<'_> {
                 None => return Ok(Assignment::Nothing),
             },
         };
-        let attribute =
-            stored_values::of_value(self.model, &kind.0, &value).map_err(|invalid| unfit(operand, &invalid.message))?;
+        let attribute = stored_values::stored_value(self.model, &kind.0, &value)
+            .map_err(|invalid| unfit(operand, &invalid.message))?;
         Ok(attribute.map_or(Assignment::Null, |attribute| Assignment::Term(Term::Value(attribute))))
     }
 
@@ -360,7 +360,8 @@ impl Values<'_> {
     fn added(&self, operand: &Operand) -> Result<Option<Attribute>, String> {
         match self.value(operand) {
             Some((ArgumentType(kind), value)) if !value.is_array() && !matches!(kind, ValueType::Set(_)) => {
-                stored_values::of_value(self.model, kind, &value).map_err(|invalid| unfit(operand, &invalid.message))
+                stored_values::stored_value(self.model, kind, &value)
+                    .map_err(|invalid| unfit(operand, &invalid.message))
             }
             _ => self.elements(operand),
         }
@@ -370,7 +371,7 @@ impl Values<'_> {
     fn elements(&self, operand: &Operand) -> Result<Option<Attribute>, String> {
         match self.value(operand) {
             Some((kind, value)) => {
-                stored_values::of_elements(&kind.0, &value).map_err(|invalid| unfit(operand, &invalid.message))
+                stored_values::stored_elements(&kind.0, &value).map_err(|invalid| unfit(operand, &invalid.message))
             }
             None => Ok(None),
         }

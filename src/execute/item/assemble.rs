@@ -26,7 +26,7 @@ pub fn item(
 ) -> Result<Item, InvalidValue> {
     let (table, item_keys) = place(model, ty)?;
     let given = |field: &str| values.get(field).cloned();
-    let value = sharding::of_item(table, item_keys, caller, &given);
+    let value = sharding::item_values(table, item_keys, caller, &given);
     let mut item = Item::with_capacity(values.len() + item_keys.keys.len());
     for (field, value) in values {
         let Some(stored) = ty.stored(field) else { return Err(unknown(ty, field)) };
@@ -64,7 +64,7 @@ pub fn primary_key(
 ) -> Result<Key, InvalidValue> {
     let (table, item_keys) = place(model, ty)?;
     let given = |field: &str| values.get(field).cloned();
-    let value = sharding::of_item(table, item_keys, caller, &given);
+    let value = sharding::item_values(table, item_keys, caller, &given);
     let made = |key: &KeyAttribute| {
         let templates = item_keys.keys.get(&key.name).map(Vec::as_slice).unwrap_or_default();
         let made = key_value(table, key, templates, &value)?.ok_or_else(|| incomplete(templates, &value))?;
@@ -89,8 +89,8 @@ pub fn attribute(
     value: &Value,
 ) -> Result<Option<Attribute>, InvalidValue> {
     let Some((stored, declared)) = ty.stored(field).zip(ty.fields.get(field)) else { return Err(unknown(ty, field)) };
-    let attribute =
-        stored_values::of_field(model, &declared.ty, &stored.value, value).map_err(|invalid| invalid.within(field))?;
+    let attribute = stored_values::stored_field(model, &declared.ty, &stored.value, value)
+        .map_err(|invalid| invalid.within(field))?;
     if let (Some(attribute), Some(name), Some(keys)) = (&attribute, &stored.attribute, keys(ty)) {
         check_attribute(&model.tables[keys.table], name, attribute)
             .map_err(|invalid| InvalidValue { field: field.to_owned(), ..invalid })?;
@@ -100,7 +100,7 @@ pub fn attribute(
 
 /// An embedded object as a map.
 pub fn embedded(model: &Model, type_name: &str, values: &Map<String, Value>) -> Result<Item, InvalidValue> {
-    stored_values::of_object(model, type_name, values)
+    stored_values::stored_object(model, type_name, values)
 }
 
 /// What an item holds of its type's stored fields.

@@ -64,7 +64,7 @@ pub fn index_changes(
                     table,
                     key,
                     std::slice::from_ref(template),
-                    &sharding::of_item(table, item_keys, caller, &|field| value(field).flatten()),
+                    &sharding::item_values(table, item_keys, caller, &|field| value(field).flatten()),
                 )?;
                 changes.set.extend(made.map(|made| (key.name.clone(), made.into())));
             }
@@ -88,7 +88,7 @@ pub fn index_keys(
 ) -> Result<IndexChanges, InvalidValue> {
     let (table, item_keys) = place(model, ty)?;
     let given = |field: &str| changed.get(field).or_else(|| of_key.get(field)).cloned();
-    let value = sharding::of_item(table, item_keys, caller, &given);
+    let value = sharding::item_values(table, item_keys, caller, &given);
     let mut changes = IndexChanges::default();
     for key in table.key_attributes() {
         let primary = table.primary_key().any(|primary| primary.name == key.name);

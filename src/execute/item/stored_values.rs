@@ -11,12 +11,17 @@ use apollo_compiler::ast::Type;
 use serde_json::{Map, Value};
 
 /// A field's value in stored form. `None` for null and for an empty set, which have no attribute.
-pub fn of_field(model: &Model, ty: &Type, kind: &ValueType, value: &Value) -> Result<Option<Attribute>, InvalidValue> {
+pub fn stored_field(
+    model: &Model,
+    ty: &Type,
+    kind: &ValueType,
+    value: &Value,
+) -> Result<Option<Attribute>, InvalidValue> {
     match (ty, value) {
         (_, Value::Null) => Ok(None),
         (Type::List(element) | Type::NonNullList(element), Value::Array(values)) => match kind {
             ValueType::Set(kind) => set(kind, values),
-            _ => list(values, |value| of_field(model, element, kind, value)),
+            _ => list(values, |value| stored_field(model, element, kind, value)),
         },
         (Type::List(_) | Type::NonNullList(_), _) => Err(InvalidValue::here("It must be a list.")),
         _ => single(model, kind, value),
@@ -24,19 +29,19 @@ pub fn of_field(model: &Model, ty: &Type, kind: &ValueType, value: &Value) -> Re
 }
 
 /// A request's value in stored form. The type gives only the kind of the value or of its elements.
-pub fn of_value(model: &Model, kind: &ValueType, value: &Value) -> Result<Option<Attribute>, InvalidValue> {
+pub fn stored_value(model: &Model, kind: &ValueType, value: &Value) -> Result<Option<Attribute>, InvalidValue> {
     match (kind, value) {
         (_, Value::Null) => Ok(None),
         (ValueType::Json, _) => single(model, kind, value),
         (ValueType::Set(element), Value::Array(values)) => set(element, values),
         (ValueType::Set(element), _) => set(element, std::slice::from_ref(value)),
-        (_, Value::Array(values)) => list(values, |value| of_value(model, kind, value)),
+        (_, Value::Array(values)) => list(values, |value| stored_value(model, kind, value)),
         _ => single(model, kind, value),
     }
 }
 
 /// A request's value as a set of the type's elements. `None` if it is null or empty.
-pub fn of_elements(kind: &ValueType, value: &Value) -> Result<Option<Attribute>, InvalidValue> {
+pub fn stored_elements(kind: &ValueType, value: &Value) -> Result<Option<Attribute>, InvalidValue> {
     let element = match kind {
         ValueType::Set(element) => element,
         single => single,
@@ -49,7 +54,7 @@ pub fn of_elements(kind: &ValueType, value: &Value) -> Result<Option<Attribute>,
 }
 
 /// An embedded object as a map in stored names.
-pub fn of_object(model: &Model, type_name: &str, values: &Map<String, Value>) -> Result<Item, InvalidValue> {
+pub fn stored_object(model: &Model, type_name: &str, values: &Map<String, Value>) -> Result<Item, InvalidValue> {
     let Some(ty) = model.types.get(type_name) else {
         return Err(InvalidValue::here(format!("The type {type_name} does not exist.")));
     };
@@ -60,7 +65,7 @@ pub fn of_object(model: &Model, type_name: &str, values: &Map<String, Value>) ->
         let stored = ty.stored(field).ok_or_else(unknown)?;
         let name = stored.attribute.as_ref().ok_or_else(unknown)?;
         let attribute =
-            of_field(model, &ty.fields[field].ty, &stored.value, value).map_err(|invalid| invalid.within(field))?;
+            stored_field(model, &ty.fields[field].ty, &stored.value, value).map_err(|invalid| invalid.within(field))?;
         if let Some(attribute) = attribute {
             map.insert(name.clone(), attribute);
         }
@@ -72,7 +77,7 @@ pub fn of_object(model: &Model, type_name: &str, values: &Map<String, Value>) ->
 /// within a `JSON` value are unreadable here, although an answer shows them: JSON has no form that tells them from a
 /// list and a text.
 pub fn read(model: &Model, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<Option<Value>, UnreadValue> {
-    decode::of_type(ty, kind, attribute, &|kind, attribute| match (kind, attribute) {
+    decode::typed_value(ty, kind, attribute, &|kind, attribute| match (kind, attribute) {
         (ValueType::Embedded(name), Attribute::M(map)) => read_object(model, name, map).map(Value::Object),
         (ValueType::Json, attribute) if !is_json(attribute) => None,
         _ => decode::scalar(kind, attribute),
@@ -104,7 +109,7 @@ fn read_object(model: &Model, type_name: &str, map: &Item) -> Option<Map<String,
 fn single(model: &Model, kind: &ValueType, value: &Value) -> Result<Option<Attribute>, InvalidValue> {
     match (kind, value) {
         (ValueType::Embedded(name), Value::Object(fields)) => {
-            of_object(model, name, fields).map(|map| Some(Attribute::M(map)))
+            stored_object(model, name, fields).map(|map| Some(Attribute::M(map)))
         }
         (ValueType::Json, _) => match encode::attribute(kind, value) {
             Some(attribute) => Ok(Some(attribute)),

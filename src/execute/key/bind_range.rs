@@ -126,10 +126,11 @@ impl<'t> RangedPart<'t> {
                     (self.end(lower.as_ref(), Ordering::Greater)?, self.end(upper.as_ref(), Ordering::Less)?);
                 let ends = RangeBounds { lower, upper, after: self.literal_after() };
                 match self.key {
-                    KeyType::N => ends.of_values(&mut range.excluded, &KeyValue::N),
-                    KeyType::B => ends
-                        .of_values(&mut range.excluded, &|text| KeyValue::B(STANDARD.decode(text).unwrap_or_default())),
-                    KeyType::S => ends.of_text(&prefix, &mut range.excluded),
+                    KeyType::N => ends.value_condition(&mut range.excluded, &KeyValue::N),
+                    KeyType::B => ends.value_condition(&mut range.excluded, &|text| {
+                        KeyValue::B(STANDARD.decode(text).unwrap_or_default())
+                    }),
+                    KeyType::S => ends.text_condition(&prefix, &mut range.excluded),
                 }
             }
             Some(RangeValues::BeginsWith(Some(value))) => {
@@ -200,7 +201,7 @@ struct RangeBounds<'t> {
 
 impl RangeBounds<'_> {
     /// The condition on a number or binary key, which is a single value.
-    fn of_values(self, excluded: &mut Vec<KeyValue>, key: &dyn Fn(String) -> KeyValue) -> Option<SortCondition> {
+    fn value_condition(self, excluded: &mut Vec<KeyValue>, key: &dyn Fn(String) -> KeyValue) -> Option<SortCondition> {
         let end = |end: Option<(String, bool)>| end.map(|(text, inclusive)| (key(text), inclusive));
         Some(match (end(self.lower), end(self.upper)) {
             (Some((lower, with_lower)), Some((upper, with_upper))) => {
@@ -216,7 +217,7 @@ impl RangeBounds<'_> {
         })
     }
 
-    fn of_text(self, prefix: &str, excluded: &mut Vec<KeyValue>) -> Option<SortCondition> {
+    fn text_condition(self, prefix: &str, excluded: &mut Vec<KeyValue>) -> Option<SortCondition> {
         let RangeBounds { lower, upper, after } = self;
         if lower.is_none() && upper.is_none() {
             return begins(prefix.to_owned());

@@ -59,7 +59,7 @@ pub fn shard_of(table: &Table, keys: &ItemKeys, spread: Spread, value: Lookup<'_
 
 /// The values of an item's keys: those given, the caller's claims, and the number of its shard, or 0 for the first
 /// replica.
-pub fn of_item<'a>(
+pub fn item_values<'a>(
     table: &Table,
     keys: &ItemKeys,
     caller: &'a Caller,
@@ -121,7 +121,7 @@ pub fn expand_shards<'s>(
         (KeyChoice::Bound, SpreadKind::Replica) => {
             let chosen = |values: FieldValues<'s>| {
                 let number = match values.get(&name).map(BoundValue::to_json).as_deref() {
-                    None => of_binding(key, spread, &values)?,
+                    None => binding_number(key, spread, &values)?,
                     Some(Value::String(text)) => number(spread, text.as_bytes(), &[]),
                     Some(value) => number(spread, value.to_string().as_bytes(), &[]),
                 };
@@ -131,14 +131,14 @@ pub fn expand_shards<'s>(
         }
         (KeyChoice::OfKey, _) => {
             // A key that cannot be made is not an item's.
-            let chosen = |values: FieldValues<'s>| Some(with(values.clone(), of_binding(key, spread, &values)?));
+            let chosen = |values: FieldValues<'s>| Some(with(values.clone(), binding_number(key, spread, &values)?));
             all.into_iter().filter_map(chosen).collect()
         }
     })
 }
 
 /// The number for the bound part of a key. If the whole key is bound, it is the number of its item.
-fn of_binding(key: &KeyBinding, spread: Spread, values: &FieldValues<'_>) -> Option<u64> {
+fn binding_number(key: &KeyBinding, spread: Spread, values: &FieldValues<'_>) -> Option<u64> {
     let value = |field: &str| values.get(field).map(|value| value.to_json().into_owned());
     let partition = part(&key.partition_attribute, key.partition.as_ref()?, &value)?;
     let sort = match (&key.sort, &key.sort_attribute) {

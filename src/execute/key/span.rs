@@ -35,7 +35,7 @@ impl KeySpan {
     }
 
     /// A single key.
-    pub fn of_key(key: &KeyValue) -> Self {
+    pub fn single(key: &KeyValue) -> Self {
         Self { low: Some((key.clone(), true)), high: Some((key.clone(), true)) }
     }
 

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn of(arguments: Value, given: &[&str]) -> Result<Paging, String> {
+    fn parsed(arguments: Value, given: &[&str]) -> Result<Paging, String> {
         let given: Vec<String> = given.iter().map(|name| (*name).to_owned()).collect();
         let sizes = PageSizes { max: 100, first: None, last: None };
         paging(arguments.as_object().unwrap(), &given, sizes).map_err(|failure| failure.message.clone())
@@ -59,13 +59,13 @@ mod tests {
 
     #[test]
     fn a_default_first_gives_way_to_last() {
-        let page = of(json!({"first": 50, "last": 10}), &["last"]).unwrap();
+        let page = parsed(json!({"first": 50, "last": 10}), &["last"]).unwrap();
         assert_eq!(page, Paging { size: 10, backward: true, from: None });
     }
 
     #[test]
     fn null_is_as_good_as_nothing() {
-        let page = of(json!({"first": null, "after": null, "last": null}), &["first", "after", "last"]).unwrap();
+        let page = parsed(json!({"first": null, "after": null, "last": null}), &["first", "after", "last"]).unwrap();
         assert_eq!(page, Paging { size: 50, backward: false, from: None });
     }
 
@@ -88,11 +88,11 @@ mod tests {
 
     #[test]
     fn contradictions_and_odd_numbers_are_refused() {
-        assert!(of(json!({"first": 1, "last": 1}), &["first", "last"]).is_err());
-        assert!(of(json!({"first": 1, "before": "x"}), &["first", "before"]).is_err());
-        assert!(of(json!({"after": "x", "before": "y"}), &["after", "before"]).is_err());
-        assert!(of(json!({"first": -1}), &["first"]).unwrap_err().contains("negative"));
-        assert!(of(json!({"first": 101}), &["first"]).unwrap_err().contains("100"));
-        assert_eq!(of(json!({"first": 0}), &["first"]).unwrap().size, 0);
+        assert!(parsed(json!({"first": 1, "last": 1}), &["first", "last"]).is_err());
+        assert!(parsed(json!({"first": 1, "before": "x"}), &["first", "before"]).is_err());
+        assert!(parsed(json!({"after": "x", "before": "y"}), &["after", "before"]).is_err());
+        assert!(parsed(json!({"first": -1}), &["first"]).unwrap_err().contains("negative"));
+        assert!(parsed(json!({"first": 101}), &["first"]).unwrap_err().contains("100"));
+        assert_eq!(parsed(json!({"first": 0}), &["first"]).unwrap().size, 0);
     }
 }

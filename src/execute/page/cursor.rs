@@ -40,7 +40,7 @@ pub struct CursorKey(Arc<Aes256GcmSiv>);
 
 impl CursorKey {
     /// Derives the key from a secret.
-    pub fn of_secret(secret: &[u8]) -> Self {
+    pub fn from_secret(secret: &[u8]) -> Self {
         let mut key = [0; 32];
         // HKDF-SHA256 gives up to 8,160 bytes, so this cannot fail.
         let _ = Hkdf::<Sha256>::new(None, secret).expand(PURPOSE, &mut key);
@@ -83,7 +83,7 @@ impl Cursors {
     }
 
     /// The cursor of an item that was read from a range.
-    pub fn of_item(&self, range: usize, item: &Item) -> String {
+    pub fn item_cursor(&self, range: usize, item: &Item) -> String {
         let position = self.written(range, item);
         let payload = Payload { msg: &position, aad: self.digest() };
         // Encryption fails only beyond 64 GiB.
@@ -172,7 +172,7 @@ mod tests {
         let range =
             KeyRange { partition: None, sort: None, excluded: vec![], prefix: 0, begins_with: None, values: vec![] };
         let list = List { coordinate, table: "t", index: None, ranges: &[range.clone(), range], descending: false };
-        Cursors::new(CursorKey::of_secret(secret), &list, ["PK".into(), "SK".into()].into())
+        Cursors::new(CursorKey::from_secret(secret), &list, ["PK".into(), "SK".into()].into())
     }
 
     fn item(pk: &str, sk: &str) -> Item {
@@ -183,14 +183,14 @@ mod tests {
         #[test]
         fn a_cursor_names_the_item_that_it_was_made_of(range in 0usize..2, pk in ".*", sk in "[0-9]{1,38}") {
             let cursors = cursors(b"secret", "User.groups");
-            let position = cursors.decode(&cursors.of_item(range, &item(&pk, &sk))).unwrap();
+            let position = cursors.decode(&cursors.item_cursor(range, &item(&pk, &sk))).unwrap();
             prop_assert_eq!(position, Position { range, key: item(&pk, &sk) });
         }
 
         #[test]
         fn a_changed_cursor_is_refused(at in 0usize..40, letter in "[A-Za-z0-9_-]") {
             let cursors = cursors(b"secret", "User.groups");
-            let mut changed = cursors.of_item(0, &item("a", "1"));
+            let mut changed = cursors.item_cursor(0, &item("a", "1"));
             let at = at % changed.len();
             let before = changed.clone();
             changed.replace_range(at..=at, &letter);
@@ -219,7 +219,7 @@ mod tests {
             .into_iter()
             .zip([2048, 1024, 2048, 1024].map(|long| Attribute::S("\u{1}".repeat(long).into())))
             .collect();
-        let cursor = cursors.of_item(0, &key);
+        let cursor = cursors.item_cursor(0, &key);
         assert!(cursor.len() <= MAX_LENGTH);
         assert_eq!(cursors.decode(&cursor).unwrap().key, key);
         assert!(cursors.decode(&format!("{cursor}AAAA")).is_err());
@@ -227,13 +227,13 @@ mod tests {
 
     #[test]
     fn a_cursor_is_refused_elsewhere_and_under_another_secret() {
-        let cursor = cursors(b"secret", "User.groups").of_item(0, &item("a", "1"));
+        let cursor = cursors(b"secret", "User.groups").item_cursor(0, &item("a", "1"));
         assert!(cursors(b"secret", "Group.users").decode(&cursor).is_err());
         assert!(cursors(b"other", "User.groups").decode(&cursor).is_err());
         assert!(cursors(b"secret", "User.groups").decode(&cursor).is_ok());
         assert!(
             cursors(b"secret", "User.groups")
-                .decode(&cursors(b"secret", "User.groups").of_item(2, &item("a", "1")))
+                .decode(&cursors(b"secret", "User.groups").item_cursor(2, &item("a", "1")))
                 .is_err()
         );
     }
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn the_form_of_a_cursor_stays() {
         assert_eq!(
-            cursors(b"secret", "User.groups").of_item(1, &item("a", "1")),
+            cursors(b"secret", "User.groups").item_cursor(1, &item("a", "1")),
             "gk9Hc4zUYkdzwtSP-mzM0C9-7nn5CkmhEeY"
         );
     }

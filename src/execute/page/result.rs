@@ -66,7 +66,7 @@ impl PageRequest {
     pub fn reaches(&self) -> Reaches {
         match (self.want, &self.page) {
             (Want::Whole { .. }, _) => Reaches::Always,
-            (Want::Page { .. }, Some(page)) => Reaches::of_page(page.size),
+            (Want::Page { .. }, Some(page)) => Reaches::for_page(page.size),
             (Want::Page { .. } | Want::Count { .. }, _) => Reaches::Mostly,
             (Want::First, _) => Reaches::Rarely,
         }

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | a Get, the missing attributes of an index's item, a Get that a collection read answers | [`VisibleItem::by_key`] |
 //! | a Query, a Query that a collection read answers, a count that looks at items | [`VisibleItem::in_range`] |
-//! | an item that a write gives back, or a change that a subscription shows | [`of_write`] |
+//! | an item that a write gives back, or a change that a subscription shows | [`visible_written`] |
 //!
 //! Nothing else can make a [`VisibleItem`], and reads give no other items. Two ways need no door, because nothing is
 //! read on them: a count that DynamoDB makes, which the plan leaves to it only if the range holds no items of other
@@ -93,7 +93,7 @@ impl ItemGate {
 }
 
 /// Those of the items of a write that its caller may see. Fails if an item that a rule looks up could not be read.
-pub async fn of_write(
+pub async fn visible_written(
     context: &ExecutionContext<'_>,
     ty: &ObjectType,
     items: Vec<Arc<Item>>,

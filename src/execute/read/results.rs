@@ -100,7 +100,7 @@ impl<'a> WaveResults<'a> {
             RowRequest::Gets(positions) => {
                 let keys =
                     positions.iter().filter_map(|position| self.requests.gets.get(*position)).map(|get| &get.key);
-                gate.foreseen(context, keys.map(|key| KnownAttributes::of_key(key).into_item()))
+                gate.foreseen(context, keys.map(|key| KnownAttributes::from_key(key).into_item()))
             }
             RowRequest::Query(position, _) => {
                 gate.foreseen(context, self.requests.queries[*position].query.known_keys())
@@ -161,7 +161,7 @@ impl<'a> WaveResults<'a> {
         for called in called {
             match called {
                 CallResult::Query(position, result) => {
-                    self.keep(position, result.map_err(|error| Failure::of_table(&error)))
+                    self.keep(position, result.map_err(|error| Failure::from_table(&error)))
                 }
                 CallResult::Shared(position, Ok(page)) => known.extend(self.take(&round.shared[position], &page)),
                 CallResult::Shared(position, Err(error)) => self.fail(&round.shared[position], &error),
@@ -213,7 +213,7 @@ impl<'a> WaveResults<'a> {
 
     /// Fails all members of a shared Query.
     fn fail(&mut self, shared: &SharedQuery, error: &TableError) {
-        let why = Failure::of_table(error);
+        let why = Failure::from_table(error);
         for part in shared.parts() {
             match part {
                 SharedPart::Get(get) => self.items[get] = Some(Err(error.clone())),

@@ -73,7 +73,7 @@ fn item(
 ) -> ItemState {
     let item = match results.item(position) {
         Some(Ok(Some(item))) => VisibleItem::by_key(gate, item),
-        Some(Err(error)) => return ItemState::Failed(Failure::of_table(error)),
+        Some(Err(error)) => return ItemState::Failed(Failure::from_table(error)),
         Some(Ok(None)) => {
             context.misses.store(true, Ordering::Relaxed);
             None

@@ -13,7 +13,7 @@ pub struct Rows {
 
 impl Rows {
     /// Rows for parents, with the number of rows that each has.
-    pub fn of_sizes(sizes: impl Iterator<Item = usize>) -> Self {
+    pub fn from_sizes(sizes: impl Iterator<Item = usize>) -> Self {
         let mut rows = Self { parents: Vec::new(), starts: vec![0] };
         for (parent, size) in sizes.enumerate() {
             rows.parents.extend(std::iter::repeat_n(parent, size));
@@ -23,7 +23,7 @@ impl Rows {
     }
 
     /// The rows that belong to a range of parent rows.
-    pub fn of_parents(&self, parents: Range<usize>) -> Range<usize> {
+    pub fn under_parents(&self, parents: Range<usize>) -> Range<usize> {
         let start = |row: usize| self.starts.get(row).copied().unwrap_or(self.parents.len());
         start(parents.start)..start(parents.end)
     }

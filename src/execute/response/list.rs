@@ -242,7 +242,7 @@ impl<'a> Writer<'a> {
         let ItemState::Item(item) = self.state.found(read, space, row) else { return None };
         let position = self.state.rows(space)?.position(row)?;
         let range = page.of_range.get(position).copied().unwrap_or_default();
-        Some(cursors.of_item(range, item))
+        Some(cursors.item_cursor(range, item))
     }
 }
 

@@ -97,7 +97,7 @@ pub fn bound_value<'i>(reader: &FieldReader, item: &'i Item) -> Result<Option<Bo
         (StoredValue::Attribute(Attribute::S(text)), ValueType::Id | ValueType::String) if !reader.ty.is_list() => {
             BoundValue::Text(text)
         }
-        (StoredValue::Attribute(attribute), kind) => match of_type(&reader.ty, kind, attribute, &scalar)? {
+        (StoredValue::Attribute(attribute), kind) => match typed_value(&reader.ty, kind, attribute, &scalar)? {
             Some(value) => value.into(),
             None => return Ok(None),
         },
@@ -105,7 +105,7 @@ pub fn bound_value<'i>(reader: &FieldReader, item: &'i Item) -> Result<Option<Bo
 }
 
 /// The value of an attribute of this type; `None` for null. `single` reads one that is no list.
-pub fn of_type(
+pub fn typed_value(
     ty: &Type,
     kind: &ValueType,
     attribute: &Attribute,
@@ -126,7 +126,7 @@ pub fn of_type(
             each(&elements(set).ok_or(UnreadValue)?, &|value| one(element, value))
         }
         (Type::List(item) | Type::NonNullList(item), _, Attribute::L(values)) => {
-            each(values, &|value| of_type(item, kind, value, single))
+            each(values, &|value| typed_value(item, kind, value, single))
         }
         (Type::List(_) | Type::NonNullList(_), _, _) => Err(UnreadValue),
         _ => one(kind, attribute),

@@ -8,7 +8,8 @@ use crate::execute::gateway::{Gateway, PreparedOperation};
 use crate::execute::read::admit;
 use crate::execute::read::apply::seed;
 use crate::execute::read::executor::run_waves;
-use crate::execute::read::state::{GuardOutcome, ReadState};
+use crate::execute::read::state::ReadState;
+use crate::execute::read::state::access::GuardOutcome;
 use crate::execute::report::Preparation;
 use crate::execute::response::body::ResponseBody;
 use crate::execute::response::writer::Writer;
@@ -89,9 +90,9 @@ async fn respond(
         let matcher = ImageMatcher::new(context, &state, watch, interest)?;
         (matcher.wanted(images.old), matcher.wanted(images.new))
     };
-    let unread = |error: TableError| Failure::of_table(&error);
-    let before = admit::of_write(context, ty, before).await.map_err(unread)?;
-    let after = admit::of_write(context, ty, after).await.map_err(unread)?;
+    let unread = |error: TableError| Failure::from_table(&error);
+    let before = admit::visible_written(context, ty, before).await.map_err(unread)?;
+    let after = admit::visible_written(context, ty, after).await.map_err(unread)?;
     // A field that begins with the item as it is, begins with null if there is none.
     let is_null = images.is_initial && watch.change.is_none();
     if change_kind(!before.is_empty(), !after.is_empty()).is_none() && !is_null {

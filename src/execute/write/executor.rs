@@ -8,7 +8,7 @@
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::keyed_locks::{ItemPlace, Turn};
-use crate::execute::read::admit::of_write;
+use crate::execute::read::admit::visible_written;
 use crate::execute::write::dispatch::cascade::{self, CascadeError};
 use crate::execute::write::dispatch::classify::{Following, classify, unfit, unmet};
 use crate::execute::write::dispatch::results::{self, Ending};
@@ -16,7 +16,7 @@ use crate::execute::write::dispatch::{replicas, unanswered};
 use crate::execute::write::draft::actions::{UnfinishedDraft, draft};
 use crate::execute::write::draft::call::{Earlier, Generated, WriteDraft};
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::messages::{FieldErrors, contention, field_error, half_way, made, of_table, open_end};
+use crate::execute::write::messages::{FieldErrors, contention, field_error, half_way, made, open_end, table_error};
 use crate::execute::write::rules::arguments::check_arguments;
 use crate::execute::write::rules::claims::check_claims;
 use crate::execute::write::rules::lookups;
@@ -54,7 +54,7 @@ pub async fn write(
     // Boxed, so that the compiler can resolve the type of a request's future.
     let items = Attempts::new(&job).run().boxed().await?;
     match context.model.returned_by(&planned.field) {
-        Some(ty) => of_write(context, ty, items).await.map_err(|error| made(vec![of_table(&error)])),
+        Some(ty) => visible_written(context, ty, items).await.map_err(|error| made(vec![table_error(&error)])),
         None => Ok(items),
     }
 }
@@ -133,7 +133,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
             Err(CascadeError::HalfWay(error)) => return Err(vec![half_way(error)]),
         };
         match sent {
-            Ok(answer) => results::of(self.job, &draft, Ending::Made(answer)).await.map(Outcome::Done),
+            Ok(answer) => results::finish(self.job, &draft, Ending::Made(answer)).await.map(Outcome::Done),
             Err(error) => self.unsent(draft, error).await,
         }
     }
@@ -169,10 +169,10 @@ impl<'a, 'j> Attempts<'a, 'j> {
             WriteError::Conditions(failures) => self.refused(&draft, &failures).await,
             // Another attempt could undo what others have done since.
             WriteError::Uncertain(error) => match unanswered::made(self.job, &draft, &self.generated).boxed().await {
-                Some(item) => results::of(self.job, &draft, Ending::Made(Some(item))).await.map(Outcome::Done),
+                Some(item) => results::finish(self.job, &draft, Ending::Made(Some(item))).await.map(Outcome::Done),
                 None => Err(vec![open_end(&error)]),
             },
-            WriteError::Failed(error) if !draft.first.is_empty() => Err(vec![half_way(of_table(&error).code)]),
+            WriteError::Failed(error) if !draft.first.is_empty() => Err(vec![half_way(table_error(&error).code)]),
             WriteError::Unfit(at, why) => {
                 let refused = lookups::decide(self.job, &mut draft.rules).await.err();
                 let field_errors = refused.unwrap_or_else(|| vec![unfit(&draft, at, why)]);
@@ -195,7 +195,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
                 Ok(Outcome::Raced(place))
             }
             Ok(Following::OtherForm) => Ok(Outcome::OtherForm(None)),
-            Ok(Following::Nothing) => results::of(self.job, draft, Ending::NothingToDo).await.map(Outcome::Done),
+            Ok(Following::Nothing) => results::finish(self.job, draft, Ending::NothingToDo).await.map(Outcome::Done),
             Err(field_errors) => {
                 // An earlier request for the same write may have stopped before all replicas were equal.
                 let _ = replicas::sync(self.job, &draft.behind).await;

@@ -5,7 +5,7 @@ use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::Scope;
 use crate::execute::item::identity;
-use crate::execute::write::messages::{FieldErrors, of_table};
+use crate::execute::write::messages::{FieldErrors, table_error};
 use crate::plan::tree::PlannedWrite;
 use crate::schema::model::auth::AuthAction;
 use crate::schema::model::find::Find;
@@ -79,7 +79,7 @@ impl WriteJob<'_> {
     pub async fn read(&self, ty: &str, key: &Key) -> Result<Option<Arc<Item>>, FieldErrors> {
         let ty = self.type_named(ty)?;
         let found = self.context.loaders.get(&[self.get(ty, key)]).await.into_iter().next();
-        let found = found.unwrap_or(Ok(None)).map_err(|error| vec![of_table(&error)])?;
+        let found = found.unwrap_or(Ok(None)).map_err(|error| vec![table_error(&error)])?;
         Ok(found.filter(|item| identity::is_of(ty, item)))
     }
 

@@ -15,8 +15,10 @@ pub fn field_error(error: WriteError) -> FieldError {
     match error {
         WriteError::Failed(error) => match error.kind {
             TableErrorKind::Condition => contention(),
-            TableErrorKind::Denied => FieldError::new(of_table(&error).code, "The gateway may not write to the table."),
-            _ => of_table(&error),
+            TableErrorKind::Denied => {
+                FieldError::new(table_error(&error).code, "The gateway may not write to the table.")
+            }
+            _ => table_error(&error),
         },
         WriteError::TooLarge(why) => FieldError::new(ErrorCode::LimitExceeded, why),
         WriteError::Unfit(_, why) => unfit_item("item", why),
@@ -89,7 +91,7 @@ pub fn contention() -> FieldError {
 
 /// The error of a write that may have been applied.
 pub fn open_end(error: &TableError) -> FieldError {
-    let code = match of_table(error).code {
+    let code = match table_error(error).code {
         ErrorCode::Timeout => ErrorCode::Timeout,
         _ => ErrorCode::Unavailable,
     };
@@ -115,7 +117,7 @@ pub fn unswept(field_errors: FieldErrors) -> FieldErrors {
 /// The error if a write is applied, but perhaps not yet to all replicas.
 pub fn replicas_behind(error: &TableError) -> FieldError {
     FieldError::new(
-        of_table(error).code,
+        table_error(error).code,
         "The change was made, but not yet to all replicas of the item. The next change of the item updates them.",
     )
 }
@@ -131,7 +133,7 @@ pub fn unseen(code: ErrorCode) -> FieldError {
 }
 
 /// The error of a failed request to the table.
-pub fn of_table(error: &TableError) -> FieldError {
-    let failure = Failure::of_table(error);
+pub fn table_error(error: &TableError) -> FieldError {
+    let failure = Failure::from_table(error);
     FieldError::new(failure.code, failure.message.clone())
 }

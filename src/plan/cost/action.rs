@@ -54,7 +54,7 @@ impl ActionCost {
     }
 
     /// What the delete of a dependent takes.
-    pub fn of_dependent(model: &Model, ty: &ObjectType) -> Self {
+    pub fn for_dependent(model: &Model, ty: &ObjectType) -> Self {
         let guards = ty.fields.values().filter(|field| field.rules.unique).count() as u64;
         Self::with(model, ty, (guards, &|_, _, _| false))
     }

@@ -162,7 +162,7 @@ impl OperationCost {
                 self.add_lookup(model, rest, (variables, found.get(*from).copied().unwrap_or(1).max(1), 2));
             }
             if let Some(ty) = model.types.get(&cascade.whole.item) {
-                sum.write(&ActionCost::of_dependent(model, ty), *count);
+                sum.write(&ActionCost::for_dependent(model, ty), *count);
             }
         }
         lookups.cascade.len() as u64

@@ -14,7 +14,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 /// The arguments of a collected field.
-pub fn of_field(context: &SelectionContext<'_>, field: &Field, collected: &CollectedField<'_>) -> Arguments {
+pub fn field_arguments(context: &SelectionContext<'_>, field: &Field, collected: &CollectedField<'_>) -> Arguments {
     let mut values = IndexMap::new();
     let mut given = Vec::new();
     for argument in &field.arguments {
@@ -39,7 +39,7 @@ pub fn of_field(context: &SelectionContext<'_>, field: &Field, collected: &Colle
 impl Arguments {
     /// The arguments of a relation on a `through` path: those of the outer field with the same names, or its own
     /// defaults.
-    pub fn of_relation(&self, hop: &Field) -> Arguments {
+    pub fn for_relation(&self, hop: &Field) -> Arguments {
         let mut values = IndexMap::new();
         for argument in &hop.arguments {
             let default = || argument.default.clone().map(|value| (argument.ty.clone(), ArgumentValue::Default(value)));
@@ -84,7 +84,7 @@ impl Arguments {
                 ArgumentValue::Default(value) => value.clone(),
                 ArgumentValue::Literal(literal) => json_of(literal, variables),
             };
-            let coerced = coerce(api, ty, &json).map_err(|misfit| misfit.of("Argument", name))?;
+            let coerced = coerce(api, ty, &json).map_err(|misfit| misfit.sentence("Argument", name))?;
             values.insert(name.clone(), coerced);
         }
         Ok(values)

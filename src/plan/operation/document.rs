@@ -32,11 +32,11 @@ impl Document {
         let text = descriptions::blank(text, budgets.tokens);
         let ast = parser
             .parse_ast(text, "operation")
-            .map_err(|failed| of_list(&failed.errors, PlanErrorKind::Syntax, budgets))?;
+            .map_err(|failed| compiler_errors(&failed.errors, PlanErrorKind::Syntax, budgets))?;
         let parsed = match ast.to_executable_validate(api) {
             Ok(parsed) => parsed,
             Err(failed) => {
-                let mut mistakes = of_list(&failed.errors, PlanErrorKind::Validity, budgets);
+                let mut mistakes = compiler_errors(&failed.errors, PlanErrorKind::Validity, budgets);
                 if mistakes.is_empty() || !only_repeats_roots(&failed) {
                     mistakes.truncate(MAX_MISTAKES);
                     return Err(mistakes);
@@ -96,7 +96,7 @@ fn only_repeats_roots(failed: &WithErrors<ExecutableDocument>) -> bool {
 }
 
 /// The compiler's diagnostics as errors for the caller.
-fn of_list(list: &DiagnosticList, kind: PlanErrorKind, budgets: &OperationBudgets) -> Vec<PlanError> {
+fn compiler_errors(list: &DiagnosticList, kind: PlanErrorKind, budgets: &OperationBudgets) -> Vec<PlanError> {
     let refused = list
         .iter()
         .any(|one| matches!(one.error.unstable_error_name(), Some("UndefinedField" | "SubselectionOnScalarType")));

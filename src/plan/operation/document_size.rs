@@ -14,63 +14,70 @@ const NAME: usize = 32;
 /// The bytes of a document, its text not included.
 pub fn bytes_of(document: &ExecutableDocument) -> u64 {
     let operations = document.operations.iter().map(|operation| {
-        let variables: usize = operation.variables.iter().map(|variable| of_variable(variable)).sum();
+        let variables: usize = operation.variables.iter().map(|variable| variable_size(variable)).sum();
         NODE + size_of::<Operation>()
             + NAME
             + variables
-            + of_directives(&operation.directives)
-            + of_set(&operation.selection_set)
+            + directives_size(&operation.directives)
+            + set_size(&operation.selection_set)
     });
     let fragments = document.fragments.values().map(|fragment| {
-        NODE + size_of::<Fragment>() + 2 * NAME + of_directives(&fragment.directives) + of_set(&fragment.selection_set)
+        NODE + size_of::<Fragment>()
+            + 2 * NAME
+            + directives_size(&fragment.directives)
+            + set_size(&fragment.selection_set)
     });
     (operations.sum::<usize>() + fragments.sum::<usize>()) as u64
 }
 
 /// A list that grew may have room for twice its entries.
-fn of_list<T>(list: &[T], of_entry: impl Fn(&T) -> usize) -> usize {
+fn list_size<T>(list: &[T], of_entry: impl Fn(&T) -> usize) -> usize {
     list.iter().map(|entry| 2 * size_of::<T>() + of_entry(entry)).sum()
 }
 
-fn of_set(set: &SelectionSet) -> usize {
-    of_list(&set.selections, |selection| match selection {
+fn set_size(set: &SelectionSet) -> usize {
+    list_size(&set.selections, |selection| match selection {
         Selection::Field(field) => {
             let names = NAME * (1 + usize::from(field.alias.is_some()));
-            let set = of_set(&field.selection_set);
-            NODE + size_of::<Field>() + names + of_arguments(&field.arguments) + of_directives(&field.directives) + set
+            let set = set_size(&field.selection_set);
+            NODE + size_of::<Field>()
+                + names
+                + arguments_size(&field.arguments)
+                + directives_size(&field.directives)
+                + set
         }
         Selection::FragmentSpread(spread) => {
-            NODE + size_of::<FragmentSpread>() + NAME + of_directives(&spread.directives)
+            NODE + size_of::<FragmentSpread>() + NAME + directives_size(&spread.directives)
         }
         Selection::InlineFragment(inline) => {
             NODE + size_of::<InlineFragment>()
                 + NAME
-                + of_directives(&inline.directives)
-                + of_set(&inline.selection_set)
+                + directives_size(&inline.directives)
+                + set_size(&inline.selection_set)
         }
     })
 }
 
-fn of_arguments(arguments: &[Node<Argument>]) -> usize {
-    of_list(arguments, |argument| NODE + size_of::<Argument>() + NAME + of_value(&argument.value))
+fn arguments_size(arguments: &[Node<Argument>]) -> usize {
+    list_size(arguments, |argument| NODE + size_of::<Argument>() + NAME + value_size(&argument.value))
 }
 
-fn of_directives(directives: &[Node<Directive>]) -> usize {
-    of_list(directives, |directive| NODE + size_of::<Directive>() + NAME + of_arguments(&directive.arguments))
+fn directives_size(directives: &[Node<Directive>]) -> usize {
+    list_size(directives, |directive| NODE + size_of::<Directive>() + NAME + arguments_size(&directive.arguments))
 }
 
-fn of_variable(variable: &VariableDefinition) -> usize {
-    let default = variable.default_value.as_ref().map_or(0, |value| of_value(value));
-    2 * NODE + size_of::<VariableDefinition>() + 3 * NAME + default + of_directives(&variable.directives)
+fn variable_size(variable: &VariableDefinition) -> usize {
+    let default = variable.default_value.as_ref().map_or(0, |value| value_size(value));
+    2 * NODE + size_of::<VariableDefinition>() + 3 * NAME + default + directives_size(&variable.directives)
 }
 
-fn of_value(value: &Value) -> usize {
+fn value_size(value: &Value) -> usize {
     let content = match value {
         Value::Null | Value::Boolean(_) => 0,
         Value::Enum(_) | Value::Variable(_) | Value::Float(_) | Value::Int(_) => NAME,
         Value::String(text) => NAME + text.len(),
-        Value::List(values) => of_list(values, |value| of_value(value)),
-        Value::Object(fields) => of_list(fields, |(_, value)| NAME + of_value(value)),
+        Value::List(values) => list_size(values, |value| value_size(value)),
+        Value::Object(fields) => list_size(fields, |(_, value)| NAME + value_size(value)),
     };
     NODE + size_of::<Value>() + content
 }

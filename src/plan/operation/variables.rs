@@ -23,7 +23,7 @@ pub fn coerce_variables(
         let default = || definition.default_value.as_ref().map(|literal| Cow::Owned(json_of(literal, &Map::new())));
         let coerced = match given.get(name).map(Cow::Borrowed).or_else(default) {
             Some(value) => {
-                coerce(api, &definition.ty, &value).map_err(|misfit| misfit.of("Variable", &format!("${name}")))
+                coerce(api, &definition.ty, &value).map_err(|misfit| misfit.sentence("Variable", &format!("${name}")))
             }
             None if definition.ty.is_non_null() => {
                 Err(format!("Variable \"${name}\" is missing, and its type {} does not allow null.", definition.ty))

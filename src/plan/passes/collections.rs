@@ -41,7 +41,7 @@ pub fn groups(model: &Model, reads: &[DraftRead<'_>], times: &[ReadTime], argume
         }
     }
     let shared = places.values().flatten().filter(|ids| ids.len() > 1);
-    shared.flat_map(|ids| of_partition(model, (reads, times), ids, arguments)).collect()
+    shared.flat_map(|ids| partition_collections(model, (reads, times), ids, arguments)).collect()
 }
 
 /// The key of a read that may share a Query. A read with a filter may not: the filter would drop the items of the
@@ -90,7 +90,7 @@ fn same_source(left: &ValueSource, right: &ValueSource) -> bool {
 }
 
 /// Groups the reads of one partition by the literals of their templates.
-fn of_partition(
+fn partition_collections(
     model: &Model,
     (reads, times): (&[DraftRead<'_>], &[ReadTime]),
     ids: &[ReadId],
@@ -199,7 +199,7 @@ fn member(
             member.forward = page.backward.map(|backward| query.descending == backward);
             // A variable decides the direction.
             member.wants_all = page.backward.is_none();
-            member.reaches = page.size.map_or(Reaches::Mostly, Reaches::of_page);
+            member.reaches = page.size.map_or(Reaches::Mostly, Reaches::for_page);
             member.resumes = page.resumes;
         }
     }

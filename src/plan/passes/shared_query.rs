@@ -24,7 +24,7 @@ pub enum Reaches {
 
 impl Reaches {
     /// How likely a page of a size is to reach the end.
-    pub fn of_page(size: u32) -> Self {
+    pub fn for_page(size: u32) -> Self {
         if size < LONG_PAGE { Self::Rarely } else { Self::Mostly }
     }
 }

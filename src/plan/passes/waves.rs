@@ -41,18 +41,18 @@ pub fn waves(times: &[ReadTime]) -> Vec<Vec<ReadId>> {
 /// The reads whose results a read needs: for its rows and for its key.
 fn dependencies(read: &DraftRead<'_>, spaces: &[Space], early: bool) -> Vec<ReadId> {
     let mut found = Vec::new();
-    of_space(read.space, spaces, &mut found);
+    add_space(read.space, spaces, &mut found);
     found.extend(read.parent.filter(|_| read.awaits_parent || !early));
     if let Some(key) = read.action.key() {
-        key.fields.values().for_each(|source| of_source(source, spaces, &mut found));
+        key.fields.values().for_each(|source| add_source(source, spaces, &mut found));
     }
     match &read.action {
         ReadAction::Get(_) => {}
         ReadAction::FetchMissing(read) => found.push(*read),
         ReadAction::Query(query) => match &query.range {
-            Some(BoundRange::BeginsWith(source)) => of_source(source, spaces, &mut found),
+            Some(BoundRange::BeginsWith(source)) => add_source(source, spaces, &mut found),
             Some(BoundRange::Between(lower, upper)) => {
-                lower.iter().chain(upper).for_each(|(source, _)| of_source(source, spaces, &mut found));
+                lower.iter().chain(upper).for_each(|(source, _)| add_source(source, spaces, &mut found));
             }
             None => {}
         },
@@ -62,28 +62,28 @@ fn dependencies(read: &DraftRead<'_>, spaces: &[Space], early: bool) -> Vec<Read
     found
 }
 
-fn of_space(space: SpaceId, spaces: &[Space], found: &mut Vec<ReadId>) {
+fn add_space(space: SpaceId, spaces: &[Space], found: &mut Vec<ReadId>) {
     match &spaces[space].origin {
         Origin::Operation | Origin::Seed | Origin::Ids(_) | Origin::OfId(..) => {}
         Origin::Read(read) | Origin::Variant(read, _) => found.push(*read),
-        Origin::Elements(holder, _) => of_holder(*holder, spaces, found),
+        Origin::Elements(holder, _) => add_holder(*holder, spaces, found),
     }
 }
 
-fn of_holder(holder: Holder, spaces: &[Space], found: &mut Vec<ReadId>) {
+fn add_holder(holder: Holder, spaces: &[Space], found: &mut Vec<ReadId>) {
     match holder {
         Holder::Read(read) => found.push(read),
-        Holder::Element(space) => of_space(space, spaces, found),
+        Holder::Element(space) => add_space(space, spaces, found),
     }
 }
 
-fn of_source(source: &ValueSource, spaces: &[Space], found: &mut Vec<ReadId>) {
+fn add_source(source: &ValueSource, spaces: &[Space], found: &mut Vec<ReadId>) {
     match source {
         ValueSource::Argument(..) | ValueSource::Claim(_) => {}
-        ValueSource::Field(holder, _) => of_holder(*holder, spaces, found),
+        ValueSource::Field(holder, _) => add_holder(*holder, spaces, found),
         ValueSource::Text(parts) => parts.iter().for_each(|part| {
             if let SourceText::Value(source) = part {
-                of_source(source, spaces, found);
+                add_source(source, spaces, found);
             }
         }),
     }

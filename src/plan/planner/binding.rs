@@ -146,7 +146,7 @@ impl<'a> Builder<'a> {
                 FieldKind::Stored(_) => add(&field.name),
                 FieldKind::GlobalId(id) => id.fields().iter().for_each(|(name, _)| add(name)),
                 FieldKind::Find(find) => {
-                    let arguments = argument::of_field(&self.context, field, collected);
+                    let arguments = argument::field_arguments(&self.context, field, collected);
                     self.parent_fields(ty, field, find, &arguments)?.iter().for_each(|name| add(name));
                 }
                 _ => {}
@@ -168,7 +168,7 @@ impl<'a> Builder<'a> {
                 let first = path.first().ok_or_else(|| internal(&field.name))?;
                 let relation = self.field_of(ty, first)?;
                 let FieldKind::Find(next) = &relation.kind else { return Err(internal(&relation.name)) };
-                self.parent_fields(ty, relation, next, &arguments.of_relation(relation))
+                self.parent_fields(ty, relation, next, &arguments.for_relation(relation))
             }
             Via::Keys(_) | Via::AbstractType(_) => {
                 // Missing arguments are reported when the field itself is planned: only then is its place in the

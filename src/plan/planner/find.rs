@@ -21,7 +21,7 @@ impl<'a> Builder<'a> {
         find: &'a Find,
         collected: &CollectedField<'a>,
     ) -> Result<OutputValue, PlanError> {
-        let arguments = argument::of_field(&self.context, field, collected);
+        let arguments = argument::field_arguments(&self.context, field, collected);
         let arguments = self.push_arguments(arguments);
         let connection = field.ty.inner_named_type().as_str();
         let sets = match find.returns {
@@ -115,7 +115,7 @@ impl<'a> Builder<'a> {
             let FieldKind::Find(find) = &field.kind else {
                 return Err(internal(&format!("{}.{name} is no find", entity.ty.name)));
             };
-            let arguments = self.arguments[outer].of_relation(field);
+            let arguments = self.arguments[outer].for_relation(field);
             let is_last = position + 1 == path.len();
             let needs = match path.get(position + 1) {
                 None => last.needs.clone(),
@@ -123,7 +123,7 @@ impl<'a> Builder<'a> {
                     let ty = self.type_named(&find.item)?;
                     let next = self.field_of(ty, next)?;
                     let FieldKind::Find(next_find) = &next.kind else { return Err(internal(&next.name)) };
-                    self.parent_fields(ty, next, next_find, &arguments.of_relation(next))?
+                    self.parent_fields(ty, next, next_find, &arguments.for_relation(next))?
                 }
             };
             let arguments = self.push_arguments(arguments);

@@ -43,9 +43,9 @@ impl<'a> Builder<'a> {
         }
         let coordinate = format!("{}.{}", of.ty.name, field.name);
         let mut demands = match &field.kind {
-            FieldKind::Find(find) => self.of_find(of.ty, (field, &coordinate), find),
-            FieldKind::Write(write) => self.of_write(of.ty, (field, &coordinate), write)?,
-            FieldKind::Watch(watch) => self.of_watch((field, &coordinate), watch)?,
+            FieldKind::Find(find) => self.find_demands(of.ty, (field, &coordinate), find),
+            FieldKind::Write(write) => self.write_demands(of.ty, (field, &coordinate), write)?,
+            FieldKind::Watch(watch) => self.watch_demands((field, &coordinate), watch)?,
             FieldKind::Stored(_)
             | FieldKind::Nodes(_)
             | FieldKind::GlobalId(_)
@@ -53,7 +53,7 @@ impl<'a> Builder<'a> {
             | FieldKind::Change(_) => demand(&coordinate, &field.auth, AuthAction::Read).into_iter().collect(),
         };
         if let Some(own) = demands.iter_mut().find(|demand| demand.of == coordinate && need_more(&demand.rules)) {
-            let arguments = argument::of_field(&self.context, field, collected);
+            let arguments = argument::field_arguments(&self.context, field, collected);
             let arguments = self.push_arguments(arguments);
             own.arguments = Some(arguments);
             own.decided = self.decided_by(&GuardTarget { of, field, arguments }, &field.auth)?;
@@ -151,7 +151,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The demands of a find: its own, and those of every item type on its way.
-    fn of_find(&self, ty: &'a ObjectType, (field, coordinate): (&Field, &str), find: &'a Find) -> Vec<Demand> {
+    fn find_demands(&self, ty: &'a ObjectType, (field, coordinate): (&Field, &str), find: &'a Find) -> Vec<Demand> {
         let mut demands: Vec<Demand> = demand(coordinate, &field.auth, AuthAction::Read).into_iter().collect();
         let is_ruled = !demands.is_empty();
         let mut of_types = Vec::new();
@@ -161,7 +161,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The demands of a field of `Subscription`: its own, and those of the type that it watches.
-    fn of_watch(&self, (field, coordinate): (&Field, &str), watch: &'a Watch) -> Result<Vec<Demand>, PlanError> {
+    fn watch_demands(&self, (field, coordinate): (&Field, &str), watch: &'a Watch) -> Result<Vec<Demand>, PlanError> {
         let mut demands: Vec<Demand> = demand(coordinate, &field.auth, AuthAction::Read).into_iter().collect();
         let is_ruled = !demands.is_empty();
         let mut of_types = Vec::new();
@@ -172,7 +172,7 @@ impl<'a> Builder<'a> {
 
     /// The demands of a write: its own, those of the item that it finds, of the types and fields that it writes, and of
     /// the type that it returns.
-    fn of_write(
+    fn write_demands(
         &self,
         ty: &'a ObjectType,
         (field, coordinate): (&Field, &str),
@@ -229,7 +229,7 @@ impl<'a> Builder<'a> {
 
 /// What rules demand for an action; `None` if there are none for it.
 fn demand(of: &str, rules: &AuthRules, action: AuthAction) -> Option<Demand> {
-    let rules = rules.of(action);
+    let rules = rules.for_action(action);
     (!rules.is_empty()).then(|| Demand { of: of.to_owned(), rules, arguments: None, decided: DecidedBy::Caller })
 }
 

@@ -63,7 +63,7 @@ struct WriteField<'a, 'c> {
 impl<'a> WriteField<'a, '_> {
     fn step(&self, mut builder: Builder<'a>) -> Result<PlanStep, PlanError> {
         builder.for_write = true;
-        let arguments = argument::of_field(&builder.context, self.field, self.collected);
+        let arguments = argument::field_arguments(&builder.context, self.field, self.collected);
         let lookups = Lookups {
             model: builder.model,
             context: builder.context,
@@ -72,11 +72,11 @@ impl<'a> WriteField<'a, '_> {
             arguments: &arguments,
         };
         let found = match &self.write.find {
-            Some(find) => Some(lookups.of_find(find, Want::First, 0)?),
+            Some(find) => Some(lookups.find_lookup(find, Want::First, 0)?),
             None => None,
         };
         let actions =
-            (0..self.write.actions.len()).map(|position| lookups.of_action(position)).collect::<Result<_, _>>()?;
+            (0..self.write.actions.len()).map(|position| lookups.action_lookups(position)).collect::<Result<_, _>>()?;
         let arguments = builder.push_arguments(arguments);
         let guard = builder.enter(&Entity::root(self.root), self.field, self.collected)?;
         let result_type = match self.write.returns {
@@ -129,7 +129,7 @@ struct Lookups<'a, 'p> {
 }
 
 impl<'a> Lookups<'a, '_> {
-    fn of_action(&self, position: usize) -> Result<ActionLookups, PlanError> {
+    fn action_lookups(&self, position: usize) -> Result<ActionLookups, PlanError> {
         let action: &'a Action = &self.write.actions[position];
         let target = match &action.target {
             WriteTarget::Key(_) => None,
@@ -140,12 +140,12 @@ impl<'a> Lookups<'a, '_> {
                     demanded.iter().any(|(of, rules, asked)| *of == ty.name && rules.need_item(*asked))
                 });
                 let want = Want::Whole { max: if *many || hides { MAX_WRITTEN } else { 2 } };
-                Some(self.of_find(find, want, position)?)
+                Some(self.find_lookup(find, want, position)?)
             }
         };
         let cascade = match &action.kind {
             ActionKind::Delete { cascade } => {
-                cascade.iter().map(|path| self.of_cascade(&action.item, path, cascade)).collect::<Result<_, _>>()?
+                cascade.iter().map(|path| self.cascade(&action.item, path, cascade)).collect::<Result<_, _>>()?
             }
             _ => Vec::new(),
         };
@@ -154,7 +154,7 @@ impl<'a> Lookups<'a, '_> {
 
     /// The items of a cascade's path: found from its start, and from the items of other paths that it begins with. Once
     /// those are deleted, the path's start no longer leads to what belongs to them.
-    fn of_cascade(&self, item: &str, path: &'a [String], all: &'a [Vec<String>]) -> Result<Cascade, PlanError> {
+    fn cascade(&self, item: &str, path: &'a [String], all: &'a [Vec<String>]) -> Result<Cascade, PlanError> {
         let whole = self.cascade_lookup(item, path, &after(path, all))?;
         let mut rests = Vec::new();
         for (position, first) in all.iter().enumerate() {
@@ -176,7 +176,7 @@ impl<'a> Lookups<'a, '_> {
     }
 
     /// The items of a find that is bound to arguments and to the items in scope before an action.
-    fn of_find(&self, find: &'a Find, want: Want, before: usize) -> Result<WriteLookup, PlanError> {
+    fn find_lookup(&self, find: &'a Find, want: Want, before: usize) -> Result<WriteLookup, PlanError> {
         let mut builder = Builder::new(self.model, self.context);
         (builder.as_stored, builder.unhidden, builder.for_write) = (true, true, true);
         let seeds = self.seed_scope(&mut builder, before, find)?;

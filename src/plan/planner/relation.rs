@@ -157,7 +157,7 @@ impl<'a> Builder<'a> {
         let read = self.reads.len();
         let space = if opens { self.space(from.space, Origin::Read(read)) } else { from.space };
         let yields = opens.then(|| ItemRows { space, list_of: relation.coordinate.clone(), elements: Vec::new() });
-        self.reads.push(DraftRead { index: path.index, yields, ..self.of_table(from, target, relation, action) });
+        self.reads.push(DraftRead { index: path.index, yields, ..self.table_read(from, target, relation, action) });
         let held = vec![(Holder::Read(read), path.index)];
         let presence = Some(Presence::Read(read));
         Ok((Entity { ty: target.first, space, known: HashMap::new(), held, presence, variants: None }, read))
@@ -179,7 +179,7 @@ impl<'a> Builder<'a> {
         let whole = self.reads.len();
         self.reads.push(DraftRead {
             discriminator,
-            ..self.of_table(entity, target, relation, ReadAction::FetchMissing(read))
+            ..self.table_read(entity, target, relation, ReadAction::FetchMissing(read))
         });
         entity.held.push((Holder::Read(whole), None));
         entity.presence = Some(Presence::Read(whole));
@@ -187,7 +187,7 @@ impl<'a> Builder<'a> {
     }
 
     /// A read of a table that gives one item at most.
-    fn of_table(
+    fn table_read(
         &self,
         from: &Entity<'a>,
         target: &ReadTarget<'a>,

@@ -48,7 +48,7 @@ impl<'a> SubscriptionField<'a, '_> {
     fn step(&self, mut builder: Builder<'a>, key: &str) -> Result<PlanStep, PlanError> {
         let (model, from) = (builder.model, Entity::root(self.root));
         let ty = builder.type_named(&self.watch.item)?;
-        let given = argument::of_field(&builder.context, self.field, self.collected);
+        let given = argument::field_arguments(&builder.context, self.field, self.collected);
         let initial =
             self.watch.initial.as_ref().map(|find| self.initial(model, builder.context, find, &given)).transpose()?;
         let arguments = builder.push_arguments(given);

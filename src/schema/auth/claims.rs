@@ -52,12 +52,12 @@ pub fn check(draft: &SchemaDraft, findings: &mut Findings) {
 
 /// The directives of all types, fields and members of input objects.
 fn applied<'a>(draft: &SchemaDraft<'a>) -> Vec<&'a Node<Directive>> {
-    fn of(directive: &Component<Directive>) -> &Node<Directive> {
+    fn node(directive: &Component<Directive>) -> &Node<Directive> {
         &directive.node
     }
     let mut all: Vec<&Node<Directive>> = Vec::new();
     for definition in draft.schema.types.values().filter(|definition| !definition.is_built_in()) {
-        all.extend(definition.directives().iter().map(of));
+        all.extend(definition.directives().iter().map(node));
         match definition {
             ExtendedType::Object(object) => {
                 all.extend(object.fields.values().flat_map(|field| field.directives.iter()))
@@ -77,7 +77,7 @@ fn applied<'a>(draft: &SchemaDraft<'a>) -> Vec<&'a Node<Directive>> {
 /// The texts within a value, each with the place of its literal.
 fn add_texts<'v>(value: &'v Node<Value>, texts: &mut Vec<(&'v str, span::Span)>) {
     match &**value {
-        Value::String(text) => texts.push((text, span::of(value.location()))),
+        Value::String(text) => texts.push((text, span::from_location(value.location()))),
         Value::List(values) => values.iter().for_each(|value| add_texts(value, texts)),
         Value::Object(members) => members.iter().for_each(|(_, value)| add_texts(value, texts)),
         _ => {}

@@ -48,7 +48,7 @@ pub fn read_lookup(
         FieldDefinition { description: None, name: own, arguments: Vec::new(), ty, directives: Default::default() };
     let field = rule.field.unwrap_or(&bare);
     let (parent_record, target) = (rule.record, FindTarget { item: item.value.clone(), returns: Returns::One });
-    let written = FindDirective::of_directive(directive);
+    let written = FindDirective::from_directive(directive);
     let wanted = FindContext {
         draft,
         parent: &rule.parent,

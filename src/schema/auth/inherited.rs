@@ -10,7 +10,7 @@ use apollo_compiler::ast::Directive;
 use apollo_compiler::schema::{ExtendedType, InterfaceType, ObjectType};
 
 /// The rules of a type. Rules in several places, of which it is not said how they go together, are a mistake.
-pub fn of_type<'a>(
+pub fn type_rules<'a>(
     draft: &SchemaDraft<'a>,
     object: &'a ObjectType,
     findings: &mut Findings,
@@ -24,7 +24,7 @@ pub fn of_type<'a>(
 }
 
 /// The rules of a field of a type.
-pub fn of_field<'a>(
+pub fn field_rules<'a>(
     draft: &SchemaDraft<'a>,
     object: &'a ObjectType,
     field: &str,

@@ -32,7 +32,7 @@ pub fn read_rules(draft: &SchemaDraft, types: &mut IndexMap<String, ObjectType>,
         let kind = draft.kind(&object.name);
         let record = draft.records.get(object.name.as_str());
         if kind == Some(&Kind::Item) {
-            let directives = inherited::of_type(draft, object, findings);
+            let directives = inherited::type_rules(draft, object, findings);
             let of = object.name.to_string();
             let place = RulePlace { draft, parent: of.clone(), of, record, field: None, splits: true };
             ty.auth = read(&place, directives, findings);
@@ -45,7 +45,7 @@ pub fn read_rules(draft: &SchemaDraft, types: &mut IndexMap<String, ObjectType>,
             let splits = matches!(field.kind, FieldKind::Stored(_));
             let (parent, of) = (object.name.to_string(), format!("{}.{name}", object.name));
             let place = RulePlace { draft, parent, of, record, field: Some(definition), splits };
-            let directives = inherited::of_field(draft, object, name, findings);
+            let directives = inherited::field_rules(draft, object, name, findings);
             field.auth = read(&place, directives, findings);
         }
     }

@@ -22,7 +22,7 @@ pub struct RuleNames<'a> {
 
 impl RuleNames<'_> {
     /// What the names of the item's fields mean, if there is an item.
-    fn of_item<T>(&self, tell: impl FnOnce(&ItemNames<'_>) -> T) -> Option<T> {
+    fn with_item<T>(&self, tell: impl FnOnce(&ItemNames<'_>) -> T) -> Option<T> {
         let (keys, record) = self.item?;
         let table = self.draft.tables.get(keys.table)?;
         // The rule of a type has no arguments.
@@ -35,11 +35,11 @@ impl RuleNames<'_> {
 
 impl Names for RuleNames<'_> {
     fn path(&self, fields: &[&str]) -> Result<Named, (usize, Vec<String>)> {
-        self.of_item(|names| names.path(fields)).unwrap_or(Err((0, Vec::new())))
+        self.with_item(|names| names.path(fields)).unwrap_or(Err((0, Vec::new())))
     }
 
     fn may_hold_null(&self, fields: &[&str]) -> bool {
-        self.of_item(|names| names.may_hold_null(fields)).unwrap_or(false)
+        self.with_item(|names| names.may_hold_null(fields)).unwrap_or(false)
     }
 
     fn argument(&self, name: &str) -> Result<(ValueType, bool), Vec<String>> {

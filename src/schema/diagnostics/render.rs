@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_line_the_part_around_the_place_is_shown() {
+    fn a_long_line_is_cut_around_the_place() {
         let text = format!("{}wrong{}", "a".repeat(5_000), "b".repeat(5_000));
         let rendered = one(&text, 5_000..5_005);
         let lines: Vec<&str> = rendered.lines().collect();

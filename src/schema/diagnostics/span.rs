@@ -17,7 +17,7 @@ pub struct At<T> {
 }
 
 /// The range of a node or a name; an empty range at the start of the text if it has no place.
-pub fn of(location: Option<SourceSpan>) -> Span {
+pub fn from_location(location: Option<SourceSpan>) -> Span {
     location.map_or(0..0, |at| at.offset()..at.end_offset())
 }
 

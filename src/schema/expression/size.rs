@@ -37,7 +37,7 @@ impl Add for ExpressionSize {
 impl ExpressionSize {
     /// The size of what Keyfold demands of the item besides: that it exists, is of its type and has the version that
     /// the caller has seen. `telling` is the number of attributes beside the keys that tell its type.
-    pub fn of_item(telling: usize) -> Self {
+    pub fn for_item(telling: usize) -> Self {
         (Self::joined() + Self::new(1, FUNCTION + PLACEHOLDER)).times(2 + telling)
     }
 

@@ -113,7 +113,7 @@ pub fn check_arguments(given: &PathInputs, findings: &mut Findings) -> bool {
             );
             findings.error(
                 rules::KF0411,
-                &span::of(argument.name.location()),
+                &span::from_location(argument.name.location()),
                 message,
                 suggest(name, wanted.record.keys().map(String::as_str)),
             );

@@ -54,7 +54,7 @@ pub fn read_find(
     if target::is_abstract(draft, &target.item) {
         return reads::read_abstract_type(&AbstractFind { draft, parent, field, directive, target }, findings);
     }
-    let directive = FindDirective::of_directive(directive);
+    let directive = FindDirective::from_directive(directive);
     let max = max(&directive, findings)?;
     if let Some(written) = &directive.through {
         let route = through::Route { draft, parent, field, directive: &directive, target: &target };

@@ -32,7 +32,12 @@ pub fn check(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings)
     for argument in wanted.field.arguments.iter().filter(|argument| is_paging(&argument.name, bindings)) {
         let refusal = refusal(wanted, argument);
         if let Some((message, help)) = refusal {
-            findings.error(rules::KF0409, &span::of(argument.name.location()), message, Some(help.to_owned()));
+            findings.error(
+                rules::KF0409,
+                &span::from_location(argument.name.location()),
+                message,
+                Some(help.to_owned()),
+            );
             sound = false;
         }
     }
@@ -109,7 +114,7 @@ pub fn orders(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings
     for (value, definition) in
         argument.and_then(|argument| enum_of(wanted, argument)).into_iter().flat_map(|order| &order.values)
     {
-        let span = span::of(definition.value.location());
+        let span = span::from_location(definition.value.location());
         match wanted.record.keys().find(|name| sortable(name) && upper_case(name) == value.as_str()) {
             Some(field) => orders.push(Order { value: Some(value.to_string()), field: Some(field.clone()), span }),
             None => {

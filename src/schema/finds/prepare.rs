@@ -103,7 +103,7 @@ fn check_lists(wanted: &FindContext, bindings: &Bindings, findings: &mut Finding
         format!("the list `{}` finds several items, but `{}` returns one", argument.name, wanted.coordinate());
     findings.error(
         rules::KF0408,
-        &span::of(argument.name.location()),
+        &span::from_location(argument.name.location()),
         message,
         Some("return a list or a connection".into()),
     );

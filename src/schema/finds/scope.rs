@@ -73,7 +73,7 @@ pub fn bind(
                 .filter(|long| free(long) && wanted.argument(long).is_some() && !by_own_name.contains(long))
         });
         let bound = match argument {
-            Some(argument) => match of_argument(wanted, argument, (name, declared), findings) {
+            Some(argument) => match bind_argument(wanted, argument, (name, declared), findings) {
                 Some(bound) => Some(bound),
                 None => {
                     sound = false;
@@ -91,7 +91,7 @@ pub fn bind(
         && !bindings.hidden.contains(&spread.placeholder())
         && free(&argument.name)
     {
-        match of_spread(wanted, spread, argument, findings) {
+        match bind_spread(wanted, spread, argument, findings) {
             Some(bound) => found.push((spread.placeholder(), bound)),
             None => sound = false,
         }
@@ -101,7 +101,7 @@ pub fn bind(
 }
 
 /// The binding by an argument that gives shard numbers or chooses the replica.
-fn of_spread(
+fn bind_spread(
     wanted: &FindContext,
     spread: Spread,
     argument: &InputValueDefinition,
@@ -109,7 +109,7 @@ fn of_spread(
 ) -> Option<Binding> {
     // A list of shards reads different items. A list of replicas would read the same items again.
     let deep = argument.ty.is_list() && (argument.ty.item_type().is_list() || spread.kind == SpreadKind::Replica);
-    let value = values::of_named(wanted.draft.schema, argument.ty.inner_named_type());
+    let value = values::value_type(wanted.draft.schema, argument.ty.inner_named_type());
     if deep || !value.is_some_and(|value| values::fits(&value, &ValueType::Spread(spread))) {
         let message =
             format!("the argument `{}` of type `{}` cannot give a {}", argument.name, argument.ty, spread.kind.word());
@@ -117,7 +117,7 @@ fn of_spread(
             SpreadKind::Shard => "make it `Int`, or a list of it",
             SpreadKind::Replica => "use a type that keys can hold, such as a text or a number",
         };
-        findings.error(rules::KF0408, &span::of(argument.name.location()), message, Some(help.into()));
+        findings.error(rules::KF0408, &span::from_location(argument.name.location()), message, Some(help.into()));
         return None;
     }
     Some(by_argument(&argument.name, BindingRule::Argument))
@@ -133,7 +133,7 @@ pub fn prefixed(type_name: &str, field: &str) -> String {
 }
 
 /// Rules 2 and 3.
-fn of_argument(
+fn bind_argument(
     wanted: &FindContext,
     argument: &str,
     (name, declared): (&str, &Declared),
@@ -141,14 +141,14 @@ fn of_argument(
 ) -> Option<Binding> {
     let definition = wanted.argument(argument)?;
     let nested = definition.ty.is_list() && definition.ty.item_type().is_list();
-    let value = values::of_named(wanted.draft.schema, definition.ty.inner_named_type());
+    let value = values::value_type(wanted.draft.schema, definition.ty.inner_named_type());
     if nested || !value.is_some_and(|value| values::fits(&value, &declared.value)) {
         let message = format!(
             "the argument `{argument}` of type `{}` cannot bind `{}.{name}` of type `{}`",
             definition.ty, wanted.target.item, declared.ty
         );
         let help = format!("make it `{}`, or a list of it", declared.ty.inner_named_type());
-        findings.error(rules::KF0408, &span::of(definition.name.location()), message, Some(help));
+        findings.error(rules::KF0408, &span::from_location(definition.name.location()), message, Some(help));
         return None;
     }
     Some(by_argument(argument, if argument == name { BindingRule::Argument } else { BindingRule::TargetArgument }))

@@ -39,10 +39,10 @@ pub fn target_of(
     type_name: &str,
     field: &FieldDefinition,
 ) -> Result<Option<FindTarget>, NoTarget> {
-    let Some(directive) = field.directives.get("find").map(FindDirective::of_directive) else { return Ok(None) };
+    let Some(directive) = field.directives.get("find").map(FindDirective::from_directive) else { return Ok(None) };
     let inner = field.ty.inner_named_type().as_str();
     let Some(definition) = draft.schema.types.get(inner) else { return Ok(None) };
-    let place = span::of(field.name.location());
+    let place = span::from_location(field.name.location());
     let refuse = |rule, message: String, help: &str| NoTarget {
         rule,
         span: place.clone(),
@@ -143,7 +143,7 @@ pub fn is_abstract(draft: &SchemaDraft, type_name: &str) -> bool {
 }
 
 /// The target of a relation by name. `None` if the relation has a mistake, which is reported at the relation itself.
-pub fn of_relation(draft: &SchemaDraft, type_name: &str, field_name: &str) -> Option<FindTarget> {
+pub fn from_relation(draft: &SchemaDraft, type_name: &str, field_name: &str) -> Option<FindTarget> {
     let field = draft.schema.get_object(type_name)?.fields.get(field_name).filter(|field| is_find(field))?;
     target_of(draft, type_name, field).ok().flatten()
 }

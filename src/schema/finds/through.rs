@@ -60,7 +60,7 @@ fn hops<'a>(route: &Route<'a>, written: &At<String>, findings: &mut Findings) ->
             return None;
         };
         // A mistake of the relation itself is reported at the relation.
-        let target = target::of_relation(route.draft, &reached, name)?;
+        let target = target::from_relation(route.draft, &reached, name)?;
         if matches!(target.returns, Returns::Exists | Returns::Count) {
             let message = format!("`{reached}.{name}` is of type `{}`, so it leads to no items", definition.ty);
             findings.error(rules::KF0420, &place, message, None);
@@ -155,7 +155,7 @@ fn check_arguments(route: &Route, hops: &[Hop], findings: &mut Findings) -> bool
     let pages = |name: &str| PAGING[..4].contains(&name);
     for argument in &route.field.arguments {
         let name = argument.name.as_str();
-        let place = span::of(argument.name.location());
+        let place = span::from_location(argument.name.location());
         if pages(name) && route.target.returns == Returns::Connection {
             let typed = if name == "first" || name == "last" { ["Int", "Int"] } else { ["String", "ID"] };
             if !(argument.ty.is_named() && typed.contains(&argument.ty.inner_named_type().as_str())) {
@@ -199,7 +199,7 @@ fn check_arguments(route: &Route, hops: &[Hop], findings: &mut Findings) -> bool
             if route.field.argument_by_name(&needed.name).is_none() {
                 let message = format!("the relation `{}` needs the argument `{}`", hop.definition.name, needed.name);
                 refuse(
-                    &span::of(route.field.name.location()),
+                    &span::from_location(route.field.name.location()),
                     message,
                     Some(format!("add `{}: {}`", needed.name, needed.ty)),
                 );
@@ -222,7 +222,7 @@ fn check_acyclic(route: &Route, written: &At<String>, findings: &mut Findings) -
         let field = route.draft.schema.get_object(&type_name).and_then(|object| object.fields.get(field_name.as_str()));
         let through = field
             .and_then(|field| field.directives.get("find"))
-            .and_then(|directive| FindDirective::of_directive(directive).through);
+            .and_then(|directive| FindDirective::from_directive(directive).through);
         if seen.insert((type_name.clone(), field_name)) {
             open.extend(through.map(|through| steps(route.draft, &type_name, &through.value)).unwrap_or_default());
         }
@@ -236,7 +236,7 @@ fn steps(draft: &SchemaDraft, type_name: &str, through: &str) -> Vec<(String, St
     let mut steps = Vec::new();
     for name in through.split('.') {
         steps.push((reached.clone(), name.to_owned()));
-        match target::of_relation(draft, &reached, name) {
+        match target::from_relation(draft, &reached, name) {
             Some(target) => reached = target.item,
             None => break,
         }

@@ -83,7 +83,7 @@ impl Entry<'_> {
     fn range(&self, operators: &[(apollo_compiler::Name, Node<Value>)], findings: &mut Findings) -> Option<Bounds> {
         let mut bounds = Bounds { span: self.field.span.clone(), ..Bounds::default() };
         for (operator, operand) in operators {
-            let place = span::of(operator.location());
+            let place = span::from_location(operator.location());
             let taken = match operator.as_str() {
                 "ge" | "gt" => self.side(&mut bounds.lower, operand, operator == "ge", findings)?,
                 "le" | "lt" => self.side(&mut bounds.upper, operand, operator == "le", findings)?,
@@ -154,7 +154,7 @@ impl Entry<'_> {
 
     /// A template over the arguments and the parent's fields.
     fn operand(&self, written: &Node<Value>, list_allowed: bool, findings: &mut Findings) -> Option<Binding> {
-        let place = span::of(written.location());
+        let place = span::from_location(written.location());
         let literal = written.as_enum().map(|name| At { value: name.to_string(), span: place.clone() });
         let Some(text) = literal.or_else(|| string(written)) else {
             let help = "write a template: `\"{argument}\"`, `\"{parentField}\"` or a text; write null to leave the field unbound";
@@ -315,7 +315,7 @@ impl Entry<'_> {
                     .map(|argument| &*argument.ty)
                     .or_else(|| self.input(name).map(|input| input.ty))?;
                 let nested = ty.is_list() && ty.item_type().is_list();
-                let value = values::of_named(self.wanted.draft.schema, ty.inner_named_type()).filter(|_| !nested);
+                let value = values::value_type(self.wanted.draft.schema, ty.inner_named_type()).filter(|_| !nested);
                 Some((value, ty.is_list()))
             }
             Source::Parent(name) => {

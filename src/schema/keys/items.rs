@@ -103,7 +103,9 @@ fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
         Value::Object(pairs) => Some(
             pairs
                 .iter()
-                .map(|(name, value)| (At { value: name.to_string(), span: span::of(name.location()) }, value))
+                .map(|(name, value)| {
+                    (At { value: name.to_string(), span: span::from_location(name.location()) }, value)
+                })
                 .collect(),
         ),
         Value::List(entries) => entries
@@ -122,7 +124,7 @@ fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
         );
     };
     let Some(pairs) = pairs else {
-        malformed(findings, &span::of(written.location()));
+        malformed(findings, &span::from_location(written.location()));
         return None;
     };
     check_words(written, findings)?;
@@ -131,7 +133,7 @@ fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
         let templates: Option<Vec<At<String>>> = items(value).iter().map(string).collect();
         match templates.filter(|templates| !templates.is_empty()) {
             None => {
-                malformed(findings, &span::of(value.location()));
+                malformed(findings, &span::from_location(value.location()));
                 return None;
             }
             Some(_) if entries.iter().any(|(known, _)| known.value == attribute.value) => {
@@ -160,7 +162,7 @@ fn check_words(written: &Node<Value>, findings: &mut Findings) -> Option<()> {
         let help = suggest(name, WORDS).unwrap_or_else(|| "an entry has `attribute` and `template`".into());
         findings.error(
             rules::KF0204,
-            &span::of(name.location()),
+            &span::from_location(name.location()),
             format!("an entry of `keys:` has no `{name}`"),
             Some(help),
         );
@@ -408,12 +410,17 @@ fn constants(item: &ItemType, findings: &mut Findings) -> Option<Vec<(String, St
         .and_then(|pairs| pairs.iter().map(|(name, value)| Some((name, value.as_str()?))).collect::<Option<Vec<_>>>());
     let Some(pairs) = read else {
         let help = Some("write `{ entity: \"Order\" }`".to_owned());
-        findings.error(rules::KF0215, &span::of(written.location()), "constants are attributes with texts", help);
+        findings.error(
+            rules::KF0215,
+            &span::from_location(written.location()),
+            "constants are attributes with texts",
+            help,
+        );
         return None;
     };
     let mut found: Vec<(String, String)> = Vec::new();
     for (name, text) in pairs {
-        let place = span::of(name.location());
+        let place = span::from_location(name.location());
         if item.table.0.key_attributes().iter().any(|key| key.name == name.as_str()) {
             let help = Some(format!("write it as a template in `keys:`: `{name}: \"{text}\"`"));
             findings.error(rules::KF0215, &place, format!("the constant `{name}` is a key attribute"), help);

@@ -172,12 +172,12 @@ impl AuthRules {
 
     /// The rules by which callers see an object; without any, they are signed in.
     pub fn around(&self) -> Vec<Arc<AuthRule>> {
-        let rules = self.of(AuthAction::Read);
+        let rules = self.for_action(AuthAction::Read);
         if rules.is_empty() { vec![Arc::new(AuthRule::signed_in())] } else { rules }
     }
 
     /// The rules for an action.
-    pub fn of(&self, action: AuthAction) -> Vec<Arc<AuthRule>> {
+    pub fn for_action(&self, action: AuthAction) -> Vec<Arc<AuthRule>> {
         self.each(action).cloned().collect()
     }
 

@@ -32,13 +32,13 @@ impl CacheHints {
     }
 
     /// The hint of a type.
-    pub fn of_type(&self, name: &str) -> CacheHint {
+    pub fn type_hint(&self, name: &str) -> CacheHint {
         self.hints.get(name).copied().unwrap_or_default()
     }
 
     /// The hint of a field: its own, or that of the same field of an interface.
-    pub fn of_field(&self, ty: &str, field: &str) -> CacheHint {
-        self.of_type(&format!("{ty}.{field}"))
+    pub fn field_hint(&self, ty: &str, field: &str) -> CacheHint {
+        self.type_hint(&format!("{ty}.{field}"))
     }
 }
 

@@ -43,7 +43,7 @@ fn templates<'k>(keys: &'k ItemKeys, table: &Table) -> Option<Vec<&'k Template>>
 /// Reports types whose items cannot have global ids, and ids that would show what is hidden.
 pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings: &mut Findings) {
     for object in draft.objects().filter(|object| draft.is_node(object)) {
-        let place = span::of(object.name.location());
+        let place = span::from_location(object.name.location());
         if draft.kind(&object.name) != Some(&Kind::Item) {
             let message = format!("`{}` is no item type, so it has no key that an id could name", object.name);
             findings.error(
@@ -74,7 +74,7 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
         };
         let hidden: Vec<&str> = id.fields().iter().map(|(field, _)| field.as_str()).filter(is_hidden).collect();
         if !hidden.is_empty() {
-            let place = object.fields.get(GLOBAL_ID).map_or(place, |field| span::of(field.name.location()));
+            let place = object.fields.get(GLOBAL_ID).map_or(place, |field| span::from_location(field.name.location()));
             let message = format!("`{}.id` shows {}, which not everybody may see", object.name, list(&hidden));
             let help =
                 "an id is no secret: make the key of other fields, show these, or do not implement the interface";
@@ -97,6 +97,6 @@ fn check_bare(object: &schema::ObjectType, findings: &mut Findings) {
         report(named(directive), format!("`@{}`", directive.name), findings);
     }
     if let Some(argument) = field.arguments.first() {
-        report(span::of(argument.name.location()), format!("its argument `{}`", argument.name), findings);
+        report(span::from_location(argument.name.location()), format!("its argument `{}`", argument.name), findings);
     }
 }

@@ -26,7 +26,7 @@ pub fn read_rules(draft: &mut SchemaDraft, findings: &mut Findings) {
         for field in object.fields.values() {
             match record.and_then(|record| record.get(field.name.as_str())) {
                 Some(declared) if !is_find(field) => {
-                    let rules = of_field(draft, (object, field), declared, findings);
+                    let rules = field_rules(draft, (object, field), declared, findings);
                     all.push((object.name.to_string(), field.name.to_string(), rules));
                 }
                 _ => misplaced(object, field, findings),
@@ -47,7 +47,7 @@ pub fn read_rules(draft: &mut SchemaDraft, findings: &mut Findings) {
     unique::check_guards(draft, findings);
 }
 
-fn of_field(
+fn field_rules(
     draft: &SchemaDraft,
     (object, field): (&ObjectType, &FieldDefinition),
     declared: &Declared,
@@ -127,7 +127,7 @@ pub fn constraints(draft: &SchemaDraft, findings: &mut Findings) -> IndexMap<Str
             findings.error(rules::KF0801, &named(directive), message, Some(help.into()));
         }
         if let Some(directive) = input.directives.get("constraint") {
-            let value = crate::schema::types::values::of_named(draft.schema, input.ty.inner_named_type());
+            let value = crate::schema::types::values::value_type(draft.schema, input.ty.inner_named_type());
             let what = constraint::ConstraintTarget { coordinate: coordinate.clone(), ty: &input.ty };
             all.extend(
                 constraint::read_constraint(&what, value.as_ref(), directive, findings).map(|read| (coordinate, read)),

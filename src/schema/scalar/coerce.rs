@@ -31,7 +31,7 @@ impl CoercionMistake {
     }
 
     /// The whole sentence, with the kind and name of the value: `Variable "$input.at" is not acceptable: …`.
-    pub fn of(&self, kind: &str, name: &str) -> String {
+    pub fn sentence(&self, kind: &str, name: &str) -> String {
         format!("{kind} \"{name}{}\" is not acceptable: {}", self.path, self.why)
     }
 }
@@ -78,7 +78,7 @@ pub fn coerce(api: &Schema, ty: &Type, value: &Value) -> Result<Value, CoercionM
         Type::Named(name) | Type::NonNullNamed(name) => match api.types.get(name) {
             Some(ExtendedType::InputObject(input)) => object(api, input, value),
             Some(ExtendedType::Enum(definition)) => one_of_enum(definition, value),
-            _ => ValueType::of_scalar(name).coerce(value).map_err(CoercionMistake::new),
+            _ => ValueType::from_scalar(name).coerce(value).map_err(CoercionMistake::new),
         },
     }
 }

@@ -80,24 +80,24 @@ mod tests {
     use serde_json::json;
     use std::sync::Arc;
 
-    fn of(kinds: &[ValueType]) -> GlobalId {
+    fn global_id(kinds: &[ValueType]) -> GlobalId {
         GlobalId::new("User", kinds.iter().enumerate().map(|(at, kind)| (format!("field{at}"), kind.clone())).collect())
     }
 
     #[test]
     fn an_id_names_type_and_key() {
         let text = |id: &str| String::from_utf8(URL_SAFE_NO_PAD.decode(id).unwrap()).unwrap();
-        let two = of(&[ValueType::Id, ValueType::Int]);
+        let two = global_id(&[ValueType::Id, ValueType::Int]);
         let id = two.encode(&[json!("a:b%3A"), json!(7)]).unwrap();
         assert_eq!(text(&id), "User:a%3Ab%253A:7");
         assert_eq!(two.decode(&id), Some(vec![json!("a:b%3A"), json!(7)]));
-        assert_eq!(text(&of(&[]).encode::<Value>(&[]).unwrap()), "User");
-        assert_eq!(of(&[]).decode("VXNlcg"), Some(vec![]));
+        assert_eq!(text(&global_id(&[]).encode::<Value>(&[]).unwrap()), "User");
+        assert_eq!(global_id(&[]).decode("VXNlcg"), Some(vec![]));
     }
 
     #[test]
     fn what_is_no_id_of_the_type_is_refused() {
-        let id = of(&[ValueType::Int]);
+        let id = global_id(&[ValueType::Int]);
         let of_text = |text: &str| id.decode(&URL_SAFE_NO_PAD.encode(text));
         assert_eq!(of_text("User:7"), Some(vec![json!(7)]));
         for text in [
@@ -110,7 +110,7 @@ mod tests {
         for text in ["", "VXNlcjo3", "VXNlcjo3=", "VXNlcjo3 ", "VXNlcjo_", "ä", "User:7"] {
             assert_eq!(id.decode(text).is_some(), text == "VXNlcjo3", "{text}");
         }
-        let texts = of(&[ValueType::String]);
+        let texts = global_id(&[ValueType::String]);
         let once = texts.encode(&[json!("ab")]).unwrap();
         let other = format!("{}h", once.strip_suffix('g').unwrap());
         assert_eq!((texts.decode(&once).is_some(), texts.decode(&other)), (true, None));
@@ -139,14 +139,14 @@ mod tests {
         #[test]
         fn an_id_is_read_back_as_it_was_written(fields in prop::collection::vec(kind_and_value(), 0..4)) {
             let (kinds, values): (Vec<ValueType>, Vec<Value>) = fields.into_iter().unzip();
-            let id = of(&kinds);
+            let id = global_id(&kinds);
             prop_assert_eq!(id.decode(&id.encode(&values).unwrap()), Some(values));
         }
 
         #[test]
         fn any_text_is_an_id_or_none(text in any::<String>(), bytes in prop::collection::vec(any::<u8>(), 0..40)) {
             for kinds in [vec![], vec![ValueType::Id], vec![ValueType::Int, ValueType::Date]] {
-                let id = of(&kinds);
+                let id = global_id(&kinds);
                 for given in [text.clone(), URL_SAFE_NO_PAD.encode(&bytes), URL_SAFE_NO_PAD.encode([b"User:", bytes.as_slice()].concat())] {
                     if let Some(values) = id.decode(&given) {
                         prop_assert_eq!(id.encode(&values), Some(given));

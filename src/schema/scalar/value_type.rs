@@ -68,7 +68,7 @@ pub struct EnumValues {
 
 impl ValueType {
     /// The type of a built-in or provided scalar, by name; a scalar of the schema's own is [`ValueType::Json`].
-    pub fn of_scalar(name: &str) -> ValueType {
+    pub fn from_scalar(name: &str) -> ValueType {
         match name {
             "ID" => ValueType::Id,
             "String" => ValueType::String,

@@ -145,9 +145,9 @@ fn text_of_another_form_is_not_read() {
 #[test]
 fn scalars_are_known_by_name() {
     for name in ["ID", "String", "Int", "Float", "Boolean", "DateTime", "Date", "Long", "Decimal", "JSON", "Binary"] {
-        assert_eq!(ValueType::of_scalar(name).name(), name);
+        assert_eq!(ValueType::from_scalar(name).name(), name);
     }
-    assert!(matches!(ValueType::of_scalar("Email"), ValueType::Json));
+    assert!(matches!(ValueType::from_scalar("Email"), ValueType::Json));
 }
 
 proptest! {
@@ -163,7 +163,7 @@ proptest! {
     #[test]
     fn reading_a_text_twice_changes_nothing(text in "\\PC*|[-0-9eE.+TZ:]{0,26}") {
         for name in ["ID", "Int", "Float", "Boolean", "DateTime", "Date", "Long", "Decimal", "Binary"] {
-            let kind = ValueType::of_scalar(name);
+            let kind = ValueType::from_scalar(name);
             if let Some(value) = kind.from_text(&text) {
                 let canonical = kind.to_text(&value).unwrap();
                 prop_assert_eq!(kind.from_own_text(&canonical), Some(value.clone()));

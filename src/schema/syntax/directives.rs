@@ -21,7 +21,7 @@ pub fn text(directive: &Directive, name: &str) -> Option<At<String>> {
 
 /// A string with its place.
 pub fn string(value: &Node<Value>) -> Option<At<String>> {
-    value.as_str().map(|text| At { value: text.to_owned(), span: span::of(value.location()) })
+    value.as_str().map(|text| At { value: text.to_owned(), span: span::from_location(value.location()) })
 }
 
 /// A field of an object argument, with its value as it is written.
@@ -30,8 +30,8 @@ pub type WrittenField = (At<String>, Node<Value>);
 /// The fields of an object argument. The second part is the place of an argument that is not an object.
 pub fn fields(directive: &Directive, name: &str) -> (Vec<WrittenField>, Option<Span>) {
     let Some(value) = argument(directive, name) else { return (Vec::new(), None) };
-    let Some(fields) = value.as_object() else { return (Vec::new(), Some(span::of(value.location()))) };
-    let with_place = |name: &Name| At { value: name.to_string(), span: span::of(name.location()) };
+    let Some(fields) = value.as_object() else { return (Vec::new(), Some(span::from_location(value.location()))) };
+    let with_place = |name: &Name| At { value: name.to_string(), span: span::from_location(name.location()) };
     (fields.iter().map(|(name, value)| (with_place(name), value.clone())).collect(), None)
 }
 
@@ -39,7 +39,7 @@ pub fn fields(directive: &Directive, name: &str) -> (Vec<WrittenField>, Option<S
 pub fn name(directive: &Directive, argument_name: &str) -> Option<At<String>> {
     let value = argument(directive, argument_name)?;
     let text = value.as_enum().map(|name| name.as_str()).or_else(|| value.as_str())?;
-    Some(At { value: text.to_owned(), span: span::of(value.location()) })
+    Some(At { value: text.to_owned(), span: span::from_location(value.location()) })
 }
 
 /// Whether a boolean argument is `true`.
@@ -94,7 +94,7 @@ pub struct FindDirective {
 
 impl FindDirective {
     /// Reads the directive.
-    pub fn of_directive(directive: &Node<Directive>) -> Self {
+    pub fn from_directive(directive: &Node<Directive>) -> Self {
         let (bindings, malformed_where) = fields(directive, "where");
         Self {
             span: named(directive),
@@ -106,8 +106,9 @@ impl FindDirective {
             descending: name(directive, "order").is_some_and(|order| order.value == "DESC"),
             filter: text(directive, "filter"),
             index: text(directive, "index"),
-            max: argument(directive, "max")
-                .and_then(|value| value.to_i32().map(|max| At { value: max, span: span::of(value.location()) })),
+            max: argument(directive, "max").and_then(|value| {
+                value.to_i32().map(|max| At { value: max, span: span::from_location(value.location()) })
+            }),
             consistent: flag(directive, "consistent"),
             scan: flag(directive, "scan"),
         }
@@ -136,12 +137,12 @@ impl FindDirective {
 
 /// The place of a directive's name, with its `@`.
 pub fn named(directive: &Node<Directive>) -> span::Span {
-    let name = span::of(directive.name.location());
+    let name = span::from_location(directive.name.location());
     name.start.saturating_sub(1)..name.end
 }
 
 /// The place of a directive's argument, or of the directive's name without that argument.
 pub fn place(directive: &Node<Directive>, name: &str) -> Span {
     crate::schema::syntax::directives::argument(directive, name)
-        .map_or_else(|| named(directive), |value| span::of(value.location()))
+        .map_or_else(|| named(directive), |value| span::from_location(value.location()))
 }

@@ -51,7 +51,7 @@ fn one(schema: &Schema, coordinate: &str, definition: &InputValueDefinition, fin
         let why = misfit.why.trim_end_matches('.');
         findings.error(
             rules::KF0002,
-            &span::of(default.location()),
+            &span::from_location(default.location()),
             format!("the default of `{coordinate}` is not acceptable{at}: {why}"),
             None,
         );

@@ -40,7 +40,7 @@ pub fn define(schema: &mut Schema) {
 pub fn check(schema: &Schema, findings: &mut Findings) {
     let inputs = schema.types.values().filter_map(|ty| ty.as_input_object()).filter(|input| is_one_of(input));
     for (input, field) in inputs.flat_map(|input| input.fields.values().map(move |field| (input, field))) {
-        let place = span::of(field.name.location());
+        let place = span::from_location(field.name.location());
         if field.ty.is_non_null() {
             let message = format!(
                 "`{}.{}` is non-null, but clients give exactly one field of a `@oneOf` input",

@@ -68,6 +68,6 @@ fn report(rule: &'static Rule, errors: &DiagnosticList, file: Option<FileId>, fi
         let said = diagnostic.error.to_string();
         let message = if said.starts_with("syntax error") { in_plain_tokens(&said) } else { said };
         let help = misspelt::meant(&message);
-        findings.error(rule, &span::of(location), message, help);
+        findings.error(rule, &span::from_location(location), message, help);
     }
 }

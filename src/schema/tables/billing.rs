@@ -15,14 +15,19 @@ const USUAL_CAPACITY: u32 = 5;
 const ONLY_PROVISIONED: &str = "write `billing: PROVISIONED`, or leave the capacity out";
 
 /// How a table is billed.
-pub fn of_table(directive: &Node<Directive>, findings: &mut Findings) -> Billing {
+pub fn table_billing(directive: &Node<Directive>, findings: &mut Findings) -> Billing {
     let provisioned =
         argument(directive, "billing").and_then(|value| value.as_enum()).is_some_and(|name| name == "PROVISIONED");
     let capacity = |name: &str, findings: &mut Findings| {
         let written = argument(directive, name)?;
         if !provisioned {
             let message = format!("`{name}` has no effect: the table is billed by request");
-            findings.error(rules::KF0108, &span::of(written.location()), message, Some(ONLY_PROVISIONED.to_owned()));
+            findings.error(
+                rules::KF0108,
+                &span::from_location(written.location()),
+                message,
+                Some(ONLY_PROVISIONED.to_owned()),
+            );
         }
         units(name, written, findings)
     };
@@ -32,10 +37,15 @@ pub fn of_table(directive: &Node<Directive>, findings: &mut Findings) -> Billing
 }
 
 /// The capacity of a global index; where it gives none, the table's applies. A local index has none of its own.
-pub fn of_index(billing: Billing, local: bool, written: &Node<Value>, findings: &mut Findings) -> Option<Capacity> {
+pub fn index_capacity(
+    billing: Billing,
+    local: bool,
+    written: &Node<Value>,
+    findings: &mut Findings,
+) -> Option<Capacity> {
     let capacity = |name: &str, findings: &mut Findings| {
         let written = member(written, name)?;
-        let place = span::of(written.location());
+        let place = span::from_location(written.location());
         if local {
             let help = "leave it out: a local index uses the table's capacity".to_owned();
             findings.error(rules::KF0108, &place, "a local index does not have its own capacity", Some(help));
@@ -61,7 +71,7 @@ fn units(name: &str, written: &Node<Value>, findings: &mut Findings) -> Option<u
     if units.is_none() {
         findings.error(
             rules::KF0108,
-            &span::of(written.location()),
+            &span::from_location(written.location()),
             format!("`{name}` is {number}, but the minimum is 1"),
             None,
         );

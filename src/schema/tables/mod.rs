@@ -78,7 +78,7 @@ fn table(directive: &Node<Directive>, name: String, findings: &mut Findings) -> 
         .map(|at| KeyAttribute { name: at.value, kind: key_type(argument(directive, "sortKeyType")) });
     let mut table = Table {
         time_to_live: text(directive, "timeToLive").map(|at| at.value),
-        billing: billing::of_table(directive, findings),
+        billing: billing::table_billing(directive, findings),
         stream: argument(directive, "stream").and_then(stream_view),
         point_in_time_recovery: flag(directive, "pointInTimeRecovery"),
         ..Table::new(name, partition, sort)
@@ -137,7 +137,7 @@ fn index(table: &Table, written: &Node<Value>, findings: &mut Findings) -> Optio
         partition: partition.map_or_else(|| table.partition.clone(), |at| at.value),
         sort: sort.map(|at| at.value),
         projection: projection(&name, written, findings),
-        capacity: billing::of_index(table.billing, local, written, findings),
+        capacity: billing::index_capacity(table.billing, local, written, findings),
         name: name.value,
     })
 }
@@ -180,7 +180,8 @@ fn check_types(table: &Table, index: &Index, written: &Node<Value>, findings: &m
     for (key, member_name) in own {
         let other = table.key_attributes().into_iter().find(|known| known.name == key.name && known.kind != key.kind);
         if let Some(other) = other {
-            let place = member(written, member_name).map(|value| span::of(value.location())).unwrap_or_default();
+            let place =
+                member(written, member_name).map(|value| span::from_location(value.location())).unwrap_or_default();
             let message = format!(
                 "`{}` has the type {:?} here, but {:?} in another key of `{}`",
                 key.name, key.kind, other.kind, table.name
@@ -226,7 +227,7 @@ fn key_type(value: Option<&Node<Value>>) -> KeyType {
 }
 
 /// The table that a type's `@item` names, by its name in the file or in this environment.
-pub fn of_item(
+pub fn item_table(
     tables: &[DeclaredTable],
     type_name: &str,
     directive: &Node<Directive>,

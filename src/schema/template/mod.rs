@@ -207,7 +207,7 @@ impl Template {
     }
 
     /// The template of one shard or replica, with its number as a literal.
-    pub fn of_number(&self, number: u8) -> Template {
+    pub fn numbered(&self, number: u8) -> Template {
         // Adjacent literals are not merged, so that free text before them ends and is escaped as before.
         let number = |part: &Part| match part {
             Part::Placeholder { value: ValueType::Spread(_), .. } => Part::Literal(number.to_string()),
@@ -333,7 +333,7 @@ impl Template {
         if others.iter().any(|other| repeats(other) || other.has_limits()) {
             return false;
         }
-        let texts = |template: &Template| texts::of(&template.parts.iter().collect::<Vec<_>>());
+        let texts = |template: &Template| texts::automaton(&template.parts.iter().collect::<Vec<_>>());
         texts(self).is_within(&others.iter().map(texts).collect::<Vec<_>>())
     }
 

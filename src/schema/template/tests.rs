@@ -411,8 +411,8 @@ fn shards_and_replicas_are_numbers_below_their_count_and_no_fields() {
         );
     }
     assert_eq!(votes.without_spread().render(&|_| Some(json!("a#1"))), Ok(Some("votes#a%231#".to_owned())));
-    assert_eq!(votes.of_number(3).read("votes#a%231#3"), Some(vec![("id".to_owned(), json!("a#1"))]));
-    assert_eq!(votes.of_number(3).read("votes#a#4"), None);
+    assert_eq!(votes.numbered(3).read("votes#a%231#3"), Some(vec![("id".to_owned(), json!("a#1"))]));
+    assert_eq!(votes.numbered(3).read("votes#a#4"), None);
 }
 
 #[test]

@@ -18,11 +18,11 @@ const MINUS: ByteSet = ByteSet::new("-");
 
 /// Whether some text could match both sequences of parts. A no is always right; a yes is conservative.
 pub fn meet(left: &[&Part], right: &[&Part]) -> bool {
-    of(left).meets(&of(right))
+    automaton(left).meets(&automaton(right))
 }
 
 /// The texts of these parts.
-pub fn of(parts: &[&Part]) -> Automaton {
+pub fn automaton(parts: &[&Part]) -> Automaton {
     let mut texts = Automaton::empty();
     let mut rest = parts.iter().peekable();
     while let Some(part) = rest.next() {

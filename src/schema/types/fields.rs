@@ -50,7 +50,7 @@ fn check_bare(object: &ObjectType, field: &FieldDefinition, findings: &mut Findi
             format!("`{}.{}` is stored, so its argument `{}` has no effect", object.name, field.name, argument.name);
         findings.error(
             rules::KF0305,
-            &span::of(argument.name.location()),
+            &span::from_location(argument.name.location()),
             message,
             Some("add `@find` if it is a relation".into()),
         );
@@ -71,7 +71,7 @@ fn declared(
     table: Option<&Table>,
     findings: &mut Findings,
 ) -> Option<Declared> {
-    let place = span::of(field.name.location());
+    let place = span::from_location(field.name.location());
     let inner = field.ty.inner_named_type();
     let coordinate = format!("{}.{}", object.name, field.name);
     let not_stored = match (draft.kind(inner), draft.schema.types.get(inner)) {
@@ -99,7 +99,7 @@ fn declared(
     let written = attribute.and_then(|directive| text(directive, "name"));
     let mut declared = Declared {
         ty: field.ty.clone(),
-        value: values::of_named(draft.schema, inner)?,
+        value: values::value_type(draft.schema, inner)?,
         attribute: written.as_ref().map_or_else(|| field.name.to_string(), |at| at.value.clone()),
         named: written.is_some(),
         span: written.map_or(place, |at| at.span),

@@ -32,7 +32,7 @@ impl Input<'_> {
         let name = self.ty.inner_named_type();
         match object_of(schema, name) {
             Some(_) => Some(ValueType::Embedded(name.to_string())),
-            None => values::of_named(schema, name),
+            None => values::value_type(schema, name),
         }
     }
 }
@@ -42,7 +42,7 @@ pub fn input<'a>(schema: &'a Schema, field: &'a FieldDefinition, name: &str) -> 
     let mut segments = name.split('.');
     let first = segments.next()?;
     let argument = field.arguments.iter().find(|argument| argument.name == first)?;
-    let mut found = input_of(first.to_owned(), argument, span::of(argument.name.location()));
+    let mut found = input_of(first.to_owned(), argument, span::from_location(argument.name.location()));
     for segment in segments {
         let object = object_of(schema, found.ty.inner_named_type()).filter(|_| found.ty.is_named())?;
         found = within(&found, object.fields.get(segment)?);
@@ -55,7 +55,7 @@ pub fn arguments(field: &FieldDefinition) -> impl Iterator<Item = Input<'_>> {
     field
         .arguments
         .iter()
-        .map(|argument| input_of(argument.name.to_string(), argument, span::of(argument.name.location())))
+        .map(|argument| input_of(argument.name.to_string(), argument, span::from_location(argument.name.location())))
 }
 
 /// The fields of an input object that is not in a list, under their dotted names; empty for anything else.
@@ -119,7 +119,7 @@ fn object_fits(
             (Some(_), ValueType::Embedded(_)) => Ok(()),
             (Some(_), ValueType::Json) => Ok(()),
             (Some(_), _) => Err(String::new()),
-            (None, to) => values::of_named(draft.schema, inner).map_or(Ok(()), |from| writable(draft, &from, to)),
+            (None, to) => values::value_type(draft.schema, inner).map_or(Ok(()), |from| writable(draft, &from, to)),
         };
         if sound.is_err() || depth_of(&field.ty) != depth_of(&declared.ty) {
             return Err(format!("`{}.{name}` of type `{}` does not fit `{}`", object.name, field.ty, declared.ty));

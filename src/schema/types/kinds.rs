@@ -111,7 +111,7 @@ fn report_no_page_info(object: &ObjectType, findings: &mut Findings) {
                 "it has `hasNextPage: Boolean!`, `hasPreviousPage: Boolean!`, `startCursor: String` and `endCursor: String`".to_owned(),
             ),
         };
-        findings.error(rules::KF0506, &span::of(name.location()), message, Some(help));
+        findings.error(rules::KF0506, &span::from_location(name.location()), message, Some(help));
     }
 }
 
@@ -174,13 +174,13 @@ fn change(kinds: &IndexMap<String, Kind>, object: &ObjectType, findings: &mut Fi
             let message =
                 format!("`{}` is a change of an item, but `{name}: {}` is not part of a change", object.name, field.ty);
             let help = "a change has `change: ChangeKind!`, `node` and `previous` of one item type, which may be null, and `id: ID!`";
-            findings.error(rules::KF0903, &span::of(name.location()), message, Some(help.into()));
+            findings.error(rules::KF0903, &span::from_location(name.location()), message, Some(help.into()));
             return None;
         }
     }
     let Some(item) = item else {
         let message = format!("`{}` is a change of an item, but it has neither `node` nor `previous`", object.name);
-        findings.error(rules::KF0903, &span::of(object.name.location()), message, None);
+        findings.error(rules::KF0903, &span::from_location(object.name.location()), message, None);
         return None;
     };
     Some(item.to_owned())
@@ -192,7 +192,7 @@ fn check_edge(edge: &ObjectType, node: &str, findings: &mut Findings) {
             let message = format!("`{}` is an edge of `{node}`, but `{name}` is not part of an edge", edge.name);
             findings.error(
                 rules::KF0502,
-                &span::of(name.location()),
+                &span::from_location(name.location()),
                 message,
                 Some("an edge has only `node` and `cursor: String!`".into()),
             );
@@ -218,7 +218,7 @@ fn report_no_connection(object: &ObjectType, page_info: &FieldDefinition, findin
     let help = "a connection has `nodes: [Item!]!`, `edges: [ItemEdge!]!` (with `node` and `cursor`) and `pageInfo: PageInfo!`, and nothing more";
     findings.error(
         rules::KF0501,
-        &span::of(page_info.name.location()),
+        &span::from_location(page_info.name.location()),
         format!("`{}` is not a connection: {why}", object.name),
         Some(help.into()),
     );

@@ -52,7 +52,7 @@ impl<'a> ItemNames<'a> {
     }
 
     /// The field of the found item that an argument's name means. An argument named like the type takes precedence.
-    pub fn of_found(&self, name: &str) -> Option<&crate::schema::types::draft::Declared> {
+    pub fn found_field(&self, name: &str) -> Option<&crate::schema::types::draft::Declared> {
         let ((item, record), (first, field)) = (self.found?, name.split_once('.')?);
         (first == item && inputs::input(self.draft.schema, self.field, first).is_none()).then(|| record.get(field))?
     }
@@ -131,7 +131,7 @@ impl Names for ItemNames<'_> {
                 self.found.iter().flat_map(|(item, record)| record.keys().map(move |field| format!("{item}.{field}")));
             all.chain(found).collect::<Vec<_>>()
         };
-        if let Some(declared) = self.of_found(name) {
+        if let Some(declared) = self.found_field(name) {
             return Ok((declared.value.clone(), declared.ty.is_list()));
         }
         let input = inputs::input(schema, self.field, name).ok_or_else(choices)?;

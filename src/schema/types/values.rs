@@ -14,9 +14,9 @@ use indexmap::IndexMap;
 use std::sync::Arc;
 
 /// The value type of a scalar, an enum or an object type (taken as embedded); `None` for every other type.
-pub fn of_named(schema: &Schema, name: &str) -> Option<ValueType> {
+pub fn value_type(schema: &Schema, name: &str) -> Option<ValueType> {
     match schema.types.get(name)? {
-        ExtendedType::Scalar(_) => Some(ValueType::of_scalar(name)),
+        ExtendedType::Scalar(_) => Some(ValueType::from_scalar(name)),
         ExtendedType::Enum(definition) => Some(ValueType::Enum(Arc::new(enum_values(definition)))),
         ExtendedType::Object(_) => Some(ValueType::Embedded(name.to_owned())),
         _ => None,
@@ -45,7 +45,7 @@ pub fn check_enums(schema: &Schema, findings: &mut Findings) {
             let named = definition.values.get(name.as_str()).and_then(|value| value.directives.get("attribute"));
             let place = named.and_then(|directive| text(directive, "name")).map(|at| at.span);
             let place = place.unwrap_or_else(|| {
-                span::of(definition.values.get_key_value(name.as_str()).and_then(|(key, _)| key.location()))
+                span::from_location(definition.values.get_key_value(name.as_str()).and_then(|(key, _)| key.location()))
             });
             if stored.is_empty() {
                 findings.error(

@@ -43,7 +43,7 @@ pub fn read_watch(
     if is_plain && field.ty.is_non_null() && kinds.contains(&ChangeKind::Remove) {
         let message = format!("`{parent}.{}` is never null, but an item that is removed is null", field.name);
         let help = "make it nullable, or leave removals out: `on: [INSERT, MODIFY]`";
-        findings.error(rules::KF0901, &span::of(field.name.location()), message, Some(help.into()));
+        findings.error(rules::KF0901, &span::from_location(field.name.location()), message, Some(help.into()));
         return None;
     }
     // `after` is for changes, and no field of the item.
@@ -54,7 +54,7 @@ pub fn read_watch(
         parent,
         parent_record: None,
         field: &bound,
-        directive: FindDirective::of_directive(directive),
+        directive: FindDirective::from_directive(directive),
         target: FindTarget { item: item.clone(), returns },
         keys,
         record,
@@ -92,7 +92,7 @@ fn watched_item(
         _ => {
             let message = format!("`{coordinate}` of type `{}` cannot return a change of an item", field.ty);
             let help = "return an item type, or a type with `change: ChangeKind!`, `node` and `previous`";
-            findings.error(rules::KF0901, &span::of(field.name.location()), message, Some(help.into()));
+            findings.error(rules::KF0901, &span::from_location(field.name.location()), message, Some(help.into()));
             return None;
         }
     };
@@ -159,7 +159,7 @@ fn check_arguments(
         } else {
             suggest(name, wanted.record.keys().map(String::as_str))
         };
-        findings.error(rules::KF0904, &span::of(argument.name.location()), message, help);
+        findings.error(rules::KF0904, &span::from_location(argument.name.location()), message, help);
         sound = false;
     }
     sound

@@ -38,7 +38,7 @@ fn path(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Optio
             return None;
         };
         // A mistake in the relation itself is reported at its own field.
-        let target = target::of_relation(draft, &reached, name)?;
+        let target = target::from_relation(draft, &reached, name)?;
         let through =
             field.directives.get("find").and_then(|find| crate::schema::syntax::directives::text(find, "through"));
         let needs =

@@ -72,7 +72,7 @@ struct Entry<'a> {
 
 impl Entry<'_> {
     fn read_binding(&self, written: &Node<Value>, findings: &mut Findings) -> Option<FieldBinding> {
-        let place = span::of(written.location());
+        let place = span::from_location(written.location());
         let literal = written.as_enum().map(|name| At { value: name.to_string(), span: place.clone() });
         let Some(text) = literal.or_else(|| string(written)) else {
             let help = "write a template: `\"{argument}\"`, `\"{groupId}\"` of an item in scope, or a text; write null to leave the field unbound";

@@ -55,10 +55,10 @@ pub struct ActionDirective {
 impl ActionDirective {
     /// The write directives of a field, in their order.
     pub fn all(field: &FieldDefinition) -> Vec<Self> {
-        field.directives.iter().filter_map(Self::of_directive).collect()
+        field.directives.iter().filter_map(Self::from_directive).collect()
     }
 
-    fn of_directive(directive: &Node<Directive>) -> Option<Self> {
+    fn from_directive(directive: &Node<Directive>) -> Option<Self> {
         let verbs = [Verb::Put, Verb::Update, Verb::Delete, Verb::Check];
         let (_, verb) = WRITES.iter().zip(verbs).find(|(name, _)| directive.name == **name)?;
         let (bindings, malformed) = fields(directive, if verb == Verb::Put { "set" } else { "where" });

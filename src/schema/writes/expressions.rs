@@ -27,7 +27,7 @@ pub fn condition(acting: &Acting, findings: &mut Findings) -> Option<Option<Cond
     match Condition::parse(&written.value, &acting.names()) {
         Ok(condition) => {
             check_size(
-                (condition.size() + ExpressionSize::of_item(acting.keys.telling().count())).excess(),
+                (condition.size() + ExpressionSize::for_item(acting.keys.telling().count())).excess(),
                 "condition",
                 written,
                 findings,
@@ -200,7 +200,7 @@ impl UpdateNames for ExpressionNames<'_> {
     }
 
     fn may_be_null(&self, argument: &str) -> bool {
-        match self.names.of_found(argument) {
+        match self.names.found_field(argument) {
             Some(declared) => !declared.ty.is_non_null(),
             None => {
                 inputs::input(self.names.draft.schema, self.names.field, argument).is_none_or(|input| input.nullable)

@@ -36,7 +36,7 @@ pub fn read_write_find(
     actions: &[ActionDirective],
     findings: &mut Findings,
 ) -> Option<WriteFind> {
-    let directive = FindDirective::of_directive(directive);
+    let directive = FindDirective::from_directive(directive);
     let item = item(writing, &directive, actions, findings)?;
     if let Some(option) =
         [("through:", directive.through.is_some()), ("scan:", directive.scan), ("max:", directive.max.is_some())]

@@ -168,8 +168,8 @@ fn action(
     let (owner, record) = part.unwrap_or((&acting.item, record));
     let written = values::WriteTargetType { owner, record, finding: &finding };
     let mut values = match directive.verb {
-        Verb::Put => values::of_put(&acting, &written, findings)?,
-        Verb::Update => values::of_update(&acting, &written, findings)?,
+        Verb::Put => values::put_values(&acting, &written, findings)?,
+        Verb::Update => values::update_values(&acting, &written, findings)?,
         Verb::Delete | Verb::Check => IndexMap::new(),
     };
     let (condition, expression) = (condition?, expression?);

@@ -26,7 +26,7 @@ pub struct WriteTargetType<'a> {
 }
 
 /// The values of a put: every stored field that is bound or has a default. Any other field must be nullable.
-pub fn of_put(acting: &Acting, written: &WriteTargetType, findings: &mut Findings) -> Option<WrittenValues> {
+pub fn put_values(acting: &Acting, written: &WriteTargetType, findings: &mut Findings) -> Option<WrittenValues> {
     let mut values = WrittenValues::new();
     let mut sound = true;
     for (name, declared) in written.record.iter().filter(|(_, declared)| !declared.rules.version) {
@@ -63,7 +63,7 @@ pub fn of_put(acting: &Acting, written: &WriteTargetType, findings: &mut Finding
 
 /// The values of an update: fields that arguments bind, and fields with a default on every write. With an expression,
 /// only the latter.
-pub fn of_update(acting: &Acting, written: &WriteTargetType, findings: &mut Findings) -> Option<WrittenValues> {
+pub fn update_values(acting: &Acting, written: &WriteTargetType, findings: &mut Findings) -> Option<WrittenValues> {
     let primary = if acting.directive.at.is_none() { acting.primary_fields() } else { Vec::new() };
     let brings = acting.directive.expression.is_none();
     let mut values = WrittenValues::new();

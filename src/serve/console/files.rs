@@ -52,18 +52,18 @@ pub static VERSION: LazyLock<String> = LazyLock::new(|| {
 pub async fn file(Path((version, name)): Path<(String, String)>, headers: HeaderMap) -> Response {
     let of_version = |known: &str| *VERSION == version && known == name;
     if let Some(&(name, text)) = OWN.iter().find(|file| of_version(file.0)) {
-        return (of_file(name), text).into_response();
+        return (file_headers(name), text).into_response();
     }
     let Some(&(name, compressed)) = EMBEDDED.iter().find(|file| of_version(file.0)) else {
         return (StatusCode::NOT_FOUND, "The page has no such file. Load the page again.\n").into_response();
     };
     let vary = [(header::VARY, HeaderValue::from_static("accept-encoding"))];
-    if AcceptedCodings::of(&headers).is_some_and(AcceptedCodings::gzip) {
+    if AcceptedCodings::from_headers(&headers).is_some_and(AcceptedCodings::gzip) {
         let coding = [(header::CONTENT_ENCODING, ContentCoding::Gzip.header_value())];
-        return (of_file(name), vary, coding, compressed).into_response();
+        return (file_headers(name), vary, coding, compressed).into_response();
     }
     match decompressed(compressed) {
-        Ok(text) => (of_file(name), vary, text).into_response(),
+        Ok(text) => (file_headers(name), vary, text).into_response(),
         Err(error) => {
             (StatusCode::INTERNAL_SERVER_ERROR, format!("The binary's file is damaged: {error}\n")).into_response()
         }
@@ -71,7 +71,7 @@ pub async fn file(Path((version, name)): Path<(String, String)>, headers: Header
 }
 
 /// The headers of a file.
-fn of_file(name: &str) -> [(HeaderName, HeaderValue); 3] {
+fn file_headers(name: &str) -> [(HeaderName, HeaderValue); 3] {
     [
         (header::CONTENT_TYPE, HeaderValue::from_static(media_type(name))),
         (header::CACHE_CONTROL, HeaderValue::from_static(FOR_EVER)),

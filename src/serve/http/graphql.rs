@@ -74,7 +74,7 @@ pub async fn handle(
     };
     let media = form.media;
     let origin = RequestOrigin::new(client, &request.extensions);
-    let identity = match endpoint.authenticator.identify(Credentials::of_headers(&request.headers), &origin).await {
+    let identity = match endpoint.authenticator.identify(Credentials::from_headers(&request.headers), &origin).await {
         Ok(identity) => identity,
         Err(fault) => return refuse(media, &fault.into()),
     };
@@ -126,7 +126,7 @@ fn form(request: &Parts, streams: bool) -> Result<Form, (MediaType, HttpRefusal)
         return Err((MediaType::Json, HttpRefusal::Method));
     }
     let media = negotiate(&request.headers).ok_or((MediaType::Json, HttpRefusal::NotAcceptable))?;
-    let accepted = AcceptedCodings::of(&request.headers).ok_or((media, HttpRefusal::CodingNotAcceptable))?;
+    let accepted = AcceptedCodings::from_headers(&request.headers).ok_or((media, HttpRefusal::CodingNotAcceptable))?;
     if media == MediaType::EventStream && !accepted.plain() {
         return Err((media, HttpRefusal::CodingNotAcceptable));
     }
@@ -200,7 +200,7 @@ async fn send(http: &HttpEndpoint, client: ClientAddress, form: &Form, response:
             return refuse(media, &HttpRefusal::ResponseDropped(exhausted));
         }
     }
-    let mut response = reply(media, status::of_response(media, refused), unsent(body, share));
+    let mut response = reply(media, status::response_status(media, refused), unsent(body, share));
     if let Some(coding) = coding {
         response.headers_mut().insert(header::CONTENT_ENCODING, coding.header_value());
     }

@@ -138,7 +138,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    fn of(accept: &[&str]) -> Option<MediaType> {
+    fn media_type(accept: &[&str]) -> Option<MediaType> {
         let mut headers = HeaderMap::new();
         for value in accept {
             headers.append(header::ACCEPT, value.parse().unwrap());
@@ -151,36 +151,36 @@ mod tests {
 
     #[test]
     fn nothing_or_a_wildcard_gives_json() {
-        assert_eq!(of(&[]), JSON);
-        assert_eq!(of(&[""]), JSON);
-        assert_eq!(of(&["*/*"]), JSON);
-        assert_eq!(of(&["application/*"]), JSON);
-        assert_eq!(of(&["text/html, application/xhtml+xml, */*;q=0.8"]), JSON);
+        assert_eq!(media_type(&[]), JSON);
+        assert_eq!(media_type(&[""]), JSON);
+        assert_eq!(media_type(&["*/*"]), JSON);
+        assert_eq!(media_type(&["application/*"]), JSON);
+        assert_eq!(media_type(&["text/html, application/xhtml+xml, */*;q=0.8"]), JSON);
     }
 
     #[test]
     fn a_named_type_is_given() {
-        assert_eq!(of(&["application/json"]), JSON);
-        assert_eq!(of(&["application/graphql-response+json"]), GRAPHQL);
-        assert_eq!(of(&["Application/GraphQL-Response+JSON; charset=UTF-8"]), GRAPHQL);
-        assert_eq!(of(&["application/json; charset=utf-16"]), None);
+        assert_eq!(media_type(&["application/json"]), JSON);
+        assert_eq!(media_type(&["application/graphql-response+json"]), GRAPHQL);
+        assert_eq!(media_type(&["Application/GraphQL-Response+JSON; charset=UTF-8"]), GRAPHQL);
+        assert_eq!(media_type(&["application/json; charset=utf-16"]), None);
     }
 
     #[test]
     fn side_by_side_the_newer_type_wins_unless_q_says_otherwise() {
-        assert_eq!(of(&["application/json, application/graphql-response+json"]), GRAPHQL);
-        assert_eq!(of(&["application/json", "application/graphql-response+json"]), GRAPHQL);
-        assert_eq!(of(&["application/json, application/graphql-response+json;q=0.9"]), JSON);
-        assert_eq!(of(&["application/json;q=0.5, application/graphql-response+json;q=0.6"]), GRAPHQL);
-        assert_eq!(of(&["application/graphql-response+json, */*"]), GRAPHQL);
-        assert_eq!(of(&["application/json, */*"]), JSON);
+        assert_eq!(media_type(&["application/json, application/graphql-response+json"]), GRAPHQL);
+        assert_eq!(media_type(&["application/json", "application/graphql-response+json"]), GRAPHQL);
+        assert_eq!(media_type(&["application/json, application/graphql-response+json;q=0.9"]), JSON);
+        assert_eq!(media_type(&["application/json;q=0.5, application/graphql-response+json;q=0.6"]), GRAPHQL);
+        assert_eq!(media_type(&["application/graphql-response+json, */*"]), GRAPHQL);
+        assert_eq!(media_type(&["application/json, */*"]), JSON);
     }
 
     #[test]
     fn the_most_precise_range_decides() {
-        assert_eq!(of(&["application/json;q=0.1, application/*;q=0.5"]), GRAPHQL);
-        assert_eq!(of(&["application/json;q=0, */*"]), GRAPHQL);
-        assert_eq!(of(&["application/graphql-response+json;q=0, */*"]), JSON);
+        assert_eq!(media_type(&["application/json;q=0.1, application/*;q=0.5"]), GRAPHQL);
+        assert_eq!(media_type(&["application/json;q=0, */*"]), GRAPHQL);
+        assert_eq!(media_type(&["application/graphql-response+json;q=0, */*"]), JSON);
     }
 
     #[test]
@@ -194,21 +194,21 @@ mod tests {
             ";",
             "text/event-stream;q=0",
         ] {
-            assert_eq!(of(&[accept]), None, "{accept}");
+            assert_eq!(media_type(&[accept]), None, "{accept}");
         }
     }
 
     #[test]
     fn events_are_for_clients_that_like_them_best() {
         const EVENTS: Option<MediaType> = Some(MediaType::EventStream);
-        assert_eq!(of(&["text/event-stream"]), EVENTS);
-        assert_eq!(of(&["text/event-stream, application/json;q=0.9"]), EVENTS);
+        assert_eq!(media_type(&["text/event-stream"]), EVENTS);
+        assert_eq!(media_type(&["text/event-stream, application/json;q=0.9"]), EVENTS);
         assert_eq!(
-            of(&["application/graphql-response+json, application/json, text/event-stream, multipart/mixed"]),
+            media_type(&["application/graphql-response+json, application/json, text/event-stream, multipart/mixed"]),
             GRAPHQL
         );
-        assert_eq!(of(&["text/event-stream, */*"]), JSON);
-        assert_eq!(of(&["text/event-stream, */*;q=0.1"]), EVENTS);
+        assert_eq!(media_type(&["text/event-stream, */*"]), JSON);
+        assert_eq!(media_type(&["text/event-stream, */*;q=0.1"]), EVENTS);
     }
 
     #[test]

@@ -25,14 +25,14 @@ pub fn from_json(body: &[u8]) -> Result<RequestBody, String> {
     match serde_json::from_slice(body).map_err(invalid)? {
         Value::Array(list) if list.is_empty() => Err("The list has no operation.".into()),
         Value::Array(list) => {
-            list.into_iter().enumerate().map(of_list).collect::<Result<_, _>>().map(RequestBody::List)
+            list.into_iter().enumerate().map(list_entry).collect::<Result<_, _>>().map(RequestBody::List)
         }
         _ => Err("The body must be a JSON object with a member \"query\".".into()),
     }
 }
 
 /// Reads an operation of a list.
-fn of_list((position, operation): (usize, Value)) -> Result<RequestParameters, String> {
+fn list_entry((position, operation): (usize, Value)) -> Result<RequestParameters, String> {
     let read = match operation {
         Value::Object(members) => from_members(members),
         _ => Err("It must be a JSON object.".into()),

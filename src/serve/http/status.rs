@@ -71,7 +71,7 @@ pub enum HttpRefusal {
 }
 
 /// The status of an error code, for media types whose status tells of errors.
-pub fn of_code(code: ErrorCode) -> StatusCode {
+pub fn code_status(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::GraphqlParseFailed
         | ErrorCode::GraphqlValidationFailed
@@ -95,9 +95,9 @@ pub fn of_code(code: ErrorCode) -> StatusCode {
 /// GraphQL over HTTP: with `application/json` every well-formed request is answered with 200, "independent of any
 /// GraphQL request error or field error", since clients of that type may not look into the body of another; with
 /// `application/graphql-response+json` the status tells.
-pub fn of_response(media: MediaType, refused: Option<ErrorCode>) -> StatusCode {
+pub fn response_status(media: MediaType, refused: Option<ErrorCode>) -> StatusCode {
     match (media, refused) {
-        (MediaType::GraphqlResponse, Some(code)) => of_code(code),
+        (MediaType::GraphqlResponse, Some(code)) => code_status(code),
         _ => StatusCode::OK,
     }
 }
@@ -282,11 +282,11 @@ mod tests {
     #[test]
     fn the_status_tells_only_with_the_newer_media_type() {
         let refused = Some(ErrorCode::GraphqlValidationFailed);
-        assert_eq!(of_response(MediaType::GraphqlResponse, refused), StatusCode::BAD_REQUEST);
-        assert_eq!(of_response(MediaType::Json, refused), StatusCode::OK);
-        assert_eq!(of_response(MediaType::Json, Some(ErrorCode::Internal)), StatusCode::OK);
-        assert_eq!(of_response(MediaType::GraphqlResponse, Some(ErrorCode::Timeout)), StatusCode::GATEWAY_TIMEOUT);
-        assert_eq!(of_response(MediaType::GraphqlResponse, None), StatusCode::OK);
+        assert_eq!(response_status(MediaType::GraphqlResponse, refused), StatusCode::BAD_REQUEST);
+        assert_eq!(response_status(MediaType::Json, refused), StatusCode::OK);
+        assert_eq!(response_status(MediaType::Json, Some(ErrorCode::Internal)), StatusCode::OK);
+        assert_eq!(response_status(MediaType::GraphqlResponse, Some(ErrorCode::Timeout)), StatusCode::GATEWAY_TIMEOUT);
+        assert_eq!(response_status(MediaType::GraphqlResponse, None), StatusCode::OK);
     }
 
     #[test]
@@ -298,10 +298,10 @@ mod tests {
             ErrorCode::Conflict,
             ErrorCode::Throttled,
         ] {
-            assert!(of_code(code).is_client_error(), "{code:?}");
+            assert!(code_status(code).is_client_error(), "{code:?}");
         }
         for code in [ErrorCode::Timeout, ErrorCode::Unavailable, ErrorCode::Internal] {
-            assert!(of_code(code).is_server_error(), "{code:?}");
+            assert!(code_status(code).is_server_error(), "{code:?}");
         }
     }
 }

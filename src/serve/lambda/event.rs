@@ -70,14 +70,14 @@ impl HttpEvent {
     /// Reads an event.
     pub fn new(event: LambdaRequest) -> Option<Self> {
         match event {
-            LambdaRequest::ApiGatewayV1(event) => Some(Self::of_rest(event)),
-            LambdaRequest::ApiGatewayV2(event) => Some(Self::of_http_api(event)),
-            LambdaRequest::Alb(event) => Some(Self::of_load_balancer(event)),
+            LambdaRequest::ApiGatewayV1(event) => Some(Self::from_rest(event)),
+            LambdaRequest::ApiGatewayV2(event) => Some(Self::from_http_api(event)),
+            LambdaRequest::Alb(event) => Some(Self::from_load_balancer(event)),
             _ => None,
         }
     }
 
-    fn of_rest(event: ApiGatewayProxyRequest) -> Self {
+    fn from_rest(event: ApiGatewayProxyRequest) -> Self {
         let context = event.request_context;
         let queries = [event.multi_value_query_string_parameters, event.query_string_parameters];
         let mut query = form_urlencoded::Serializer::new(String::new());
@@ -101,7 +101,7 @@ impl HttpEvent {
         }
     }
 
-    fn of_http_api(event: ApiGatewayV2httpRequest) -> Self {
+    fn from_http_api(event: ApiGatewayV2httpRequest) -> Self {
         let context = event.request_context;
         let template = event.route_key.as_deref().and_then(|key| key.split_once(' ')).map(|(_, template)| template);
         let route = Route { template, parameters: &event.path_parameters, stage: context.stage.as_deref() };
@@ -123,7 +123,7 @@ impl HttpEvent {
         }
     }
 
-    fn of_load_balancer(event: AlbTargetGroupRequest) -> Self {
+    fn from_load_balancer(event: AlbTargetGroupRequest) -> Self {
         let multi_value = !event.multi_value_headers.is_empty();
         let queries = [event.multi_value_query_string_parameters, event.query_string_parameters];
         let query = queries.iter().find(|query| !query.is_empty()).into_iter().flat_map(QueryMap::iter);

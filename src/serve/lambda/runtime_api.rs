@@ -38,7 +38,7 @@ pub enum NotLambda {
 
 impl RuntimeApi {
     /// The API that the environment names; none outside of Lambda.
-    pub fn of_environment() -> Result<Option<Self>, NotLambda> {
+    pub fn from_environment() -> Result<Option<Self>, NotLambda> {
         Self::new(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
     }
 

@@ -20,6 +20,6 @@ pub fn outbound_client() -> std::io::Result<OutboundClient> {
         .with_provider_and_native_roots(ring::default_provider())?
         .https_or_http()
         .enable_http1();
-    let https = https.wrap_connector(ProxiedConnector::of_environment());
+    let https = https.wrap_connector(ProxiedConnector::from_environment());
     Ok(Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).build(https))
 }

@@ -24,7 +24,7 @@ pub struct ProxiedConnector {
 
 impl ProxiedConnector {
     /// Connects through the proxies that the environment names.
-    pub fn of_environment() -> Self {
+    pub fn from_environment() -> Self {
         let mut direct = HttpConnector::new();
         // The address of a server may be `https`: TLS is the caller's.
         direct.enforce_http(false);
@@ -69,7 +69,7 @@ mod tests {
 
     fn by(proxy: &str) -> ProxiedConnector {
         let proxies = Matcher::builder().all(proxy).no("direct.example").build();
-        ProxiedConnector { proxies: Arc::new(proxies), ..ProxiedConnector::of_environment() }
+        ProxiedConnector { proxies: Arc::new(proxies), ..ProxiedConnector::from_environment() }
     }
 
     #[tokio::test]

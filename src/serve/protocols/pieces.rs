@@ -38,7 +38,7 @@ impl AsRef<[u8]> for Last {
 impl Pieces {
     /// A body whose stream has this memory until its last byte is sent.
     pub fn new(body: Body, memory: Option<StreamMemory>) -> Self {
-        Self { body, rest: Bytes::new(), taken: TakenBytes::of_stream(), memory }
+        Self { body, rest: Bytes::new(), taken: TakenBytes::current(), memory }
     }
 
     /// The next piece of what the body has given.

@@ -41,7 +41,7 @@ struct Running(Arc<watch::Sender<usize>>);
 
 impl TakenBytes {
     /// That of the stream whose task asks; of none, outside of such a task.
-    pub fn of_stream() -> Self {
+    pub fn current() -> Self {
         TAKEN.try_with(Self::clone).unwrap_or_default()
     }
 
@@ -142,7 +142,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_stream_may_wait_but_its_client_must_take_what_is_offered() {
         let waiting = async {
-            let taken = TakenBytes::of_stream();
+            let taken = TakenBytes::current();
             taken.add(1);
             taken.waits();
             sleep(TIME * 10).await;
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(began.elapsed(), TIME * 10);
         let fast = async {
             for _ in 0..100 {
-                TakenBytes::of_stream().add(2 * SLOWEST as usize);
+                TakenBytes::current().add(2 * SLOWEST as usize);
                 sleep(Duration::from_secs(1)).await;
             }
         };
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(began.elapsed(), TIME * 10);
         let slow = async {
             loop {
-                TakenBytes::of_stream().add(SLOWEST as usize / 2);
+                TakenBytes::current().add(SLOWEST as usize / 2);
                 sleep(Duration::from_secs(1)).await;
             }
         };

@@ -51,7 +51,7 @@ struct KeyEntry {
 impl ApiKeys {
     /// The keys of a file: `[{"name": "importer", "sha256": "…", "claims": {"role": "machine"}}]`. The claim `sub` is
     /// the name unless the file says another.
-    pub fn of_json(text: &[u8]) -> Result<Self, ApiKeysError> {
+    pub fn from_json(text: &[u8]) -> Result<Self, ApiKeysError> {
         let written: Vec<KeyEntry> = serde_json::from_slice(text)?;
         let mut keys: Vec<ApiKey> = Vec::with_capacity(written.len());
         let mut names = Vec::with_capacity(written.len());
@@ -97,7 +97,7 @@ mod tests {
     const TWO: &str = "3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3";
 
     fn keys(file: Value) -> Result<ApiKeys, ApiKeysError> {
-        ApiKeys::of_json(file.to_string().as_bytes())
+        ApiKeys::from_json(file.to_string().as_bytes())
     }
 
     #[test]

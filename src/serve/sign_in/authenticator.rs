@@ -66,8 +66,8 @@ impl Authenticator {
         let checked = match shown {
             Ok(Credentials::None) => Ok(Identity::default()),
             // Boxed: it may have to fetch keys.
-            Ok(Credentials::Token(text)) => Box::pin(of_token(&known.issuers, text)).await,
-            Ok(Credentials::ApiKey(key)) => of_api_key(&known.api_keys.current(), key),
+            Ok(Credentials::Token(text)) => Box::pin(check_token(&known.issuers, text)).await,
+            Ok(Credentials::ApiKey(key)) => check_api_key(&known.api_keys.current(), key),
             Err(fault) => Err(fault),
         };
         if let Err(fault) = &checked {
@@ -77,12 +77,12 @@ impl Authenticator {
     }
 }
 
-fn of_api_key(api_keys: &ApiKeys, shown: &str) -> Result<Identity, SignInFault> {
+fn check_api_key(api_keys: &ApiKeys, shown: &str) -> Result<Identity, SignInFault> {
     let claims = api_keys.claims(shown).ok_or(SignInFault::ApiKey)?;
     Ok(Identity { caller: Caller::signed_in(claims.clone()), issuer: None, ends: None })
 }
 
-async fn of_token(issuers: &[Issuer], text: &str) -> Result<Identity, SignInFault> {
+async fn check_token(issuers: &[Issuer], text: &str) -> Result<Identity, SignInFault> {
     let token = UncheckedToken::read(text)?;
     let named = claims::issuer(&token.claims)?;
     let issuer =

@@ -24,14 +24,14 @@ pub enum Credentials<'c> {
 
 impl<'c> Credentials<'c> {
     /// What the headers of a request show: `Authorization: Bearer <token>`, or `X-Api-Key`, once.
-    pub fn of_headers(headers: &'c HeaderMap) -> Result<Self, SignInFault> {
+    pub fn from_headers(headers: &'c HeaderMap) -> Result<Self, SignInFault> {
         let (token, key) = (once(headers, &header::AUTHORIZATION)?, once(headers, &API_KEY)?);
         one_of(token.map(bearer).transpose()?, key)
     }
 
     /// What the payload of `connection_init` shows: `Authorization` as in a header, `token`, or `X-Api-Key`. Names are
     /// written in any case.
-    pub fn of_payload(payload: &'c Value) -> Result<Self, SignInFault> {
+    pub fn from_payload(payload: &'c Value) -> Result<Self, SignInFault> {
         let Some(members) = payload.as_object() else { return Ok(Self::None) };
         let (mut token, mut key) = (None, None);
         for (name, value) in members {
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_request_shows_one_token_or_one_key() {
-        let shown = |list: &[(&'static str, &'static str)]| match Credentials::of_headers(&headers(list)) {
+        let shown = |list: &[(&'static str, &'static str)]| match Credentials::from_headers(&headers(list)) {
             Ok(Credentials::Token(token)) => format!("token {token}"),
             Ok(Credentials::ApiKey(key)) => format!("key {key}"),
             Ok(Credentials::None) => "nothing".into(),
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_web_socket_shows_it_in_its_first_payload() {
-        let shown = |payload: Value| match Credentials::of_payload(&payload) {
+        let shown = |payload: Value| match Credentials::from_payload(&payload) {
             Ok(Credentials::Token(token)) => format!("token {token}"),
             Ok(Credentials::ApiKey(key)) => format!("key {key}"),
             Ok(Credentials::None) => "nothing".into(),

@@ -47,7 +47,7 @@ impl DevIssuer {
         Issuer {
             name: NAME.into(),
             audiences: vec![AUDIENCE.into()],
-            keys: IssuerKeys::Fixed(KeySet::of_secret(&self.secret)),
+            keys: IssuerKeys::Fixed(KeySet::from_secret(&self.secret)),
         }
     }
 

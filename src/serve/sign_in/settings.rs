@@ -122,7 +122,7 @@ impl SignInSettings {
         };
         let api_keys = match &self.api_keys_file {
             Some(path) => watched(path, |path, text| {
-                ApiKeys::of_json(text).map_err(|error| SignInSettingsError::ApiKeys(path, error))
+                ApiKeys::from_json(text).map_err(|error| SignInSettingsError::ApiKeys(path, error))
             })?,
             None => WatchedFile::fixed(ApiKeys::default()),
         };
@@ -160,11 +160,11 @@ impl IssuerSettings {
             (Some(url), None) if url.contains("://") => fetched(KeyAddress::key_set(url)?)?,
             (Some(path), None) => {
                 let keys =
-                    |path, text: &[u8]| KeySet::of_json(text).map_err(|error| SignInSettingsError::Keys(path, error));
+                    |path, text: &[u8]| KeySet::from_json(text).map_err(|error| SignInSettingsError::Keys(path, error));
                 IssuerKeys::File(watched(Path::new(path), keys)?)
             }
             (None, Some(path)) => {
-                IssuerKeys::File(watched(path, |path, text| Ok(KeySet::of_secret(secret(path, text)?)))?)
+                IssuerKeys::File(watched(path, |path, text| Ok(KeySet::from_secret(secret(path, text)?)))?)
             }
             (Some(_), Some(_)) => return Err(SignInSettingsError::Both(self.issuer)),
         };

@@ -121,7 +121,7 @@ impl Metrics {
 
     /// Counts a run of an operation.
     pub fn operation(&self, report: &OperationReport) {
-        let operation = self.of_operation(report);
+        let operation = self.operation_metrics(report);
         let name = &*operation.name;
         operation.duration.observe(report.lasted.as_secs_f64());
         if let Some(place) = OUTCOMES.iter().position(|(outcome, _)| *outcome == report.outcome) {
@@ -184,7 +184,7 @@ impl Metrics {
         }
     }
 
-    fn of_operation(&self, report: &OperationReport) -> Arc<OfOperation> {
+    fn operation_metrics(&self, report: &OperationReport) -> Arc<OfOperation> {
         let kind = report.kind_name();
         let mut operations = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let name = match &report.name {

@@ -63,7 +63,7 @@ impl Telemetry {
             metrics.http(exchange.method, exchange.route, exchange.status, exchange.lasted.as_secs_f64());
         }
         if let (Some(tracer), Some(span)) = (&self.tracer, span.filter(|span| span.own.is_sampled)) {
-            spans::of_http(tracer, exchange, span);
+            spans::send_http(tracer, exchange, span);
         }
     }
 }
@@ -74,7 +74,7 @@ impl RunObserver for Telemetry {
             metrics.operation(report);
         }
         if let (Some(tracer), Some(trace)) = (&self.tracer, report.trace.filter(|trace| trace.is_sampled)) {
-            spans::of_run(tracer, report, trace);
+            spans::send_run(tracer, report, trace);
         }
         if self.slow.is_some_and(|slow| report.lasted > slow) {
             log_slow(report);

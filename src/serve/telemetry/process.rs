@@ -67,7 +67,7 @@ impl Collector for ProcessMetrics {
 
     /// No metrics where `/proc` cannot be read.
     fn collect(&self) -> Vec<MetricFamily> {
-        let Some(used) = ProcessUse::of_self() else { return Vec::new() };
+        let Some(used) = ProcessUse::current() else { return Vec::new() };
         self.cpu.inc_by((used.cpu - self.cpu.get()).max(0.0));
         let gauges = self.gauges.iter().flat_map(|(gauge, value)| {
             gauge.set(value(&used));
@@ -78,7 +78,7 @@ impl Collector for ProcessMetrics {
 }
 
 impl ProcessUse {
-    fn of_self() -> Option<Self> {
+    fn current() -> Option<Self> {
         let file = |path: &str| read_to_string(path).ok();
         let used = Self::parse(&file("/proc/self/stat")?, &file("/proc/self/status")?, &file("/proc/stat")?)?;
         let (most, _) = rlimit::getrlimit(rlimit::Resource::NOFILE).ok()?;
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn this_process_is_seen() {
-        let before = ProcessUse::of_self().unwrap();
+        let before = ProcessUse::current().unwrap();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
         assert!(before.started <= now + 1.0 && before.started > now - 86_400.0, "{before:?} at {now}");
         assert!(before.resident_memory > 1e6 && before.virtual_memory >= before.resident_memory, "{before:?}");

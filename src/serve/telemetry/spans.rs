@@ -41,7 +41,7 @@ struct Span {
 
 /// Sends the spans of a run: the operation, its preparation unless it was known, its waves, and the calls of each wave.
 /// Waves and calls are inside what asked for them.
-pub fn of_run(tracer: &Tracer, report: &OperationReport, request: TraceContext) {
+pub fn send_run(tracer: &Tracer, report: &OperationReport, request: TraceContext) {
     let made = RunSpans { tracer, began: report.began, trace: request };
     let phases = &report.phases;
     let operation = made.send(operation_span(report), request.span_id);
@@ -73,7 +73,7 @@ pub fn of_run(tracer: &Tracer, report: &OperationReport, request: TraceContext) 
 }
 
 /// Sends the span of a request over HTTP.
-pub fn of_http(tracer: &Tracer, exchange: HttpExchange<'_>, span: RequestSpan) {
+pub fn send_http(tracer: &Tracer, exchange: HttpExchange<'_>, span: RequestSpan) {
     let HttpExchange { method, route, status, began, lasted } = exchange;
     let attributes = vec![
         KeyValue::new("http.request.method", method.to_owned()),

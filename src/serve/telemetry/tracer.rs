@@ -58,7 +58,7 @@ pub struct RequestSpan {
 
 impl Tracer {
     /// The tracer that the environment asks for; `None` if it asks for none. Must be called inside a Tokio runtime.
-    pub fn of_environment() -> Result<Option<Self>, TracerError> {
+    pub fn from_environment() -> Result<Option<Self>, TracerError> {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
         let of_traces = |suffix: &str| {
             variable(&format!("OTEL_EXPORTER_OTLP_TRACES_{suffix}"))

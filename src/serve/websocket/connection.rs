@@ -104,7 +104,7 @@ pub async fn handle(
     }
     let origin = RequestOrigin { client, request_id };
     let authenticator = sockets.endpoint.authenticator.clone();
-    let identity = match authenticator.identify(Credentials::of_headers(&headers), &origin).await {
+    let identity = match authenticator.identify(Credentials::from_headers(&headers), &origin).await {
         Ok(identity) => SocketIdentity::new(authenticator, origin, identity),
         Err(fault) => return refuse(MediaType::Json, &fault.into()),
     };

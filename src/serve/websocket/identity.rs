@@ -45,7 +45,7 @@ impl SocketIdentity {
 
     /// Checks what the first message shows, which replaces what the header showed. `false` if the client is not let in.
     pub async fn initialise(&self, payload: Value) -> bool {
-        let shown = Credentials::of_payload(&payload);
+        let shown = Credentials::from_payload(&payload);
         if shown == Ok(Credentials::None) {
             return true;
         }

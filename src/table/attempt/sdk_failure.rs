@@ -28,7 +28,7 @@ where
             SdkError::TimeoutError(_) => failure(TableErrorKind::Timeout, true, true, Verdict::Silent),
             SdkError::ResponseError(_) => failure(TableErrorKind::Unavailable, true, true, Verdict::Silent),
             SdkError::DispatchFailure(trouble) => match trouble.as_connector_error() {
-                Some(connector) => of_connector(connector, &error),
+                Some(connector) => connector_failure(connector, &error),
                 None => failure(TableErrorKind::Unavailable, true, true, Verdict::Unknown),
             },
             // The call could not be built.
@@ -46,7 +46,7 @@ impl From<BuildError> for AttemptFailure {
 }
 
 /// The failure of a request that was not sent, or whose answer did not come. `error` says why.
-pub(in crate::table) fn of_connector(connector: &ConnectorError, error: &(dyn Error + 'static)) -> AttemptFailure {
+pub(in crate::table) fn connector_failure(connector: &ConnectorError, error: &(dyn Error + 'static)) -> AttemptFailure {
     let never_connected = never_connected(error);
     let (kind, again, uncertain) = if connector.is_timeout() {
         (TableErrorKind::Timeout, true, !never_connected)

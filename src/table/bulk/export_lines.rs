@@ -75,7 +75,7 @@ fn item_from_json(members: Map<String, Value>, path: &mut Vec<String>) -> Result
         read.push((name.into(), attribute_from_json(value, path)?));
         path.pop();
     }
-    Ok(Item::of_members(read))
+    Ok(Item::from_members(read))
 }
 
 fn attribute_from_json(value: Value, path: &mut Vec<String>) -> Result<Attribute, LineError> {

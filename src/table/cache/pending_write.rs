@@ -17,13 +17,13 @@ pub(in crate::table) struct PendingWrite<'c> {
 
 impl<'c> PendingWrite<'c> {
     /// Writes that are about to be made.
-    pub(in crate::table) fn of_calls(cache: &'c TableCache, calls: &[WriteCall]) -> Self {
+    pub(in crate::table) fn for_calls(cache: &'c TableCache, calls: &[WriteCall]) -> Self {
         let tags = calls.iter().flat_map(|call| tags_of(cache, call, Image::Unknown)).collect();
         Self { cache, tags }
     }
 
     /// Writes of a table that are about to be made by one call.
-    pub(in crate::table) fn of_batch(cache: &'c TableCache, table: &str, writes: &[BatchWrite]) -> Self {
+    pub(in crate::table) fn for_batch(cache: &'c TableCache, table: &str, writes: &[BatchWrite]) -> Self {
         let of_write = |write: &BatchWrite| {
             let (key, after) = match write {
                 BatchWrite::Put(item) => (cache.key_in(table, item).map(Cow::Owned), Image::Item(item)),

@@ -119,7 +119,7 @@ impl TableCache {
     }
 
     pub(super) fn tags_of(&self, change: &ItemChange<'_>) -> Vec<Tag> {
-        self.tags.of_change(change)
+        self.tags.change_tags(change)
     }
 
     pub(super) fn drop_tags(&self, tags: &[Tag]) {
@@ -155,7 +155,7 @@ impl TableCache {
             return Claim::Hit(found);
         }
         let own = EntryKey::Item(table.into(), key.clone());
-        self.claim(own, &wanted, || vec![self.tags.of_item(table, key)])
+        self.claim(own, &wanted, || vec![self.tags.item_tag(table, key)])
     }
 
     /// Asks for a page; `None` if pages of its table are not kept.
@@ -168,7 +168,7 @@ impl TableCache {
         if let Some(found) = served {
             return Some(Claim::Hit(found));
         }
-        let tags = self.tags.of_page(&page)?;
+        let tags = self.tags.page_tags(&page)?;
         Some(self.claim(key, &wanted, || tags))
     }
 
@@ -232,7 +232,7 @@ impl Fill {
     fn keep(&self, found: &CacheAnswer, projection: AttributeNames) {
         let TableCache { entries, watches, tags, .. } = &*self.cache;
         let of_items = match (found, &self.key) {
-            (CacheAnswer::Page(answer, _), EntryKey::Page(page)) => tags.of_items(page, &answer.items),
+            (CacheAnswer::Page(answer, _), EntryKey::Page(page)) => tags.items_tags(page, &answer.items),
             _ => Some(Vec::new()),
         };
         if let Some(watch) = of_items.and_then(|of_items| watches.keep(&self.flight.watch, of_items)) {

@@ -60,12 +60,12 @@ impl Tags {
     }
 
     /// The tag of an item, whose key has canonical numbers.
-    pub(super) fn of_item(&self, table: &str, key: &Key) -> Tag {
+    pub(super) fn item_tag(&self, table: &str, key: &Key) -> Tag {
         self.tag(table, &Subject::Item(&key.partition.1, key.sort.as_ref().map(|(_, value)| value)))
     }
 
     /// The tags of a page before it is read; `None` if the table or the index is unknown.
-    pub(super) fn of_page(&self, page: &PageKey) -> Option<Vec<Tag>> {
+    pub(super) fn page_tags(&self, page: &PageKey) -> Option<Vec<Tag>> {
         let table = self.tables.get(&*page.table)?;
         let tag = |subject: Subject<'_>| self.tag(&table.name, &subject);
         let Some(partition) = &page.partition else { return Some(vec![tag(Subject::Table)]) };
@@ -80,13 +80,13 @@ impl Tags {
     }
 
     /// The tags of a page that are known when it is read: those of its items. `None` if an item has no key.
-    pub(super) fn of_items(&self, page: &PageKey, items: &[Arc<Item>]) -> Option<Vec<Tag>> {
+    pub(super) fn items_tags(&self, page: &PageKey, items: &[Arc<Item>]) -> Option<Vec<Tag>> {
         let table = self.tables.get(&*page.table)?;
         let index = page.index.as_deref().and_then(|name| table.indexes.iter().find(|index| index.name == name));
         if page.hides_items || page.partition.is_none() || index.is_none_or(|index| is_in_key(table, index)) {
             return Some(Vec::new());
         }
-        let of_item = |item: &Arc<Item>| Some(self.of_item(&table.name, &canonical(&key_of(table, item)?)));
+        let of_item = |item: &Arc<Item>| Some(self.item_tag(&table.name, &canonical(&key_of(table, item)?)));
         items.iter().map(of_item).collect()
     }
 
@@ -96,12 +96,15 @@ impl Tags {
     }
 
     /// The tags that a change drops.
-    pub(super) fn of_change(&self, change: &ItemChange<'_>) -> Vec<Tag> {
+    pub(super) fn change_tags(&self, change: &ItemChange<'_>) -> Vec<Tag> {
         let Some(table) = self.tables.get(change.table) else { return Vec::new() };
         let key = canonical(change.key);
         let tag = |subject: Subject<'_>| self.tag(&table.name, &subject);
-        let mut tags =
-            vec![self.of_item(&table.name, &key), tag(Subject::Partition(None, &key.partition.1)), tag(Subject::Table)];
+        let mut tags = vec![
+            self.item_tag(&table.name, &key),
+            tag(Subject::Partition(None, &key.partition.1)),
+            tag(Subject::Table),
+        ];
         for index in &table.indexes {
             let name = index.name.as_str();
             let (before, after) = places(index, &key, change);

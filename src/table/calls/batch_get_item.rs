@@ -40,10 +40,10 @@ pub(in crate::table) async fn batch_get_items(
     // A batch has few keys, so that even keys with equal hashes take no time to speak of.
     let mut places: HashMap<_, usize, RandomState> =
         HashMap::with_capacity_and_hasher(wanted.len(), RandomState::default());
-    places.extend(wanted.iter().enumerate().map(|(i, item)| ((item.table, KeyIdentity::of_key(item.key)), i)));
+    places.extend(wanted.iter().enumerate().map(|(i, item)| ((item.table, KeyIdentity::from_key(item.key)), i)));
     let place = |table: &str, found: &Item| {
         let shape = wanted.iter().find(|item| item.table == table)?;
-        places.get(&(shape.table, KeyIdentity::of_item(found, shape.key)?)).copied()
+        places.get(&(shape.table, KeyIdentity::from_item(found, shape.key)?)).copied()
     };
     let mut open: Vec<usize> = (0..wanted.len()).collect();
     let (mut capacity, mut backoff) = (0.0, Backoff::new(caller.budget));
@@ -119,7 +119,7 @@ impl AnswerJson for Answer {
             "UnprocessedKeys" => {
                 let tables: Option<HashMap<String, UnprocessedKeys>> = answer.value()?;
                 for (table, rest) in tables.into_iter().flatten() {
-                    self.read.unprocessed.extend(rest.of_table(&table));
+                    self.read.unprocessed.extend(rest.for_table(&table));
                 }
             }
             "ConsumedCapacity" => self.units = answer.units()?,
@@ -136,7 +136,7 @@ struct UnprocessedKeys {
 }
 
 impl UnprocessedKeys {
-    fn of_table(self, table: &str) -> impl Iterator<Item = (String, Item)> {
+    fn for_table(self, table: &str) -> impl Iterator<Item = (String, Item)> {
         self.keys.into_iter().map(move |JsonItem(key)| (table.to_owned(), key))
     }
 }
@@ -222,7 +222,7 @@ impl Call for BatchGetItem<'_> {
                 // The engine has only the JSON of them.
                 let rest: UnprocessedKeys = serde_json::from_value(rest)
                     .map_err(|error| DynoxideError::InternalServerError(error.to_string()))?;
-                read.unprocessed.extend(rest.of_table(&table));
+                read.unprocessed.extend(rest.for_table(&table));
             }
             Ok((read, engine::units(answer.consumed_capacity.iter().flatten())))
         }

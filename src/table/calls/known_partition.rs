@@ -29,7 +29,7 @@ impl<'a> KnownPartition<'a> {
     /// Its name and its value, to be added to items. They share its text.
     pub(in crate::table) fn attribute(self) -> (&'a AttributeName, Attribute) {
         let text = match is_plain(self.value) {
-            true => Text::of_answer(&Arc::new(self.value.to_owned()), 0..self.value.len()),
+            true => Text::from_answer(&Arc::new(self.value.to_owned()), 0..self.value.len()),
             // A part of an answer is written into JSON as it is.
             false => self.value.into(),
         };

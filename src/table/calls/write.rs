@@ -156,7 +156,7 @@ impl Call for SingleWrite<'_> {
 /// The expressions of a write, alone or in a transaction.
 pub(in crate::table) fn expressions(write: &WriteCall) -> Expressions<'_> {
     let update = if let WriteAction::Update(_, update) = &write.action { update.as_ref() } else { None };
-    Expressions::of_write(write.condition.as_ref(), update)
+    Expressions::for_write(write.condition.as_ref(), update)
 }
 
 /// Writes the members of a write, alone or in a transaction. A failed condition returns the item.

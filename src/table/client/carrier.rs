@@ -5,7 +5,7 @@ use super::exchange::{AnswerBody, ExchangeError, TableRequest};
 use super::pool::{ConnectionPool, SendError};
 use super::refusal::{broken, not_connected, too_long, unbuilt};
 use crate::table::attempt::failure::AttemptFailure;
-use crate::table::attempt::sdk_failure::{of_connector, with_causes};
+use crate::table::attempt::sdk_failure::{connector_failure, with_causes};
 use crate::table::data::error::TableErrorKind;
 use crate::table::retry::table_health::Verdict;
 use aws_smithy_runtime_api::client::http::{HttpConnector, SharedHttpConnector};
@@ -79,7 +79,7 @@ async fn send_by(
     let body = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
     let request =
         HttpRequest::try_from(Request::from_parts(head, SdkBody::from(body))).map_err(|error| unbuilt(&error))?;
-    let answer = connector.call(request).await.map_err(|error| of_connector(&error, &error))?;
+    let answer = connector.call(request).await.map_err(|error| connector_failure(&error, &error))?;
     let answer = answer.try_into_http1x().map_err(|error| broken(format!("the answer is not HTTP: {error}")))?;
     let (head, body) = answer.into_parts();
     begins(&head.headers);

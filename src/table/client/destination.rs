@@ -99,7 +99,7 @@ mod tests {
     use aws_sdk_dynamodb::config::{BehaviorVersion, Builder, Config, Region};
 
     /// Where the requests of a configured client go.
-    async fn of(region: &'static str, configure: impl FnOnce(Builder) -> Builder) -> Destination {
+    async fn destination_in(region: &'static str, configure: impl FnOnce(Builder) -> Builder) -> Destination {
         let credentials = Credentials::new("AKID", "secret", None, None, "test");
         let config = Config::builder().behavior_version(BehaviorVersion::latest()).region(Region::new(region));
         let config = config
@@ -138,16 +138,16 @@ mod tests {
                 "https://db.example/a%20b/v1/",
             ),
         ] {
-            let found = of(region, configure).await;
+            let found = destination_in(region, configure).await;
             assert_eq!((found.url.as_str(), found.region.as_deref()), (url, Some(region)));
         }
     }
 
     #[tokio::test]
     async fn signatures_have_the_port_and_the_path_of_an_address() {
-        let found = of("eu-central-1", |config| config.endpoint_url("http://db.example:8000/a%20b/")).await;
+        let found = destination_in("eu-central-1", |config| config.endpoint_url("http://db.example:8000/a%20b/")).await;
         assert_eq!((found.host.as_str(), found.path.as_str()), ("db.example:8000", "/a%2520b/"));
-        let found = of("eu-central-1", |config| config).await;
+        let found = destination_in("eu-central-1", |config| config).await;
         assert_eq!((found.host.as_str(), found.path.as_str()), ("dynamodb.eu-central-1.amazonaws.com", "/"));
         for (path, signed) in
             [("/", "/"), ("/v1:prod/", "/v1%3Aprod/"), ("//a//b", "/a/b"), ("/a@b,(c)~d-e._", "/a%40b%2C%28c%29~d-e._")]
@@ -158,7 +158,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_user_agent_is_that_of_the_sdk() {
-        let found = of("eu-central-1", |config| config).await;
+        let found = destination_in("eu-central-1", |config| config).await;
         assert!(
             found.user_agent.starts_with("aws-sdk-rust/") && found.user_agent.contains("api/dynamodb/"),
             "{}",

@@ -93,7 +93,7 @@ impl Item {
     }
 
     /// The item with these attributes. Of several with one name, the last stays.
-    pub fn of_members(mut members: Vec<NamedAttribute>) -> Self {
+    pub fn from_members(mut members: Vec<NamedAttribute>) -> Self {
         // Answers are often sorted already.
         if !members.is_sorted_by(|(before, _), (after, _)| before < after) {
             members.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -120,7 +120,7 @@ impl Item {
     }
 
     /// The item with these attributes, which are as [`Self::in_order`] puts them.
-    pub(super) fn of_ordered(members: Vec<NamedAttribute>) -> Self {
+    pub(super) fn from_ordered(members: Vec<NamedAttribute>) -> Self {
         Self(Members::Own(members))
     }
 
@@ -267,7 +267,7 @@ impl<N: AsRef<str> + ?Sized> Index<&N> for Item {
 
 impl<N: Into<AttributeName>> FromIterator<(N, Attribute)> for Item {
     fn from_iter<I: IntoIterator<Item = (N, Attribute)>>(attributes: I) -> Self {
-        Self::of_members(attributes.into_iter().map(|(name, value)| (name.into(), value)).collect())
+        Self::from_members(attributes.into_iter().map(|(name, value)| (name.into(), value)).collect())
     }
 }
 
@@ -275,7 +275,7 @@ impl<N: Into<AttributeName>> Extend<(N, Attribute)> for Item {
     fn extend<I: IntoIterator<Item = (N, Attribute)>>(&mut self, attributes: I) {
         let mut members = self.take_members();
         members.extend(attributes.into_iter().map(|(name, value)| (name.into(), value)));
-        *self = Self::of_members(members);
+        *self = Self::from_members(members);
     }
 }
 

@@ -62,7 +62,7 @@ impl<'a> Expressions<'a> {
     }
 
     /// The condition and the update of a write.
-    pub(in crate::table) fn of_write(condition: Option<&'a Expression>, update: Option<&'a Expression>) -> Self {
+    pub(in crate::table) fn for_write(condition: Option<&'a Expression>, update: Option<&'a Expression>) -> Self {
         let mut built = Self::default();
         built.condition = condition.map(|condition| built.take_in(condition));
         built.update = update.map(|update| built.take_in(update));
@@ -317,7 +317,7 @@ mod tests {
             &[("#f0", "other"), ("#f1", "name"), ("#f10", "ten")],
             &[(":f0", "old"), (":f1", "x")],
         );
-        let built = Expressions::of_write(Some(&condition), Some(&update));
+        let built = Expressions::for_write(Some(&condition), Some(&update));
         assert_eq!(built.condition.as_deref(), Some("#f0 = :f0 AND #f1 = :f1"));
         assert_eq!(built.update.as_deref(), Some("SET #u_0 = :u_3, #f1.#f10 = :f1 REMOVE #f10[1]"));
         let names = names(&built);
@@ -332,8 +332,8 @@ mod tests {
         // A condition that uses our own prefix makes us step aside.
         let condition = expression("#u_0 = #u", &[("#u_0", "a"), ("#u", "b")], &[]);
         let update = expression("REMOVE #u, #u_0", &[("#u_0", "c"), ("#u", "d")], &[]);
-        let built = Expressions::of_write(Some(&condition), Some(&update));
+        let built = Expressions::for_write(Some(&condition), Some(&update));
         assert_eq!(built.update.as_deref(), Some("REMOVE #ux_0, #ux_1"));
-        assert_eq!(Expressions::of_write(None, None), Expressions::default());
+        assert_eq!(Expressions::for_write(None, None), Expressions::default());
     }
 }

@@ -76,7 +76,7 @@ impl Hash for KeyIdentity<'_> {
 
 impl<'a> KeyIdentity<'a> {
     /// The identity of a key.
-    pub(in crate::table) fn of_key(key: &'a Key) -> Self {
+    pub(in crate::table) fn from_key(key: &'a Key) -> Self {
         let value = |(_, value): &'a (AttributeName, KeyValue)| match value {
             KeyValue::S(text) => Value::S(text.as_bytes()),
             KeyValue::N(text) => Value::N(canonical_number(text)),
@@ -87,7 +87,7 @@ impl<'a> KeyIdentity<'a> {
 
     /// The identity of an item whose key has the attributes of `shape`; `None` if one of them is missing or cannot be a
     /// key.
-    pub(in crate::table) fn of_item(item: &'a Item, shape: &Key) -> Option<Self> {
+    pub(in crate::table) fn from_item(item: &'a Item, shape: &Key) -> Option<Self> {
         let value = |(name, _): &(AttributeName, KeyValue)| match item.get(name)? {
             Attribute::S(text) => Some(Value::S(text.as_bytes())),
             Attribute::N(text) => Some(Value::N(canonical_number(text))),

@@ -92,7 +92,7 @@ pub(in crate::table) struct GrowingItems {
 
 impl GrowingItems {
     /// For one item, which probably has as many attributes as those before it.
-    pub(in crate::table) fn of_one(names: &SharedNames) -> Self {
+    pub(in crate::table) fn for_one(names: &SharedNames) -> Self {
         Self { members: Vec::with_capacity(names.known.len().max(4)), ..Self::default() }
     }
 
@@ -117,7 +117,7 @@ impl GrowingItems {
         let start = self.ends.last().copied().unwrap_or_default();
         if self.may_repeat {
             let members = self.members.split_off(start);
-            self.members.append(&mut Item::of_members(members).take_members());
+            self.members.append(&mut Item::from_members(members).take_members());
         } else {
             Item::in_order(&mut self.members[start..]);
         }
@@ -138,7 +138,7 @@ impl GrowingItems {
         self.end_item();
         // A map within an item may have fewer attributes than those before it.
         self.members.shrink_to_fit();
-        Item::of_ordered(self.members)
+        Item::from_ordered(self.members)
     }
 }
 
@@ -148,7 +148,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn grown(names: &mut SharedNames, members: &[(String, bool)]) -> Item {
-        let mut items = GrowingItems::of_one(names);
+        let mut items = GrowingItems::for_one(names);
         for (name, value) in members {
             let name = names.name(name);
             items.add(name, Attribute::Bool(*value));

@@ -25,7 +25,7 @@ enum TextStorage {
 impl Text {
     /// The part of an answer's JSON at these bytes, a string without escapes. A part that no `u32` can name is copied.
     #[inline]
-    pub(in crate::table) fn of_answer(answer: &Arc<String>, at: Range<usize>) -> Self {
+    pub(in crate::table) fn from_answer(answer: &Arc<String>, at: Range<usize>) -> Self {
         match (u32::try_from(at.start), u32::try_from(at.end)) {
             (Ok(start), Ok(end)) => Self(TextStorage::Part(answer.clone(), start, end)),
             _ => answer.get(at).unwrap_or_default().into(),
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_part_is_the_text_that_it_stands_for() {
         let answer = Arc::new("{\"a\":\"bä\"}".to_owned());
-        let part = Text::of_answer(&answer, 6..9);
+        let part = Text::from_answer(&answer, 6..9);
         assert_eq!((part.as_str(), &part), ("bä", &Text::from("bä")));
         assert_eq!((Arc::strong_count(&answer), part.allocated()), (2, answer.capacity()));
         let own = part.detached();

@@ -71,7 +71,7 @@ pub(in crate::table) fn items(
         }
         let member =
             |name: &AttributeName| Some((name.clone(), attribute_from_engine(item.remove(&**name)?, &mut names)));
-        Arc::new(Item::of_members(projection.iter().filter_map(member).collect()))
+        Arc::new(Item::from_members(projection.iter().filter_map(member).collect()))
     })
 }
 
@@ -137,7 +137,7 @@ fn attribute_to_engine(value: Attribute) -> AttributeValue {
 }
 
 fn item_from_engine(item: EngineItem, names: &mut SharedNames) -> Item {
-    let mut members = GrowingItems::of_one(names);
+    let mut members = GrowingItems::for_one(names);
     for (name, value) in item {
         let name = names.name(&name);
         let value = attribute_from_engine(value, names);

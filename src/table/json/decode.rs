@@ -130,7 +130,7 @@ impl<'t> AnswerReader<'t> {
 
     /// Reads an item, or a map within one.
     fn item(&mut self) -> JsonResult<Item> {
-        let mut item = GrowingItems::of_one(&self.names);
+        let mut item = GrowingItems::for_one(&self.names);
         self.attributes(&mut item)?;
         Ok(item.into_item())
     }
@@ -175,7 +175,7 @@ impl<'t> AnswerReader<'t> {
         }
         let start = self.json.advance(known + L + kind.len());
         self.json.advance(length + 2);
-        let text = Text::of_answer(self.text, start..start + length);
+        let text = Text::from_answer(self.text, start..start + length);
         Some(if is_text { Attribute::S(text) } else { Attribute::N(text) })
     }
 
@@ -232,7 +232,7 @@ impl<'t> AnswerReader<'t> {
 
     fn shared(&self, text: JsonString) -> Text {
         match text {
-            JsonString::Plain(place) => Text::of_answer(self.text, place),
+            JsonString::Plain(place) => Text::from_answer(self.text, place),
             JsonString::Escaped(text) => text.into(),
         }
     }

@@ -106,7 +106,7 @@ async fn read_through(cache: &Arc<TableCache>, session: &Session, wanted: &[Cach
         let table = joined_tables(answered.iter().map(|position| wanted[*position].request.table));
         session.record(
             slot,
-            CallRecord { keys: answered.len(), ..CallRecord::of_cache(operation, table, items().count(), begun) },
+            CallRecord { keys: answered.len(), ..CallRecord::from_cache(operation, table, items().count(), begun) },
         );
     }
     results
@@ -219,7 +219,7 @@ pub(super) async fn read_page(
                 slot,
                 CallRecord {
                     index,
-                    ..CallRecord::of_cache(operation, query.table.to_string(), page.items.len(), begun)
+                    ..CallRecord::from_cache(operation, query.table.to_string(), page.items.len(), begun)
                 },
             );
             Ok(Page::clone(&page))
@@ -282,7 +282,7 @@ async fn turn(session: &Session, mut joined: FlightWaiter, again: impl Fn() -> C
 
 impl CallRecord {
     /// The record of what the cache answered: it consumed nothing.
-    fn of_cache(operation: &'static str, table: String, items: usize, begun: Instant) -> Self {
+    fn from_cache(operation: &'static str, table: String, items: usize, begun: Instant) -> Self {
         let (capacity, ms) = (0.0, milliseconds(begun));
         Self { operation, table, keys: 1, items, capacity, cached: true, ms, ..Self::default() }
     }

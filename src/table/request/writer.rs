@@ -27,7 +27,7 @@ impl Loaders {
         let slot = session.reserve();
         let _permit = session.permit(1).await.map_err(WriteError::Failed)?;
         let (begun, tally) = (Instant::now(), session.tally());
-        let writing = session.cache.as_deref().map(|cache| PendingWrite::of_calls(cache, std::slice::from_ref(call)));
+        let writing = session.cache.as_deref().map(|cache| PendingWrite::for_calls(cache, std::slice::from_ref(call)));
         let answer = session.store.write(call, session.scope(&tally)).await;
         match (writing, &answer) {
             (Some(writing), Ok((item, _))) => writing.made(call, item.as_ref()),
@@ -55,7 +55,7 @@ impl Loaders {
         let slot = session.reserve();
         let _permit = session.permit(calls.len()).await.map_err(WriteError::Failed)?;
         let (begun, tally) = (Instant::now(), session.tally());
-        let writing = session.cache.as_deref().map(|cache| PendingWrite::of_calls(cache, calls));
+        let writing = session.cache.as_deref().map(|cache| PendingWrite::for_calls(cache, calls));
         let answer = session.store.transact(calls, token, session.scope(&tally)).await;
         if let (Some(writing), Err(error)) = (writing, &answer) {
             end(writing, error);
@@ -105,7 +105,7 @@ impl Loaders {
         let slot = session.reserve();
         let _permit = session.permit(writes.len()).await.map_err(WriteError::Failed)?;
         let (begun, tally, keys) = (Instant::now(), session.tally(), writes.len());
-        let writing = session.cache.as_deref().map(|cache| PendingWrite::of_batch(cache, table, &writes));
+        let writing = session.cache.as_deref().map(|cache| PendingWrite::for_batch(cache, table, &writes));
         let answer = session.store.write_batch(table, writes, session.scope(&tally)).await;
         drop(writing);
         self.forget();

@@ -224,7 +224,7 @@ impl<'w> World<'w> {
         let (partition, _) = table.keys_of(matching.path.index);
         let of_number = |number: u8, attribute: &str, item: &Item| {
             let Some(Attribute::S(text)) = item.get(attribute) else { return false };
-            matching.keys.keys[attribute].iter().any(|template| template.of_number(number).read(text).is_some())
+            matching.keys.keys[attribute].iter().any(|template| template.numbered(number).read(text).is_some())
         };
         let among =
             |attribute: &str, number: u8| all.iter().filter(|item| of_number(number, attribute, item)).collect();

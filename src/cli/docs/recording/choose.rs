@@ -94,7 +94,7 @@ impl<'r> Choice<'r> {
                     |other: &&SampleItem| others().all(|found| at(other, &found.place) == at(record, &found.place));
                 let mut values: Vec<Value> = self
                     .records
-                    .of(&role.place.item)
+                    .items_of_type(&role.place.item)
                     .filter(beside)
                     .filter_map(|other| argument_of(other, role))
                     .collect();
@@ -122,7 +122,7 @@ impl<'r> Choice<'r> {
     /// Written values come from another item than the one that is found, so that something changes.
     fn written(&self, role: &ArgumentRole) -> Option<Value> {
         let records: Vec<Value> =
-            self.records.of(&role.place.item).filter_map(|record| argument_of(record, role)).collect();
+            self.records.items_of_type(&role.place.item).filter_map(|record| argument_of(record, role)).collect();
         let value = records.get((self.attempt + 1) % records.len().max(1))?.clone();
         // Without a new value, the current one is written.
         if role.relation == Relation::Makes && self.attempt.is_multiple_of(2) {

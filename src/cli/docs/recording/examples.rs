@@ -83,7 +83,7 @@ impl<'a> Examples<'a> {
         for hops in self.ways.to(&parent.name).into_iter().take(WAYS) {
             for attempt in 0..ATTEMPTS {
                 let mut choice = Choice::new(self.records, attempt);
-                choice.choose(&roles::of_find(self.model, parent, find, variant.path));
+                choice.choose(&roles::find_roles(self.model, parent, find, variant.path));
                 let given = self.given(field, &choice, Some((find, variant)));
                 let record = is_item(parent).then(|| self.parent(parent, find, variant.path, &choice)).flatten();
                 let Some(mut calls) = self.way(hops, record, attempt) else { continue };
@@ -122,7 +122,7 @@ impl<'a> Examples<'a> {
         field: &'a Field,
         write: &'a Write,
     ) -> Result<Option<Example>> {
-        let roles = roles::of_write(self.model, root, write);
+        let roles = roles::write_roles(self.model, root, write);
         let mut refused: Option<Example> = None;
         for attempt in 0..ATTEMPTS {
             let mut choice = Choice::new(self.records, attempt);
@@ -204,7 +204,7 @@ impl<'a> Examples<'a> {
                 let holds = |record: &&SampleItem| {
                     record.fields.get(name).is_some_and(|value| value.as_array().is_none_or(|all| !all.is_empty()))
                 };
-                let holders: Vec<&SampleItem> = self.records.of(from).filter(holds).collect();
+                let holders: Vec<&SampleItem> = self.records.items_of_type(from).filter(holds).collect();
                 record = holders.get(attempt % holders.len().max(1)).copied();
                 calls.insert(0, self.call(object, field, &[]));
                 continue;
@@ -212,7 +212,7 @@ impl<'a> Examples<'a> {
             let mut choice = Choice::new(self.records, attempt);
             let paths = roles::paths(find);
             let path = paths.iter().find(|path| path.when.is_empty() && path.order_by.is_none()).or(paths.first());
-            let mut roles = roles::of_find(self.model, object, find, path);
+            let mut roles = roles::find_roles(self.model, object, find, path);
             if let Some((record, ty)) = record.and_then(|record| Some((record, record.ty.as_ref()?))) {
                 // Of several types of one collection, the wanted one has the fields under its own names.
                 roles
@@ -259,7 +259,7 @@ impl<'a> Examples<'a> {
         };
         let path = path.or(roles::paths(first).first());
         let item = roles::target(first);
-        let child = choice.anchor(item).or_else(|| self.records.of(item).next());
+        let child = choice.anchor(item).or_else(|| self.records.items_of_type(item).next());
         let agrees = |record: &&'a SampleItem| {
             let same = |(field, source): (&String, &Source)| match source {
                 Source::Parent(from) => {

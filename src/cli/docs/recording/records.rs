@@ -59,7 +59,7 @@ impl Records {
     }
 
     /// The items of a type.
-    pub fn of<'r, 't>(&'r self, ty: &'t str) -> impl Iterator<Item = &'r SampleItem> + use<'r, 't> {
+    pub fn items_of_type<'r, 't>(&'r self, ty: &'t str) -> impl Iterator<Item = &'r SampleItem> + use<'r, 't> {
         self.list.iter().filter(move |record| record.ty.as_deref() == Some(ty))
     }
 }
@@ -82,13 +82,13 @@ impl<'m> TypesOfTable<'m> {
     }
 
     /// The type of an item; `None` for an item without one, such as a guard.
-    pub fn of_item(&self, item: &Item) -> Option<&'m ObjectType> {
+    pub fn item_type(&self, item: &Item) -> Option<&'m ObjectType> {
         self.objects.get(self.marks.as_ref()?.type_of(item)?).copied()
     }
 
     /// The item with its type and the values of its fields.
     pub fn sample(&self, item: Item) -> SampleItem {
-        let object = self.of_item(&item);
+        let object = self.item_type(&item);
         let fields = object.map(|object| values(self.model, object, &item)).unwrap_or_default();
         SampleItem { table: self.table, ty: object.map(|object| object.name.clone()), item, fields }
     }

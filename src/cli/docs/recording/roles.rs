@@ -52,7 +52,7 @@ pub enum Relation {
 }
 
 /// The roles of a find's arguments; `path` is its access path, unless it goes through relations.
-pub fn of_find(model: &Model, parent: &ObjectType, find: &Find, path: Option<&AccessPath>) -> Vec<ArgumentRole> {
+pub fn find_roles(model: &Model, parent: &ObjectType, find: &Find, path: Option<&AccessPath>) -> Vec<ArgumentRole> {
     let mut roles = Vec::new();
     if let Via::Through(hops) = &find.via {
         let mut from = Some(parent);
@@ -62,16 +62,16 @@ pub fn of_find(model: &Model, parent: &ObjectType, find: &Find, path: Option<&Ac
                 break;
             };
             if let Some(object) = from {
-                roles.extend(of_find(model, object, find, longest(find)));
+                roles.extend(find_roles(model, object, find, longest(find)));
             }
             from = model.types.get(target(find));
         }
     }
     if let Some(path) = path.or_else(|| longest(find)) {
-        of_path(model, find, path, &mut roles);
+        add_path_roles(model, find, path, &mut roles);
     }
     if let (Some(filter), Some(object)) = (&find.filter, model.types.get(target(find))) {
-        of_condition(object, filter, &mut roles);
+        add_condition_roles(object, filter, &mut roles);
     }
     roles
 }
@@ -97,12 +97,12 @@ fn longest(find: &Find) -> Option<&AccessPath> {
     paths(find).iter().max_by_key(|path| path.when.len())
 }
 
-fn of_path(model: &Model, find: &Find, path: &AccessPath, roles: &mut Vec<ArgumentRole>) {
+fn add_path_roles(model: &Model, find: &Find, path: &AccessPath, roles: &mut Vec<ArgumentRole>) {
     let item = target(find);
     for (field, source) in &path.bindings {
         // The number of a shard is not a field: any number works.
         if model.types.get(item).is_some_and(|object| object.stored(field).is_some()) {
-            of_source(source, &place(item, field), Relation::Finds, roles);
+            add_source_roles(source, &place(item, field), Relation::Finds, roles);
         }
     }
     let Access::Query { sort: SortAccess::Range { template, parts, range }, .. } = &path.access else { return };
@@ -120,11 +120,11 @@ fn of_path(model: &Model, find: &Find, path: &AccessPath, roles: &mut Vec<Argume
     let Some(field) = field else { return };
     let place = place(item, field);
     match range {
-        Range::BeginsWith(source) => of_source(source, &place, Relation::Begins, roles),
+        Range::BeginsWith(source) => add_source_roles(source, &place, Relation::Begins, roles),
         Range::Between { lower, upper } => {
             for (bound, relation) in [(lower, Relation::Lower), (upper, Relation::Upper)] {
                 if let Some((source, _)) = bound {
-                    of_source(source, &place, relation, roles);
+                    add_source_roles(source, &place, relation, roles);
                 }
             }
         }
@@ -132,35 +132,35 @@ fn of_path(model: &Model, find: &Find, path: &AccessPath, roles: &mut Vec<Argume
 }
 
 /// The roles of a write's arguments: first those that find an item, then those that are written.
-pub fn of_write(model: &Model, root: &ObjectType, write: &Write) -> Vec<ArgumentRole> {
+pub fn write_roles(model: &Model, root: &ObjectType, write: &Write) -> Vec<ArgumentRole> {
     let mut roles = Vec::new();
     if let Some(find) = &write.find {
-        roles.extend(of_find(model, root, find, None));
+        roles.extend(find_roles(model, root, find, None));
     }
     for action in &write.actions {
         match &action.target {
-            WriteTarget::Read { find, .. } => roles.extend(of_find(model, root, find, None)),
+            WriteTarget::Read { find, .. } => roles.extend(find_roles(model, root, find, None)),
             WriteTarget::Key(sources) => {
                 for (field, source) in sources {
-                    of_source(source, &place(&action.item, field), Relation::Finds, &mut roles);
+                    add_source_roles(source, &place(&action.item, field), Relation::Finds, &mut roles);
                 }
             }
         }
         if let Some((at, (field, _, source))) = action.at.as_ref().and_then(|at| Some((at, at.by.as_ref()?))) {
             let place = FieldPlace { item: action.item.clone(), list: Some(at.field.clone()), field: field.clone() };
-            of_source(source, &place, Relation::Finds, &mut roles);
+            add_source_roles(source, &place, Relation::Finds, &mut roles);
         }
         if let (Some(condition), Some(object)) = (&action.condition, model.types.get(&action.item)) {
-            of_condition(object, condition, &mut roles);
+            add_condition_roles(object, condition, &mut roles);
         }
     }
     for action in &write.actions {
-        of_values(model, action, &mut roles);
+        add_value_roles(model, action, &mut roles);
     }
     roles
 }
 
-fn of_values(model: &Model, action: &Action, roles: &mut Vec<ArgumentRole>) {
+fn add_value_roles(model: &Model, action: &Action, roles: &mut Vec<ArgumentRole>) {
     let Some((object, keys)) = model.item(&action.item) else { return };
     let primary: Vec<&str> = model
         .tables
@@ -182,11 +182,16 @@ fn of_values(model: &Model, action: &Action, roles: &mut Vec<ArgumentRole>) {
             ActionKind::Put { .. } if list.is_none() && in_key => Relation::Makes,
             _ => Relation::Writes,
         };
-        of_source(source, &FieldPlace { item: action.item.clone(), list, field: field.clone() }, relation, roles);
+        add_source_roles(
+            source,
+            &FieldPlace { item: action.item.clone(), list, field: field.clone() },
+            relation,
+            roles,
+        );
     }
 }
 
-fn of_source(source: &Source, place: &FieldPlace, relation: Relation, roles: &mut Vec<ArgumentRole>) {
+fn add_source_roles(source: &Source, place: &FieldPlace, relation: Relation, roles: &mut Vec<ArgumentRole>) {
     let role =
         |argument: &str, around| ArgumentRole { argument: argument.to_owned(), place: place.clone(), relation, around };
     match source {
@@ -212,7 +217,7 @@ fn of_source(source: &Source, place: &FieldPlace, relation: Relation, roles: &mu
     }
 }
 
-fn of_condition(object: &ObjectType, condition: &Condition, roles: &mut Vec<ArgumentRole>) {
+fn add_condition_roles(object: &ObjectType, condition: &Condition, roles: &mut Vec<ArgumentRole>) {
     let mut push = |path: &Path, operand: &Operand, relation: Relation| {
         let (Operand::Argument(name, _), [Segment::Attribute(attribute)]) = (operand, path.segments.as_slice()) else {
             return;
@@ -223,12 +228,12 @@ fn of_condition(object: &ObjectType, condition: &Condition, roles: &mut Vec<Argu
                 .is_some_and(|stored| stored.attribute.as_ref() == Some(attribute) || stored.keys.contains(attribute))
         };
         if let Some(field) = object.fields.keys().find(holds) {
-            of_source(&Source::Argument(name.clone()), &place(&object.name, field), relation, roles);
+            add_source_roles(&Source::Argument(name.clone()), &place(&object.name, field), relation, roles);
         }
     };
     match condition {
         Condition::And(all) | Condition::Or(all) => {
-            all.iter().for_each(|condition| of_condition(object, condition, roles))
+            all.iter().for_each(|condition| add_condition_roles(object, condition, roles))
         }
         Condition::Compare(Operand::Path(path), comparator, operand) => match comparator {
             Comparator::Equal => push(path, operand, Relation::Finds),

@@ -77,7 +77,7 @@ pub fn uses(model: &Model, item: &SampleItem) -> Vec<ItemUse> {
 pub fn readings<'m>(model: &'m Model, records: &'m Records) -> impl Iterator<Item = String> + 'm {
     let returns_objects = |find: &Find| !matches!(find.returns, Returns::Exists | Returns::Count);
     let of_field = |(parent, field): (&'m ObjectType, &'m Field)| {
-        let find = of_find(&field.kind).filter(|find| returns_objects(find))?;
+        let find = find_in(&field.kind).filter(|find| returns_objects(find))?;
         Some(FindField { parent, field, find })
     };
     let mut fields: Vec<FindField<'m>> = ways::fields(model).into_iter().filter_map(of_field).collect();
@@ -162,7 +162,7 @@ fn chosen<'r>(
     variant: &Variant<'_>,
 ) -> Choice<'r> {
     let mut choice = Choice::new(records, 0);
-    let mut roles = roles::of_find(model, parent, find, variant.path);
+    let mut roles = roles::find_roles(model, parent, find, variant.path);
     if let Some((record, ty)) = records.list.first().and_then(|record| Some((record, record.ty.as_ref()?))) {
         if matches!(find.via, Via::AbstractType(_)) {
             roles
@@ -186,7 +186,7 @@ fn ancestors(
 ) -> (Vec<SampleItem>, usize) {
     let (mut list, mut unknown): (Vec<SampleItem>, usize) = (Vec::new(), 0);
     let outer = hops.iter().rev().map(|(object, field)| match model.types.get(object) {
-        Some(object) => (Some(object), object.fields.get(field).and_then(|field| of_find(&field.kind))),
+        Some(object) => (Some(object), object.fields.get(field).and_then(|field| find_in(&field.kind))),
         None => (None, None),
     });
     for (object, find) in std::iter::once((Some(parent), Some(find))).chain(outer) {
@@ -211,7 +211,7 @@ fn ancestors(
     (list, unknown)
 }
 
-fn of_find(kind: &FieldKind) -> Option<&Find> {
+fn find_in(kind: &FieldKind) -> Option<&Find> {
     if let FieldKind::Find(find) = kind { Some(find) } else { None }
 }
 
@@ -219,7 +219,7 @@ fn of_find(kind: &FieldKind) -> Option<&Find> {
 fn writing(examples: &Examples<'_>, attempt: usize, root: &ObjectType, field: &Field, write: &Write) -> Option<String> {
     let model = examples.model;
     let mut choice = Choice::new(examples.records, attempt);
-    choice.choose(&roles::of_write(model, root, write));
+    choice.choose(&roles::write_roles(model, root, write));
     let given = examples.given(field, &choice, None);
     operation::text(model, "mutation", &[examples.call(root, field, &given)], true)
 }

@@ -53,7 +53,7 @@ impl GatewayTables {
         let query = range.query(table, place.index, start);
         let (page, _) = gateway.store().read_page(&query, (Instant::now() + BOUND).into()).await.map_err(trouble)?;
         let types = TypesOfTable::new(model, place.table, place.index);
-        let items: Vec<Value> = page.items.iter().map(|item| keys::item(table, types.of_item(item), item)).collect();
+        let items: Vec<Value> = page.items.iter().map(|item| keys::item(table, types.item_type(item), item)).collect();
         Ok(json!({ "range": range.shown(), "items": items, "after": page.last_key.as_ref().map(item_to_json) }))
     }
 

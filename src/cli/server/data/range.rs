@@ -51,7 +51,7 @@ pub fn table(model: &Model, name: &str) -> Result<usize, DataTrouble> {
 pub fn range(model: &Model, place: &SearchedPlace, wanted: &ItemsQuery) -> Result<SearchedRange, DataTrouble> {
     let (partition, sort) = model.tables[place.table].keys_of(place.index);
     let (first, begins) = match &wanted.of_type {
-        Some(name) => of_fields(model, place, name, wanted.fields.as_deref().unwrap_or("{}"))?,
+        Some(name) => range_of_fields(model, place, name, wanted.fields.as_deref().unwrap_or("{}"))?,
         None => (wanted.partition.clone(), wanted.begins.clone()),
     };
     let Some(first) = first.filter(|text| !text.is_empty()) else { return Ok(SearchedRange::default()) };
@@ -67,7 +67,7 @@ pub fn range(model: &Model, place: &SearchedPlace, wanted: &ItemsQuery) -> Resul
 }
 
 /// The partition key, and the beginning of the sort key as far as its fields are given.
-fn of_fields(
+fn range_of_fields(
     model: &Model,
     place: &SearchedPlace,
     name: &str,

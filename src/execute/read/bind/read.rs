@@ -12,7 +12,8 @@ use crate::execute::key::values::{key_of, primary_key};
 use crate::execute::page::bound::PageBound;
 use crate::execute::read::admit::ItemGate;
 use crate::execute::read::requests::{KnownQueries, ReadRequests, RowRequest, WaveRequests};
-use crate::execute::read::state::{ItemState, RowInput};
+use crate::execute::read::state::ItemState;
+use crate::execute::read::state::row_input::RowInput;
 use crate::plan::tree::{GetBinding, Read, ReadAction, ReadId};
 use crate::table::data::attribute::Key;
 use indexmap::IndexSet;
@@ -42,7 +43,7 @@ impl<'a> Binder<'a, '_> {
         inputs: impl Iterator<Item = RowInput<'a>>,
     ) -> ReadRequests<'a> {
         let gate = ItemGate::new(read, self.context);
-        let arguments = match self.arguments.of_read(self.context, read) {
+        let arguments = match self.arguments.read_arguments(self.context, read) {
             Ok(arguments) => arguments,
             Err(why) => {
                 let failed = |input| match input {

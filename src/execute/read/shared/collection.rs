@@ -110,7 +110,7 @@ pub fn shared_queries(model: &Model, of_collections: Vec<CollectionOffers<'_>>, 
             max_age: collection.max_age,
         };
         let sort = table.keys_of(read.index).1.map(|key| key.name.as_str());
-        shared.extend(of_collection(collection, (&call, sort), offers, &mut taken));
+        shared.extend(share_collection(collection, (&call, sort), offers, &mut taken));
     }
     // If the wave makes a batch of Gets anyway, another key in it costs no call and delays nothing.
     if (0..gets).any(|get| !taken.contains(&SharedPart::Get(get))) {
@@ -121,7 +121,7 @@ pub fn shared_queries(model: &Model, of_collections: Vec<CollectionOffers<'_>>, 
 
 /// Groups the offers of a collection's reads into shared Queries. `call` is a Query of their table or index, with the
 /// sort key attribute. `taken` holds the Gets and queries that share a Query already.
-fn of_collection(
+fn share_collection(
     collection: &Collection,
     (call, sort_attribute): (&Query, Option<&str>),
     offers: Vec<Offer>,

@@ -36,7 +36,7 @@ fn offer(read: &Read, row: &RowRequest, requests: &WaveRequests, cache: &QueryCa
         RowRequest::Gets(positions) => {
             let ([position], true) = (positions.as_slice(), read.yields.is_none()) else { return None };
             let Key { partition, sort } = &requests.gets.get(*position)?.key;
-            let (part, span) = (SharedPart::Get(*position), KeySpan::of_key(&sort.as_ref()?.1));
+            let (part, span) = (SharedPart::Get(*position), KeySpan::single(&sort.as_ref()?.1));
             Some(Offer {
                 part,
                 partition: (partition.0.to_string(), partition.1.clone()),

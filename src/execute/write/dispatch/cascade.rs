@@ -6,7 +6,7 @@ use crate::execute::keyed_locks::ItemPlace;
 use crate::execute::write::draft::call::{CascadedItem, DraftCall, MAX_IN_TRANSACTION, WriteDraft};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::dependents::{self, Dependents, DependentsToRead, ItemToDelete, ToDelete};
-use crate::execute::write::messages::{FieldErrors, field_error, of_table};
+use crate::execute::write::messages::{FieldErrors, field_error, table_error};
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::write::{ConditionFailure, WriteAction, WriteCall, WriteError};
 use std::collections::HashSet;
@@ -43,8 +43,10 @@ pub async fn clear(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Resu
             Ok(deleted) if deleted.len() == items.len() => {}
             // Some items have changed since they were read: read again.
             Ok(_) => return Err(CascadeError::Before(WriteError::Conditions(Vec::new()))),
-            Err(WriteError::Uncertain(error)) => return Err(CascadeError::HalfWay(of_table(&error).code)),
-            Err(WriteError::Failed(error)) if position > 0 => return Err(CascadeError::HalfWay(of_table(&error).code)),
+            Err(WriteError::Uncertain(error)) => return Err(CascadeError::HalfWay(table_error(&error).code)),
+            Err(WriteError::Failed(error)) if position > 0 => {
+                return Err(CascadeError::HalfWay(table_error(&error).code));
+            }
             Err(error) => return Err(CascadeError::Before(error)),
         }
     }
@@ -137,9 +139,10 @@ pub async fn sweep(job: &WriteJob<'_>, gone: impl Iterator<Item = &CascadedItem>
     for gone in gone {
         let CascadedItem { action, item, .. } = gone;
         let mut swept = Swept { action: *action, sources: gone.sources.clone(), places: gone.places.clone() };
-        let mut found = dependents::of_item(job, *action, item, DependentsToRead::All).await?;
+        let mut found = dependents::find_dependents(job, *action, item, DependentsToRead::All).await?;
         if !gone.dependents_first {
-            found.extend(dependents::of_dependents(job, *action, &gone.sources, DependentsToRead::All).await?);
+            found
+                .extend(dependents::find_further_dependents(job, *action, &gone.sources, DependentsToRead::All).await?);
         }
         swept.delete_all(job, Some(item), found).await?;
         if !dependents::may_be_behind(job, *action) {
@@ -149,8 +152,10 @@ pub async fn sweep(job: &WriteJob<'_>, gone: impl Iterator<Item = &CascadedItem>
             if !moment(job).await {
                 break;
             }
-            let mut found = dependents::of_item(job, *action, item, DependentsToRead::Behind).await?;
-            found.extend(dependents::of_dependents(job, *action, &swept.sources, DependentsToRead::Behind).await?);
+            let mut found = dependents::find_dependents(job, *action, item, DependentsToRead::Behind).await?;
+            found.extend(
+                dependents::find_further_dependents(job, *action, &swept.sources, DependentsToRead::Behind).await?,
+            );
             if !swept.delete_all(job, Some(item), found).await? {
                 break;
             }
@@ -162,7 +167,7 @@ pub async fn sweep(job: &WriteJob<'_>, gone: impl Iterator<Item = &CascadedItem>
 /// Deletes items that were put under dependents which were deleted ahead of their item.
 async fn sweep_sources(job: &WriteJob<'_>, gone: &CascadedItem) -> Result<(), FieldErrors> {
     let mut swept = Swept { action: gone.action, sources: gone.sources.clone(), places: HashSet::new() };
-    let found = dependents::of_dependents(job, gone.action, &gone.sources, DependentsToRead::All).await?;
+    let found = dependents::find_further_dependents(job, gone.action, &gone.sources, DependentsToRead::All).await?;
     swept.delete_all(job, None, found).await.map(drop)
 }
 
@@ -201,7 +206,7 @@ impl Swept {
             let sources = found.sources(job, action);
             self.sources.extend(sources.clone());
             // An item that has changed is found again from the item that leads to it.
-            found = dependents::of_dependents(
+            found = dependents::find_further_dependents(
                 job,
                 action,
                 if complete { &sources } else { &self.sources },
@@ -209,7 +214,7 @@ impl Swept {
             )
             .await?;
             if let Some(item) = item {
-                found.extend(dependents::of_item(job, action, item, DependentsToRead::All).await?);
+                found.extend(dependents::find_dependents(job, action, item, DependentsToRead::All).await?);
             }
         }
         Ok(any)

@@ -12,7 +12,7 @@ use crate::execute::values::decode;
 use crate::execute::write::draft::call::{CallRole, DraftCall, WriteDraft};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, ReturnedItem};
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::messages::{FieldErrors, absent, of_table, unfit_item};
+use crate::execute::write::messages::{FieldErrors, absent, table_error, unfit_item};
 use crate::execute::write::rules::item_rules::ItemRules;
 use crate::execute::write::rules::lookups;
 use crate::schema::scalar::value_type::ValueType;
@@ -137,9 +137,9 @@ async fn returned<'i>(
     let is_foreign = stored.is_some() && item.is_none();
     let refused = item.filter(|item| !call.requires.may_make() && !call.requires.rule().is_met(item, &job.scope()));
     let is_hidden = match refused {
-        Some(item) => {
-            hiding::is_hidden(job.context, ty, &Arc::new(item.clone())).await.map_err(|error| vec![of_table(&error)])?
-        }
+        Some(item) => hiding::is_hidden(job.context, ty, &Arc::new(item.clone()))
+            .await
+            .map_err(|error| vec![table_error(&error)])?,
         None => false,
     };
     Ok(ReturnedItem { stored, visible: item.filter(|_| !is_hidden), is_foreign })

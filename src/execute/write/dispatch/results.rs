@@ -21,7 +21,7 @@ pub enum Ending {
 
 /// Deletes dependents that came in during a cascade, and makes replicas equal. Then gathers the items that the field
 /// returns.
-pub async fn of(job: &WriteJob<'_>, draft: &WriteDraft, ending: Ending) -> Result<Vec<Arc<Item>>, FieldErrors> {
+pub async fn finish(job: &WriteJob<'_>, draft: &WriteDraft, ending: Ending) -> Result<Vec<Arc<Item>>, FieldErrors> {
     cascade::sweep(job, draft.cascades.iter()).boxed().await.map_err(unswept)?;
     replicas::sync(job, &draft.behind).await.map_err(|error| vec![replicas_behind(&error)])?;
     let results: &[ResultItem] = match job.write.returns {

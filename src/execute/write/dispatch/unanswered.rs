@@ -69,7 +69,7 @@ impl Sign<'_> {
 /// The attribute of an element's field, with a value of it.
 fn in_element<'m>(model: &'m Model, element: &str, field: &'m str, value: &Value) -> Option<(&'m str, Attribute)> {
     let (of, stored) = (model.types.get(element)?, model.types.get(element)?.stored(field)?);
-    let value = stored_values::of_field(model, &of.fields.get(field)?.ty, &stored.value, value).ok()??;
+    let value = stored_values::stored_field(model, &of.fields.get(field)?.ty, &stored.value, value).ok()??;
     Some((stored.attribute.as_deref().unwrap_or(field), value))
 }
 

@@ -122,7 +122,7 @@ impl Drafting<'_, '_> {
         let ty = job.type_named(&action.item)?;
         for target in self.target_items(position, action, ty).await? {
             let rules = self.item_rules(action, ty, &target.key).await?;
-            let rule = rules.of_seen(&target.key)?;
+            let rule = rules.for_seen(&target.key)?;
             let scope = self.draft.scope(job);
             if rule == Residual::Never {
                 let holds_of_none = |condition| evaluate::holds(condition, None, &scope).unwrap_or(false);

@@ -140,7 +140,7 @@ impl DraftCall {
     }
 
     /// A call whose condition, if it has one, only DynamoDB evaluates.
-    pub fn of_text((table, action, condition): (Arc<str>, WriteAction, Option<Expression>), role: CallRole) -> Self {
+    pub fn from_text((table, action, condition): (Arc<str>, WriteAction, Option<Expression>), role: CallRole) -> Self {
         let mut requires = Requirements::default();
         condition.iter().for_each(|text| requires.add(ItemCondition::Text(text.clone()), Reason::Race));
         Self::new(WriteCall { table, action, condition }, role, requires)
@@ -241,7 +241,7 @@ impl WriteDraft {
                 }
                 None => {
                     let action = WriteAction::Check(check.key.clone());
-                    let call = DraftCall::of_text((check.table.clone(), action, text), CallRole::Rule);
+                    let call = DraftCall::from_text((check.table.clone(), action, text), CallRole::Rule);
                     self.calls.push(DraftCall { rules: vec![position], ..call });
                 }
             }
@@ -262,7 +262,7 @@ impl WriteDraft {
         }
         for replicas in &mut self.replicas {
             let call = |WriteCall { table, action, condition }| {
-                DraftCall::of_text((table, action, condition), CallRole::Replica)
+                DraftCall::from_text((table, action, condition), CallRole::Replica)
             };
             self.calls.extend(replicas.writes.drain(..).map(call));
         }

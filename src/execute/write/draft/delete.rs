@@ -46,7 +46,7 @@ impl<'a> Drafting<'a, '_> {
             None if reads => rules.admitted(job.read(&ty.name, &target.key).await?).await?,
             None => None,
         };
-        let rule = rules.of_stored(&target.key)?;
+        let rule = rules.for_stored(&target.key)?;
         let mut requires = Requirements::default();
         let has_version = self.expected_version(ty, action, &mut requires);
         let is_demanding = action.condition.is_some() || has_version;
@@ -124,7 +124,7 @@ impl<'a> Drafting<'a, '_> {
     /// Deletes the dependents of an item: in the same transaction if they fit, else before it. A crash then leaves an
     /// item that can be deleted again, and never dependents without their item.
     pub async fn cascade(&mut self, position: usize, item: &Arc<Item>) -> Result<(), FieldErrors> {
-        let related = dependents::of_item(self.job, position, item, DependentsToRead::All).await?;
+        let related = dependents::find_dependents(self.job, position, item, DependentsToRead::All).await?;
         let stages = related.to_delete(self.job, position);
         let count: usize = stages.iter().flat_map(|(_, items)| items.values()).map(ItemToDelete::count).sum();
         let fits = self.draft.size() + count <= MAX_IN_TRANSACTION;
@@ -146,7 +146,7 @@ impl<'a> Drafting<'a, '_> {
                 let calls = items.into_iter().flat_map(|(key, item)| item.without(&table, left).calls(&table, key));
                 let role = |is_guard| if is_guard { CallRole::OldGuard } else { CallRole::Dependent };
                 let call = |(WriteCall { table, action, condition }, is_guard)| {
-                    DraftCall::of_text((table, action, condition), role(is_guard))
+                    DraftCall::from_text((table, action, condition), role(is_guard))
                 };
                 self.draft.calls.extend(calls.map(call));
             } else {

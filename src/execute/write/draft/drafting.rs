@@ -97,7 +97,8 @@ impl<'a> Drafting<'a, '_> {
         ty: &'a ObjectType,
         key: &Key,
     ) -> Result<ItemRules<'a>, FieldErrors> {
-        self.demanded(ty, self.job.write.demanded(action, ty), (&KnownAttributes::of_key(key).into_item(), false)).await
+        self.demanded(ty, self.job.write.demanded(action, ty), (&KnownAttributes::from_key(key).into_item(), false))
+            .await
     }
 
     /// What rules demand of an item of which these attributes are known. If that `is_all` of it, nothing is looked up
@@ -220,8 +221,9 @@ impl<'a> Drafting<'a, '_> {
         }
         let (table, condition) = (self.job.table_of(ty), unique::is_owned(self.job.context.model, ty, owner));
         let own = guards.into_iter().filter(|key| !self.earlier.foreign_guards.contains(&(table.clone(), key.clone())));
-        let old =
-            |key| DraftCall::of_text((table.clone(), WriteAction::Delete(key), condition.clone()), CallRole::OldGuard);
+        let old = |key| {
+            DraftCall::from_text((table.clone(), WriteAction::Delete(key), condition.clone()), CallRole::OldGuard)
+        };
         self.draft.calls.extend(own.map(old));
     }
 

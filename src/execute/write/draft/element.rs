@@ -69,7 +69,7 @@ impl<'a> Drafting<'a, '_> {
                 }
                 let attribute = kept.attribute.clone().unwrap_or_else(|| field.clone());
                 let model = job.context.model;
-                match stored_values::of_field(model, &definition.ty, &kept.value, &value).map_err(invalid)? {
+                match stored_values::stored_field(model, &definition.ty, &kept.value, &value).map_err(invalid)? {
                     Some(value) => {
                         let unfit = |message| invalid(InvalidValue { field: field.clone(), message });
                         changes.set_field(&inside(element, at, Some(&attribute)), &kept.value, value).map_err(unfit)?;
@@ -113,7 +113,7 @@ impl<'a> Drafting<'a, '_> {
         let Some((field, attribute, source)) = &element.by else { return Ok(None) };
         let rules = self.item_rules(action, ty, &target.key).await?;
         // Whom the rules refuse any item does not learn whether there is one.
-        rules.of_stored(&target.key)?;
+        rules.for_stored(&target.key)?;
         let item = job.read(&ty.name, &target.key).await?;
         let Some(item) = rules.admitted(item).await? else {
             return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
@@ -123,7 +123,7 @@ impl<'a> Drafting<'a, '_> {
             return Ok(None);
         };
         let wanted =
-            stored_values::of_field(job.context.model, &definition.ty, &kept.value, &wanted).map_err(invalid)?;
+            stored_values::stored_field(job.context.model, &definition.ty, &kept.value, &wanted).map_err(invalid)?;
         let (Some(wanted), Some(Attribute::L(elements))) = (wanted, item.get(&element.attribute)) else {
             return Ok(None);
         };
@@ -151,7 +151,7 @@ impl<'a> Drafting<'a, '_> {
         // The found item's conditions hold for the first replica only: they may name index keys, which differ between
         // replicas.
         let of_replicas = self.text(&requires, (ty, key))?;
-        requires.ruled(self.item_rules(action, ty, key).await?.of_stored(key)?, false);
+        requires.ruled(self.item_rules(action, ty, key).await?.for_stored(key)?, false);
         self.hold_found(ty, key, &mut requires);
         requires.form(changes.granted());
         let takes_null = changes.tell_null();

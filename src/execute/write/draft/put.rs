@@ -53,7 +53,7 @@ impl Drafting<'_, '_> {
         }
         if replace {
             requires.add(ItemCondition::OfType, Reason::AlreadyExists);
-            requires.ruled(rules.of_stored(&key)?, true);
+            requires.ruled(rules.for_stored(&key)?, true);
         }
         self.author(action, &mut requires);
         let call = self.main(position, (ty, &key), WriteAction::Put(item.clone()), requires)?;

@@ -40,7 +40,7 @@ struct ItemChanges {
 
 impl ItemChanges {
     /// The changes of the replica with this number. Only index keys differ.
-    pub fn of_replica(&self, job: &WriteJob<'_>, ty: &ObjectType, number: u8) -> Changes {
+    pub fn for_replica(&self, job: &WriteJob<'_>, ty: &ObjectType, number: u8) -> Changes {
         let mut changes = self.changes.clone();
         for (attribute, value) in replicas::replica(job.context.model, ty, &self.keys, number) {
             changes.set(&path(&attribute), value);
@@ -105,7 +105,7 @@ impl<'a> Drafting<'a, '_> {
             self.keep_expression(ty, update, form.item(), &mut requires)?;
         }
         let changes = self.item_changes(ty, expression.as_ref(), &values, form)?;
-        let of_first = changes.of_replica(job, ty, 0);
+        let of_first = changes.for_replica(job, ty, 0);
         // A new item is in the form that is written.
         requires.form(of_first.granted().filter(|_| !was_read || item.is_some()));
         let takes_null = of_first.tell_null();
@@ -159,7 +159,7 @@ impl<'a> Drafting<'a, '_> {
                 true => conditions.absent(&key.partition.0),
                 false => conditions.exists(&key.partition.0),
             }
-            (WriteAction::Update(key, changes.of_replica(job, ty, number).expression()), conditions.build())
+            (WriteAction::Update(key, changes.for_replica(job, ty, number).expression()), conditions.build())
         });
     }
 
@@ -171,7 +171,7 @@ impl<'a> Drafting<'a, '_> {
         (values, upsert): (&UpdateValues, bool),
     ) -> Result<(Residual, bool), FieldErrors> {
         let model = self.job.context.model;
-        let mut changed = KnownAttributes::of_key(key);
+        let mut changed = KnownAttributes::from_key(key);
         for (field, value) in &values.changed {
             if let Some(attribute) = ty.stored(field).and_then(|stored| stored.attribute.as_ref()) {
                 changed.set(attribute, assemble::attribute(model, ty, field, value).map_err(invalid)?);
@@ -180,7 +180,7 @@ impl<'a> Drafting<'a, '_> {
         values.index.set.iter().for_each(|(attribute, value)| changed.set(attribute, Some(value.clone())));
         values.index.remove.iter().for_each(|attribute| changed.set(attribute, None));
         let initial = self.initial_of(ty, values)?;
-        let rule = rules.of_changed(key, &changed, &initial);
+        let rule = rules.for_changed(key, &changed, &initial);
         for (attribute, value) in initial {
             changed.set(&attribute, Some(value));
         }
@@ -210,7 +210,7 @@ impl<'a> Drafting<'a, '_> {
         expression::keep_found(job.context.model, ty, update, (&scope, job.arguments))?;
         let bounds = expression::bounds(job.context.model, ty, update, &scope).into_iter();
         let bounds: Vec<ComputedBound> =
-            bounds.map(|bound| if let Some(item) = item { bound.of_item(item) } else { bound }).collect();
+            bounds.map(|bound| if let Some(item) = item { bound.for_item(item) } else { bound }).collect();
         if !bounds.is_empty() {
             // Each bound says itself what follows.
             requires.add(ItemCondition::Bounds(bounds), Reason::OtherForm);

@@ -8,7 +8,7 @@ use crate::execute::item::assemble;
 use crate::execute::write::draft::defaults::unmade;
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, internal};
 use crate::execute::write::lookup::items;
-use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid, of_table, unreadable};
+use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid, table_error, unreadable};
 use crate::execute::write::rules::expression;
 use crate::execute::write::rules::item_rules::ItemRules;
 use crate::execute::write::rules::lookups;
@@ -35,7 +35,7 @@ impl Drafting<'_, '_> {
         let mut there = Vec::with_capacity(found.len());
         for item in found {
             let mut is_there = rules.admits(&item).await?;
-            if is_hidden(job.context, ty, &item).await.map_err(|error| vec![of_table(&error)])? {
+            if is_hidden(job.context, ty, &item).await.map_err(|error| vec![table_error(&error)])? {
                 let own = assemble::values_of(job.context.model, ty, &item).known;
                 for (of, auth, asked) in demanded.iter().filter(|(_, auth, asked)| auth.look_up(*asked)) {
                     is_there = is_there

@@ -158,7 +158,7 @@ fn lookups(path: &Cascade) -> impl Iterator<Item = &WriteLookup> {
 ///
 /// An item that leads to others is read before them and deleted after them. So dependents that come in meanwhile, and
 /// those that an interrupted delete leaves, can still be found through it.
-pub async fn of_item(
+pub async fn find_dependents(
     job: &WriteJob<'_>,
     action: usize,
     item: &Arc<Item>,
@@ -177,7 +177,7 @@ pub async fn of_item(
 }
 
 /// The items to which the paths of a cascade continue from other dependents.
-pub async fn of_dependents(
+pub async fn find_further_dependents(
     job: &WriteJob<'_>,
     action: usize,
     from: &Dependents,

@@ -13,7 +13,7 @@ use crate::schema::model::write::{Action, ActionKind, WriteTarget};
 pub fn check_claims(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
     let caller = job.context.caller;
     let mut claims = Vec::new();
-    job.write.actions.iter().for_each(|action| of_action(action, &mut claims));
+    job.write.actions.iter().for_each(|action| add_action(action, &mut claims));
     let items = job.write.actions.iter().map(|action| &action.item).chain(job.write.find.iter().map(|find| &find.item));
     let of_keys: Vec<ClaimPath> =
         items.filter_map(|item| job.context.model.item(item)).flat_map(|(_, keys)| keys.claims()).collect();
@@ -26,13 +26,13 @@ pub fn check_claims(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
     }
 }
 
-fn of_action<'a>(action: &'a Action, claims: &mut Vec<&'a ClaimPath>) {
-    action.values.values().filter_map(|value| value.source.as_ref()).for_each(|source| of_source(source, claims));
+fn add_action<'a>(action: &'a Action, claims: &mut Vec<&'a ClaimPath>) {
+    action.values.values().filter_map(|value| value.source.as_ref()).for_each(|source| add_source(source, claims));
     if let WriteTarget::Key(sources) = &action.target {
-        sources.values().for_each(|source| of_source(source, claims));
+        sources.values().for_each(|source| add_source(source, claims));
     }
     if let Some((_, _, source)) = action.at.as_ref().and_then(|at| at.by.as_ref()) {
-        of_source(source, claims);
+        add_source(source, claims);
     }
     let ActionKind::Update { expression: Some(update), .. } = &action.kind else { return };
     let mut see = |operand: &'a Operand| {
@@ -50,7 +50,7 @@ fn of_action<'a>(action: &'a Action, claims: &mut Vec<&'a ClaimPath>) {
         .for_each(see);
 }
 
-fn of_source<'a>(source: &'a Source, claims: &mut Vec<&'a ClaimPath>) {
+fn add_source<'a>(source: &'a Source, claims: &mut Vec<&'a ClaimPath>) {
     claims.extend(
         source.leaves().into_iter().filter_map(|leaf| if let Source::Claim(claim) = leaf { Some(claim) } else { None }),
     );

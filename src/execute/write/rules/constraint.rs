@@ -30,11 +30,11 @@ pub fn broken_elements(constraint: &Constraint, value: &Value) -> Vec<(Vec<usize
         Value::Null | Value::Bool(_) | Value::Object(_) => Vec::new(),
         Value::String(text) => {
             let numbers = constraint.min.is_some() || constraint.max.is_some();
-            let of_number = if numbers { of_number(constraint, text) } else { Vec::new() };
-            of_text(constraint, text).into_iter().chain(of_number).map(|sentence| (Vec::new(), sentence)).collect()
+            let of_number = if numbers { number_faults(constraint, text) } else { Vec::new() };
+            text_faults(constraint, text).into_iter().chain(of_number).map(|sentence| (Vec::new(), sentence)).collect()
         }
         Value::Number(number) => {
-            of_number(constraint, &number.to_string()).into_iter().map(|sentence| (Vec::new(), sentence)).collect()
+            number_faults(constraint, &number.to_string()).into_iter().map(|sentence| (Vec::new(), sentence)).collect()
         }
     }
 }
@@ -57,7 +57,7 @@ pub fn whole_text(pattern: &str) -> Result<Regex, String> {
     })
 }
 
-fn of_text(constraint: &Constraint, text: &str) -> Vec<String> {
+fn text_faults(constraint: &Constraint, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     if constraint.min_length.is_some() || constraint.max_length.is_some() {
         let length = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
@@ -85,7 +85,7 @@ fn characters(count: u64) -> String {
 }
 
 /// Compares decimals digit by digit, because 0.1 as a float is more than 0.1.
-fn of_number(constraint: &Constraint, text: &str) -> Vec<String> {
+fn number_faults(constraint: &Constraint, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(least) =
         constraint.min.filter(|least| !matches!(compare(text, *least), Some(Ordering::Greater | Ordering::Equal)))

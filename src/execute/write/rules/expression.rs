@@ -44,7 +44,7 @@ impl ComputedBound {
     }
 
     /// The bound for this item: a null in it counts as missing.
-    pub fn of_item(self, item: &Item) -> Self {
+    pub fn for_item(self, item: &Item) -> Self {
         match (evaluate::is_null(item, &self.path), self.condition) {
             (true, Condition::Or(mut any)) => {
                 any.push(Condition::AttributeType(self.path.clone(), "NULL".to_owned()));

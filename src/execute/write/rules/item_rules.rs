@@ -12,7 +12,7 @@ use crate::execute::expression::narrow::{KnownAttributes, narrow};
 use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::{Residual, all_of, one_of, settle_rule};
 use crate::execute::expression::update::attribute;
-use crate::execute::write::messages::{FieldErrors, of_table};
+use crate::execute::write::messages::{FieldErrors, table_error};
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::Path;
 use crate::schema::model::ObjectType;
@@ -53,22 +53,22 @@ impl<'a> ItemRules<'a> {
     }
 
     /// What the stored item with this key must meet. Fails if no item with the key meets it.
-    pub fn of_stored(&self, key: &Key) -> Result<Residual, FieldErrors> {
-        match self.narrowed(&KnownAttributes::of_key(key)) {
+    pub fn for_stored(&self, key: &Key) -> Result<Residual, FieldErrors> {
+        match self.narrowed(&KnownAttributes::from_key(key)) {
             Residual::Never => Err(self.refused(None)),
             stored => Ok(stored),
         }
     }
 
     /// What the stored item with this key must meet to be seen by a check. Never: it counts as missing.
-    pub fn of_seen(&self, key: &Key) -> Result<Residual, FieldErrors> {
-        if self.ty.auth.hide() { Ok(self.narrowed(&KnownAttributes::of_key(key))) } else { self.of_stored(key) }
+    pub fn for_seen(&self, key: &Key) -> Result<Residual, FieldErrors> {
+        if self.ty.auth.hide() { Ok(self.narrowed(&KnownAttributes::from_key(key))) } else { self.for_stored(key) }
     }
 
     /// What the stored item must meet if an update sets these attributes. If it meets that, it meets the rules before
     /// and after. An `initial` attribute is set only if the item lacks it.
-    pub fn of_changed(&self, key: &Key, changed: &KnownAttributes, initial: &[(String, Attribute)]) -> Residual {
-        let before = self.narrowed(&KnownAttributes::of_key(key));
+    pub fn for_changed(&self, key: &Key, changed: &KnownAttributes, initial: &[(String, Attribute)]) -> Residual {
+        let before = self.narrowed(&KnownAttributes::from_key(key));
         let read: Vec<&str> = match &self.demand {
             Residual::Open(condition) => condition.attributes(),
             _ => Vec::new(),
@@ -109,7 +109,9 @@ impl<'a> ItemRules<'a> {
     pub async fn admits(&self, item: &Arc<Item>) -> Result<bool, FieldErrors> {
         match self.is_met(item) {
             true => Ok(true),
-            false if is_hidden(self.context, self.ty, item).await.map_err(|error| vec![of_table(&error)])? => Ok(false),
+            false if is_hidden(self.context, self.ty, item).await.map_err(|error| vec![table_error(&error)])? => {
+                Ok(false)
+            }
             false => Err(self.refused(Some(item))),
         }
     }
@@ -161,5 +163,5 @@ pub fn refused(context: &ExecutionContext<'_>, (of, asked): (&str, AuthAction)) 
         Some(field) => of_type.and_then(|ty| ty.fields.get(field)).map(|field| &field.auth),
         None => of_type.map(|ty| &ty.auth),
     };
-    refusals::refuse_item(context.caller, of, &rules.map(|rules| rules.of(asked)).unwrap_or_default())
+    refusals::refuse_item(context.caller, of, &rules.map(|rules| rules.for_action(asked)).unwrap_or_default())
 }

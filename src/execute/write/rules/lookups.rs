@@ -11,7 +11,7 @@ use crate::execute::expression::settle::{Residual, one_of, settle_rule};
 use crate::execute::item::conditions::Conditions;
 use crate::execute::item::identity;
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::messages::{FieldErrors, bad_input, of_table};
+use crate::execute::write::messages::{FieldErrors, bad_input, table_error};
 use crate::execute::write::rules::item_rules::refused;
 use crate::schema::model::auth::{AuthAction, AuthRules, RuleLookup};
 use crate::table::data::attribute::{Item, Key};
@@ -139,6 +139,6 @@ pub fn get(job: &WriteJob<'_>, check: &RuleCheck) -> Result<Get, FieldErrors> {
 /// Whether the item that a check demands is there now.
 pub async fn holds(job: &WriteJob<'_>, check: &RuleCheck) -> Result<bool, FieldErrors> {
     let found = job.context.loaders.get(&[get(job, check)?]).await.into_iter().next().unwrap_or(Ok(None));
-    let item: Option<Arc<Item>> = found.map_err(|error| vec![of_table(&error)])?;
+    let item: Option<Arc<Item>> = found.map_err(|error| vec![table_error(&error)])?;
     Ok(is_met(job, check, item.as_deref()))
 }

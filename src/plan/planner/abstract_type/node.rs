@@ -23,7 +23,7 @@ impl<'a> Builder<'a> {
         nodes: &'a NodeFind,
         collected: &CollectedField<'a>,
     ) -> Result<OutputValue, PlanError> {
-        let arguments = self.push_arguments(argument::of_field(&self.context, field, collected));
+        let arguments = self.push_arguments(argument::field_arguments(&self.context, field, collected));
         let ids = Arc::new(IdArgument { arguments, name: nodes.argument.clone() });
         let space = self.space(of.space, Origin::Ids(ids.clone()));
         let coordinate = format!("{}.{}", of.ty.name, field.name);

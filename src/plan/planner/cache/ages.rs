@@ -44,7 +44,7 @@ impl<'a> Builder<'a> {
 
     /// Enters an object of an interface or a union as one of its types: its hint holds as well.
     pub fn enter_cached_type(&mut self, of: &Entity<'a>) -> Option<u32> {
-        self.enter_within(of, self.model.cache.of_type(&of.ty.name))
+        self.enter_within(of, self.model.cache.type_hint(&of.ty.name))
     }
 
     /// Enters a part of a page, such as `Connection.edges`: its hint holds as well. `node` is the object that the page
@@ -52,7 +52,7 @@ impl<'a> Builder<'a> {
     pub fn enter_cached_part(&mut self, node: &Entity<'a>, ty: &str, part: &str) -> Option<u32> {
         match self.model.cache.is_empty() {
             true => self.caching.age,
-            false => self.enter_within(node, self.model.cache.of_field(ty, part)),
+            false => self.enter_within(node, self.model.cache.field_hint(ty, part)),
         }
     }
 
@@ -81,15 +81,15 @@ impl<'a> Builder<'a> {
         let of_type = match &field.kind {
             // A connection has the hint of its nodes' type, if it has none.
             FieldKind::Find(find) if find.returns == Returns::Connection => {
-                hints.of_type(named).over(hints.of_type(&find.item))
+                hints.type_hint(named).over(hints.type_hint(&find.item))
             }
             FieldKind::Find(find) if is_scalar(find) => CacheHint::default(),
             FieldKind::Find(_)
             | FieldKind::Nodes(_)
-            | FieldKind::Stored(Stored { value: ValueType::Embedded(_), .. }) => hints.of_type(named),
+            | FieldKind::Stored(Stored { value: ValueType::Embedded(_), .. }) => hints.type_hint(named),
             _ => CacheHint::default(),
         };
-        hints.of_field(ty, &field.name).over(of_type)
+        hints.field_hint(ty, &field.name).over(of_type)
     }
 
     /// Lowers the age of every read that holds the attributes of an object.

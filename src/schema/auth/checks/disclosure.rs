@@ -121,7 +121,7 @@ fn disclosed_on_the_way(
 
 /// The coordinate of a field if not everybody who sees its object may read it.
 fn guarded(ty: &ObjectType, field: &str) -> Option<String> {
-    let rules = ty.fields.get(field)?.auth.of(AuthAction::Read);
+    let rules = ty.fields.get(field)?.auth.for_action(AuthAction::Read);
     let is_guarded = !rules.is_empty() && rules.iter().all(|rule| !matches!(rule.lets_in, LetsIn::Everybody));
     is_guarded.then(|| format!("{}.{field}", ty.name))
 }

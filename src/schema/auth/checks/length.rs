@@ -31,7 +31,12 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
                 let coordinate = format!("{}.{name}", object.name);
                 let message = format!("the rules that `{coordinate}` needs make its condition too long: {excess}");
                 let help = "make the rules shorter, or give those for writes fewer parts";
-                findings.error(rules::KF0439, &span::of(definition.name.location()), message, Some(help.into()));
+                findings.error(
+                    rules::KF0439,
+                    &span::from_location(definition.name.location()),
+                    message,
+                    Some(help.into()),
+                );
             }
         }
     }
@@ -48,7 +53,7 @@ fn excess_of_action(
     let of_rules = |(_, rules, asked): &(String, &AuthRules, AuthAction)| size(rules, *asked);
     let rules = demanded.iter().map(of_rules).fold(ExpressionSize::default(), Add::add);
     let own = action.condition.as_ref().map(Condition::size).unwrap_or_default();
-    (own + rules + of_item(item))
+    (own + rules + item_size(item))
         .excess()
         .or_else(|| demanded.iter().find_map(|(_, rules, asked)| looked_up(types, rules, *asked)))
 }
@@ -62,14 +67,14 @@ fn size(rules: &AuthRules, asked: AuthAction) -> ExpressionSize {
 /// How the check of an item that rules look up exceeds the limits.
 fn looked_up(types: &IndexMap<String, ObjectType>, rules: &AuthRules, asked: AuthAction) -> Option<String> {
     let lookups = rules.each(asked).filter_map(|rule| rule.lookup());
-    let of_lookup = |(item, condition): (&ObjectType, &Condition)| (condition.size() + of_item(item)).excess();
+    let of_lookup = |(item, condition): (&ObjectType, &Condition)| (condition.size() + item_size(item)).excess();
     lookups.filter_map(|lookup| Some((types.get(&lookup.find.item)?, lookup.condition.as_ref()?))).find_map(of_lookup)
 }
 
 /// The size of what is demanded of each item of the type.
-fn of_item(item: &ObjectType) -> ExpressionSize {
+fn item_size(item: &ObjectType) -> ExpressionSize {
     if let TypeKind::Item(keys) = &item.kind {
-        ExpressionSize::of_item(keys.telling().count())
+        ExpressionSize::for_item(keys.telling().count())
     } else {
         ExpressionSize::default()
     }

@@ -32,7 +32,7 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
                 );
                 let help =
                     format!("write `{name}: {instead}`; a refusal makes all of the `{}` null otherwise", object.name);
-                findings.warning(rules::KF0617, &span::of(definition.name.location()), message, Some(help));
+                findings.warning(rules::KF0617, &span::from_location(definition.name.location()), message, Some(help));
             }
         }
     }
@@ -52,7 +52,7 @@ fn refuses(types: &IndexMap<String, ObjectType>, ty: &ObjectType, field: &Field)
         // What stands on the way lets the caller in, or the path ends there.
         Via::Through(_) => Vec::new(),
     };
-    let same = |around: &AuthRule, rule: &AuthRule| of_found(around, rule, find);
+    let same = |around: &AuthRule, rule: &AuthRule| lets_in_the_same(around, rule, find);
     let may_refuse = |found: &&ObjectType| is_refused_whole(field, find, found) && !follow(&around, &found.auth, &same);
     let found = found.into_iter().filter_map(|name| types.get(name)).find(may_refuse)?;
     let instead = match &field.ty {
@@ -79,7 +79,7 @@ fn is_refused_whole(field: &Field, find: &Find, found: &ObjectType) -> bool {
 /// Whether each caller whom the rules around let in is let in by these, too. `same` says whether two rules let in the
 /// same callers.
 fn follow(around: &[Arc<AuthRule>], rules: &AuthRules, same: &dyn Fn(&AuthRule, &AuthRule) -> bool) -> bool {
-    let rules = rules.of(AuthAction::Read);
+    let rules = rules.for_action(AuthAction::Read);
     let follows = |around: &AuthRule, rule: &AuthRule| match &rule.lets_in {
         LetsIn::Everybody => true,
         LetsIn::SignedIn => needs_sign_in(around),
@@ -90,7 +90,7 @@ fn follow(around: &[Arc<AuthRule>], rules: &AuthRules, same: &dyn Fn(&AuthRule, 
 
 /// Whether a rule of an object and a rule of what a find of the object finds let in the same callers: by claims alone,
 /// or by one item.
-fn of_found(around: &AuthRule, rule: &AuthRule, find: &Find) -> bool {
+fn lets_in_the_same(around: &AuthRule, rule: &AuthRule, find: &Find) -> bool {
     match (around.lookup(), rule.lookup()) {
         (None, None) => rule.attributes().is_empty() && around.to_string() == rule.to_string(),
         (Some(around), Some(lookup)) => {

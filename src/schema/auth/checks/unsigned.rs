@@ -18,7 +18,7 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
     for object in draft.objects() {
         let Some(ty) = types.get(object.name.as_str()) else { continue };
         if is_open(&ty.auth) {
-            report(&object.name, &span::of(object.name.location()), findings);
+            report(&object.name, &span::from_location(object.name.location()), findings);
         }
         let is_item = draft.kind(&object.name) == Some(&Kind::Item);
         if is_item && ty.auth.around().iter().all(|rule| needs_sign_in(rule)) {
@@ -27,7 +27,7 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
         for (name, definition) in &object.fields {
             let Some(field) = ty.fields.get(name.as_str()) else { continue };
             if is_open(&field.auth) && !leads_to_sign_in(types, field) {
-                report(&format!("{}.{name}", object.name), &span::of(definition.name.location()), findings);
+                report(&format!("{}.{name}", object.name), &span::from_location(definition.name.location()), findings);
             }
         }
     }
@@ -42,7 +42,7 @@ fn report(of: &str, place: &span::Span, findings: &mut Findings) {
 /// Whether one of the rules names no claim, and its author does not say that this is meant. Beside a rule for
 /// everybody, it decides nothing.
 fn is_open(rules: &AuthRules) -> bool {
-    let of = |action| rules.of(action);
+    let of = |action| rules.for_action(action);
     [of(AuthAction::Read), of(AuthAction::Write)].iter().any(|rules| {
         let is_conditional = |rule: &AuthRule| matches!(rule.lets_in, LetsIn::If(_) | LetsIn::Exists(_));
         let is_everybody = rules.iter().any(|rule| matches!(rule.lets_in, LetsIn::Everybody));
@@ -53,7 +53,7 @@ fn is_open(rules: &AuthRules) -> bool {
 /// Whether the rules of an item type behind a field demand a sign-in.
 fn leads_to_sign_in(types: &IndexMap<String, ObjectType>, field: &Field) -> bool {
     let demands = |name: &String, action: AuthAction| {
-        let rules = types.get(name).map(|ty| ty.auth.of(action)).unwrap_or_default();
+        let rules = types.get(name).map(|ty| ty.auth.for_action(action)).unwrap_or_default();
         !rules.is_empty() && rules.iter().all(|rule| needs_sign_in(rule))
     };
     let found = |find: &Find| match &find.via {

@@ -73,7 +73,8 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
         let Some(ty) = types.get(object.name.as_str()) else { continue };
         for (name, definition) in &object.fields {
             let Some(field) = ty.fields.get(name.as_str()) else { continue };
-            let (place, coordinate) = (span::of(definition.name.location()), format!("{}.{name}", object.name));
+            let (place, coordinate) =
+                (span::from_location(definition.name.location()), format!("{}.{name}", object.name));
             if field.auth.each(AuthAction::Read).any(|rule| reads(rule, field)) {
                 let message = format!(
                     "a rule for reads of `{coordinate}` reads the field itself, so a refusal reveals its value"
@@ -175,7 +176,7 @@ fn unasked<'t>(types: &'t IndexMap<String, ObjectType>, parent: &ObjectType, fin
 /// The first field that a rule for writes reads, if nobody but DynamoDB knows what the action makes of it: an element
 /// of a list, a sum, a version.
 fn unknown_after<'t>(ty: &'t ObjectType, write: &Write, action: &Action) -> Option<&'t str> {
-    let rules = write.demanded(action, ty).into_iter().flat_map(|(_, rules, asked)| rules.of(asked));
+    let rules = write.demanded(action, ty).into_iter().flat_map(|(_, rules, asked)| rules.for_action(asked));
     let read: Vec<String> =
         rules.flat_map(|rule| rule.attributes().into_iter().map(str::to_owned).collect::<Vec<_>>()).collect();
     let is_update = matches!(action.kind, ActionKind::Update { .. });
@@ -200,7 +201,7 @@ fn unguarded<'w>(types: &IndexMap<String, ObjectType>, write: &'w Write) -> Opti
     let is_unguarded = |item: &&str| {
         types.get(*item).is_some_and(|ty| {
             let guards = |rule: &Arc<AuthRule>| !matches!(rule.lets_in, LetsIn::Everybody);
-            !ty.auth.is_empty() && !ty.auth.of(AuthAction::Write).iter().any(guards)
+            !ty.auth.is_empty() && !ty.auth.for_action(AuthAction::Write).iter().any(guards)
         })
     };
     let writes = write.actions.iter().filter(|action| action.asks() == AuthAction::Write);

@@ -100,7 +100,7 @@ fn argument_of(members: &[Member], field: &str) -> span::Span {
             return Some(bounds.span.clone());
         }
         let argument = member.wanted.argument(bindings.equal.get(field)?.arguments.first()?)?;
-        Some(span::of(argument.name.location()))
+        Some(span::from_location(argument.name.location()))
     });
     place.or_else(|| members.first().map(|member| member.wanted.directive.span.clone())).unwrap_or_default()
 }

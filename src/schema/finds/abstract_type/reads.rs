@@ -32,7 +32,7 @@ use indexmap::{IndexMap, IndexSet};
 
 /// Checks the find; `None` if it, or what it builds on, has a mistake.
 pub fn read_abstract_type(asked: &AbstractFind, findings: &mut Findings) -> Option<Find> {
-    let directive = FindDirective::of_directive(asked.directive);
+    let directive = FindDirective::from_directive(asked.directive);
     let names = members(asked, findings)?;
     if let Some(through) = &directive.through {
         let message = format!("a relation cannot lead to items of several types (`{}`)", asked.target.item);
@@ -79,7 +79,7 @@ pub fn read_abstract_type(asked: &AbstractFind, findings: &mut Findings) -> Opti
 /// The item types of the interface or union that clients may see.
 fn members(asked: &AbstractFind, findings: &mut Findings) -> Option<Vec<String>> {
     let AbstractFind { draft, target, field, .. } = asked;
-    let place = span::of(field.name.location());
+    let place = span::from_location(field.name.location());
     let hidden =
         |name: &str| draft.schema.types.get(name).is_some_and(|definition| definition.directives().has("inaccessible"));
     let all = draft
@@ -140,7 +140,7 @@ fn wanted<'a>(asked: &'a AbstractFind<'a>, names: &[String], name: &str) -> Opti
         Some(Kind::Root(_)) => None,
         _ => draft.records.get(*parent),
     };
-    let mut directive = FindDirective::of_directive(directive);
+    let mut directive = FindDirective::from_directive(directive);
     let others = |field: &str| {
         names.iter().any(|other| draft.records.get(other).is_some_and(|record| record.contains_key(field)))
     };
@@ -161,7 +161,7 @@ fn check_table(asked: &AbstractFind, wanted: &[FindContext], findings: &mut Find
     );
     findings.error(
         rules::KF0428,
-        &span::of(asked.field.name.location()),
+        &span::from_location(asked.field.name.location()),
         message,
         Some("find each type by its own field".into()),
     );

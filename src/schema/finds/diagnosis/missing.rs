@@ -135,12 +135,13 @@ fn no_key(given: &PathInputs, findings: &mut Findings) {
                 .is_some_and(|bound| bound.arguments.iter().any(|name| argument.name == name.as_str()))
         })
     });
-    let place = argument.map_or_else(|| wanted.directive.span.clone(), |argument| span::of(argument.name.location()));
-    findings.error(rules::KF0414, &place, message, Some(format!("{}{}", of_id(given), keys_of(given.wanted))));
+    let place = argument
+        .map_or_else(|| wanted.directive.span.clone(), |argument| span::from_location(argument.name.location()));
+    findings.error(rules::KF0414, &place, message, Some(format!("{}{}", id_help(given), keys_of(given.wanted))));
 }
 
 /// How to bind the target's `id` to the parent's, if two types share one id.
-fn of_id(given: &PathInputs) -> String {
+fn id_help(given: &PathInputs) -> String {
     let wanted = given.wanted;
     let there = wanted.parent_record.is_some_and(|record| record.contains_key("id")) && wanted.in_keys("id");
     if !there || given.bindings.equal.contains_key("id") || given.bindings.uses_parent("id") {
@@ -164,7 +165,8 @@ fn no_combination(given: &PathInputs, optional: &[String], whens: &[&Vec<String>
     };
     let (place, message, help) = match needed {
         Some(name) => {
-            let place = wanted.argument(name).map(|argument| span::of(argument.name.location())).unwrap_or_default();
+            let place =
+                wanted.argument(name).map(|argument| span::from_location(argument.name.location())).unwrap_or_default();
             let message = format!(
                 "no key or index of `{}` serves `{}` without `{name}`",
                 wanted.target.item,

@@ -35,7 +35,7 @@ pub fn check_order(wanted: &FindContext, bindings: &Bindings, paths: &[AccessPat
     let directive = &wanted.directive;
     let place = match (&directive.order_by, by_argument) {
         (Some(written), _) => &written.span,
-        (None, Some(argument)) => &span::of(argument.name.location()),
+        (None, Some(argument)) => &span::from_location(argument.name.location()),
         (None, None) if directive.descending => &directive.span,
         (None, None) => return true,
     };

@@ -90,31 +90,32 @@ pub fn warn_of_objects(acting: &Acting, action: &Action, record: &StoredFields, 
         let draft = acting.writing.draft;
         let Some(input) = inputs::input(draft.schema, acting.writing.field, argument) else { continue };
         if let ValueType::Embedded(embedded) = &declared.value {
-            of_object(acting, (input.ty.inner_named_type(), embedded), MAX_DEPTH, findings);
+            check_object(acting, (input.ty.inner_named_type(), embedded), MAX_DEPTH, findings);
         }
     }
 }
 
-fn of_object(acting: &Acting, (input, embedded): (&str, &str), depth: usize, findings: &mut Findings) {
+fn check_object(acting: &Acting, (input, embedded): (&str, &str), depth: usize, findings: &mut Findings) {
     let draft = acting.writing.draft;
     let Some(ExtendedType::InputObject(object)) = draft.schema.types.get(input) else { return };
     let Some(record) = draft.records.get(embedded).filter(|_| depth > 0) else { return };
     for (name, field) in &object.fields {
         let Some(declared) = record.get(name.as_str()) else { continue };
         if let ValueType::Embedded(inner) = &declared.value {
-            of_object(acting, (field.ty.inner_named_type(), inner), depth - 1, findings);
+            check_object(acting, (field.ty.inner_named_type(), inner), depth - 1, findings);
         }
         let Some(wanted) = &declared.rules.constraint else { continue };
         let own = field.directives.get("constraint").and_then(|directive| {
             let what = ConstraintTarget { coordinate: String::new(), ty: &field.ty };
-            let value = values::of_named(draft.schema, field.ty.inner_named_type());
+            let value = values::value_type(draft.schema, field.ty.inner_named_type());
             // A mistake in the constraint is reported where constraints are read.
             constraint::read_constraint(&what, value.as_ref(), directive, &mut Findings::default())
         });
         if own.is_some_and(|own| implies(&own, wanted)) {
             continue;
         }
-        let place = field.directives.get("constraint").map_or_else(|| span::of(field.name.location()), named);
+        let place =
+            field.directives.get("constraint").map_or_else(|| span::from_location(field.name.location()), named);
         let message =
             format!("nothing checks the `@constraint` of `{embedded}.{name}` when a mutation writes a whole `{input}`");
         let help = format!("put the same `@constraint` on `{input}.{name}`");

@@ -29,7 +29,7 @@ pub fn returns(
 ) -> Option<WriteReturns> {
     let ty = &writing.field.ty;
     let inner = ty.inner_named_type().as_str();
-    let place = span::of(writing.field.name.location());
+    let place = span::from_location(writing.field.name.location());
     let is_many = |action: &Action| matches!(action.target, WriteTarget::Read { many: true, .. });
     let of_type = || {
         actions

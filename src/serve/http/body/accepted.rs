@@ -48,7 +48,7 @@ impl ContentCoding {
 
 impl AcceptedCodings {
     /// The codings that the headers accept; none if they accept nothing that the server has, not even a body as it is.
-    pub fn of(headers: &HeaderMap) -> Option<Self> {
+    pub fn from_headers(headers: &HeaderMap) -> Option<Self> {
         if !headers.contains_key(header::ACCEPT_ENCODING) {
             return Some(Self { compressed: None, plain: true, gzip: false });
         }
@@ -102,12 +102,12 @@ mod tests {
     use super::*;
 
     /// The codings of a long and of a short body.
-    fn of(accept: &[&str]) -> Option<(&'static str, &'static str)> {
+    fn codings(accept: &[&str]) -> Option<(&'static str, &'static str)> {
         let mut headers = HeaderMap::new();
         for value in accept {
             headers.append(header::ACCEPT_ENCODING, value.parse().unwrap());
         }
-        let accepted = AcceptedCodings::of(&headers)?;
+        let accepted = AcceptedCodings::from_headers(&headers)?;
         let name = |length| accepted.coding(length).map_or("", ContentCoding::name);
         Some((name(SHORTEST), name(SHORTEST - 1)))
     }
@@ -117,16 +117,20 @@ mod tests {
         for offered in
             ["gzip, deflate, br, zstd", "zstd, br, gzip, deflate", "zstd, gzip", "gzip, deflate, br", "*", "*;q=0.5"]
         {
-            assert_eq!(of(&[offered]), Some(("gzip", "")), "{offered}");
+            assert_eq!(codings(&[offered]), Some(("gzip", "")), "{offered}");
         }
-        assert_eq!(of(&["zstd, br"]), Some(("br", "")));
-        assert_eq!(of(&["zstd"]), Some(("zstd", "")));
-        assert_eq!(of(&["zstd, gzip;q=0.9, br;q=0.9"]), Some(("zstd", "")), "a client that says that it likes it more");
-        assert_eq!(of(&["gzip;q=0.8", "BR ; Q=0.9"]), Some(("br", "")));
-        assert_eq!(of(&["br"]), Some(("br", "")));
-        assert_eq!(of(&["x-gzip"]), Some(("gzip", "")));
-        assert_eq!(of(&["*, gzip;q=0"]), Some(("br", "")));
-        assert_eq!(of(&["*;q=0.5, br"]), Some(("br", "")));
+        assert_eq!(codings(&["zstd, br"]), Some(("br", "")));
+        assert_eq!(codings(&["zstd"]), Some(("zstd", "")));
+        assert_eq!(
+            codings(&["zstd, gzip;q=0.9, br;q=0.9"]),
+            Some(("zstd", "")),
+            "a client that says that it likes it more"
+        );
+        assert_eq!(codings(&["gzip;q=0.8", "BR ; Q=0.9"]), Some(("br", "")));
+        assert_eq!(codings(&["br"]), Some(("br", "")));
+        assert_eq!(codings(&["x-gzip"]), Some(("gzip", "")));
+        assert_eq!(codings(&["*, gzip;q=0"]), Some(("br", "")));
+        assert_eq!(codings(&["*;q=0.5, br"]), Some(("br", "")));
     }
 
     #[test]
@@ -141,18 +145,18 @@ mod tests {
             &["gzip;q=2"],
             &["gzip;x=1"],
         ] {
-            assert_eq!(of(plain), Some(("", "")), "{plain:?}");
+            assert_eq!(codings(plain), Some(("", "")), "{plain:?}");
         }
-        assert_eq!(of(&["identity;q=0.5, gzip"]), Some(("gzip", "")));
+        assert_eq!(codings(&["identity;q=0.5, gzip"]), Some(("gzip", "")));
     }
 
     #[test]
     fn identity_can_be_forbidden() {
-        assert_eq!(of(&["identity;q=0, gzip"]), Some(("gzip", "gzip")));
-        assert_eq!(of(&["*;q=0, br;q=0.1"]), Some(("br", "br")));
-        assert_eq!(of(&["*;q=0, identity;q=0.1"]), Some(("", "")));
+        assert_eq!(codings(&["identity;q=0, gzip"]), Some(("gzip", "gzip")));
+        assert_eq!(codings(&["*;q=0, br;q=0.1"]), Some(("br", "br")));
+        assert_eq!(codings(&["*;q=0, identity;q=0.1"]), Some(("", "")));
         for nothing in ["identity;q=0", "*;q=0", "*;q=0, deflate", "identity;q=0, gzip;q=0"] {
-            assert_eq!(of(&[nothing]), None, "{nothing}");
+            assert_eq!(codings(&[nothing]), None, "{nothing}");
         }
     }
 
@@ -160,6 +164,6 @@ mod tests {
     fn a_header_that_is_not_text_accepts_a_body_as_it_is() {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_bytes(b"\xff").unwrap());
-        assert_eq!(AcceptedCodings::of(&headers).unwrap().coding(SHORTEST), None);
+        assert_eq!(AcceptedCodings::from_headers(&headers).unwrap().coding(SHORTEST), None);
     }
 }

@@ -93,7 +93,7 @@ impl KeyAddress {
             }
         };
         let text = download.get(&url).await?;
-        KeySet::of_json(&text).map_err(|error| KeyAddressError::Keys(url, error))
+        KeySet::from_json(&text).map_err(|error| KeyAddressError::Keys(url, error))
     }
 }
 

@@ -82,7 +82,7 @@ struct Jwk {
 impl KeySet {
     /// The keys of a JSON Web Key Set. Keys that this server cannot use are left out, and so are secrets: a published
     /// key is none.
-    pub fn of_json(text: &[u8]) -> Result<Self, KeySetError> {
+    pub fn from_json(text: &[u8]) -> Result<Self, KeySetError> {
         #[derive(Deserialize)]
         struct Set {
             keys: Vec<Value>,
@@ -102,7 +102,7 @@ impl KeySet {
     }
 
     /// The one key of an issuer that shares a secret with this server, for HS256.
-    pub fn of_secret(secret: &[u8]) -> Self {
+    pub fn from_secret(secret: &[u8]) -> Self {
         let material = Material::Secret(hmac::Key::new(hmac::HMAC_SHA256, secret));
         Self { keys: vec![Key { id: None, only: None, material }] }
     }
@@ -177,7 +177,7 @@ fn usable(key: Jwk) -> Option<Key> {
     }
     // A key for an algorithm that this server does not know is for nothing else.
     let only = match &key.alg {
-        Some(name) => Some(Algorithm::of_name(name)?),
+        Some(name) => Some(Algorithm::from_name(name)?),
         None => None,
     };
     let bytes = |text: &Option<String>| URL_SAFE_NO_PAD.decode(text.as_ref()?).ok();
@@ -214,7 +214,7 @@ mod tests {
     use serde_json::json;
 
     fn count(keys: Value) -> usize {
-        KeySet::of_json(json!({ "keys": keys }).to_string().as_bytes()).map_or(0, |set| set.keys.len())
+        KeySet::from_json(json!({ "keys": keys }).to_string().as_bytes()).map_or(0, |set| set.keys.len())
     }
 
     fn ed25519(more: Value) -> Value {
@@ -265,8 +265,8 @@ mod tests {
     #[test]
     fn what_is_no_set_of_keys_says_so() {
         for text in ["", "[]", "{}", "{\"keys\":{}}", "<html>"] {
-            assert_eq!(KeySet::of_json(text.as_bytes()).unwrap_err(), KeySetError::NoSet, "{text}");
+            assert_eq!(KeySet::from_json(text.as_bytes()).unwrap_err(), KeySetError::NoSet, "{text}");
         }
-        assert_eq!(KeySet::of_json(b"{\"keys\":[]}").unwrap_err(), KeySetError::NoKey);
+        assert_eq!(KeySet::from_json(b"{\"keys\":[]}").unwrap_err(), KeySetError::NoKey);
     }
 }

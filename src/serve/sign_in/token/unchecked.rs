@@ -53,7 +53,7 @@ struct Header {
 
 impl Algorithm {
     /// The algorithm of this name.
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "HS256" => Self::HS256,
             "RS256" => Self::RS256,
@@ -89,7 +89,7 @@ impl<'t> UncheckedToken<'t> {
         if let Some(typ) = header.typ.filter(|typ| !is_accepted(typ)) {
             return Err(SignInFault::Type(quoted(&typ)));
         }
-        let algorithm = Algorithm::of_name(&header.alg).ok_or_else(|| SignInFault::Algorithm(quoted(&header.alg)))?;
+        let algorithm = Algorithm::from_name(&header.alg).ok_or_else(|| SignInFault::Algorithm(quoted(&header.alg)))?;
         let claims = decoded(claims, "its claims are not in base64url")?;
         let claims =
             serde_json::from_slice(&claims).map_err(|_| SignInFault::Unreadable("its claims are not a JSON object"))?;

@@ -1,26 +1,21 @@
 //! The state of a running plan: the rows of each space and the items of each read. Only [`super::apply`] changes it.
 
+pub mod access;
+pub mod row_input;
+
 use super::admit::VisibleItem;
 use super::rows::Rows;
 use crate::execute::arguments::FieldArguments;
-use crate::execute::auth::refusals::{Alternative, Decision, Refusals};
+use crate::execute::auth::refusals::Refusals;
 use crate::execute::caller::Caller;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::expression::request_time::RequestTime;
-use crate::execute::expression::scope::{Scope, argument};
-use crate::execute::key::bound::{BoundFields, BoundKey, RangeValues};
 use crate::execute::key::values::MAX_COMBINATIONS;
 use crate::execute::page::result::PageResult;
-use crate::execute::values::bound::BoundValue;
-use crate::execute::values::decode;
-use crate::plan::tree::{
-    BoundRange, Guard, GuardId, Holder, IdArgument, KeyBinding, ObjectSource, Origin, Plan, Presence, ReadAction,
-    ReadId, SourceText, SpaceId, ValueSource,
-};
-use crate::schema::template::part::{AsPartValue, PartValue};
+use crate::plan::tree::{GuardId, Holder, IdArgument, ObjectSource, Origin, Plan, Presence, ReadId, SpaceId};
 use crate::table::data::attribute::Item;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The state of one item that a read looked for.
@@ -44,18 +39,6 @@ pub enum Present {
     Failed(Arc<Failure>),
 }
 
-/// Whether the caller is let in to what stands behind a guard.
-pub enum GuardOutcome {
-    /// The caller is.
-    Granted,
-    /// The caller is refused.
-    Refused(ErrorCode),
-    /// An item that decides it could not be read.
-    Failed(Arc<Failure>),
-    /// It depends on an item that is not read yet.
-    Undecided,
-}
-
 /// The result of a read.
 #[derive(Debug)]
 pub enum ReadResult {
@@ -65,19 +48,6 @@ pub enum ReadResult {
     One(Vec<ItemState>),
     /// The items of the space that the read opens, and a page for each row of its own space.
     Many(Vec<ItemState>, Vec<PageResult>),
-}
-
-/// What a read needs for one row.
-#[derive(Debug)]
-pub enum RowInput<'s> {
-    /// Nothing: its result is known.
-    Known(ItemState),
-    /// Nothing: a value of its key could not be read.
-    Failed(Arc<Failure>),
-    /// The values of the key, for a Get or a Query.
-    Key(BoundKey<'s>),
-    /// An item of an index, whose missing attributes are read from the table.
-    Rest(VisibleItem),
 }
 
 /// The state of a running plan.
@@ -140,7 +110,7 @@ impl<'p> ReadState<'p> {
     /// Why the caller is refused what stands behind a guard, whatever the rows; `None` if the caller is not, or if rows
     /// decide it.
     pub fn refusal(&self, guard: Option<GuardId>) -> Option<ErrorCode> {
-        self.refusals.of(guard)
+        self.refusals.code_for(guard)
     }
 
     /// The reads whose pages skip dangling links and are filled up.
@@ -203,7 +173,7 @@ impl<'p> ReadState<'p> {
         let mut range = row..row + 1;
         for step in way.into_iter().rev() {
             let Some(rows) = &self.rows[step] else { return 0..0 };
-            range = rows.of_parents(range);
+            range = rows.under_parents(range);
         }
         range
     }
@@ -264,52 +234,6 @@ impl<'p> ReadState<'p> {
         }
     }
 
-    /// The value of a source for a row; `None` if it is null or its holder is not there.
-    pub fn value(&self, source: &ValueSource, space: SpaceId, row: usize) -> Result<Option<Value>, Arc<Failure>> {
-        Ok(self.bound_value(source, space, row)?.map(BoundValue::into_json))
-    }
-
-    /// The value of a source for a row, where it stands; `None` if it is null or its holder is not there.
-    fn bound_value(
-        &self,
-        source: &ValueSource,
-        space: SpaceId,
-        row: usize,
-    ) -> Result<Option<BoundValue<'_>>, Arc<Failure>> {
-        match source {
-            ValueSource::Argument(arguments, name) => {
-                let values = self.arguments.values(*arguments)?;
-                Ok(argument(values, name).filter(|value| !value.is_null()).map(BoundValue::Json))
-            }
-            ValueSource::Claim(claim) => Ok(self.caller.text(claim).map(|text| Value::String(text).into())),
-            ValueSource::Field(holder, reader) => {
-                let item = self.held(*holder, space, row).map_err(Arc::clone)?;
-                let value = item.map_or(Ok(None), |item| decode::bound_value(reader, item));
-                value.map_err(|decode::UnreadValue| {
-                    let message = format!("The stored value of {} does not fit the type {}.", reader.field, reader.ty);
-                    Failure::new(ErrorCode::Internal, message)
-                })
-            }
-            ValueSource::Text(parts) => {
-                let mut text = String::new();
-                for part in parts {
-                    match part {
-                        SourceText::Literal(literal) => text.push_str(literal),
-                        SourceText::Value(source) => {
-                            match self.bound_value(source, space, row)?.as_ref().map(BoundValue::as_part_value) {
-                                None => return Ok(None),
-                                Some(PartValue::Text(value)) => text.push_str(value),
-                                Some(PartValue::Json(Value::String(value))) => text.push_str(value),
-                                Some(PartValue::Json(value)) => text.push_str(&value.to_string()),
-                            }
-                        }
-                    }
-                }
-                Ok(Some(Value::String(text).into()))
-            }
-        }
-    }
-
     /// The global ids of an argument. Fails if there are too many, or if they are not acceptable.
     pub fn ids(&self, argument: &IdArgument) -> Result<Vec<&str>, Arc<Failure>> {
         match self.arguments.values(argument.arguments)?.get(&argument.name) {
@@ -345,149 +269,6 @@ impl<'p> ReadState<'p> {
         }
     }
 
-    /// Whether the caller is let in to what stands behind a guard, for a row of its space or of a space within.
-    pub fn access(&self, guard: Option<GuardId>, (space, row): (SpaceId, usize)) -> GuardOutcome {
-        let (mut next, mut granted) = (guard, GuardOutcome::Granted);
-        while let Some(id) = next {
-            let guard = &self.plan.guards[id];
-            let outcome = match self.refusals.decision(id) {
-                Decision::LetIn => GuardOutcome::Granted,
-                Decision::Refused(code) => GuardOutcome::Refused(*code),
-                Decision::Open(demands) => match self.climb(space, row, guard.space) {
-                    Some(row) => self.decide((guard, demands), row),
-                    None => GuardOutcome::Refused(self.refusals.code()),
-                },
-            };
-            match outcome {
-                GuardOutcome::Granted => {}
-                // A guard around it may refuse the caller already.
-                GuardOutcome::Undecided => granted = GuardOutcome::Undecided,
-                refused => return refused,
-            }
-            next = guard.within;
-        }
-        granted
-    }
-
-    /// Whether a row of the guard's space meets all demands. The audit log names the one that it does not meet.
-    fn decide(&self, (guard, demands): (&Guard, &[(usize, Vec<Alternative>)]), row: usize) -> GuardOutcome {
-        let nothing = Map::new();
-        let scope = Scope { arguments: &nothing, now: &self.now, caller: &self.caller };
-        for (position, alternatives) in demands {
-            let mut access = GuardOutcome::Refused(self.refusals.code());
-            for alternative in alternatives {
-                let (holder, settled) = match alternative {
-                    Alternative::Object(holder, settled) => (*holder, settled),
-                    Alternative::Lookup(read, settled) => (Holder::Read(*read), settled),
-                };
-                match self.held(holder, guard.space, row) {
-                    _ if !self.is_known(holder) => access = GuardOutcome::Undecided,
-                    Ok(Some(item)) if settled.is_met(item, &scope) => {
-                        access = GuardOutcome::Granted;
-                        break;
-                    }
-                    Ok(_) => {}
-                    Err(failure) if !matches!(access, GuardOutcome::Undecided) => {
-                        access = GuardOutcome::Failed(failure.clone())
-                    }
-                    Err(_) => {}
-                }
-            }
-            if let (GuardOutcome::Refused(_), Some(demand)) = (&access, guard.demands.get(*position)) {
-                self.refusals.record(&self.caller, demand);
-            }
-            if !matches!(access, GuardOutcome::Granted) {
-                return access;
-            }
-        }
-        GuardOutcome::Granted
-    }
-
-    /// What a read needs for each row of its space.
-    pub fn inputs(&self, id: ReadId) -> impl Iterator<Item = RowInput<'_>> {
-        (0..self.len(self.plan.reads[id].space)).map(move |row| self.input(id, row))
-    }
-
-    fn input(&self, id: ReadId, row: usize) -> RowInput<'_> {
-        let read = &self.plan.reads[id];
-        if let Some(known) = self.known(id, row) {
-            return RowInput::Known(known);
-        }
-        let bound = match &read.action {
-            ReadAction::Get(get) => self.bound(&get.key, None, (read.space, row)),
-            ReadAction::Query(query) => self.bound(&query.key, query.range.as_ref(), (read.space, row)),
-            ReadAction::FetchMissing(of) => {
-                return match self.found(*of, read.space, row) {
-                    ItemState::Item(item) => RowInput::Rest(item.clone()),
-                    other => RowInput::Known(other.clone()),
-                };
-            }
-        };
-        match bound {
-            Ok(Some(key)) => RowInput::Key(key),
-            Ok(None) => RowInput::Known(ItemState::Absent),
-            Err(failure) => RowInput::Failed(failure),
-        }
-    }
-
-    /// The result of a read for a row that needs no call.
-    fn known(&self, id: ReadId, row: usize) -> Option<ItemState> {
-        let read = &self.plan.reads[id];
-        let is_refused =
-            || matches!(self.access(read.guard, (read.space, row)), GuardOutcome::Refused(_) | GuardOutcome::Failed(_));
-        if self.is_behind(id, read.space, row) || self.refusals.is_unneeded(id) || is_refused() {
-            return Some(ItemState::Absent);
-        }
-        // A missing parent has no children. While a parent is being read, its children may be read at the same time.
-        let parent = read.parent?;
-        match self.found(parent, read.space, row) {
-            ItemState::Absent if self.is_known(Holder::Read(parent)) => Some(ItemState::Absent),
-            ItemState::Failed(failure) => Some(ItemState::Failed(failure.clone())),
-            _ => None,
-        }
-    }
-
-    /// The values of a key and of its range for a row; `None` where a value of the key is null or missing.
-    fn bound(
-        &self,
-        key: &KeyBinding,
-        range: Option<&BoundRange>,
-        (space, row): (SpaceId, usize),
-    ) -> Result<Option<BoundKey<'_>>, Arc<Failure>> {
-        let mut fields = BoundFields::new();
-        for (field, source) in &key.fields {
-            match self.bound_value(source, space, row)? {
-                Some(value) => fields.push((field.clone(), value)),
-                // If the value that chooses a replica is null, the rest of the key chooses it.
-                None if key.chooses_replica(field) => {}
-                None => return Ok(None),
-            }
-        }
-        let sources: Vec<&ValueSource> = match range {
-            Some(BoundRange::Between(lower, upper)) => lower.iter().chain(upper).map(|(source, _)| source).collect(),
-            Some(BoundRange::BeginsWith(source)) => vec![source],
-            None => Vec::new(),
-        };
-        for source in sources.into_iter().filter(|source| source.has_claim()) {
-            // Without the claim, the range is not open but empty.
-            if self.value(source, space, row)?.is_none() {
-                return Ok(None);
-            }
-        }
-        let end = |end: &Option<(ValueSource, bool)>| match end {
-            Some((source, inclusive)) => {
-                Ok::<_, Arc<Failure>>(self.value(source, space, row)?.map(|value| (value, *inclusive)))
-            }
-            None => Ok(None),
-        };
-        let range = match range {
-            Some(BoundRange::Between(lower, upper)) => Some(RangeValues::Between(end(lower)?, end(upper)?)),
-            Some(BoundRange::BeginsWith(source)) => Some(RangeValues::BeginsWith(self.value(source, space, row)?)),
-            None => None,
-        };
-        Ok(Some(BoundKey { fields, range: range.map(Box::new) }))
-    }
-
     /// Hands in the items of a seed, as rows of the operation's only row.
     pub(super) fn set_seed(&mut self, space: SpaceId, items: Vec<Arc<Item>>) {
         self.rows[space] = Some(Rows { parents: vec![0; items.len()], starts: vec![0, items.len()] });
@@ -496,7 +277,7 @@ impl<'p> ReadState<'p> {
 
     /// Sets the rows of a space: how many each row of its parent has.
     pub(super) fn set_rows(&mut self, space: SpaceId, sizes: impl Iterator<Item = usize>) {
-        self.rows[space] = Some(Rows::of_sizes(sizes));
+        self.rows[space] = Some(Rows::from_sizes(sizes));
     }
 
     /// Sets the rows of a space, with the element of each row.

@@ -1,0 +1,81 @@
+//! A guard and a row → whether the caller is let in to what stands behind it.
+
+use super::ReadState;
+use crate::execute::auth::refusals::{Alternative, Decision};
+use crate::execute::error::{ErrorCode, Failure};
+use crate::execute::expression::scope::Scope;
+use crate::plan::tree::{Guard, GuardId, Holder, SpaceId};
+use serde_json::Map;
+use std::sync::Arc;
+
+/// Whether the caller is let in to what stands behind a guard.
+pub enum GuardOutcome {
+    /// The caller is.
+    Granted,
+    /// The caller is refused.
+    Refused(ErrorCode),
+    /// An item that decides it could not be read.
+    Failed(Arc<Failure>),
+    /// It depends on an item that is not read yet.
+    Undecided,
+}
+
+impl ReadState<'_> {
+    /// Whether the caller is let in to what stands behind a guard, for a row of its space or of a space within.
+    pub fn access(&self, guard: Option<GuardId>, (space, row): (SpaceId, usize)) -> GuardOutcome {
+        let (mut next, mut granted) = (guard, GuardOutcome::Granted);
+        while let Some(id) = next {
+            let guard = &self.plan.guards[id];
+            let outcome = match self.refusals.decision(id) {
+                Decision::LetIn => GuardOutcome::Granted,
+                Decision::Refused(code) => GuardOutcome::Refused(*code),
+                Decision::Open(demands) => match self.climb(space, row, guard.space) {
+                    Some(row) => self.decide((guard, demands), row),
+                    None => GuardOutcome::Refused(self.refusals.code()),
+                },
+            };
+            match outcome {
+                GuardOutcome::Granted => {}
+                // A guard around it may refuse the caller already.
+                GuardOutcome::Undecided => granted = GuardOutcome::Undecided,
+                refused => return refused,
+            }
+            next = guard.within;
+        }
+        granted
+    }
+
+    /// Whether a row of the guard's space meets all demands. The audit log names the one that it does not meet.
+    fn decide(&self, (guard, demands): (&Guard, &[(usize, Vec<Alternative>)]), row: usize) -> GuardOutcome {
+        let nothing = Map::new();
+        let scope = Scope { arguments: &nothing, now: &self.now, caller: &self.caller };
+        for (position, alternatives) in demands {
+            let mut access = GuardOutcome::Refused(self.refusals.code());
+            for alternative in alternatives {
+                let (holder, settled) = match alternative {
+                    Alternative::Object(holder, settled) => (*holder, settled),
+                    Alternative::Lookup(read, settled) => (Holder::Read(*read), settled),
+                };
+                match self.held(holder, guard.space, row) {
+                    _ if !self.is_known(holder) => access = GuardOutcome::Undecided,
+                    Ok(Some(item)) if settled.is_met(item, &scope) => {
+                        access = GuardOutcome::Granted;
+                        break;
+                    }
+                    Ok(_) => {}
+                    Err(failure) if !matches!(access, GuardOutcome::Undecided) => {
+                        access = GuardOutcome::Failed(failure.clone())
+                    }
+                    Err(_) => {}
+                }
+            }
+            if let (GuardOutcome::Refused(_), Some(demand)) = (&access, guard.demands.get(*position)) {
+                self.refusals.record(&self.caller, demand);
+            }
+            if !matches!(access, GuardOutcome::Granted) {
+                return access;
+            }
+        }
+        GuardOutcome::Granted
+    }
+}
