@@ -133,6 +133,18 @@ mod tests {
     use super::*;
     use clap::error::ErrorKind;
 
+    #[test]
+    fn the_help_names_the_variable_of_each_option() {
+        for command in command().get_subcommands() {
+            for option in command.get_arguments().filter(|option| option.get_env().is_none()) {
+                let help = option.get_help().map(ToString::to_string).unwrap_or_default();
+                let named = help.split_once("[env: ").and_then(|(_, rest)| rest.split_once(']'));
+                let variable = config::file::variable(command, option);
+                assert_eq!(variable.as_deref(), named.map(|(name, _)| name), "{} {option}", command.get_name());
+            }
+        }
+    }
+
     fn refusal(arguments: &str) -> ErrorKind {
         Cli::try_parse_from(arguments.split(' ')).unwrap_err().kind()
     }

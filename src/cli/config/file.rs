@@ -61,9 +61,17 @@ pub struct CommandSettings {
     entries: BTreeMap<String, ConfigEntry>,
 }
 
-/// Whether an option has an environment variable. Some commands read it themselves, and only the option's help says so.
-pub fn has_variable(option: &Arg) -> bool {
-    option.get_env().is_some() || option.get_help().is_some_and(|help| help.to_string().contains("[env: KEYFOLD_"))
+/// The environment variable of a command's option.
+///
+/// A command reads some variables itself: by clap, a variable that is set would exclude what its option excludes.
+pub fn variable(command: &Command, option: &Arg) -> Option<String> {
+    let named = option.get_env().map(|name| name.to_string_lossy().into_owned());
+    named.or_else(|| match (command.get_name(), option.get_long()?) {
+        (_, long @ ("endpoint-url" | "region")) | ("dev", long @ "data") => {
+            Some(format!("KEYFOLD_{}", long.to_uppercase().replace('-', "_")))
+        }
+        _ => None,
+    })
 }
 
 impl ConfigFile {
@@ -159,8 +167,9 @@ impl FileReader<'_> {
     fn entry(&self, of: Option<&str>, key: &str, value: &DeValue<'_>) -> Result<ConfigEntry, String> {
         let commands =
             self.command.get_subcommands().filter(|command| of.is_none_or(|name| command.get_name() == name));
-        let options: Vec<&Arg> =
-            commands.flat_map(Command::get_arguments).filter(|option| has_variable(option)).collect();
+        let settings =
+            |command| Command::get_arguments(command).filter(move |option| variable(command, option).is_some());
+        let options: Vec<&Arg> = commands.flat_map(settings).collect();
         let Some(option) = options.iter().find(|option| option.get_long() == Some(key)) else {
             let known: BTreeSet<&str> = options.iter().filter_map(|option| option.get_long()).collect();
             // An option with a hyphen for each underscore is what is meant.

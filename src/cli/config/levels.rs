@@ -4,7 +4,7 @@
 //! The parser of arguments then checks the values of the file as it checks options: their form, what excludes and what
 //! needs what.
 
-use super::file::{CommandSettings, has_variable};
+use super::file::{CommandSettings, variable};
 use anyhow::{Result, anyhow};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgMatches, Command};
@@ -58,12 +58,8 @@ pub fn leveled(command: &Command, name: &str, settings: &CommandSettings, own: V
         return LayeredArguments { arguments, own, lines };
     };
     let is_set = |option: &Arg| {
-        let Some(long) = option.get_long() else { return false };
-        let variable = option.get_env().map(OsStr::to_owned);
-        let variable = variable.or_else(|| {
-            has_variable(option).then(|| format!("KEYFOLD_{}", long.to_uppercase().replace('-', "_")).into())
-        });
-        given(&own, long).is_some() || variable.is_some_and(|name| std::env::var_os(name).is_some())
+        option.get_long().is_some_and(|long| given(&own, long).is_some())
+            || variable(this, option).is_some_and(|name| std::env::var_os(name).is_some())
     };
     let set: Vec<&Arg> = this.get_arguments().filter(|option| is_set(option)).collect();
     let mut added: Vec<OsString> = Vec::new();

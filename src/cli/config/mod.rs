@@ -10,7 +10,7 @@ use super::output;
 use anyhow::{Result, anyhow};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, ValueEnum};
-use file::{CommandSettings, has_variable};
+use file::{CommandSettings, variable};
 use levels::{LayeredArguments, leveled};
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -76,7 +76,7 @@ impl ShowConfig {
             return Err(anyhow!("there is no command {name}"));
         };
         let shown: Vec<SettingRow> =
-            options(server).map(|option| shown(option, matches, (&leveled, &settings))).collect();
+            options(server).map(|option| shown(option, (server, matches), (&leveled, &settings))).collect();
         output::print(&match self.format {
             ConfigFormat::Text => text(&shown),
             ConfigFormat::Json => format!("{:#}\n", Value::Array(shown.iter().map(SettingRow::json).collect())),
@@ -93,7 +93,11 @@ fn options(command: &Command) -> impl Iterator<Item = &Arg> {
 }
 
 /// A setting with its source.
-fn shown(option: &Arg, matches: &ArgMatches, (leveled, settings): (&LayeredArguments, &CommandSettings)) -> SettingRow {
+fn shown(
+    option: &Arg,
+    (command, matches): (&Command, &ArgMatches),
+    (leveled, settings): (&LayeredArguments, &CommandSettings),
+) -> SettingRow {
     let name = option.get_long().unwrap_or_default().to_owned();
     let id = option.get_id().as_str();
     let from_file = |line: usize| format!("{}, line {line}", settings.file);
@@ -107,14 +111,14 @@ fn shown(option: &Arg, matches: &ArgMatches, (leveled, settings): (&LayeredArgum
             Some(line) => from_file(*line),
             None => format!("--{name}"),
         },
-        Some(ValueSource::EnvVariable) => {
-            option.get_env().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-        }
+        Some(ValueSource::EnvVariable) => variable(command, option).unwrap_or_default(),
         _ => "default".to_owned(),
     };
-    if has_variable(option) && option.get_env().is_none() && values.is_empty() {
+    if option.get_env().is_none()
+        && values.is_empty()
+        && let Some(variable) = variable(command, option)
+    {
         // The command reads this variable itself.
-        let variable = format!("KEYFOLD_{}", name.to_uppercase().replace('-', "_"));
         if let Some(value) = std::env::var(&variable).ok().filter(|value| !value.is_empty()) {
             (values, source) = (vec![value], variable);
         } else if let Some(entry) = settings.get(&name) {
