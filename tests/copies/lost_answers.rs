@@ -1,8 +1,9 @@
 //! Two copies on one server whose answers are lost, one of them killed again and again: some order explains all that
 //! callers were told. So nothing acknowledged is undone, and nothing is done twice.
 
+use crate::cells::{CellOperation, outcome};
 use crate::gateway_copy::GatewayCopy;
-use crate::history::{Cell, Event, Operation, Told, is_explained};
+use crate::history::{Event, Outcome, Verdict, explain};
 use crate::lossy::{Losses, in_front_of};
 use crate::process::{KEY, repository, run};
 use crate::store::Store;
@@ -22,7 +23,7 @@ const OPERATIONS: usize = 4;
 struct World {
     urls: [Mutex<String>; 2],
     clock: AtomicU64,
-    events: Mutex<BTreeMap<String, Vec<Event>>>,
+    events: Mutex<BTreeMap<String, Vec<Event<CellOperation>>>>,
 }
 
 impl World {
@@ -31,9 +32,9 @@ impl World {
     }
 
     /// Runs an operation by one of the copies, and notes what it told.
-    async fn run(&self, client: &reqwest::Client, copy: usize, cell: &str, operation: Operation) {
+    async fn run(&self, client: &reqwest::Client, copy: usize, cell: &str, operation: CellOperation) {
         let url = self.urls[copy].lock().unwrap().clone();
-        let (query, variables) = request(cell, &operation);
+        let (query, variables) = operation.request(cell);
         let begun = self.now();
         let body = json!({ "query": query, "variables": variables });
         let sent = client.post(format!("{url}/graphql")).header("x-api-key", KEY).json(&body).send().await;
@@ -41,88 +42,14 @@ impl World {
             Ok(answer) => answer.json().await.ok(),
             Err(_) => None,
         };
-        let told = told(&operation, answer.as_ref());
-        let event = Event { begun, ended: self.now(), operation, told };
+        let outcome = outcome(answer.as_ref());
+        let event = Event { begun, ended: self.now(), operation, outcome };
         self.events.lock().unwrap().entry(cell.to_owned()).or_default().push(event);
     }
 }
 
-fn request(cell: &str, operation: &Operation) -> (&'static str, Value) {
-    use Operation::{Add, Create, Drop, Edit, Note, Read, Remove, Replace, Set};
-    match operation {
-        Create(value) => {
-            ("mutation ($id: ID!, $v: String!) { w: create(id: $id, value: $v) }", json!({ "id": cell, "v": value }))
-        }
-        Replace(value) => {
-            ("mutation ($id: ID!, $v: String!) { w: replace(id: $id, value: $v) }", json!({ "id": cell, "v": value }))
-        }
-        Set(value) => {
-            ("mutation ($id: ID!, $v: String!) { w: set(id: $id, value: $v) }", json!({ "id": cell, "v": value }))
-        }
-        Edit(value, version) => (
-            "mutation ($id: ID!, $v: String!, $n: Int!) { w: edit(id: $id, value: $v, version: $n) }",
-            json!({ "id": cell, "v": value, "n": version }),
-        ),
-        Add => ("mutation ($id: ID!) { w: add(id: $id) }", json!({ "id": cell })),
-        Note(note) => {
-            ("mutation ($id: ID!, $n: String!) { w: note(id: $id, text: $n) }", json!({ "id": cell, "n": note }))
-        }
-        Drop(note) => {
-            ("mutation ($id: ID!, $n: String!) { w: drop(id: $id, text: $n) }", json!({ "id": cell, "n": note }))
-        }
-        Remove => {
-            ("mutation ($id: ID!) { w: remove(id: $id) { value count version notes { text } } }", json!({ "id": cell }))
-        }
-        Read => ("query ($id: ID!) { w: cell(id: $id) { value count version notes { text } } }", json!({ "id": cell })),
-    }
-}
-
-fn told(operation: &Operation, answer: Option<&Value>) -> Told {
-    let Some(answer) = answer else { return Told::Open };
-    match answer["errors"][0]["extensions"]["code"].as_str() {
-        Some("UNAVAILABLE" | "TIMEOUT") => return Told::Open,
-        Some(code) => return Told::Refused(code.to_owned()),
-        None => {}
-    }
-    let cell = &answer["data"]["w"];
-    match operation {
-        Operation::Read | Operation::Remove if cell.is_null() => Told::Cell(None),
-        Operation::Read | Operation::Remove => Told::Cell(Some(Cell {
-            value: cell["value"].as_str().unwrap().to_owned(),
-            count: cell["count"].as_i64().unwrap(),
-            version: cell["version"].as_i64().unwrap(),
-            notes: cell["notes"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|note| note["text"].as_str().unwrap().to_owned())
-                .collect(),
-        })),
-        _ => {
-            assert_eq!(*cell, json!(true), "{answer}");
-            Told::Done
-        }
-    }
-}
-
-fn any(rng: &mut fastrand::Rng) -> Operation {
-    // Equal values of two callers are what tells them apart least.
-    let value = || ["x", "y"][fastrand::usize(..2)].to_owned();
-    match rng.usize(..12) {
-        0 | 1 => Operation::Create(value()),
-        2 => Operation::Replace(value()),
-        3 | 4 => Operation::Set(value()),
-        5 => Operation::Edit(value(), rng.i64(1..=2)),
-        6 => Operation::Add,
-        7 => Operation::Note(["m", "n"][rng.usize(..2)].to_owned()),
-        8 => Operation::Drop(["m", "n"][rng.usize(..2)].to_owned()),
-        9 | 10 => Operation::Remove,
-        _ => Operation::Read,
-    }
-}
-
 /// Runs all callers, and gives what they were told, by cell.
-async fn histories(losses: Losses, form: &str, kills: bool) -> BTreeMap<String, Vec<Event>> {
+async fn histories(losses: Losses, form: &str, kills: bool) -> BTreeMap<String, Vec<Event<CellOperation>>> {
     let store = Store::start();
     let schema = repository("tests/schemas/copies/cells.graphql");
     let schema = schema.to_str().unwrap();
@@ -155,7 +82,7 @@ async fn histories(losses: Losses, form: &str, kills: bool) -> BTreeMap<String, 
             for cell in 0..CELLS {
                 for _ in 0..OPERATIONS {
                     let copy = rng.usize(..2);
-                    world.run(&client, copy, &format!("c{cell}"), any(&mut rng)).await;
+                    world.run(&client, copy, &format!("c{cell}"), CellOperation::any(&mut rng)).await;
                 }
             }
         });
@@ -180,23 +107,23 @@ async fn histories(losses: Losses, form: &str, kills: bool) -> BTreeMap<String, 
     tokio::time::sleep(Duration::from_millis(100)).await;
     let client = reqwest::Client::new();
     for cell in 0..CELLS {
-        world.run(&client, 0, &format!("c{cell}"), Operation::Read).await;
+        world.run(&client, 0, &format!("c{cell}"), CellOperation::Read).await;
     }
     std::mem::take(&mut *world.events.lock().unwrap())
 }
 
-fn assert_explained(histories: &BTreeMap<String, Vec<Event>>) {
+fn assert_explained(histories: &BTreeMap<String, Vec<Event<CellOperation>>>) {
     for (cell, events) in histories {
         assert!(
-            is_explained(events),
+            explain(events) == Verdict::Explained,
             "no order explains {cell}:\n{}",
             events.iter().map(|event| format!("{event:?}\n")).collect::<String>()
         );
     }
 }
 
-fn open(histories: &BTreeMap<String, Vec<Event>>) -> usize {
-    histories.values().flatten().filter(|event| event.told == Told::Open).count()
+fn open(histories: &BTreeMap<String, Vec<Event<CellOperation>>>) -> usize {
+    histories.values().flatten().filter(|event| event.outcome == Outcome::Open).count()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -8,7 +8,10 @@
 //! it, and must then be right.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
+#[path = "../support/cells.rs"]
+mod cells;
 mod gateway_copy;
+#[path = "../support/history.rs"]
 mod history;
 mod lossy;
 mod lost_answers;

@@ -1,0 +1,92 @@
+//! What callers were given by operations on one state → whether some order of the operations explains it: each takes
+//! effect once, between its beginning and its end. One whose outcome was left open takes effect once after its
+//! beginning, or never.
+//!
+//! The search is that of Wing and Gong ("Testing and verifying concurrent objects", 1993), with Lowe's memory of
+//! visited states.
+
+use serde_json::Value;
+use std::collections::HashSet;
+use std::fmt::Debug;
+use std::hash::Hash;
+
+/// An operation on a state that only it sees.
+pub trait Sequential {
+    type State: Clone + Eq + Hash + Default + Debug;
+
+    /// What it makes of the state, and what its caller gets.
+    fn apply(&self, state: &Self::State) -> (Self::State, Outcome);
+}
+
+/// What the caller of an operation gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    Done,
+    /// What it reads.
+    Value(Value),
+    /// The code of its error, such as `CONFLICT`.
+    Refused(String),
+    /// The change may have been made, or no answer came.
+    Open,
+}
+
+/// An operation with its times.
+#[derive(Debug, Clone)]
+pub struct Event<O> {
+    pub begun: u64,
+    pub ended: u64,
+    pub operation: O,
+    pub outcome: Outcome,
+}
+
+/// What the search found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Explained,
+    NotExplained,
+    /// The search has no end within its bound.
+    Undecided,
+}
+
+/// The most states that a search visits.
+const MAX_VISITED: usize = 2_000_000;
+
+/// Whether some order explains the events of a state that is the default at first. At most 128.
+pub fn explain<O: Sequential>(events: &[Event<O>]) -> Verdict {
+    assert!(events.len() <= 128, "{} events", events.len());
+    let mut search = Search { events, seen: HashSet::new() };
+    match search.go_on(0, &O::State::default()) {
+        true => Verdict::Explained,
+        false if search.seen.len() >= MAX_VISITED => Verdict::Undecided,
+        false => Verdict::NotExplained,
+    }
+}
+
+struct Search<'e, O: Sequential> {
+    events: &'e [Event<O>],
+    seen: HashSet<(u128, O::State)>,
+}
+
+impl<O: Sequential> Search<'_, O> {
+    /// `done` has a bit for each event that has taken effect.
+    fn go_on(&mut self, done: u128, state: &O::State) -> bool {
+        let events = self.events;
+        let left = || events.iter().enumerate().filter(|(position, _)| done & (1 << position) == 0);
+        let is_open = |event: &Event<O>| event.outcome == Outcome::Open;
+        if left().all(|(_, event)| is_open(event)) {
+            return true;
+        }
+        if self.seen.len() >= MAX_VISITED || !self.seen.insert((done, state.clone())) {
+            return false;
+        }
+        // What began after another one's end comes after it.
+        let ends = left().filter(|(_, event)| !is_open(event)).map(|(_, event)| event.ended);
+        let first_end = ends.min().unwrap_or(u64::MAX);
+        left().filter(|(_, event)| event.begun < first_end).any(|(position, event)| {
+            let (after, outcome) = event.operation.apply(state);
+            // An open operation without an effect explains nothing.
+            let counts = if is_open(event) { after != *state } else { outcome == event.outcome };
+            counts && self.go_on(done | (1 << position), &after)
+        })
+    }
+}
