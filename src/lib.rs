@@ -5,6 +5,8 @@
 //! [`execute`] runs a plan and writes the response, [`serve`] speaks HTTP, [`cli`] holds the commands. ARCHITECTURE.md
 //! tells the rest.
 
+#![forbid(unsafe_code)]
+
 pub mod cli;
 pub mod execute;
 #[cfg(test)]

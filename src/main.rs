@@ -1,5 +1,7 @@
 //! The `keyfold` command: arguments in, an exit code out. 0 is success, 1 an error, 2 wrong usage.
 
+#![forbid(unsafe_code)]
+
 use keyfold::cli::{Cli, is_closed_pipe};
 use std::process::ExitCode;
 

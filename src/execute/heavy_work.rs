@@ -51,13 +51,16 @@ impl Default for HeavyWork {
 
 impl HeavyWork {
     /// Does the work on its own thread, as soon as one is free. Work that has begun ends, and keeps its thread, even if
-    /// nobody waits for it.
+    /// nobody waits for it. A runtime of one thread has no workers to spare: it does the work at once.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Vec<GraphqlError>> + Send + 'static,
     ) -> Result<T, Vec<GraphqlError>> {
         let stopping = || vec![GraphqlError::new(ErrorCode::Unavailable, "The server is stopping.")];
         let place = self.places.clone().acquire_owned().await.map_err(|_| stopping())?;
+        if !has_workers() {
+            return work();
+        }
         let done = tokio::task::spawn_blocking(move || {
             let result = work();
             drop(place);
@@ -116,10 +119,12 @@ impl<F: Future> Future for HeavyFuture<'_, F> {
 
 /// Does the work on this thread, while another thread takes over the worker's other tasks.
 fn beside_the_workers<T>(work: impl FnOnce() -> T) -> T {
-    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
-        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
-        _ => work(),
-    }
+    if has_workers() { tokio::task::block_in_place(work) } else { work() }
+}
+
+/// Whether several threads share the tasks.
+fn has_workers() -> bool {
+    Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread)
 }
 
 #[cfg(test)]

@@ -115,6 +115,9 @@ impl StreamReader {
                 return is_current;
             }
             tokio::select! {
+                // The order of what happens does not depend on chance.
+                biased;
+                () = tokio::time::sleep_until(list_at) => {}
                 Some(step) = reading.next(), if !reading.is_empty() => match step {
                     Step::Ended(shard) => {
                         open -= 1;
@@ -124,7 +127,8 @@ impl StreamReader {
                     Step::Away(shard, start) => {
                         open -= 1;
                         lineage.leave(shard, start);
-                        (list_at, away_since) = (list_at.min(Instant::now() + LIST_SOON), away_since.or(Some(Instant::now())));
+                        let now = Instant::now();
+                        (list_at, away_since) = (list_at.min(now + LIST_SOON), away_since.or(Some(now)));
                     }
                     Step::Passed => {
                         open -= 1;
@@ -133,7 +137,6 @@ impl StreamReader {
                     Step::Current(shard) if last.is_some() && shard.empty >= EMPTY_ANSWERS => open -= 1,
                     Step::Current(shard) => reading.push(shard.read_later().boxed()),
                 },
-                () = tokio::time::sleep_until(list_at) => {}
             }
         }
     }

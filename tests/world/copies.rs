@@ -1,0 +1,101 @@
+//! The copies of the gateway in a world: each with its way to the store. One that dies takes its requests with it, and
+//! another begins in its place.
+
+use crate::network::{Network, STEP};
+use crate::program::COPIES;
+use crate::seams;
+use crate::weather::rng_for;
+use keyfold::execute::gateway::Gateway;
+use keyfold::execute::request::{Request, Settings};
+use keyfold::schema::model::Model;
+use keyfold::table::store::TableStore;
+use serde_json::Value;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep};
+
+/// How long a request may take.
+const REQUEST_LIMIT: Duration = Duration::from_secs(10);
+
+/// A copy of the gateway.
+#[derive(Clone)]
+struct Copy {
+    gateway: Gateway,
+    is_dead: Arc<AtomicBool>,
+    /// Says that it dies.
+    death: Arc<Notify>,
+    /// By how many milliseconds its clock is ahead.
+    skew: i64,
+}
+
+/// All copies.
+pub struct Copies {
+    network: Arc<Network>,
+    model: Arc<Model>,
+    places: [Mutex<Copy>; COPIES],
+}
+
+impl Copy {
+    fn start(network: &Arc<Network>, model: &Arc<Model>, number: usize) -> Self {
+        let is_dead = Arc::new(AtomicBool::new(false));
+        let store = TableStore::over(network.link(number, is_dead.clone()));
+        let settings = Settings { cursor_key: b"a key for tests".to_vec(), ..Settings::default() };
+        let skew = if number == 1 { network.weather.skew } else { 0 };
+        Self { gateway: Gateway::new(model.clone(), store, settings), is_dead, death: Arc::default(), skew }
+    }
+
+    /// The answer to a request; `None` if the copy dies before it.
+    async fn answer(&self, query: &str, variables: Value) -> Option<Value> {
+        let variables = variables.as_object().cloned().unwrap_or_default();
+        let request = Request { query: query.to_owned(), variables, ..Request::default() };
+        let run = async {
+            let response = match self.gateway.prepare(&request).await {
+                Ok(prepared) => self.gateway.run(&prepared, Instant::now() + REQUEST_LIMIT, false).await,
+                Err(errors) => keyfold::execute::gateway::Response::refused(&errors),
+            };
+            serde_json::from_slice(&response.body).unwrap()
+        };
+        let death = self.death.notified();
+        let mut run = pin!(run);
+        let run = std::future::poll_fn(|context| seams::with_skew(self.skew, || run.as_mut().poll(context)));
+        tokio::select! {
+            biased;
+            () = death => None,
+            answer = run => Some(answer),
+        }
+    }
+}
+
+impl Copies {
+    pub fn start(network: &Arc<Network>, model: &Arc<Model>) -> Arc<Self> {
+        let places = std::array::from_fn(|number| Mutex::new(Copy::start(network, model, number)));
+        Arc::new(Self { network: network.clone(), model: model.clone(), places })
+    }
+
+    /// The answer of a copy to the request of a step; `None` if the copy dies before it.
+    pub async fn answer(&self, number: usize, step: usize, (query, variables): (&str, Value)) -> Option<Value> {
+        let copy = self.places[number].lock().unwrap().clone();
+        STEP.scope(step, copy.answer(query, variables)).await
+    }
+
+    /// Lets copies die and begin until the world is calm.
+    pub async fn die_and_begin(self: Arc<Self>) {
+        let (most, mut rng) = (self.network.weather.deaths, rng_for(self.network.seed, "deaths"));
+        while most > 0 && !self.network.is_calm.load(Ordering::Relaxed) {
+            sleep(Duration::from_micros(rng.u64(1..=most * 1000))).await;
+            self.replace(rng.usize(..COPIES));
+        }
+    }
+
+    /// Lets a copy die, and another one begin in its place.
+    pub fn replace(&self, number: usize) {
+        self.network.note(&format!("copy {number} dies, and another begins"));
+        let next = Copy::start(&self.network, &self.model, number);
+        let last = std::mem::replace(&mut *self.places[number].lock().unwrap(), next);
+        last.is_dead.store(true, Ordering::Relaxed);
+        last.death.notify_waiters();
+    }
+}

@@ -1,0 +1,121 @@
+//! A gate that the copies of a world do without: their calls in, the calls that they would make without it out. So a
+//! check that nothing breaks without is no check.
+
+use serde_json::{Map, Value};
+
+/// Something that keeps data right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TakenGate {
+    /// A write of one item is not sent again if its answer is lost.
+    LostAnswers,
+    /// The condition of a single write.
+    Conditions,
+    /// The condition of an action in a transaction.
+    TransactionConditions,
+    /// The check of an item that a transaction does not write.
+    Checks,
+    /// One token for all attempts of a transaction.
+    Tokens,
+    /// A guard is put only if there is none of another item.
+    Guards,
+    /// What is read to be written, or read consistently, is read as it is now.
+    ConsistentReads,
+    /// What was deleted with its dependents has no dependents that came in meanwhile.
+    Sweeps,
+}
+
+/// Every gate, with its name.
+pub const GATES: [(&str, TakenGate); 8] = [
+    ("lost-answers", TakenGate::LostAnswers),
+    ("conditions", TakenGate::Conditions),
+    ("transaction-conditions", TakenGate::TransactionConditions),
+    ("checks", TakenGate::Checks),
+    ("tokens", TakenGate::Tokens),
+    ("guards", TakenGate::Guards),
+    ("consistent-reads", TakenGate::ConsistentReads),
+    ("sweeps", TakenGate::Sweeps),
+];
+
+impl TakenGate {
+    /// The body of a call without the gate.
+    pub fn without(self, target: &str, body: &Value) -> Value {
+        let operation = target.rsplit('.').next().unwrap_or_default();
+        let mut body = body.clone();
+        match (self, operation) {
+            (Self::Conditions, "PutItem" | "UpdateItem" | "DeleteItem") => {
+                body.as_object_mut().into_iter().for_each(drop_condition);
+            }
+            (Self::Tokens, "TransactWriteItems") => {
+                body.as_object_mut().into_iter().for_each(|members| _ = members.remove("ClientRequestToken"));
+            }
+            (Self::TransactionConditions, "TransactWriteItems") => {
+                actions(&mut body)
+                    .filter(|(kind, action)| *kind != "ConditionCheck" && !is_guard(action))
+                    .for_each(|(_, action)| drop_condition(action));
+            }
+            (Self::Guards, "TransactWriteItems") => {
+                actions(&mut body)
+                    .filter(|(_, action)| is_guard(action))
+                    .for_each(|(_, action)| drop_condition(action));
+            }
+            (Self::Checks, "TransactWriteItems") => {
+                let list = body["TransactItems"].as_array_mut();
+                list.into_iter().for_each(|actions| actions.retain(|action| action.get("ConditionCheck").is_none()));
+            }
+            (Self::ConsistentReads, "GetItem" | "Query") => {
+                body.as_object_mut().into_iter().for_each(|members| _ = members.remove("ConsistentRead"));
+            }
+            (Self::ConsistentReads, "BatchGetItem") => {
+                let tables = body["RequestItems"].as_object_mut().into_iter().flat_map(Map::values_mut);
+                tables.filter_map(Value::as_object_mut).for_each(|table| _ = table.remove("ConsistentRead"));
+            }
+            _ => {}
+        }
+        body
+    }
+
+    /// What the copy sees of an answer.
+    pub fn changed(self, target: &str, mut answer: Value) -> Value {
+        // Who looks for dependents finds none.
+        if self == Self::Sweeps && target.ends_with(".Query") {
+            answer["Items"] = Value::Array(Vec::new());
+            answer["Count"] = 0.into();
+        }
+        answer
+    }
+}
+
+/// The actions of a transaction, each with its kind.
+fn actions(body: &mut Value) -> impl Iterator<Item = (&str, &mut Map<String, Value>)> {
+    let list = body["TransactItems"].as_array_mut().into_iter().flatten();
+    let members = list.filter_map(Value::as_object_mut).flatten();
+    members.filter_map(|(kind, action)| Some((kind.as_str(), action.as_object_mut()?)))
+}
+
+fn is_guard(action: &Map<String, Value>) -> bool {
+    let key = action.get("Item").or_else(|| action.get("Key"));
+    key.and_then(|key| key["PK"]["S"].as_str()).is_some_and(|partition| partition.starts_with("Unique#"))
+}
+
+/// Removes the condition, and the names and values that only it uses.
+fn drop_condition(action: &mut Map<String, Value>) {
+    if action.remove("ConditionExpression").is_none() {
+        return;
+    }
+    let expressions = ["UpdateExpression", "ProjectionExpression", "KeyConditionExpression"];
+    let used: String = expressions.iter().filter_map(|name| action.get(*name)?.as_str()).collect::<Vec<_>>().join(" ");
+    for list in ["ExpressionAttributeNames", "ExpressionAttributeValues"] {
+        let Some(placeholders) = action.get_mut(list).and_then(Value::as_object_mut) else { continue };
+        placeholders.retain(|name, _| is_used(&used, name));
+        if placeholders.is_empty() {
+            action.remove(list);
+        }
+    }
+}
+
+/// Whether an expression has the placeholder as a whole word.
+fn is_used(expressions: &str, placeholder: &str) -> bool {
+    expressions.match_indices(placeholder).any(|(at, _)| {
+        !expressions[at + placeholder.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '_')
+    })
+}

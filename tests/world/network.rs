@@ -1,0 +1,257 @@
+//! A copy's calls in; their answers out, after what the weather does to them. What a copy has sent is on its way, even
+//! if the copy dies.
+
+use crate::gates::TakenGate;
+use crate::seams;
+use crate::store::ModelStore;
+use crate::store::chance::Calm;
+use crate::store::error::ModelError;
+use crate::weather::{CallChance, Course, Weather, rng_for};
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
+};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::body::SdkBody;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep};
+
+tokio::task_local! {
+    /// The number of the step for which a call is made.
+    pub static STEP: usize;
+}
+
+/// The store, and what is between it and the copies.
+pub struct Network {
+    pub seed: u64,
+    pub weather: Weather,
+    pub store: Mutex<ModelStore>,
+    /// Whether nothing goes wrong any more.
+    pub is_calm: AtomicBool,
+    /// What this world's copies do without.
+    pub taken: Option<TakenGate>,
+    begun: Instant,
+    /// How many calls each step of each operation has made.
+    counts: Mutex<BTreeMap<(usize, String), u64>>,
+    /// What happened to each call.
+    pub log: Mutex<Vec<String>>,
+}
+
+/// The way of a copy to the store.
+#[derive(Clone)]
+pub struct Link {
+    network: Arc<Network>,
+    copy: usize,
+    is_dead: Arc<AtomicBool>,
+}
+
+type HttpAnswer = Result<HttpResponse, ConnectorError>;
+
+impl Network {
+    pub fn new((seed, weather): (u64, Weather), store: ModelStore, taken: Option<TakenGate>) -> Arc<Self> {
+        Arc::new(Self {
+            seed,
+            weather,
+            store: Mutex::new(store),
+            is_calm: AtomicBool::new(false),
+            taken,
+            begun: Instant::now(),
+            counts: Mutex::default(),
+            log: Mutex::default(),
+        })
+    }
+
+    /// The way of a copy. It is cut once the copy `is_dead`.
+    pub fn link(self: &Arc<Self>, copy: usize, is_dead: Arc<AtomicBool>) -> Link {
+        Link { network: self.clone(), copy, is_dead }
+    }
+
+    /// The time of the store, in milliseconds since 1970.
+    pub fn now(&self) -> u64 {
+        seams::BEGIN * 1000 + self.begun.elapsed().as_millis() as u64
+    }
+
+    fn is_calm(&self) -> bool {
+        self.is_calm.load(Ordering::Relaxed)
+    }
+
+    /// Notes what happened, with the time.
+    pub fn note(&self, what: &str) {
+        let seconds = self.begun.elapsed().as_secs_f64();
+        self.log.lock().unwrap().push(format!("{seconds:10.4} {what}"));
+    }
+
+    /// How many calls of this kind the step has made before.
+    fn count(&self, step: usize, operation: &str) -> u64 {
+        let mut counts = self.counts.lock().unwrap();
+        let count = counts.entry((step, operation.to_owned())).or_default();
+        *count += 1;
+        *count - 1
+    }
+
+    /// Makes a call on the store.
+    fn make(&self, target: &str, body: &Value, rng: fastrand::Rng) -> HttpAnswer {
+        let mut store = self.store.lock().unwrap();
+        let (body, taken) = match self.taken {
+            Some(gate) if !self.is_calm() => (gate.without(target, body), Some(gate)),
+            _ => (body.clone(), None),
+        };
+        let answer = if self.is_calm() {
+            store.call(target, &body, self.now(), &mut Calm)
+        } else {
+            store.call(target, &body, self.now(), &mut CallChance { weather: self.weather, rng })
+        };
+        let answer = match taken {
+            Some(gate) => answer.map(|answer| gate.changed(target, answer)),
+            None => answer,
+        };
+        Ok(match answer {
+            Ok(body) => response(200, &body),
+            Err(refused) => refusal(&refused),
+        })
+    }
+}
+
+impl Link {
+    async fn carry(self, target: String, body: Value, step: usize) -> Option<HttpAnswer> {
+        let Self { network, copy, .. } = self;
+        let operation = target.rsplit('.').next().unwrap_or_default().to_owned();
+        let count = network.count(step, &operation);
+        let mut rng = rng_for(network.seed, (step, &operation, count));
+        let mut fate = network.weather.fate(&operation, &mut rng);
+        if network.is_calm() {
+            fate.course = Course::Answered;
+        }
+        let keys = keys_of(&body);
+        let note = |what: &str| network.note(&format!("copy {copy}, step {step}: {operation} {keys}: {what}"));
+        let reset = || Err(ConnectorError::io("connection reset by peer".into()));
+        sleep(fate.before).await;
+        let answer = match fate.course {
+            Course::Busy => Ok(refusal(&ModelError::throttled())),
+            Course::Failing => Ok(refusal(&ModelError::failed())),
+            Course::NotMade => reset(),
+            Course::Late(after) => {
+                let (network, target, body) = (network.clone(), target.clone(), body.clone());
+                let what = format!("copy {copy}, step {step}: {operation} {keys}: arrives late");
+                tokio::spawn(async move {
+                    sleep(after).await;
+                    let answer = network.make(&target, &body, rng);
+                    network.note(&format!("{what}, {}", shown(&answer)));
+                });
+                reset()
+            }
+            Course::Answered | Course::Reset | Course::Failed | Course::Silent => {
+                let mut answer = network.make(&target, &body, rng.clone());
+                let is_lost = fate.course != Course::Answered;
+                if is_lost && network.taken == Some(TakenGate::LostAnswers) && is_single_write(&operation) {
+                    note(&format!("made, the answer lost, {}, and made again", shown(&answer)));
+                    answer = network.make(&target, &body, rng);
+                    fate.course = Course::Answered;
+                }
+                note(&format!("{:?}, {}", fate.course, shown(&answer)));
+                match fate.course {
+                    Course::Reset => reset(),
+                    Course::Failed => Ok(refusal(&ModelError::failed())),
+                    Course::Silent => return None,
+                    _ => answer,
+                }
+            }
+        };
+        if !matches!(fate.course, Course::Answered | Course::Reset | Course::Failed) {
+            note(&format!("{:?}", fate.course));
+        }
+        sleep(fate.after).await;
+        Some(answer)
+    }
+}
+
+/// Whether the operation writes one item without a token.
+fn is_single_write(operation: &str) -> bool {
+    ["PutItem", "UpdateItem", "DeleteItem"].contains(&operation)
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Link({})", self.copy)
+    }
+}
+
+impl HttpClient for Link {
+    fn http_connector(&self, _: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
+        SharedHttpConnector::new(self.clone())
+    }
+}
+
+impl HttpConnector for Link {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let target = request.headers().get("x-amz-target").unwrap_or_default().to_owned();
+        let body = serde_json::from_slice(request.body().bytes().unwrap_or_default()).unwrap_or_default();
+        let step = STEP.try_with(|step| *step).unwrap_or_default();
+        let (is_dead, (answers, answered)) = (self.is_dead.clone(), oneshot::channel());
+        if is_dead.load(Ordering::Relaxed) {
+            return HttpConnectorFuture::new(std::future::pending());
+        }
+        let carried = self.clone().carry(target, body, step);
+        tokio::spawn(async move {
+            let answer = carried.await;
+            // Who is gone hears nothing.
+            if let (Some(answer), false) = (answer, is_dead.load(Ordering::Relaxed)) {
+                let _ = answers.send(answer);
+            }
+        });
+        HttpConnectorFuture::new(async move {
+            match answered.await {
+                Ok(answer) => answer,
+                Err(_) => std::future::pending().await,
+            }
+        })
+    }
+}
+
+/// The keys of the items that a call names.
+fn keys_of(body: &Value) -> String {
+    let mut found = Vec::new();
+    add_keys(body, &mut found);
+    found.join(" ")
+}
+
+fn add_keys(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            if let (Some(partition), Some(sort)) = (members.get("PK"), members.get("SK")) {
+                let text = |key: &Value| key["S"].as_str().unwrap_or_default().to_owned();
+                found.push(format!("{}/{}", text(partition), text(sort)));
+            }
+            members.values().for_each(|member| add_keys(member, found));
+        }
+        Value::Array(elements) => elements.iter().for_each(|element| add_keys(element, found)),
+        _ => {}
+    }
+}
+
+fn refusal(refused: &ModelError) -> HttpResponse {
+    let (status, body) = refused.http();
+    response(status, &body)
+}
+
+fn response(status: u16, body: &Value) -> HttpResponse {
+    let mut response = HttpResponse::new(status.try_into().unwrap(), SdkBody::from(body.to_string()));
+    response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
+    response
+}
+
+/// An answer in a word: 200, or the code of a refusal.
+fn shown(answer: &HttpAnswer) -> String {
+    let Ok(answer) = answer else { return "broken".to_owned() };
+    if answer.status().as_u16() == 200 {
+        return "200".to_owned();
+    }
+    let body: Value = serde_json::from_slice(answer.body().bytes().unwrap_or_default()).unwrap_or_default();
+    body["__type"].as_str().and_then(|name| name.rsplit('#').next()).unwrap_or("refused").to_owned()
+}

@@ -1,0 +1,253 @@
+//! The steps of a world → its history, and what is wrong with it.
+
+use crate::accounts::AccountOperation;
+use crate::cells::{CellOperation, outcome};
+use crate::copies::Copies;
+use crate::gates::TakenGate;
+use crate::history::{Event, Outcome, Sequential, Verdict, explain};
+use crate::network::Network;
+use crate::people::PersonOperation;
+use crate::program::{Step, Work, program};
+use crate::rooms::RoomOperation;
+use crate::seams;
+use crate::store::ModelStore;
+use crate::store::data::attribute::Attribute;
+use crate::weather::{Weather, rng_for};
+use keyfold::schema;
+use keyfold::schema::model::Model;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+const SCHEMA: &str = include_str!("world.graphql");
+
+/// How long a world is calm before it is looked at: longer than anything that was on its way.
+const CALM: Duration = Duration::from_secs(60);
+
+/// The model of all worlds, made by the chance of none of them.
+static MODEL: LazyLock<Arc<Model>> = LazyLock::new(|| {
+    let load = || {
+        seams::seed(0);
+        match schema::load("world.graphql", SCHEMA, &|_| None) {
+            Ok((model, _)) => Arc::new(model),
+            Err(mistakes) => panic!("{}", mistakes.render(false)),
+        }
+    };
+    std::thread::spawn(load).join().unwrap()
+});
+
+/// A world: its seed, its steps, and the gate that its copies do without.
+#[derive(Debug, Clone)]
+pub struct World {
+    pub seed: u64,
+    pub weather: Weather,
+    pub steps: Vec<Step>,
+    pub taken: Option<TakenGate>,
+}
+
+/// What happened in a world.
+#[derive(Debug)]
+pub struct Ran {
+    /// What is wrong, if anything is.
+    pub wrong: Vec<String>,
+    /// What callers got, in the order of the ends.
+    pub history: Vec<String>,
+    /// What happened to calls and copies.
+    pub schedule: Vec<String>,
+    /// How many operations were run.
+    pub operations: usize,
+    /// How many histories the search for an order gave up.
+    pub undecided: usize,
+}
+
+/// What clients got so far.
+struct Recorder {
+    clock: AtomicU64,
+    events: Mutex<Vec<Event<Step>>>,
+}
+
+impl World {
+    /// The world of a seed.
+    pub fn new(seed: u64, taken: Option<TakenGate>) -> Self {
+        let weather = Weather::new(&mut rng_for(seed, "weather"));
+        let steps = program(&mut rng_for(seed, "steps"), weather.delay);
+        Self { seed, weather, steps, taken }
+    }
+
+    /// Lets the world happen, on a thread of its own.
+    pub fn run(&self) -> Ran {
+        let world = self.clone();
+        let thread = std::thread::Builder::new().name(format!("world {}", self.seed));
+        thread.spawn(move || world.happen()).unwrap().join().unwrap_or_else(|panic| {
+            let said = panic.downcast_ref::<String>().cloned();
+            let said = said.or_else(|| panic.downcast_ref::<&str>().map(|said| (*said).to_owned()));
+            Ran::broken(format!("a panic: {}", said.unwrap_or_default()))
+        })
+    }
+
+    fn happen(self) -> Ran {
+        // What all worlds share is made by the first.
+        let model = MODEL.clone();
+        seams::seed(self.seed);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let ran = runtime.block_on(async {
+            seams::begin();
+            self.live(model).await
+        });
+        seams::end();
+        ran
+    }
+
+    async fn live(self, model: Arc<Model>) -> Ran {
+        let network = Network::new((self.seed, self.weather), store(), self.taken);
+        let copies = Copies::start(&network, &model);
+        let recorder = Arc::new(Recorder { clock: AtomicU64::new(0), events: Mutex::default() });
+        let deaths = tokio::spawn(copies.clone().die_and_begin());
+        let mut clients = JoinSet::new();
+        let numbers: BTreeSet<usize> = self.steps.iter().map(|step| step.client).collect();
+        for number in numbers {
+            let own: Vec<Step> = self.steps.iter().filter(|step| step.client == number).cloned().collect();
+            clients.spawn(client(own, copies.clone(), recorder.clone()));
+        }
+        while let Some(ended) = clients.join_next().await {
+            ended.unwrap();
+        }
+        network.is_calm.store(true, Ordering::Relaxed);
+        deaths.abort();
+        sleep(CALM).await;
+        (0..crate::program::COPIES).for_each(|number| copies.replace(number));
+        let events = std::mem::take(&mut *recorder.events.lock().unwrap());
+        let last = self.last_reads(&events);
+        client(last, copies.clone(), recorder.clone()).await;
+        let events = [events, std::mem::take(&mut *recorder.events.lock().unwrap())].concat();
+        let mut checked = check(&events);
+        checked.wrong.extend(orphans(&network.store.lock().unwrap(), &events));
+        let schedule = std::mem::take(&mut *network.log.lock().unwrap());
+        Ran { schedule, operations: events.len(), history: events.iter().map(shown).collect(), ..checked }
+    }
+
+    /// What reads the state that the events left.
+    fn last_reads(&self, events: &[Event<Step>]) -> Vec<Step> {
+        let cells: BTreeSet<&String> = events
+            .iter()
+            .filter_map(|event| if let Work::Cell(id, _) = &event.operation.work { Some(id) } else { None })
+            .collect();
+        let has = |is: fn(&Work) -> bool| events.iter().any(|event| is(&event.operation.work));
+        let mut reads: Vec<Work> = cells.into_iter().map(|id| Work::Cell(id.clone(), CellOperation::Read)).collect();
+        if has(|work| matches!(work, Work::Account(_))) {
+            reads.extend(AccountOperation::reads().map(Work::Account));
+        }
+        if has(|work| matches!(work, Work::Person(_))) {
+            reads.extend(PersonOperation::reads().map(Work::Person));
+        }
+        let first = events.iter().map(|event| event.operation.number).max().unwrap_or_default() + 1;
+        let step = |(number, work)| Step { number, client: 0, copy: 0, pause: Duration::ZERO, work };
+        (first..).zip(reads).map(step).collect()
+    }
+}
+
+impl Ran {
+    fn broken(wrong: String) -> Self {
+        Self { wrong: vec![wrong], history: Vec::new(), schedule: Vec::new(), operations: 0, undecided: 0 }
+    }
+
+    /// A text that is the same for the same happenings.
+    pub fn digest(&self) -> String {
+        let all = [&self.wrong[..], &self.history, &self.schedule].concat().join("\n");
+        Sha256::digest(all).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// Runs the steps of one client, one after another.
+async fn client(steps: Vec<Step>, copies: Arc<Copies>, recorder: Arc<Recorder>) {
+    for step in steps {
+        sleep(step.pause).await;
+        let begun = recorder.clock.fetch_add(1, Ordering::Relaxed);
+        let answer = copies.answer(step.copy, step.number, step.work.request()).await;
+        let ended = recorder.clock.fetch_add(1, Ordering::Relaxed);
+        let event = Event { begun, ended, outcome: outcome(answer.as_ref()), operation: step };
+        recorder.events.lock().unwrap().push(event);
+    }
+}
+
+fn shown(event: &Event<Step>) -> String {
+    let Event { begun, ended, operation: Step { number, client, copy, work, .. }, outcome } = event;
+    format!("{begun:3}–{ended:3} client {client}, copy {copy}, step {number}: {work:?} → {outcome:?}")
+}
+
+/// What is wrong with what callers got.
+fn check(events: &[Event<Step>]) -> Ran {
+    let mut ran = Ran { wrong: Vec::new(), ..Ran::broken(String::new()) };
+    let mut cells: BTreeMap<&str, Vec<Event<CellOperation>>> = BTreeMap::new();
+    let (mut accounts, mut people) = (Vec::new(), Vec::new());
+    for event in events {
+        match &event.operation.work {
+            Work::Cell(id, operation) => cells.entry(id).or_default().push(with(event, operation)),
+            Work::Account(operation) => accounts.push(with(event, operation)),
+            Work::Person(operation) => people.push(with(event, operation)),
+            Work::Room(_) => {}
+        }
+        if let Outcome::Refused(code) = &event.outcome
+            && !["CONFLICT", "NOT_FOUND"].contains(&&**code)
+        {
+            ran.wrong.push(format!("step {} is refused with {code}", event.operation.number));
+        }
+    }
+    cells.iter().for_each(|(id, events)| judge(&mut ran, &format!("the cell {id}"), events));
+    judge(&mut ran, "the accounts", &accounts);
+    judge(&mut ran, "the people", &people);
+    ran
+}
+
+fn with<O: Clone>(event: &Event<Step>, operation: &O) -> Event<O> {
+    let Event { begun, ended, outcome, .. } = event;
+    Event { begun: *begun, ended: *ended, operation: operation.clone(), outcome: outcome.clone() }
+}
+
+fn judge<O: Sequential>(ran: &mut Ran, what: &str, events: &[Event<O>]) {
+    match explain(events) {
+        Verdict::Explained => {}
+        Verdict::NotExplained => ran.wrong.push(format!("no order explains what callers got of {what}")),
+        Verdict::Undecided => ran.undecided += 1,
+    }
+}
+
+/// The store with the table of the schema.
+fn store() -> ModelStore {
+    let key = |name: &str, kind: &str| json!({ "AttributeName": name, "KeyType": kind });
+    let attribute = |name: &str| json!({ "AttributeName": name, "AttributeType": "S" });
+    let table = json!({
+        "TableName": "world",
+        "KeySchema": [key("PK", "HASH"), key("SK", "RANGE")],
+        "AttributeDefinitions": [attribute("PK"), attribute("SK")],
+        "BillingMode": "PAY_PER_REQUEST",
+        "StreamSpecification": { "StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES" },
+    });
+    ModelStore::new(&[table], seams::BEGIN * 1000)
+}
+
+/// Letters without their room. A copy that dies while it deletes a room cannot look for letters that came in meanwhile.
+fn orphans(store: &ModelStore, events: &[Event<Step>]) -> Vec<String> {
+    let is_left_open = |room: &str| {
+        events.iter().any(|event| {
+            let closes = matches!(&event.operation.work, Work::Room(RoomOperation::Close(id)) if *id == room);
+            closes && event.outcome == Outcome::Open
+        })
+    };
+    let table = store.table("world").expect("the table of the schema");
+    let text = |value: Option<&Attribute>| match value {
+        Some(Attribute::S(text)) => text.clone(),
+        _ => String::new(),
+    };
+    let present = table.keys().filter_map(|key| table.item(key));
+    let keys: BTreeSet<(String, String)> = present.map(|item| (text(item.get("PK")), text(item.get("SK")))).collect();
+    let letters = keys.iter().filter(|(_, sort)| sort.starts_with("LETTER#"));
+    let lost = letters.filter(|(room, _)| !keys.contains(&(room.clone(), "ROOM".to_owned())));
+    let lost = lost.filter(|(room, _)| !is_left_open(room.trim_start_matches("ROOM#")));
+    lost.map(|(room, letter)| format!("{letter} is left of {room}, which is closed")).collect()
+}
