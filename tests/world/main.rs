@@ -2,4 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "../goldens/second_store/moto.rs"]
+mod moto;
 mod store;

@@ -15,6 +15,8 @@ pub mod chance;
 pub mod data;
 pub mod error;
 pub mod expressions;
+#[cfg(test)]
+mod laws;
 pub mod request;
 pub mod state;
 pub mod stream;
@@ -133,7 +135,7 @@ fn is_expired(item: &Item, attribute: &str, now: u64) -> bool {
     let number = |seconds: u64| Number::parse(&seconds.to_string()).ok();
     match item.get(attribute) {
         Some(Attribute::N(time)) => {
-            number(now).is_some_and(|now| *time <= now)
+            number(now).is_some_and(|now| *time < now)
                 && number(now.saturating_sub(OLDEST_EXPIRY)).is_some_and(|oldest| *time >= oldest)
         }
         _ => false,

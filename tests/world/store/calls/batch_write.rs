@@ -51,7 +51,7 @@ fn parse<'a>(state: &State, request: Request<'a>) -> Answer<Vec<(Write, &'a Valu
             };
             let mut member = member.clone();
             member.insert("TableName".to_owned(), json!(table));
-            writes.push((Write::parse(kind, Request::new(&Value::Object(member))?, state)?, body));
+            writes.push((Write::parse(kind, Request::new(&Value::Object(member))?, state)??, body));
         }
     }
     if !(1..=MOST_WRITES).contains(&writes.len()) {

@@ -3,7 +3,7 @@
 use crate::store::calls::capacity::{Units, Wanted, by_table};
 use crate::store::calls::write::{Kind, Write, units};
 use crate::store::chance::{TransactionFate, in_progress};
-use crate::store::data::attribute::Item;
+use crate::store::data::attribute::{self, Attribute, Item};
 use crate::store::data::size::item_bytes;
 use crate::store::data::table::Writer;
 use crate::store::error::{Answer, ModelError, Reason};
@@ -44,7 +44,7 @@ pub fn transact(state: &mut State, request: Request<'_>, moment: &mut Moment<'_>
     }
     let outcomes = outcomes(state, &writes, fate)?;
     let mut consumed: BTreeMap<String, Units> = BTreeMap::new();
-    for (write, new) in writes.iter().zip(outcomes) {
+    for (write, new) in writes.iter().flatten().zip(outcomes) {
         let table = state.table_mut(&write.table)?;
         let old = table.item(&write.key).cloned();
         let units = units(old.as_ref(), new.as_ref(), &table.definition).doubled();
@@ -60,12 +60,12 @@ pub fn transact(state: &mut State, request: Request<'_>, moment: &mut Moment<'_>
 }
 
 /// The actions, if the request is valid.
-fn parse(state: &State, request: Request<'_>) -> Answer<Vec<Write>> {
+fn parse(state: &State, request: Request<'_>) -> Answer<Vec<Answer<Write>>> {
     let actions = request.list("TransactItems")?.map_or(&[][..], Vec::as_slice);
     if !(1..=MOST_ACTIONS).contains(&actions.len()) {
         return Err(ModelError::invalid("A transaction has 1 to 100 actions"));
     }
-    let mut writes = Vec::new();
+    let (mut writes, mut places) = (Vec::new(), BTreeSet::new());
     for action in actions {
         let action = Request::new(action)?;
         let mut kinds = KINDS.iter().filter_map(|(name, kind)| Some((action.get(name)?, *kind)));
@@ -77,20 +77,30 @@ fn parse(state: &State, request: Request<'_>) -> Answer<Vec<Write>> {
             body.need("UpdateExpression")?;
         }
         writes.push(Write::parse(kind, body, state)?);
+        places.insert(place(body, state)?);
     }
-    let items: BTreeSet<_> = writes.iter().map(|write| (&write.table, &write.key)).collect();
-    match items.len() < writes.len() {
+    match places.len() < writes.len() {
         true => Err(ModelError::invalid("Transaction request cannot include multiple operations on one item")),
         false => Ok(writes),
     }
 }
 
+/// The table and the key of an action's item, even if the rest of it is wrong.
+fn place(body: Request<'_>, state: &State) -> Answer<(String, Vec<Option<Attribute>>)> {
+    let table = body.need("TableName")?.as_str().unwrap_or_default();
+    let given = attribute::item(body.get("Item").map_or_else(|| body.need("Key"), Ok)?)?;
+    let keys = state.table(table)?.definition.keys.attributes();
+    Ok((table.to_owned(), keys.map(|key| given.get(&key.name).cloned()).collect()))
+}
+
 /// What the items become, or why the transaction is canceled.
-fn outcomes(state: &State, writes: &[Write], fate: TransactionFate) -> Answer<Vec<Option<Item>>> {
+fn outcomes(state: &State, writes: &[Answer<Write>], fate: TransactionFate) -> Answer<Vec<Option<Item>>> {
     let (mut outcomes, mut reasons, mut bytes) = (Vec::new(), Vec::new(), 0);
     for (at, write) in writes.iter().enumerate() {
-        let table = state.table(&write.table)?;
-        let outcome = write.outcome(table.item(&write.key), &table.definition);
+        let outcome = write.as_ref().map_err(Clone::clone).and_then(|write| {
+            let table = state.table(&write.table)?;
+            write.outcome(table.item(&write.key), &table.definition)
+        });
         let is_in_conflict = matches!(fate, TransactionFate::Conflict(place) if place == at);
         reasons.push(match outcome {
             _ if is_in_conflict => Reason::conflict(),
@@ -112,9 +122,9 @@ fn outcomes(state: &State, writes: &[Write], fate: TransactionFate) -> Answer<Ve
 }
 
 /// The units of a transaction that was made before: those of reading its items.
-fn repeated(state: &State, writes: &[Write]) -> Answer<BTreeMap<String, Units>> {
+fn repeated(state: &State, writes: &[Answer<Write>]) -> Answer<BTreeMap<String, Units>> {
     let mut consumed: BTreeMap<String, Units> = BTreeMap::new();
-    for write in writes {
+    for write in writes.iter().flatten() {
         let bytes = state.table(&write.table)?.item(&write.key).map_or(0, item_bytes);
         let units = crate::store::data::size::read_units(bytes, true);
         consumed.entry(write.table.clone()).or_default().add(&Units { table: units, ..Units::default() }.doubled());

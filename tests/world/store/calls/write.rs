@@ -6,7 +6,7 @@ use crate::store::chance::conflict;
 use crate::store::data::attribute::{self, Item, item_json};
 use crate::store::data::definition::Definition;
 use crate::store::data::index::change_units;
-use crate::store::data::key::{Key, check_index_keys};
+use crate::store::data::key::{Key, check_index_keys, check_not_empty};
 use crate::store::data::size::{check_size, item_bytes, write_units};
 use crate::store::data::table::Writer;
 use crate::store::error::{Answer, ModelError};
@@ -46,7 +46,9 @@ pub enum Kind {
 }
 
 impl Write {
-    pub fn parse(kind: Kind, request: Request<'_>, state: &State) -> Answer<Self> {
+    /// The write of a request, or why it is refused, and with it the request. If only the item or the key is wrong, that
+    /// is inside: a transaction says so among its reasons.
+    pub fn parse(kind: Kind, request: Request<'_>, state: &State) -> Answer<Answer<Self>> {
         let name = request.need("TableName")?.as_str().unwrap_or_default();
         let placeholders = Placeholders::parse(request, &["ConditionExpression", "UpdateExpression"])?;
         let condition = request.text("ConditionExpression")?;
@@ -58,25 +60,19 @@ impl Write {
         let given = attribute::item(request.need(if kind == Kind::Put { "Item" } else { "Key" })?)?;
         let returns = request.word("ReturnValuesOnConditionCheckFailure", &["NONE", "ALL_OLD"])?;
         let definition = &state.table(name)?.definition;
-        let key = match kind {
-            Kind::Put => Key::in_item(&given, &definition.keys)?,
-            _ => Key::exactly(&given, &definition.keys)?,
-        };
+        if kind == Kind::Check && condition.is_none() {
+            return Err(ModelError::invalid("ConditionExpression is missing"));
+        }
+        check_not_empty(&given, &definition.keys)?;
+        update.iter().try_for_each(|update| check_targets(update, definition))?;
         let action = match kind {
-            Kind::Put => {
-                check_index_keys(&given, definition)?;
-                check_size(&given)?;
-                Action::Put(given)
-            }
-            Kind::Update => {
-                update.iter().try_for_each(|update| check_targets(update, definition))?;
-                Action::Update(update)
-            }
+            Kind::Put => Action::Put(given.clone()),
+            Kind::Update => Action::Update(update),
             Kind::Delete => Action::Delete,
-            Kind::Check if condition.is_none() => return Err(ModelError::invalid("ConditionExpression is missing")),
             Kind::Check => Action::Check,
         };
-        Ok(Self { table: name.to_owned(), key, action, condition, returns_item: returns == "ALL_OLD" })
+        let (table, returns_item) = (name.to_owned(), returns == "ALL_OLD");
+        Ok(key(kind, &given, definition).map(|key| Self { table, key, action, condition, returns_item }))
     }
 
     /// What the item becomes.
@@ -117,6 +113,17 @@ impl Write {
     }
 }
 
+/// The key of an item that is put, all of which is checked, or the one that is given.
+fn key(kind: Kind, given: &Item, definition: &Definition) -> Answer<Key> {
+    if kind != Kind::Put {
+        return Key::exactly(given, &definition.keys);
+    }
+    let key = Key::in_item(given, &definition.keys)?;
+    check_index_keys(given, definition)?;
+    check_size(given)?;
+    Ok(key)
+}
+
 /// An update may not change the key.
 fn check_targets(update: &Update, definition: &Definition) -> Answer<()> {
     match update.paths().find(|path| definition.keys.has(&path.attribute)) {
@@ -146,7 +153,7 @@ pub fn write(kind: Kind, state: &mut State, request: Request<'_>, moment: &mut M
         _ => &["NONE", "ALL_OLD"],
     };
     let returns = request.word("ReturnValues", words)?;
-    let write = Write::parse(kind, request, state)?;
+    let write = Write::parse(kind, request, state)??;
     let table = state.table_mut(&write.table)?;
     if moment.chance.conflicts() {
         return Err(conflict());

@@ -74,6 +74,12 @@ pub fn check_index_keys(item: &Item, definition: &Definition) -> Answer<()> {
     Ok(())
 }
 
+/// No key attribute is empty.
+pub fn check_not_empty(item: &Item, schema: &KeySchema) -> Answer<()> {
+    let given = schema.attributes().filter_map(|key| item.get(&key.name).filter(|value| key.is_of_type(value)));
+    given.into_iter().try_for_each(|value| check(value, usize::MAX))
+}
+
 /// A key is not empty and not too long.
 pub fn check(value: &Attribute, most: usize) -> Answer<()> {
     let bytes = match value {

@@ -62,7 +62,7 @@ impl Operand {
 /// and function reference"). Other types have no size.
 fn size(value: &Attribute) -> Option<usize> {
     match value {
-        Attribute::S(text) => Some(text.len()),
+        Attribute::S(text) => Some(text.encode_utf16().count()),
         Attribute::B(bytes) => Some(bytes.len()),
         Attribute::Ss(set) => Some(set.len()),
         Attribute::Ns(set) => Some(set.len()),
