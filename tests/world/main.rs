@@ -25,6 +25,8 @@ mod copies;
 mod gates;
 #[path = "../support/history.rs"]
 mod history;
+#[path = "../goldens/second_store/moto.rs"]
+mod moto;
 mod network;
 mod people;
 mod program;
@@ -42,6 +44,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use store::laws;
 
 /// Seeds in whose worlds something was wrong once.
 const CORPUS: &str = include_str!("corpus.txt");
@@ -188,6 +191,14 @@ fn main() -> ExitCode {
             Trial::test("the_same_seed_is_the_same_world", the_same_seed_is_the_same_world),
             Trial::test("corpus", corpus),
             Trial::test("new_worlds", new_worlds),
+            Trial::test("store::the_embedded_engine_gives_the_same_answers", || {
+                laws::the_embedded_engine_gives_the_same_answers();
+                Ok(())
+            }),
+            Trial::test("store::the_second_store_gives_the_same_answers", || {
+                laws::the_second_store_gives_the_same_answers();
+                Ok(())
+            }),
         ];
         trials.extend(GATES.map(|(name, gate)| Trial::test(format!("gates::{name}"), move || is_missed(name, gate))));
         // A search uses all processors.
