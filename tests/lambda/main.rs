@@ -21,7 +21,10 @@ mod transport;
 /// Runs each scenario.
 macro_rules! scenarios {
     ($($module:ident::$scenario:ident),* $(,)?) => {
-        $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)] async fn $scenario() { $module::$scenario().await })*
+        $(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $scenario() { $module::$scenario().await }
+        )*
     };
 }
 

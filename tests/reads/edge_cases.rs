@@ -139,7 +139,10 @@ type Query {
         let those = |is: &dyn Fn(i64) -> bool| {
             ranks.iter().filter(|rank| is(**rank)).map(|rank| json!({ "rank": rank })).collect::<Vec<_>>()
         };
-        let expected = json!({ "from": those(&|r| r >= n), "over": those(&|r| r > n), "to": those(&|r| r <= n), "under": those(&|r| r < n) });
+        let expected = json!({
+            "from": those(&|r| r >= n), "over": those(&|r| r > n),
+            "to": those(&|r| r <= n), "under": those(&|r| r < n),
+        });
         assert_eq!(found, expected, "{n}");
     }
 }
@@ -176,7 +179,10 @@ type Query {
     }"#;
     assert_eq!(
         world.data(query).await,
-        json!({ "jobs": [job], "count": 1, "some": { "nodes": [job, next_job] }, "one": [job, run], "both": [job, next_job, run, next_run] })
+        json!({
+            "jobs": [job], "count": 1, "some": { "nodes": [job, next_job] },
+            "one": [job, run], "both": [job, next_job, run, next_run],
+        })
     );
     assert_eq!(
         world.data(r#"mutation { clear(g: "g", state: IN) { state } }"#).await,
@@ -235,7 +241,10 @@ type Query {{
     let items: Vec<Value> = kinds
         .iter()
         .enumerate()
-        .map(|(n, kind)| json!({ "pk": "U#u", "sk": format!("E#{}#{kind}", time(n)), "day": "2026-11-20", "at": time(n) }))
+        .map(|(n, kind)| {
+            let sk = format!("E#{}#{kind}", time(n));
+            json!({ "pk": "U#u", "sk": sk, "day": "2026-11-20", "at": time(n) })
+        })
         .collect();
     let (events, of_day) = (
         r#"{ events(user: "u") { nodes { __typename } } }"#,

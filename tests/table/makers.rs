@@ -271,7 +271,8 @@ impl Dice {
                     }
                     code => json!({ "Code": code, "Message": dice.of(&MESSAGES) }),
                 };
-                let mut body = json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": self.of(&MESSAGES) });
+                let name = format!("com.amazonaws.dynamodb.v20120810#{code}");
+                let mut body = json!({ "__type": name, "message": self.of(&MESSAGES) });
                 match code {
                     "ConditionalCheckFailedException" if self.half() => body["Item"] = written(&self.item()),
                     "TransactionCanceledException" => {

@@ -247,7 +247,8 @@ type Query { posts(userId: ID!): [Post!]! @find }
     #[test]
     fn what_keyfold_would_have_written_surprises_nobody() {
         let own = "2021-07-02T17:09:47.000Z";
-        let more = json!({ "updatedAt": { "S": own }, "g": { "S": "POSTS" }, "at": { "S": own }, "seen": { "L": [{ "S": own }] } });
+        let seen = json!({ "L": [{ "S": own }] });
+        let more = json!({ "updatedAt": { "S": own }, "g": { "S": "POSTS" }, "at": { "S": own }, "seen": seen });
         let items = [
             item(&format!("POST#{own}"), more),
             item("ORDER#a", json!({ "kind": { "S": "order" } })),
@@ -285,7 +286,10 @@ type Query { posts(userId: ID!): [Post!]! @find }
             ),
             item(
                 "POST#2021-07-02T17:09:48.000Z",
-                json!({ "seen": { "L": [{ "S": other }, { "S": later }] }, "edits": { "L": [{ "M": { "at": { "S": other } } }] } }),
+                json!({
+                    "seen": { "L": [{ "S": other }, { "S": later }] },
+                    "edits": { "L": [{ "M": { "at": { "S": other } } }] },
+                }),
             ),
             item("ORDER#a", json!({})),
             // The key of a line is more specific.

@@ -107,6 +107,7 @@ pub fn tells(wanted: &FindContext, place: Option<usize>) -> bool {
         || !others.any(|(_, other)| keys.iter().all(|key| overlaps(other, &key.name)))
 }
 
+/// The candidates of the table, or of one of its indexes.
 fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<usize>) -> Vec<Candidate> {
     let (partition, sort) = wanted.table.keys_of(place);
     let Some(partitions) = wanted.keys.keys.get(&partition.name) else { return Vec::new() };
@@ -148,17 +149,7 @@ fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<
                 let own_fields = sort.fields.iter().filter(|field| wanted.record.contains_key(**field)).count();
                 let sort_fields = own_fields + usize::from(sort.ranged.is_some());
                 let access = access(wanted, ask, place, (position, sort.access));
-                let bound = || used.iter().filter_map(|field| Some(((*field).to_owned(), *active.get(field)?)));
-                let path = AccessPath {
-                    when: Vec::new(),
-                    order_by: None,
-                    index: place,
-                    access,
-                    bindings: bound().map(|(field, bound)| (field, bound.source.clone())).collect(),
-                    rules: bound().map(|(field, bound)| (field, bound.rule)).collect(),
-                    prefix_alternatives: Vec::new(),
-                    descending: wanted.directive.descending,
-                };
+                let path = build_path(wanted, place, access, (&used, &active));
                 let sparse = if place.is_none() {
                     Vec::new()
                 } else {
@@ -170,6 +161,26 @@ fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<
         }
     }
     found
+}
+
+/// The path of an access, with the bindings that it uses.
+fn build_path(
+    wanted: &FindContext,
+    index: Option<usize>,
+    access: Access,
+    (used, active): (&[&str], &IndexMap<&str, &Binding>),
+) -> AccessPath {
+    let bound = || used.iter().filter_map(|field| Some(((*field).to_owned(), *active.get(field)?)));
+    AccessPath {
+        when: Vec::new(),
+        order_by: None,
+        index,
+        access,
+        bindings: bound().map(|(field, bound)| (field, bound.source.clone())).collect(),
+        rules: bound().map(|(field, bound)| (field, bound.rule)).collect(),
+        prefix_alternatives: Vec::new(),
+        descending: wanted.directive.descending,
+    }
 }
 
 /// Whether a path may use a binding.

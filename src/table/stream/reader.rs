@@ -124,7 +124,8 @@ impl StreamReader {
                     Step::Away(shard, start) => {
                         open -= 1;
                         lineage.leave(shard, start);
-                        (list_at, away_since) = (list_at.min(Instant::now() + LIST_SOON), away_since.or(Some(Instant::now())));
+                        list_at = list_at.min(Instant::now() + LIST_SOON);
+                        away_since = away_since.or(Some(Instant::now()));
                     }
                     Step::Passed => {
                         open -= 1;

@@ -116,7 +116,8 @@ impl Condition {
             claims
         });
         let cards = (0..8).map(|bits| {
-            let card = json!({ "ownerId": if bits & 1 > 0 { "ann" } else { "ben" }, "level": 1 + (bits & 2), "shared": bits & 4 > 0 });
+            let owner = if bits & 1 > 0 { "ann" } else { "ben" };
+            let card = json!({ "ownerId": owner, "level": 1 + (bits & 2), "shared": bits & 4 > 0 });
             card.as_object().unwrap().clone()
         });
         let cards: Vec<Card> = cards.collect();

@@ -146,7 +146,9 @@ impl Listener {
     pub async fn begin(&mut self) {
         tokio::select! {
             biased;
-            response = self.responses.next() => panic!("nothing has changed, but {:?}", response.map(|response| response.body)),
+            response = self.responses.next() => {
+                panic!("nothing has changed, but {:?}", response.map(|response| response.body))
+            }
             () = self.hub.begun() => {}
         }
     }
