@@ -66,11 +66,11 @@ pub struct Parts {
     pub allow_origins: Vec<String>,
     /// The hosts that requests may be for.
     pub hosts: Hosts,
-    /// Hears of requests.
+    /// Observes requests.
     pub telemetry: Arc<Telemetry>,
 }
 
-/// Every route of the server, and what tells when its requests are done.
+/// Every route of the server, and what shows when its requests are done.
 pub struct Routes {
     /// Answers the requests.
     pub router: Router,

@@ -1,4 +1,4 @@
-//! What callers were told of one cell → whether some order of their operations explains it: each operation takes effect
+//! What callers learned of one cell → whether some order of their operations explains it: each operation takes effect
 //! once, between its beginning and its end. One whose outcome was left open takes effect once after its beginning, or
 //! never.
 //!
@@ -30,9 +30,9 @@ pub enum Operation {
     Read,
 }
 
-/// What its caller was told.
+/// What its caller learned.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told {
+pub enum Outcome {
     Done,
     /// Of a read and a removal: the cell, if there was one.
     Cell(Option<Cell>),
@@ -48,19 +48,19 @@ pub struct Event {
     pub begun: u64,
     pub ended: u64,
     pub operation: Operation,
-    pub told: Told,
+    pub outcome: Outcome,
 }
 
 impl Operation {
-    /// What it makes of a cell, and what its caller must be told.
-    fn apply(&self, cell: &Option<Cell>) -> (Option<Cell>, Told) {
-        let refused = |code: &str| (cell.clone(), Told::Refused(code.to_owned()));
+    /// What it makes of a cell, and what its caller must learn.
+    fn apply(&self, cell: &Option<Cell>) -> (Option<Cell>, Outcome) {
+        let refused = |code: &str| (cell.clone(), Outcome::Refused(code.to_owned()));
         let new = |value: &String| Some(Cell { value: value.clone(), version: 1, ..Cell::default() });
         match (self, cell) {
             (Self::Create(_), Some(_)) => refused("CONFLICT"),
-            (Self::Create(value) | Self::Replace(value), _) => (new(value), Told::Done),
-            (Self::Read, _) => (cell.clone(), Told::Cell(cell.clone())),
-            (Self::Remove, _) => (None, Told::Cell(cell.clone())),
+            (Self::Create(value) | Self::Replace(value), _) => (new(value), Outcome::Done),
+            (Self::Read, _) => (cell.clone(), Outcome::Cell(cell.clone())),
+            (Self::Remove, _) => (None, Outcome::Cell(cell.clone())),
             (_, None) => refused("NOT_FOUND"),
             (Self::Edit(_, seen), Some(is)) if *seen != is.version => refused("CONFLICT"),
             (Self::Drop(note), Some(is)) if !is.notes.contains(note) => refused("NOT_FOUND"),
@@ -75,7 +75,7 @@ impl Operation {
                     Self::Drop(note) => is.notes.retain(|one| one != note),
                     Self::Create(_) | Self::Replace(_) | Self::Remove | Self::Read => {}
                 }
-                (Some(is), Told::Done)
+                (Some(is), Outcome::Done)
             }
         }
     }
@@ -90,7 +90,7 @@ pub fn is_explained(events: &[Event]) -> bool {
 /// `done` has a bit for each event that has taken effect.
 fn search(events: &[Event], done: u64, cell: &Option<Cell>, seen: &mut HashSet<(u64, Option<Cell>)>) -> bool {
     let left = || events.iter().enumerate().filter(|(position, _)| done & (1 << position) == 0);
-    let is_open = |event: &Event| event.told == Told::Open;
+    let is_open = |event: &Event| event.outcome == Outcome::Open;
     if left().all(|(_, event)| is_open(event)) {
         return true;
     }
@@ -100,26 +100,26 @@ fn search(events: &[Event], done: u64, cell: &Option<Cell>, seen: &mut HashSet<(
     // What began after another one's end comes after it.
     let first_end = left().filter(|(_, event)| !is_open(event)).map(|(_, event)| event.ended).min().unwrap_or(u64::MAX);
     left().filter(|(_, event)| event.begun < first_end).any(|(position, event)| {
-        let (after, told) = event.operation.apply(cell);
-        (is_open(event) || told == event.told) && search(events, done | (1 << position), &after, seen)
+        let (after, outcome) = event.operation.apply(cell);
+        (is_open(event) || outcome == event.outcome) && search(events, done | (1 << position), &after, seen)
     })
 }
 
 #[test]
 fn a_history_is_explained_or_not() {
-    let event = |begun, ended, operation, told| Event { begun, ended, operation, told };
-    let cell = |value: &str, version| Told::Cell(Some(Cell { value: value.to_owned(), version, ..Cell::default() }));
+    let event = |begun, ended, operation, outcome| Event { begun, ended, operation, outcome };
+    let cell = |value: &str, version| Outcome::Cell(Some(Cell { value: value.to_owned(), version, ..Cell::default() }));
     let (a, b) = (|| "a".to_owned(), || "b".to_owned());
     // Two that overlap come in any order, two that do not in theirs.
     let both = |second| {
-        [event(0, 3, Operation::Create(a()), Told::Done), event(second, 9, Operation::Remove, Told::Cell(None))]
+        [event(0, 3, Operation::Create(a()), Outcome::Done), event(second, 9, Operation::Remove, Outcome::Cell(None))]
     };
     assert!(is_explained(&both(2)) && !is_explained(&both(4)));
     // What may have been made is there or not, but does not come and go.
     let open = |first, second| {
         let reads = [event(4, 5, Operation::Read, first), event(6, 7, Operation::Read, second)];
         [
-            vec![event(0, 1, Operation::Create(a()), Told::Done), event(2, 3, Operation::Set(b()), Told::Open)],
+            vec![event(0, 1, Operation::Create(a()), Outcome::Done), event(2, 3, Operation::Set(b()), Outcome::Open)],
             reads.to_vec(),
         ]
         .concat()
@@ -129,7 +129,7 @@ fn a_history_is_explained_or_not() {
     // Nothing takes effect twice.
     let twice = |version| {
         [
-            vec![event(0, 1, Operation::Create(a()), Told::Done), event(2, 3, Operation::Set(b()), Told::Done)],
+            vec![event(0, 1, Operation::Create(a()), Outcome::Done), event(2, 3, Operation::Set(b()), Outcome::Done)],
             vec![event(4, 5, Operation::Read, cell("b", version))],
         ]
         .concat()

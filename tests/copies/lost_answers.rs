@@ -1,8 +1,8 @@
 //! Two copies on one server whose answers are lost, one of them killed again and again: some order explains all that
-//! callers were told. So nothing acknowledged is undone, and nothing is done twice.
+//! callers learned. So nothing acknowledged is undone, and nothing is done twice.
 
 use crate::gateway_copy::GatewayCopy;
-use crate::history::{Cell, Event, Operation, Told, is_explained};
+use crate::history::{Cell, Event, Operation, Outcome, is_explained};
 use crate::lossy::{Losses, in_front_of};
 use crate::process::{KEY, repository, run};
 use crate::store::Store;
@@ -30,7 +30,7 @@ impl World {
         self.clock.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// Runs an operation by one of the copies, and notes what it told.
+    /// Runs an operation by one of the copies, and notes its outcome.
     async fn run(&self, client: &reqwest::Client, copy: usize, cell: &str, operation: Operation) {
         let url = self.urls[copy].lock().unwrap().clone();
         let (query, variables) = request(cell, &operation);
@@ -41,8 +41,8 @@ impl World {
             Ok(answer) => answer.json().await.ok(),
             Err(_) => None,
         };
-        let told = told(&operation, answer.as_ref());
-        let event = Event { begun, ended: self.now(), operation, told };
+        let outcome = read_outcome(&operation, answer.as_ref());
+        let event = Event { begun, ended: self.now(), operation, outcome };
         self.events.lock().unwrap().entry(cell.to_owned()).or_default().push(event);
     }
 }
@@ -77,17 +77,18 @@ fn request(cell: &str, operation: &Operation) -> (&'static str, Value) {
     }
 }
 
-fn told(operation: &Operation, answer: Option<&Value>) -> Told {
-    let Some(answer) = answer else { return Told::Open };
+/// What an answer says of its operation.
+fn read_outcome(operation: &Operation, answer: Option<&Value>) -> Outcome {
+    let Some(answer) = answer else { return Outcome::Open };
     match answer["errors"][0]["extensions"]["code"].as_str() {
-        Some("UNAVAILABLE" | "TIMEOUT") => return Told::Open,
-        Some(code) => return Told::Refused(code.to_owned()),
+        Some("UNAVAILABLE" | "TIMEOUT") => return Outcome::Open,
+        Some(code) => return Outcome::Refused(code.to_owned()),
         None => {}
     }
     let cell = &answer["data"]["w"];
     match operation {
-        Operation::Read | Operation::Remove if cell.is_null() => Told::Cell(None),
-        Operation::Read | Operation::Remove => Told::Cell(Some(Cell {
+        Operation::Read | Operation::Remove if cell.is_null() => Outcome::Cell(None),
+        Operation::Read | Operation::Remove => Outcome::Cell(Some(Cell {
             value: cell["value"].as_str().unwrap().to_owned(),
             count: cell["count"].as_i64().unwrap(),
             version: cell["version"].as_i64().unwrap(),
@@ -100,13 +101,13 @@ fn told(operation: &Operation, answer: Option<&Value>) -> Told {
         })),
         _ => {
             assert_eq!(*cell, json!(true), "{answer}");
-            Told::Done
+            Outcome::Done
         }
     }
 }
 
 fn any(rng: &mut fastrand::Rng) -> Operation {
-    // Equal values of two callers are what tells them apart least.
+    // Equal values of two callers are what distinguishes them least.
     let value = || ["x", "y"][fastrand::usize(..2)].to_owned();
     match rng.usize(..12) {
         0 | 1 => Operation::Create(value()),
@@ -121,7 +122,7 @@ fn any(rng: &mut fastrand::Rng) -> Operation {
     }
 }
 
-/// Runs all callers, and gives what they were told, by cell.
+/// Runs all callers, and gives what they learned, by cell.
 async fn histories(losses: Losses, form: &str, kills: bool) -> BTreeMap<String, Vec<Event>> {
     let store = Store::start();
     let schema = repository("tests/schemas/copies/cells.graphql");
@@ -196,21 +197,21 @@ fn assert_explained(histories: &BTreeMap<String, Vec<Event>>) {
 }
 
 fn open(histories: &BTreeMap<String, Vec<Event>>) -> usize {
-    histories.values().flatten().filter(|event| event.told == Told::Open).count()
+    histories.values().flatten().filter(|event| event.outcome == Outcome::Open).count()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_two_copies_tell_has_an_order_whatever_is_lost_or_killed() {
-    let told = histories(Losses { seed: 1, percent: 20, late: true }, "call", true).await;
-    assert_explained(&told);
-    assert!(open(&told) > 0, "nothing was lost");
+    let events = histories(Losses { seed: 1, percent: 20, late: true }, "call", true).await;
+    assert_explained(&events);
+    assert!(open(&events) > 0, "nothing was lost");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn transactions_of_one_item_are_certain_while_their_copy_lives() {
-    let told = histories(Losses { seed: 2, percent: 20, late: false }, "transaction", false).await;
-    assert_explained(&told);
-    assert_eq!(open(&told), 0, "each was made or refused");
-    let told = histories(Losses { seed: 3, percent: 20, late: false }, "transaction", true).await;
-    assert_explained(&told);
+    let events = histories(Losses { seed: 2, percent: 20, late: false }, "transaction", false).await;
+    assert_explained(&events);
+    assert_eq!(open(&events), 0, "each was made or refused");
+    let events = histories(Losses { seed: 3, percent: 20, late: false }, "transaction", true).await;
+    assert_explained(&events);
 }

@@ -491,7 +491,7 @@ type Query {
     assert_eq!(data, json!({ "all": [{ "id": "1" }], "number": 1 }));
 }
 
-/// Where only a constraint tells two types apart, an item whose key breaks it is of the other type for every read and
+/// Where only a constraint distinguishes two types, an item whose key breaks it is of the other type for every read and
 /// write.
 #[tokio::test]
 async fn a_key_that_breaks_the_constraint_is_not_of_the_type() {
@@ -773,9 +773,9 @@ type Query { words(list: ID!): Int! @find(item: Word)  word(list: ID!, word: Str
     let request = support::request(r#"{ words(list: "l") }"#, Value::Null);
     let response = support::run(&world.gateway, &request, true).await;
     assert_eq!(response["data"]["words"], 6_000);
-    let told = &response["extensions"]["keyfold"];
-    let waves: Vec<&Value> = told["calls"].as_array().unwrap().iter().map(|call| &call["wave"]).collect();
-    assert_eq!((json!(waves), &told["waves"]), (json!([1, 2]), &json!(2)));
+    let explained = &response["extensions"]["keyfold"];
+    let waves: Vec<&Value> = explained["calls"].as_array().unwrap().iter().map(|call| &call["wave"]).collect();
+    assert_eq!((json!(waves), &explained["waves"]), (json!([1, 2]), &json!(2)));
     assert_eq!(limits(&world.calls()), [4_000, 64_000]);
 }
 

@@ -2,8 +2,8 @@
 //! cursors or calls.
 //!
 //! The merged order is total: by the compared part of the sort key, then by the position of the range, then by the
-//! order within the range. So one item tells where a list resumes. Its own range resumes after its key. Any other range
-//! resumes after the sort keys that compare equal to the item's, or at them, depending on its position.
+//! order within the range. So one item determines where a list resumes. Its own range resumes after its key. Any other
+//! range resumes after the sort keys that compare equal to the item's, or at them, depending on its position.
 
 use super::bounds::{KeyBound, between, bounds};
 use super::range::KeyRange;

@@ -88,9 +88,9 @@ pub fn sifts(wanted: &FindContext) -> bool {
     matches!(wanted.target.returns, Returns::List | Returns::Connection)
 }
 
-/// Whether the table or index tells the type's items from others in it: their keys differ, or it holds the type's
-/// constants.
-pub fn tells(wanted: &FindContext, place: Option<usize>) -> bool {
+/// Whether the table or index distinguishes the type's items from others in it: their keys differ, or it holds the
+/// type's constants.
+pub fn distinguishes(wanted: &FindContext, place: Option<usize>) -> bool {
     let of = |keys: &ItemKeys, key: &str| keys.keys.get(key).cloned().unwrap_or_default();
     let overlaps = |others: &ItemKeys, key: &str| {
         let others = of(others, key);
@@ -136,9 +136,11 @@ fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<
                 template.fields().into_iter().chain(hidden).chain(sort.fields.iter().copied()).collect();
             let single = matches!(wanted.target.returns, Returns::One | Returns::Exists);
             let whole = matches!(sort.access, SortAccess::Equal { .. }) || sorts.is_none();
-            let told =
-                whole && place.is_none() && is_told(wanted, used.iter().filter_map(|field| active.get(field).copied()));
-            let consumed = ask.lax || active.iter().all(|(field, bound)| used.contains(field) || may_stay(bound, told));
+            let determined = whole
+                && place.is_none()
+                && is_determined(wanted, used.iter().filter_map(|field| active.get(field).copied()));
+            let consumed =
+                ask.lax || active.iter().all(|(field, bound)| used.contains(field) || may_stay(bound, determined));
             let ranged = bindings.ranges.iter().filter(|(_, bounds)| bounds.all().any(|bound| is_there(bound, ask)));
             let ranges_consumed =
                 ask.lax || ranged.map(|(field, _)| field.as_str()).all(|field| sort.ranged == Some(field));
@@ -189,16 +191,17 @@ fn may_bind(wanted: &FindContext, bound: &Binding, bare: BareNames) -> bool {
 }
 
 /// Whether the parent alone determines which item is meant, if these bindings make up its whole primary key.
-pub fn is_told<'b>(wanted: &FindContext, mut key: impl Iterator<Item = &'b Binding>) -> bool {
+pub fn is_determined<'b>(wanted: &FindContext, mut key: impl Iterator<Item = &'b Binding>) -> bool {
     let single = matches!(wanted.target.returns, Returns::One | Returns::Exists | Returns::Count);
     single && wanted.parent_record.is_some() && key.all(|bound| bound.arguments.is_empty())
 }
 
-/// Whether a path may leave a binding out. `told` says whether the parent determines the item by its whole primary key.
-pub fn may_stay(bound: &Binding, told: bool) -> bool {
+/// Whether a path may leave a binding out. `determined` says whether the parent determines the item by its whole
+/// primary key.
+pub fn may_stay(bound: &Binding, determined: bool) -> bool {
     match bound.need {
         Need::Always => false,
-        Need::Named => told,
+        Need::Named => determined,
         Need::Free => true,
     }
 }

@@ -149,7 +149,7 @@ fn text_of_another_template_is_not_read() {
 }
 
 #[test]
-fn another_spelling_is_not_read_but_told() {
+fn another_spelling_is_not_read_but_reported() {
     for (text, key, values) in [
         ("{at}#{id}", "2020-01-01T09:00+09:00#x", json!({ "at": "2020-01-01T00:00:00.000Z", "id": "x" })),
         ("{at}", "2020-01-01T00:00:00Z", json!({ "at": "2020-01-01T00:00:00.000Z" })),
@@ -271,7 +271,7 @@ fn what_cannot_be_inverted_is_refused() {
 }
 
 #[test]
-fn designs_are_told_apart() {
+fn designs_are_distinguished() {
     for (one, other, overlap) in [
         ("Group#{groupId}", "Container#{containerId}", false),
         ("User", "Group", false),
@@ -361,7 +361,7 @@ fn prefixes_are_exact_or_say_that_they_are_not() {
 }
 
 #[test]
-fn fields_and_bare_numbers_are_told() {
+fn fields_and_bare_numbers_are_reported() {
     assert_eq!(template("{id}#{n}#{id}").fields(), ["id", "n"]);
     assert_eq!(template("{score:08}#{n}").bare_number(), Some(("n".to_owned(), 2)));
     assert_eq!(template("{score:08}#{at}").bare_number(), None);

@@ -70,7 +70,7 @@ pub enum HttpRefusal {
     Failed,
 }
 
-/// The status of an error code, for media types whose status tells of errors.
+/// The status of an error code, for media types whose status reports errors.
 pub fn code_status(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::GraphqlParseFailed
@@ -94,7 +94,7 @@ pub fn code_status(code: ErrorCode) -> StatusCode {
 ///
 /// GraphQL over HTTP: with `application/json` every well-formed request is answered with 200, "independent of any
 /// GraphQL request error or field error", since clients of that type may not look into the body of another; with
-/// `application/graphql-response+json` the status tells.
+/// `application/graphql-response+json` the status says it.
 pub fn response_status(media: MediaType, refused: Option<ErrorCode>) -> StatusCode {
     match (media, refused) {
         (MediaType::GraphqlResponse, Some(code)) => code_status(code),

@@ -15,7 +15,7 @@ use serde::de::{Deserializer, Error, IgnoredAny};
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
-/// What an answer of a kind of call tells.
+/// What an answer of a kind of call says.
 pub(in crate::table) trait AnswerJson: Default {
     /// Reads the value of a member.
     fn member(&mut self, name: &str, answer: &mut AnswerReader<'_>) -> JsonResult<()>;

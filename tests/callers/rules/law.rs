@@ -194,7 +194,7 @@ async fn two_users_data_never_mix() {
             let claims = claims(&mut rng);
             let caller = match &claims {
                 Value::Object(claims) => Caller::signed_in(claims.clone()),
-                _ => Caller::nobody(),
+                _ => Caller::anonymous(),
             };
             let seen = things.iter().filter(|thing| thing.is_seen_by(&claims));
             let model = gateway(&unruled, seen, super::any_settings(&mut rng)).await;

@@ -231,7 +231,7 @@ impl<'w, 'd> Naive<'w, 'd> {
                     .ok()
                     .and_then(|rows| rows.into_iter().flatten().next());
                 // Follow a reference that is never null, whether or not its item exists.
-                let told = || {
+                let by_reference = || {
                     Some(Row {
                         ty: self.world.type_named(&next.item),
                         item: None,
@@ -239,7 +239,7 @@ impl<'w, 'd> Naive<'w, 'd> {
                         place: 0,
                     })
                 };
-                let Some(reached) = found.or_else(told) else { return String::new() };
+                let Some(reached) = found.or_else(by_reference) else { return String::new() };
                 from = reached;
             }
         }

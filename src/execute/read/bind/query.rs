@@ -52,7 +52,7 @@ pub fn range_query(context: &ExecutionContext<'_>, of: &QueryRead<'_>, ranges: V
     };
     let backward = page.as_ref().is_some_and(|page| page.backward);
     let wanted = count_wanted(query.want, page.as_ref());
-    // A page of size 0 reads an item only to tell whether there is one.
+    // A page of size 0 reads an item only to know whether there is one.
     if ranges.is_empty() || wanted == Some(0) {
         return Ok(None);
     }

@@ -178,8 +178,8 @@ fn reads(rule: &AuthRule, field: &Field) -> bool {
 }
 
 /// The first type on the way of a find whose rules would have to be asked of items that the response does not show:
-/// those on the way of a `through:`, and those of which a Boolean tells among others. Rules that hide their items are
-/// asked there, too. A count tells what the length of a list does, in which refused items are null.
+/// those on the way of a `through:`, and those of which a Boolean says something among others. Rules that hide their
+/// items are asked there, too. A count reveals what the length of a list does, in which refused items are null.
 fn unasked<'t>(types: &'t IndexMap<String, ObjectType>, parent: &ObjectType, find: &Find) -> Option<&'t str> {
     let needs = |name: &String| types.get(name).filter(|ty| ty.auth.need_item(AuthAction::Read) && !ty.auth.hide());
     let is_shown = !matches!(find.returns, Returns::Count | Returns::Exists);

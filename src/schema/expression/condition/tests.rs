@@ -184,7 +184,7 @@ fn values_are_kept_as_what_they_stand_against() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_places() {
+fn mistakes_are_reported_with_their_places() {
     for (text, place, sentence) in [
         ("titel = 'a'", "titel", "The field `titel` does not exist."),
         ("address.citty = 'a'", "citty", "The field `citty` does not exist."),

@@ -107,11 +107,11 @@ fn what_is_printed_is_what_was_read() {
 fn changes_are_known_where_a_plain_value_is_set() {
     let changes =
         update("SET coins = coins + 1, name = 'a', rank = :cost, moves[0].by = 'b' REMOVE address, seen").changes;
-    let told: Vec<String> = changes
+    let shown: Vec<String> = changes
         .iter()
         .map(|(field, to)| format!("{field}: {}", to.as_ref().map_or("?".to_owned(), ToString::to_string)))
         .collect();
-    assert_eq!(told, ["coins: ?", "name: 'a'", "rank: :cost", "moves: ?", "address: null", "seen: null"]);
+    assert_eq!(shown, ["coins: ?", "name: 'a'", "rank: :cost", "moves: ?", "address: null", "seen: null"]);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn assert_mistakes(text: &str, expected: &[(&str, &str)]) {
 }
 
 #[test]
-fn mistakes_are_told_where_they_stand() {
+fn mistakes_are_reported_where_they_stand() {
     assert_mistakes("", &[("", "Expected SET, REMOVE, ADD or DELETE; the expression ends here.")]);
     assert_mistakes("coins = 1", &[("coins", "Expected SET, REMOVE, ADD or DELETE; found `coins`.")]);
     assert_mistakes(
