@@ -3,7 +3,7 @@
 //! The modules are named in the order in which data travels: [`schema`] reads `schema.graphql` into a checked model,
 //! [`plan`] turns an operation into waves of batched calls, [`table`] sends them to DynamoDB or the embedded store,
 //! [`execute`] runs a plan and writes the response, [`serve`] speaks HTTP, [`cli`] holds the commands. ARCHITECTURE.md
-//! tells the rest.
+//! says the rest.
 
 #![forbid(unsafe_code)]
 

@@ -42,9 +42,9 @@ struct Answers {
 impl Default for Server {
     fn default() -> Self {
         let query = |items: Vec<Value>| {
-            body(
-                json!({ "Count": items.len(), "ScannedCount": items.len(), "Items": items, "ConsumedCapacity": cost() }),
-            )
+            body(json!({
+                "Count": items.len(), "ScannedCount": items.len(), "Items": items, "ConsumedCapacity": cost(),
+            }))
         };
         let batch = |first: usize| {
             let items: Vec<Value> = (first..first + BATCH).map(item).collect();

@@ -7,7 +7,7 @@ use clap::Args;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
-/// The port of a server that was told none.
+/// The port of a server whose settings have none.
 const USUAL_PORT: u16 = 4000;
 
 /// Ask a running server whether it is live; the exit code is 0 if it is

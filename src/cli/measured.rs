@@ -90,17 +90,17 @@ impl RunChoice {
         let explained = body.as_object_mut().and_then(|members| members.remove("extensions")).unwrap_or_default();
         let calls = serde_json::from_value(explained["keyfold"]["calls"].clone()).unwrap_or_default();
         let errors = body["errors"].as_array().into_iter().flatten();
-        let nobody = self.sub.is_none();
-        let told = |error: &Value| {
+        let is_anonymous = self.sub.is_none();
+        let message_for_terminal = |error: &Value| {
             let message = error["message"].as_str()?;
-            let is_sign_in = nobody && error["extensions"]["code"] == "UNAUTHENTICATED";
+            let is_sign_in = is_anonymous && error["extensions"]["code"] == "UNAUTHENTICATED";
             Some(if is_sign_in {
                 format!("{message} --sub ID runs the operation as a caller.")
             } else {
                 message.to_owned()
             })
         };
-        let errors = errors.filter_map(told).collect();
+        let errors = errors.filter_map(message_for_terminal).collect();
         Ok(Measurement { calls, ms, bytes: body.to_string().len(), errors })
     }
 
@@ -118,7 +118,7 @@ impl RunChoice {
     }
 
     fn caller(&self) -> Caller {
-        self.sub.as_deref().map_or_else(Caller::nobody, |sub| Caller::signed_in(claims_of(sub, &self.claims)))
+        self.sub.as_deref().map_or_else(Caller::anonymous, |sub| Caller::signed_in(claims_of(sub, &self.claims)))
     }
 }
 
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_are_told_by_waves() {
+    fn calls_are_reported_by_waves() {
         let call = |operation: &str, index: Option<&str>, keys, items, wave| MeasuredCall {
             operation: operation.into(),
             table: "t".into(),

@@ -1,4 +1,5 @@
-//! Who sends a request: the claims of a checked sign-in, or nobody. Must not know tokens, headers or rules.
+//! Who sends a request: the claims of a checked sign-in, or none for an anonymous caller. Must not know tokens, headers
+//! or rules.
 
 use crate::schema::expression::claim::ClaimPath;
 use serde_json::{Map, Value};
@@ -13,8 +14,8 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// A caller who is not signed in. All claims are null.
-    pub fn nobody() -> Self {
+    /// An anonymous caller: one who is not signed in. All claims are null.
+    pub fn anonymous() -> Self {
         Self::default()
     }
 
@@ -54,7 +55,7 @@ impl Caller {
         }
     }
 
-    /// The claims as JSON text; empty for nobody. Callers with the same text are treated alike.
+    /// The claims as JSON text; empty for an anonymous caller. Callers with the same text are treated alike.
     pub fn identity(&self) -> String {
         self.claims.as_ref().and_then(|claims| serde_json::to_string(&**claims).ok()).unwrap_or_default()
     }
@@ -68,7 +69,7 @@ impl Caller {
 /// Shows only whether the caller is signed in: claims are personal and belong into no log.
 impl Debug for Caller {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        f.write_str(if self.is_signed_in() { "Caller(signed in)" } else { "Caller(nobody)" })
+        f.write_str(if self.is_signed_in() { "Caller(signed in)" } else { "Caller(anonymous)" })
     }
 }
 
@@ -83,10 +84,10 @@ mod tests {
     }
 
     #[test]
-    fn nobody_has_no_claims() {
-        let nobody = Caller::nobody();
-        assert!(!nobody.is_signed_in());
-        assert_eq!((nobody.sub(), claim(&nobody, "auth.sub")), (None, None));
+    fn an_anonymous_caller_has_no_claims() {
+        let anonymous = Caller::anonymous();
+        assert!(!anonymous.is_signed_in());
+        assert_eq!((anonymous.sub(), claim(&anonymous, "auth.sub")), (None, None));
     }
 
     #[test]

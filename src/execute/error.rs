@@ -132,7 +132,7 @@ impl Failure {
             TableErrorKind::Invalid => (ErrorCode::Internal, "DynamoDB refused a call of the gateway."),
         };
         if error.kind != TableErrorKind::TooMuch
-            && let Some(others) = LINES.tell(error.kind)
+            && let Some(others) = LINES.take_line(error.kind)
         {
             let others = (others > 0).then_some(others);
             tracing::warn!(kind = %error.kind, detail = %error.detail, others, "a table call failed");

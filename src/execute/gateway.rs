@@ -244,7 +244,7 @@ impl Gateway {
         self.inner.heavy_work.share(&prepared.planned.heavy, &run.work, work)
     }
 
-    /// Ends a run whose response has been written: its report, of which the observer has heard. `arrived` is when its
+    /// Ends a run whose response has been written: its report, which the observer has received. `arrived` is when its
     /// preparation began.
     pub(super) fn end(
         &self,

@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_mistake_is_told_to_all_who_wait() {
+    async fn a_mistake_is_reported_to_all_who_wait() {
         let (model, cache) = (model(), OperationCache::new(&Settings::default(), Arc::default()));
         let request = Request { query: "{ b }".to_owned(), ..Request::default() };
         let answers = futures_util::future::join_all(

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 /// A call of a run, as plain data.
 pub use crate::table::request::session::CallRecord;
 
-/// Hears of every run of every operation, as soon as the run has ended. It must not wait.
+/// Observes every run of every operation, as soon as the run has ended. It must not wait.
 pub trait RunObserver: Debug + Send + Sync {
     /// A run has ended.
     fn ran(&self, report: &OperationReport);

@@ -43,7 +43,7 @@ pub struct Settings {
     pub cursor_key: Vec<u8>,
     /// What plans save. The response is the same either way.
     pub passes: Passes,
-    /// Hears of every run of an operation.
+    /// Observes every run of an operation.
     pub observer: Option<Arc<dyn RunObserver>>,
 }
 
@@ -81,7 +81,7 @@ pub struct Request {
     pub operation_name: Option<String>,
     /// Its variables.
     pub variables: Map<String, Value>,
-    /// Who sends it; nobody by default.
+    /// Who sends it; an anonymous caller by default.
     pub caller: Caller,
     /// Of a subscription: the id of the event after which it goes on, in place of its argument `after`.
     pub after: Option<String>,

@@ -1,5 +1,5 @@
-//! An item type in; out: which attributes hold a field, how to read it, and what tells the type's items from others.
-//! Must not know operations.
+//! An item type in; out: which attributes hold a field, how to read it, and what distinguishes the type's items from
+//! others. Must not know operations.
 
 use super::tree::{FieldReader, StoredPlace, TypeDiscriminator, TypeMarks};
 use crate::schema::model::auth::AuthAction;
@@ -114,8 +114,8 @@ pub fn attributes_for<'m>(
     held.map(|attribute| Some(attribute.as_str()))
 }
 
-/// What tells the items of these types from others. A Scan meets every copy of a replicated item and accepts only the
-/// first. If `unhidden`, it sees items that rules hide from callers: what a write reads for itself.
+/// What distinguishes the items of these types from others. A Scan meets every copy of a replicated item and accepts
+/// only the first. If `unhidden`, it sees items that rules hide from callers: what a write reads for itself.
 pub fn discriminator(
     model: &Model,
     types: &[&ObjectType],

@@ -39,7 +39,7 @@ use serde_json::{Map, Value};
 use tree::OperationPlan;
 
 /// Plans an operation for variables that are coerced (GraphQL spec section 6.1.2). Of the variables it uses no more
-/// than [`operation::specialise::plan_key`] tells apart.
+/// than [`operation::specialise::plan_key`] distinguishes.
 pub fn plan(
     model: &Model,
     document: &Document,

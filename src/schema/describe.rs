@@ -223,10 +223,10 @@ fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow>
     let defaults =
         action.values.iter().filter(|(_, value)| value.source.is_none()).map(|(name, _)| format!("{name} by default"));
     let mut notes: Vec<String> = at(&said).into_iter().chain(defaults).collect();
-    let told = bindings.len();
+    let before = bindings.len();
     bindings.extend(changes_of(model, object, action));
     bindings.extend(action.condition.iter().map(|condition| format!("if {condition}")));
-    notes.extend(bindings.iter().skip(told).cloned());
+    notes.extend(bindings.iter().skip(before).cloned());
     let key = |key: &KeyAttribute| {
         let templates = keys.keys.get(&key.name).into_iter().flatten();
         let texts: Vec<String> = templates.map(|template| parts(template, template.parts.len())).collect();

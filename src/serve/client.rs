@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_is_told_by_the_last_trusted_proxy_only() {
+    fn a_client_is_named_by_the_last_trusted_proxy_only() {
         let lines = ["9.9.9.9, 1.1.1.1", "2.2.2.2:4711,[2001:db8:1:2:3::4]:80"];
         let clients: Vec<String> = (0..=5).map(|proxies| client(&lines, proxies)).collect();
         assert_eq!(clients, ["10.0.0.1", "2001:db8:1:2::", "2.2.2.2", "1.1.1.1", "9.9.9.9", "10.0.0.1"]);

@@ -194,7 +194,7 @@ impl Connection {
         self.received.clone()
     }
 
-    /// Whether the peer begins with these bytes. It receives as few as tell, and whoever reads next gets them.
+    /// Whether the peer begins with these bytes. It receives as few as show it, and whoever reads next gets them.
     pub async fn begins_with(&mut self, expected: &[u8]) -> Result<bool> {
         while self.ahead.len() < expected.len() && expected.starts_with(&self.ahead) {
             let length = self.ahead.len();

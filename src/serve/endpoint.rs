@@ -34,7 +34,7 @@ pub struct Endpoint {
     pub explain: bool,
     /// What all requests share.
     pub quotas: Quotas,
-    /// Hears of requests.
+    /// Observes requests.
     pub telemetry: Arc<Telemetry>,
 }
 

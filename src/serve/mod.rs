@@ -3,7 +3,7 @@
 //! [`listener`] accepts connections, which [`protocols::workers`] serve, or [`lambda`] takes invocations; [`router`]
 //! says which handler answers which path. [`http`] and [`websocket`] turn requests into operations, [`documents`] finds
 //! the documents that requests name, [`sign_in`] says who sends them, [`admission`] says how many may run, [`endpoint`]
-//! bounds them, and a [`backend::Backend`] runs them. [`telemetry`] tells operators of all this.
+//! bounds them, and a [`backend::Backend`] runs them. [`telemetry`] shows operators all this.
 
 pub mod admission;
 pub mod backend;

@@ -66,11 +66,11 @@ pub struct Parts {
     pub allow_origins: Vec<String>,
     /// The hosts that requests may be for.
     pub hosts: Hosts,
-    /// Hears of requests.
+    /// Observes requests.
     pub telemetry: Arc<Telemetry>,
 }
 
-/// Every route of the server, and what tells when its requests are done.
+/// Every route of the server, and what shows when its requests are done.
 pub struct Routes {
     /// Answers the requests.
     pub router: Router,
@@ -152,20 +152,7 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
         Sockets { endpoint: endpoint.clone(), allow_origins: allow_origins.clone().into(), places, open: open.clone() };
     let http = HttpEndpoint { endpoint, compressor: Arc::default() };
     let has_console = console.is_some();
-    let console = console.map(Arc::new);
-
-    let mut routes = Router::new()
-        .route("/graphql", any(graphql::handle).with_state(http))
-        .route("/graphql/ws", get(connection::handle).with_state(sockets))
-        .route("/health/live", get(health::live))
-        .route("/health/ready", get(health::ready).with_state(readiness))
-        .route("/", get(page::root).with_state(console.clone()))
-        .fallback(|headers: HeaderMap| async move {
-            refuse(negotiate(&headers).unwrap_or(MediaType::Json), &HttpRefusal::NoSuchPath)
-        });
-    if has_console {
-        routes = routes.route("/console/{version}/{file}", get(files::file));
-    }
+    let mut routes = route_paths(http, sockets, readiness, console);
     if let Some(cors) = cors(&allow_origins)? {
         routes = routes.layer(cors);
     }
@@ -177,6 +164,21 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
     let around = Arc::new(Around { telemetry, hosts });
     let router = routes.layer(layer_fn(move |route| Surrounded { around: around.clone(), route }));
     Ok(Routes { router, quotas, clients, rate_limit, connections: open, backend, workers: Workers::default() })
+}
+
+/// The handler of each path that every server has.
+fn route_paths(http: HttpEndpoint, sockets: Sockets, readiness: Arc<Readiness>, console: Option<Console>) -> Router {
+    let has_console = console.is_some();
+    let routes = Router::new()
+        .route("/graphql", any(graphql::handle).with_state(http))
+        .route("/graphql/ws", get(connection::handle).with_state(sockets))
+        .route("/health/live", get(health::live))
+        .route("/health/ready", get(health::ready).with_state(readiness))
+        .route("/", get(page::root).with_state(console.map(Arc::new)))
+        .fallback(|headers: HeaderMap| async move {
+            refuse(negotiate(&headers).unwrap_or(MediaType::Json), &HttpRefusal::NoSuchPath)
+        });
+    if has_console { routes.route("/console/{version}/{file}", get(files::file)) } else { routes }
 }
 
 /// What happens around every request.

@@ -37,7 +37,8 @@ pub struct ServerSettings {
 
     /// Serve requests for this host, such as `api.example.com`; repeat it for several [default: in dev, the address,
     /// localhost and loopback addresses only; in serve, every host]
-    #[arg(long = "allow-host", env = "KEYFOLD_ALLOW_HOST", value_name = "HOST", value_delimiter = ',', value_parser = host_name)]
+    #[arg(long = "allow-host", env = "KEYFOLD_ALLOW_HOST", value_name = "HOST",
+          value_delimiter = ',', value_parser = host_name)]
     pub allow_hosts: Vec<String>,
 
     /// Who may sign in.
@@ -132,11 +133,13 @@ pub struct RequestLimits {
 pub struct SharedLimits {
     /// Connections that are open at once; others wait. One client may have a quarter, unless it comes through
     /// --trusted-proxies
-    #[arg(long, env = "KEYFOLD_MAX_CONNECTIONS", value_name = "N", default_value_t = Self::default().max_connections, value_parser = at_least_one)]
+    #[arg(long, env = "KEYFOLD_MAX_CONNECTIONS", value_name = "N",
+          default_value_t = Self::default().max_connections, value_parser = at_least_one)]
     pub max_connections: usize,
 
     /// Operations that run at once; others get 503
-    #[arg(long, env = "KEYFOLD_MAX_REQUESTS", value_name = "N", default_value_t = Self::default().max_requests, value_parser = at_least_one)]
+    #[arg(long, env = "KEYFOLD_MAX_REQUESTS", value_name = "N",
+          default_value_t = Self::default().max_requests, value_parser = at_least_one)]
     pub max_requests: usize,
 
     /// Operations of one client that run at once; others get 429 [default: a quarter of --max-requests]
@@ -149,11 +152,13 @@ pub struct SharedLimits {
     pub rate_limit: Option<Rate>,
 
     /// Queries and mutations of one WebSocket that run at once; others wait
-    #[arg(long, env = "KEYFOLD_MAX_SOCKET_OPERATIONS", value_name = "N", default_value_t = Self::default().max_socket_operations, value_parser = at_least_one)]
+    #[arg(long, env = "KEYFOLD_MAX_SOCKET_OPERATIONS", value_name = "N",
+          default_value_t = Self::default().max_socket_operations, value_parser = at_least_one)]
     pub max_socket_operations: usize,
 
     /// Subscriptions of one WebSocket; others get an error
-    #[arg(long, env = "KEYFOLD_MAX_SOCKET_SUBSCRIPTIONS", value_name = "N", default_value_t = Self::default().max_socket_subscriptions, value_parser = at_least_one)]
+    #[arg(long, env = "KEYFOLD_MAX_SOCKET_SUBSCRIPTIONS", value_name = "N",
+          default_value_t = Self::default().max_socket_subscriptions, value_parser = at_least_one)]
     pub max_socket_subscriptions: usize,
 
     /// Memory for requests that arrive or run, of which one client may have a quarter
@@ -161,12 +166,14 @@ pub struct SharedLimits {
     pub request_memory: usize,
 
     /// Memory for responses that clients have not taken yet, of which one client may have a quarter
-    #[arg(long, env = "KEYFOLD_RESPONSE_MEMORY", value_name = "BYTES", default_value_t = Self::default().response_memory)]
+    #[arg(long, env = "KEYFOLD_RESPONSE_MEMORY", value_name = "BYTES",
+          default_value_t = Self::default().response_memory)]
     pub response_memory: usize,
 
     /// Memory for subscriptions besides their events, of which one client may have a quarter; each takes 5 kB and its
     /// request
-    #[arg(long, env = "KEYFOLD_SUBSCRIPTION_MEMORY", value_name = "BYTES", default_value_t = Self::default().subscription_memory)]
+    #[arg(long, env = "KEYFOLD_SUBSCRIPTION_MEMORY", value_name = "BYTES",
+          default_value_t = Self::default().subscription_memory)]
     pub subscription_memory: usize,
 
     /// Proxies in front of this server that append the address of their client to X-Forwarded-For

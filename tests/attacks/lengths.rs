@@ -37,7 +37,7 @@ async fn bodies_of_impossible_lengths() {
 }
 
 #[tokio::test]
-async fn a_client_is_told_to_continue_only_with_a_length_that_is_served() {
+async fn a_client_is_asked_to_continue_only_with_a_length_that_is_served() {
     let target = Target::dev(&[]).await;
     let mut stream = target.connect().await;
     let body = r#"{"query": "{ __typename }"}"#;

@@ -42,11 +42,11 @@ impl GatewayCopy {
     }
 }
 
-/// Who hears of the changes, wherever it finds a copy.
+/// Who receives the changes, wherever it finds a copy.
 pub struct Subscriber {
     /// The copies' URLs; the first that answers is asked.
     urls: Arc<Mutex<Vec<String>>>,
-    /// The numbers and versions of the notes that it heard of.
+    /// The numbers and versions of the notes that it received.
     pub heard: Mutex<Vec<(usize, u64)>>,
     /// How often it began.
     pub begun: Mutex<usize>,

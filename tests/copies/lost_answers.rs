@@ -1,5 +1,5 @@
 //! Two copies on one server whose answers are lost, one of them killed again and again: some order explains all that
-//! callers were told. So nothing acknowledged is undone, and nothing is done twice.
+//! callers got. So nothing acknowledged is undone, and nothing is done twice.
 
 use crate::cells::{CellOperation, outcome};
 use crate::gateway_copy::GatewayCopy;
@@ -31,7 +31,7 @@ impl World {
         self.clock.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// Runs an operation by one of the copies, and notes what it told.
+    /// Runs an operation by one of the copies, and notes what its caller got.
     async fn run(&self, client: &reqwest::Client, copy: usize, cell: &str, operation: CellOperation) {
         let url = self.urls[copy].lock().unwrap().clone();
         let (query, variables) = operation.request(cell);
@@ -48,7 +48,7 @@ impl World {
     }
 }
 
-/// Runs all callers, and gives what they were told, by cell.
+/// Runs all callers, and gives what they got, by cell.
 async fn histories(losses: Losses, form: &str, kills: bool) -> BTreeMap<String, Vec<Event<CellOperation>>> {
     let store = Store::start();
     let schema = repository("tests/schemas/copies/cells.graphql");
@@ -128,16 +128,16 @@ fn open(histories: &BTreeMap<String, Vec<Event<CellOperation>>>) -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_two_copies_tell_has_an_order_whatever_is_lost_or_killed() {
-    let told = histories(Losses { seed: 1, percent: 20, late: true }, "call", true).await;
-    assert_explained(&told);
-    assert!(open(&told) > 0, "nothing was lost");
+    let found = histories(Losses { seed: 1, percent: 20, late: true }, "call", true).await;
+    assert_explained(&found);
+    assert!(open(&found) > 0, "nothing was lost");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn transactions_of_one_item_are_certain_while_their_copy_lives() {
-    let told = histories(Losses { seed: 2, percent: 20, late: false }, "transaction", false).await;
-    assert_explained(&told);
-    assert_eq!(open(&told), 0, "each was made or refused");
-    let told = histories(Losses { seed: 3, percent: 20, late: false }, "transaction", true).await;
-    assert_explained(&told);
+    let found = histories(Losses { seed: 2, percent: 20, late: false }, "transaction", false).await;
+    assert_explained(&found);
+    assert_eq!(open(&found), 0, "each was made or refused");
+    let found = histories(Losses { seed: 3, percent: 20, late: false }, "transaction", true).await;
+    assert_explained(&found);
 }

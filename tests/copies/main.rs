@@ -2,7 +2,7 @@
 //! is written reaches the subscribers of all copies whatever dies, and no copy answers with what another has changed.
 //!
 //! `lost_answers` loses answers of the server between two copies, without a bus, and checks that some order explains
-//! what callers were told.
+//! what callers learned.
 //!
 //! Without the program `nats-server`, there is nothing to test with, and the tests say so. `KEYFOLD_NATS_SERVER` names
 //! it, and must then be right.
@@ -102,7 +102,7 @@ async fn every_subscriber_has_every_change_whatever_dies() {
     };
     timeout(LONG, begun).await.unwrap();
     let client = store.client().await;
-    // Version 0 tells each subscriber an event to go on from.
+    // Version 0 gives each subscriber an event to go on from.
     for subscriber in &subscribers {
         let hears = async {
             while subscriber.heard.lock().unwrap().is_empty() {
@@ -110,7 +110,7 @@ async fn every_subscriber_has_every_change_whatever_dies() {
                 let _ = timeout(Duration::from_secs(1), subscriber.more.notified()).await;
             }
         };
-        timeout(LONG, hears).await.expect("a subscriber hears of the first note");
+        timeout(LONG, hears).await.expect("a subscriber receives the first note");
     }
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let writing = tokio::spawn(async move {
@@ -173,7 +173,7 @@ async fn every_subscriber_has_every_change_whatever_dies() {
             let begins = subscriber.begun.lock().unwrap();
             assert!(
                 is_there && versions == expected,
-                "subscriber {place}, which began {begins} times, heard of note {note}: {versions:?}"
+                "subscriber {place}, which began {begins} times, received note {note}: {versions:?}"
             );
         }
     }

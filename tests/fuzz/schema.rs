@@ -5,14 +5,14 @@ use crate::run::{run, texts};
 use keyfold::schema::load;
 
 /// The most bytes of reported mistakes: a hundred of them.
-const LONGEST_TOLD: usize = 600_000;
+const LONGEST_REPORT: usize = 600_000;
 
 fn target(input: &[u8]) -> String {
     let text = String::from_utf8_lossy(input).into_owned();
     let loaded = || load("fuzz.graphql", &text, &|_| None);
     match loaded() {
         Ok((model, warnings)) => {
-            assert!(warnings.render(false).len() <= LONGEST_TOLD);
+            assert!(warnings.render(false).len() <= LONGEST_REPORT);
             let printed = model.api.to_string();
             if let Err(trouble) = apollo_compiler::Schema::parse_and_validate(&printed, "printed.graphql") {
                 panic!("{}\n{printed}", trouble.errors);
@@ -22,7 +22,7 @@ fn target(input: &[u8]) -> String {
             format!("loaded {}", warnings.list.len())
         }
         Err(mistakes) => {
-            assert!(mistakes.render(true).len() <= LONGEST_TOLD, "{} bytes", mistakes.render(true).len());
+            assert!(mistakes.render(true).len() <= LONGEST_REPORT, "{} bytes", mistakes.render(true).len());
             let mut codes: Vec<&str> = mistakes.list.iter().map(|mistake| mistake.code).collect();
             codes.sort_unstable();
             codes.dedup();
@@ -32,7 +32,7 @@ fn target(input: &[u8]) -> String {
 }
 
 #[test]
-fn any_schema_is_loaded_or_its_mistakes_are_told() {
+fn any_schema_is_loaded_or_its_mistakes_are_reported() {
     let known =
         ["tests/language", "tests/diagnostics", "tests/systems"].iter().flat_map(|folder| texts(folder, ".graphql"));
     run("schema", target, known.collect());

@@ -35,7 +35,7 @@ pub fn trials() -> Vec<Trial> {
         schemas.iter().flat_map(|(name, _)| FORMATS.map(|(_, ending)| snapshot(name, ending))).collect();
     let mut trials = vec![
         Trial::test("infrastructure::every_snapshot_has_a_schema", move || every_snapshot_has_a_schema(&expected)),
-        Trial::test("infrastructure::a_policy_names_what_it_is_told", a_policy_names_what_it_is_told),
+        Trial::test("infrastructure::a_policy_names_what_it_is_given", a_policy_names_what_it_is_given),
         Trial::test(
             "infrastructure::a_schema_that_only_reads_has_a_policy_of_reads",
             a_schema_that_only_reads_has_a_policy_of_reads,
@@ -159,7 +159,7 @@ fn allows_the_goldens(schema: &Path, systems: &[String]) -> Result<(), Failed> {
     Ok(())
 }
 
-fn a_policy_names_what_it_is_told() -> Result<(), Failed> {
+fn a_policy_names_what_it_is_given() -> Result<(), Failed> {
     let schema = repository("schema.graphql");
     let resources = |options: &[&str]| -> Vec<String> {
         let policy = policy_of(&schema, options);

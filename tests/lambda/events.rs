@@ -115,7 +115,8 @@ impl Asked {
             "requestContext": {
                 "resourceId": "2gxmpl", "resourcePath": "/{proxy+}", "httpMethod": self.method, "extendedRequestId": "JJbxmplHYosFVYQ=",
                 "requestTime": "10/Mar/2026:00:03:59 +0000", "path": format!("/prod{}", self.path), "accountId": "123456789012",
-                "protocol": "HTTP/1.1", "stage": "prod", "domainPrefix": "wxyz123456", "requestTimeEpoch": 1583798639428_i64,
+                "protocol": "HTTP/1.1", "stage": "prod", "domainPrefix": "wxyz123456",
+                "requestTimeEpoch": 1583798639428_i64,
                 "requestId": "77375676-xmpl-4b79-853a-f982474efe18",
                 "identity": {
                     "cognitoIdentityPoolId": null, "accountId": null, "cognitoIdentityId": null, "caller": null, "sourceIp": "203.0.113.9",
@@ -137,7 +138,8 @@ impl Asked {
             "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": query,
             "cookies": ["a=1", "b=2"], "headers": joined(&headers), "queryStringParameters": joined(&self.query),
             "requestContext": {
-                "accountId": "123456789012", "apiId": host.split('.').next(), "domainName": host, "domainPrefix": host.split('.').next(),
+                "accountId": "123456789012", "apiId": host.split('.').next(),
+                "domainName": host, "domainPrefix": host.split('.').next(),
                 "http": { "method": self.method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "203.0.113.9", "userAgent": "tests" },
                 "requestId": "JKJaXmPLvHcESHA=", "routeKey": "$default", "stage": stage.unwrap_or("$default"),
                 "time": "10/Mar/2026:05:16:23 +0000", "timeEpoch": 1583817383220_i64,
@@ -158,7 +160,8 @@ impl Asked {
         let query: Vec<_> = self.query.iter().map(|(name, value)| (encode(name), encode(value))).collect();
         let mut event = json!({
             "requestContext": { "elb": { "targetGroupArn": "arn:aws:elasticloadbalancing:eu-west-1:123456789012:targetgroup/pantry/49e9d65c45c6791a" } },
-            "httpMethod": self.method, "path": self.path, "body": body.clone().unwrap_or_default(), "isBase64Encoded": self.base64,
+            "httpMethod": self.method, "path": self.path,
+            "body": body.clone().unwrap_or_default(), "isBase64Encoded": self.base64,
         });
         let maps = if multi_value {
             [("multiValueHeaders", all(&headers)), ("multiValueQueryStringParameters", all(&query))]

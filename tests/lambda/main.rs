@@ -21,7 +21,10 @@ mod transport;
 /// Runs each scenario.
 macro_rules! scenarios {
     ($($module:ident::$scenario:ident),* $(,)?) => {
-        $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)] async fn $scenario() { $module::$scenario().await })*
+        $(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $scenario() { $module::$scenario().await }
+        )*
     };
 }
 
@@ -48,7 +51,7 @@ scenarios! {
     streams::senders_that_cannot_stream_get_an_object,
     streams::events_are_streamed_until_the_time_is_over,
     streams::without_streaming_there_are_no_events,
-    starts::what_is_wrong_at_the_start_is_told_to_lambda,
+    starts::what_is_wrong_at_the_start_is_reported_to_lambda,
     starts::without_arguments_a_function_serves,
     starts::a_function_that_is_asked_to_stop_ends,
     starts::after_a_freeze_a_function_goes_on,

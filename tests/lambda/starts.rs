@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::process::Command;
 use std::time::Duration;
 
-pub async fn what_is_wrong_at_the_start_is_told_to_lambda() {
+pub async fn what_is_wrong_at_the_start_is_reported_to_lambda() {
     let (lambda, store) = (Lambda::start().await, Store::start());
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("broken.graphql"), "type Query { a: Nothing }").unwrap();

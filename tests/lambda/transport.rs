@@ -266,7 +266,8 @@ pub async fn enlarge(store: &Store, containers: usize, bytes: usize) {
     } });
     let items = (0..containers).flat_map(|number| {
         let id = format!("large{number:03}");
-        let member = item(json!({ "PK": { "S": FLAT }, "SK": { "S": format!("Container#{id}") }, "ContainerId": { "S": id } }));
+        let key = format!("Container#{id}");
+        let member = item(json!({ "PK": { "S": FLAT }, "SK": { "S": key }, "ContainerId": { "S": id } }));
         let name = format!("Large {number}");
         [member, item(json!({ "PK": { "S": id }, "SK": { "S": "Container" }, "ContainerName": { "S": name }, "Foods": { "L": [food] } }))]
     });

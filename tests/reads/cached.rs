@@ -198,7 +198,7 @@ async fn what_lets_a_caller_in_never_comes_from_the_cache() {
     let model = load(CLUBS);
     let store = TableStore::in_memory().unwrap();
     store.create_missing(&model.tables).await.unwrap();
-    // Two copies, of which neither hears of the other's writes.
+    // Two copies, of which neither learns of the other's writes.
     let [reader, writer] = [(); 2].map(|()| Gateway::new(model.clone(), store.clone(), support::settings()));
     let ask = async |gateway: &Gateway, query: &str| {
         let request =

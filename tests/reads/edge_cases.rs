@@ -139,7 +139,10 @@ type Query {
         let those = |is: &dyn Fn(i64) -> bool| {
             ranks.iter().filter(|rank| is(**rank)).map(|rank| json!({ "rank": rank })).collect::<Vec<_>>()
         };
-        let expected = json!({ "from": those(&|r| r >= n), "over": those(&|r| r > n), "to": those(&|r| r <= n), "under": those(&|r| r < n) });
+        let expected = json!({
+            "from": those(&|r| r >= n), "over": those(&|r| r > n),
+            "to": those(&|r| r <= n), "under": those(&|r| r < n),
+        });
         assert_eq!(found, expected, "{n}");
     }
 }
@@ -176,7 +179,10 @@ type Query {
     }"#;
     assert_eq!(
         world.data(query).await,
-        json!({ "jobs": [job], "count": 1, "some": { "nodes": [job, next_job] }, "one": [job, run], "both": [job, next_job, run, next_run] })
+        json!({
+            "jobs": [job], "count": 1, "some": { "nodes": [job, next_job] },
+            "one": [job, run], "both": [job, next_job, run, next_run],
+        })
     );
     assert_eq!(
         world.data(r#"mutation { clear(g: "g", state: IN) { state } }"#).await,
@@ -235,7 +241,10 @@ type Query {{
     let items: Vec<Value> = kinds
         .iter()
         .enumerate()
-        .map(|(n, kind)| json!({ "pk": "U#u", "sk": format!("E#{}#{kind}", time(n)), "day": "2026-11-20", "at": time(n) }))
+        .map(|(n, kind)| {
+            let sk = format!("E#{}#{kind}", time(n));
+            json!({ "pk": "U#u", "sk": sk, "day": "2026-11-20", "at": time(n) })
+        })
         .collect();
     let (events, of_day) = (
         r#"{ events(user: "u") { nodes { __typename } } }"#,
@@ -482,7 +491,7 @@ type Query {
     assert_eq!(data, json!({ "all": [{ "id": "1" }], "number": 1 }));
 }
 
-/// Where only a constraint tells two types apart, an item whose key breaks it is of the other type for every read and
+/// Where only a constraint distinguishes two types, an item whose key breaks it is of the other type for every read and
 /// write.
 #[tokio::test]
 async fn a_key_that_breaks_the_constraint_is_not_of_the_type() {
@@ -764,9 +773,9 @@ type Query { words(list: ID!): Int! @find(item: Word)  word(list: ID!, word: Str
     let request = support::request(r#"{ words(list: "l") }"#, Value::Null);
     let response = support::run(&world.gateway, &request, true).await;
     assert_eq!(response["data"]["words"], 6_000);
-    let told = &response["extensions"]["keyfold"];
-    let waves: Vec<&Value> = told["calls"].as_array().unwrap().iter().map(|call| &call["wave"]).collect();
-    assert_eq!((json!(waves), &told["waves"]), (json!([1, 2]), &json!(2)));
+    let explained = &response["extensions"]["keyfold"];
+    let waves: Vec<&Value> = explained["calls"].as_array().unwrap().iter().map(|call| &call["wave"]).collect();
+    assert_eq!((json!(waves), &explained["waves"]), (json!([1, 2]), &json!(2)));
     assert_eq!(limits(&world.calls()), [4_000, 64_000]);
 }
 

@@ -119,7 +119,7 @@ fn a_query_on_any_schema_gives_what_reading_field_by_field_gives() {
         assert!(otherwise.is_empty(), "seed {seed}: {otherwise:#?}\n{}", made.sdl);
         let silent = unsaid(&made.model, &rules);
         assert!(silent.is_empty(), "seed {seed}: {silent:#?}\n{}", made.sdl);
-        let failure = made.tried_by(seed, &Caller::nobody(), |trial, maker| {
+        let failure = made.tried_by(seed, &Caller::anonymous(), |trial, maker| {
             (0..12).find_map(|_| {
                 let mut set = maker.operation();
                 let mut cursors = Cursors::default();

@@ -75,8 +75,8 @@ fn every_system_has_a_document() {
         let text = document(&schema, &samples);
         check_tables(&text, &schema);
         // Every operation is valid for the schema.
-        let told = text.lines().filter(|line| line.starts_with("On these samples it answers with an error"));
-        for error in told {
+        let refused = text.lines().filter(|line| line.starts_with("On these samples it answers with an error"));
+        for error in refused {
             for mistake in
                 ["does not have", "not a valid", "is required", "Cannot query", "must be", "conflict", "syntax"]
             {

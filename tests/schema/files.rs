@@ -110,7 +110,7 @@ fn check_keys(model: &Model, keys: &ItemKeys, item: &Item) {
     });
     let fields: Vec<_> = fields.flatten().collect();
     let value = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone());
-    let caller = Caller::nobody();
+    let caller = Caller::anonymous();
     let value = item_values(&model.tables[keys.table], keys, &caller, &value);
     for (attribute, templates) in keys.keys.iter().filter(|(name, _)| matches!(item.get(name), Some(Attribute::S(_)))) {
         let text = templates[0].render(&value).unwrap();

@@ -26,7 +26,7 @@ const FILL: &str = r#"mutation {
 pub type Attack = (&'static str, Value, &'static str, Value, &'static [&'static str]);
 
 pub fn attacks() -> Vec<Attack> {
-    let nobody = || Value::Null;
+    let anonymous = || Value::Null;
     let ben = || json!({ "sub": "ben" });
     let ann = || json!({ "sub": "ann" });
     let cleo = || json!({ "sub": "cleo" });
@@ -161,7 +161,7 @@ pub fn attacks() -> Vec<Attack> {
             &[],
         ),
         (
-            "a hidden item whose fields its key tells",
+            "a hidden item whose fields its key reveals",
             ben(),
             r#"{ room(id: "r") { sureNote(id: "1") { id roomId } } }"#,
             no_room(),
@@ -211,8 +211,8 @@ pub fn attacks() -> Vec<Attack> {
             &[],
         ),
         (
-            "hidden items as nobody",
-            nobody(),
+            "hidden items as an anonymous caller",
+            anonymous(),
             r#"{ room(id: "r") { noteCount noteList { text } } }"#,
             json!({ "room": { "noteCount": 1, "noteList": [{ "text": "open" }] } }),
             &[],
@@ -301,21 +301,21 @@ pub fn attacks() -> Vec<Attack> {
         // Queries and types with rules.
         (
             "what is for signed-in callers",
-            nobody(),
+            anonymous(),
             r#"{ person(id: "ann") { id } }"#,
             json!({ "person": null }),
             &["UNAUTHENTICATED"],
         ),
         (
             "what is for signed-in callers, behind what is public",
-            nobody(),
+            anonymous(),
             r#"{ note(roomId: "r", id: "2") { owner { name } } }"#,
             json!({ "note": { "owner": null } }),
             &["UNAUTHENTICATED"],
         ),
         (
             "the type's name of what is guarded",
-            nobody(),
+            anonymous(),
             r#"{ person(id: "ann") { __typename } }"#,
             json!({ "person": null }),
             &["UNAUTHENTICATED"],
@@ -340,8 +340,8 @@ pub fn attacks() -> Vec<Attack> {
         // Items that must exist.
         ("what is for members", ben(), r#"{ board(id: "b") { name } }"#, json!({ "board": null }), &["FORBIDDEN"]),
         (
-            "what is for members, as nobody",
-            nobody(),
+            "what is for members, as an anonymous caller",
+            anonymous(),
             r#"{ board(id: "b") { name } }"#,
             json!({ "board": null }),
             &["UNAUTHENTICATED"],
@@ -432,7 +432,7 @@ pub fn attacks() -> Vec<Attack> {
         ),
         (
             "a delete for members",
-            nobody(),
+            anonymous(),
             r#"mutation { dropMinute(boardId: "b", id: "1") { text } }"#,
             json!({ "dropMinute": null }),
             &["UNAUTHENTICATED"],
@@ -460,8 +460,8 @@ pub fn attacks() -> Vec<Attack> {
             &["FORBIDDEN"],
         ),
         (
-            "a mutation for staff, as nobody",
-            nobody(),
+            "a mutation for staff, as an anonymous caller",
+            anonymous(),
             r#"mutation { deleteNote(roomId: "r", id: "1") { id } }"#,
             json!({ "deleteNote": null }),
             &["UNAUTHENTICATED"],
@@ -608,7 +608,7 @@ pub fn attacks() -> Vec<Attack> {
         ),
         (
             "an account for a stranger",
-            nobody(),
+            anonymous(),
             r#"mutation { putPerson(id: "eve", name: "Eve", mail: "ann@example.com", rank: 9) { id } }"#,
             json!({ "putPerson": null }),
             &["UNAUTHENTICATED"],
@@ -676,8 +676,8 @@ async fn no_operation_gets_around_a_rule() {
     let mut wrong = String::new();
     for (name, claims, operation, data, expected) in attacks() {
         let response = store.run(&claims, &operation.replace("<cursor>", cursor)).await;
-        let tells = response.to_string().contains("secret") && claims["sub"] != "ann";
-        if response["data"] != data || codes(&response) != expected || tells {
+        let reveals = response.to_string().contains("secret") && claims["sub"] != "ann";
+        if response["data"] != data || codes(&response) != expected || reveals {
             wrong += &format!("{name}: {response}\n");
         }
     }

@@ -1,4 +1,4 @@
-//! A server whose operations tell who calls, and what a client gets from it.
+//! A server whose operations say who calls, and what a client gets from it.
 
 use crate::machine::{Running, limits, parts, start};
 use futures_util::FutureExt;

@@ -28,7 +28,7 @@ impl Store {
         Self { gateway: Gateway::new(Arc::new(model), store, settings), recorder }
     }
 
-    /// The response to an operation of a caller with these claims; null is nobody.
+    /// The response to an operation of a caller with these claims; null is an anonymous caller.
     pub async fn run(&self, claims: &Value, operation: &str) -> Value {
         self.answer(claims, operation, false).await
     }
@@ -42,7 +42,7 @@ impl Store {
         self.recorder.take();
         let caller = match claims {
             Value::Object(claims) => Caller::signed_in(claims.clone()),
-            _ => Caller::nobody(),
+            _ => Caller::anonymous(),
         };
         let request = Request { query: operation.to_owned(), caller, ..Request::default() };
         let response = match self.gateway.prepare(&request).await {

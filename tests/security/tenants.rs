@@ -115,7 +115,7 @@ pub fn attacks() -> Vec<Attack> {
             json!({ "voteCount": 0, "isDesk": false }),
             &[],
         ),
-        ("nobody", Value::Null, desk, no_desk.clone(), &[]),
+        ("an anonymous caller", Value::Null, desk, no_desk.clone(), &[]),
         ("a tenant of null", of(Value::Null), desk, no_desk.clone(), &[]),
         ("a list of tenants", of(json!(["one", "two"])), desk, no_desk.clone(), &[]),
         ("a tenant that is an object", of(json!({ "one": "one" })), desk, no_desk.clone(), &[]),
@@ -237,7 +237,7 @@ pub fn attacks() -> Vec<Attack> {
             &["FORBIDDEN"],
         ),
         (
-            "a write by nobody",
+            "a write by an anonymous caller",
             Value::Null,
             r#"mutation { putDesk(id: "x", name: "x") { id } }"#,
             json!({ "putDesk": null }),

@@ -247,5 +247,5 @@ async fn every_right_token_lets_its_subject_in() {
     for (name, token) in right {
         assert_eq!(server.ask_with(&token).await.sub(), Some("ann"), "{name}");
     }
-    assert_eq!(server.ask(&[]).await.sub(), None, "without a token, it is nobody");
+    assert_eq!(server.ask(&[]).await.sub(), None, "without a token, it is anonymous");
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use std::time::{Duration, Instant};
 
 #[test]
-fn a_missing_table_is_told_and_nothing_served() {
+fn a_missing_table_is_reported_and_nothing_served() {
     let (dynamo, directory) = (Dynamo::start(), tempfile::tempdir().unwrap());
     let ended = run(
         directory.path(),
@@ -27,7 +27,7 @@ fn an_export_of_a_missing_table_leaves_no_file() {
 }
 
 #[test]
-fn every_difference_of_the_tables_is_told() {
+fn every_difference_of_the_tables_is_reported() {
     let (dynamo, directory) = (Dynamo::start(), tempfile::tempdir().unwrap());
     let text = std::fs::read_to_string(schema()).unwrap();
     let path = directory.path().join("other.graphql");
@@ -53,7 +53,7 @@ fn every_difference_of_the_tables_is_told() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_told() {
+fn a_server_that_is_not_there_is_reported() {
     let (mut dynamo, directory) = (Dynamo::start(), tempfile::tempdir().unwrap());
     dynamo.stop();
     let ended = run(
@@ -65,7 +65,7 @@ fn a_server_that_is_not_there_is_told() {
 }
 
 #[tokio::test]
-async fn a_server_that_stops_is_told_at_each_path_and_used_again_when_it_is_back() {
+async fn a_server_that_stops_is_reported_at_each_path_and_used_again_when_it_is_back() {
     let (mut server, aiko) = with_short_requests();
     let query = "query($id: ID!) { user(id: $id) { name } again: user(id: $id) { id groups { nodes { name } } } }";
     let before = server.ask(query, aiko.clone()).await;

@@ -186,7 +186,7 @@ async fn a_printed_token_is_accepted_and_no_other() {
         let request = request.header("authorization", format!("Bearer {token}")).body(r#"{"query": "{ __typename }"}"#);
         assert_eq!(request.send().await.unwrap().status().as_u16(), status, "{token}");
     }
-    assert_eq!(server.ask("{ __typename }", json!({})).await.status, 200, "who shows nothing is nobody");
+    assert_eq!(server.ask("{ __typename }", json!({})).await.status, 200, "who shows nothing is anonymous");
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn a_broken_schema_or_a_taken_address_ends_it_with_1() {
 
 /// Whatever was begun while the schema was checked, its mistakes come first, and nothing is left behind.
 #[test]
-fn mistakes_of_the_schema_are_told_before_those_of_the_samples() {
+fn mistakes_of_the_schema_are_reported_before_those_of_the_samples() {
     let directory = tempfile::tempdir().unwrap();
     let (tables, broken) = (r#"extend schema @table(name: "notes")"#, "type Query { user(id: ID!): User @find }");
     let samples = directory.path().join("samples");
@@ -247,9 +247,9 @@ async fn large_samples_are_loaded() {
     assert_eq!(server.ask("{ note(id: \"19\") { id } }", json!({})).await.data()["note"]["id"], "19");
 }
 
-/// What other programs spell otherwise is told when it is loaded, and once when a read leaves it out.
+/// What other programs spell otherwise is reported when it is loaded, and once when a read leaves it out.
 #[tokio::test]
-async fn another_spelling_is_told() {
+async fn another_spelling_is_reported() {
     let directory = tempfile::tempdir().unwrap();
     let schema = r#"
       extend schema @table(name: "posts", sortKey: "sk")
@@ -272,7 +272,7 @@ async fn another_spelling_is_told() {
     let arguments = ["import", "samples/posts.jsonl", "--table", "posts", "--data", "data"];
     let said = run(directory.path(), &arguments);
     assert_eq!(said.code, Some(0), "{said:?}");
-    let told = |said: &str| {
+    let assert_warned = |said: &str| {
         assert!(
             said.contains("warning: 2 items will not be seen: `Post.createdAt` is \"2021-07-03T17:09:47Z\""),
             "{said}"
@@ -282,13 +282,13 @@ async fn another_spelling_is_told() {
             "{said}"
         );
     };
-    told(&said.err);
+    assert_warned(&said.err);
     let mut server = Server::dev_by(keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0"]), directory);
     // It may be said before the address.
     if !server.process.said_so_far().iter().any(|line| line.contains("`Post.editedAt`")) {
         server.process.wait_for("`Post.editedAt`");
     }
-    told(&server.process.said_so_far().join("\n"));
+    assert_warned(&server.process.said_so_far().join("\n"));
     let seen = json!([{ "createdAt": own }, { "createdAt": "2021-07-05T17:09:47.000Z" }]);
     for _ in 0..2 {
         assert_eq!(server.ask("{ posts(userId: 1) { createdAt } }", json!({})).await.data()["posts"], seen);

@@ -27,7 +27,7 @@ fn a_broken_data_file_ends_the_start_with_one_sentence() {
 
 /// A limit on the size of files replaces a full disk.
 #[tokio::test]
-async fn a_disk_that_takes_no_more_is_told_at_once() {
+async fn a_disk_that_takes_no_more_is_reported_at_once() {
     let directory = tempfile::tempdir().unwrap();
     let samples = samples();
     let arguments = [

@@ -15,9 +15,9 @@ pub fn large() -> TempDir {
     for n in 0..100 {
         let id = format!("u{n:03}");
         let mail = format!("{id}@example.com");
-        put(
-            json!({"PK": {"S": id}, "SK": {"S": "User"}, "UserName": {"S": format!("User {n}")}, "EMailAddress": {"S": mail}}),
-        );
+        put(json!({
+            "PK": {"S": id}, "SK": {"S": "User"}, "UserName": {"S": format!("User {n}")}, "EMailAddress": {"S": mail},
+        }));
         for group in ["g".to_owned(), format!("h{}", n % 10)] {
             put(json!({"PK": {"S": id}, "SK": {"S": format!("Group#{group}")}, "GroupId": {"S": group}}));
         }

@@ -50,10 +50,10 @@ macro_rules! on_both_stores {
 
 on_both_stores! {
     golden::every_golden_answers_the_same,
-    mistakes::a_mistake_is_told_with_its_code_and_place,
+    mistakes::a_mistake_is_reported_with_its_code_and_place,
     mistakes::odd_values_are_values,
     mistakes::too_much_is_refused_at_once,
-    mistakes::what_is_told_has_a_bound,
+    mistakes::what_is_reported_has_a_bound,
     pages::page_by_page_is_all_at_once,
     pages::a_cursor_is_good_where_it_came_from,
     pages::sizes_have_their_bounds,

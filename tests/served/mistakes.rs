@@ -19,7 +19,7 @@ fn messages(answer: &Answer) -> Vec<&str> {
     answer.body["errors"].as_array().unwrap().iter().map(|error| error["message"].as_str().unwrap()).collect()
 }
 
-pub async fn a_mistake_is_told_with_its_code_and_place(behind: Behind) {
+pub async fn a_mistake_is_reported_with_its_code_and_place(behind: Behind) {
     let server = Server::start(behind, &samples());
     let by_id = "query($id: ID!) { user(id: $id) { name } }";
     let cases = [
@@ -177,7 +177,7 @@ pub async fn too_much_is_refused_at_once(behind: Behind) {
     goes_on(&server).await;
 }
 
-pub async fn what_is_told_has_a_bound(behind: Behind) {
+pub async fn what_is_reported_has_a_bound(behind: Behind) {
     let server = Server::start(behind, &samples());
     let long = "x".repeat(1_000_000);
     let many: String = (0..4000).map(|n| format!("x{n} ")).collect();

@@ -79,7 +79,7 @@ impl Notes {
     }
 
     /// The next line of the log about a reload with these words.
-    fn told(&mut self, words: &str) -> Value {
+    fn wait_for_line(&mut self, words: &str) -> Value {
         serde_json::from_str(&self.server.process.wait_for(words)).unwrap()
     }
 
@@ -119,7 +119,7 @@ impl Asker {
     }
 }
 
-/// Writes one note again and again and reads what it has written, until it is told to stop. Gives the last version.
+/// Writes one note again and again and reads what it has written, until it must stop. Gives the last version.
 async fn write(asker: Asker, id: String, (stop, answered): (Arc<AtomicBool>, Arc<Semaphore>)) -> i64 {
     let put = "mutation($id: ID!, $version: Int!) { putNote(room: \"r\", id: $id, version: $version) { version } }";
     let mut version = 0;
@@ -137,7 +137,7 @@ async fn write(asker: Asker, id: String, (stop, answered): (Arc<AtomicBool>, Arc
     version
 }
 
-/// The notes and versions that a subscriber hears of, until it has heard of `last`.
+/// The notes and versions that a subscriber receives, until it has received `last`.
 async fn listen(
     asker: Asker,
     heard_first: Arc<Notify>,
@@ -187,7 +187,7 @@ async fn nothing_is_lost_while_the_schema_is_reloaded_twenty_times() {
     let (last, lasts) = tokio::sync::watch::channel(None);
     let first = Arc::new(Notify::new());
     let listener = tokio::spawn(listen(asker.clone(), first.clone(), lasts));
-    // The subscription has begun when it tells of a change.
+    // The subscription has begun when it reports a change.
     let warm = async {
         loop {
             asker
@@ -197,14 +197,14 @@ async fn nothing_is_lost_while_the_schema_is_reloaded_twenty_times() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::select! { () = first.notified() => {}, () = warm => {}, () = tokio::time::sleep(BOUND) => panic!("nothing was heard") }
+    tokio::select! { () = first.notified() => {}, () = warm => {}, () = tokio::time::sleep(BOUND) => panic!("nothing was received") }
 
     let stop = Arc::new(AtomicBool::new(false));
     let answered = Arc::new(Semaphore::new(0));
     let writer = |number| tokio::spawn(write(asker.clone(), format!("n{number}"), (stop.clone(), answered.clone())));
     let writers: Vec<_> = (0..3).map(writer).collect();
     for round in 0..20 {
-        let (text, told) = match round % 4 {
+        let (text, expected) = match round % 4 {
             0 => (with(&format!("more{round}")), RELOADED),
             1 => (SCHEMA.replace("Note @find", "Nope @find"), NOT_RELOADED),
             2 => (SCHEMA.to_owned(), RELOADED),
@@ -214,8 +214,8 @@ async fn nothing_is_lost_while_the_schema_is_reloaded_twenty_times() {
         notes.hang_up();
         // Requests are answered before, during and after the reload.
         answered.acquire_many(20).await.unwrap().forget();
-        let line = notes.told("the schema was ");
-        assert!(line["message"].as_str().unwrap().starts_with(told), "{round}: {line}");
+        let line = notes.wait_for_line("the schema was ");
+        assert!(line["message"].as_str().unwrap().starts_with(expected), "{round}: {line}");
         assert_eq!(notes.knows(&format!("more{round}")).await, round % 4 == 0, "{round}");
     }
     stop.store(true, Ordering::Relaxed);
@@ -228,7 +228,7 @@ async fn nothing_is_lost_while_the_schema_is_reloaded_twenty_times() {
     for (id, last) in written {
         let versions: Vec<i64> = heard.iter().filter(|(heard, _)| *heard == id).map(|(_, version)| *version).collect();
         assert!(last > 20, "{id} was written {last} times");
-        assert_eq!(versions, (1..=last).collect::<Vec<_>>(), "each change of {id} is heard once, in order");
+        assert_eq!(versions, (1..=last).collect::<Vec<_>>(), "each change of {id} is received once, in order");
     }
     assert_eq!((notes.times(RELOADED), notes.times(NOT_RELOADED)), (10, 10));
 }
@@ -237,24 +237,24 @@ async fn nothing_is_lost_while_the_schema_is_reloaded_twenty_times() {
 async fn a_changed_file_is_loaded_and_one_with_mistakes_or_none_is_not() {
     let mut notes = Notes::start(&[]);
     notes.rename(&named("first"));
-    assert_eq!(notes.told(RELOADED)["cause"], "file");
+    assert_eq!(notes.wait_for_line(RELOADED)["cause"], "file");
     assert!(notes.knows("first").await && !notes.knows("note").await);
 
     fs::write(&notes.schema, SCHEMA.replace("ROOM#{room}", "ROOM#{house}")).unwrap();
-    let told = notes.told(NOT_RELOADED);
-    let reason = told["reason"].as_str().unwrap();
-    assert!(reason.starts_with("KF") && reason.contains("house") && reason.contains("line 4"), "{told}");
+    let line = notes.wait_for_line(NOT_RELOADED);
+    let reason = line["reason"].as_str().unwrap();
+    assert!(reason.starts_with("KF") && reason.contains("house") && reason.contains("line 4"), "{line}");
     assert!(notes.knows("first").await);
 
     fs::remove_file(&notes.schema).unwrap();
-    let told = notes.told(NOT_RELOADED);
-    assert!(told["reason"].as_str().unwrap().contains("the file cannot be read"), "{told}");
+    let line = notes.wait_for_line(NOT_RELOADED);
+    assert!(line["reason"].as_str().unwrap().contains("the file cannot be read"), "{line}");
     assert!(notes.knows("first").await);
 
     notes.rename(&named("second"));
-    notes.told(RELOADED);
+    notes.wait_for_line(RELOADED);
     assert!(notes.knows("second").await);
-    assert_eq!((notes.times(RELOADED), notes.times(NOT_RELOADED)), (2, 2), "each change is told once");
+    assert_eq!((notes.times(RELOADED), notes.times(NOT_RELOADED)), (2, 2), "each change is reported once");
 }
 
 #[tokio::test]
@@ -262,23 +262,23 @@ async fn a_signal_loads_the_schema_in_any_case() {
     let mut notes = Notes::start(&["--reload=false"]);
     // The same text is loaded again: what it says of the environment and of tables may have changed.
     notes.hang_up();
-    assert_eq!(notes.told(RELOADED)["cause"], "SIGHUP");
+    assert_eq!(notes.wait_for_line(RELOADED)["cause"], "SIGHUP");
 
     notes.rename(&named("first"));
     notes.hang_up();
     notes.hang_up();
-    notes.told(RELOADED);
+    notes.wait_for_line(RELOADED);
     assert!(notes.knows("first").await);
 
     fs::remove_file(&notes.schema).unwrap();
     notes.hang_up();
-    notes.told(NOT_RELOADED);
+    notes.wait_for_line(NOT_RELOADED);
     fs::write(&notes.schema, "type Query {").unwrap();
     notes.hang_up();
-    notes.told(NOT_RELOADED);
+    notes.wait_for_line(NOT_RELOADED);
     fs::write(&notes.schema, "").unwrap();
     notes.hang_up();
-    notes.told(NOT_RELOADED);
+    notes.wait_for_line(NOT_RELOADED);
     assert!(notes.knows("first").await);
     let reloaded = notes.times(RELOADED);
     assert!(matches!(reloaded, 2 | 3), "two signals at once are one reload or two: {reloaded}");
@@ -291,29 +291,29 @@ async fn a_schema_is_not_taken_unless_its_tables_match() {
     let mut notes = Notes::start(&["--reload=false"]);
     notes.rename(&SCHEMA.replace("sortKey: \"SK\"", "sortKey: \"SORT\"").replace(", SK:", ", SORT:"));
     notes.hang_up();
-    let told = notes.told(NOT_RELOADED);
+    let line = notes.wait_for_line(NOT_RELOADED);
     assert!(
-        told["reason"].as_str().unwrap().contains("the tables do not match it: ") && told.to_string().contains("SORT"),
-        "{told}"
+        line["reason"].as_str().unwrap().contains("the tables do not match it: ") && line.to_string().contains("SORT"),
+        "{line}"
     );
 
     // The table goes away under a server that stays up.
     notes.rename(&named("first"));
     notes.server.dynamo.as_ref().unwrap().drop_table("notes");
     notes.hang_up();
-    let told = notes.told(NOT_RELOADED);
-    assert!(told["reason"].as_str().unwrap().contains("Table notes does not exist"), "{told}");
+    let line = notes.wait_for_line(NOT_RELOADED);
+    assert!(line["reason"].as_str().unwrap().contains("Table notes does not exist"), "{line}");
 
     notes.server.dynamo.as_mut().unwrap().stop();
     notes.hang_up();
-    let told = notes.told(NOT_RELOADED);
-    assert!(told["reason"].as_str().unwrap().contains("cannot describe its tables"), "{told}");
+    let line = notes.wait_for_line(NOT_RELOADED);
+    assert!(line["reason"].as_str().unwrap().contains("cannot describe its tables"), "{line}");
 
     notes.server.dynamo.as_mut().unwrap().start_again();
     let (url, directory) = (notes.server.dynamo.as_ref().unwrap().url(), notes.server._directory.path());
     run(directory, &["tables", "--create", "--endpoint-url", &url]).well();
     notes.hang_up();
-    notes.told(RELOADED);
+    notes.wait_for_line(RELOADED);
     assert!(notes.knows("first").await);
 }
 
@@ -335,7 +335,7 @@ async fn trusted_documents_are_read_again_with_the_schema() {
 
     notes.rename(&named("first"));
     notes.hang_up();
-    notes.told(RELOADED);
+    notes.wait_for_line(RELOADED);
     let server = &notes.server;
     let asked = async |id: &str| server.send(json!({ "documentId": id }).to_string().into_bytes(), false).await;
     assert_eq!(asked("two").await.body, json!({"data": {"first": null}}));
@@ -345,8 +345,8 @@ async fn trusted_documents_are_read_again_with_the_schema() {
     fs::write(&list, "[").unwrap();
     notes.rename(SCHEMA);
     notes.hang_up();
-    let told = notes.told(NOT_RELOADED);
-    assert!(told["reason"].as_str().unwrap().contains("list.json"), "{told}");
+    let line = notes.wait_for_line(NOT_RELOADED);
+    assert!(line["reason"].as_str().unwrap().contains("list.json"), "{line}");
     let answer = notes.server.send(json!({ "documentId": "two" }).to_string().into_bytes(), false).await;
     assert_eq!(answer.body, json!({"data": {"first": null}}));
 }

@@ -60,9 +60,9 @@ async fn a_watched_table_without_both_images_is_refused_at_the_start_and_at_a_re
         let mut process = Process::start(keyfold(path, &arguments));
         let url = address(&mut process);
         fs::write(path.join("schema.graphql"), SCHEMA).unwrap();
-        let told: Value = serde_json::from_str(&process.wait_for("the schema was not reloaded")).unwrap();
-        let reason = told["reason"].as_str().unwrap();
-        assert!(reason.contains(there) && reason.contains(NEEDS), "{told}");
+        let line: Value = serde_json::from_str(&process.wait_for("the schema was not reloaded")).unwrap();
+        let reason = line["reason"].as_str().unwrap();
+        assert!(reason.contains(there) && reason.contains(NEEDS), "{line}");
         // The schema before is served.
         let request = reqwest::Client::new().post(&url).header("x-api-key", KEY);
         let answer = request.json(&json!({ "query": "{ note(room: \"r\", id: \"1\") { id } }" })).send().await.unwrap();

@@ -66,7 +66,8 @@ fn of_new_document(number: u64) -> Value {
     // What clients send has comments, too.
     let query = format!("#{}\nquery New{number}($u: ID!) {{ {} }}", "-".repeat(10_000), fields.join(" "));
     let hash: String = Sha256::digest(&query).iter().map(|byte| format!("{byte:02x}")).collect();
-    json!({ "query": query, "variables": { "u": USER }, "extensions": { "persistedQuery": { "version": 1, "sha256Hash": hash } } })
+    let extensions = json!({ "persistedQuery": { "version": 1, "sha256Hash": hash } });
+    json!({ "query": query, "variables": { "u": USER }, "extensions": extensions })
 }
 
 /// The memory of documents and plans, in bytes, as docs/operations.md names it: of parsed operations and plans, half

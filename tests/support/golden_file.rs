@@ -7,7 +7,7 @@
 //! | section | holds |
 //! |---|---|
 //! | `operation` | the operation; left out where it is `examples/<name>/operations/<case>.graphql` |
-//! | `caller` | the claims of who sends it, as JSON; null is nobody. Left out, it is the first of the system's `callers.json`, or nobody |
+//! | `caller` | the claims of who sends it, as JSON; null is an anonymous caller. Left out, it is the first of the system's `callers.json`, or an anonymous one |
 //! | `variables` | the operation's variables, as JSON; left out, it has none |
 //! | `plan` | its plan, or why it is refused |
 //! | `calls` | the DynamoDB calls, in order; a call that is not listed fails the test |

@@ -155,18 +155,18 @@ pub async fn run(gateway: &Gateway, request: &Request, explain: bool) -> Value {
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&response.body)))
 }
 
-/// A caller with these claims; null is nobody.
+/// A caller with these claims; null is an anonymous one.
 pub fn caller(claims: Value) -> Caller {
     match claims {
         Value::Object(claims) => Caller::signed_in(claims),
-        _ => Caller::nobody(),
+        _ => Caller::anonymous(),
     }
 }
 
-/// The first caller of a system's samples, or nobody.
+/// The first caller of a system's samples, or an anonymous one.
 pub fn first_caller(system: &str) -> Caller {
     let (_, items) = places(system);
-    let Ok(text) = std::fs::read_to_string(items.join("callers.json")) else { return Caller::nobody() };
+    let Ok(text) = std::fs::read_to_string(items.join("callers.json")) else { return Caller::anonymous() };
     let callers: Value = serde_json::from_str(&text).unwrap();
     caller(callers[0]["claims"].clone())
 }

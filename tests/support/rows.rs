@@ -100,7 +100,7 @@ fn d10() -> Result<(), Failed> {
             let mut responses = hub.subscribe(&gateway, prepared, request);
             // It begins to listen when it is asked.
             if tokio::time::timeout(std::time::Duration::from_millis(200), responses.next()).await.is_ok() {
-                return Err(Failed::from("something was heard before the price was set"));
+                return Err(Failed::from("something was received before the price was set"));
             }
             listeners.push(responses);
         }
@@ -109,7 +109,7 @@ fn d10() -> Result<(), Failed> {
         for responses in &mut listeners {
             let response = tokio::time::timeout(std::time::Duration::from_secs(60), responses.next())
                 .await
-                .map_err(|_| "nothing is heard")?;
+                .map_err(|_| "nothing is received")?;
             let body: Value = serde_json::from_slice(&response.ok_or("the subscription ended")?.body)?;
             heard.push(body["data"].clone());
         }

@@ -24,7 +24,7 @@ pub enum Reply {
     Refused,
     /// Never answers.
     Never,
-    /// Answers when it is told to.
+    /// Answers when it is notified.
     Held(Arc<Notify>, Box<Reply>),
 }
 

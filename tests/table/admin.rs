@@ -225,7 +225,7 @@ async fn a_table_whose_making_was_not_answered_is_made_all_the_same() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn readiness_is_told_soon() {
+async fn readiness_is_reported_soon() {
     for (reply, kind, words) in [
         (
             (|| Reply::ok(description("CREATING", "CREATING"))) as fn() -> Reply,

@@ -33,7 +33,7 @@ async fn ask(store: &TableStore) -> (Option<TableError>, Duration) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn others_are_told_at_once_until_the_table_is_back() {
+async fn others_get_an_error_at_once_until_the_table_is_back() {
     for reply in [(|| Reply::Never) as fn() -> Reply, || Reply::Reset, || Reply::Refused] {
         let (on, server) = switched(reply);
         let store = TableStore::over(server.clone());

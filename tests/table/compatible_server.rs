@@ -3,7 +3,7 @@
 
 use crate::embedded_maker::{calls, items};
 use crate::fixture::table;
-use crate::makers::{seeds, told};
+use crate::makers::{describe_result, seeds};
 use dynoxide::Database;
 use keyfold::table::store::{ClientKind, TableStore};
 use tokio::net::TcpListener;
@@ -26,7 +26,10 @@ async fn both_clients_get_the_same_from_a_server() {
         let (direct, sdk) = (store(ClientKind::Direct).await, store(ClientKind::Sdk).await);
         for (number, (call, token, table)) in calls(seed).iter().enumerate() {
             let kind = |error: &keyfold::table::data::error::TableError| format!("{:?}", error.kind);
-            let seen = [told(&direct, call, (table, token), kind).await, told(&sdk, call, (table, token), kind).await];
+            let seen = [
+                describe_result(&direct, call, (table, token), kind).await,
+                describe_result(&sdk, call, (table, token), kind).await,
+            ];
             assert_eq!(seen[0], seen[1], "seed {seed}, call {number}: {call:?}");
         }
         assert_eq!(items(&direct).await, items(&sdk).await, "seed {seed}");

@@ -34,7 +34,7 @@ async fn data_survives_a_restart_and_a_second_process_is_refused() {
 }
 
 #[tokio::test]
-async fn a_directory_that_cannot_be_used_is_told() {
+async fn a_directory_that_cannot_be_used_is_reported() {
     let parent = tempfile::tempdir().unwrap();
     let file = parent.path().join("file");
     std::fs::write(&file, "no directory").unwrap();
@@ -44,7 +44,7 @@ async fn a_directory_that_cannot_be_used_is_told() {
 
 /// Damages of a data file, and the message for each.
 #[tokio::test]
-async fn a_broken_data_file_is_told_at_once() {
+async fn a_broken_data_file_is_reported_at_once() {
     let parent = tempfile::tempdir().unwrap();
     let store = TableStore::in_directory(parent.path()).unwrap();
     fill(&store, 2000).await;

@@ -2,7 +2,7 @@
 //! same engine in place of a server: items, capacity, refusals to the letter, and the calls that an observer sees.
 
 use crate::fixture::{deadline, key, s, sort_key, table};
-use crate::makers::{Call, Dice, attributes, seeds, told, written};
+use crate::makers::{Call, Dice, attributes, describe_result, seeds, written};
 use keyfold::table::data::attribute::{Attribute, AttributeName, Item, Key, KeyValue};
 use keyfold::table::data::call::{Expression, Query, SortCondition};
 use keyfold::table::data::error::TableError;
@@ -305,7 +305,7 @@ async fn the_engine_gives_what_the_clients_get_from_it() {
         for (number, (call, token, table)) in calls(seed).iter().enumerate() {
             let mut seen = Vec::new();
             for (store, recorder) in &stores {
-                let result = told(store, call, (table, token), in_full).await;
+                let result = describe_result(store, call, (table, token), in_full).await;
                 seen.push((result, recorder.take()));
             }
             assert!(seen.iter().all(|one| *one == seen[0]), "seed {seed}, call {number}: {call:?}\n{seen:#?}");
@@ -331,7 +331,7 @@ async fn a_batch_of_large_items_is_read_in_parts_by_every_maker() {
         };
         store.load(&table("things"), keys.iter().map(large).collect(), deadline()).await.unwrap();
         let call = Call::Gets(keys.clone(), vec!["PK".into(), "SK".into()], false);
-        results.push((told(&store, &call, ("things", ""), in_full).await, recorder.take()));
+        results.push((describe_result(&store, &call, ("things", ""), in_full).await, recorder.take()));
     }
     assert_eq!(results[0].1.len(), 2, "two calls");
     assert!(results.iter().all(|one| *one == results[0]), "{results:?}");

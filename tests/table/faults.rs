@@ -116,7 +116,7 @@ async fn nothing_is_sent_after_the_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_will_not_pass_is_told_at_once() {
+async fn what_will_not_pass_is_reported_at_once() {
     for (status, code, kind) in [
         (400, "ResourceNotFoundException", TableErrorKind::NoSuchTable),
         (400, "AccessDeniedException", TableErrorKind::Denied),

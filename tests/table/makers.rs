@@ -271,7 +271,8 @@ impl Dice {
                     }
                     code => json!({ "Code": code, "Message": dice.of(&MESSAGES) }),
                 };
-                let mut body = json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": self.of(&MESSAGES) });
+                let name = format!("com.amazonaws.dynamodb.v20120810#{code}");
+                let mut body = json!({ "__type": name, "message": self.of(&MESSAGES) });
                 match code {
                     "ConditionalCheckFailedException" if self.half() => body["Item"] = written(&self.item()),
                     "TransactionCanceledException" => {
@@ -333,13 +334,13 @@ async fn result_of(kind: ClientKind, call: &Call, first: First, then: &str) -> (
     });
     let store = TableStore::over(server).with_client(kind);
     // Texts of errors are the makers' own; their kinds are not.
-    let result = told(&store, call, ("t", "token"), |error| format!("{:?}", error.kind)).await;
+    let result = describe_result(&store, call, ("t", "token"), |error| format!("{:?}", error.kind)).await;
     let sent = std::mem::take(&mut *sent.lock().unwrap());
     (sent, result)
 }
 
 /// What a store makes of a call to a table, with errors in these words; a transaction has this token.
-pub async fn told(
+pub async fn describe_result(
     store: &TableStore,
     call: &Call,
     (table, token): (&str, &str),

@@ -48,8 +48,8 @@ async fn keys_are_read_a_hundred_a_call() {
         let made: Vec<(&str, usize)> =
             made.iter().map(|(operation, body)| (operation.as_str(), keys_of(body, "things"))).collect();
         assert_eq!(made, calls, "{keys} keys");
-        let told: Vec<usize> = loaders.calls().iter().map(|call| call.keys).collect();
-        assert_eq!(told.iter().sum::<usize>(), keys);
+        let counts: Vec<usize> = loaders.calls().iter().map(|call| call.keys).collect();
+        assert_eq!(counts.iter().sum::<usize>(), keys);
 
         let again = loaders.get(&gets).await;
         assert!(
@@ -182,7 +182,7 @@ async fn numbers_match_in_any_spelling() {
 }
 
 #[tokio::test]
-async fn a_query_says_all_it_was_told() {
+async fn a_query_sends_all_that_it_was_given() {
     let (recorder, loaders) = filled(5).await;
     let mut all = query("things", "p");
     all.index = Some("ByScore".into());
@@ -270,7 +270,7 @@ async fn a_count_brings_no_items() {
 }
 
 #[tokio::test]
-async fn a_missing_table_and_a_missing_index_are_told_apart_from_mistakes() {
+async fn a_missing_table_and_a_missing_index_are_distinguished_from_mistakes() {
     use keyfold::table::data::error::TableErrorKind::{Invalid, NoSuchTable};
     let (_, loaders) = filled(1).await;
     let kind = |error: keyfold::table::data::error::TableError| error.kind;

@@ -128,7 +128,7 @@ async fn conflicts_and_throttling_of_a_transaction_are_outlasted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn trouble_that_lasts_is_told_at_the_deadline() {
+async fn trouble_that_lasts_is_reported_at_the_deadline() {
     for (reply, kind) in [
         ((|| Reply::error(400, "ThrottlingException")) as fn() -> Reply, TableErrorKind::Throttled),
         (|| Reply::error(400, "TransactionConflictException"), TableErrorKind::Condition),
@@ -213,7 +213,7 @@ async fn a_condition_that_fails_after_a_lost_attempt_has_failed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_will_not_pass_is_told_at_once() {
+async fn what_will_not_pass_is_reported_at_once() {
     for (reply, kind) in [
         ((|| Reply::error(400, "IdempotentParameterMismatchException")) as fn() -> Reply, TableErrorKind::Invalid),
         (|| Reply::error(400, "ValidationException"), TableErrorKind::Invalid),
@@ -310,7 +310,7 @@ async fn a_partial_batch_of_deletes_is_completed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn deletes_that_stay_undone_are_told() {
+async fn deletes_that_stay_undone_are_reported() {
     let server = Server::new(|_, _, body| Reply::ok(json!({ "UnprocessedItems": body["RequestItems"] })));
     let error = failed(loaders(&server).delete_batch("things", vec![key("p", "a"), key("p", "b")]).await);
     assert_eq!(error.kind, TableErrorKind::Throttled, "{error}");

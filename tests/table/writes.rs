@@ -250,7 +250,7 @@ async fn writes_are_among_the_calls_of_the_request() {
     loaders.transact(&[count_up("s#0000"), count_up("s#0001")], "token").await.unwrap();
     loaders.delete_batch("things", vec![key("p", "s#0000"), key("p", "s#0001")]).await.unwrap();
     let calls = loaders.calls();
-    let told: Vec<(&str, usize, usize, bool)> =
+    let made: Vec<(&str, usize, usize, bool)> =
         calls.iter().map(|call| (call.operation, call.keys, call.items, call.write)).collect();
     let expected = [
         ("GetItem", 1, 1, false),
@@ -260,7 +260,7 @@ async fn writes_are_among_the_calls_of_the_request() {
         ("TransactWriteItems", 2, 0, true),
         ("BatchWriteItem", 2, 0, true),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(made, expected);
     assert!(calls.iter().all(|call| call.capacity > 0.0 && call.wave == 1 && call.table == "things"), "{calls:?}");
     assert!(calls[4].capacity >= 4.0, "a transaction writes twice: {calls:?}");
     assert!(serde_json::to_value(&calls[1]).unwrap().get("write").is_none());

@@ -13,9 +13,10 @@ mod exceptions;
 mod golden_file;
 mod modules;
 mod width;
+mod words;
 
 use code::{Code, Function};
-use exceptions::{MANY_PARAMETERS, TYPES_THAT_ARE_NO_NOUNS, WIDE_LINES};
+use exceptions::{BANNED_FORMS, MANY_PARAMETERS, TYPES_THAT_ARE_NO_NOUNS, WIDE_LINES};
 use golden_file::{GoldenFile, Section};
 use modules::{Uses, from_root, module_of};
 use std::borrow::Borrow;
@@ -481,6 +482,18 @@ fn lines_are_not_wide() {
 }
 
 #[test]
+fn words_are_plain() {
+    let documents = paths_under("docs", "").into_iter().filter(|path| !path.ends_with(".png"));
+    let documents = documents.filter(|path| path != "docs/decisions.md").map(|path| (path.clone(), read(&path)));
+    let pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|path| (path.to_owned(), read(path)));
+    // Some files of this test name the forms.
+    let code =
+        ["src", "tests"].into_iter().flat_map(rust_texts_under).filter(|(path, _)| !path.starts_with("tests/tidy/"));
+    let files: Vec<(String, String)> = code.chain(documents).chain(pages).collect();
+    none(words::banned_forms(&files, &BANNED_FORMS));
+}
+
+#[test]
 fn no_two_public_types_have_one_name() {
     none(type_names(&product_sources()));
 }
@@ -802,7 +815,7 @@ mod rules {
     }
 
     #[test]
-    fn files_of_tests_are_told_by_their_names() {
+    fn files_of_tests_are_known_by_their_names() {
         assert!(["src/plan/tests.rs", "src/schema/template_tests.rs"].iter().all(|path| is_tests(path)));
         assert!(!["src/plan/contests.rs", "src/plan/tests/mod.rs"].iter().any(|path| is_tests(path)));
     }

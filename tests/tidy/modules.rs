@@ -83,13 +83,13 @@ impl<'a> Uses<'a> {
 
     /// The shortest circle through each file or sibling that is on one; each circle is reported once.
     pub fn circles(&self) -> Vec<Vec<&'a str>> {
-        let mut told: BTreeSet<&str> = BTreeSet::new();
+        let mut reported: BTreeSet<&str> = BTreeSet::new();
         let mut circles = Vec::new();
         for &file in self.uses.keys() {
-            if !told.contains(file)
+            if !reported.contains(file)
                 && let Some(circle) = self.circle_through(file)
             {
-                told.extend(&circle);
+                reported.extend(&circle);
                 circles.push(circle);
             }
         }

@@ -191,6 +191,10 @@ fn main() -> ExitCode {
             Trial::test("the_same_seed_is_the_same_world", the_same_seed_is_the_same_world),
             Trial::test("corpus", corpus),
             Trial::test("new_worlds", new_worlds),
+            Trial::test("store::numbers_are_normal_and_have_limits", || {
+                store::data::number::numbers_are_normal_and_have_limits();
+                Ok(())
+            }),
             Trial::test("store::the_embedded_engine_gives_the_same_answers", || {
                 laws::the_embedded_engine_gives_the_same_answers();
                 Ok(())

@@ -26,10 +26,10 @@ fn fails(case: &Case) -> Option<String> {
             let mutation = &case.schema.mutations[operation.mutation];
             let outcome = memory.apply(&case.schema, mutation, &operation.arguments);
             let response = run(&gateway, &case.schema, operation).await;
-            let told = differs(&outcome, &response)
+            let found = differs(&outcome, &response)
                 .or_else(|| difference(&memory.stored(&case.schema), &engine.stored(&case.schema)));
-            if let Some(told) = told {
-                return Some(format!("{} {}\n{told}\n{response}", mutation.name, json!(operation.arguments)));
+            if let Some(found) = found {
+                return Some(format!("{} {}\n{found}\n{response}", mutation.name, json!(operation.arguments)));
             }
         }
         None

@@ -32,7 +32,7 @@ pub struct Operation {
     /// Its writer, if there are several. The first operations have no writer and run one after the other.
     pub writer: Option<usize>,
     pub arguments: Arguments,
-    /// The caller's claims; null is nobody.
+    /// The caller's claims; null is an anonymous caller.
     pub claims: Value,
 }
 

@@ -1,4 +1,4 @@
-//! Compares a response and a store with the model, and tells what is wrong.
+//! Compares a response and a store with the model, and says what is wrong.
 
 use crate::model::Outcome;
 use serde_json::{Value, json};
@@ -40,6 +40,6 @@ fn sorted(value: &Value) -> Value {
 pub fn difference(expected: &BTreeSet<(String, String)>, found: &BTreeSet<(String, String)>) -> Option<String> {
     let missing = expected.difference(found).map(|(table, item)| format!("missing in {table}: {item}\n"));
     let more = found.difference(expected).map(|(table, item)| format!("found in {table}: {item}\n"));
-    let told: String = missing.chain(more).collect();
-    (!told.is_empty()).then_some(told)
+    let listed: String = missing.chain(more).collect();
+    (!listed.is_empty()).then_some(listed)
 }

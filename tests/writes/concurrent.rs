@@ -149,9 +149,9 @@ async fn sign(gateway: Gateway, mark: String) -> usize {
             assert_eq!(answer["data"]["editPage"], json!({ "version": version + 1, "title": title }));
             return attempt;
         }
-        let told = &answer["errors"][0]["extensions"];
-        assert_eq!(told["code"], "CONFLICT", "{answer}");
-        assert!(told["currentVersion"].as_u64().unwrap() > version, "{answer}");
+        let details = &answer["errors"][0]["extensions"];
+        assert_eq!(details["code"], "CONFLICT", "{answer}");
+        assert!(details["currentVersion"].as_u64().unwrap() > version, "{answer}");
     }
     0
 }
@@ -189,8 +189,8 @@ async fn concurrent_counts_none_is_lost_and_none_goes_too_far() {
     let done = |field: &str| answers.iter().filter(|answer| !answer["data"][field].is_null()).count();
     let (bought, moved) = (done("buy"), done("transfer"));
     assert_eq!(bought + moved, 33, "{answers:?}");
-    let told = answers.iter().filter(|answer| !answer["errors"].is_null());
-    assert!(told.clone().all(|answer| answer["errors"][0]["message"] == "Not enough coins."), "{answers:?}");
+    let refused = answers.iter().filter(|answer| !answer["errors"].is_null());
+    assert!(refused.clone().all(|answer| answer["errors"][0]["message"] == "Not enough coins."), "{answers:?}");
     let coins = run(&gateway, "{ a: account(id: \"a\") { coins } b: account(id: \"b\") { coins } }", json!({})).await;
     assert_eq!(coins["data"], json!({ "a": { "coins": 1 }, "b": { "coins": 3 * moved } }));
 }

@@ -222,8 +222,9 @@ impl Memory {
         let ty = run.ty(action);
         let along = ty.fields.iter().any(|field| field.unique) || matches!(keys::spread(ty), Some(Part::Replica(_)));
         let demands = action.condition.is_some() || run.version(action).is_some();
-        let told = run.mutation.non_null || run.mutation.actions.len() > 1 || demands && cascade.is_empty() && !along;
-        if told { Err(MISSING) } else { Ok(Effect { gives: vec![Value::Null], ..Effect::default() }) }
+        let is_reported =
+            run.mutation.non_null || run.mutation.actions.len() > 1 || demands && cascade.is_empty() && !along;
+        if is_reported { Err(MISSING) } else { Ok(Effect { gives: vec![Value::Null], ..Effect::default() }) }
     }
 
     fn many(&self, run: &Run, action: &Action) -> Effect {

@@ -20,7 +20,7 @@ fn nothing_belongs_to_what_is_gone() {
 }
 
 #[test]
-fn what_sixteen_writers_were_told_is_there_after_troubles() {
+fn what_sixteen_writers_had_acknowledged_is_there_after_troubles() {
     law(cases(20), &Dimensions { deletes: false, ..Dimensions::default() }, FIRST + WRITERS * EACH, &|case| {
         fails(case, 15)
     });
@@ -41,10 +41,10 @@ fn fails(case: &Case, troubles: u8) -> Option<String> {
         let made = together(case, &engine, &model, || ()).await;
         let items = engine.items(&case.schema);
         let memory = Memory::read(&case.schema, &items);
-        let told = difference(&memory.stored(&case.schema), &engine.stored(&case.schema));
+        let found = difference(&memory.stored(&case.schema), &engine.stored(&case.schema));
         let acknowledged = made.iter().filter(|(.., response)| response["errors"].is_null());
         let acknowledged: Vec<usize> = acknowledged.map(|(position, ..)| *position).collect();
-        told.or_else(|| if troubles == 0 { orphan(&case.schema, &memory) } else { lost(case, &memory, &acknowledged) })
+        found.or_else(|| if troubles == 0 { orphan(&case.schema, &memory) } else { lost(case, &memory, &acknowledged) })
     })
 }
 

@@ -36,8 +36,8 @@ fn fails(case: &Case) -> Option<String> {
     block_on(async {
         let engine = Engine::new(case.seed);
         let memory = begin(case, &engine, &model).await;
-        if let Some(told) = difference(&memory.stored(&case.schema), &engine.stored(&case.schema)) {
-            return Some(format!("before they began: {told}"));
+        if let Some(found) = difference(&memory.stored(&case.schema), &engine.stored(&case.schema)) {
+            return Some(format!("before they began: {found}"));
         }
         engine.unsettle(TURNS, 0);
         let (from, counter) = (engine.calls(), engine.clone());
@@ -102,7 +102,7 @@ fn explained(case: &Case, engine: &Engine, from: usize, first: Memory, made: &[M
         }
     }
     difference(&states.last().unwrap().1.stored(&case.schema), &engine.stored(&case.schema))
-        .map(|told| format!("{told}\n{listed}"))
+        .map(|found| format!("{found}\n{listed}"))
 }
 
 fn is_delete(case: &Case, one: &Made) -> bool {

@@ -35,7 +35,7 @@ fn fails(case: &Case) -> Option<String> {
             let response = run(&gateway, &case.schema, operation).await;
             let stored = engine.stored(&case.schema);
             let code = response["errors"][0]["extensions"]["code"].as_str();
-            let told = match code {
+            let found = match code {
                 // The outcome is unknown: all or nothing may be written, but not half.
                 Some("TIMEOUT" | "UNAVAILABLE") if stored == before => None,
                 Some("TIMEOUT" | "UNAVAILABLE") => match &outcome {
@@ -50,9 +50,9 @@ fn fails(case: &Case) -> Option<String> {
                     differs(&outcome, &response).or_else(|| difference(&memory.stored(&case.schema), &stored))
                 }
             };
-            if let Some(told) = told {
+            if let Some(found) = found {
                 return Some(format!(
-                    "{} {}\n{told}\n{response}\n{:#?}",
+                    "{} {}\n{found}\n{response}\n{:#?}",
                     mutation.name,
                     json!(operation.arguments),
                     engine.log(from)

@@ -63,7 +63,7 @@ impl Docs {
 
 /// The document of a schema and of the samples in a directory.
 pub async fn sample_document(loaded: LoadedSchema, directory: Option<&Path>) -> Result<String> {
-    let Some(directory) = directory else { return document(loaded, &Records::default(), Caller::nobody()).await };
+    let Some(directory) = directory else { return document(loaded, &Records::default(), Caller::anonymous()).await };
     let records = Records::read(&loaded.model, directory)?;
     let caller = callers::read(directory)?.first().map(SampleCaller::caller).unwrap_or_default();
     document(loaded, &records, caller).await

@@ -117,8 +117,8 @@ fn holders(model: &Model, embedded: &str) -> Vec<String> {
     let mut holders = Vec::new();
     for object in model.types.values() {
         for field in object.fields.values() {
-            if matches!(&field.kind, FieldKind::Stored(stored) if matches!(&stored.value, ValueType::Embedded(name) if name == embedded))
-            {
+            let FieldKind::Stored(stored) = &field.kind else { continue };
+            if matches!(&stored.value, ValueType::Embedded(name) if name == embedded) {
                 holders.push(code(&format!("{}.{}", object.name, field.name)));
             }
         }

@@ -306,11 +306,11 @@ mod tests {
             line("a", number).replace("}}\n", &format!("}}, {more}}}}}\n")).replace("}}, \"", "}, \"")
         };
         let text = |bytes: usize| with(2, &format!("\"filler\": {{\"S\": \"{}\"}}", "x".repeat(bytes)));
-        let told = |lines: &[String]| {
+        let checked = |lines: &[String]| {
             let (_keep, items) = file(lines.concat().as_bytes());
             items.check(&table(), &mut |_| {}).map(|items| items.total).map_err(|error| error.to_string())
         };
-        assert_eq!(told(&[line("a", 1), line("a", 2), line("b", 1)]), Ok(3));
+        assert_eq!(checked(&[line("a", 1), line("a", 2), line("b", 1)]), Ok(3));
         for (lines, number, why) in [
             ([line("a", 1), line("b", 1), line("a", 1)], 3, "the item has the key of line 1"),
             (
@@ -331,7 +331,7 @@ mod tests {
                 "the set in \"list\" repeats a value",
             ),
         ] {
-            let message = told(&lines).unwrap_err();
+            let message = checked(&lines).unwrap_err();
             assert!(
                 message.starts_with("nothing was loaded\n") && message.contains(&format!(":{number}: {why}")),
                 "{message}"
@@ -339,10 +339,10 @@ mod tests {
         }
         // The largest item, and one of numbers with many zeros.
         let rest = "PK".len() + "a".len() + "SK".len() + 2 + "filler".len();
-        assert_eq!(told(&[text(409_600 - rest)]), Ok(1));
-        assert!(told(&[text(409_600 - rest + 1)]).is_err());
+        assert_eq!(checked(&[text(409_600 - rest)]), Ok(1));
+        assert!(checked(&[text(409_600 - rest + 1)]).is_err());
         let zeros: Vec<String> = (0..8_000).map(|n| format!("\"n{n}\": {{\"N\": \"1{}\"}}", "0".repeat(120))).collect();
-        assert_eq!(told(&[with(2, &zeros.join(", "))]), Ok(1));
+        assert_eq!(checked(&[with(2, &zeros.join(", "))]), Ok(1));
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub async fn warn_of_store(store: TableStore, model: Arc<Model>) {
         let mut survey = Survey::new(&model, table);
         let (mut seen, mut start) = (0, None);
         while seen < MAX_KEYS {
-            // A table that cannot be read is told by the first request.
+            // A table that cannot be read is reported by the first request.
             let Ok(page) = store.scan_page(&table.name, start.take(), PAGE, Instant::now() + PAGE_BOUND).await else {
                 survey.is_partial = true;
                 break;
@@ -71,7 +71,7 @@ enum Surprise {
     Key(String),
     /// It has a value in another spelling elsewhere.
     Value(String),
-    /// It lacks the constants that tell these types apart.
+    /// It lacks the constants that distinguish these types.
     Constants(String),
 }
 
@@ -161,8 +161,9 @@ impl<'m> Survey<'m> {
             each(value, depth, &mut |value| match (&stored.value, value) {
                 (kind @ ValueType::DateTime(Moment::Text), Attribute::S(text)) => {
                     let own = kind.from_text(text).and_then(|value| kind.to_text(&value)).filter(|own| **own != **text);
-                    let told = |own| Misspelling { field: field.name.clone(), found: text.to_string(), own: Some(own) };
-                    found.extend(own.map(|own| (format!("{}.{}", ty.name, field.name), told(own))));
+                    let misspelling =
+                        |own| Misspelling { field: field.name.clone(), found: text.to_string(), own: Some(own) };
+                    found.extend(own.map(|own| (format!("{}.{}", ty.name, field.name), misspelling(own))));
                 }
                 (ValueType::Embedded(name), Attribute::M(object)) => {
                     if let (Some(embedded), Some(depth)) = (self.model.types.get(name), depth.checked_sub(1)) {
@@ -247,7 +248,8 @@ type Query { posts(userId: ID!): [Post!]! @find }
     #[test]
     fn what_keyfold_would_have_written_surprises_nobody() {
         let own = "2021-07-02T17:09:47.000Z";
-        let more = json!({ "updatedAt": { "S": own }, "g": { "S": "POSTS" }, "at": { "S": own }, "seen": { "L": [{ "S": own }] } });
+        let seen = json!({ "L": [{ "S": own }] });
+        let more = json!({ "updatedAt": { "S": own }, "g": { "S": "POSTS" }, "at": { "S": own }, "seen": seen });
         let items = [
             item(&format!("POST#{own}"), more),
             item("ORDER#a", json!({ "kind": { "S": "order" } })),
@@ -285,7 +287,10 @@ type Query { posts(userId: ID!): [Post!]! @find }
             ),
             item(
                 "POST#2021-07-02T17:09:48.000Z",
-                json!({ "seen": { "L": [{ "S": other }, { "S": later }] }, "edits": { "L": [{ "M": { "at": { "S": other } } }] } }),
+                json!({
+                    "seen": { "L": [{ "S": other }, { "S": later }] },
+                    "edits": { "L": [{ "M": { "at": { "S": other } } }] },
+                }),
             ),
             item("ORDER#a", json!({})),
             // The key of a line is more specific.

@@ -27,8 +27,8 @@ const OFTEN: Duration = Duration::from_millis(300);
 const EVERY: Duration = Duration::from_secs(1);
 /// The most bytes of a file that is loaded again.
 const MAX_BYTES: u64 = 16 << 20;
-/// How many mistakes a line of the log tells, and the most characters of each.
-const MISTAKES_TOLD: usize = 5;
+/// How many mistakes a line of the log reports, and the most characters of each.
+const MISTAKES_REPORTED: usize = 5;
 const MISTAKE_LETTERS: usize = 400;
 
 /// What a reload needs.
@@ -132,7 +132,7 @@ impl StoreOfTables {
             Self::Given { store, .. } => (store, Vec::new(), "`keyfold tables` prints the requests that create them"),
         };
         let unknown = |error: TableError| Trouble::Other(format!("cannot describe its tables: {}", error.detail));
-        // A server that does not answer at all is told within seconds.
+        // A server that does not answer at all is reported within seconds.
         if let Some(table) = model.tables.first() {
             store.reachable(table).await.map_err(unknown)?;
         }
@@ -221,17 +221,17 @@ impl Trouble {
             Self::Mistakes(mistakes) => mistakes,
         };
         let errors: Vec<_> = mistakes.list.iter().filter(|mistake| mistake.severity == Severity::Error).collect();
-        let mut told: Vec<String> = Vec::new();
-        for mistake in errors.iter().take(MISTAKES_TOLD) {
+        let mut said: Vec<String> = Vec::new();
+        for mistake in errors.iter().take(MISTAKES_REPORTED) {
             let before = mistakes.text.get(..mistake.span.start).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
             let message: String = mistake.message.chars().take(MISTAKE_LETTERS).collect();
-            told.push(format!("{}, line {line}: {message}", mistake.code));
+            said.push(format!("{}, line {line}: {message}", mistake.code));
         }
-        if errors.len() > MISTAKES_TOLD {
-            told.push(format!("and {} more", errors.len() - MISTAKES_TOLD));
+        if errors.len() > MISTAKES_REPORTED {
+            said.push(format!("and {} more", errors.len() - MISTAKES_REPORTED));
         }
-        told.join("; ")
+        said.join("; ")
     }
 }
 
@@ -334,11 +334,11 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_in_one_line_with_their_places() {
+    fn mistakes_are_reported_in_one_line_with_their_places() {
         let text = "type Query {\n  user: User @find\n}\n";
         let mistakes = schema_file::parse(Path::new("schema.graphql"), text).unwrap_err();
-        let told = Trouble::Mistakes(mistakes).in_one_line();
-        assert!(told.starts_with("KF") && told.contains(", line 2: ") && !told.contains('\n'), "{told}");
+        let said = Trouble::Mistakes(mistakes).in_one_line();
+        assert!(said.starts_with("KF") && said.contains(", line 2: ") && !said.contains('\n'), "{said}");
     }
 
     #[tokio::test]

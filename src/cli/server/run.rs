@@ -163,15 +163,7 @@ impl Server {
                 (routes.metrics_routes(metrics, &self.settings.limits.shared), self.settings.limits.clone());
             tokio::spawn(async move { listener::serve(listener, routes, &limits, std::future::pending()).await })
         });
-        let (mut first, mut second) = (self.first, self.second);
-        let stop = async move {
-            let name = first.next().await;
-            tracing::info!(signal = name, "stopping when the running requests have ended");
-        };
-        let at_once = async move {
-            second.next().await;
-            second.next().await;
-        };
+        let (stop, at_once) = (wait_for_first_signal(self.first), wait_for_second_signal(self.second));
         let limits = &self.settings.limits;
         let served = async {
             match self.entrance {
@@ -220,6 +212,18 @@ impl Server {
         let observer = self.telemetry.is_on().then(|| self.telemetry.clone() as Arc<dyn RunObserver>);
         request::Settings { observer, ..self.settings.budgets.gateway(self.introspection(), cursor_key) }
     }
+}
+
+/// Waits for the signal that lets the running requests finish.
+async fn wait_for_first_signal(mut signals: StopSignals) {
+    let name = signals.next().await;
+    tracing::info!(signal = name, "stopping when the running requests have ended");
+}
+
+/// Waits for the signal that ends the server at once. These signals have the first one among them.
+async fn wait_for_second_signal(mut signals: StopSignals) {
+    signals.next().await;
+    signals.next().await;
 }
 
 async fn until<T>(work: impl Future<Output = T>, end: impl Future<Output = ()>) -> Option<T> {

@@ -51,8 +51,8 @@ pub struct Serve {
     bus: BusSettings,
 
     /// Load the schema again when its file changes; SIGHUP does so in any case
-    #[arg(long, env = "KEYFOLD_RELOAD", value_name = "BOOL", num_args = 0..=1, require_equals = true, action = ArgAction::Set,
-          default_value_t = true, default_missing_value = "true")]
+    #[arg(long, env = "KEYFOLD_RELOAD", value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          action = ArgAction::Set, default_value_t = true, default_missing_value = "true")]
     reload: bool,
 
     #[command(flatten)]

@@ -51,9 +51,9 @@ pub fn rights(model: &Model, single_writes: SingleWrites) -> Vec<TableRights> {
     }
     let watched = model.watched_tables();
     for (position, (table, rights)) in model.tables.iter().zip(&mut all.tables).enumerate() {
-        // The changes of other copies drop what is cached, where the stream tells both images.
-        let told = !model.cache.is_empty() && table.stream == Some(StreamView::NewAndOldImages);
-        rights.follows = watched.contains(&position) || told;
+        // The changes of other copies drop what is cached, where the stream has both images.
+        let feeds_cache = !model.cache.is_empty() && table.stream == Some(StreamView::NewAndOldImages);
+        rights.follows = watched.contains(&position) || feeds_cache;
     }
     all.tables
 }
@@ -180,7 +180,7 @@ impl<'m> Rights<'m> {
         });
         let shows = generates && !matches!(action.kind, ActionKind::Delete { .. } | ActionKind::Check);
         let is_returned = matches!(write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
-        // An action that cannot be drafted tells nothing of its item if a condition before it does not hold.
+        // An action that cannot be drafted reveals nothing of its item if a condition before it does not hold.
         let judged = !alone && action.condition.is_some();
         let cascade: &[Vec<String>] = if let ActionKind::Delete { cascade } = &action.kind { cascade } else { &[] };
         let (reads_first, changes_unique) = self.update_needs(action, ty);

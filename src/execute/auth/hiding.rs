@@ -156,7 +156,7 @@ fn address(item: &Arc<Item>) -> usize {
     Arc::as_ptr(item).addr()
 }
 
-/// The read of an item that must exist: its key, and what tells whether it is the one.
+/// The read of an item that must exist: its key, and what shows whether it is the one.
 fn get(model: &Model, wanted: &WantedItem<'_>, consistent: bool) -> Get {
     let WantedItem { keys, key, condition, .. } = wanted;
     let of_key = std::iter::once(&key.partition).chain(&key.sort).map(|(name, _)| &**name);

@@ -142,7 +142,7 @@ fn settled(rule: &AuthRule, scope: &Scope<'_>) -> Residual {
     rule.lookup().map_or_else(|| settle_rule(rule, scope), |lookup| settle_lookup(lookup, scope))
 }
 
-/// What a refused caller reads. It tells nothing of rules or data.
+/// What a refused caller reads. It reveals nothing of rules or data.
 pub fn message(code: ErrorCode) -> &'static str {
     match code {
         ErrorCode::Unauthenticated => "Sign in first.",

@@ -158,7 +158,7 @@ mod tests {
     fn narrowed(condition: &Condition, known: &[(&str, Option<Attribute>)]) -> String {
         let mut attributes = KnownAttributes::default();
         known.iter().for_each(|(name, value)| attributes.set(name, value.clone()));
-        let (arguments, caller) = (Map::new(), Caller::nobody());
+        let (arguments, caller) = (Map::new(), Caller::anonymous());
         let scope = Scope { arguments: &arguments, now: &RequestTime::at(1_795_305_600_000), caller: &caller };
         match narrow(condition, &attributes, &scope) {
             Residual::Always => "always".to_owned(),

@@ -50,7 +50,7 @@ fn changes(update: &Update, arguments: Value) -> Result<Changes, String> {
     Changes::new(
         &model(),
         update,
-        &Scope { arguments: &arguments, now: &now(), caller: &Caller::nobody() },
+        &Scope { arguments: &arguments, now: &now(), caller: &Caller::anonymous() },
         StoredForm::default(),
     )
 }
@@ -310,7 +310,7 @@ fn further_changes_never_name_a_path_twice() {
         super::Changes::new(
             &model(),
             &twice,
-            &Scope { arguments: &Map::new(), now: &now(), caller: &Caller::nobody() },
+            &Scope { arguments: &Map::new(), now: &now(), caller: &Caller::anonymous() },
             StoredForm::default()
         )
         .unwrap_err(),

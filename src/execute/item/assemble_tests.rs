@@ -71,8 +71,9 @@ fn an_item_has_its_attributes_keys_and_constants() {
     let model = workshop();
     let mut values = game();
     values.extend(fields(json!({
-        "title": "", "cycle": 3, "moves": [{ "by": "ann", "at": "2026-11-20T09:30:00.000Z" }, { "by": "bob", "at": null }],
-        "opening": { "by": "bob" }, "tags": ["b", "a", "b"], "size": 9007199254740993_i64, "price": "12.50", "ratio": 0.5,
+        "title": "", "cycle": 3, "opening": { "by": "bob" }, "tags": ["b", "a", "b"],
+        "moves": [{ "by": "ann", "at": "2026-11-20T09:30:00.000Z" }, { "by": "bob", "at": null }],
+        "size": 9007199254740993_i64, "price": "12.50", "ratio": 0.5,
         "notes": { "a": [1, null] }, "picture": "AQI=", "expires": "2026-11-20T09:30:00.900Z", "seenAt": "2026-11-20T09:30:00.900Z",
         "spare": null,
     })));
@@ -82,7 +83,7 @@ fn an_item_has_its_attributes_keys_and_constants() {
         Attribute::M(map)
     };
     let notes = Attribute::M(expected([("a", Attribute::L(vec![n("1"), Attribute::Null]))]));
-    let item = item(&model, &model.types["Game"], &Caller::nobody(), &values).unwrap();
+    let item = item(&model, &model.types["Game"], &Caller::anonymous(), &values).unwrap();
     let whole = expected([
         ("pk", s("game-7")),
         ("sk", s("game")),
@@ -112,7 +113,7 @@ fn an_item_has_its_attributes_keys_and_constants() {
 #[test]
 fn nothing_stands_for_null_an_empty_set_and_an_index_that_it_is_not_in() {
     let model = workshop();
-    let item = item(&model, &model.types["Game"], &Caller::nobody(), &game()).unwrap();
+    let item = item(&model, &model.types["Game"], &Caller::anonymous(), &game()).unwrap();
     for name in ["tags", "award", "title", "cycle", "spare"] {
         assert_eq!(item.get(name), None, "{name}");
     }
@@ -120,13 +121,13 @@ fn nothing_stands_for_null_an_empty_set_and_an_index_that_it_is_not_in() {
 }
 
 #[test]
-fn values_that_do_not_fit_are_told_with_their_place() {
+fn values_that_do_not_fit_are_reported_with_their_place() {
     let model = workshop();
     let game_type = &model.types["Game"];
     let with = |field: &str, value: Value| {
         let mut values = game();
         values.insert(field.to_owned(), value);
-        item(&model, game_type, &Caller::nobody(), &values)
+        item(&model, game_type, &Caller::anonymous(), &values)
     };
     misfit(with("award", json!("")), "award", NOT_EMPTY);
     misfit(with("board", json!("")), "board", NOT_EMPTY);
@@ -167,19 +168,19 @@ fn a_sort_key_is_shorter_than_a_partition_key() {
         primary_key(
             &model,
             membership,
-            &Caller::nobody(),
+            &Caller::anonymous(),
             &fields(json!({ "userId": "u", "groupId": "x".repeat(group) })),
         )
     };
     assert!(of(1024 - "Group#".len()).is_ok());
     misfit(of(1025 - "Group#".len()), "groupId", "It gives a key of 1025 bytes, but this key has at most 1024.");
     misfit(
-        primary_key(&model, membership, &Caller::nobody(), &fields(json!({ "userId": "", "groupId": "g" }))),
+        primary_key(&model, membership, &Caller::anonymous(), &fields(json!({ "userId": "", "groupId": "g" }))),
         "userId",
         NOT_EMPTY,
     );
     misfit(
-        primary_key(&model, membership, &Caller::nobody(), &fields(json!({ "userId": "u" }))),
+        primary_key(&model, membership, &Caller::anonymous(), &fields(json!({ "userId": "u" }))),
         "groupId",
         "It must not be null, because it is part of the item's key.",
     );
@@ -198,7 +199,7 @@ fn keys_are_of_the_kind_that_the_table_says() {
     );
     let thing = &model.types["Thing"];
     let values = json!({ "digest": "AQID", "at": "2026-11-20T09:30:00.000Z", "score": "1.50", "sign": "/w==" });
-    let made = item(&model, thing, &Caller::nobody(), &fields(values.clone())).unwrap();
+    let made = item(&model, thing, &Caller::anonymous(), &fields(values.clone())).unwrap();
     let whole = [
         ("p", Attribute::B(vec![1, 2, 3])),
         ("s", n("1795167000")),
@@ -208,17 +209,17 @@ fn keys_are_of_the_kind_that_the_table_says() {
     for (name, value) in whole {
         assert_eq!(made.get(name), Some(&value), "{name}");
     }
-    let key = primary_key(&model, thing, &Caller::nobody(), &fields(values)).unwrap();
+    let key = primary_key(&model, thing, &Caller::anonymous(), &fields(values)).unwrap();
     assert_eq!(key.partition, ("p".into(), KeyValue::B(vec![1, 2, 3])));
     assert_eq!(key.sort, Some(("s".into(), KeyValue::N("1795167000".into()))));
     assert_eq!(key_of(&model, thing, &made), Some(key));
     misfit(
-        item(&model, thing, &Caller::nobody(), &fields(json!({ "digest": "", "at": "2026-11-20T09:30:00.000Z" }))),
+        item(&model, thing, &Caller::anonymous(), &fields(json!({ "digest": "", "at": "2026-11-20T09:30:00.000Z" }))),
         "digest",
         NOT_EMPTY,
     );
     misfit(
-        item(&model, thing, &Caller::nobody(), &fields(json!({ "digest": "AQ==", "at": "soon" }))),
+        item(&model, thing, &Caller::anonymous(), &fields(json!({ "digest": "AQ==", "at": "soon" }))),
         "at",
         &unfit("DateTime", "soon"),
     );
@@ -259,7 +260,7 @@ fn an_attribute_is_made_alone() {
 fn changes(changed: Value, known: Value) -> Result<IndexChanges, InvalidValue> {
     let (model, known) = (workshop(), fields(known));
     let lookup = |field: &str| known.get(field).map(|value| Some(value.clone()).filter(|value| !value.is_null()));
-    index_changes(&model, &model.types["Game"], &Caller::nobody(), &fields(changed), &lookup)
+    index_changes(&model, &model.types["Game"], &Caller::anonymous(), &fields(changed), &lookup)
 }
 
 /// The same, without the used fields.
@@ -317,7 +318,7 @@ fn alternatives_depend_on_every_field_before_them() {
 }
 
 #[test]
-fn index_keys_that_cannot_be_are_told() {
+fn index_keys_that_cannot_be_are_reported() {
     let model = load(
         r#"extend schema @table(name: "things", partitionKey: "p", indexes: [{ name: "index", partitionKey: "a", sortKey: "b" }])
         type Thing @item(keys: { p: "{id}", a: "{kind}", b: "{place}#{rank:03}" }) {
@@ -325,8 +326,9 @@ fn index_keys_that_cannot_be_are_told() {
         }
         type Query { thing(id: ID!): Thing @find }"#,
     );
-    let of =
-        |changed: Value| index_changes(&model, &model.types["Thing"], &Caller::nobody(), &fields(changed), &|_| None);
+    let of = |changed: Value| {
+        index_changes(&model, &model.types["Thing"], &Caller::anonymous(), &fields(changed), &|_| None)
+    };
     misfit(of(json!({ "kind": "" })), "kind", NOT_EMPTY);
     misfit(
         of(json!({ "place": "x".repeat(1021), "rank": 1 })),
@@ -378,7 +380,7 @@ fn guards_are_of_the_kinds_of_the_table_and_in_no_index() {
         type Query { thing(id: ID!, rank: Int!): Thing @find number(n: Int!): Number @find }"#,
     );
     let thing = &model.types["Thing"];
-    let owner = primary_key(&model, thing, &Caller::nobody(), &fields(json!({ "id": "a", "rank": 2 }))).unwrap();
+    let owner = primary_key(&model, thing, &Caller::anonymous(), &fields(json!({ "id": "a", "rank": 2 }))).unwrap();
     let of = |field: &str, value: Value| guard(&model, thing, field, &value, &owner).map(Option::unwrap);
     let whole = [("p", s("Unique#Thing.size#1.5")), ("s", n("0")), ("ownerownerp", s("thing-a")), ("owners", n("2"))];
     assert_eq!(of("size", json!(1.5)), Ok(expected(whole)));
@@ -396,7 +398,7 @@ fn guards_are_of_the_kinds_of_the_table_and_in_no_index() {
 }
 
 #[test]
-fn a_field_that_would_be_lost_is_told() {
+fn a_field_that_would_be_lost_is_reported() {
     let model = load(
         r#"extend schema @table(name: "things", partitionKey: "p", indexes: [{ name: "index", partitionKey: "a" }])
         type Thing @item(keys: { p: "{id}", a: "{kind}#{place}" }) { id: ID! kind: String place: String! }
@@ -404,12 +406,12 @@ fn a_field_that_would_be_lost_is_told() {
     );
     let thing = &model.types["Thing"];
     misfit(
-        item(&model, thing, &Caller::nobody(), &fields(json!({ "id": "a", "kind": "k" }))),
+        item(&model, thing, &Caller::anonymous(), &fields(json!({ "id": "a", "kind": "k" }))),
         "place",
         "It must not be null, because kind is stored in a key together with it.",
     );
     let both = fields(json!({ "id": "a", "kind": "k", "place": "x" }));
-    assert_eq!(values_of(&model, thing, &item(&model, thing, &Caller::nobody(), &both).unwrap()).known, both);
+    assert_eq!(values_of(&model, thing, &item(&model, thing, &Caller::anonymous(), &both).unwrap()).known, both);
 }
 
 #[test]
@@ -547,7 +549,8 @@ proptest! {
                 }
                 // The changes ask for exactly the missing values: with them, everything is known.
                 let first = index_changes(&model, ty, &user(), &changed, &|_| None).unwrap();
-                let known = |field: &str| first.unknown.iter().any(|unknown| unknown == field).then(|| before.get(field).cloned());
+                let is_unknown = |field: &str| first.unknown.iter().any(|unknown| unknown == field);
+                let known = |field: &str| is_unknown(field).then(|| before.get(field).cloned());
                 let index = index_changes(&model, ty, &user(), &changed, &known).unwrap();
                 let index = if index.unknown.is_empty() { index } else {
                     index_changes(&model, ty, &user(), &changed, &|field| Some(before.get(field).cloned())).unwrap()

@@ -105,7 +105,7 @@ mod tests {
             "list" => Some(json!([1])),
             _ => None,
         };
-        value(&default(parts), kind, NOW, &Caller::nobody(), &other)
+        value(&default(parts), kind, NOW, &Caller::anonymous(), &other)
     }
 
     #[test]
@@ -173,7 +173,7 @@ mod tests {
         }
         let hashed = |hash, text: &str| {
             let default = DefaultValue { hash: Some(hash), ..default(&[literal(text)]) };
-            value(&default, &ValueType::String, NOW, &Caller::nobody(), &|_| None).unwrap()
+            value(&default, &ValueType::String, NOW, &Caller::anonymous(), &|_| None).unwrap()
         };
         // RFC 1321, A.5, and FIPS 180-4's example.
         assert_eq!(hashed(HashFunction::Md5, "abc"), json!("900150983cd24fb0d6963f7d28e17f72"));

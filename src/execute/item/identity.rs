@@ -25,13 +25,13 @@ pub fn is_of(ty: &ObjectType, item: &Item) -> bool {
     have_constants(constants(ty), item) && keys(ty).is_none_or(of_key)
 }
 
-/// Whether whatever is under a key of values is of the type, since the key alone tells it.
+/// Whether whatever is under a key of values is of the type, since the key alone determines it.
 pub fn is_certain(ty: &ObjectType, key: &Key) -> bool {
     constants(ty).is_empty() && is_key_of(ty, key)
 }
 
-/// Whether a key of values is one of the type. It is not if constraints tell the type's keys from others, and the
-/// values break them.
+/// Whether a key of values is one of the type. It is not if constraints distinguish the type's keys from others, and
+/// the values break them.
 pub fn is_key_of(ty: &ObjectType, key: &Key) -> bool {
     let limited = keys(ty).and_then(|keys| keys.limited.as_ref());
     limited.is_none_or(|limited| has_key(limited, &item_of(key)))

@@ -74,8 +74,8 @@ pub fn stored_object(model: &Model, type_name: &str, values: &Map<String, Value>
 }
 
 /// The API value of a field's attribute, from which the attribute can be made again; `None` for null. A set or bytes
-/// within a `JSON` value are unreadable here, although an answer shows them: JSON has no form that tells them from a
-/// list and a text.
+/// within a `JSON` value are unreadable here, although an answer shows them: JSON has no form that distinguishes them
+/// from a list and a text.
 pub fn read(model: &Model, ty: &Type, kind: &ValueType, attribute: &Attribute) -> Result<Option<Value>, UnreadValue> {
     decode::typed_value(ty, kind, attribute, &|kind, attribute| match (kind, attribute) {
         (ValueType::Embedded(name), Attribute::M(map)) => read_object(model, name, map).map(Value::Object),

@@ -1,5 +1,5 @@
-//! Ranges of keys, and what else tells one query from another, in; bytes out that differ wherever they differ. Must not
-//! know what the bytes are for.
+//! Ranges of keys, and what else distinguishes one query from another, in; bytes out that differ wherever they differ.
+//! Must not know what the bytes are for.
 //!
 //! A length, or a tag of one byte, precedes each part. **The encoding of ranges is a storage format**: cursors depend
 //! on it.
@@ -23,7 +23,7 @@ impl Default for Encoding {
 }
 
 impl Encoding {
-    /// A byte that tells what follows.
+    /// A byte that says what follows.
     pub fn tag(&mut self, tag: u8) {
         self.0.push(tag);
     }

@@ -2,8 +2,8 @@
 //! cursors or calls.
 //!
 //! The merged order is total: by the compared part of the sort key, then by the position of the range, then by the
-//! order within the range. So one item tells where a list resumes. Its own range resumes after its key. Any other range
-//! resumes after the sort keys that compare equal to the item's, or at them, depending on its position.
+//! order within the range. So one item determines where a list resumes. Its own range resumes after its key. Any other
+//! range resumes after the sort keys that compare equal to the item's, or at them, depending on its position.
 
 use super::bounds::{KeyBound, between, bounds};
 use super::range::KeyRange;
@@ -181,7 +181,8 @@ mod tests {
                     Ordering::Less => !ascending,
                 };
                 let is = rest.as_ref().is_some_and(|rest| holds(rest, key));
-                prop_assert_eq!(is, after && holds(&range, key), "{:?} of {:?} behind {:?}: {:?}", key, range, at, rest);
+                let expected = after && holds(&range, key);
+                prop_assert_eq!(is, expected, "{:?} of {:?} behind {:?}: {:?}", key, range, at, rest);
             }
             if let Some(KeyRange { sort: Some((_, SortCondition::Between(low, high))), .. }) = &rest {
                 prop_assert!(compare(low, high).is_le(), "DynamoDB refuses it");
@@ -200,7 +201,8 @@ mod tests {
             prop_assume!(whole.len() <= SORT_KEY_BYTES);
             let after = if key == at { !last_first } else { (key > at) == ascending };
             prop_assert_eq!(rest.as_ref().is_some_and(|rest| holds(rest, &KeyValue::S(whole))), after, "{:?}", rest);
-            if let Some((_, SortCondition::Between(KeyValue::S(low), KeyValue::S(high)))) = rest.and_then(|rest| rest.sort) {
+            let sort = rest.and_then(|rest| rest.sort);
+            if let Some((_, SortCondition::Between(KeyValue::S(low), KeyValue::S(high)))) = sort {
                 prop_assert!(low.len() <= SORT_KEY_BYTES && high.len() <= SORT_KEY_BYTES, "DynamoDB refuses it");
             }
         }

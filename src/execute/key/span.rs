@@ -69,7 +69,10 @@ impl KeySpan {
 
     /// Whether the span is a single key with this prefix.
     fn is_key_like(&self, start: &str) -> bool {
-        matches!((&self.low, &self.high), (Some((KeyValue::S(low), true)), Some((KeyValue::S(high), true))) if low == high && low.starts_with(start))
+        match (&self.low, &self.high) {
+            (Some((KeyValue::S(low), true)), Some((KeyValue::S(high), true))) => low == high && low.starts_with(start),
+            _ => false,
+        }
     }
 
     /// How many items that the schema knows may lie between this span and another above it; `None` if there may be

@@ -44,8 +44,8 @@ mod tests {
         assert!(bound.admit("User.posts", 1, 31).is_err());
         assert!(bound.admit("User.posts", 2, 15).is_ok());
         assert!(bound.admit("User.posts", 1, 0).is_ok());
-        let told = bound.admit("Post.comments", 2, 7).err().map(|why| why.message.clone()).unwrap_or_default();
-        assert!(told.contains("2 pages of Post.comments with 7 objects"), "{told}");
+        let message = bound.admit("Post.comments", 2, 7).err().map(|why| why.message.clone()).unwrap_or_default();
+        assert!(message.contains("2 pages of Post.comments with 7 objects"), "{message}");
         assert!(bound.admit("User.posts", usize::MAX, u32::MAX).is_err());
     }
 }

@@ -27,10 +27,10 @@ use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The fields of types whose other spellings the log has told of.
-static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-/// The most fields that the log tells of, also when schemas are reloaded.
-const MAX_TOLD: usize = 1_000;
+/// The fields of types whose other spellings the log has reported.
+static REPORTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+/// The most fields that the log reports, also when schemas are reloaded.
+const MAX_REPORTED: usize = 1_000;
 
 /// An item that the caller may see.
 #[derive(Debug, Clone)]
@@ -82,7 +82,7 @@ impl ItemGate {
         self.rules.as_ref().is_none_or(|rules| rules.show(&self.positions(item), item))
     }
 
-    /// The types that an item may have. If an index lacks what tells them apart, the Get that follows decides.
+    /// The types that an item may have. If an index lacks what distinguishes them, the Get that follows decides.
     fn positions(&self, item: &Item) -> Vec<usize> {
         match (self.types.types.as_slice(), self.types.type_of(item)) {
             ([_], _) => vec![0],
@@ -193,8 +193,8 @@ fn tell_left_out(types: &TypeDiscriminator, item: &Item) {
     for marks in types.types.iter().filter(is_spelt) {
         let Some(Misspelling { field, found, own }) = misspelt(&marks.key, item) else { continue };
         let place = format!("{}.{field}", marks.item);
-        let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.len() < MAX_TOLD && told.insert(place.clone()) {
+        let mut reported = REPORTED.lock().unwrap_or_else(PoisonError::into_inner);
+        if reported.len() < MAX_REPORTED && reported.insert(place.clone()) {
             let written = own.unwrap_or_default();
             tracing::warn!(
                 field = place,

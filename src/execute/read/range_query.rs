@@ -64,7 +64,7 @@ pub struct RangeQuery {
     pub start: Option<Position>,
     /// Whether items of other types may lie within the ranges.
     pub others: bool,
-    /// Tells the items that the caller may see from others.
+    /// Distinguishes the items that the caller may see from others.
     pub gate: ItemGate,
 }
 
@@ -234,7 +234,7 @@ impl RangeQuery {
     }
 
     /// The only range, and the part of it that remains to be read. `None` if there are several ranges, or if a position
-    /// in an index does not tell the part.
+    /// in an index does not show the part.
     pub fn span(&self) -> Option<(&KeyRange, KeySpan)> {
         let [Some(range)] = self.ranges.as_slice() else { return None };
         let mut span = KeySpan::new(range.sort.as_ref().map(|(_, condition)| condition));

@@ -94,7 +94,7 @@ impl<'a> WaveResults<'a> {
         self.round(Round { gets, queries, shared: &[], foreseen: Vec::new() }, context).await;
     }
 
-    /// The reads of what rules look up for the items of a wave, as far as the keys tell it.
+    /// The reads of what rules look up for the items of a wave, as far as the keys determine it.
     fn foreseen(&self, context: &ExecutionContext<'_>, reads: &[ReadRequests<'_>]) -> Vec<Arc<Get>> {
         let of_row = |gate: &ItemGate, row: &RowRequest| match row {
             RowRequest::Gets(positions) => {

@@ -15,7 +15,7 @@ pub fn extensions(
     calls: &[CallRecord],
     refused: bool,
 ) -> Value {
-    // The keys and the sizes of what was read tell of the items that rules hide, and answer what a rule has refused.
+    // The keys and the sizes of what was read reveal the items that rules hide, and answer what a rule has refused.
     let hides = refused || model.types.values().any(|ty| ty.auth.hide());
     let calls = if hides { &calls[..0] } else { calls };
     let units = |write: bool| {

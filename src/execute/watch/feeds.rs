@@ -20,7 +20,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-/// The tables that are followed, and the groups that hear of their changes.
+/// The tables that are followed, and the groups that receive their changes.
 pub struct Feeds {
     state: Mutex<FeedsState>,
     /// The streams that copies share. If there are none, this copy reads all.
@@ -34,7 +34,7 @@ pub struct Feeds {
 pub struct FeedsState {
     /// Each table that is followed, by its name.
     pub feeds: HashMap<Arc<str>, Feed>,
-    /// The groups that hear of changes.
+    /// The groups that receive changes.
     pub registry: Registry,
     /// What the gateway keeps of reads. The changes of other copies drop what they touch.
     pub cache: Option<Arc<TableCache>>,
@@ -81,7 +81,7 @@ impl Feeds {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Follows a table, unless it is followed already. False if the store does not tell of changes.
+    /// Follows a table, unless it is followed already. False if the store does not report changes.
     pub fn begin(self: &Arc<Self>, state: &mut FeedsState, gateway: &Gateway, table: &Table) -> bool {
         let name: Arc<str> = table.name.as_str().into();
         if state.feeds.contains_key(&name) {
@@ -181,7 +181,7 @@ impl ChangeSink for FeedSink {
 }
 
 impl FeedSink {
-    /// Ends the subscriptions of the table after a loss: each goes on after the id that it is told.
+    /// Ends the subscriptions of the table after a loss: each goes on after the id that its error has.
     fn end_all(&self, is_followed: bool) {
         let Some(feeds) = self.feeds.upgrade() else { return };
         let mut state = feeds.state();

@@ -146,9 +146,9 @@ impl Hub {
         state.registry.groups().for_each(|group| group.end(&SubscriptionEnd::Closing));
     }
 
-    /// Goes on with the tables of another gateway. If anything is cached, it follows those that tell both images. A
-    /// table that is only watched is followed from its first subscriber on. Gives the groups that are still on the
-    /// gateway before.
+    /// Goes on with the tables of another gateway. If anything is cached, it follows those whose streams have both
+    /// images. A table that is only watched is followed from its first subscriber on. Gives the groups that are still
+    /// on the gateway before.
     fn follow(&self, gateway: &Gateway) -> Vec<Arc<Group>> {
         let (model, watched) = (gateway.model(), gateway.model().watched_tables());
         let tells = |table: &Table| gateway.cache().is_some() && table.stream == Some(StreamView::NewAndOldImages);

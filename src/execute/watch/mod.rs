@@ -4,7 +4,7 @@
 //! ```text
 //! stream ─▶ feeds ─▶ registry ─▶ group ─▶ delivery ─▶ subscriber ─▶ responses
 //!                       │          │         └ one run of the plan for all subscribers of the group
-//!                       │          └ subscribers of one operation with the same variables and caller, in the order of the changes
+//!                       │          └ subscribers of one operation, variables and caller, in the order of the changes
 //!                       └ finds the groups that a change concerns by the values of its bound fields
 //! ```
 //!

@@ -101,7 +101,7 @@ fn needs_item(model: &Model, action: &Action, ty: &ObjectType, changed: &BTreeSe
     let Some((_, keys)) = model.item(&ty.name) else { return false };
     let table = &model.tables[keys.table];
     let of_key = keys.primary_fields(table);
-    // An argument that is not given leaves a field as it is, so that the other fields of an index key tell nothing.
+    // An argument that is not given leaves a field as it is, so that the other fields of an index key say nothing.
     let by_index = |index: usize| {
         let fields = fields_of(keys, table, index);
         let others = fields.iter().filter(|field| !of_key.contains(field));

@@ -2,7 +2,7 @@
 //! waves, capacity units and objects of the response, by field and in all. Must not know what tables hold.
 //!
 //! Page sizes are those that the arguments ask for, or else the field's own; a plain list has its `max`. Nothing that a
-//! document declares raises a bound of the schema. What neither tells is assumed:
+//! document declares raises a bound of the schema. What neither says is assumed:
 //!
 //! | unknown | assumed |
 //! |---|---|

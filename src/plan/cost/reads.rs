@@ -101,7 +101,7 @@ impl WaveCalls<'_> {
                 ranges.div_ceil(KEYS_PER_BATCH).saturating_add(rounds - 1)
             }
             ReadAction::Query(_) => {
-                // What the partition tells is looked up beside the Query, the rest for each page.
+                // What the partition determines is looked up beside the Query, the rest for each page.
                 self.join(read.wave, Batch::Plain, ranges.saturating_mul(lookups));
                 let of_pages =
                     if lookups > 0 { ranges.saturating_mul(size.pages + asked.div_ceil(KEYS_PER_BATCH)) } else { 0 };

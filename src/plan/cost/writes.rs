@@ -209,7 +209,7 @@ fn is_many(action: &Action) -> bool {
     matches!(action.target, WriteTarget::Read { many: true, .. })
 }
 
-/// Whether an item may be read before it is written. `alone`: its write is one call, whose answer tells what it
+/// Whether an item may be read before it is written. `alone`: its write is one call, whose answer says what it
 /// deletes.
 fn reads_first(action: &Action, cost: &ActionCost, alone: bool) -> bool {
     let by_key = matches!(action.target, WriteTarget::Key(_));
@@ -222,8 +222,8 @@ fn reads_first(action: &Action, cost: &ActionCost, alone: bool) -> bool {
     }
 }
 
-/// Whether its condition may be read, because a later action cannot be drafted: the caller then hears of the first that
-/// does not hold.
+/// Whether its condition may be read, because a later action cannot be drafted: the caller then learns of the first
+/// that does not hold.
 fn reads_if_unmet(write: &Write, action: &Action) -> bool {
     action.condition.is_some() && (write.actions.len() > 1 || is_many(action))
 }

@@ -116,24 +116,24 @@ mod tests {
     fn an_alias_is_counted_where_it_is_written() {
         let api = Schema::parse_and_validate("type Query { a: Query b: Query c: Int }", "api").unwrap();
         let budgets = OperationBudgets { aliases: 3, ..OperationBudgets::default() };
-        let told = |text: &str| {
+        let checked = |text: &str| {
             let document = ExecutableDocument::parse_and_validate(&api, text, "operation").unwrap();
             check(&document, document.operations.get(None).unwrap(), &budgets).err().map(|error| error.message)
         };
         let refused = Some("The operation is too large: more than 3 aliases (--max-aliases).".to_owned());
         let spread = "{ a { ...F b { ...F ...G } } b { ...F } ...G } fragment F on Query { x: c y: c } fragment G on Query { a { ...F } }";
-        assert_eq!(told(spread), None);
-        assert_eq!(told(&spread.replace("{ a { ...F b", "{ x: c a { ...F b")), None);
-        assert_eq!(told(&spread.replace("{ a { ...F b", "{ x: c z: c a { ...F b")), refused);
-        assert_eq!(told("{ a { x: c y: c } b { x: c y: c } }"), refused);
+        assert_eq!(checked(spread), None);
+        assert_eq!(checked(&spread.replace("{ a { ...F b", "{ x: c a { ...F b")), None);
+        assert_eq!(checked(&spread.replace("{ a { ...F b", "{ x: c z: c a { ...F b")), refused);
+        assert_eq!(checked("{ a { x: c y: c } b { x: c y: c } }"), refused);
         // Each alias within introspection is a part of the schema once more, and no other limit bounds that.
         let types =
             "{ __schema { queryType { ...T } mutationType { ...T } } } fragment T on __Type { x: name y: name }";
-        assert_eq!(told(types), refused);
+        assert_eq!(checked(types), refused);
         // Clients add `__typename` under names of their own. It repeats nothing, and counts as a field.
         let names = (0..9).map(|n| format!("n{n}: __typename ")).collect::<String>();
         assert_eq!(
-            told(
+            checked(
                 &format!("{{ a {{ {names} x: c }} y: c z: c {names} __schema {{ {names} }} }}").replace("{ n0", "{ m0")
             ),
             None
@@ -144,16 +144,19 @@ mod tests {
     fn a_refusal_names_its_setting() {
         let api = Schema::parse_and_validate("type Query { a: Query c: Int }", "api").unwrap();
         let budgets = OperationBudgets { depth: 3, fields: 4, ..OperationBudgets::default() };
-        let told = |text: &str| {
+        let checked = |text: &str| {
             let document = ExecutableDocument::parse_and_validate(&api, text, "operation").unwrap();
             check(&document, document.operations.get(None).unwrap(), &budgets).unwrap_err().message
         };
         assert_eq!(
-            told("{ a { a { a { c } } } }"),
+            checked("{ a { a { a { c } } } }"),
             "The operation is too large: more than 3 levels deep (--max-depth)."
         );
-        assert_eq!(told("{ a { c } b: a { c } c }"), "The operation is too large: more than 4 fields (--max-fields).");
+        assert_eq!(
+            checked("{ a { c } b: a { c } c }"),
+            "The operation is too large: more than 4 fields (--max-fields)."
+        );
         let empty = "{ ...F ...F ...F ...F ...F } fragment F on Query { ...G } fragment G on Query { ...H } fragment H on Query { c }";
-        assert_eq!(told(empty), "The operation is too large: more than 4 fragments (--max-fields).");
+        assert_eq!(checked(empty), "The operation is too large: more than 4 fragments (--max-fields).");
     }
 }

@@ -114,9 +114,9 @@ fn compiler_errors(list: &DiagnosticList, kind: PlanErrorKind, budgets: &Operati
         }
         let message = if kind == PlanErrorKind::Syntax { in_plain_words(&said) } else { said };
         let mistake = PlanError { kind, message: sentence(&message), locations: place.into_iter().collect() };
-        let told =
+        let is_reported =
             mistakes.iter().any(|before| before.message == mistake.message && before.locations == mistake.locations);
-        if !told && mistakes.len() < MAX_MISTAKES {
+        if !is_reported && mistakes.len() < MAX_MISTAKES {
             mistakes.push(mistake);
         }
     }
@@ -164,7 +164,7 @@ mod tests {
         let text =
             "type Query { a: Int } type Note { x: Int y: Int } type Subscription { notes(id: Int): Note others: Note }";
         let api = Schema::parse_and_validate(text, "api").unwrap();
-        let told = |text: &str| {
+        let checked = |text: &str| {
             Document::parse(&api, text, &OperationBudgets::default())
                 .map(drop)
                 .map_err(|mistakes| mistakes[0].message.clone())
@@ -175,7 +175,7 @@ mod tests {
             "subscription { notes { x } ...F ... { notes { y } } ...F } fragment F on Subscription { notes { x y } ... on Subscription { notes { x } } }",
             "subscription A { notes { x } notes { y } } subscription B { b: others { x } b: others { x } } query C { a }",
         ] {
-            assert_eq!(told(one), Ok(()), "{one}");
+            assert_eq!(checked(one), Ok(()), "{one}");
         }
         for several in [
             "subscription { a: notes { x } b: notes { x } }",
@@ -188,12 +188,12 @@ mod tests {
             "subscription { __typename }",
             "subscription A { notes { x } notes { y } } subscription B { a: notes { x } b: notes { x } }",
         ] {
-            assert!(told(several).is_err(), "{several}");
+            assert!(checked(several).is_err(), "{several}");
         }
     }
 
     #[test]
-    fn an_operation_that_is_not_told_is_asked_for_by_the_names_there_are() {
+    fn an_operation_that_is_not_named_is_asked_for_by_the_names_there_are() {
         let api = Schema::parse_and_validate("type Query { a: Int }", "api").unwrap();
         let said = |text: &str, name| {
             Document::parse(&api, text, &OperationBudgets::default()).unwrap().operation(name).unwrap_err().message

@@ -140,8 +140,9 @@ fn occupants(model: &Model, read: &DraftRead<'_>) -> Vec<Occupant> {
         for template in of(&sort_key.name) {
             // If the partition key has all fields of the sort key, there is one such item in a table. Keys of an index
             // need not be unique.
-            let told = |partition: &&Template| template.fields().iter().all(|field| partition.fields().contains(field));
-            let is_single = read.index.is_none() && partitions.iter().all(told);
+            let is_bound =
+                |partition: &&Template| template.fields().iter().all(|field| partition.fields().contains(field));
+            let is_single = read.index.is_none() && partitions.iter().all(is_bound);
             let start = if sort_key.kind == KeyType::S { literal(template).unwrap_or_default() } else { "" };
             let is_all = sort_key.kind == KeyType::S && matches!(template.parts.as_slice(), [Part::Literal(_)]);
             occupants.push(Occupant { start: start.to_owned(), is_all, is_single });

@@ -29,7 +29,7 @@ pub struct DraftRead<'m> {
     pub coordinate: String,
     /// The item types that it reads.
     pub item: String,
-    /// How to tell items of these types from others.
+    /// How to distinguish items of these types from others.
     pub discriminator: Arc<TypeDiscriminator>,
     /// The table, by position in the model.
     pub table: usize,
@@ -41,7 +41,7 @@ pub struct DraftRead<'m> {
     pub yields: Option<ItemRows>,
     /// What is read.
     pub action: ReadAction,
-    /// The read that tells whether the parent object exists.
+    /// The read that shows whether the parent object exists.
     pub parent: Option<ReadId>,
     /// Whether its find reads strongly.
     pub consistent: bool,

@@ -23,7 +23,7 @@ use waves::ReadTime;
 /// response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Passes {
-    /// A read is made as soon as its key is known. Otherwise it waits for the read that tells whether its parent
+    /// A read is made as soon as its key is known. Otherwise it waits for the read that shows whether its parent
     /// exists.
     pub early_waves: bool,
     /// Reads of one partition share a Query.

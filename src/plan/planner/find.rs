@@ -90,7 +90,7 @@ impl<'a> Builder<'a> {
 
     /// Whether missing elements of a list are null (`[User]`) or left out.
     fn keeps_place(&self, field: &Field, pages: Option<ReadId>, presence: &Presence) -> bool {
-        // If the index cannot tell types apart, its items may turn out to be of another type. These never were in the
+        // If the index cannot distinguish types, its items may turn out to be of another type. These never were in the
         // list.
         let discriminated_later = matches!((presence, pages), (Presence::Read(tells), Some(page))
             if matches!(self.reads[*tells].action, ReadAction::FetchMissing(of) if of == page));

@@ -1,6 +1,6 @@
 //! One relation of a find in, its reads out: a Get, a Query, a Query followed by a Get, or none.
 //!
-//! What a key already tells is not read (*elision*). What an index does not hold is read by a Get that follows the
+//! What a key already holds is not read (*elision*). What an index does not hold is read by a Get that follows the
 //! Query.
 
 use super::builder::{Builder, internal};
@@ -227,8 +227,8 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Whether an index holds enough to tell the type's items from others: their primary keys differ, or it projects
-    /// the constants.
+    /// Whether an index holds enough to distinguish the type's items from others: their primary keys differ, or it
+    /// projects the constants.
     pub fn can_discriminate(&self, ty: &ObjectType, index: Option<usize>) -> bool {
         let Some(keys) = attributes::keys(ty) else { return true };
         let table = &self.model.tables[keys.table];

@@ -1,13 +1,14 @@
-//! What tells the items of a type from others: their key templates and constants.
+//! What distinguishes the items of a type from others: their key templates and constants.
 
 use crate::schema::model::auth::AuthRule;
 use crate::schema::model::keys::{NarrowerType, PrimaryKey};
 use std::sync::Arc;
 
-/// How to tell items of these types from all others.
+/// How to distinguish items of these types from all others.
 #[derive(Debug, Clone)]
 pub struct TypeDiscriminator {
-    /// Whether the read that uses it asks for all constants that tell the types from others. An index may lack them.
+    /// Whether the read that uses it asks for all constants that distinguish the types from others. An index may lack
+    /// them.
     pub sees_constants: bool,
     /// The types, at least one.
     pub types: Vec<TypeMarks>,

@@ -26,7 +26,7 @@
 //! | `filter` | the filter of a read |
 //! | `guard` | what a caller must meet to see a field |
 //! | `value` | where the values of keys come from |
-//! | `discriminator` | how the items of a type are told from others |
+//! | `discriminator` | how the items of a type are distinguished from others |
 //! | `cache_policy` | how long the response may be kept |
 //! | `response` | objects, lists and connections of the response |
 

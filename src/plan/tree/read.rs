@@ -20,7 +20,7 @@ pub struct Read {
     pub coordinate: String,
     /// The item types that it reads: `Favorite`, or `Favorite | Tagging`.
     pub item: String,
-    /// How to tell items of these types from others.
+    /// How to distinguish items of these types from others.
     pub discriminator: Arc<TypeDiscriminator>,
     /// The table, by position in the model.
     pub table: usize,
@@ -32,7 +32,7 @@ pub struct Read {
     pub yields: Option<ItemRows>,
     /// What is read.
     pub action: ReadAction,
-    /// The read that tells whether the parent object exists, if there is one.
+    /// The read that shows whether the parent object exists, if there is one.
     pub parent: Option<ReadId>,
     /// The reads that it waits for, in order: those that give it a value, a row or a parent.
     pub after: Vec<ReadId>,
@@ -74,7 +74,7 @@ pub struct ItemRows {
     pub space: SpaceId,
     /// The coordinate of the field whose list or page it is. The page's cursors belong to that field.
     pub list_of: String,
-    /// For a page through relations: the reads from the page's items to its elements. The last one tells whether an
+    /// For a page through relations: the reads from the page's items to its elements. The last one shows whether an
     /// element exists.
     pub elements: Vec<ReadId>,
 }

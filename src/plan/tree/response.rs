@@ -96,7 +96,7 @@ pub enum ValueLocation {
     In(Holder, Arc<FieldReader>),
     /// In the embedded object that is being written to the response.
     Here(Arc<FieldReader>),
-    /// In no item: another value of the request tells it.
+    /// In no item: another value of the request determines it.
     Known(ValueSource, ValueType),
 }
 
@@ -113,7 +113,7 @@ pub struct ObjectSource {
     pub keeps_place: bool,
 }
 
-/// What tells whether an object is there.
+/// What shows whether an object is there.
 #[derive(Debug, Clone)]
 pub enum Presence {
     /// The item of a read.

@@ -37,7 +37,7 @@ pub struct PlanStep {
 /// How a write of one item is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SingleWrites {
-    /// As a PutItem, an UpdateItem or a DeleteItem. If its answer is lost, nothing tells whether it was made.
+    /// As a PutItem, an UpdateItem or a DeleteItem. If its answer is lost, nothing shows whether it was made.
     #[default]
     Call,
     /// As a TransactWriteItems with a token, which DynamoDB makes once however often it is sent. It costs twice the
@@ -101,7 +101,7 @@ pub struct PlannedWatch {
     pub item: String,
     /// The table, by position in the model.
     pub table: usize,
-    /// How to tell the type's items from others.
+    /// How to distinguish the type's items from others.
     pub discriminator: Arc<TypeDiscriminator>,
     /// The field's arguments, in the step's plan.
     pub arguments: ArgumentsId,

@@ -5,7 +5,7 @@ use super::names::RuleNames;
 use super::place::RulePlace;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
-use crate::schema::diagnostics::span;
+use crate::schema::diagnostics::span::{self, At};
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::Condition;
 use crate::schema::finds::target::FindTarget;
@@ -13,9 +13,10 @@ use crate::schema::finds::wanted::{Bindings, FindContext};
 use crate::schema::finds::{self, prepare, where_clause};
 use crate::schema::model::auth::RuleLookup;
 use crate::schema::model::find::{Access, AccessPath, Find, Returns, Via};
+use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::source::Source;
 use crate::schema::syntax::directives::{FindDirective, name, named, place, text};
-use crate::schema::types::draft::Kind;
+use crate::schema::types::draft::{Kind, SchemaDraft, StoredFields};
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition, Type};
 use apollo_compiler::name as graphql_name;
@@ -29,18 +30,8 @@ pub fn read_lookup(
 ) -> Option<RuleLookup> {
     let draft = rule.draft;
     let item = name(directive, "exists")?;
-    let Some((keys, record)) = draft.item(&item.value) else {
-        let items = draft.kinds.iter().filter(|(_, kind)| **kind == Kind::Item).map(|(name, _)| name.as_str());
-        if draft.kind(&item.value) != Some(&Kind::Item) {
-            findings.error(
-                rules::KF0614,
-                &item.span,
-                format!("`{}` is not an item type", item.value),
-                suggest(&item.value, items),
-            );
-        }
-        return None;
-    };
+    let item_type = read_item(draft, &item, findings)?;
+    let (keys, record) = item_type;
     let table = draft.tables.get(keys.table)?;
     // The rule of a type has no arguments.
     let (own, ty) = (graphql_name!("rule"), Type::Named(graphql_name!("Boolean")));
@@ -63,23 +54,7 @@ pub fn read_lookup(
     let bindings = where_clause::read_where(&wanted, findings)?;
     let condition = match text(directive, "if") {
         None => None,
-        Some(written) => {
-            match Condition::parse(&written.value, &RuleNames { draft, field: rule.field, item: Some((keys, record)) })
-            {
-                Ok(condition) => Some(condition),
-                Err(mistakes) => {
-                    for mistake in mistakes {
-                        findings.error(
-                            rules::KF0608,
-                            &span::within(draft.text, &written.span, &mistake.span),
-                            mistake.message,
-                            mistake.help,
-                        );
-                    }
-                    return None;
-                }
-            }
-        }
+        Some(written) => Some(read_condition(rule, &written, item_type, findings)?),
     };
     let path = path(rule, (&wanted, &bindings), writes || hides || condition.is_some(), directive, findings)?;
     if let Some(field) = path.parent_fields().into_iter().find(|field| writes && !rule.is_in_key(field)) {
@@ -96,6 +71,41 @@ pub fn read_lookup(
     Some(RuleLookup { find, condition })
 }
 
+/// The keys and the fields of the item type; a finding if there is no such type.
+fn read_item<'a>(
+    draft: &'a SchemaDraft,
+    item: &At<String>,
+    findings: &mut Findings,
+) -> Option<(&'a ItemKeys, &'a StoredFields)> {
+    let found = draft.item(&item.value);
+    // Mistakes of an item type itself are reported where its keys are read.
+    if found.is_none() && draft.kind(&item.value) != Some(&Kind::Item) {
+        let items = draft.kinds.iter().filter(|(_, kind)| **kind == Kind::Item).map(|(name, _)| name.as_str());
+        let message = format!("`{}` is not an item type", item.value);
+        findings.error(rules::KF0614, &item.span, message, suggest(&item.value, items));
+    }
+    found
+}
+
+/// What must hold of the item, from `if:`.
+fn read_condition(
+    rule: &RulePlace,
+    written: &At<String>,
+    item: (&ItemKeys, &StoredFields),
+    findings: &mut Findings,
+) -> Option<Condition> {
+    let names = RuleNames { draft: rule.draft, field: rule.field, item: Some(item) };
+    let mistakes = match Condition::parse(&written.value, &names) {
+        Ok(condition) => return Some(condition),
+        Err(mistakes) => mistakes,
+    };
+    for mistake in mistakes {
+        let place = span::within(rule.draft.text, &written.span, &mistake.span);
+        findings.error(rules::KF0608, &place, mistake.message, mistake.help);
+    }
+    None
+}
+
 /// How the item is found: by its whole key, or by a prefix of it if that is enough.
 fn path(
     rule: &RulePlace,
@@ -104,7 +114,8 @@ fn path(
     directive: &Node<Directive>,
     findings: &mut Findings,
 ) -> Option<AccessPath> {
-    let is_list = |source: &Source| matches!(source, Source::Argument(name) if wanted.argument(name).is_some_and(|argument| argument.ty.is_list()));
+    let names_list = |name: &str| wanted.argument(name).is_some_and(|argument| argument.ty.is_list());
+    let is_list = |source: &Source| matches!(source, Source::Argument(name) if names_list(name));
     let several = bindings.equal.values().flat_map(|bound| bound.source.leaves()).any(is_list);
     let paths = |whole: bool| {
         let serves = |path: &AccessPath| !whole || matches!(path.access, Access::Get { .. });

@@ -15,7 +15,7 @@ pub struct RulePlace<'a> {
     pub record: Option<&'a StoredFields>,
     /// The field; `None` for a rule of a type.
     pub field: Option<&'a FieldDefinition>,
-    /// Whether it is both read and written, so that rules may tell the two apart.
+    /// Whether it is both read and written, so that rules may distinguish the two.
     pub splits: bool,
 }
 

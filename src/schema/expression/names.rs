@@ -1,4 +1,4 @@
-//! What the names of an expression mean, which the parser's caller tells, and the mistakes that parsing finds.
+//! What the names of an expression mean, which the parser's caller says, and the mistakes that parsing finds.
 
 use crate::schema::scalar::value_type::ValueType;
 

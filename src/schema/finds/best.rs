@@ -10,7 +10,7 @@
 //! 5. an index that holds the whole item before others;
 //! 6. the order of declaration.
 
-use super::candidates::{Ask, BareNames, Candidate, candidates, sifts, tells};
+use super::candidates::{Ask, BareNames, Candidate, candidates, distinguishes, sifts};
 use super::paging::{Order, is_paging};
 use super::wanted::{Bindings, FindContext};
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -34,7 +34,8 @@ pub struct PathInputs<'a> {
     pub filter: Option<&'a Condition>,
     /// Whether fallback bindings may be used: no combination is served without them.
     pub fallback: bool,
-    /// Whether the find may read an index that does not tell the type's items from others, whatever the field returns.
+    /// Whether the find may read an index that does not distinguish the type's items from others, whatever the field
+    /// returns.
     pub undiscriminated: bool,
 }
 
@@ -86,7 +87,9 @@ pub fn serving(given: &PathInputs, when: &[String], order: Option<&str>, bare: B
     let present = |name: &str| given.is_present(when, name);
     let ask = Ask { present: &present, order, filter: given.filter, bare, lax: false };
     let mut found = candidates(given.wanted, given.bindings, &ask);
-    found.retain(|candidate| given.undiscriminated || sifts(given.wanted) || tells(given.wanted, candidate.path.index));
+    found.retain(|candidate| {
+        given.undiscriminated || sifts(given.wanted) || distinguishes(given.wanted, candidate.path.index)
+    });
     found
 }
 

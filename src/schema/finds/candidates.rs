@@ -88,9 +88,9 @@ pub fn sifts(wanted: &FindContext) -> bool {
     matches!(wanted.target.returns, Returns::List | Returns::Connection)
 }
 
-/// Whether the table or index tells the type's items from others in it: their keys differ, or it holds the type's
-/// constants.
-pub fn tells(wanted: &FindContext, place: Option<usize>) -> bool {
+/// Whether the table or index distinguishes the type's items from others in it: their keys differ, or it holds the
+/// type's constants.
+pub fn distinguishes(wanted: &FindContext, place: Option<usize>) -> bool {
     let of = |keys: &ItemKeys, key: &str| keys.keys.get(key).cloned().unwrap_or_default();
     let overlaps = |others: &ItemKeys, key: &str| {
         let others = of(others, key);
@@ -107,6 +107,7 @@ pub fn tells(wanted: &FindContext, place: Option<usize>) -> bool {
         || !others.any(|(_, other)| keys.iter().all(|key| overlaps(other, &key.name)))
 }
 
+/// The candidates of the table, or of one of its indexes.
 fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<usize>) -> Vec<Candidate> {
     let (partition, sort) = wanted.table.keys_of(place);
     let Some(partitions) = wanted.keys.keys.get(&partition.name) else { return Vec::new() };
@@ -135,9 +136,11 @@ fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<
                 template.fields().into_iter().chain(hidden).chain(sort.fields.iter().copied()).collect();
             let single = matches!(wanted.target.returns, Returns::One | Returns::Exists);
             let whole = matches!(sort.access, SortAccess::Equal { .. }) || sorts.is_none();
-            let told =
-                whole && place.is_none() && is_told(wanted, used.iter().filter_map(|field| active.get(field).copied()));
-            let consumed = ask.lax || active.iter().all(|(field, bound)| used.contains(field) || may_stay(bound, told));
+            let determined = whole
+                && place.is_none()
+                && is_determined(wanted, used.iter().filter_map(|field| active.get(field).copied()));
+            let consumed =
+                ask.lax || active.iter().all(|(field, bound)| used.contains(field) || may_stay(bound, determined));
             let ranged = bindings.ranges.iter().filter(|(_, bounds)| bounds.all().any(|bound| is_there(bound, ask)));
             let ranges_consumed =
                 ask.lax || ranged.map(|(field, _)| field.as_str()).all(|field| sort.ranged == Some(field));
@@ -148,17 +151,7 @@ fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<
                 let own_fields = sort.fields.iter().filter(|field| wanted.record.contains_key(**field)).count();
                 let sort_fields = own_fields + usize::from(sort.ranged.is_some());
                 let access = access(wanted, ask, place, (position, sort.access));
-                let bound = || used.iter().filter_map(|field| Some(((*field).to_owned(), *active.get(field)?)));
-                let path = AccessPath {
-                    when: Vec::new(),
-                    order_by: None,
-                    index: place,
-                    access,
-                    bindings: bound().map(|(field, bound)| (field, bound.source.clone())).collect(),
-                    rules: bound().map(|(field, bound)| (field, bound.rule)).collect(),
-                    prefix_alternatives: Vec::new(),
-                    descending: wanted.directive.descending,
-                };
+                let path = build_path(wanted, place, access, (&used, &active));
                 let sparse = if place.is_none() {
                     Vec::new()
                 } else {
@@ -172,22 +165,43 @@ fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<
     found
 }
 
+/// The path of an access, with the bindings that it uses.
+fn build_path(
+    wanted: &FindContext,
+    index: Option<usize>,
+    access: Access,
+    (used, active): (&[&str], &IndexMap<&str, &Binding>),
+) -> AccessPath {
+    let bound = || used.iter().filter_map(|field| Some(((*field).to_owned(), *active.get(field)?)));
+    AccessPath {
+        when: Vec::new(),
+        order_by: None,
+        index,
+        access,
+        bindings: bound().map(|(field, bound)| (field, bound.source.clone())).collect(),
+        rules: bound().map(|(field, bound)| (field, bound.rule)).collect(),
+        prefix_alternatives: Vec::new(),
+        descending: wanted.directive.descending,
+    }
+}
+
 /// Whether a path may use a binding.
 fn may_bind(wanted: &FindContext, bound: &Binding, bare: BareNames) -> bool {
     !bound.fallback || bare == BareNames::All || bare == BareNames::KeyParts && wanted.is_key_part(bound)
 }
 
 /// Whether the parent alone determines which item is meant, if these bindings make up its whole primary key.
-pub fn is_told<'b>(wanted: &FindContext, mut key: impl Iterator<Item = &'b Binding>) -> bool {
+pub fn is_determined<'b>(wanted: &FindContext, mut key: impl Iterator<Item = &'b Binding>) -> bool {
     let single = matches!(wanted.target.returns, Returns::One | Returns::Exists | Returns::Count);
     single && wanted.parent_record.is_some() && key.all(|bound| bound.arguments.is_empty())
 }
 
-/// Whether a path may leave a binding out. `told` says whether the parent determines the item by its whole primary key.
-pub fn may_stay(bound: &Binding, told: bool) -> bool {
+/// Whether a path may leave a binding out. `determined` says whether the parent determines the item by its whole
+/// primary key.
+pub fn may_stay(bound: &Binding, determined: bool) -> bool {
     match bound.need {
         Need::Always => false,
-        Need::Named => told,
+        Need::Named => determined,
         Need::Free => true,
     }
 }

@@ -40,75 +40,90 @@ pub fn target_of(
     field: &FieldDefinition,
 ) -> Result<Option<FindTarget>, NoTarget> {
     let Some(directive) = field.directives.get("find").map(FindDirective::from_directive) else { return Ok(None) };
-    let inner = field.ty.inner_named_type().as_str();
-    let Some(definition) = draft.schema.types.get(inner) else { return Ok(None) };
-    let place = span::from_location(field.name.location());
-    let refuse = |rule, message: String, help: &str| NoTarget {
-        rule,
-        span: place.clone(),
-        message,
-        help: Some(help.to_owned()),
-    };
     let coordinate = format!("{type_name}.{}", field.name);
+    let find = FindField { draft, field, coordinate, named: directive.item.as_ref() };
+    let Some(returned) = find.read_type()? else { return Ok(None) };
+    let item = find.choose_item(returned.item)?;
+    Ok(Some(FindTarget { item, returns: returned.returns }))
+}
 
-    if field.ty.is_list() && field.ty.item_type().is_list() {
-        return Err(refuse(
-            rules::KF0402,
-            format!("`{coordinate}` is a list of lists, but a find cannot return one"),
-            "make it a list",
-        ));
+/// What the type of a field says of its find.
+struct ReturnType {
+    /// The items; none if the field returns no objects, or if `item:` chooses among those of its type.
+    item: Option<String>,
+    returns: Returns,
+}
+
+/// A field with a `@find`.
+struct FindField<'a> {
+    draft: &'a SchemaDraft<'a>,
+    field: &'a FieldDefinition,
+    coordinate: String,
+    /// `item:`
+    named: Option<&'a At<String>>,
+}
+
+impl FindField<'_> {
+    /// `Ok(None)` if the type has a mistake, which is reported elsewhere.
+    fn read_type(&self) -> Result<Option<ReturnType>, NoTarget> {
+        let Self { draft, field, coordinate, named } = self;
+        let inner = field.ty.inner_named_type().as_str();
+        let Some(definition) = draft.schema.types.get(inner) else { return Ok(None) };
+        if field.ty.is_list() && field.ty.item_type().is_list() {
+            let message = format!("`{coordinate}` is a list of lists, but a find cannot return one");
+            return Err(self.refuse(rules::KF0402, message, "make it a list"));
+        }
+        let many = if field.ty.is_list() { Returns::List } else { Returns::One };
+        let is_all = |own: &str| named.is_none_or(|named| named.value == own);
+        let (item, returns) = match (draft.kind(inner), definition) {
+            (Some(Kind::Misshapen), _) => return Ok(None),
+            (Some(Kind::Item), _) => (Some(inner.to_owned()), many),
+            (Some(Kind::Connection(_)), _) if many == Returns::List => {
+                let message = format!("`{coordinate}` is a list of connections");
+                return Err(self.refuse(rules::KF0402, message, "make it one connection"));
+            }
+            (Some(Kind::Connection(node)), _) => {
+                let is_own = draft.kind(node) == Some(&Kind::Item) || is_all(node);
+                (is_own.then(|| node.clone()), Returns::Connection)
+            }
+            (None, ExtendedType::Interface(_) | ExtendedType::Union(_)) => {
+                (is_all(inner).then(|| inner.to_owned()), many)
+            }
+            (None, ExtendedType::Scalar(_)) if inner == "Boolean" && many == Returns::One => (None, Returns::Exists),
+            (None, ExtendedType::Scalar(_)) if inner == "Int" && many == Returns::One => (None, Returns::Count),
+            _ => {
+                let message = format!("`{coordinate}` of type `{}` is not a type that a find can return", field.ty);
+                let help = "a find returns an item type, a list or connection of one, `Boolean` (does an item exist?) or `Int` (how many items exist?)";
+                return Err(self.refuse(rules::KF0402, message, help));
+            }
+        };
+        Ok(Some(ReturnType { item, returns }))
     }
-    let many = if field.ty.is_list() { Returns::List } else { Returns::One };
-    let named = directive.item.as_ref();
-    let of_all = |own: &str| named.is_none_or(|named| named.value == own);
-    let (own, returns) = match (draft.kind(inner), definition) {
-        (Some(Kind::Misshapen), _) => return Ok(None),
-        (Some(Kind::Item), _) => (Some(inner.to_owned()), many),
-        (Some(Kind::Connection(_)), _) if many == Returns::List => {
-            return Err(refuse(
-                rules::KF0402,
-                format!("`{coordinate}` is a list of connections"),
-                "make it one connection",
-            ));
-        }
-        (Some(Kind::Connection(node)), _) => {
-            ((draft.kind(node) == Some(&Kind::Item) || of_all(node)).then(|| node.clone()), Returns::Connection)
-        }
-        (None, ExtendedType::Interface(_) | ExtendedType::Union(_)) => (of_all(inner).then(|| inner.to_owned()), many),
-        (None, ExtendedType::Scalar(_)) if inner == "Boolean" && many == Returns::One => (None, Returns::Exists),
-        (None, ExtendedType::Scalar(_)) if inner == "Int" && many == Returns::One => (None, Returns::Count),
-        _ => {
-            let help = "a find returns an item type, a list or connection of one, `Boolean` (does an item exist?) or `Int` (how many items exist?)";
-            return Err(refuse(
-                rules::KF0402,
-                format!("`{coordinate}` of type `{}` is not a type that a find can return", field.ty),
-                help,
-            ));
-        }
-    };
-    let item = match (own, named) {
-        (Some(own), None) => own,
-        (Some(own), Some(named)) if own == named.value => own,
-        (Some(own), Some(named)) => {
-            let message = format!("`item:` names `{}`, but `{coordinate}` returns `{own}`", named.value);
-            return Err(NoTarget {
+
+    /// The field's own item type, or the one that `item:` names.
+    fn choose_item(&self, own: Option<String>) -> Result<String, NoTarget> {
+        let Self { draft, field, coordinate, named } = self;
+        match (own, named) {
+            (Some(own), None) => Ok(own),
+            (Some(own), Some(named)) if own == named.value => Ok(own),
+            (Some(own), Some(named)) => Err(NoTarget {
                 rule: rules::KF0403,
                 span: named.span.clone(),
-                message,
+                message: format!("`item:` names `{}`, but `{coordinate}` returns `{own}`", named.value),
                 help: Some("leave `item:` out".into()),
-            });
+            }),
+            (None, Some(named)) => concrete(draft, named, field.ty.inner_named_type().as_str()),
+            (None, None) => {
+                let message = format!("`{coordinate}` of type `{}` does not name an item type", field.ty);
+                Err(self.refuse(rules::KF0403, message, "name it: `@find(item: Membership)`"))
+            }
         }
-        (None, Some(named)) => concrete(draft, named, inner)?,
-        (None, None) => {
-            let help = "name it: `@find(item: Membership)`";
-            return Err(refuse(
-                rules::KF0403,
-                format!("`{coordinate}` of type `{}` does not name an item type", field.ty),
-                help,
-            ));
-        }
-    };
-    Ok(Some(FindTarget { item, returns }))
+    }
+
+    fn refuse(&self, rule: &'static Rule, message: String, help: &str) -> NoTarget {
+        let span = span::from_location(self.field.name.location());
+        NoTarget { rule, span, message, help: Some(help.to_owned()) }
+    }
 }
 
 /// The type that `item:` names. It is a member if the field's type is abstract, and an item type or an abstract type if

@@ -6,12 +6,12 @@ use super::wanted::PAGING;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
-use crate::schema::diagnostics::span::{At, Span};
+use crate::schema::diagnostics::span::At;
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::model::find::Returns;
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::types::draft::{SchemaDraft, is_find};
-use apollo_compiler::ast::FieldDefinition;
+use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, Type};
 use std::collections::HashSet;
 
 /// A find that follows relations.
@@ -148,61 +148,65 @@ fn check_target(route: &Route, written: &At<String>, hops: &[Hop], findings: &mu
 /// reaches several items.
 fn check_arguments(route: &Route, hops: &[Hop], findings: &mut Findings) -> bool {
     let mut sound = true;
-    let mut refuse = |place: &Span, message: String, help: Option<String>| {
-        findings.error(rules::KF0422, place, message, help);
-        sound = false;
-    };
-    let pages = |name: &str| PAGING[..4].contains(&name);
     for argument in &route.field.arguments {
-        let name = argument.name.as_str();
-        let place = span::from_location(argument.name.location());
-        if pages(name) && route.target.returns == Returns::Connection {
-            let typed = if name == "first" || name == "last" { ["Int", "Int"] } else { ["String", "ID"] };
-            if !(argument.ty.is_named() && typed.contains(&argument.ty.inner_named_type().as_str())) {
-                refuse(
-                    &place,
-                    format!("the argument `{name}` pages, but a `{}` has no pages", argument.ty),
-                    Some(format!("make it `{}`", typed[0])),
-                );
-            }
-            continue;
-        }
-        let takers: Vec<&FieldDefinition> =
-            hops.iter().map(|hop| hop.definition).filter(|hop| hop.argument_by_name(name).is_some()).collect();
-        let Some(taker) = takers.first().and_then(|hop| hop.argument_by_name(name)) else {
-            let names =
-                hops.iter().flat_map(|hop| hop.definition.arguments.iter().map(|argument| argument.name.as_str()));
-            refuse(
-                &place,
-                format!("no relation in `through:` has an argument `{name}`"),
-                suggest(name, names.filter(|name| !pages(name))),
-            );
-            continue;
+        sound &= match is_paging(&argument.name) && route.target.returns == Returns::Connection {
+            true => check_paging(argument, findings),
+            false => check_argument(hops, argument, findings),
         };
-        // A null means that the relation's argument is not given, so outer nullability need not agree.
-        let nullable = |ty: &apollo_compiler::ast::Type| ty.clone().nullable();
-        if !nullable(&argument.ty).is_assignable_to(&nullable(&taker.ty))
-            || (taker.is_required() && !argument.ty.is_non_null() && argument.default_value.is_none())
-        {
-            refuse(
-                &place,
-                format!(
-                    "`through:` passes the argument `{name}` of type `{}` to an argument of type `{}`",
-                    argument.ty, taker.ty
-                ),
-                Some(format!("make it `{}`", taker.ty)),
-            );
-        }
     }
+    check_required(route, hops, findings) && sound
+}
+
+fn is_paging(name: &str) -> bool {
+    PAGING[..4].contains(&name)
+}
+
+/// A paging argument has the type that it has everywhere.
+fn check_paging(argument: &InputValueDefinition, findings: &mut Findings) -> bool {
+    let name = argument.name.as_str();
+    let typed = if name == "first" || name == "last" { ["Int", "Int"] } else { ["String", "ID"] };
+    let sound = argument.ty.is_named() && typed.contains(&argument.ty.inner_named_type().as_str());
+    if !sound {
+        let place = span::from_location(argument.name.location());
+        let message = format!("the argument `{name}` pages, but a `{}` has no pages", argument.ty);
+        findings.error(rules::KF0422, &place, message, Some(format!("make it `{}`", typed[0])));
+    }
+    sound
+}
+
+/// The first relation that has an argument of the name must take the field's argument.
+fn check_argument(hops: &[Hop], argument: &InputValueDefinition, findings: &mut Findings) -> bool {
+    let name = argument.name.as_str();
+    let place = span::from_location(argument.name.location());
+    let Some(taker) = hops.iter().find_map(|hop| hop.definition.argument_by_name(name)) else {
+        let names = hops.iter().flat_map(|hop| hop.definition.arguments.iter().map(|argument| argument.name.as_str()));
+        let message = format!("no relation in `through:` has an argument `{name}`");
+        findings.error(rules::KF0422, &place, message, suggest(name, names.filter(|name| !is_paging(name))));
+        return false;
+    };
+    // A null means that the relation's argument is not given, so outer nullability need not agree.
+    let nullable = |ty: &Type| ty.clone().nullable();
+    let sound = nullable(&argument.ty).is_assignable_to(&nullable(&taker.ty))
+        && (!taker.is_required() || argument.ty.is_non_null() || argument.default_value.is_some());
+    if !sound {
+        let (passed, taken) = (&argument.ty, &taker.ty);
+        let message =
+            format!("`through:` passes the argument `{name}` of type `{passed}` to an argument of type `{taken}`");
+        findings.error(rules::KF0422, &place, message, Some(format!("make it `{taken}`")));
+    }
+    sound
+}
+
+/// The field has every argument that a relation requires.
+fn check_required(route: &Route, hops: &[Hop], findings: &mut Findings) -> bool {
+    let mut sound = true;
     for hop in hops {
         for needed in hop.definition.arguments.iter().filter(|argument| argument.is_required()) {
             if route.field.argument_by_name(&needed.name).is_none() {
+                let place = span::from_location(route.field.name.location());
                 let message = format!("the relation `{}` needs the argument `{}`", hop.definition.name, needed.name);
-                refuse(
-                    &span::from_location(route.field.name.location()),
-                    message,
-                    Some(format!("add `{}: {}`", needed.name, needed.ty)),
-                );
+                findings.error(rules::KF0422, &place, message, Some(format!("add `{}: {}`", needed.name, needed.ty)));
+                sound = false;
             }
         }
     }

@@ -1,12 +1,12 @@
 //! Item types in, proof out that no item can be taken for one of another type. Must not know finds.
 //!
-//! Two types of a table can be told apart if no text fits both partition keys, or both sort keys, or if they have
+//! Two types of a table can be distinguished if no text fits both partition keys, or both sort keys, or if they have
 //! different constants in the same attribute. An item always comes with its keys, whichever index it was read from.
-//! Types that only their constants tell apart are marked, so that their writes also check the constants. Of two such
+//! Types that only their constants distinguish are marked, so that their writes also check the constants. Of two such
 //! types, one may be more specific: its keys are all keys of the other, too. The other type knows of it, so that an
 //! item without constants is of the more specific one.
 //!
-//! Constraints of fields say which texts stand in keys. They count where they tell keys apart, and only there:
+//! Constraints of fields say which texts stand in keys. They count where they distinguish keys, and only there:
 //! elsewhere, an item that is older than the constraint stays what it is.
 
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -77,7 +77,7 @@ pub fn check(draft: &mut SchemaDraft, findings: &mut Findings) {
     settle(draft, relations);
 }
 
-/// Gives the types what was found. Constraints that tell no keys apart are forgotten.
+/// Gives the types what was found. Constraints that distinguish no keys are forgotten.
 fn settle(draft: &mut SchemaDraft, relations: Relations) {
     for (position, keys) in draft.items.values_mut().enumerate() {
         keys.shares_keys = relations.sharing.contains(&position);
@@ -100,7 +100,7 @@ fn settle(draft: &mut SchemaDraft, relations: Relations) {
 /// Whether an item of the one type can have the primary key of an item of the other.
 fn share_keys(table: &Table, a: &ItemKeys, b: &ItemKeys) -> bool {
     table.primary_key().all(|key| match (a.keys.get(&key.name), b.keys.get(&key.name)) {
-        // The text of a value tells nothing of its number: an instant may be stored as an epoch.
+        // The text of a value says nothing of its number: an instant may be stored as an epoch.
         (Some(a), Some(b)) if key.kind == KeyType::S => overlap(a, b),
         _ => true,
     })
@@ -114,7 +114,7 @@ fn unlimited(template: &Template) -> Template {
     template.clone().limited(&|_| None)
 }
 
-/// The key attributes in which constraints tell the two types apart. There are none if another attribute does.
+/// The key attributes in which constraints distinguish the two types. There are none if another attribute does.
 fn limited_keys(table: &Table, a: &ItemKeys, b: &ItemKeys) -> Vec<String> {
     let plain = |keys: &ItemKeys| {
         let mut plain = keys.clone();
@@ -132,14 +132,14 @@ fn limited_keys(table: &Table, a: &ItemKeys, b: &ItemKeys) -> Vec<String> {
     table.primary_key().filter(is_apart).map(|key| key.name.clone()).collect()
 }
 
-/// Whether constraints tell the alternatives of a key apart.
+/// Whether constraints distinguish the alternatives of a key.
 fn are_alternatives_limited(templates: &[Template]) -> bool {
     let plain: Vec<Template> = templates.iter().map(unlimited).collect();
     plain.iter().enumerate().any(|(position, one)| plain[..position].iter().any(|other| one.overlaps(other)))
 }
 
-/// A field, and the first character of a literal, such that the types could be told apart if no value of the field held
-/// the character.
+/// A field, and the first character of a literal, such that the types could be distinguished if no value of the field
+/// held the character.
 fn separated(table: &Table, one: (&str, &ItemKeys), other: (&str, &ItemKeys)) -> Option<(String, char)> {
     let templates = |keys: &'_ ItemKeys| {
         table.primary_key().filter_map(|key| keys.keys.get(&key.name)).flatten().cloned().collect::<Vec<_>>()

@@ -1,5 +1,5 @@
 //! The `@constraint` of a field in, the limits of its texts in keys out: which bytes they have, and how many. That is
-//! as much of a constraint as tells keys apart. Must not know templates.
+//! as much of a constraint as distinguishes keys. Must not know templates.
 
 use crate::schema::model::rules::{Constraint, Format};
 use crate::schema::template::automaton::ByteSet;

@@ -1,5 +1,5 @@
 //! A write in; the rules that it needs out: those of the types and fields that its actions write, and those of what it
-//! tells the caller. Must not know callers.
+//! reveals to the caller. Must not know callers.
 
 use super::auth::{AuthAction, AuthRules};
 use super::write::{Action, ActionKind, Write, WriteReturns};
@@ -20,9 +20,9 @@ impl Write {
         all
     }
 
-    /// Whether an action tells the caller of the item: the field returns it, or success depends on what the item holds.
-    /// Rules that look others up decide about what is returned when it is read, because the same write may make what
-    /// they look for. A caller who may not see a hidden item gets null for it.
+    /// Whether an action reveals something of the item to the caller: the field returns it, or success depends on what
+    /// the item holds. Rules that look others up decide about what is returned when it is read, because the same write
+    /// may make what they look for. A caller who may not see a hidden item gets null for it.
     fn tells_of(&self, action: &Action, ty: &ObjectType) -> bool {
         let is_returned = match self.returns {
             WriteReturns::Item(of) | WriteReturns::Items(of) => {

@@ -22,8 +22,8 @@ pub struct ItemKeys {
     /// The more specific of the types that share keys: every key of theirs is one of this type, too, and not the
     /// reverse. An item with such a key is of that type, unless its constants say otherwise.
     pub narrower: Vec<Arc<NarrowerType>>,
-    /// The primary key, if constraints of fields tell it from the keys of other types: a key whose values break them is
-    /// not of this type.
+    /// The primary key, if constraints of fields distinguish it from the keys of other types: a key whose values break
+    /// them is not of this type.
     pub limited: Option<Arc<PrimaryKey>>,
 }
 
@@ -45,7 +45,7 @@ pub struct PrimaryKey {
     pub attributes: Vec<(String, Vec<Template>)>,
     /// Whether a field or a claim stands in both attributes. It has the same value in both.
     pub repeats: bool,
-    /// Whether constraints of fields tell its keys from those of other types.
+    /// Whether constraints of fields distinguish its keys from those of other types.
     pub has_limits: bool,
     /// Whether a value in it may be in a spelling that Keyfold would not write.
     pub has_spellings: bool,

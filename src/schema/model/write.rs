@@ -68,7 +68,7 @@ pub struct Action {
 }
 
 impl Action {
-    /// The rules that the action needs: a check tells of an item what a read tells.
+    /// The rules that the action needs: a check reveals of an item what a read reveals.
     pub fn asks(&self) -> AuthAction {
         if matches!(self.kind, ActionKind::Check) { AuthAction::Read } else { AuthAction::Write }
     }

@@ -132,8 +132,8 @@ fn pattern(directive: &Node<Directive>, findings: &mut Findings) -> Option<Optio
         Ok(_) => Some(Some(written.value)),
         Err(error) => {
             // The `regex` crate prints the pattern over several lines, and the last line says what is wrong.
-            let told = error.to_string();
-            let why = told.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            let printed = error.to_string();
+            let why = printed.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             let help =
                 "a pattern is a regular expression without look-around and back-references; it matches the whole text";
             findings.error(

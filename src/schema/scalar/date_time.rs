@@ -216,7 +216,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn canonical_text_has_one_length_and_stands_for_its_instant(millis in -62_167_219_200_000_i64..=253_402_300_799_999) {
+        fn canonical_text_has_one_length_and_stands_for_its_instant(
+            millis in -62_167_219_200_000_i64..=253_402_300_799_999
+        ) {
             let text = instant_text(millis).unwrap();
             prop_assert_eq!(text.len(), INSTANT_LENGTH);
             prop_assert_eq!(epoch_millis(&text), Some(millis));

@@ -64,7 +64,7 @@ fn continuations_of_escapes(letter: char) -> bool {
     matches!(letter, '%' | '0'..='9' | 'A'..='F')
 }
 
-/// Why two values of an enum cannot be told apart, given the parts that follow.
+/// Why two values of an enum cannot be distinguished, given the parts that follow.
 fn unlike_values(field: &str, values: &EnumValues, rest: &[SpannedPart]) -> Option<String> {
     let name = &values.name;
     // A part that could not be read has been reported itself.

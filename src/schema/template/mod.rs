@@ -165,7 +165,7 @@ impl Template {
 
     /// Whether the text of the first `parts` parts may also begin keys with other values. One enum value may begin with
     /// another and the literal that follows it: `IN_` begins both `IN_2026-11-20` and `IN_PROGRESS_2026-11-20`. Reading
-    /// the key back tells them apart.
+    /// the key back distinguishes them.
     pub fn runs_on(&self, parts: usize) -> bool {
         self.parts.iter().take(parts).enumerate().any(|(position, part)| {
             let Part::Placeholder { value: ValueType::Enum(values), .. } = part else { return false };

@@ -24,7 +24,7 @@ pub enum Part {
         value: ValueType,
         /// Zero-padded width of a number: `{score:08}` is 8.
         width: Option<u8>,
-        /// Which free texts its values can be, where that tells keys apart. Another text is no value then.
+        /// Which free texts its values can be, where that distinguishes keys. Another text is no value then.
         limits: Option<Arc<Limits>>,
     },
 }

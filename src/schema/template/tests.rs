@@ -149,7 +149,7 @@ fn text_of_another_template_is_not_read() {
 }
 
 #[test]
-fn another_spelling_is_not_read_but_told() {
+fn another_spelling_is_not_read_but_reported() {
     for (text, key, values) in [
         ("{at}#{id}", "2020-01-01T09:00+09:00#x", json!({ "at": "2020-01-01T00:00:00.000Z", "id": "x" })),
         ("{at}", "2020-01-01T00:00:00Z", json!({ "at": "2020-01-01T00:00:00.000Z" })),
@@ -251,10 +251,8 @@ fn what_cannot_be_inverted_is_refused() {
         ("{auth.sub}{id}", "{auth.sub}{id}"),
     ] {
         let found = kinds(text);
-        assert!(
-            matches!(found.as_slice(), [(at, TemplateMistakeKind::NotInvertible(why))] if *at == place && why.ends_with('.')),
-            "{text}: {found:?}"
-        );
+        let [(at, TemplateMistakeKind::NotInvertible(why))] = found.as_slice() else { panic!("{text}: {found:?}") };
+        assert!(*at == place && why.ends_with('.'), "{text}: {found:?}");
     }
     assert_eq!(kinds("{id}{name}{n}5").len(), 3, "every mistake is reported");
     for text in [
@@ -273,7 +271,7 @@ fn what_cannot_be_inverted_is_refused() {
 }
 
 #[test]
-fn designs_are_told_apart() {
+fn designs_are_distinguished() {
     for (one, other, overlap) in [
         ("Group#{groupId}", "Container#{containerId}", false),
         ("User", "Group", false),
@@ -363,7 +361,7 @@ fn prefixes_are_exact_or_say_that_they_are_not() {
 }
 
 #[test]
-fn fields_and_bare_numbers_are_told() {
+fn fields_and_bare_numbers_are_reported() {
     assert_eq!(template("{id}#{n}#{id}").fields(), ["id", "n"]);
     assert_eq!(template("{score:08}#{n}").bare_number(), Some(("n".to_owned(), 2)));
     assert_eq!(template("{score:08}#{at}").bare_number(), None);
@@ -495,7 +493,12 @@ fn shard(template: &Template, values: &Values) -> Option<Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, max_global_rejects: 100_000, max_local_rejects: 1_000_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 2000,
+        max_global_rejects: 100_000,
+        max_local_rejects: 1_000_000,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn what_is_written_is_read(template in templates(), values in values()) {
@@ -516,7 +519,8 @@ proptest! {
 
     #[test]
     fn different_values_make_different_keys(template in templates(), one in values(), other in values()) {
-        let same = bound(&template, &one) == bound(&template, &other) && shard(&template, &one) == shard(&template, &other);
+        let same_shard = shard(&template, &one) == shard(&template, &other);
+        let same = bound(&template, &one) == bound(&template, &other) && same_shard;
         prop_assert_eq!(key(&template, &one) == key(&template, &other), same);
     }
 
@@ -526,8 +530,10 @@ proptest! {
         if let Some(fields) = &any {
             let field = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone());
             // The number of the shard is no field, so it is taken from the text.
-            let number = template.parts.iter().zip(template.split(&text).unwrap()).find(|(part, _)| spread_of(part).is_some());
-            let of = |name: &str| if name == SHARD { number.map(|(_, text)| json!(text.parse::<u64>().unwrap())) } else { field(name) };
+            let mut parts = template.parts.iter().zip(template.split(&text).unwrap());
+            let number = parts.find(|(part, _)| spread_of(part).is_some());
+            let shard = || number.map(|(_, text)| json!(text.parse::<u64>().unwrap()));
+            let of = |name: &str| if name == SHARD { shard() } else { field(name) };
             // Reading returns no negative padded number, so writing cannot fail.
             let written = template.render(&of).unwrap().unwrap();
             let read = template.read(&text);
@@ -551,7 +557,8 @@ proptest! {
         let limits = text_limits(&Constraint { pattern: Some(pattern.to_owned()), ..Constraint::default() });
         let of = |field: &str| if field == "id" || (is_both && field == "name") { limits.clone() } else { None };
         let (one, other) = (one.limited(&of), other.limited(&of));
-        let is_allowed = values.iter().all(|(field, value)| of(field).is_none_or(|limits| value.as_str().is_none_or(|text| limits.allow(text))));
+        let allows = |limits: &Limits, value: &Value| value.as_str().is_none_or(|text| limits.allow(text));
+        let is_allowed = values.iter().all(|(field, value)| of(field).is_none_or(|limits| allows(&limits, value)));
         let key = key(&one, &values);
         if one.read(&key).is_some() && other.read(&key).is_some() {
             prop_assert!(one.overlaps(&other) && other.overlaps(&one));
@@ -564,26 +571,36 @@ proptest! {
     #[test]
     fn a_template_within_another_has_no_other_keys(one in templates(), other in templates(), values in values()) {
         // Numbers may be too large for the type of the other template.
-        let is_bounded = |template: &Template| template.parts.iter().all(|part| !matches!(part, Part::Placeholder { value, .. } if form::is_number(value)));
+        let is_number = |part: &Part| matches!(part, Part::Placeholder { value, .. } if form::is_number(value));
+        let is_bounded = |template: &Template| !template.parts.iter().any(is_number);
         if is_bounded(&other) && one.is_within(std::slice::from_ref(&other)) {
             prop_assert!(other.read(&key(&one, &values)).is_some());
         }
     }
 
     #[test]
-    fn prefixes_miss_no_key(template in templates(), values in values(), others in values(), parts in 0_usize..7, length in 0_usize..4) {
+    fn prefixes_miss_no_key(
+        template in templates(), values in values(), others in values(), parts in 0_usize..7, length in 0_usize..4
+    ) {
         let of = |name: &str| values.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone());
         let key = key(&template, &values);
         prop_assert!(key.starts_with(&template.render_parts(parts, &of).unwrap().unwrap()));
-        let Some(Part::Placeholder { field, value: ValueType::Id | ValueType::String | ValueType::Date, .. }) = template.parts.get(parts) else { return Ok(()) };
+        let Some(Part::Placeholder { field, value: ValueType::Id | ValueType::String | ValueType::Date, .. }) =
+            template.parts.get(parts)
+        else {
+            return Ok(());
+        };
         let prefix: String = of(field).unwrap().as_str().unwrap().chars().take(length).collect();
         let (text, exact) = template.render_begins_with(parts, &prefix, &of).unwrap().unwrap();
         prop_assert!(key.starts_with(&text));
         // An exact text finds another value in the same place iff that value begins with the prefix.
-        let changed: Values = values.iter().zip(&others).map(|(value, other)| if value.0 == field { other.clone() } else { value.clone() }).collect();
-        let once = template.parts.iter().filter(|part| matches!(part, Part::Placeholder { field: other, .. } if other == field)).count() == 1;
+        let both = values.iter().zip(&others);
+        let changed: Values = both.map(|(value, other)| if value.0 == field { other } else { value }.clone()).collect();
+        let is_of_field = |part: &&Part| matches!(part, Part::Placeholder { field: other, .. } if other == field);
+        let once = template.parts.iter().filter(is_of_field).count() == 1;
         if exact && once {
-            let begins = changed.iter().any(|(name, value)| name == field && value.as_str().unwrap().starts_with(&prefix));
+            let has_prefix = |value: &Value| value.as_str().unwrap().starts_with(&prefix);
+            let begins = changed.iter().any(|(name, value)| name == field && has_prefix(value));
             prop_assert_eq!(self::key(&template, &changed).starts_with(&text), begins);
         }
     }

@@ -28,7 +28,7 @@ pub fn automaton(parts: &[&Part]) -> Automaton {
     while let Some(part) = rest.next() {
         match (part, rest.peek()) {
             (Part::Literal(literal), _) => texts.text(literal),
-            (Part::Placeholder { limits: Some(limits), .. }, next) if is_told(limits, next) => {
+            (Part::Placeholder { limits: Some(limits), .. }, next) if shows_end(limits, next) => {
                 let (bytes, most) = match next {
                     // Its texts may be escaped.
                     Some(_) if limits.bytes.has(b'%') => (limits.bytes.or(ESCAPES), None),
@@ -46,8 +46,8 @@ pub fn automaton(parts: &[&Part]) -> Automaton {
     texts
 }
 
-/// Whether the limits tell where the texts end, before what follows.
-fn is_told(limits: &Limits, next: Option<&&&Part>) -> bool {
+/// Whether the limits show where the texts end, before what follows.
+fn shows_end(limits: &Limits, next: Option<&&&Part>) -> bool {
     match next {
         None => true,
         Some(Part::Literal(literal)) => literal.bytes().next().is_some_and(|first| !limits.bytes.has(first)),

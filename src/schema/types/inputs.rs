@@ -1,5 +1,5 @@
 //! A field's arguments, and the fields of their input objects under dotted names (`input.name`), in; their types out.
-//! Also tells whether an input object can be written as an embedded object. Must not know what they are used for.
+//! Also says whether an input object can be written as an embedded object. Must not know what they are used for.
 
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::Span;

@@ -16,7 +16,7 @@ use apollo_compiler::schema::{ExtendedType, ObjectType};
 use apollo_compiler::{Node, Schema};
 use indexmap::IndexMap;
 
-/// The name of the type that tells a page's cursors and whether there are more pages.
+/// The name of the type that has a page's cursors and says whether there are more pages.
 pub const PAGE_INFO: &str = "PageInfo";
 
 /// The name of the enum of the kinds of change.

@@ -1,4 +1,4 @@
-//! Names of GraphQL leaf types in, value types out, with the stored text of enum values. Also tells which type of value
+//! Names of GraphQL leaf types in, value types out, with the stored text of enum values. Also says which type of value
 //! may stand for which. Must not know items or keys.
 
 use crate::schema::diagnostics::diagnostic::Findings;

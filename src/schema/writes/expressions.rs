@@ -7,7 +7,7 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rule::Rule;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
-use crate::schema::diagnostics::span::At;
+use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::names::{ConditionMistake, Named, Names};
@@ -16,6 +16,7 @@ use crate::schema::expression::update::reader::{Change, UpdateNames};
 use crate::schema::expression::update::{Update, parser};
 use crate::schema::model::rules::DefaultValue;
 use crate::schema::scalar::value_type::ValueType;
+use crate::schema::types::draft::Declared;
 use crate::schema::types::fields::is_whole;
 use crate::schema::types::inputs;
 use crate::schema::types::names::ItemNames;
@@ -48,11 +49,14 @@ pub fn expression(acting: &Acting, findings: &mut Findings) -> Option<Option<Upd
     match parser::parse(&written.value, &names) {
         Ok(parsed) => {
             check_size(parsed.update.size().excess(), "expression", written, findings)?;
-            let sound: Vec<bool> = parsed
-                .changes
-                .iter()
-                .map(|change| check_change(acting, &names.names, &parsed.update, (written, change), findings))
-                .collect();
+            let update = &parsed.update;
+            let check = |change: &Change| {
+                let Some(declared) = acting.record.get(&change.field) else { return true };
+                let place = span::within(acting.writing.draft.text, &written.span, &change.span);
+                let field = change.field.as_str();
+                FieldChange { acting, names: &names.names, update, field, declared, place }.check(findings)
+            };
+            let sound: Vec<bool> = parsed.changes.iter().map(check).collect();
             unchecked::warn_of_expression(acting, &parsed.update, (written, &parsed.changes), findings);
             sound.iter().all(|sound| *sound).then_some(Some(parsed.update))
         }
@@ -97,79 +101,87 @@ fn report(
     }
 }
 
-/// An expression must not change a field of the table's key or a `@version` field. If an index key, a guard or a
-/// default on every write uses the changed field, Keyfold must know its new value.
-fn check_change(
-    acting: &Acting,
-    names: &ItemNames,
-    update: &Update,
-    (written, change): (&At<String>, &Change),
-    findings: &mut Findings,
-) -> bool {
-    let field = change.field.as_str();
-    let place = span::within(acting.writing.draft.text, &written.span, &change.span);
-    let coordinate = format!("{}.{field}", acting.item);
-    let Some(declared) = acting.record.get(field) else { return true };
-    if acting.primary_fields().contains(&field) {
-        let help = moved::advice(acting.record);
-        let message = format!("`{coordinate}` is part of the table's key, which an update cannot change");
-        findings.error(rules::KF0709, &place, message, Some(help));
-        return false;
-    }
-    if declared.rules.version {
-        findings.error(
-            rules::KF0709,
-            &place,
-            format!("`{coordinate}` is a `@version` field, which only Keyfold changes"),
-            Some("leave it out".into()),
-        );
-        return false;
-    }
-    let known = update.changes.get(field).is_some_and(Option::is_some);
-    let renewed = acting.record.iter().find(|(name, declared)| {
-        let made_of = |default: &DefaultValue| default.every_write && default.fields().any(|of| of == field);
-        declared.rules.default.as_ref().is_some_and(made_of) && !update.changes.contains_key(*name)
-    });
-    if let (false, Some((name, _))) = (known, renewed) {
-        let message = format!(
-            "only DynamoDB knows the new value of `{coordinate}`, so Keyfold cannot compute `{name}`, whose default uses it"
-        );
-        findings.error(
-            rules::KF0813,
-            &place,
-            message,
-            Some("set it to an argument, a literal or `:now`, or remove it".into()),
-        );
-        return false;
-    }
-    let attribute = names.place(field).and_then(|stored| stored.attribute);
-    let stale: Vec<&str> = acting
-        .keys
-        .keys
-        .iter()
-        .filter(|(_, templates)| templates.iter().any(|template| template.fields().contains(&field)))
-        // A key attribute that is the field's own attribute changes with it.
-        .filter(|(key, templates)| !(attribute.as_ref() == Some(key) && is_whole(templates, field)))
-        .map(|(key, _)| key.as_str())
-        .collect();
-    let keys = list(&stale);
-    let message = match () {
-        () if known || (stale.is_empty() && !declared.rules.unique) => return true,
-        () if stale.is_empty() => {
-            format!("only DynamoDB knows the new value of `{coordinate}`, so Keyfold cannot keep it unique")
-        }
-        () => format!(
-            "only DynamoDB knows the new value of `{coordinate}`, so Keyfold cannot rewrite the key {keys}, which contains it"
-        ),
-    };
-    findings.error(
-        rules::KF0710,
-        &place,
-        message,
-        Some("set it to an argument, a literal or `:now`, or remove it".into()),
-    );
-    false
+/// How Keyfold comes to know the new value of a field.
+const SAY_VALUE: &str = "set it to an argument, a literal or `:now`, or remove it";
+
+/// A field that an expression changes.
+struct FieldChange<'a> {
+    acting: &'a Acting<'a>,
+    names: &'a ItemNames<'a>,
+    update: &'a Update,
+    field: &'a str,
+    declared: &'a Declared,
+    /// The place of the change in the schema.
+    place: Span,
 }
+
+impl FieldChange<'_> {
+    /// An expression must not change a field of the table's key or a `@version` field. If an index key, a guard or a
+    /// default on every write uses the changed field, Keyfold must know its new value.
+    fn check(&self, findings: &mut Findings) -> bool {
+        let refusal = self.refuse_field().or_else(|| {
+            let is_known = self.update.changes.get(self.field).is_some_and(Option::is_some);
+            if is_known { None } else { self.refuse_unknown_value() }
+        });
+        let Some((rule, message, help)) = refusal else { return true };
+        findings.error(rule, &self.place, message, Some(help));
+        false
+    }
+
+    fn coordinate(&self) -> String {
+        format!("{}.{}", self.acting.item, self.field)
+    }
+
+    /// Why no expression may change the field.
+    fn refuse_field(&self) -> Option<Refusal> {
+        let coordinate = self.coordinate();
+        if self.acting.primary_fields().contains(&self.field) {
+            let message = format!("`{coordinate}` is part of the table's key, which an update cannot change");
+            return Some((rules::KF0709, message, moved::advice(self.acting.record)));
+        }
+        let message = || format!("`{coordinate}` is a `@version` field, which only Keyfold changes");
+        self.declared.rules.version.then(|| (rules::KF0709, message(), "leave it out".to_owned()))
+    }
+
+    /// Why Keyfold must know the field's new value.
+    fn refuse_unknown_value(&self) -> Option<Refusal> {
+        let unknown = format!("only DynamoDB knows the new value of `{}`, so Keyfold cannot", self.coordinate());
+        if let Some(name) = self.default_on_every_write() {
+            let message = format!("{unknown} compute `{name}`, whose default uses it");
+            return Some((rules::KF0813, message, SAY_VALUE.to_owned()));
+        }
+        let stale = self.stale_keys();
+        let message = match stale.as_slice() {
+            [] if self.declared.rules.unique => format!("{unknown} keep it unique"),
+            [] => return None,
+            stale => format!("{unknown} rewrite the key {}, which contains it", list(stale)),
+        };
+        Some((rules::KF0710, message, SAY_VALUE.to_owned()))
+    }
+
+    /// The first field whose default on every write uses the changed one, unless the expression changes it, too.
+    fn default_on_every_write(&self) -> Option<&str> {
+        let made_of = |default: &DefaultValue| default.every_write && default.fields().any(|used| used == self.field);
+        let renewed = self.acting.record.iter().find(|(name, declared)| {
+            declared.rules.default.as_ref().is_some_and(made_of) && !self.update.changes.contains_key(*name)
+        });
+        renewed.map(|(name, _)| name.as_str())
+    }
+
+    /// The key attributes that would keep the field's old value.
+    fn stale_keys(&self) -> Vec<&str> {
+        let attribute = self.names.place(self.field).and_then(|stored| stored.attribute);
+        let keys = self.acting.keys.keys.iter();
+        keys.filter(|(_, templates)| templates.iter().any(|template| template.fields().contains(&self.field)))
+            // A key attribute that is the field's own attribute changes with it.
+            .filter(|(key, templates)| !(attribute.as_ref() == Some(key) && is_whole(templates, self.field)))
+            .map(|(key, _)| key.as_str())
+            .collect()
+    }
+}
+
+/// The rule that a change breaks, a message and its help.
+type Refusal = (&'static Rule, String, String);
 
 /// Resolves the names of an expression.
 struct ExpressionNames<'a> {

@@ -1,7 +1,7 @@
 //! `@find` of a mutation field in; out: the find that reads an item first and puts it in scope. Must not know actions
 //! beyond their item types.
 
-use super::acting::Writing;
+use super::acting::{FieldBinding, Writing};
 use super::binding::{Purpose, Wish, by_argument, report_other_id};
 use super::directive::{ActionDirective, Verb};
 use super::target::{idle_id, is_one};
@@ -90,50 +90,15 @@ fn item(
     }
 }
 
+/// The find by the best path that serves; a finding if none does, or if the author must choose.
 fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> Option<WriteFind> {
     prepare::check_index(wanted, findings).ok()?;
     let filter = filter::read_filter(wanted, findings).ok()?;
     let mut bindings = where_clause::read_where(wanted, findings)?;
-    let mut sound = true;
-    let key_fields = wanted.keys.keys.values().flatten().flat_map(|template| template.fields());
-    for field in key_fields {
-        // An argument of the filter need not have the field's type: `status IN (:status)`.
-        let filtering = filter.as_ref().is_some_and(|filter| filter.arguments().contains(&field));
-        if filtering
-            || bindings.equal.contains_key(field)
-            || bindings.ranges.contains_key(field)
-            || bindings.hidden.contains(field)
-        {
-            continue;
-        }
-        let wish = Wish {
-            owner: &wanted.target.item,
-            record: wanted.record,
-            name: field,
-            purpose: Purpose::Key { many: false },
-        };
-        match by_argument(writing, &wish, findings) {
-            Ok(Some(bound)) => {
-                let rule = BindingRule::Argument;
-                let bound = Binding {
-                    source: bound.source,
-                    arguments: bound.arguments,
-                    rule,
-                    fallback: false,
-                    need: Need::Free,
-                };
-                bindings.equal.insert(field.to_owned(), bound);
-            }
-            Ok(None) => {}
-            Err(()) => sound = false,
-        }
-    }
-    if !sound {
-        return None;
-    }
-    // If the path can reach several items, a filter, an order or a range tells which one is meant.
-    let told = filter.is_some() || wanted.directive.order_by.is_some() || !bindings.ranges.is_empty();
-    let one = |candidate: &Candidate| told || is_one(wanted, candidate);
+    bind_key_fields(writing, (wanted, filter.as_ref()), &mut bindings, findings)?;
+    // If the path can reach several items, a filter, an order or a range says which one is meant.
+    let is_said = filter.is_some() || wanted.directive.order_by.is_some() || !bindings.ranges.is_empty();
+    let one = |candidate: &Candidate| is_said || is_one(wanted, candidate);
     let paths = |single: bool| {
         finds::paths_of_write(wanted, &bindings, filter.as_ref(), &|candidate| !single || one(candidate))
     };
@@ -148,17 +113,7 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
         return None;
     }
     let Some(path) = serving.first().cloned() else {
-        let item = &wanted.target.item;
-        let (code, message) = match paths(false).first() {
-            Some(_) => {
-                (rules::KF0707, format!("`@find` finds several items of `{item}`, but a mutation needs exactly one"))
-            }
-            None => (
-                rules::KF0706,
-                format!("no key or index of `{item}` can be read by the arguments of `{}`", writing.coordinate()),
-            ),
-        };
-        findings.error(code, &wanted.directive.span, message, Some(finds::keys_of(wanted)));
+        report_no_path(writing, wanted, !paths(false).is_empty(), findings);
         return None;
     };
     check_decided(writing, wanted, &bindings, &serving, findings)?;
@@ -181,6 +136,54 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
         consistent: strong,
     };
     Some(WriteFind { find, arguments })
+}
+
+/// Binds the fields of all keys that `where:` and the filter leave open to arguments of their names.
+fn bind_key_fields(
+    writing: &Writing,
+    (wanted, filter): (&FindContext, Option<&Condition>),
+    bindings: &mut Bindings,
+    findings: &mut Findings,
+) -> Option<()> {
+    let mut sound = true;
+    let key_fields = wanted.keys.keys.values().flatten().flat_map(|template| template.fields());
+    for field in key_fields {
+        // An argument of the filter need not have the field's type: `status IN (:status)`.
+        let is_filtered = filter.is_some_and(|filter| filter.arguments().contains(&field));
+        let is_bound = bindings.equal.contains_key(field) || bindings.ranges.contains_key(field);
+        if is_filtered || is_bound || bindings.hidden.contains(field) {
+            continue;
+        }
+        let wish = Wish {
+            owner: &wanted.target.item,
+            record: wanted.record,
+            name: field,
+            purpose: Purpose::Key { many: false },
+        };
+        match by_argument(writing, &wish, findings) {
+            Ok(Some(bound)) => {
+                let FieldBinding { source, arguments, .. } = bound;
+                let rule = BindingRule::Argument;
+                let bound = Binding { source, arguments, rule, fallback: false, need: Need::Free };
+                bindings.equal.insert(field.to_owned(), bound);
+            }
+            Ok(None) => {}
+            Err(()) => sound = false,
+        }
+    }
+    sound.then_some(())
+}
+
+/// Reports that no path finds exactly one item: paths find `several`, or there is none.
+fn report_no_path(writing: &Writing, wanted: &FindContext, several: bool, findings: &mut Findings) {
+    let item = &wanted.target.item;
+    let (code, message) = if several {
+        (rules::KF0707, format!("`@find` finds several items of `{item}`, but a mutation needs exactly one"))
+    } else {
+        let coordinate = writing.coordinate();
+        (rules::KF0706, format!("no key or index of `{item}` can be read by the arguments of `{coordinate}`"))
+    };
+    findings.error(code, &wanted.directive.span, message, Some(finds::keys_of(wanted)));
 }
 
 /// Unless the best path binds the whole primary key, it must use every argument that binds a field by name. If another

@@ -23,6 +23,7 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::update::Update;
+use crate::schema::model::source::Source;
 use crate::schema::model::write::{Action, ActionKind, Write, WriteTarget};
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use acting::{Acting, InScope, Writing};
@@ -120,6 +121,7 @@ fn item_of(writing: &Writing, directive: &ActionDirective, findings: &mut Findin
     None
 }
 
+/// Checks an action whose item type is known.
 fn action(
     writing: &Writing,
     (item, directive): (&str, &ActionDirective),
@@ -127,21 +129,8 @@ fn action(
     findings: &mut Findings,
 ) -> Option<Action> {
     let draft = writing.draft;
-    // Mistakes in keys are reported where the keys are read.
-    let (keys, record) = draft.item(item)?;
-    let table = draft.tables.get(keys.table)?;
-    let item = item.to_owned();
-    let mut acting = Acting {
-        writing: *writing,
-        directive,
-        item,
-        keys,
-        record,
-        table,
-        scope,
-        clause: IndexMap::new(),
-        hidden: HashSet::new(),
-    };
+    let mut acting = begin_action(writing, (item, directive), scope)?;
+    let record = acting.record;
     expressions::check_options(&acting, findings)?;
     let at = match &directive.at {
         Some(written) => Some(element::read_element(&acting, written, findings)?),
@@ -160,9 +149,7 @@ fn action(
     let condition = expressions::condition(&acting, findings);
     let expression = expressions::expression(&acting, findings);
     let mut finding = aim.arguments;
-    if let Some((_, _, crate::schema::model::source::Source::Argument(name))) =
-        at.as_ref().and_then(|at| at.by.as_ref())
-    {
+    if let Some((_, _, Source::Argument(name))) = at.as_ref().and_then(|at| at.by.as_ref()) {
         finding.push(name.clone());
     }
     let (owner, record) = part.unwrap_or((&acting.item, record));
@@ -179,19 +166,51 @@ fn action(
     if !put && at.is_none() {
         values.extend(values::expected_version(&acting, findings)?);
     }
-    let kind = match directive.verb {
-        Verb::Put => ActionKind::Put { replace: directive.replace },
-        Verb::Update => {
-            check_upsert(&acting, &values, expression.as_ref(), findings)?;
-            ActionKind::Update { upsert: directive.upsert, expression }
-        }
-        Verb::Delete => ActionKind::Delete { cascade: cascade::read_cascade(&acting, findings)? },
-        Verb::Check => ActionKind::Check,
-    };
+    let kind = read_kind(&acting, &values, expression, findings)?;
     let message = directive.message.clone();
     let action = Action { item: acting.item.clone(), kind, target: aim.target, values, at, condition, message };
     unchecked::warn_of_objects(&acting, &action, record, findings);
     Some(action)
+}
+
+/// The action with nothing bound yet. `None` if its keys have a mistake, which is reported where the keys are read.
+fn begin_action<'a>(
+    writing: &Writing<'a>,
+    (item, directive): (&str, &'a ActionDirective),
+    scope: &'a [InScope<'a>],
+) -> Option<Acting<'a>> {
+    let (keys, record) = writing.draft.item(item)?;
+    let table = writing.draft.tables.get(keys.table)?;
+    Some(Acting {
+        writing: *writing,
+        directive,
+        item: item.to_owned(),
+        keys,
+        record,
+        table,
+        scope,
+        clause: IndexMap::new(),
+        hidden: HashSet::new(),
+    })
+}
+
+/// What the action does to its item.
+fn read_kind(
+    acting: &Acting,
+    values: &values::WrittenValues,
+    expression: Option<Update>,
+    findings: &mut Findings,
+) -> Option<ActionKind> {
+    let directive = acting.directive;
+    Some(match directive.verb {
+        Verb::Put => ActionKind::Put { replace: directive.replace },
+        Verb::Update => {
+            check_upsert(acting, values, expression.as_ref(), findings)?;
+            ActionKind::Update { upsert: directive.upsert, expression }
+        }
+        Verb::Delete => ActionKind::Delete { cascade: cascade::read_cascade(acting, findings)? },
+        Verb::Check => ActionKind::Check,
+    })
 }
 
 /// An upsert may create the item, so each field that is never null needs a value, a default or a place in the table's

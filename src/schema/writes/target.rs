@@ -150,22 +150,7 @@ fn check_there<'b>(
 fn by_read(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, findings: &mut Findings) -> Option<ResolvedTarget> {
     let many = acting.directive.many;
     let wanted = acting.wanted(if many { Returns::List } else { Returns::One });
-    let equal = bound.iter().map(|(field, bound)| {
-        let (rule, need) = match &bound.source {
-            _ if where_of(acting, field).is_some() => (BindingRule::Where, Need::Always),
-            Source::Item(item, own) if prefixed(item, own) == **field => (BindingRule::ParentName, Need::Named),
-            Source::Item(..) => (BindingRule::SameName, Need::Free),
-            _ => (BindingRule::Argument, Need::Free),
-        };
-        let bound = wanted::Binding {
-            source: bound.source.clone(),
-            arguments: bound.arguments.clone(),
-            rule,
-            fallback: false,
-            need,
-        };
-        ((*field).to_owned(), bound)
-    });
+    let equal = bound.iter().map(|(field, bound)| ((*field).to_owned(), bind_for_find(acting, field, bound)));
     let bindings = Bindings { equal: equal.chain(wanted.claims()).collect(), ..Bindings::default() };
     let paths = |serves: &dyn Fn(&Candidate) -> bool| finds::paths_of_write(&wanted, &bindings, None, serves);
     let one = |candidate: &Candidate| many || is_one(&wanted, candidate);
@@ -214,6 +199,18 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, findings: &mut
         consistent: strong,
     };
     Some(ResolvedTarget { target: WriteTarget::Read { find: Box::new(find), many }, arguments })
+}
+
+/// A field's binding as that of a find: by which rule, and whether a path may leave it out.
+fn bind_for_find(acting: &Acting, field: &str, bound: &FieldBinding) -> wanted::Binding {
+    let (rule, need) = match &bound.source {
+        _ if where_of(acting, field).is_some() => (BindingRule::Where, Need::Always),
+        Source::Item(item, own) if prefixed(item, own) == *field => (BindingRule::ParentName, Need::Named),
+        Source::Item(..) => (BindingRule::SameName, Need::Free),
+        _ => (BindingRule::Argument, Need::Free),
+    };
+    let (source, arguments) = (bound.source.clone(), bound.arguments.clone());
+    wanted::Binding { source, arguments, rule, fallback: false, need }
 }
 
 /// An argument may bind a field by name that one access path uses and another does not. Then the author must say in

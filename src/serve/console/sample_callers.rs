@@ -26,7 +26,10 @@ pub struct SampleCallers {
 pub async fn list(State(sample): State<Arc<SampleCallers>>) -> Response {
     let ends = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + LIFETIME;
     let ends = i64::try_from(ends.as_secs()).unwrap_or(i64::MAX);
-    let one = |(name, claims): &(String, Map<String, Value>)| json!({ "name": name, "token": sample.issuer.token(claims.clone(), ends) });
+    let one = |(name, claims): &(String, Map<String, Value>)| {
+        let token = sample.issuer.token(claims.clone(), ends);
+        json!({ "name": name, "token": token })
+    };
     let body: Vec<Value> = sample.callers.iter().map(one).collect();
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),

@@ -51,7 +51,7 @@ impl RequestLine {
     /// A request has arrived. Its handlers find its id, its summary and its span among its extensions.
     pub fn begin(telemetry: Arc<Telemetry>, request: &mut Request) -> Self {
         let id = request_id(request.headers());
-        // Probes come every few seconds and tell nothing.
+        // Probes come every few seconds and say nothing.
         let is_probe = request.uri().path().starts_with(HEALTH);
         let span = telemetry.begin(request.headers()).filter(|_| !is_probe);
         let summary = RequestSummary::default();

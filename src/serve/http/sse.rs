@@ -18,12 +18,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout};
 
-/// How often the client hears something, so that no proxy takes the connection for dead. Most wait for 30 seconds or
+/// How often the client receives something, so that no proxy takes the connection for dead. Most wait for 30 seconds or
 /// longer.
 const HEARTBEAT: Duration = Duration::from_secs(12);
 /// A comment (HTML standard, section 9.2.6).
 const COMMENT: &[u8] = b":\n\n";
-/// The last event. Without a line of data, browsers would not tell it.
+/// The last event. Without a line of data, browsers would not report it.
 const COMPLETE: &[u8] = b"event: complete\ndata:\n\n";
 
 /// The header with the id of the last event that a client has had (HTML standard, section 9.2.3). Browsers send it when

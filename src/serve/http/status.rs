@@ -70,7 +70,7 @@ pub enum HttpRefusal {
     Failed,
 }
 
-/// The status of an error code, for media types whose status tells of errors.
+/// The status of an error code, for media types whose status reports errors.
 pub fn code_status(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::GraphqlParseFailed
@@ -94,7 +94,7 @@ pub fn code_status(code: ErrorCode) -> StatusCode {
 ///
 /// GraphQL over HTTP: with `application/json` every well-formed request is answered with 200, "independent of any
 /// GraphQL request error or field error", since clients of that type may not look into the body of another; with
-/// `application/graphql-response+json` the status tells.
+/// `application/graphql-response+json` the status says it.
 pub fn response_status(media: MediaType, refused: Option<ErrorCode>) -> StatusCode {
     match (media, refused) {
         (MediaType::GraphqlResponse, Some(code)) => code_status(code),
@@ -166,90 +166,91 @@ impl HttpRefusal {
 
     /// The refusal as an error in the body.
     pub fn error(&self) -> GraphqlError {
-        let (code, message) = match self {
-            Self::Malformed(sentence) => (ErrorCode::BadUserInput, sentence.clone()),
-            Self::LongList(0 | 1) => {
-                (ErrorCode::LimitExceeded, "The body is a list. Send one operation in each request.".into())
+        GraphqlError::new(self.code(), self.message())
+    }
+
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Malformed(_)
+            | Self::Method
+            | Self::MethodOfPath
+            | Self::NoWebSocket
+            | Self::NotByGet
+            | Self::NotAcceptable
+            | Self::CodingNotAcceptable
+            | Self::UnknownCoding
+            | Self::NotJson
+            | Self::NoEvents => ErrorCode::BadUserInput,
+            Self::LongList(_)
+            | Self::TooLarge(_)
+            | Self::ClientBusy
+            | Self::TooFast(_)
+            | Self::SocketBusy
+            | Self::TooManySubscriptions
+            | Self::TooMuchMemory
+            | Self::ResponseTooLarge(_)
+            | Self::ResponseDropped(QuotaExceeded::Part) => ErrorCode::LimitExceeded,
+            Self::NoSuchPath | Self::NoWebSockets => ErrorCode::NotFound,
+            Self::ForeignOrigin | Self::ForeignHost(_) => ErrorCode::Forbidden,
+            Self::NotSignedIn => ErrorCode::Unauthenticated,
+            Self::SignInUnavailable
+            | Self::Busy
+            | Self::ResponseDropped(QuotaExceeded::Total | QuotaExceeded::TooLarge) => ErrorCode::Unavailable,
+            Self::SlowBody | Self::OutOfTime => ErrorCode::Timeout,
+            Self::Failed => ErrorCode::Internal,
+        }
+    }
+
+    /// What is wrong, and what the client can do.
+    fn message(&self) -> String {
+        let sentence = match self {
+            Self::Malformed(sentence) => return sentence.clone(),
+            Self::LongList(most @ 2..) => return format!("A list may have {most} operations."),
+            Self::TooLarge(limit) => return format!("The body is larger than {limit} bytes."),
+            Self::ForeignHost(host) => {
+                return format!(
+                    "This server does not serve the host \"{host}\". Its option --allow-host can allow it."
+                );
             }
-            Self::LongList(most) => (ErrorCode::LimitExceeded, format!("A list may have {most} operations.")),
-            Self::NoSuchPath => (ErrorCode::NotFound, "Nothing is at this path. The API is at /graphql.".into()),
-            Self::Method => {
-                (ErrorCode::BadUserInput, "Send operations by POST. Queries may also be sent by GET.".into())
-            }
-            Self::MethodOfPath => {
-                (ErrorCode::BadUserInput, "This path does not have this method. The API is at /graphql.".into())
-            }
-            Self::NoWebSocket => (ErrorCode::BadUserInput, "This path is for WebSockets of version 13.".into()),
-            Self::NoWebSockets => {
-                (ErrorCode::NotFound, "WebSockets do not reach this server. Subscribe by text/event-stream.".into())
-            }
-            Self::NotByGet => {
-                (ErrorCode::BadUserInput, "Only queries can be sent by GET. Send this operation by POST.".into())
-            }
-            Self::NotAcceptable => (
-                ErrorCode::BadUserInput,
-                "Accept application/graphql-response+json, application/json or text/event-stream.".into(),
-            ),
-            Self::CodingNotAcceptable => {
-                (ErrorCode::BadUserInput, "Accept a body without a coding, or zstd, gzip or br.".into())
-            }
-            Self::UnknownCoding => (ErrorCode::BadUserInput, "The body may have no coding but gzip, once.".into()),
-            Self::SlowBody => (ErrorCode::Timeout, "The body did not arrive in time.".into()),
-            Self::TooLarge(limit) => (ErrorCode::LimitExceeded, format!("The body is larger than {limit} bytes.")),
-            Self::NotJson => (
-                ErrorCode::BadUserInput,
-                "The body must be JSON in UTF-8, with the header content-type: application/json.".into(),
-            ),
-            Self::ForeignOrigin => (ErrorCode::Forbidden, "Pages of this origin may not call the API.".into()),
-            Self::ForeignHost(host) => (
-                ErrorCode::Forbidden,
-                format!("This server does not serve the host \"{host}\". Its option --allow-host can allow it."),
-            ),
-            Self::NotSignedIn => {
-                (ErrorCode::Unauthenticated, "The token or key is not accepted. Sign in again.".into())
-            }
-            Self::SignInUnavailable => {
-                (ErrorCode::Unavailable, "Tokens cannot be checked now. Try again later.".into())
-            }
-            Self::Busy => (ErrorCode::Unavailable, "The server is busy. Try again later.".into()),
-            Self::ClientBusy => {
-                (ErrorCode::LimitExceeded, "This client has too many requests at once. Try again later.".into())
-            }
-            Self::TooFast(_) => {
-                (ErrorCode::LimitExceeded, "This caller has sent too many requests. Try again later.".into())
-            }
-            Self::SocketBusy => (
-                ErrorCode::LimitExceeded,
-                "This WebSocket has too many operations that wait. Wait until one is answered.".into(),
-            ),
-            Self::TooManySubscriptions => {
-                (ErrorCode::LimitExceeded, "This WebSocket has too many subscriptions. End one of them first.".into())
-            }
-            Self::TooMuchMemory => {
-                (ErrorCode::LimitExceeded, "The request needs more memory than the server has for requests.".into())
-            }
-            Self::NoEvents => {
-                let message = "This server is a Lambda function that streams no responses, so it has no subscriptions. Its option --lambda-streaming can allow them.";
-                (ErrorCode::BadUserInput, message.into())
-            }
-            Self::OutOfTime => (ErrorCode::Timeout, "The request took too long.".into()),
             Self::ResponseTooLarge(most) => {
-                let message = format!(
+                return format!(
                     "The operation ran, but its response is larger than the {most} bytes that Lambda takes. Ask for less at once."
                 );
-                (ErrorCode::LimitExceeded, message)
             }
-            Self::ResponseDropped(QuotaExceeded::Part) => (
-                ErrorCode::LimitExceeded,
-                "The operation ran, but its response is dropped: the client has not taken earlier ones.".into(),
-            ),
-            Self::ResponseDropped(QuotaExceeded::Total | QuotaExceeded::TooLarge) => (
-                ErrorCode::Unavailable,
-                "The operation ran, but its response is dropped: too many wait for their clients.".into(),
-            ),
-            Self::Failed => (ErrorCode::Internal, "Something went wrong on the server.".into()),
+            Self::LongList(_) => "The body is a list. Send one operation in each request.",
+            Self::NoSuchPath => "Nothing is at this path. The API is at /graphql.",
+            Self::Method => "Send operations by POST. Queries may also be sent by GET.",
+            Self::MethodOfPath => "This path does not have this method. The API is at /graphql.",
+            Self::NoWebSocket => "This path is for WebSockets of version 13.",
+            Self::NoWebSockets => "WebSockets do not reach this server. Subscribe by text/event-stream.",
+            Self::NotByGet => "Only queries can be sent by GET. Send this operation by POST.",
+            Self::NotAcceptable => "Accept application/graphql-response+json, application/json or text/event-stream.",
+            Self::CodingNotAcceptable => "Accept a body without a coding, or zstd, gzip or br.",
+            Self::UnknownCoding => "The body may have no coding but gzip, once.",
+            Self::SlowBody => "The body did not arrive in time.",
+            Self::NotJson => "The body must be JSON in UTF-8, with the header content-type: application/json.",
+            Self::ForeignOrigin => "Pages of this origin may not call the API.",
+            Self::NotSignedIn => "The token or key is not accepted. Sign in again.",
+            Self::SignInUnavailable => "Tokens cannot be checked now. Try again later.",
+            Self::Busy => "The server is busy. Try again later.",
+            Self::ClientBusy => "This client has too many requests at once. Try again later.",
+            Self::TooFast(_) => "This caller has sent too many requests. Try again later.",
+            Self::SocketBusy => "This WebSocket has too many operations that wait. Wait until one is answered.",
+            Self::TooManySubscriptions => "This WebSocket has too many subscriptions. End one of them first.",
+            Self::TooMuchMemory => "The request needs more memory than the server has for requests.",
+            Self::NoEvents => {
+                "This server is a Lambda function that streams no responses, so it has no subscriptions. Its option --lambda-streaming can allow them."
+            }
+            Self::OutOfTime => "The request took too long.",
+            Self::ResponseDropped(QuotaExceeded::Part) => {
+                "The operation ran, but its response is dropped: the client has not taken earlier ones."
+            }
+            Self::ResponseDropped(QuotaExceeded::Total | QuotaExceeded::TooLarge) => {
+                "The operation ran, but its response is dropped: too many wait for their clients."
+            }
+            Self::Failed => "Something went wrong on the server.",
         };
-        GraphqlError::new(code, message)
+        sentence.to_owned()
     }
 }
 

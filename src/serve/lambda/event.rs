@@ -1,4 +1,4 @@
-//! An event of API Gateway, a function URL or a load balancer in; the HTTP request that it tells of out. Must not know
+//! An event of API Gateway, a function URL or a load balancer in; the HTTP request that it describes out. Must not know
 //! how requests are answered.
 //!
 //! `lambda_http` reads the events. Its own requests lose headers that occur twice, have the stage in their paths, and
@@ -40,7 +40,7 @@ pub enum EventForm {
     },
 }
 
-/// An HTTP request, as an event tells of it.
+/// An HTTP request, as an event describes it.
 #[derive(Debug)]
 pub struct HttpEvent {
     /// Who sends it.
@@ -180,16 +180,16 @@ struct Route<'e> {
 
 impl Route<'_> {
     /// The path in the API. The path of an event may begin with the stage, or with the base path of a custom domain.
-    /// Where a route tells the path, neither is in it.
-    fn path(&self, told: Option<String>) -> String {
+    /// Where a route says the path, neither is in it.
+    fn path(&self, written: Option<String>) -> String {
         let of_route =
             self.template.filter(|template| template.starts_with('/')).and_then(|template| self.filled(template));
-        let told = told.filter(|path| !path.is_empty()).unwrap_or_else(root);
+        let written = written.filter(|path| !path.is_empty()).unwrap_or_else(root);
         let without_stage = || {
-            let rest = told.strip_prefix('/')?.strip_prefix(self.stage.filter(|stage| *stage != DEFAULT_STAGE)?)?;
+            let rest = written.strip_prefix('/')?.strip_prefix(self.stage.filter(|stage| *stage != DEFAULT_STAGE)?)?;
             (rest.is_empty() || rest.starts_with('/')).then(|| if rest.is_empty() { root() } else { rest.to_owned() })
         };
-        of_route.or_else(without_stage).unwrap_or(told)
+        of_route.or_else(without_stage).unwrap_or(written)
     }
 
     fn filled(&self, template: &str) -> Option<String> {

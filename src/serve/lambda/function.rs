@@ -151,8 +151,13 @@ pub async fn serve(
         routes.quotas.operations.all_returned().await;
     };
     tokio::select! {
-        finished = timeout(limits.shutdown_timeout, finished) => Ok(finished.map_or(Stopped::CutOff, |()| Stopped::Finished)),
-        ended = running => Err(RuntimeApiFailed(ended.map_or_else(|error| error.to_string(), |()| "it stopped".to_owned()))),
+        finished = timeout(limits.shutdown_timeout, finished) => {
+            Ok(finished.map_or(Stopped::CutOff, |()| Stopped::Finished))
+        }
+        ended = running => {
+            let why = ended.map_or_else(|error| error.to_string(), |()| "it stopped".to_owned());
+            Err(RuntimeApiFailed(why))
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Lambda's runtime API: found in the environment, and told if the function cannot start.
+//! Lambda's runtime API: found in the environment, and notified if the function cannot start.
 
 use axum::body::Body;
 use axum::http::uri::Authority;
@@ -14,7 +14,7 @@ use tokio::time::timeout;
 /// runtime environment variables").
 pub const VARIABLE: &str = "AWS_LAMBDA_RUNTIME_API";
 
-/// How long Lambda may take to hear why the function cannot start.
+/// How long Lambda may take to receive why the function cannot start.
 const REPORT_BOUND: Duration = Duration::from_secs(2);
 
 /// The runtime API of this function.
@@ -58,7 +58,7 @@ impl RuntimeApi {
     }
 
     /// Tells Lambda why the function cannot start (Lambda developer guide, "Runtime API", "Initialization error"). The
-    /// log of the function has the same. If Lambda does not take the message, the end of the process tells it.
+    /// log of the function has the same. If Lambda does not take the message, the end of the process shows it.
     pub async fn report(&self, message: &str) {
         let body = json!({ "errorMessage": message, "errorType": "Keyfold.InitError" }).to_string();
         let request = Request::builder()

@@ -30,6 +30,6 @@ pub struct AcceptedConnection {
     pub requests: Arc<Quota>,
     /// Bounds of a request.
     pub limits: RequestLimits,
-    /// Tells when the server stops.
+    /// Says when the server stops.
     pub open: OpenConnection,
 }

@@ -11,7 +11,7 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 pub async fn serve(mut accepted: AcceptedConnection) -> Result<(), EndedEarly> {
     let AcceptedConnection { connection, limits, open, .. } = &mut accepted;
     let is_http2 = tokio::select! {
-        told = timeout(limits.header_timeout, connection.begins_with(PREFACE)) => told??,
+        begins = timeout(limits.header_timeout, connection.begins_with(PREFACE)) => begins??,
         () = open.closing() => return Ok(()),
     };
     if is_http2 { http2::serve(accepted).await } else { http1::serve(accepted).await }

@@ -32,7 +32,7 @@ struct Response {
     bytes: AtomicU64,
     /// Whether there are bytes for the client to take.
     offered: AtomicBool,
-    /// Tells when there are some after there were none.
+    /// Says when there are some after there were none.
     begins: Notify,
 }
 

@@ -183,9 +183,9 @@ mod tests {
 
         /// Where a connection is served.
         async fn serves(&self) -> Id {
-            let (told, tells) = oneshot::channel();
-            self.serve(async move { told.send(here().await).unwrap() });
-            tells.await.unwrap()
+            let (sender, receiver) = oneshot::channel();
+            self.serve(async move { sender.send(here().await).unwrap() });
+            receiver.await.unwrap()
         }
 
         /// Where the requests of some connections, which are served by the first worker, are answered. All of them run

@@ -33,7 +33,7 @@ struct TrustedSources {
 pub struct Identity {
     /// The caller.
     pub caller: Caller,
-    /// Who says so: the issuer of the token. `None` for machines with a key, and for nobody.
+    /// Who says so: the issuer of the token. `None` for machines with a key, and for anonymous callers.
     pub issuer: Option<Arc<str>>,
     /// When the token ends. What ends later than the next century has no end.
     pub ends: Option<Instant>,
@@ -45,7 +45,7 @@ impl Authenticator {
         Self { known: Some(Arc::new(TrustedSources { issuers, api_keys })) }
     }
 
-    /// Lets everybody in as nobody, and looks at no credentials: a proxy in front may have its own.
+    /// Lets everybody in as an anonymous caller, and looks at no credentials: a proxy in front may have its own.
     pub fn off() -> Self {
         Self::default()
     }
@@ -55,7 +55,7 @@ impl Authenticator {
         self.known.is_some()
     }
 
-    /// The caller who shows these credentials. Who shows nothing is nobody; who shows something wrong is not let in,
+    /// The caller who shows these credentials. Who shows nothing is anonymous; who shows something wrong is not let in,
     /// and the log says why.
     pub async fn identify(
         &self,

@@ -130,12 +130,12 @@ mod tests {
     async fn everybody_has_a_bucket() {
         let limit = RateLimit::new(rate("1/m").unwrap());
         let (here, there) = (ClientAddress::new([127, 0, 0, 1].into()), ClientAddress::new([127, 0, 0, 2].into()));
-        let nobody = Identity::default();
-        assert!(limit.take(&nobody, here).is_ok() && limit.take(&nobody, there).is_ok());
+        let anonymous = Identity::default();
+        assert!(limit.take(&anonymous, here).is_ok() && limit.take(&anonymous, there).is_ok());
         for identity in [caller(None, "ann"), caller(None, "bob"), caller(Some("a"), "ann"), caller(Some("b"), "ann")] {
             assert!(limit.take(&identity, here).is_ok() && limit.take(&identity, there).is_err());
         }
-        assert!(limit.take(&nobody, here).is_err());
+        assert!(limit.take(&anonymous, here).is_err());
     }
 
     #[test]

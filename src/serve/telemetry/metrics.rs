@@ -232,7 +232,8 @@ impl Metrics {
         macro_rules! forget {
             ($($collector:expr),*) => {$(
                 for labels in with_name($collector, name) {
-                    let labels: HashMap<&str, &str> = labels.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+                    let labels: HashMap<&str, &str> =
+                        labels.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
                     // What is gone already needs not be removed.
                     let _ = $collector.remove(&labels);
                 }

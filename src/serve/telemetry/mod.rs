@@ -1,6 +1,6 @@
 //! What happens in; metrics, traces and slow operations in the log out. Must not know how operations are run.
 //!
-//! [`observer`] hears of every run of an operation and of every HTTP request. It counts them in [`metrics`], whose
+//! [`observer`] observes every run of an operation and every HTTP request. It counts them in [`metrics`], whose
 //! names are [`definitions`]; [`sources`] and, on Linux, `process` say what is read when the metrics are asked for, and
 //! [`exposition`] answers who asks. It has [`tracer`] record those that are traced: [`trace_context`] says which trace
 //! a request belongs to, [`spans`] what its spans are.

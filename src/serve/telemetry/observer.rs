@@ -1,4 +1,4 @@
-//! Hears of every run of an operation and of every HTTP request, and tells the metrics, the traces and the log.
+//! Observes every run of an operation and every HTTP request, and reports them to the metrics, the traces and the log.
 
 use super::metrics::Metrics;
 use super::spans::{self, HttpExchange};

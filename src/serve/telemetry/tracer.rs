@@ -115,7 +115,7 @@ impl Tracer {
         self.config.id_generator.new_span_id().to_bytes()
     }
 
-    /// What makes the spans, as each of them tells.
+    /// What makes the spans, as each of them says.
     pub fn scope(&self) -> &InstrumentationScope {
         &self.scope
     }

@@ -151,15 +151,18 @@ mod tests {
         assert!(matches!(read(json!({"type": "connection_init"})), Ok(ClientMessage::ConnectionInit(Value::Null))));
         let init = read(json!({"type": "connection_init", "payload": payload}));
         assert!(matches!(init, Ok(ClientMessage::ConnectionInit(shown)) if shown == payload));
-        assert!(
-            matches!(read(json!({"type": "ping", "payload": payload})), Ok(ClientMessage::Ping(Some(shown))) if shown == payload)
-        );
+        let ping = read(json!({"type": "ping", "payload": payload}));
+        assert!(matches!(ping, Ok(ClientMessage::Ping(Some(shown))) if shown == payload));
         assert!(matches!(read(json!({"type": "ping", "payload": null})), Ok(ClientMessage::Ping(None))));
         assert!(matches!(read(json!({"type": "pong", "more": 1})), Ok(ClientMessage::Pong)));
         assert!(matches!(read(json!({"type": "complete", "id": "é"})), Ok(ClientMessage::Complete(id)) if id == "é"));
-        let subscribe = json!({"type": "subscribe", "id": "1", "payload": {"query": "{a}", "variables": {"n": 12345678901234567890_u64}}});
-        assert!(matches!(read(subscribe), Ok(ClientMessage::Subscribe { id, asked })
-            if id == "1" && asked.query.as_deref() == Some("{a}") && Value::Object(asked.variables.clone()) == json!({"n": 12345678901234567890_u64})));
+        let variables = json!({"n": 12345678901234567890_u64});
+        let payload = json!({"query": "{a}", "variables": variables});
+        let subscribe = read(json!({"type": "subscribe", "id": "1", "payload": payload}));
+        let has_all = |asked: &RequestParameters| {
+            asked.query.as_deref() == Some("{a}") && Value::Object(asked.variables.clone()) == variables
+        };
+        assert!(matches!(subscribe, Ok(ClientMessage::Subscribe { id, asked }) if id == "1" && has_all(&asked)));
     }
 
     #[test]

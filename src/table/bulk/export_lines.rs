@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
 
-/// The most bytes that an error tells of a place, and of what is wrong there.
+/// The most bytes that an error shows of a place, and of what is wrong there.
 const MAX_QUOTE_LENGTH: usize = 300;
 
 /// Why a line is no item. The caller adds the line's number.

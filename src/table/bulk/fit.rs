@@ -1,5 +1,5 @@
-//! An item of a file and its table in; why DynamoDB would not take it, and what tells its key from all others, out.
-//! Must not know files.
+//! An item of a file and its table in; why DynamoDB would not take it, and what distinguishes its key from all others,
+//! out. Must not know files.
 //!
 //! DynamoDB developer guide, "Quotas in Amazon DynamoDB" and "Supported data types and naming rules".
 
@@ -13,7 +13,8 @@ use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::hash::Hash;
 
-/// What tells a key of a table from all others: two keys with one digest are as likely as a collision of 128 bits.
+/// What distinguishes a key of a table from all others: two keys with one digest are as likely as a collision of 128
+/// bits.
 pub type KeyDigest = [u8; 16];
 
 /// Why no item of the table can be this one, whose key attributes have their types; `None` if it can.

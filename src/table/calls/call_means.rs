@@ -39,7 +39,7 @@ impl<'a> CallMeans<'a> {
         }
     }
 
-    /// Makes one attempt. Gives what the answer tells, and the capacity units consumed.
+    /// Makes one attempt. Gives what the answer says, and the capacity units consumed.
     pub(in crate::table) fn make<'c, C: Call>(
         self,
         call: &'c C,

@@ -1,7 +1,7 @@
 //! PutItem, UpdateItem and DeleteItem: one write in; the item that it returns and its cost out. Must not know what a
 //! request is.
 //!
-//! Without a token, the server cannot tell a repeated write from a new one. So an attempt is repeated only if it
+//! Without a token, the server cannot distinguish a repeated write from a new one. So an attempt is repeated only if it
 //! certainly wrote nothing: the server refused it for now, or no connection could be made.
 
 use super::call_means::CallMeans;

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_waits_for_a_silent_source_is_told_before_an_attempt_ends() {
+    async fn whoever_waits_for_a_silent_source_gets_an_error_before_an_attempt_ends() {
         let (cache, begun) = (CredentialsCache::new(SharedCredentialsProvider::new(Source::default())), Instant::now());
         let all = futures_util::future::join_all((0..3).map(|_| cache.get())).await;
         assert!(all.iter().all(|got| matches!(got, Err(CredentialsError::ProviderTimedOut(_)))), "{all:?}");

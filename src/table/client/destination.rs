@@ -1,7 +1,7 @@
 //! A configured client of the SDK in; where its requests go and what names their sender out.
 //!
 //! The SDK knows every rule of regions, FIPS, dual stack, account endpoints and overrides. So it makes one request that
-//! is not sent, and that request tells.
+//! is not sent, and that request shows it.
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::http::HttpResponse;

@@ -52,7 +52,7 @@ struct ReasonBody {
 }
 
 impl Answer {
-    /// What an HTTP response tells.
+    /// What an HTTP response says.
     pub(super) fn new(response: Response<Bytes>) -> Self {
         let header = |name| text(response.headers(), &name).map(str::to_owned);
         let (error_type, date) = (header(AMZ_ERROR_TYPE), header(DATE));
@@ -96,7 +96,7 @@ pub(super) fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a 
     headers.get(name)?.to_str().ok()
 }
 
-/// The failure that an answer tells.
+/// The failure that an answer reports.
 pub(super) fn refused(answer: &Answer) -> AttemptFailure {
     let body = answer.refusal();
     let Some(code) = answer.code(body.as_ref()) else {
@@ -223,18 +223,21 @@ mod tests {
 
     #[test]
     fn an_answer_without_a_code_is_cut_off_or_not_dynamodb_s() {
-        let told = |status, body| {
+        let classified = |status, body| {
             let failure = refused(&answer(status, None, body));
             (failure.error.kind, failure.again, failure.uncertain)
         };
-        assert_eq!(told(400, r#"{"__type":"com.amaz"#), (TableErrorKind::Unavailable, true, false));
-        assert_eq!(told(500, "{"), (TableErrorKind::Unavailable, true, true));
-        assert_eq!(told(502, "<html>"), (TableErrorKind::Unavailable, true, true));
-        assert_eq!(told(403, r#"{"message":"Forbidden"}"#), (TableErrorKind::Denied, false, false));
-        assert_eq!(told(429, r#"{"message":"API rate limit exceeded"}"#), (TableErrorKind::Throttled, true, false));
-        assert_eq!(told(404, "{}"), (TableErrorKind::Unavailable, false, false));
-        assert_eq!(told(404, "<html>"), (TableErrorKind::Unavailable, false, false));
-        assert_eq!(told(307, ""), (TableErrorKind::Unavailable, false, true));
+        assert_eq!(classified(400, r#"{"__type":"com.amaz"#), (TableErrorKind::Unavailable, true, false));
+        assert_eq!(classified(500, "{"), (TableErrorKind::Unavailable, true, true));
+        assert_eq!(classified(502, "<html>"), (TableErrorKind::Unavailable, true, true));
+        assert_eq!(classified(403, r#"{"message":"Forbidden"}"#), (TableErrorKind::Denied, false, false));
+        assert_eq!(
+            classified(429, r#"{"message":"API rate limit exceeded"}"#),
+            (TableErrorKind::Throttled, true, false)
+        );
+        assert_eq!(classified(404, "{}"), (TableErrorKind::Unavailable, false, false));
+        assert_eq!(classified(404, "<html>"), (TableErrorKind::Unavailable, false, false));
+        assert_eq!(classified(307, ""), (TableErrorKind::Unavailable, false, true));
     }
 
     #[test]
@@ -271,12 +274,12 @@ mod tests {
             {"Code":"ValidationError","Message":null},
             {}]}"#;
         let Refusal::Canceled(reasons) = refused(&answer(400, None, body)).refusal else { unreachable!() };
-        let told: Vec<_> = reasons
+        let found: Vec<_> = reasons
             .iter()
             .map(|reason| (reason.code.as_str(), reason.message.as_deref(), reason.item.is_some()))
             .collect();
         assert_eq!(
-            told,
+            found,
             [
                 ("None", None, false),
                 ("ConditionalCheckFailed", Some("failed"), true),

@@ -115,7 +115,7 @@ impl Signer {
     }
 }
 
-/// A time as `20261122T031500Z`. A time that no calendar holds is 1970: the server refuses it and tells its own.
+/// A time as `20261122T031500Z`. A time that no calendar holds is 1970: the server refuses it and says its own.
 fn date(time: SystemTime) -> [u8; DATE] {
     let format = format_description!("[year][month][day]T[hour][minute][second]Z");
     let mut date = [0; DATE];

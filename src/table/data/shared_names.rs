@@ -158,7 +158,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_item_is_the_same_in_any_order(items in prop::collection::vec(prop::collection::vec(("[a-h]{1,2}|[a-z]{2}", any::<bool>()), 0..70), 1..5)) {
+        fn an_item_is_the_same_in_any_order(
+            items in prop::collection::vec(prop::collection::vec(("[a-h]{1,2}|[a-z]{2}", any::<bool>()), 0..70), 1..5)
+        ) {
             let (mut names, mut page) = (SharedNames::default(), GrowingItems::default());
             // Names that were asked for come, or do not, and some are known before.
             let asked: Vec<AttributeName> = ('a'..='h').map(|name| name.to_string().into()).collect();
@@ -171,7 +173,8 @@ mod tests {
                 page.end_item();
             }
             for (members, mut part) in items.into_iter().zip(page.into_items()) {
-                let collected: Item = members.iter().map(|(name, value)| (name.as_str(), Attribute::Bool(*value))).collect();
+                let collected: Item =
+                    members.iter().map(|(name, value)| (name.as_str(), Attribute::Bool(*value))).collect();
                 prop_assert_eq!(grown(&mut names, &members), collected.clone());
                 prop_assert_eq!(&grown(&mut names, &members), &collected, "its names are known now");
                 prop_assert_eq!(&*part, &collected);

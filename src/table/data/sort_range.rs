@@ -212,8 +212,11 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn the_keys_on_either_side_of_a_long_text_are_those_on_either_side_of_its_neighbours(long in text(), key in text()) {
-            let long = KeyValue::S(if long.len() > SORT_KEY_BYTES { long } else { format!("{long}{}", "b".repeat(10)) });
+        fn the_keys_on_either_side_of_a_long_text_are_those_on_either_side_of_its_neighbours(
+            long in text(), key in text()
+        ) {
+            let long = if long.len() > SORT_KEY_BYTES { long } else { format!("{long}{}", "b".repeat(10)) };
+            let long = KeyValue::S(long);
             let key = KeyValue::S(key[..key.floor_char_boundary(SORT_KEY_BYTES)].to_owned());
             let (before, after) = (last_before(&long), first_after(&long));
             prop_assert!(!is_too_long(&before) && !after.as_ref().is_some_and(is_too_long));
@@ -222,7 +225,9 @@ mod tests {
         }
 
         #[test]
-        fn likewise_of_bytes(long in proptest::collection::vec(254u8.., 3..5), key in proptest::collection::vec(253u8.., 0..4)) {
+        fn likewise_of_bytes(
+            long in proptest::collection::vec(254u8.., 3..5), key in proptest::collection::vec(253u8.., 0..4)
+        ) {
             let filled = |start: usize, end: &[u8]| KeyValue::B([vec![255; start], end.to_vec()].concat());
             let (long, key) = (filled(1022, &long), filled(1021, &key));
             prop_assert!(is_too_long(&long) && !is_too_long(&key));

@@ -52,7 +52,7 @@ pub enum BatchWrite {
 }
 
 impl BatchWrite {
-    /// A delete of an item by its key attributes, of which one of these writes tells the order.
+    /// A delete of an item by its key attributes, of which one of these writes determines the order.
     pub(in crate::table) fn delete_of(attributes: &Item, like: &[Self]) -> Option<Self> {
         let shape = like.iter().find_map(|write| if let Self::Delete(key) = write { Some(key) } else { None })?;
         let sort = shape.sort.as_ref().map(|(name, _)| &**name);

@@ -52,7 +52,7 @@ pub(in crate::table) struct EmbeddedEngine {
     is_sweeping: AtomicBool,
     /// Where the data is; `None` in memory.
     directory: Option<PathBuf>,
-    /// Tells of each write.
+    /// Reports each write.
     written: Notify,
     /// The last failure of the disk or the data file, until a write succeeds again.
     trouble: Mutex<Option<&'static str>>,
@@ -128,7 +128,7 @@ impl EmbeddedEngine {
         })
     }
 
-    /// Takes note of what the end of an operation tells about the disk and the data file. Gives it on in DynamoDB's
+    /// Takes note of what the end of an operation says about the disk and the data file. Gives it on in DynamoDB's
     /// words.
     pub(super) fn noted<T>(&self, operation: &str, ended: Result<T, DynoxideError>) -> Result<T, DynoxideError> {
         match &ended {
@@ -146,7 +146,7 @@ impl EmbeddedEngine {
         ended.map_err(|refused| refusal::worded(operation, refused))
     }
 
-    /// Who waits here is told of each write.
+    /// Notifies who waits here of each write.
     pub(in crate::table) fn written(&self) -> &Notify {
         &self.written
     }

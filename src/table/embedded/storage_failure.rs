@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn troubles_of_the_disk_are_told_from_refusals() {
+    fn troubles_of_the_disk_are_distinguished_from_refusals() {
         let internal = |text: &str| cause(&DynoxideError::InternalServerError(text.to_owned()));
         assert_eq!(internal("backend: database or disk is full"), Some(FULL));
         assert_eq!(internal("backend: I/O error: "), Some("the disk cannot be read or written"));

@@ -15,7 +15,7 @@ use serde::de::{Deserializer, Error, IgnoredAny};
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
-/// What an answer of a kind of call tells.
+/// What an answer of a kind of call says.
 pub(in crate::table) trait AnswerJson: Default {
     /// Reads the value of a member.
     fn member(&mut self, name: &str, answer: &mut AnswerReader<'_>) -> JsonResult<()>;
@@ -399,7 +399,9 @@ mod tests {
         }
 
         #[test]
-        fn what_is_no_item_is_none(json in item(), at in 0..200_usize, piece in prop::sample::select(&PIECES[..]), gone in 0..3_usize) {
+        fn what_is_no_item_is_none(
+            json in item(), at in 0..200_usize, piece in prop::sample::select(&PIECES[..]), gone in 0..3_usize
+        ) {
             let at = json.floor_char_boundary(at.min(json.len()));
             let after = json.ceil_char_boundary((at + gone).min(json.len()));
             let json = format!("{}{piece}{}", &json[..at], &json[after..]);

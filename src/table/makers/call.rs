@@ -12,7 +12,7 @@ use dynoxide::DynoxideError;
 
 /// One call of a kind, as plain data.
 pub(in crate::table) trait Call: Sync {
-    /// What an answer tells.
+    /// What an answer says.
     type Answer: Send + 'static;
     /// The JSON of an answer.
     type Json: AnswerJson;
@@ -49,5 +49,5 @@ pub(in crate::table) trait Call: Sync {
     fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<Self::Answer> + Send + 'static;
 }
 
-/// What an answer of the embedded engine tells, and the capacity units consumed; or the engine's refusal.
+/// What an answer of the embedded engine says, and the capacity units consumed; or the engine's refusal.
 pub(in crate::table) type EngineAnswer<T> = Result<Metered<T>, DynoxideError>;

@@ -22,7 +22,7 @@ pub(in crate::table) enum CallMaker<'a> {
 }
 
 impl<'a> CallMaker<'a> {
-    /// Makes one attempt. Gives what the answer tells, and the capacity units consumed. The tally keeps the id of the
+    /// Makes one attempt. Gives what the answer says, and the capacity units consumed. The tally keeps the id of the
     /// answer, but for answers of the SDK.
     pub(in crate::table) fn make<'c, C: Call>(
         self,

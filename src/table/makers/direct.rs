@@ -16,7 +16,7 @@ pub(in crate::table) struct DirectMaker {
 }
 
 impl DirectMaker {
-    /// Makes one attempt. Gives what the answer tells, and the capacity units consumed.
+    /// Makes one attempt. Gives what the answer says, and the capacity units consumed.
     pub(in crate::table) async fn make<C: Call>(
         &self,
         call: &C,

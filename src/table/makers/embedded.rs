@@ -17,7 +17,7 @@ pub(in crate::table) struct EmbeddedMaker {
 }
 
 impl EmbeddedMaker {
-    /// Makes one attempt. Gives what the answer tells, and the capacity units consumed.
+    /// Makes one attempt. Gives what the answer says, and the capacity units consumed.
     pub(in crate::table) async fn make<C: Call>(&self, call: &C) -> Result<Metered<C::Answer>, AttemptFailure> {
         let operation = call.operation();
         if let Some(observer) = &self.observer {

@@ -431,11 +431,13 @@ mod tests {
                 let large = held.iter().filter(|place| place.large).count();
                 let free_for_large = places > large + usize::from(places > 1) * (places / 4).max(1);
                 for (size, _) in &waiting {
-                    prop_assert!(held.len() == places || *size > 25 && !free_for_large, "{} of {} are taken", held.len(), places);
+                    let must_wait = held.len() == places || *size > 25 && !free_for_large;
+                    prop_assert!(must_wait, "{} of {} are taken", held.len(), places);
                 }
                 let turns = gate.turns();
                 for (position, lane) in turns.lanes.iter().enumerate() {
-                    let ranks = turns.requests.iter().filter_map(|(request, share)| Some((*request, share.ranks()[position]?)));
+                    let requests = turns.requests.iter();
+                    let ranks = requests.filter_map(|(request, share)| Some((*request, share.ranks()[position]?)));
                     let least: BTreeSet<_> = ranks.map(|(request, (had, turn))| (had, turn, request)).collect();
                     let longest: BTreeSet<_> = least.iter().map(|(_, turn, request)| (*turn, *request)).collect();
                     prop_assert_eq!((&lane.least, &lane.longest), (&least, &longest));

@@ -1,5 +1,5 @@
-//! Failures in; out: whether each is told in the log. A table that fails does so for every request, and a line for each
-//! would bury all others.
+//! Failures in; out: whether each has a line in the log. A table that fails does so for every request, and a line for
+//! each would bury all others.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -34,18 +34,18 @@ impl<K: Copy + PartialEq> SparseLines<K> {
     }
 
     /// Whether a failure of this kind has a line: one a second has. Gives how many have had none since the line before.
-    pub fn tell(&self, kind: K) -> Option<u64> {
+    pub fn take_line(&self, kind: K) -> Option<u64> {
         let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(told) = kinds.iter_mut().find(|told| told.kind == kind) else {
+        let Some(line) = kinds.iter_mut().find(|line| line.kind == kind) else {
             kinds.push(LineRecord { kind, last: Instant::now(), since: 0 });
             return Some(0);
         };
-        if told.last.elapsed() < EVERY {
-            told.since += 1;
+        if line.last.elapsed() < EVERY {
+            line.since += 1;
             return None;
         }
-        told.last = Instant::now();
-        Some(std::mem::take(&mut told.since))
+        line.last = Instant::now();
+        Some(std::mem::take(&mut line.since))
     }
 }
 
@@ -58,14 +58,14 @@ mod tests {
     async fn each_kind_has_a_line_a_second_with_the_number_of_those_without() {
         let lines = SparseLines::new();
         assert_eq!(
-            [lines.tell("a"), lines.tell("b"), lines.tell("a"), lines.tell("a")],
+            [lines.take_line("a"), lines.take_line("b"), lines.take_line("a"), lines.take_line("a")],
             [Some(0), Some(0), None, None]
         );
         advance(EVERY).await;
-        assert_eq!([lines.tell("a"), lines.tell("a"), lines.tell("b")], [Some(2), None, Some(0)]);
-        let told = (0..6_000).filter(|_| lines.tell("a").is_some()).count();
-        assert_eq!(told, 0);
+        assert_eq!([lines.take_line("a"), lines.take_line("a"), lines.take_line("b")], [Some(2), None, Some(0)]);
+        let logged = (0..6_000).filter(|_| lines.take_line("a").is_some()).count();
+        assert_eq!(logged, 0);
         advance(EVERY * 10).await;
-        assert_eq!(lines.tell("a"), Some(6_001));
+        assert_eq!(lines.take_line("a"), Some(6_001));
     }
 }

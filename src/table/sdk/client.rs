@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn endpoints_of_aws_are_told_from_others() {
+    fn endpoints_of_aws_are_distinguished_from_others() {
         for url in
             ["https://dynamodb.eu-central-1.amazonaws.com", "https://vpce-1.dynamodb.us-east-1.vpce.amazonaws.com:443/"]
         {
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn missing_credentials_are_told_at_once() {
+    async fn missing_credentials_are_reported_at_once() {
         let sources = aws_config::provider_config::ProviderConfig::without_region()
             .with_http_client(https_client(ProxyConfig::disabled()));
         let nobody = aws_config::profile::ProfileFileCredentialsProvider::builder().configure(&sources);

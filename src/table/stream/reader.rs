@@ -187,7 +187,7 @@ impl StreamReader {
         begun
     }
 
-    /// The shards, as soon as the stream tells them. `None`: the stream whose shards are known is off, or the table has
+    /// The shards, as soon as the stream lists them. `None`: the stream whose shards are known is off, or the table has
     /// another one. Who catches up does not wait for a stream.
     async fn list(&self, lineage: &Lineage, is_catching_up: bool) -> Option<Vec<Shard>> {
         let mut backoff = Backoff::unbounded(FAILED);

@@ -28,7 +28,7 @@ pub(in crate::table) struct SdkChangeSource {
 /// How long to wait after an answer without records. A shard answers 5 calls a second (DynamoDB developer guide,
 /// "Service, account, and table quotas"), of two readers together.
 const PAUSE: Duration = Duration::from_millis(400);
-/// The same for the embedded engine, which tells of writes. Items that expire, and a write between an answer and the
+/// The same for the embedded engine, which reports writes. Items that expire, and a write between an answer and the
 /// wait, are seen then.
 const PAUSE_EMBEDDED: Duration = Duration::from_millis(250);
 

@@ -62,7 +62,7 @@ fn reads() -> Vec<Row> {
         (ben(), r#"{ club(id: "c") { name } }"#, json!({ "club": { "name": "Chess" } }), &[], 1),
         (stranger.clone(), r#"{ club(id: "c") { name } }"#, json!({ "club": null }), &["FORBIDDEN club"], 1),
         (Value::Null, r#"{ club(id: "c") { name } }"#, json!({ "club": null }), &["UNAUTHENTICATED club"], 0),
-        // Without the claim that a rule needs, an id tells nothing, and nothing is read for it.
+        // Without the claim that a rule needs, an id reveals nothing, and nothing is read for it.
         (Value::Null, r#"{ club(id: "none") { name } }"#, json!({ "club": null }), &["UNAUTHENTICATED club"], 0),
         (stranger.clone(), r#"{ club(id: "none") { name } }"#, json!({ "club": null }), &[], 1),
         // What stands behind a refused object is not read in a later wave, and never shown.
@@ -122,7 +122,7 @@ fn writes() -> Vec<Row> {
             &["FORBIDDEN publish"],
             1,
         ),
-        // Whether an item is there is not told to whom the rule refuses it.
+        // Whom the rule refuses an item does not learn whether it is there.
         (
             stranger.clone(),
             r#"mutation { a: retext(clubId: "c", id: "p1", text: "x") { id } b: retext(clubId: "c", id: "p9", text: "x") { id } c: unpublish(clubId: "c", id: "p1") { id } d: unpublish(clubId: "c", id: "p9") { id } }"#,
@@ -144,7 +144,7 @@ fn writes() -> Vec<Row> {
             &["NOT_FOUND mustUnpublish"],
             2,
         ),
-        // What a write reads first is told only to whom the rule lets in.
+        // Only whom the rule lets in learns what a write reads first.
         (
             stranger.clone(),
             r#"mutation { reprint(clubId: "c", id: "p1", name: "n") }"#,
@@ -280,7 +280,7 @@ type Mutation {
 }
 "#;
 
-/// Lofts that a look-up hides. It is made after a loft is read, whose key does not tell of which group it is.
+/// Lofts that a look-up hides. It is made after a loft is read, whose key does not say of which group it is.
 const LOFTS: &str = r#"
 extend schema @table(name: "lofts", partitionKey: "PK")
 
@@ -354,8 +354,8 @@ async fn an_explanation_does_not_answer_what_a_rule_refuses() {
     store.create_missing(&model().tables).await.unwrap();
     let store: Arc<dyn DataStore> = Arc::new(store);
     let gateway = Gateway::new(Arc::new(model()), store.clone(), support::settings());
-    // The group that is not there is told. Of the one that is there, the calls would tell that a member of it was not
-    // found.
+    // The group that is not there is reported. Of the one that is there, the calls would reveal that a member of it was
+    // not found.
     let ann = Request { caller: caller(ann()), ..support::request(r#"{ group(id: "g") { name } }"#, json!({})) };
     let calls =
         async || support::run(&gateway, &ann, true).await["extensions"]["keyfold"]["calls"].as_array().unwrap().len();

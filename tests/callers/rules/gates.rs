@@ -189,21 +189,21 @@ fn new_items() -> Vec<Row> {
     ]
 }
 
-/// Whether there are hidden items is told by no look-up for a write.
+/// No look-up for a write reveals whether there are hidden items.
 fn hidden_from_writers() -> Vec<Row> {
     let clear = r#"mutation { clearSlips(ringId: "r") { id } }"#;
     vec![
         (ben(), clear, json!({ "clearSlips": [] }), &[], 2),
         (ben(), r#"mutation { clearSlips(ringId: "none") { id } }"#, json!({ "clearSlips": [] }), &[], 1),
         (json!({ "sub": ["ben"] }), clear, Value::Null, &["FORBIDDEN clearSlips"], 0),
-        // Ann sees hers, and is told that she may not delete it.
+        // Ann sees hers, and learns that she may not delete it.
         (ann(), clear, Value::Null, &["FORBIDDEN clearSlips"], 3),
         (root(), clear, json!({ "clearSlips": [{ "id": "1" }] }), &[], 3),
         (root(), clear, json!({ "clearSlips": [] }), &[], 1),
     ]
 }
 
-/// What a look-up hides looks as if it were not there. The look-up is made beside the data, if the key tells of which
+/// What a look-up hides looks as if it were not there. The look-up is made beside the data, if the key says of which
 /// item.
 fn hidden_by_look_ups() -> Vec<Row> {
     let put = r#"mutation { a: putDen(ringId: "r", id: "d", name: "D") { name } b: putNook(id: "1", ringId: "r") { id } c: putNook(id: "2", ringId: "none") { id } }"#;
@@ -233,7 +233,7 @@ fn hidden_by_look_ups() -> Vec<Row> {
     ]
 }
 
-/// Of several conditions that fail in one transaction, who is refused is told only that.
+/// Of several conditions that fail in one transaction, who is refused learns only that.
 fn order_of_errors() -> Vec<Row> {
     vec![
         (
@@ -302,7 +302,7 @@ async fn a_rule_is_asked_first_where_a_guard_is_left_out() {
 }
 
 #[tokio::test]
-async fn refused_caller_is_told_of_no_other_condition() {
+async fn refused_caller_learns_of_no_other_condition() {
     check_rows(&open().await, order_of_errors()).await;
 }
 

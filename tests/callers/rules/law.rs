@@ -29,12 +29,14 @@ impl Thing {
             Self::User { id, open } => json!({ "PK": { "S": id }, "SK": { "S": "User" }, "open": { "BOOL": open } }),
             Self::Board { id } => json!({ "PK": { "S": format!("Board#{id}") }, "SK": { "S": "Board" } }),
             Self::Card { board, id, owner, level, rank } => json!({
-                "PK": { "S": format!("Board#{board}") }, "SK": { "S": format!("Card#{id}") }, "ownerKey": { "S": owner },
+                "PK": { "S": format!("Board#{board}") }, "SK": { "S": format!("Card#{id}") },
+                "ownerKey": { "S": owner },
                 "rankKey": { "S": format!("r{rank}") }, "ownerId": { "S": owner }, "rank": { "S": format!("r{rank}") },
                 "level": { "N": level.to_string() }, "text": { "S": format!("{owner} {id}") },
             }),
             Self::Memo { board, id, team } => {
-                json!({ "PK": { "S": format!("Board#{board}") }, "SK": { "S": format!("Memo#{id}") }, "team": { "S": team } })
+                let (pk, sk) = (format!("Board#{board}"), format!("Memo#{id}"));
+                json!({ "PK": { "S": pk }, "SK": { "S": sk }, "team": { "S": team } })
             }
         };
         json!({ "Item": item }).to_string()
@@ -192,7 +194,7 @@ async fn two_users_data_never_mix() {
             let claims = claims(&mut rng);
             let caller = match &claims {
                 Value::Object(claims) => Caller::signed_in(claims.clone()),
-                _ => Caller::nobody(),
+                _ => Caller::anonymous(),
             };
             let seen = things.iter().filter(|thing| thing.is_seen_by(&claims));
             let model = gateway(&unruled, seen, super::any_settings(&mut rng)).await;

@@ -116,7 +116,8 @@ impl Condition {
             claims
         });
         let cards = (0..8).map(|bits| {
-            let card = json!({ "ownerId": if bits & 1 > 0 { "ann" } else { "ben" }, "level": 1 + (bits & 2), "shared": bits & 4 > 0 });
+            let owner = if bits & 1 > 0 { "ann" } else { "ben" };
+            let card = json!({ "ownerId": owner, "level": 1 + (bits & 2), "shared": bits & 4 > 0 });
             card.as_object().unwrap().clone()
         });
         let cards: Vec<Card> = cards.collect();
@@ -466,7 +467,7 @@ impl World {
             _ => vec![writes, note],
         };
         // The write gives the card back, so the caller must be able to read it, unless others decide about that. What a
-        // write of a mark finds tells of the card.
+        // write of a mark finds reveals something of the card.
         if !hide && !reads.iter().any(|rule| matches!(rule, Rule::Exists(_))) || field.ends_with("mark") {
             places.push(reads);
         }
@@ -494,9 +495,10 @@ impl World {
                     false => return refused,
                 }
             }
-            let told: Vec<(&str, &Card)> = gone.iter().map(|(_, id, card)| (*id, card)).collect();
-            let told: Vec<_> = told.into_iter().filter(|(_, card)| !hide || self.sees(claims, room, card)).collect();
-            let answer = self.list(claims, room, (&told, "r"));
+            let returned: Vec<(&str, &Card)> = gone.iter().map(|(_, id, card)| (*id, card)).collect();
+            let returned: Vec<_> =
+                returned.into_iter().filter(|(_, card)| !hide || self.sees(claims, room, card)).collect();
+            let answer = self.list(claims, room, (&returned, "r"));
             gone.iter().for_each(|(of, id, _)| _ = self.cards.remove(&(*of, *id)));
             return answer;
         }
@@ -714,7 +716,7 @@ fn errors(response: &Value) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn what_a_rule_refuses_is_neither_told_nor_written() {
+async fn what_a_rule_refuses_is_neither_revealed_nor_written() {
     let number = |name: &str, or: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(or);
     let (cases, first) = (number("KEYFOLD_LAW_CASES", 40), number("KEYFOLD_LAW_SEED", 0));
     for seed in first..first + cases {

@@ -86,7 +86,7 @@ fn any_settings(rng: &mut fastrand::Rng) -> Settings {
 fn caller(claims: Value) -> Caller {
     match claims {
         Value::Object(claims) => Caller::signed_in(claims),
-        _ => Caller::nobody(),
+        _ => Caller::anonymous(),
     }
 }
 
@@ -109,16 +109,16 @@ fn errors(response: &Value) -> Vec<String> {
 type Row = (Value, &'static str, Value, &'static [&'static str], usize);
 
 fn rows() -> Vec<Row> {
-    let (nobody, ann) = (Value::Null, json!({ "sub": "u1" }));
+    let (anonymous, ann) = (Value::Null, json!({ "sub": "u1" }));
     let support = json!({ "sub": "u9", "cognito:groups": ["support", "sales"] });
     let admin = json!({ "sub": "root", "role": "admin" });
     vec![
         // Types that are public to read, and types and fields without a rule.
-        (nobody.clone(), r#"{ book(id: "b1") { title } }"#, json!({ "book": { "title": "Dune" } }), &[], 1),
-        (nobody.clone(), r#"{ shelf(id: "s") { id } }"#, json!({ "shelf": null }), &["UNAUTHENTICATED shelf"], 0),
+        (anonymous.clone(), r#"{ book(id: "b1") { title } }"#, json!({ "book": { "title": "Dune" } }), &[], 1),
+        (anonymous.clone(), r#"{ shelf(id: "s") { id } }"#, json!({ "shelf": null }), &["UNAUTHENTICATED shelf"], 0),
         (ann.clone(), r#"{ shelf(id: "s") { id } }"#, json!({ "shelf": null }), &[], 1),
         (
-            nobody.clone(),
+            anonymous.clone(),
             r#"{ book(id: "b1") { title author { name } } }"#,
             json!({ "book": { "title": "Dune", "author": null } }),
             &["UNAUTHENTICATED book.author"],
@@ -131,8 +131,8 @@ fn rows() -> Vec<Row> {
             &[],
             2,
         ),
-        (nobody.clone(), "{ __typename }", json!({ "__typename": "Query" }), &[], 0),
-        // Guarded fields, under aliases and fragments, in what a key already tells.
+        (anonymous.clone(), "{ __typename }", json!({ "__typename": "Query" }), &[], 0),
+        // Guarded fields, under aliases and fragments, in what a key already holds.
         (
             ann.clone(),
             r#"{ user(id: "u1") { name e: email ... { email } ... on User { plan } } }"#,
@@ -171,7 +171,7 @@ fn rows() -> Vec<Row> {
             1,
         ),
         (
-            nobody.clone(),
+            anonymous.clone(),
             r#"{ user(id: "u1") { id __typename } }"#,
             json!({ "user": null }),
             &["UNAUTHENTICATED user"],
@@ -230,7 +230,7 @@ fn rows() -> Vec<Row> {
             2,
         ),
         // A union is refused if one of its types is.
-        (nobody.clone(), r#"{ desk(userId: "u1") { __typename } }"#, Value::Null, &["UNAUTHENTICATED desk"], 0),
+        (anonymous.clone(), r#"{ desk(userId: "u1") { __typename } }"#, Value::Null, &["UNAUTHENTICATED desk"], 0),
         (
             admin.clone(),
             r#"{ desk(userId: "u1") { __typename } }"#,
@@ -256,7 +256,7 @@ fn rows() -> Vec<Row> {
         // Writes: the mutation's rule, the type's and the field's, and that of what it returns. A refused one writes
         // nothing.
         (
-            nobody.clone(),
+            anonymous.clone(),
             r#"mutation { rename(id: "u1", name: "X") { name } }"#,
             json!({ "rename": null }),
             &["UNAUTHENTICATED rename"],
@@ -308,7 +308,7 @@ fn rows() -> Vec<Row> {
         (ann.clone(), "{ mine { bookId } }", json!({ "mine": [{ "bookId": "b1" }, { "bookId": "b2" }] }), &[], 1),
         (json!({ "role": "guest" }), "{ mine { bookId } }", json!({ "mine": [] }), &[], 0),
         (json!({ "sub": ["u1"] }), "{ mine { bookId } }", json!({ "mine": [] }), &[], 0),
-        (nobody.clone(), "{ mine { bookId } }", Value::Null, &["UNAUTHENTICATED mine"], 0),
+        (anonymous.clone(), "{ mine { bookId } }", Value::Null, &["UNAUTHENTICATED mine"], 0),
         (ann.clone(), "{ mineFrom { bookId } }", json!({ "mineFrom": [] }), &[], 0),
         (
             json!({ "sub": "u1", "from": "b2" }),
@@ -348,7 +348,7 @@ fn rows() -> Vec<Row> {
             1,
         ),
         (
-            nobody.clone(),
+            anonymous.clone(),
             r#"{ book(id: "b1") { notes { text } noteCount } }"#,
             json!({ "book": { "notes": [{ "text": "for all" }], "noteCount": 1 } }),
             &[],
@@ -383,7 +383,7 @@ fn rows() -> Vec<Row> {
             &[],
             1,
         ),
-        // What a key tells of an item is not shown unless the item is.
+        // What a key reveals of an item is not shown unless the item is.
         (ann.clone(), r#"{ book(id: "b1") { first { bookId id } } }"#, json!({ "book": { "first": null } }), &[], 1),
         (
             json!({ "sub": "u2" }),
@@ -393,7 +393,7 @@ fn rows() -> Vec<Row> {
             1,
         ),
         (
-            nobody.clone(),
+            anonymous.clone(),
             r#"{ searchNotes(bookId: "b1", text: "secret") { id } }"#,
             json!({ "searchNotes": [] }),
             &[],
@@ -442,7 +442,7 @@ fn rows() -> Vec<Row> {
             &["FORBIDDEN user.email"],
             1,
         ),
-        // The negation of a comparison with a missing claim lets nobody in.
+        // The negation of a comparison with a missing claim lets anonymous in.
         (
             ann.clone(),
             r#"{ book(id: "b1") { price } }"#,
@@ -519,7 +519,7 @@ async fn callers_do_not_share_what_a_plan_decides() {
         assert_eq!(library.run(&ann, operation, json!({})).await.0, json!({ "data": { "loanCount": 2 } }));
         assert_eq!(errors(&library.run(&ben, operation, json!({})).await.0), ["FORBIDDEN loanCount"]);
         assert_eq!(
-            errors(&library.run(&Caller::nobody(), operation, json!({})).await.0),
+            errors(&library.run(&Caller::anonymous(), operation, json!({})).await.0),
             ["UNAUTHENTICATED loanCount"]
         );
     }

@@ -1,4 +1,4 @@
-//! Without a claim, an id tells nothing: over random rules, a caller who lacks what a rule needs gets the same answer
+//! Without a claim, an id reveals nothing: over random rules, a caller who lacks what a rule needs gets the same answer
 //! for an item that exists and for one that does not, and nothing is read for either.
 
 use super::mixing::{Rules, World, of_tenant, refusal};

@@ -59,7 +59,7 @@ fn reviews() -> Vec<Row> {
             &["NOT_FOUND editReview"],
             1,
         ),
-        // Neither the author's condition nor the version of the item is told to whom the rule refuses it.
+        // Whom the rule refuses the item learns neither the author's condition nor the version.
         (
             ben(),
             r#"mutation { editReview(bookId: "b1", id: "r1", text: "a", version: 7) { text } }"#,
@@ -268,7 +268,7 @@ fn tasks() -> Vec<Row> {
             &["NOT_FOUND a", "NOT_FOUND b"],
             1,
         ),
-        // What would make a new item tells nothing but that the rule refuses.
+        // What would make a new item reveals nothing but that the rule refuses.
         (
             ben(),
             r#"mutation { saveTask(list: "l", id: "t1", ownerId: "u2") { id } }"#,

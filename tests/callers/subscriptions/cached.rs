@@ -13,7 +13,7 @@ async fn another_copys_write_is_seen_as_soon_as_the_stream_tells_it() {
     let reader = watching(&kept).await;
     let writer = reader.with_fresh_hub().without_cache();
     writer.run(r#"mutation { putCard(boardId: "b", id: "1", text: "one") { id } }"#).await;
-    // Once this is heard, the stream is followed.
+    // Once this is received, the stream is followed.
     let mut listener = reader.subscribe(r#"subscription { card(boardId: "b", id: "1") { text } }"#).await;
     listener.next().await;
     let query = r#"{ card(boardId: "b", id: "1") { text } }"#;

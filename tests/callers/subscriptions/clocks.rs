@@ -50,7 +50,7 @@ async fn every_change_after_the_beginning_arrives() {
         for text in ["two", "three"] {
             assert_eq!(cards.next().await["cards"]["node"], json!({ "text": text }), "{name}");
         }
-        // Who comes back hears the rest, of a copy with a log and of one without.
+        // Who comes back receives the rest, of a copy with a log and of one without.
         for other in [None, Some(board.with_fresh_hub())] {
             let mut again = other.as_ref().unwrap_or(&board).subscribe(&query(&format!(", after: {id:?}"))).await;
             for text in ["two", "three"] {

@@ -186,7 +186,7 @@ async fn those_who_go_on_after_different_events_share_one_run() {
 }
 
 #[tokio::test]
-async fn slow_subscriber_is_told_where_to_go_on() {
+async fn slow_subscriber_learns_where_to_go_on() {
     let board = watching(BOARD).await;
     let mut cards = board.subscribe(r#"subscription { cards(boardId: "b") { id node { text } } }"#).await;
     cards.begin().await;

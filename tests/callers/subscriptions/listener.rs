@@ -24,7 +24,7 @@ pub struct Watching {
     calls: Arc<Recorder>,
 }
 
-/// What one subscriber hears.
+/// What one subscriber receives.
 pub struct Listener {
     responses: BoxStream<'static, Response>,
     hub: Hub,
@@ -123,7 +123,7 @@ impl Listener {
         Some(self.whole_with_id().await?.1)
     }
 
-    /// The next response, with the id by which a stream of events tells it.
+    /// The next response, with the id by which a stream of events sends it.
     pub async fn whole_with_id(&mut self) -> Option<(Option<Arc<str>>, Value)> {
         let response = timeout(LONG, self.responses.next()).await.expect("an event in time")?;
         Some((response.event, serde_json::from_slice(&response.body).unwrap()))
@@ -146,7 +146,9 @@ impl Listener {
     pub async fn begin(&mut self) {
         tokio::select! {
             biased;
-            response = self.responses.next() => panic!("nothing has changed, but {:?}", response.map(|response| response.body)),
+            response = self.responses.next() => {
+                panic!("nothing has changed, but {:?}", response.map(|response| response.body))
+            }
             () = self.hub.begun() => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Changes that the stream no longer has: who has lost them is told, and goes on after the id of the error.
+//! Changes that the stream no longer has: who has lost them gets an error, and goes on after the id of the error.
 
 use super::front::store_behind;
 use super::listener::{Listener, watching_on};
@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const BOARD: &str = include_str!("../../schemas/subscriptions/board.graphql");
 
-/// Waits for the error that tells the loss. Gives the id in it.
-async fn told(listener: &mut Listener) -> String {
+/// Waits for the error that reports the loss. Gives the id in it.
+async fn next_loss(listener: &mut Listener) -> String {
     loop {
         let (id, body) = listener.whole_with_id().await.expect("an error");
         if let Some(error) = body.get("errors").map(|errors| &errors[0]) {
@@ -54,8 +54,8 @@ async fn subscriber_that_lost_changes_goes_on_after_the_id_of_the_error() {
             assert_eq!(hears.next().await["cards"]["node"], json!({ "text": "one" }));
         }
         trouble.store(true, Ordering::SeqCst);
-        let after = told(&mut hears).await;
-        told(&mut silent).await;
+        let after = next_loss(&mut hears).await;
+        next_loss(&mut silent).await;
         put("two").await;
         // Once and again: the id stays good.
         for _ in 0..2 {
@@ -86,7 +86,7 @@ async fn a_stream_that_is_switched_off_ends_subscriptions_and_refuses_new_ones_u
     let mut hears = board.subscribe(&query("")).await;
     hears.begin().await;
     is_off.store(true, Ordering::SeqCst);
-    let after = told(&mut hears).await;
+    let after = next_loss(&mut hears).await;
     put("unheard").await;
     let mut early = board.subscribe(&query("")).await;
     let refused = early.whole().await.expect("an error");

@@ -1,4 +1,4 @@
-//! Nobody hears of what a rule refuses: neither a change, nor a part of one, nor that there was one.
+//! Nobody learns of what a rule refuses: neither a change, nor a part of one, nor that there was one.
 
 use super::listener::{Watching, watching};
 use keyfold::execute::caller::Caller;
@@ -10,7 +10,7 @@ const CLUBS: &str = include_str!("../../schemas/subscriptions/ruled.graphql");
 fn request(query: &str, claims: Value) -> Request {
     let caller = match claims {
         Value::Object(claims) => Caller::signed_in(claims),
-        _ => Caller::nobody(),
+        _ => Caller::anonymous(),
     };
     Request { query: query.to_owned(), caller, ..Request::default() }
 }
@@ -112,27 +112,27 @@ async fn a_guarded_field_is_refused_where_it_stands() {
 #[tokio::test]
 async fn nobody_subscribes_to_what_needs_a_sign_in() {
     let clubs = watching(CLUBS).await;
-    let mut nobody = clubs.subscribe_as(request(r#"subscription { secret(id: "1") { text } }"#, Value::Null)).await;
-    assert_eq!(nobody.whole().await.unwrap()["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");
-    assert!(nobody.whole().await.is_none());
+    let mut anonymous = clubs.subscribe_as(request(r#"subscription { secret(id: "1") { text } }"#, Value::Null)).await;
+    assert_eq!(anonymous.whole().await.unwrap()["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");
+    assert!(anonymous.whole().await.is_none());
     // No item that a rule looks up lets nobody in.
-    let mut nobody =
+    let mut anonymous =
         clubs.subscribe_as(request(r#"subscription { notes(clubId: "c") { change } }"#, Value::Null)).await;
-    assert_eq!(nobody.whole().await.unwrap()["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");
-    assert!(nobody.whole().await.is_none());
+    assert_eq!(anonymous.whole().await.unwrap()["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");
+    assert!(anonymous.whole().await.is_none());
     let mut unnamed =
         clubs.subscribe_as(request(r#"subscription { notes(clubId: "c") { change } }"#, json!({ "role": "x" }))).await;
     assert_eq!(unnamed.whole().await.unwrap()["errors"][0]["extensions"]["code"], "FORBIDDEN");
     // What is hidden looks as if it were not there.
-    let mut nobody =
+    let mut anonymous =
         clubs.subscribe_as(request(r#"subscription { drafts(clubId: "c") { change } }"#, Value::Null)).await;
-    nobody.begin().await;
+    anonymous.begin().await;
     run(&clubs, r#"mutation { putDraft(clubId: "c", id: "1", ownerId: "ann", text: "t") { id } }"#, user("ann")).await;
-    nobody.begin().await;
+    anonymous.begin().await;
 }
 
 #[tokio::test]
-async fn no_tenant_hears_of_another() {
+async fn no_tenant_learns_of_another() {
     let clubs = watching(CLUBS).await;
     let of = |tenant: &str| json!({ "sub": "ann", "tenant": tenant });
     let mut one = clubs.subscribe_as(request(r#"subscription { secret(id: "1") { text } }"#, of("one"))).await;
@@ -150,7 +150,7 @@ async fn no_tenant_hears_of_another() {
 }
 
 #[tokio::test]
-async fn a_subscription_that_begins_with_a_hidden_item_hears_of_it_when_it_can_be_seen() {
+async fn a_subscription_that_begins_with_a_hidden_item_reports_it_when_it_can_be_seen() {
     let clubs = watching(CLUBS).await;
     let put = async |owner: &str| {
         let query = format!(r#"mutation {{ putDraft(clubId: "c", id: "1", ownerId: "{owner}", text: "x") {{ id }} }}"#);

@@ -288,7 +288,7 @@ async fn every_copy_gets_each_change_once_and_those_of_an_item_in_order() {
 async fn one_copy_reads_and_the_others_hear_it() {
     let (stream, wire) = (stream(1, 0), Wire::new(1, 0));
     let copies = started(3, &wire, &stream).await;
-    // The first record tells each copy its place.
+    // The first record gives each copy its place.
     stream.write(0, 2);
     sleep(Duration::from_secs(2)).await;
     let before: Vec<usize> = copies.iter().map(|copy| copy.asked.load(Ordering::Relaxed)).collect();
@@ -315,7 +315,7 @@ async fn started(count: usize, wire: &Arc<Wire>, stream: &Arc<Stream>) -> Vec<Ga
     copies
 }
 
-/// How long, in the time of the test, until a copy hears of a change.
+/// How long, in the time of the test, until a copy learns of a change.
 async fn heard_after(copy: &GatewayCopy, stream: &Stream, version: u64) -> Duration {
     let began = Instant::now();
     stream.write(0, version);

@@ -213,7 +213,7 @@ impl ChangeSource for Stream {
             let mut state = self.state.lock().unwrap();
             let (iterator, is_new) =
                 iterator.strip_suffix(" new").map_or((iterator, ""), |iterator| (iterator, " new"));
-            // Nobody can go on where an iterator alone has told the place.
+            // Nobody can go on where only an iterator knew the place.
             if state.all_expired || is_new.is_empty() && state.trouble > 0 && state.rng.u8(..10) == 0 {
                 return Err(StreamError::Expired);
             }

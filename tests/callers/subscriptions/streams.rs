@@ -88,7 +88,7 @@ async fn reader_that_catches_up_reads_no_further_than_it_wants() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn records_that_are_gone_are_lost_and_told() {
+async fn records_that_are_gone_are_lost_and_reported() {
     let stream = Stream::new(1, 0);
     for version in 1..=9 {
         stream.write(0, version);
@@ -165,7 +165,7 @@ async fn a_shard_that_is_not_there_at_first_is_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_shard_that_goes_away_is_told_as_lost_and_another_is_read_on() {
+async fn a_shard_that_goes_away_is_reported_as_lost_and_another_is_read_on() {
     let stream = Stream::new(1, 0);
     let (taken, reading) = followed(&stream).await;
     stream.write(0, 1);
@@ -193,12 +193,12 @@ async fn a_shard_that_goes_away_is_told_as_lost_and_another_is_read_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_place_that_only_an_expired_iterator_knew_is_told_as_lost() {
+async fn a_place_that_only_an_expired_iterator_knew_is_reported_as_lost() {
     let stream = Stream::new(1, 0);
     stream.write(0, 1);
     let (taken, reading) = followed(&stream).await;
     stream.state.lock().unwrap().all_expired = true;
-    timeout(LONG, taken.more.notified()).await.expect("the loss is told");
+    timeout(LONG, taken.more.notified()).await.expect("the loss is reported");
     assert_eq!(*taken.lost.lock().unwrap(), 1);
     // From there on, nothing is missed.
     stream.write(0, 2);
@@ -207,7 +207,7 @@ async fn a_place_that_only_an_expired_iterator_knew_is_told_as_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_is_switched_off_or_replaced_is_told_as_lost_and_the_next_one_is_followed() {
+async fn a_stream_that_is_switched_off_or_replaced_is_reported_as_lost_and_the_next_one_is_followed() {
     for is_off_for in [Duration::ZERO, Duration::from_secs(60)] {
         let stream = Stream::new(1, 0);
         let (taken, reading) = followed(&stream).await;

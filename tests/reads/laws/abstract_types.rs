@@ -180,7 +180,7 @@ proptest! {
     }
 
     #[test]
-    fn told_apart_only_by_what_the_index_does_not_hold(count in 0usize..40, backward: bool, mut choices in Choices::any(120)) {
+    fn distinguished_only_by_what_the_index_does_not_hold(count in 0usize..40, backward: bool, mut choices in Choices::any(120)) {
         let (items, shown): (Vec<Item>, Vec<bool>) = (0..count).map(|number| card(number, &mut choices)).unzip();
         let shown = shown.into_iter().filter(|shown| *shown).count();
         block_on(async {

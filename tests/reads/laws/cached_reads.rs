@@ -1,5 +1,6 @@
 //! A gateway with a cache gives what one without gives, whatever is written between two reads. Each form of page, each
-//! index and each kind of write takes part. A change that the cache is not told of would show: nothing grows old here.
+//! index and each kind of write takes part. A change of which the cache is not notified would show: nothing grows old
+//! here.
 
 use super::choices::Choices;
 use super::world::block_on;

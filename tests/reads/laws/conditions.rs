@@ -254,9 +254,9 @@ impl Checks {
 fn the_gateway_and_the_store_agree() {
     let checks = Checks::new();
     let arguments = arguments();
-    let nobody = Caller::nobody();
+    let anonymous = Caller::anonymous();
     let now = RequestTime::at(NOW_MILLIS);
-    let scope = Scope { arguments: &arguments, now: &now, caller: &nobody };
+    let scope = Scope { arguments: &arguments, now: &now, caller: &anonymous };
     // How many conditions hold, do not hold, have a value that does not fit, and are dropped from a filter completely:
     // each must occur.
     let tally = Cell::new([0; 4]);
@@ -356,9 +356,9 @@ fn the_semantics_are_those_of_the_guide() {
     use Comparator::*;
     let arguments =
         json!({ "input": { "name": "a😀", "ids": ["b"] }, "many": vec!["x"; 101] }).as_object().unwrap().clone();
-    let nobody = Caller::nobody();
+    let anonymous = Caller::anonymous();
     let now = RequestTime::at(NOW_MILLIS);
-    let scope = Scope { arguments: &arguments, now: &now, caller: &nobody };
+    let scope = Scope { arguments: &arguments, now: &now, caller: &anonymous };
     let argument = |name: &str| Operand::Argument(name.into(), ArgumentType(ValueType::String));
     for (condition, expected) in [
         (compare(at("text"), Equal, argument("input.name")), true),

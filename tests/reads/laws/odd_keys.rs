@@ -36,7 +36,7 @@ fn what_a_scan_shows_is_found_by_its_fields() {
     for seed in 0..SCHEMAS {
         let mut schema = Schema::random(seed, &dimensions);
         schema.mutations.clear();
-        // The name of an item tells which item it is, also where it is shown as another type.
+        // The name of an item says which item it is, also where it is shown as another type.
         for field in schema.types.iter_mut().flat_map(|ty| &mut ty.fields).filter(|field| field.name == "name") {
             field.attribute = Some("law".to_owned());
         }

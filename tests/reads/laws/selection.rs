@@ -111,10 +111,10 @@ impl Grammar<'_> {
                 one.key = format!("{}On{position}", one.field.trim_start_matches('_'));
             }
         }
-        let told = beside.iter().any(|one| one.key == "__typename");
+        let names_type = beside.iter().any(|one| one.key == "__typename");
         let name = Selection { key: "__typename".into(), field: "__typename".into(), ..Selection::default() };
         let fragment = Selection { inner, on: Some(on.to_owned()), ..Selection::default() };
-        if told { vec![fragment] } else { vec![name, fragment] }
+        if names_type { vec![fragment] } else { vec![name, fragment] }
     }
 
     fn value(&self, ty: &Type, choices: &mut Choices) -> (Value, String) {

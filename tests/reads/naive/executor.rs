@@ -231,7 +231,7 @@ impl<'w, 'd> Naive<'w, 'd> {
                     .ok()
                     .and_then(|rows| rows.into_iter().flatten().next());
                 // Follow a reference that is never null, whether or not its item exists.
-                let told = || {
+                let by_reference = || {
                     Some(Row {
                         ty: self.world.type_named(&next.item),
                         item: None,
@@ -239,7 +239,7 @@ impl<'w, 'd> Naive<'w, 'd> {
                         place: 0,
                     })
                 };
-                let Some(reached) = found.or_else(told) else { return String::new() };
+                let Some(reached) = found.or_else(by_reference) else { return String::new() };
                 from = reached;
             }
         }
@@ -381,7 +381,8 @@ impl<'w, 'd> Naive<'w, 'd> {
     ) -> Result<Option<Option<Row<'w>>>, Code> {
         let Via::Keys(_) = &find.via else { return Ok(None) };
         let path = self.world.path(find, arguments)?;
-        let is_list = |source: &Source| matches!(source, Source::Argument(name) if field.arguments.iter().any(|one| one.name == *name && one.ty.is_list()));
+        let names_list = |name: &str| field.arguments.iter().any(|one| one.name == name && one.ty.is_list());
+        let is_list = |source: &Source| matches!(source, Source::Argument(name) if names_list(name));
         let is_null = |name: &str| arguments.values.get(name).is_none_or(Value::is_null);
         let filters = find.filter.as_ref().is_some_and(|filter| filter.without(&is_null).is_some());
         let certain = find.returns == Returns::One && field.ty.is_non_null() && !filters;

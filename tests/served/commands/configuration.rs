@@ -100,8 +100,8 @@ fn the_settings_of_the_file_are_those_of_the_server() {
     let line = dev.wait_for("Schema");
     assert!(line.contains("api.graphql"), "{line}");
     fs::write(directory.path().join("api.graphql"), "type Query {").unwrap();
-    let told: Value = serde_json::from_str(&dev.wait_for("the schema was not reloaded")).unwrap();
-    assert_eq!(told["level"], "WARN");
+    let line: Value = serde_json::from_str(&dev.wait_for("the schema was not reloaded")).unwrap();
+    assert_eq!(line["level"], "WARN");
     // The file is for the commands that have the setting.
     let said = run(directory.path(), &["check"]).badly(1);
     assert!(said.contains("api.graphql"), "{said}");
@@ -158,7 +158,7 @@ fn a_mistake_names_the_file_the_line_and_the_key() {
         assert!(said.contains(says), "{text}: {said}");
     }
     let both = mistake("max_depth = 3\n[dev]\nmemori = true");
-    assert!(both.contains("line 1") && both.contains("line 3"), "all mistakes are told at once: {both}");
+    assert!(both.contains("line 1") && both.contains("line 3"), "all mistakes are reported at once: {both}");
     // A file with mistakes keeps nobody from the help.
     run(with_file("a").path(), &["serve", "--help"]).well();
 }
@@ -192,7 +192,7 @@ fn what_a_higher_level_excludes_does_not_count() {
     // An option may need what the file has.
     let of = shown(&mut plain(directory.path(), &["config", "--format", "json", "serve", "--", "--jwks", "others"]));
     assert_eq!((of("jwks"), of("issuer").1), (("others".into(), "--jwks".into()), "keyfold.toml, line 1".into()));
-    // Wrong options are told as without a file, in the words of the options.
+    // Wrong options are reported as without a file, in the words of the options.
     let said = run(directory.path(), &["serve", "--max-depth", "x"]).badly(2);
     assert!(said.contains("--max-depth") && !said.contains("keyfold.toml"), "{said}");
 }

@@ -36,9 +36,9 @@ fn with_input(directory: &Path, arguments: &[&str], input: &str) -> Ended {
 
 #[test]
 fn check_shows_how_each_field_is_read() {
-    let told = in_pantry(&["check"]).well();
-    let at = told.lines().position(|line| line.starts_with("User.memberships ")).unwrap();
-    let lines: Vec<&str> = told.lines().skip(at).take(3).collect();
+    let printed = in_pantry(&["check"]).well();
+    let at = printed.lines().position(|line| line.starts_with("User.memberships ")).unwrap();
+    let lines: Vec<&str> = printed.lines().skip(at).take(3).collect();
     assert!(
         lines[0].contains("Query nishiki-table-dev-db ")
             && lines[0].split_whitespace().collect::<Vec<_>>().ends_with(&["userId", "=", "parent.id", "5"]),
@@ -49,11 +49,11 @@ fn check_shows_how_each_field_is_read() {
         "{lines:?}"
     );
     assert!(
-        told.lines().any(|line| line.starts_with("Group.users ") && line.contains("through memberships.user")),
-        "{told}"
+        printed.lines().any(|line| line.starts_with("Group.users ") && line.contains("through memberships.user")),
+        "{printed}"
     );
     let named = run(Path::new("/"), &["check", "--schema", repository("schema.graphql").to_str().unwrap()]).well();
-    assert_eq!(named, told);
+    assert_eq!(named, printed);
 }
 
 #[test]
@@ -64,23 +64,23 @@ fn check_fits_100_columns_for_every_schema() {
         "tests/systems/timeline/schema.graphql",
         "tests/schemas/reads.graphql",
     ] {
-        let told = in_pantry(&["check", repository(schema).to_str().unwrap()]).well();
-        let wide: Vec<&str> = told.lines().filter(|line| line.chars().count() > 100).collect();
-        assert!(wide.is_empty() && told.lines().count() > 50, "{schema}: {wide:?}");
+        let printed = in_pantry(&["check", repository(schema).to_str().unwrap()]).well();
+        let wide: Vec<&str> = printed.lines().filter(|line| line.chars().count() > 100).collect();
+        assert!(wide.is_empty() && printed.lines().count() > 50, "{schema}: {wide:?}");
     }
 }
 
 #[test]
 fn check_shows_one_type_and_says_it_as_json() {
-    let told = in_pantry(&["check", "--type", "Membership"]).well();
+    let printed = in_pantry(&["check", "--type", "Membership"]).well();
     assert!(
-        told.lines().any(|line| line.starts_with("Membership.user ")) && !told.contains("User.memberships"),
-        "{told}"
+        printed.lines().any(|line| line.starts_with("Membership.user ")) && !printed.contains("User.memberships"),
+        "{printed}"
     );
     assert!(in_pantry(&["check", "--type", "Membershp"]).badly(1).contains("no object type Membershp"));
-    let told: serde_json::Value =
+    let printed: serde_json::Value =
         serde_json::from_str(&in_pantry(&["check", "--type", "User", "--format", "json"]).well()).unwrap();
-    let row = told["fields"].as_array().unwrap().iter().find(|row| row["field"] == "User.memberships").unwrap();
+    let row = printed["fields"].as_array().unwrap().iter().find(|row| row["field"] == "User.memberships").unwrap();
     assert_eq!(
         row["bound"][0],
         serde_json::json!({ "field": "userId", "operator": "=", "source": "parent.id", "rule": 5 })
@@ -93,8 +93,8 @@ fn check_shows_one_type_and_says_it_as_json() {
         Path::new("/"),
         &["check", "--format", "json", repository("tests/diagnostics/ten_mistakes.graphql").to_str().unwrap()],
     );
-    let told: serde_json::Value = serde_json::from_str(&wrong.out).unwrap();
-    assert_eq!((told["found"].as_array().unwrap().len(), &told["fields"]), (10, &serde_json::Value::Null));
+    let printed: serde_json::Value = serde_json::from_str(&wrong.out).unwrap();
+    assert_eq!((printed["found"].as_array().unwrap().len(), &printed["fields"]), (10, &serde_json::Value::Null));
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn check_tells_ten_mistakes_at_once_each_underlined() {
 }
 
 #[test]
-fn a_schema_that_is_missing_or_no_text_is_told() {
+fn a_schema_that_is_missing_or_no_text_is_reported() {
     let directory = tempfile::tempdir().unwrap();
     for command in
         [&["check"][..], &["schema"], &["tables"], &["explain", "-"], &["serve"], &["import", "-", "--table", "t"]]
@@ -250,7 +250,7 @@ fn items_go_out_and_in_again_unchanged() {
 }
 
 #[test]
-fn samples_of_another_schema_are_told() {
+fn samples_of_another_schema_are_reported() {
     let directory = tempfile::tempdir().unwrap();
     let schema = "extend schema @table(name: \"notes\")\ntype Note @item(keys: { pk: \"{id}\" }) { id: ID! }\n";
     fs::write(directory.path().join("schema.graphql"), format!("{schema}type Query {{ note(id: ID!): Note @find }}"))

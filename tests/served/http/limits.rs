@@ -143,7 +143,7 @@ async fn an_idle_connection_has_more_time_than_a_header() {
 }
 
 #[tokio::test]
-async fn requests_beyond_the_limit_are_told_to_come_back() {
+async fn requests_beyond_the_limit_are_asked_to_come_back() {
     let machine = Machine::default();
     let (held, release) = (machine.held.clone(), machine.release.clone());
     let server =
@@ -210,7 +210,7 @@ async fn requests_that_do_not_finish_are_cut_off() {
 }
 
 #[tokio::test]
-async fn a_client_with_its_part_of_requests_is_told_to_come_back_and_others_are_served() {
+async fn a_client_with_its_part_of_requests_is_asked_to_come_back_and_others_are_served() {
     let machine = Machine::default();
     let held = machine.held.clone();
     let limits =
@@ -265,7 +265,7 @@ async fn a_request_that_needs_more_memory_than_there_is_is_refused() {
 }
 
 #[tokio::test]
-async fn a_response_that_finds_no_memory_is_dropped_and_told() {
+async fn a_response_that_finds_no_memory_is_dropped_and_reported() {
     let limits = RequestLimits {
         body_limit: 100_000,
         ..shared(SharedLimits { response_memory: 20_000, ..SharedLimits::default() })

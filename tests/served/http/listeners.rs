@@ -1,4 +1,4 @@
-//! Listeners who stop reading, or who are gone without a word: what they cost, and what they are told.
+//! Listeners who stop reading, or who are gone without a word: what they cost, and what they learn.
 
 use super::subscriptions::{LONG, NOTE, SCHEMA, events, message};
 use super::websocket::{begin, socket};
@@ -28,12 +28,12 @@ const ONE: usize = 10_000;
 async fn running(shared: SharedLimits) -> (Running, Gateway) {
     let gateway = super::gateway::gateway(SCHEMA, &TableStore::in_memory().unwrap()).await;
     let backend = Arc::new(CurrentGateway::new(gateway.clone()));
-    // Whoever takes nothing is told so, and not cut off.
+    // Whoever takes nothing gets an error, and is not cut off.
     let limits = RequestLimits { write_timeout: FOREVER, shared, ..limits() };
     (start(Parts { backend, limits, ..parts(Machine::default()) }).await, gateway)
 }
 
-/// Changes the note, so that each change can be told from the others.
+/// Changes the note, so that each change can be distinguished from the others.
 async fn put(gateway: &Gateway, number: usize) {
     let query = "mutation($text: String!) { put(id: 1, text: $text) { id } }".to_owned();
     let Value::Object(variables) = json!({ "text": format!("{number} {}", "x".repeat(LENGTH)) }) else {
@@ -53,8 +53,8 @@ fn number(response: &Value) -> usize {
     text.split(' ').next().unwrap().parse().unwrap()
 }
 
-/// Checks what a slow listener is told, and gives the number of its last change and the id to go on from.
-fn told(error: &Value, (number, id): (usize, String)) -> (usize, String) {
+/// Checks the error of a slow listener, and gives the number of its last change and the id to go on from.
+fn read_end(error: &Value, (number, id): (usize, String)) -> (usize, String) {
     assert_eq!(error["extensions"]["code"], "LIMIT_EXCEEDED", "{error}");
     assert_eq!(error["extensions"]["after"], id.as_str(), "{error}");
     assert!(number < CHANGES, "the server kept all changes for a listener that took none");
@@ -66,7 +66,7 @@ fn id(response: &Value) -> String {
 }
 
 #[tokio::test]
-async fn a_web_socket_that_is_not_read_is_told_where_to_go_on() {
+async fn a_web_socket_that_is_not_read_learns_where_to_go_on() {
     let (server, gateway) = running(SharedLimits::default()).await;
     let mut socket = socket(&server, None).await.unwrap();
     begin(&mut socket, NOTE).await;
@@ -86,7 +86,7 @@ async fn a_web_socket_that_is_not_read_is_told_where_to_go_on() {
         }
     };
     assert_eq!(error["type"], "error");
-    let (mut heard, mut id) = told(&error["payload"][0], last);
+    let (mut heard, mut id) = read_end(&error["payload"][0], last);
     while heard < CHANGES {
         let query = format!("subscription {{ note(id: 1, after: {id:?}) {{ text }} }}");
         socket
@@ -108,7 +108,7 @@ async fn a_web_socket_that_is_not_read_is_told_where_to_go_on() {
 }
 
 #[tokio::test]
-async fn a_stream_of_events_that_is_not_read_is_told_where_to_go_on() {
+async fn a_stream_of_events_that_is_not_read_learns_where_to_go_on() {
     let (server, gateway) = running(SharedLimits::default()).await;
     let subscribe = |last: &str| {
         let request = server.client.post(server.url("/graphql")).header("content-type", "application/json");
@@ -133,7 +133,7 @@ async fn a_stream_of_events_that_is_not_read_is_told_where_to_go_on() {
         }
         last = (number(&response), id(&response));
     };
-    let (mut heard, mut id) = told(&error, last);
+    let (mut heard, mut id) = read_end(&error, last);
     assert_eq!(stream.event().await, "event: complete\ndata:");
     while heard < CHANGES {
         let mut stream = events(subscribe(&id).await.unwrap());

@@ -36,7 +36,7 @@ async fn a_query_is_answered_by_next_and_complete() {
 }
 
 #[tokio::test]
-async fn the_errors_of_an_operation_are_told_by_next() {
+async fn the_errors_of_an_operation_are_reported_by_next() {
     let (server, ..) = running().await;
     for (body, code) in [
         (r#"{"query": "{"}"#, "GRAPHQL_PARSE_FAILED"),

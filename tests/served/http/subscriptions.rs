@@ -75,7 +75,7 @@ async fn a_web_socket_hears_each_change_until_its_client_ends_it() {
         assert!(heard["payload"]["extensions"]["keyfold"]["id"].is_string());
     }
     socket.send(Message::text(json!({ "id": "a", "type": "complete" }).to_string())).await.unwrap();
-    put(&server, "nobody hears this").await;
+    put(&server, "nobody receives this").await;
     let query = json!({ "id": "b", "type": "subscribe", "payload": { "query": "{ note(id: 1) { text } }" } });
     socket.send(Message::text(query.to_string())).await.unwrap();
     assert_eq!(message(&mut socket).await["id"], "b");

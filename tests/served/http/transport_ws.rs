@@ -321,7 +321,7 @@ async fn one_operation_too_many_waits_for_its_turn() {
 }
 
 #[tokio::test]
-async fn an_operation_that_waits_too_long_is_told_so() {
+async fn an_operation_that_waits_too_long_gets_an_error() {
     let limits = RequestLimits { request_timeout: Duration::from_millis(500), ..limits() };
     let mut socket = open_with("graphql-transport-ws", limits).await.unwrap().0;
     socket.say(json!({"type": "connection_init"})).await;

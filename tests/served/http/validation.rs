@@ -74,8 +74,8 @@ async fn a_variable_fits_the_place_inside_of_a_literal_too() {
         ] {
             let (status, code, message, body) = answer(&server, &query, "{}").await;
             assert_eq!((status, code.as_str()), (400, "GRAPHQL_VALIDATION_FAILED"), "{query}: {body}");
-            let told = message.starts_with("Variable \"$t\" of type") || message.ends_with("found a variable.");
-            assert!(told, "{query}: {message}");
+            let is_named = message.starts_with("Variable \"$t\" of type") || message.ends_with("found a variable.");
+            assert!(is_named, "{query}: {message}");
             assert_eq!(body["errors"][0]["locations"][0]["column"], json!(query.rfind("$t").unwrap() + 1), "{query}");
         }
     }

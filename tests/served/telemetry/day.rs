@@ -109,8 +109,8 @@ async fn a_reader_of_the_metrics_alone_can_say_what_happened() {
     assert!(throttled_in.starts_with(&[1]) && throttled_in.len() <= 2, "throttled in parts {throttled_in:?}");
     let throttled = whole.growth(first, "keyfold_dynamodb_throttles_total", "db_collection_name");
     assert!(throttled.iter().all(|(table, _)| table.split(',').any(|table| table == THROTTLED)), "{throttled:?}");
-    let told: f64 = throttled.iter().map(|(_, count)| count).sum();
-    assert_eq!(told as usize, observed.proxy.throttled.load(Ordering::SeqCst));
+    let reported: f64 = throttled.iter().map(|(_, count)| count).sum();
+    assert_eq!(reported as usize, observed.proxy.throttled.load(Ordering::SeqCst));
 
     let costs = whole.growth(first, "keyfold_capacity_units_total", "graphql_operation_name");
     assert_eq!(costs[0].0, "Everything", "{costs:?}");

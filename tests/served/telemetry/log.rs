@@ -59,13 +59,13 @@ async fn a_request_is_one_line_with_its_operation_its_errors_and_its_cost() {
     names.sort_unstable();
     assert_eq!(names, ["One", "Two"]);
 
-    let nobody = observed
+    let refused = observed
         .caller
         .client
         .post(format!("{}/graphql", observed.caller.url))
         .header("content-type", "application/json")
         .header("x-api-key", "wrong");
-    nobody.body("{}").send().await.unwrap();
+    refused.body("{}").send().await.unwrap();
     wait_for(&mut observed, "request", 4).await;
     let line = last(&mut observed);
     assert_eq!(
@@ -142,9 +142,9 @@ async fn a_stored_value_that_does_not_fit_is_found_by_its_line() {
     assert!(!answer.to_string().contains("UserName"), "{answer:#}");
     wait_for(&mut observed, "a stored value does not fit the schema", 1).await;
     let line = observed.lines("a stored value does not fit the schema").pop().unwrap();
-    let told = [&line["level"], &line["table"], &line["key"], &line["attribute"], &line["stored"]];
+    let values = [&line["level"], &line["table"], &line["key"], &line["attribute"], &line["stored"]];
     assert_eq!(
-        told,
+        values,
         [&json!("WARN"), &json!(TABLE), &json!(format!("{aiko}, User")), &json!("UserName"), &json!("N")],
         "{line:#}"
     );

@@ -79,15 +79,15 @@ fn check(collected: &Collected, explained: &serde_json::Value) {
             )
         })
         .collect();
-    let mut told: Vec<_> = explained["calls"]
+    let mut listed: Vec<_> = explained["calls"]
         .as_array()
         .unwrap()
         .iter()
         .map(|call| (text(&call["wave"]), text(&call["operation"]), text(&call["table"])))
         .collect();
     seen.sort();
-    told.sort();
-    assert_eq!(seen, told, "the calls of the explanation, each in its wave");
+    listed.sort();
+    assert_eq!(seen, listed, "the calls of the explanation, each in its wave");
     assert!(calls.iter().all(|call| attribute(call, "aws.request_id").is_some_and(|id| id.starts_with("ANSWER"))));
     let units: f64 =
         calls.iter().map(|call| attribute(call, "keyfold.capacity").unwrap().parse::<f64>().unwrap()).sum();
@@ -150,9 +150,9 @@ async fn a_collector_that_is_gone_harms_no_request() {
 }
 
 #[test]
-fn a_variable_that_cannot_be_used_is_told_at_the_start() {
+fn a_variable_that_cannot_be_used_is_reported_at_the_start() {
     let directory = tempfile::tempdir().unwrap();
-    for (name, value, told) in [
+    for (name, value, message) in [
         (
             "OTEL_EXPORTER_OTLP_PROTOCOL",
             "http/json",
@@ -167,6 +167,6 @@ fn a_variable_that_cannot_be_used_is_told_at_the_start() {
         );
         command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9").env(name, value);
         let ended = crate::process::Ended::from(command.output().unwrap());
-        assert!(ended.badly(1).contains(told));
+        assert!(ended.badly(1).contains(message));
     }
 }

@@ -188,7 +188,8 @@ pub enum Kind {
     Set,
     /// `[String!]`.
     Log,
-    /// A list of embedded objects of the type `<Item>Part`: `id: ID!`, `text: String`, `count: Int!` with the default 0.
+    /// A list of embedded objects of the type `<Item>Part`: `id: ID!`, `text: String`, `count: Int!` with the default
+    /// 0.
     Parts,
     /// One such object; only arguments have this kind.
     Part,

@@ -87,7 +87,7 @@ pub fn with(sdl: &str, rules: &[Rule]) -> String {
     text
 }
 
-/// The claims of a random caller; null is nobody.
+/// The claims of a random caller; null is an anonymous one.
 pub fn claims(rng: &mut Rng) -> Value {
     if chance(rng, 20) {
         return Value::Null;

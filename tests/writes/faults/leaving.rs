@@ -39,12 +39,12 @@ impl Held {
     /// Holds the first call that `which` picks.
     async fn new(backend: Backend, which: impl Fn(&Call<'_>) -> bool + Send + Sync + 'static) -> Self {
         let (begun, release) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        let (told, let_go) = (begun.clone(), release.clone());
+        let (has_begun, let_go) = (begun.clone(), release.clone());
         let first = std::sync::atomic::AtomicBool::new(true);
         backend.script(move |call| {
             let held = which(call) && first.swap(false, std::sync::atomic::Ordering::Relaxed);
             held.then(|| {
-                told.notify_one();
+                has_begun.notify_one();
                 Reply::Held(let_go.clone(), Box::new(call.table.apply(call.operation, call.body.clone())))
             })
         });

@@ -1,5 +1,5 @@
-//! A write is made, its answer is lost, and somebody else writes before another attempt could: nothing that others were
-//! told is undone, and nothing is done twice.
+//! A write is made, its answer is lost, and somebody else writes before another attempt could: nothing that others
+//! were answered is undone, and nothing is done twice.
 
 use super::backend::{Backend, Call, Table, error, is_write};
 use crate::scripted::{LOST, Reply};

@@ -57,7 +57,7 @@ async fn after_the_deadline_nothing_more_is_written() {
                      d: buy(id: \"a\", cost: 1) { coins } e: open(id: \"b\", coins: 1) { coins } }";
     let answer = backend.run_within(Duration::from_secs(3), operation, json!({})).await;
     assert_eq!(answer["data"], json!({ "b": { "coins": 4 }, "c": null, "d": null, "e": null }));
-    let told: Vec<(&str, &str, String)> = answer["errors"]
+    let errors: Vec<(&str, &str, String)> = answer["errors"]
         .as_array()
         .unwrap()
         .iter()
@@ -72,12 +72,12 @@ async fn after_the_deadline_nothing_more_is_written() {
     let open = "The table did not answer, so the change may or may not have been made. Check before you repeat it.";
     let late = "The table did not answer in time.";
     let expected = [("TIMEOUT", open, "[\"c\"]"), ("TIMEOUT", late, "[\"d\"]"), ("TIMEOUT", late, "[\"e\"]")];
-    assert_eq!(told, expected.map(|(code, message, path)| (code, message, path.to_owned())));
+    assert_eq!(errors, expected.map(|(code, message, path)| (code, message, path.to_owned())));
     assert_eq!(backend.writes(), 2, "what comes after the deadline is not sent");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_delete_whose_item_is_not_known_any_more_is_told_where_it_must_be() {
+async fn a_delete_whose_item_is_not_known_any_more_is_reported_where_it_must_be() {
     let settled = "mutation { settled(id: \"a\") { coins } }";
     let backend = Backend::new("ledger").await;
     let answer = backend.run(settled, json!({})).await;
@@ -91,7 +91,7 @@ async fn a_delete_whose_item_is_not_known_any_more_is_told_where_it_must_be() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_broken_constraints_are_told_and_nothing_is_sent() {
+async fn all_broken_constraints_are_reported_and_nothing_is_sent() {
     let backend = Backend::new("pantry").await;
     backend.script(|_| None);
     let operation = "mutation { createUser(name: \"\", email: \"nobody\") { id } }";
@@ -108,14 +108,14 @@ async fn all_broken_constraints_are_told_and_nothing_is_sent() {
 /// The calls of an explained operation and what they cost.
 async fn explained(backend: &Backend, operation: &str, variables: Value) -> (Vec<String>, f64, f64) {
     let answer = support::run(&backend.gateway, &backend.request(operation, variables), true).await;
-    let told = &answer["extensions"]["keyfold"];
-    let calls = told["calls"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let explained = &answer["extensions"]["keyfold"];
+    let calls = explained["calls"].as_array().unwrap_or_else(|| panic!("{answer}"));
     let calls = calls.iter().map(|call| format!("{} {}", call["operation"].as_str().unwrap(), call["keys"])).collect();
-    (calls, told["capacity"]["read"].as_f64().unwrap(), told["capacity"]["write"].as_f64().unwrap())
+    (calls, explained["capacity"]["read"].as_f64().unwrap(), explained["capacity"]["write"].as_f64().unwrap())
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_write_costs_is_told() {
+async fn what_a_write_costs_is_reported() {
     let mut backend = Backend::new("pantry").await;
     backend.caller = by("u");
     let rename = "mutation ($g: ID!) { renameGroup(id: $g, name: \"N\") { name } }";

@@ -116,7 +116,7 @@ async fn a_field_only_in_a_key_is_read_in_items_that_are_older_than_the_key() {
     let set = backend.ok("mutation { setTeam(id: \"1\", team: \"new\") { team } }", json!({})).await;
     assert_eq!(set["setTeam"]["team"], "new");
     assert_eq!(read(&backend, &["ofTeam(team: \"new\")"]).await["team"], "new");
-    // A key that no template makes is unreadable, where nothing else tells the field.
+    // A key that no template makes is unreadable, where nothing else determines the field.
     backend.table.put("tasks", json!({ "PK": s("TASK#1"), "SK": s("TASK"), "TeamKey": s("CLUB#1") }));
     let answer = backend.run("{ task(id: \"1\") { team } }", json!({})).await;
     assert_eq!(answer["errors"][0]["message"], "The stored value does not fit the type ID!.");
@@ -142,9 +142,9 @@ async fn what_a_write_makes_of_a_field_it_takes_from_where_the_item_has_it() {
     }
 }
 
-/// Another writer may change any place that told the value.
+/// Another writer may change any place that gave the value.
 #[tokio::test(start_paused = true)]
-async fn what_told_a_value_is_a_condition_of_the_write() {
+async fn what_gave_a_value_is_a_condition_of_the_write() {
     let s = |text: &str| json!({ "S": text });
     let backend = task(json!({ "DueKey": s("2026-11-20#003"), "OwnerKey": s("OWNER#ann") })).await;
     backend.script(|call| {

@@ -155,7 +155,7 @@ async fn an_invitation_that_is_changed_or_goes_while_one_joins_lets_nobody_in() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stale_version_is_told_with_the_present_one() {
+async fn a_stale_version_is_reported_with_the_present_one() {
     let edit = "mutation ($v: Int!) { editPage(id: \"p\", version: $v, title: \"two\") { version } }";
     let drop = "mutation ($v: Int!) { dropPage(id: \"p\", version: $v) { version } }";
     for operation in [edit, drop] {

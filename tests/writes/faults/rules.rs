@@ -43,13 +43,13 @@ async fn a_value_that_is_known_is_held_wherever_it_comes_from() {
         ("numberStock(id: \"x\", titleOf: \"r\")", "Stock.n must be 3 or less, but is 7.", Value::Null),
     ] {
         let is = backend.run(&format!("mutation {{ w: {field} {{ id }} }}"), json!({})).await;
-        let told = &is["errors"][0];
+        let error = &is["errors"][0];
         assert_eq!(
-            (told["message"].as_str(), told["extensions"]["code"].as_str()),
+            (error["message"].as_str(), error["extensions"]["code"].as_str()),
             (Some(message), Some("BAD_USER_INPUT")),
             "{field}: {is}"
         );
-        assert_eq!(told["extensions"]["argument"], argument, "{field}");
+        assert_eq!(error["extensions"]["argument"], argument, "{field}");
         assert_eq!(backend.items(), before, "{field}");
     }
     // A default made of an argument is checked, too.

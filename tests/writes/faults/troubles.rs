@@ -15,7 +15,7 @@ enum Fate {
     Known,
     /// If it was made, the item shows it by a value that was generated for the request.
     Shown,
-    /// Nothing tells.
+    /// Nothing says so.
     Open,
 }
 
@@ -211,8 +211,8 @@ impl Verdicts {
     /// Requires that the error says that the outcome of the write is unknown.
     fn open(&mut self, case: &Case, trouble: &str, answer: &Value) {
         let (_, message, at) = error(answer);
-        let told = message.contains("may or may not have been made");
-        self.same(case, trouble, &format!("an open end: {answer}"), ((told, at), (true, path(case))));
+        let is_open = message.contains("may or may not have been made");
+        self.same(case, trouble, &format!("an open end: {answer}"), ((is_open, at), (true, path(case))));
     }
 }
 
@@ -337,7 +337,7 @@ async fn what_is_refused_after_an_answer_was_lost_is_left_open() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_refused_for_good_is_told_and_nothing_is_written() {
+async fn what_is_refused_for_good_is_reported_and_nothing_is_written() {
     let refusals: [(Trouble, &str); 4] = [
         (("throttled", || Reply::error(400, "ThrottlingException")), "THROTTLED"),
         (("conflict", || Reply::error(400, "TransactionConflictException")), "CONFLICT"),

@@ -81,7 +81,7 @@ async fn two_writes_of_one_key_are_the_callers() {
 
 /// An author's message is about the condition, not about a missing item.
 #[tokio::test(start_paused = true)]
-async fn an_item_that_is_not_there_is_told_as_such() {
+async fn an_item_that_is_not_there_is_reported_as_such() {
     let backend = ships().await;
     for (operation, code, message) in [
         ("mutation { halt(id: \"none\") { id } }", "NOT_FOUND", "This Ship does not exist."),

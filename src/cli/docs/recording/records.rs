@@ -64,7 +64,7 @@ impl Records {
     }
 }
 
-/// Tells the type of each item of a table.
+/// Says the type of each item of a table.
 pub struct TypesOfTable<'m> {
     model: &'m Model,
     table: usize,

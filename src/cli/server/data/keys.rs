@@ -67,7 +67,8 @@ pub fn item(table: &Table, ty: Option<&ObjectType>, item: &Item) -> Value {
         parts.extend(keys.keys.iter().filter_map(of));
     }
     let key = table.primary_key().filter_map(|key| Some((key.name.as_str(), item.get(&key.name)?.clone()))).collect();
-    json!({ "type": ty.map(|ty| &ty.name), "key": item_to_json(&key), "parts": parts, "attributes": item_to_json(item) })
+    let name = ty.map(|ty| &ty.name);
+    json!({ "type": name, "key": item_to_json(&key), "parts": parts, "attributes": item_to_json(item) })
 }
 
 /// The parts of a key attribute's value, by the first template that fits it.

@@ -6,6 +6,7 @@ use crate::execute::context::ExecutionContext;
 use crate::execute::error::Failure;
 use crate::execute::key::range::KeyRange;
 use crate::execute::key::resume::ResumePoint;
+use crate::execute::page::arguments::Paging;
 use crate::execute::page::cursor::{Cursors, Position};
 use crate::execute::page::list_identity::List;
 use crate::execute::page::result::PageRequest;
@@ -50,13 +51,8 @@ pub fn range_query(context: &ExecutionContext<'_>, of: &QueryRead<'_>, ranges: V
         _ => None,
     };
     let backward = page.as_ref().is_some_and(|page| page.backward);
-    let wanted = match (query.want, &page) {
-        (Want::First, _) => Some(1),
-        (Want::Whole { max }, _) => Some(max.saturating_add(1)),
-        (Want::Page { probe, .. }, Some(page)) => Some(page.size.saturating_add(u32::from(probe))),
-        (Want::Page { .. }, None) | (Want::Count { .. }, _) => None,
-    };
-    // A page of size 0 reads an item only to tell whether there is one.
+    let wanted = count_wanted(query.want, page.as_ref());
+    // A page of size 0 reads an item only to know whether there is one.
     if ranges.is_empty() || wanted == Some(0) {
         return Ok(None);
     }
@@ -91,4 +87,14 @@ pub fn range_query(context: &ExecutionContext<'_>, of: &QueryRead<'_>, ranges: V
     };
     let filled = wanted.filter(|_| !read.elements().is_empty()).map(|wanted| wanted as usize);
     Ok(Some((range_query, PageRequest { want: query.want, page, cursors, filled })))
+}
+
+/// How many items are enough for the field. `None` if it needs all of them.
+fn count_wanted(want: Want, page: Option<&Paging>) -> Option<u32> {
+    match (want, page) {
+        (Want::First, _) => Some(1),
+        (Want::Whole { max }, _) => Some(max.saturating_add(1)),
+        (Want::Page { probe, .. }, Some(page)) => Some(page.size.saturating_add(u32::from(probe))),
+        (Want::Page { .. }, None) | (Want::Count { .. }, _) => None,
+    }
 }

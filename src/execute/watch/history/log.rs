@@ -18,7 +18,7 @@ const COPY_SKEW: i64 = 30;
 /// The last changes of a table, in the order in which they were read.
 #[derive(Debug)]
 pub struct ChangeLog {
-    /// What tells it from the logs of other copies.
+    /// What distinguishes it from the logs of other copies.
     name: u32,
     /// How many changes were ever added or missed.
     count: u64,
@@ -96,7 +96,7 @@ impl ChangeLog {
         self.since + if is_of_one_shard { 0 } else { SHARD_LAG }
     }
 
-    /// Whether all changes here are of the position's shard, so that its sequence number tells all.
+    /// Whether all changes here are of the position's shard, so that its sequence number determines all.
     fn is_of_one_shard(&self, position: &StreamPosition) -> bool {
         self.records.iter().all(|logged| logged.record.position.shard == position.shard)
     }

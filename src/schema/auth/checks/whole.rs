@@ -6,7 +6,7 @@ use super::disclosure::{disclosed_by_default, disclosed_by_find, disclosed_by_wa
 use crate::schema::auth::place::RulePlace;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
-use crate::schema::diagnostics::span;
+use crate::schema::diagnostics::span::{self, Span};
 use crate::schema::model::auth::{AuthAction, AuthRule, LetsIn};
 use crate::schema::model::find::{Find, Returns, Via};
 use crate::schema::model::write::{Action, ActionKind, Write};
@@ -66,76 +66,105 @@ pub fn check_together(place: &RulePlace, rules: &[(&Node<Directive>, AuthRule)],
     }
 }
 
-/// Reports mutations of ruled types, and fields that tell the value of a guarded one, if they have no rule of their
+/// Reports mutations of ruled types, and fields that reveal the value of a guarded one, if they have no rule of their
 /// own.
 pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings: &mut Findings) {
     for object in draft.objects() {
-        let Some(ty) = types.get(object.name.as_str()) else { continue };
+        let Some(parent) = types.get(object.name.as_str()) else { continue };
         for (name, definition) in &object.fields {
-            let Some(field) = ty.fields.get(name.as_str()) else { continue };
-            let (place, coordinate) =
-                (span::from_location(definition.name.location()), format!("{}.{name}", object.name));
-            if field.auth.each(AuthAction::Read).any(|rule| reads(rule, field)) {
-                let message = format!(
-                    "a rule for reads of `{coordinate}` reads the field itself, so a refusal reveals its value"
-                );
-                let help = format!("let it read another field, or guard all of `{}` by it", object.name);
-                findings.error(rules::KF0615, &place, message, Some(help));
-            }
-            if let FieldKind::Find(find) = &field.kind
-                && let Some(item) = unasked(types, ty, find)
-            {
-                let message = format!("`{coordinate}` cannot ask each `{item}` for what its rules need");
-                let instead = match find.via {
-                    Via::Through(_) => "leave `through:` out, so that clients select the fields of the path one by one",
-                    Via::Keys(_) | Via::AbstractType(_) => "return the items themselves",
-                };
-                findings.error(
-                    rules::KF0605,
-                    &place,
-                    message,
-                    Some(format!("give the rules of `{item}` `hide: true`, or {instead}")),
-                );
-            }
-            if let FieldKind::Write(write) = &field.kind {
-                let unknown = |action: &Action| unknown_after(types.get(&action.item)?, write, action);
-                for unknown in write.actions.iter().filter_map(unknown) {
-                    let message = format!(
-                        "what `{coordinate}` makes of `{unknown}` is known to DynamoDB only, but a rule for writes reads it"
-                    );
-                    let help = "set it to an argument or a literal, or keep it out of the rule".to_owned();
-                    findings.error(rules::KF0613, &place, message, Some(help));
+            let Some(field) = parent.fields.get(name.as_str()) else { continue };
+            let place = span::from_location(definition.name.location());
+            let coordinate = format!("{}.{name}", object.name);
+            FieldCheck { draft, types, parent, field, place, coordinate }.report(findings);
+        }
+    }
+}
+
+/// A field, and what its check needs.
+struct FieldCheck<'a> {
+    draft: &'a SchemaDraft<'a>,
+    types: &'a IndexMap<String, ObjectType>,
+    parent: &'a ObjectType,
+    field: &'a Field,
+    place: Span,
+    coordinate: String,
+}
+
+impl FieldCheck<'_> {
+    fn report(&self, findings: &mut Findings) {
+        self.check_own_value(findings);
+        if let FieldKind::Find(find) = &self.field.kind {
+            self.check_ways(find, findings);
+        }
+        if let FieldKind::Write(write) = &self.field.kind {
+            self.check_known_after(write, findings);
+        }
+        let asked = if matches!(self.field.kind, FieldKind::Write(_)) { AuthAction::Write } else { AuthAction::Read };
+        if self.field.auth.each(asked).next().is_none() {
+            self.check_disclosure(findings);
+        }
+    }
+
+    /// A rule for reads of a field must not read the field itself.
+    fn check_own_value(&self, findings: &mut Findings) {
+        let (coordinate, parent) = (&self.coordinate, &self.parent.name);
+        if self.field.auth.each(AuthAction::Read).any(|rule| reads(rule, self.field)) {
+            let message =
+                format!("a rule for reads of `{coordinate}` reads the field itself, so a refusal reveals its value");
+            let help = format!("let it read another field, or guard all of `{parent}` by it");
+            findings.error(rules::KF0615, &self.place, message, Some(help));
+        }
+    }
+
+    /// The rules of an item that a find passes must not need that item, unless the response shows it.
+    fn check_ways(&self, find: &Find, findings: &mut Findings) {
+        let Some(item) = unasked(self.types, self.parent, find) else { return };
+        let message = format!("`{}` cannot ask each `{item}` for what its rules need", self.coordinate);
+        let instead = match find.via {
+            Via::Through(_) => "leave `through:` out, so that clients select the fields of the path one by one",
+            Via::Keys(_) | Via::AbstractType(_) => "return the items themselves",
+        };
+        let help = format!("give the rules of `{item}` `hide: true`, or {instead}");
+        findings.error(rules::KF0605, &self.place, message, Some(help));
+    }
+
+    /// A rule for writes must not read what only DynamoDB knows.
+    fn check_known_after(&self, write: &Write, findings: &mut Findings) {
+        let unknown = |action: &Action| unknown_after(self.types.get(&action.item)?, write, action);
+        for unknown in write.actions.iter().filter_map(unknown) {
+            let message = format!(
+                "what `{}` makes of `{unknown}` is known to DynamoDB only, but a rule for writes reads it",
+                self.coordinate
+            );
+            let help = "set it to an argument or a literal, or keep it out of the rule".to_owned();
+            findings.error(rules::KF0613, &self.place, message, Some(help));
+        }
+    }
+
+    /// A field without a rule must not write a ruled item, and its result must not depend on a guarded field.
+    fn check_disclosure(&self, findings: &mut Findings) {
+        let Self { types, parent, field, coordinate, .. } = self;
+        let tables = self.draft.tables.as_slice();
+        let disclosed = match &field.kind {
+            FieldKind::Find(find) => disclosed_by_find((tables, types), parent, find),
+            FieldKind::Write(write) => {
+                if let Some(item) = unguarded(types, write) {
+                    let message =
+                        format!("`{coordinate}` writes `{item}`, which has rules, but none says who may write it");
+                    let help = format!("put `@auth` on `{coordinate}`, or a rule with `on: [WRITE]` on `{item}`");
+                    findings.error(rules::KF0610, &self.place, message, Some(help));
                 }
+                disclosed_by_write((tables, types), parent, write)
             }
-            let asked = if matches!(field.kind, FieldKind::Write(_)) { AuthAction::Write } else { AuthAction::Read };
-            if field.auth.each(asked).next().is_some() {
-                continue;
-            }
-            let disclosed = match &field.kind {
-                FieldKind::Find(find) => disclosed_by_find((draft.tables.as_slice(), types), ty, find),
-                FieldKind::Write(write) => {
-                    if let Some(item) = unguarded(types, write) {
-                        let message =
-                            format!("`{coordinate}` writes `{item}`, which has rules, but none says who may write it");
-                        let help = format!("put `@auth` on `{coordinate}`, or a rule with `on: [WRITE]` on `{item}`");
-                        findings.error(rules::KF0610, &place, message, Some(help));
-                    }
-                    disclosed_by_write((draft.tables.as_slice(), types), ty, write)
-                }
-                FieldKind::Stored(_) => disclosed_by_default(ty, field),
-                FieldKind::Watch(watch) => disclosed_by_watch(types, watch),
-                FieldKind::Page | FieldKind::Change(_) | FieldKind::Nodes(_) | FieldKind::GlobalId(_) => None,
-            };
-            if let Some(disclosed) = disclosed {
-                let message =
-                    format!("the result of `{coordinate}` depends on `{disclosed}`, which not everybody may read");
-                findings.error(
-                    rules::KF0611,
-                    &place,
-                    message,
-                    Some(format!("put `@auth` on `{coordinate}`: who may search by `{disclosed}`?")),
-                );
-            }
+            FieldKind::Stored(_) => disclosed_by_default(parent, field),
+            FieldKind::Watch(watch) => disclosed_by_watch(types, watch),
+            FieldKind::Page | FieldKind::Change(_) | FieldKind::Nodes(_) | FieldKind::GlobalId(_) => None,
+        };
+        if let Some(disclosed) = disclosed {
+            let message =
+                format!("the result of `{coordinate}` depends on `{disclosed}`, which not everybody may read");
+            let help = format!("put `@auth` on `{coordinate}`: who may search by `{disclosed}`?");
+            findings.error(rules::KF0611, &self.place, message, Some(help));
         }
     }
 }
@@ -149,8 +178,8 @@ fn reads(rule: &AuthRule, field: &Field) -> bool {
 }
 
 /// The first type on the way of a find whose rules would have to be asked of items that the response does not show:
-/// those on the way of a `through:`, and those of which a Boolean tells among others. Rules that hide their items are
-/// asked there, too. A count tells what the length of a list does, in which refused items are null.
+/// those on the way of a `through:`, and those of which a Boolean says something among others. Rules that hide their
+/// items are asked there, too. A count reveals what the length of a list does, in which refused items are null.
 fn unasked<'t>(types: &'t IndexMap<String, ObjectType>, parent: &ObjectType, find: &Find) -> Option<&'t str> {
     let needs = |name: &String| types.get(name).filter(|ty| ty.auth.need_item(AuthAction::Read) && !ty.auth.hide());
     let is_shown = !matches!(find.returns, Returns::Count | Returns::Exists);

@@ -207,13 +207,13 @@ impl Typing<'_> {
     /// A term as a value that the subject can be compared with.
     fn operand(&mut self, term: Term, subject: &Subject) -> Option<Operand> {
         let Term { kind, span } = term;
+        let is_other_form = |moment| matches!(subject.kind, ValueType::DateTime(other) if moment != other);
         match kind {
             TermKind::Unknown => None,
             TermKind::Path(path, ValueType::Set(element), _) => {
                 self.comparable((&element, true), subject, span).then_some(Operand::Path(path))
             }
-            TermKind::Path(_, ValueType::DateTime(moment), false) if matches!(subject.kind, ValueType::DateTime(other) if moment != other) =>
-            {
+            TermKind::Path(_, ValueType::DateTime(moment), false) if is_other_form(moment) => {
                 let name = self.text.get(span.clone()).unwrap_or_default();
                 let message = format!(
                     "`{name}` and `{}` are not stored in the same form, so DynamoDB cannot compare them.",

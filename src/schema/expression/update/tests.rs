@@ -1,7 +1,7 @@
 //! Updates over the fields of a player: their meaning, the places of their mistakes, and that printing inverts parsing.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-use crate::schema::expression::names::{Named, Names};
+use crate::schema::expression::names::{ConditionMistake, Named, Names};
 use crate::schema::expression::update::parser::parse;
 use crate::schema::expression::update::reader::UpdateNames;
 use crate::schema::expression::update::*;
@@ -107,11 +107,11 @@ fn what_is_printed_is_what_was_read() {
 fn changes_are_known_where_a_plain_value_is_set() {
     let changes =
         update("SET coins = coins + 1, name = 'a', rank = :cost, moves[0].by = 'b' REMOVE address, seen").changes;
-    let told: Vec<String> = changes
+    let shown: Vec<String> = changes
         .iter()
         .map(|(field, to)| format!("{field}: {}", to.as_ref().map_or("?".to_owned(), ToString::to_string)))
         .collect();
-    assert_eq!(told, ["coins: ?", "name: 'a'", "rank: :cost", "moves: ?", "address: null", "seen: null"]);
+    assert_eq!(shown, ["coins: ?", "name: 'a'", "rank: :cost", "moves: ?", "address: null", "seen: null"]);
 }
 
 #[test]
@@ -126,9 +126,8 @@ fn a_field_that_only_keys_hold_is_changed_and_not_set() {
 fn a_single_literal_is_a_set_of_one() {
     let update = update("ADD tags 'x'");
     let (_, operand) = &update.add[0];
-    assert!(
-        matches!(operand, Operand::Literal(value, kind) if *value == serde_json::json!(["x"]) && matches!(kind.0, ValueType::Set(_)))
-    );
+    let Operand::Literal(value, kind) = operand else { panic!("a literal") };
+    assert!(*value == serde_json::json!(["x"]) && matches!(kind.0, ValueType::Set(_)));
 }
 
 #[track_caller]
@@ -140,7 +139,7 @@ fn assert_mistakes(text: &str, expected: &[(&str, &str)]) {
 }
 
 #[test]
-fn mistakes_are_told_where_they_stand() {
+fn mistakes_are_reported_where_they_stand() {
     assert_mistakes("", &[("", "Expected SET, REMOVE, ADD or DELETE; the expression ends here.")]);
     assert_mistakes("coins = 1", &[("coins", "Expected SET, REMOVE, ADD or DELETE; found `coins`.")]);
     assert_mistakes(
@@ -151,13 +150,9 @@ fn mistakes_are_told_where_they_stand() {
     assert_mistakes("SET coins = :ratio", &[(":ratio", "`:ratio` cannot be written to `coins`: Float is not Int.")]);
     assert_mistakes("SET coins = 0.5", &[("0.5", "0.5 is not Int, but `coins` is.")]);
     assert_mistakes("SET coins = coins - 1 - 2", &[("coins - 1 ", "A value has at most one + or -.")]);
-    assert_mistakes(
-        "SET coins = coins + :maybe",
-        &[(
-            ":maybe",
-            "`:maybe` may be null, but the expression writes it to `coins`, and null cannot take part in a calculation.",
-        )],
-    );
+    let why =
+        "`:maybe` may be null, but the expression writes it to `coins`, and null cannot take part in a calculation.";
+    assert_mistakes("SET coins = coins + :maybe", &[(":maybe", why)]);
     assert_mistakes(
         "SET coins = null REMOVE name",
         &[("null", "`coins` is never null."), ("name", "`name` is never null, so the expression cannot remove it.")],
@@ -199,7 +194,10 @@ proptest! {
     fn any_text_is_read_or_refused(text in "(SET |REMOVE |ADD |DELETE |coins|name|moves|tags|:cost|:text|'x'|1|[ =+,.()\\[\\]-]|if_not_exists|list_append|[a-zé]){0,24}") {
         match parse(&text, &Player) {
             Ok(parsed) => prop_assert!(!parsed.update.changes.is_empty()),
-            Err(mistakes) => prop_assert!(!mistakes.is_empty() && mistakes.iter().all(|mistake| text.get(mistake.span.clone()).is_some())),
+            Err(mistakes) => {
+                let is_within = |mistake: &ConditionMistake| text.get(mistake.span.clone()).is_some();
+                prop_assert!(!mistakes.is_empty() && mistakes.iter().all(is_within));
+            }
         }
     }
 }

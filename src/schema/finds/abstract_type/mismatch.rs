@@ -20,8 +20,8 @@ pub enum Mismatch {
     Ranged(String),
     /// The sort field does not follow the same prefix in every key.
     Unsorted,
-    /// This index does not hold what tells their items from others. Only lists and connections can drop foreign items
-    /// after the read.
+    /// This index does not hold what distinguishes their items from others. Only lists and connections can drop foreign
+    /// items after the read.
     Untold(String),
 }
 

@@ -15,7 +15,7 @@ use crate::schema::finds::abstract_type::mismatch;
 use crate::schema::finds::abstract_type::mismatch::Mismatch;
 use crate::schema::finds::abstract_type::shared_access::{Shared, Side, shared_access};
 use crate::schema::finds::best::PathInputs;
-use crate::schema::finds::candidates::{Ask, BareNames, Candidate, candidates, sifts, tells};
+use crate::schema::finds::candidates::{Ask, BareNames, Candidate, candidates, distinguishes, sifts};
 use crate::schema::finds::diagnosis::single;
 use crate::schema::finds::diagnosis::undecided::{self, Way};
 use crate::schema::finds::paging::Order;
@@ -380,14 +380,14 @@ fn reads(
     (found, nearest)
 }
 
-/// The index, if it does not hold what tells the members' items from others and the find cannot sort this out later. A
-/// list drops foreign items after the read, but a single item or a count would be wrong.
+/// The index, if it does not hold what distinguishes the members' items from others and the find cannot sort this out
+/// later. A list drops foreign items after the read, but a single item or a count would be wrong.
 fn undiscriminated(members: &[Member], index: Option<usize>) -> Option<String> {
     let first = &members.first()?.wanted;
     if sifts(first) {
         return None;
     }
-    (!members.iter().all(|member| tells(&member.wanted, index))).then(|| first.place_name(index).to_owned())
+    (!members.iter().all(|member| distinguishes(&member.wanted, index))).then(|| first.place_name(index).to_owned())
 }
 
 /// The best read that combines the first member's candidate with one candidate of each other member. Members are added

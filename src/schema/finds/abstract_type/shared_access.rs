@@ -9,7 +9,9 @@
 
 use crate::schema::finds::abstract_type::mismatch::Mismatch;
 use crate::schema::finds::best::Rank;
-use crate::schema::finds::candidates::{Ask, Candidate, access, ends_itself, is_there, is_told, keeps_order, may_stay};
+use crate::schema::finds::candidates::{
+    Ask, Candidate, access, ends_itself, is_determined, is_there, keeps_order, may_stay,
+};
 use crate::schema::finds::wanted::{Bindings, FindContext};
 use crate::schema::model::find::{Access, AccessPath, Range, SortAccess};
 use crate::schema::scalar::value_type::ValueType;
@@ -181,9 +183,12 @@ impl<'a> Common<'a> {
         for (at, (side, ..)) in self.sides.iter().enumerate() {
             let used: Vec<&str> = fields(Some(partitions[at]), usize::MAX).chain(self.fields(at)).collect();
             let key = used.iter().filter_map(|field| side.bindings.equal.get(*field));
-            let told = self.are_whole() && side.candidate.path.index.is_none() && is_told(side.wanted, key);
-            let mut asked =
-                side.bindings.equal.iter().filter(|(_, bound)| is_there(bound, side.ask) && !may_stay(bound, told));
+            let determined = self.are_whole() && side.candidate.path.index.is_none() && is_determined(side.wanted, key);
+            let mut asked = side
+                .bindings
+                .equal
+                .iter()
+                .filter(|(_, bound)| is_there(bound, side.ask) && !may_stay(bound, determined));
             if let Some((field, _)) = asked.find(|(field, _)| !used.contains(&field.as_str())) {
                 return Err(Mismatch::Bound(field.clone()));
             }

@@ -2,7 +2,7 @@
 //! not judge other combinations.
 //!
 //! A hierarchy such as `{state}#{city}` is read by prefixes: by no argument, by a state, by a state and a city. A city
-//! without its state is a gap. Nothing serves it, but the find is sound: a caller who asks for a gap is told which
+//! without its state is a gap. Nothing serves it, but the find is sound: a caller who asks for a gap learns which
 //! argument is missing.
 
 use crate::schema::finds::best::Miss;

@@ -5,7 +5,7 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::best::{Miss, PathInputs};
-use crate::schema::finds::candidates::{Ask, BareNames, Candidate, candidates, is_there, is_told, may_stay};
+use crate::schema::finds::candidates::{Ask, BareNames, Candidate, candidates, is_determined, is_there, may_stay};
 use crate::schema::finds::wanted::{Binding, Bounds, FindContext, Need};
 use crate::schema::model::find::{Access, SortAccess};
 use crate::schema::model::source::{BindingRule, Source};
@@ -76,8 +76,9 @@ fn partial(given: &PathInputs, ask: &Ask, candidate: &Candidate) -> Partial {
         Access::Query { sort, .. } => path.index.is_none() && matches!(sort, SortAccess::Equal { .. }),
         Access::Scan => false,
     };
-    let told = whole && is_told(wanted, path.bindings.keys().filter_map(|field| given.bindings.equal.get(field)));
-    let equal = given.bindings.equal.iter().filter(|(_, bound)| is_there(bound, ask) && !may_stay(bound, told));
+    let determined =
+        whole && is_determined(wanted, path.bindings.keys().filter_map(|field| given.bindings.equal.get(field)));
+    let equal = given.bindings.equal.iter().filter(|(_, bound)| is_there(bound, ask) && !may_stay(bound, determined));
     let equal = equal.map(|(field, _)| field).filter(|field| !path.bindings.contains_key(*field));
     let ranged = matches!(path.access, Access::Query { sort: SortAccess::Range { .. }, .. });
     let there = |bounds: &Bounds| bounds.all().any(|bound| is_there(bound, ask));

@@ -59,7 +59,7 @@ fn no_order(given: &PathInputs, miss: &Miss, findings: &mut Findings) {
     findings.error(rules::KF0413, &miss.order.span, message, Some(keys_of(given.wanted)));
 }
 
-/// Reports that an index holds too little to tell the type's items from others.
+/// Reports that an index holds too little to distinguish the type's items from others.
 pub fn undiscriminated(wanted: &FindContext, index: Option<usize>, findings: &mut Findings) {
     let (name, item) = (wanted.place_name(index), &wanted.target.item);
     let message =

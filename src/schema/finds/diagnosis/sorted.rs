@@ -74,8 +74,9 @@ fn is_doubtful(declared: &Declared, separator: char) -> bool {
     };
     let pattern = constraint.and_then(|rule| rule.pattern.as_deref());
     // If no match of the pattern holds a character, no value can go on with one.
-    let told = pattern.and_then(|pattern| Some(lowest_of(&regex_syntax::parse(pattern).ok()?).unwrap_or(char::MAX)));
-    told.unwrap_or(lowest) <= separator
+    let by_pattern =
+        pattern.and_then(|pattern| Some(lowest_of(&regex_syntax::parse(pattern).ok()?).unwrap_or(char::MAX)));
+    by_pattern.unwrap_or(lowest) <= separator
 }
 
 /// The lowest character in the texts that a pattern matches; `None` if they hold no character.

@@ -66,7 +66,7 @@ pub fn check_path(
     findings: &mut Findings,
 ) -> bool {
     // The whole key of a single item says which one is meant.
-    if is_told(wanted, path) {
+    if is_single_item(wanted, path) {
         return true;
     }
     if let Some((one, other)) = tie(serving) {
@@ -79,7 +79,7 @@ pub fn check_path(
 }
 
 /// Whether a path binds the whole key of a single item.
-fn is_told(wanted: &FindContext, path: &AccessPath) -> bool {
+fn is_single_item(wanted: &FindContext, path: &AccessPath) -> bool {
     matches!(wanted.target.returns, Returns::One | Returns::Exists | Returns::Count) && is_whole(wanted, path)
 }
 

@@ -146,7 +146,7 @@ pub fn check_once(writing: &Writing, actions: &[(Action, &ActionDirective)], fin
         let place = place_of(writing, action);
         let same = |(other, _): &&(Action, &ActionDirective)| match other.item == action.item {
             true => key.is_some() && key_of(writing, other) == key,
-            // Only constants tell two types apart whose keys are the same text.
+            // Only constants distinguish two types whose keys are the same text.
             false => place.is_some() && place_of(writing, other) == place,
         };
         let Some((before, first)) = actions.iter().take(position).find(same) else { continue };

@@ -1,4 +1,4 @@
-//! What carries messages between the copies of a gateway. Must not know what they tell.
+//! What carries messages between the copies of a gateway. Must not know what they say.
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// A sequence number that precedes the first record of every shard.
 pub const BEFORE_ALL: &str = "0";
-/// The text of a place that no record tells yet.
+/// The text of a place that no record says yet.
 const LATEST: &str = "latest";
 
 /// The place of a copy in a shard.
@@ -19,7 +19,7 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// The place at which a shard's reading begins; `None` if only an iterator tells it.
+    /// The place at which a shard's reading begins; `None` if only an iterator knows it.
     pub fn at(start: &ShardStart) -> Option<Self> {
         let after = match start {
             ShardStart::Latest => return None,

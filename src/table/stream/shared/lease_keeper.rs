@@ -26,7 +26,7 @@ pub struct LeaseKeeper {
     answered: Mutex<Instant>,
     /// A shard is followed that was not before.
     begun: Notify,
-    /// Told when this copy begins or ceases to read a shard.
+    /// Notified when this copy begins or ceases to read a shard.
     changed: Arc<Notify>,
 }
 
@@ -90,7 +90,7 @@ impl LeaseKeeper {
     /// Takes and renews leases for ever.
     pub async fn run(&self, bus: &dyn Bus) {
         loop {
-            // A copy that cannot tell the others what it reads leaves the reading to them.
+            // A copy that cannot publish what it reads leaves the reading to them.
             let round = async {
                 match bus.is_up() {
                     true => self.round().await,

@@ -46,7 +46,7 @@ impl Mailbox {
         self.waiting.push_back(message);
     }
 
-    /// What follows the record with this sequence number; `None` if the reader has had none. Messages that tell nothing
+    /// What follows the record with this sequence number; `None` if the reader has had none. Messages that say nothing
     /// new leave.
     pub fn take(&mut self, after: Option<&str>) -> Heard {
         let Some(after) = after else { return self.take_all() };
@@ -57,7 +57,7 @@ impl Mailbox {
                 Place::Gap => return Heard::Gap,
                 Place::Next => {
                     let message = front.clone();
-                    // The message stays, so that the next call tells the end.
+                    // The message stays, so that the next call reports the end.
                     if !message.head.is_end {
                         self.drop_front();
                     }
@@ -68,11 +68,11 @@ impl Mailbox {
         Heard::Nothing
     }
 
-    /// What a reader hears who has had no record: only that there are some. They may be from before it began.
+    /// What a reader learns who has had no record: only that there are some. They may be from before it began.
     fn take_all(&mut self) -> Heard {
         self.bytes = 0;
-        let tells = |message: Message| !message.is_empty() || message.head.is_end;
-        if self.waiting.drain(..).any(tells) { Heard::Gap } else { Heard::Nothing }
+        let says_something = |message: Message| !message.is_empty() || message.head.is_end;
+        if self.waiting.drain(..).any(says_something) { Heard::Gap } else { Heard::Nothing }
     }
 
     fn drop_front(&mut self) {
@@ -99,7 +99,7 @@ fn place(message: &Message, had: &str) -> Place {
         (_, true) if head.is_end => Place::End,
         (_, true) => Place::Before,
         (true, false) => Place::Next,
-        // A sender that has had no record yet tells nothing.
+        // A sender that has had no record yet says nothing.
         (false, false) if head.last.is_none() && !head.is_end => Place::Before,
         (false, false) => Place::Gap,
     }
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(heard(&mut mailbox, Some("3")), "Gap");
         assert_eq!(heard(&mut mailbox, Some("4")), "Gap");
         assert_eq!(heard(&mut mailbox, Some("6")), "9");
-        // An empty message tells of a gap, too.
+        // An empty message reports a gap, too.
         mailbox.put(message(1, (Some("12"), Some("12")), false, 0));
         assert_eq!(heard(&mut mailbox, Some("9")), "Gap");
     }
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(heard(&mut mailbox, None), "Nothing");
         mailbox.put(message(1, (Some("5"), Some("6")), false, 0));
         assert_eq!(heard(&mut mailbox, None), "Gap");
-        // It hears so once.
+        // It learns so once.
         assert_eq!(heard(&mut mailbox, None), "Nothing");
     }
 
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_is_told_after_the_records() {
+    fn an_end_is_reported_after_the_records() {
         let mut mailbox = Mailbox::default();
         mailbox.put(message(1, (Some("0"), Some("2")), true, 0));
         assert_eq!(heard(&mut mailbox, Some("0")), "2");

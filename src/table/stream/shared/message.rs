@@ -1,4 +1,4 @@
-//! Records that a copy has read in, what it tells the others out, and back. Must not know how it is carried.
+//! Records that a copy has read in, what it reports to the others out, and back. Must not know how it is carried.
 
 use super::cursor::Cursor;
 use crate::table::change_source::{ChangeRecord, StreamPosition, compare_sequences};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// What one copy tells the others of a shard: a line of JSON, and the records as JSON of DynamoDB.
+/// What one copy reports to the others of a shard: a line of JSON, and the records as JSON of DynamoDB.
 #[derive(Debug, Clone)]
 pub struct Message {
     /// What it is about.
@@ -98,7 +98,7 @@ impl Message {
         self.bytes.len()
     }
 
-    /// Whether it tells of no record: its sender has read the shard, and found nothing.
+    /// Whether it has no record: its sender has read the shard, and found nothing.
     pub fn is_empty(&self) -> bool {
         self.head.after == self.head.last
     }

@@ -20,7 +20,7 @@ const SEND_LIMIT: Duration = Duration::from_secs(1);
 /// The most messages that wait to be sent, and of each table to be heard. A message has 128 KiB at most, unless one
 /// record has more.
 const WAITING: usize = 64;
-/// What a server takes before it has told its own limit (NATS documentation, "Protocol limits": `max_payload`).
+/// What a server takes before it has announced its own limit (NATS documentation, "Protocol limits": `max_payload`).
 const USUAL_LONGEST: usize = 1 << 20;
 
 /// A bus over NATS.

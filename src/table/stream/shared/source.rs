@@ -1,6 +1,6 @@
 //! What the streams of tables answer in; the same answers out, shared between the copies of a gateway. The copy that
-//! holds a shard's lease asks the stream and tells the others; the others hear it, and ask the stream for what they
-//! have missed.
+//! holds a shard's lease asks the stream and publishes what it reads; the others receive it, and ask the stream for
+//! what they have missed.
 
 use super::bus::Bus;
 use super::cursor::Cursor;
@@ -92,7 +92,7 @@ impl Shared {
         self.bus.is_up() && self.leases.knows()
     }
 
-    /// Hears what other copies tell of a table.
+    /// Receives what other copies say of a table.
     fn listen(self: &Arc<Self>, table: &Arc<str>) {
         let mut state = self.state();
         if !state.listening.contains_key(table) {
@@ -121,8 +121,8 @@ impl Shared {
         }
     }
 
-    /// Tells the other copies what this one has read.
-    async fn tell(&self, (shard, fence): (&ShardName, u64), after: &Cursor, (records, next): &RecordPage) {
+    /// Publishes what this copy has read.
+    async fn publish(&self, (shard, fence): (&ShardName, u64), after: &Cursor, (records, next): &RecordPage) {
         let now = Instant::now();
         let is_end = next.is_none();
         let said = self.state().said.get(shard).copied();
@@ -205,7 +205,7 @@ impl SharedSource {
         self.ask(of, &cursor).await
     }
 
-    /// Waits for what the reader of a shard tells.
+    /// Waits for what the reader of a shard publishes.
     async fn hear(&self, name: &ShardName, of: (&Arc<str>, &Arc<str>), cursor: &Cursor) -> Turn {
         let wait = if cursor.after.is_some() { HEAR } else { ASK.mul_f64(0.5 + fastrand::f64()) };
         let until = Instant::now() + wait;
@@ -277,7 +277,7 @@ impl ChangeSource for SharedSource {
             let page = match fence.filter(|_| hears) {
                 Some(fence) => {
                     let page = self.ask(of, &cursor).await?;
-                    self.shared.tell((&name, fence), &cursor, &page).await;
+                    self.shared.publish((&name, fence), &cursor, &page).await;
                     page
                 }
                 None if hears => match self.hear(&name, of, &cursor).await {

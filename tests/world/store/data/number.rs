@@ -71,8 +71,7 @@ impl Number {
     }
 }
 
-#[test]
-fn numbers_are_normal_and_have_limits() {
+pub fn numbers_are_normal_and_have_limits() {
     let text = |text: &str| Number::parse(text).map(|number| number.text()).ok();
     for (given, normal) in [
         ("1", "1"),
