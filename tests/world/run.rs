@@ -186,16 +186,20 @@ fn check(events: &[Event<Step>]) -> Ran {
     let mut cells: BTreeMap<&str, Vec<Event<CellOperation>>> = BTreeMap::new();
     let (mut accounts, mut people) = (Vec::new(), Vec::new());
     for event in events {
+        let refused = match &event.outcome {
+            Outcome::Refused(code) => code.as_str(),
+            _ => "",
+        };
         match &event.operation.work {
+            // Nothing was written.
+            _ if refused == "THROTTLED" => {}
             Work::Cell(id, operation) => cells.entry(id).or_default().push(with(event, operation)),
             Work::Account(operation) => accounts.push(with(event, operation)),
             Work::Person(operation) => people.push(with(event, operation)),
             Work::Room(_) => {}
         }
-        if let Outcome::Refused(code) = &event.outcome
-            && !["CONFLICT", "NOT_FOUND"].contains(&&**code)
-        {
-            ran.wrong.push(format!("step {} is refused with {code}", event.operation.number));
+        if !["", "CONFLICT", "NOT_FOUND", "THROTTLED"].contains(&refused) {
+            ran.wrong.push(format!("step {} is refused with {refused}", event.operation.number));
         }
     }
     cells.iter().for_each(|(id, events)| judge(&mut ran, &format!("the cell {id}"), events));

@@ -5,8 +5,8 @@ use crate::run::{Ran, World};
 /// The most runs of a search.
 const MAX_RUNS: usize = 400;
 
-/// Leaves out steps as long as something stays wrong: first halves, then quarters, … (Zeller, "Simplifying and isolating
-/// failure-inducing input", 2002).
+/// Leaves out steps as long as something stays wrong: first halves, then quarters, … (Zeller, "Simplifying and
+/// isolating failure-inducing input", 2002).
 pub fn shorten(world: World) -> (World, Ran) {
     let (mut best, mut ran) = (world.clone(), world.run());
     let (mut runs, mut parts) = (1, 2);

@@ -18,8 +18,8 @@ use toml::de::{DeInteger, DeTable, DeValue};
 pub const USUAL: &str = "keyfold.toml";
 /// The most bytes of a file.
 const MAX_BYTES: u64 = 1 << 20;
-/// How many mistakes are told.
-const MISTAKES_TOLD: usize = 20;
+/// How many mistakes are shown.
+const MISTAKES_SHOWN: usize = 20;
 
 /// The settings of the command that runs, for the variables that it reads itself.
 static RUNNING: OnceLock<CommandSettings> = OnceLock::new();
@@ -114,9 +114,9 @@ impl ConfigFile {
             return Ok(Self { name: name.to_owned(), entries });
         }
         mistakes.sort();
-        let told: Vec<String> =
-            mistakes.iter().take(MISTAKES_TOLD).map(|(line, said)| format!("{name}, line {line}: {said}")).collect();
-        bail!("{}", told.join("\n  "))
+        let shown: Vec<String> =
+            mistakes.iter().take(MISTAKES_SHOWN).map(|(line, said)| format!("{name}, line {line}: {said}")).collect();
+        bail!("{}", shown.join("\n  "))
     }
 
     /// The settings of one command.

@@ -83,7 +83,7 @@ pub fn leveled(command: &Command, name: &str, settings: &CommandSettings, own: V
 }
 
 impl LayeredArguments {
-    /// Reads the arguments. A mistake of the file is an error; another one is told as the parser of arguments tells it,
+    /// Reads the arguments. A mistake of the file is an error; another one is printed as clap prints it,
     /// and ends the process.
     pub fn matches(&self, command: &Command, settings: &CommandSettings) -> Result<ArgMatches> {
         let error = match command.clone().try_get_matches_from(&self.arguments) {

@@ -149,7 +149,7 @@ pub fn values_of(model: &Model, ty: &ObjectType, item: &Item) -> ItemValues {
 
 /// The attributes that determine a field's value in an item: if they are unchanged, so is the value. Nothing can change
 /// what the primary key determines.
-pub fn told_by<'t>(ty: &'t ObjectType, field: &'t str, item: &Item) -> Vec<&'t String> {
+pub fn determining_attributes<'t>(ty: &'t ObjectType, field: &'t str, item: &Item) -> Vec<&'t String> {
     let Some(stored) = ty.stored(field).filter(|stored| stored.identity == 0) else { return Vec::new() };
     let own = stored.attribute.as_ref();
     if let Some(own) = own.filter(|own| item.get(own).is_some_and(|value| !matches!(value, Attribute::Null))) {

@@ -61,8 +61,9 @@ pub async fn write(
 
 /// What came of an attempt, if no error did.
 enum Outcome {
-    /// The write is made, or there is nothing to do. The items that the field returns.
-    Done(Vec<Arc<Item>>),
+    /// The write is made, or there is nothing to do. The items that the field returns, or why that is
+    /// not known.
+    Done(Result<Vec<Arc<Item>>, FieldErrors>),
     /// Others wait for an item that this write needs: it queues behind them and reads the item again.
     Queue(ItemPlace),
     /// Others were faster. The item of the race, if one call tells which.
@@ -87,27 +88,38 @@ struct Attempts<'a, 'j> {
     turn: Option<Turn<'j>>,
     /// The error if the form of an item is not why DynamoDB cannot calculate with it.
     unfit: Option<FieldErrors>,
+    /// Whether one of them deleted items ahead of its calls.
+    has_deleted: bool,
 }
 
 impl<'a, 'j> Attempts<'a, 'j> {
     fn new(job: &'a WriteJob<'j>) -> Self {
         let (generated, earlier, waits) = (Generated::new(), Earlier::default(), Backoff::unbounded(LOST_RACE));
-        Self { job, number: 0, generated, earlier, races: 0, waits, turn: None, unfit: None }
+        Self { job, number: 0, generated, earlier, races: 0, waits, turn: None, unfit: None, has_deleted: false }
     }
 
     /// Makes attempts until one is decided. Too many races, and the deadline, end them.
     async fn run(mut self) -> Result<Vec<Arc<Item>>, FieldErrors> {
         loop {
-            let goes_on = match self.attempt().await? {
-                Outcome::Done(items) => return Ok(items),
-                Outcome::Queue(place) => self.queue(place).await,
-                Outcome::Raced(place) => self.race(place).await,
-                Outcome::OtherForm(unfit) => self.read_form(unfit).await,
+            let goes_on = match self.attempt().await {
+                Ok(Outcome::Done(result)) => return result,
+                Ok(Outcome::Queue(place)) => self.queue(place).await,
+                Ok(Outcome::Raced(place)) => self.race(place).await,
+                Ok(Outcome::OtherForm(unfit)) => self.read_form(unfit).await,
+                Err(field_errors) => return Err(self.unmade(field_errors)),
             };
             if !goes_on {
-                return Err(vec![contention()]);
+                return Err(self.unmade(vec![contention()]));
             }
             self.number += 1;
+        }
+    }
+
+    /// The errors of a write that is not made, of which a part may be.
+    fn unmade(&self, field_errors: FieldErrors) -> FieldErrors {
+        match field_errors.first() {
+            Some(first) if self.has_deleted => vec![half_way(first.code)],
+            _ => field_errors,
         }
     }
 
@@ -118,7 +130,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
             return Err(field_errors);
         }
         // What another call writes is left out before rules are placed, so that no check goes with it. A refusal by a
-        // rule is told first.
+        // rule comes first.
         let distinct = draft.check_distinct(self.job.context.model);
         draft.check_rules(self.job).await?;
         distinct.map_err(|field_error| vec![field_error])?;
@@ -128,12 +140,19 @@ impl<'a, 'j> Attempts<'a, 'j> {
             return Ok(Outcome::Queue(place.clone()));
         }
         let sent = match cascade::clear(self.job, &draft, self.number).boxed().await {
-            Ok(()) => self.send(&draft).await,
+            Ok(()) => {
+                self.has_deleted |= !draft.first.is_empty();
+                self.send(&draft).await
+            }
             Err(CascadeError::Before(error)) => Err(error),
+            Err(CascadeError::Changed) => {
+                self.has_deleted = true;
+                Err(WriteError::Conditions(Vec::new()))
+            }
             Err(CascadeError::HalfWay(error)) => return Err(vec![half_way(error)]),
         };
         match sent {
-            Ok(answer) => results::finish(self.job, &draft, Ending::Made(answer)).await.map(Outcome::Done),
+            Ok(answer) => Ok(Outcome::Done(results::finish(self.job, &draft, Ending::Made(answer)).await)),
             Err(error) => self.unsent(draft, error).await,
         }
     }
@@ -169,10 +188,9 @@ impl<'a, 'j> Attempts<'a, 'j> {
             WriteError::Conditions(failures) => self.refused(&draft, &failures).await,
             // Another attempt could undo what others have done since.
             WriteError::Uncertain(error) => match unanswered::made(self.job, &draft, &self.generated).boxed().await {
-                Some(item) => results::finish(self.job, &draft, Ending::Made(Some(item))).await.map(Outcome::Done),
-                None => Err(vec![open_end(&error)]),
+                Some(item) => Ok(Outcome::Done(results::finish(self.job, &draft, Ending::Made(Some(item))).await)),
+                None => Ok(Outcome::Done(Err(vec![open_end(&error)]))),
             },
-            WriteError::Failed(error) if !draft.first.is_empty() => Err(vec![half_way(table_error(&error).code)]),
             WriteError::Unfit(at, why) => {
                 let refused = lookups::decide(self.job, &mut draft.rules).await.err();
                 let field_errors = refused.unwrap_or_else(|| vec![unfit(&draft, at, why)]);
@@ -195,7 +213,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
                 Ok(Outcome::Raced(place))
             }
             Ok(Following::OtherForm) => Ok(Outcome::OtherForm(None)),
-            Ok(Following::Nothing) => results::finish(self.job, draft, Ending::NothingToDo).await.map(Outcome::Done),
+            Ok(Following::Nothing) => Ok(Outcome::Done(results::finish(self.job, draft, Ending::NothingToDo).await)),
             Err(field_errors) => {
                 // An earlier request for the same write may have stopped before all replicas were equal.
                 let _ = replicas::sync(self.job, &draft.behind).await;

@@ -89,35 +89,39 @@ pub fn contention() -> FieldError {
     FieldError::new(ErrorCode::Conflict, "Other writers keep changing the same items. Try again.")
 }
 
+/// The code of a failure after something was, or may have been, written. Every other code says that nothing was
+/// (docs/language.md, "What a caller may rely on").
+fn after_writes(code: ErrorCode) -> ErrorCode {
+    match code {
+        ErrorCode::Timeout | ErrorCode::Internal => code,
+        _ => ErrorCode::Unavailable,
+    }
+}
+
 /// The error of a write that may have been applied.
 pub fn open_end(error: &TableError) -> FieldError {
-    let code = match table_error(error).code {
-        ErrorCode::Timeout => ErrorCode::Timeout,
-        _ => ErrorCode::Unavailable,
-    };
     FieldError::new(
-        code,
+        after_writes(table_error(error).code),
         "The table did not answer, so the change may or may not have been made. Check before you repeat it.",
     )
 }
 
 /// The error of a delete that stopped half way.
 pub fn half_way(code: ErrorCode) -> FieldError {
-    FieldError::new(code, "Not everything is deleted yet. Repeat the delete to continue.")
+    FieldError::new(after_writes(code), "Not everything is deleted yet. Repeat the delete to continue.")
 }
 
 /// The error if the item is deleted, but its late dependents could not be read.
 pub fn unswept(field_errors: FieldErrors) -> FieldErrors {
-    let told = |code| {
-        FieldError::new(code, "The item is deleted, but items that were added to it at the same time may remain.")
-    };
-    field_errors.into_iter().map(|field_error| told(field_error.code)).collect()
+    let message = "The item is deleted, but items that were added to it at the same time may remain.";
+    let unswept = |field_error: FieldError| FieldError::new(after_writes(field_error.code), message);
+    field_errors.into_iter().map(unswept).collect()
 }
 
 /// The error if a write is applied, but perhaps not yet to all replicas.
 pub fn replicas_behind(error: &TableError) -> FieldError {
     FieldError::new(
-        table_error(error).code,
+        after_writes(table_error(error).code),
         "The change was made, but not yet to all replicas of the item. The next change of the item updates them.",
     )
 }
@@ -129,7 +133,7 @@ pub fn made(field_errors: FieldErrors) -> FieldErrors {
 
 /// The error of a change whose result could not be read.
 pub fn unseen(code: ErrorCode) -> FieldError {
-    FieldError::new(code, "The change was made, but its result could not be read.")
+    FieldError::new(after_writes(code), "The change was made, but its result could not be read.")
 }
 
 /// The error of a failed request to the table.

@@ -1,5 +1,5 @@
-//! What DynamoDB refuses in; the HTTP status and the JSON body of the refusal out (developer guide, "Error handling with
-//! DynamoDB").
+//! What DynamoDB refuses in; the HTTP status and the JSON body of the refusal out (developer guide, "Error handling
+//! with DynamoDB").
 
 use serde_json::{Map, Value, json};
 

@@ -23,8 +23,10 @@ const INDEX_WAIT: Duration = Duration::from_millis(500);
 
 /// Why the calls of a draft are not sent.
 pub enum CascadeError {
-    /// Nothing was deleted, or the next draft continues the delete.
+    /// Nothing was deleted.
     Before(WriteError),
+    /// Some items are deleted, and others have changed since they were read: the next draft reads them again.
+    Changed,
     /// Some items may be deleted, but not all.
     HalfWay(ErrorCode),
 }
@@ -41,8 +43,7 @@ pub async fn clear(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Resu
     for (position, (table, items)) in draft.first.iter().enumerate() {
         match delete(job, table, items.clone()).await {
             Ok(deleted) if deleted.len() == items.len() => {}
-            // Some items have changed since they were read: read again.
-            Ok(_) => return Err(CascadeError::Before(WriteError::Conditions(Vec::new()))),
+            Ok(_) => return Err(CascadeError::Changed),
             Err(WriteError::Uncertain(error)) => return Err(CascadeError::HalfWay(table_error(&error).code)),
             Err(WriteError::Failed(error)) if position > 0 => {
                 return Err(CascadeError::HalfWay(table_error(&error).code));

@@ -180,7 +180,7 @@ impl<'a> Drafting<'a, '_> {
         fields: impl Iterator<Item = &'f String>,
         requires: &mut Requirements,
     ) {
-        fields.for_each(|field| requires.unchanged(assemble::told_by(ty, field, item), item));
+        fields.for_each(|field| requires.unchanged(assemble::determining_attributes(ty, field, item), item));
     }
 
     /// Puts the guard of a unique value. If the item already has this guard, keeps it and removes it from `gone`. A new

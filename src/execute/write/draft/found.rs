@@ -131,7 +131,7 @@ fn held(job: &WriteJob<'_>, (find, ty): (&Find, &ObjectType), found: Arc<Item>) 
     let key = assemble::key_of(model, ty, &found)?;
     let mut attributes = index_keys(job, ty, find);
     for field in &job.write.held {
-        attributes.extend(assemble::told_by(ty, field, &found).into_iter().cloned());
+        attributes.extend(assemble::determining_attributes(ty, field, &found).into_iter().cloned());
     }
     let is_primary =
         |name: &str| *name == *key.partition.0 || key.sort.as_ref().is_some_and(|(sort, _)| *name == **sort);

@@ -26,7 +26,7 @@ const AUTHOR: char = 'f';
 pub enum Reason {
     /// `CONFLICT`: another item has the key of the one to make.
     AlreadyExists,
-    /// The rules refuse the item. Nothing else is told to the caller.
+    /// The rules refuse the item. The caller learns nothing else.
     Forbidden,
     /// `NOT_FOUND`.
     NotFound,

@@ -219,7 +219,7 @@ impl UpdateValues {
         let is_left = |field: &&String| !self.changed.contains_key(*field) && !self.made.contains_key(*field);
         let defaults = ty.defaults.iter().filter(move |field| self.upsert && is_left(field));
         defaults
-            .flat_map(|field| assemble::told_by(ty, field, item))
+            .flat_map(|field| assemble::determining_attributes(ty, field, item))
             .filter(|attribute| item.contains_key(attribute.as_str()))
     }
 

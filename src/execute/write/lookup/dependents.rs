@@ -228,7 +228,7 @@ fn guarded((ty, key): (&ObjectType, &Key), item: &Item) -> Option<Expression> {
     let mut conditions = Conditions::default();
     identity::demand((ty, key), &mut conditions);
     for field in ty.fields.values().filter(|field| field.rules.unique) {
-        for attribute in assemble::told_by(ty, &field.name, item) {
+        for attribute in assemble::determining_attributes(ty, &field.name, item) {
             conditions.unchanged(attribute, item);
         }
     }

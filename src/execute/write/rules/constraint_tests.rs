@@ -32,7 +32,7 @@ fn lengths_are_in_characters() {
 }
 
 #[test]
-fn every_broken_rule_is_told() {
+fn every_broken_rule_is_reported() {
     let code = Constraint {
         min_length: Some(5),
         pattern: Some("[a-z]+".into()),
@@ -64,7 +64,7 @@ fn a_pattern_matches_the_whole_text() {
 }
 
 #[test]
-fn what_is_no_pattern_is_told() {
+fn what_is_no_pattern_is_reported() {
     for pattern in ["(", "a)|(b", "(?=a)", r"(a)\1", "[z-a]", "(a{1000}){1000}"] {
         assert!(whole_text(pattern).is_err(), "{pattern}");
     }

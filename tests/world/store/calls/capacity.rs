@@ -44,8 +44,8 @@ impl Units {
         }
     }
 
-    /// The units of a transaction, which touches each item twice, to prepare and to commit. Indexes follow later, as they
-    /// do without a transaction.
+    /// The units of a transaction, which touches each item twice, to prepare and to commit. Indexes follow later, as
+    /// they do without a transaction.
     pub fn doubled(mut self) -> Self {
         self.table *= 2.0;
         self

@@ -46,8 +46,8 @@ pub enum Kind {
 }
 
 impl Write {
-    /// The write of a request, or why it is refused, and with it the request. If only the item or the key is wrong, that
-    /// is inside: a transaction says so among its reasons.
+    /// The write of a request, or why it is refused, and with it the request. If only the item or the key is wrong,
+    /// that is inside: a transaction says so among its reasons.
     pub fn parse(kind: Kind, request: Request<'_>, state: &State) -> Answer<Answer<Self>> {
         let name = request.need("TableName")?.as_str().unwrap_or_default();
         let placeholders = Placeholders::parse(request, &["ConditionExpression", "UpdateExpression"])?;

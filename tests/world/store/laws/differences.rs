@@ -53,7 +53,7 @@ const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         peer: "the engine",
-        reason: "Keys with equal numbers are one key. The engine compares their texts, such as 100 and 1E2, in a batch.",
+        reason: "Keys with equal numbers are one key. In a batch, the engine compares texts such as 100 and 1E2.",
         shows: |answers| answers.operation == "BatchGetItem" && answers.message.contains("contains duplicates"),
     },
     Difference { peer: "moto", reason: "moto checks less of a request.", shows: |answers| is_invalid(answers.ours) },
@@ -152,8 +152,8 @@ const DIFFERENCES: &[Difference] = &[
     },
 ];
 
-/// Whether a record of a stream is none: "If you perform a PutItem or UpdateItem operation that does not change any data
-/// in an item, DynamoDB Streams does not write a stream record" (developer guide). The engine and moto do.
+/// Whether a record of a stream is none: "If you perform a PutItem or UpdateItem operation that does not change any
+/// data in an item, DynamoDB Streams does not write a stream record" (developer guide). The engine and moto do.
 pub fn is_no_change(record: &Value) -> bool {
     record["old"] == record["new"]
 }

@@ -23,7 +23,7 @@ pub trait Peer {
     /// Whether its stream can be compared.
     fn has_a_stream(&self) -> bool;
 
-    /// Deletes what has expired, if the implementation can be told to.
+    /// Deletes what has expired, if the implementation can do so on request.
     fn sweep(&mut self, now: u64) -> bool;
 }
 

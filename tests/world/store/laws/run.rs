@@ -23,7 +23,7 @@ pub fn random_steps(seed: u64) -> Vec<Step> {
     steps
 }
 
-/// The model and another implementation, which are told the same.
+/// The model and another implementation, which get the same calls.
 pub struct Pair<'a> {
     model: ModelStore,
     peer: &'a mut dyn Peer,
