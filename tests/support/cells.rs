@@ -27,7 +27,8 @@ pub enum CellOperation {
 }
 
 impl Cell {
-    fn json(&self) -> Value {
+    /// It as an answer has it.
+    pub fn json(&self) -> Value {
         let notes: Vec<Value> = self.notes.iter().map(|note| json!({ "text": note })).collect();
         json!({ "value": self.value, "count": self.count, "version": self.version, "notes": notes })
     }

@@ -5,8 +5,11 @@ use crate::network::{Network, STEP};
 use crate::program::COPIES;
 use crate::seams;
 use crate::weather::rng_for;
-use keyfold::execute::gateway::Gateway;
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use keyfold::execute::gateway::{Gateway, Response};
 use keyfold::execute::request::{Request, Settings};
+use keyfold::execute::watch::hub::Hub;
 use keyfold::schema::model::Model;
 use keyfold::table::store::TableStore;
 use serde_json::Value;
@@ -29,6 +32,8 @@ struct Copy {
     death: Arc<Notify>,
     /// By how many milliseconds its clock is ahead.
     skew: i64,
+    /// Its subscriptions.
+    hub: Hub,
 }
 
 /// All copies.
@@ -44,7 +49,8 @@ impl Copy {
         let store = TableStore::over(network.link(number, is_dead.clone()));
         let settings = Settings { cursor_key: b"a key for tests".to_vec(), ..Settings::default() };
         let skew = if number == 1 { network.weather.skew } else { 0 };
-        Self { gateway: Gateway::new(model.clone(), store, settings), is_dead, death: Arc::default(), skew }
+        let gateway = Gateway::new(model.clone(), store, settings);
+        Self { hub: Hub::new(&gateway), gateway, is_dead, death: Arc::default(), skew }
     }
 
     /// The answer to a request; `None` if the copy dies before it.
@@ -54,7 +60,7 @@ impl Copy {
         let run = async {
             let response = match self.gateway.prepare(&request).await {
                 Ok(prepared) => self.gateway.run(&prepared, Instant::now() + REQUEST_LIMIT, false).await,
-                Err(errors) => keyfold::execute::gateway::Response::refused(&errors),
+                Err(errors) => Response::refused(&errors),
             };
             serde_json::from_slice(&response.body).unwrap()
         };
@@ -69,6 +75,14 @@ impl Copy {
     }
 }
 
+/// Ends a stream of responses when the copy that gives them dies.
+async fn until(death: Arc<Notify>, is_dead: Arc<AtomicBool>) {
+    let notified = death.notified();
+    if !is_dead.load(Ordering::Relaxed) {
+        notified.await;
+    }
+}
+
 impl Copies {
     pub fn start(network: &Arc<Network>, model: &Arc<Model>) -> Arc<Self> {
         let places = std::array::from_fn(|number| Mutex::new(Copy::start(network, model, number)));
@@ -79,6 +93,28 @@ impl Copies {
     pub async fn answer(&self, number: usize, step: usize, (query, variables): (&str, Value)) -> Option<Value> {
         let copy = self.places[number].lock().unwrap().clone();
         STEP.scope(step, copy.answer(query, variables)).await
+    }
+
+    /// The responses of a subscription at a copy, once it is acknowledged; `None` if the copy dies before. They end when
+    /// the copy dies.
+    pub async fn subscribe(
+        &self,
+        number: usize,
+        query: &str,
+        variables: Value,
+    ) -> Option<BoxStream<'static, Response>> {
+        let copy = self.places[number].lock().unwrap().clone();
+        let variables = variables.as_object().cloned().unwrap_or_default();
+        let request = Request { query: query.to_owned(), variables, ..Request::default() };
+        let prepared = copy.gateway.prepare(&request).await.ok()?;
+        let responses = copy.hub.subscribe(&copy.gateway, prepared, request);
+        let dies = || until(copy.death.clone(), copy.is_dead.clone());
+        tokio::select! {
+            biased;
+            () = dies() => return None,
+            () = copy.hub.begun() => {}
+        }
+        Some(responses.take_until(Box::pin(dies())).boxed())
     }
 
     /// Lets copies die and begin until the world is calm.

@@ -9,6 +9,7 @@
 //! | `network` | what happens to calls on their way |
 //! | `copies` | the copies of the gateway, which die and begin |
 //! | `program`, `accounts`, `people`, `rooms` | what clients do |
+//! | `watch` | who subscribes to what they change |
 //! | `run` | a world from its begin to its check |
 //! | `shorten` | a failure with as few steps as can be |
 //! | `gates` | what is taken out, to see that it is missed |
@@ -35,6 +36,7 @@ mod run;
 mod seams;
 mod shorten;
 mod store;
+mod watch;
 mod weather;
 
 use gates::{GATES, TakenGate};

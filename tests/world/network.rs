@@ -6,7 +6,7 @@ use crate::seams;
 use crate::store::ModelStore;
 use crate::store::chance::Calm;
 use crate::store::error::ModelError;
-use crate::weather::{CallChance, Course, Weather, rng_for};
+use crate::weather::{CallChance, Course, Fate, Weather, rng_for};
 use aws_smithy_runtime_api::client::http::{
     HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
 };
@@ -19,8 +19,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::sync::oneshot;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 tokio::task_local! {
     /// The number of the step for which a call is made.
@@ -49,6 +50,8 @@ pub struct Link {
     network: Arc<Network>,
     copy: usize,
     is_dead: Arc<AtomicBool>,
+    /// How long an answer may take, as the SDK wants it.
+    limit: Option<Duration>,
 }
 
 type HttpAnswer = Result<HttpResponse, ConnectorError>;
@@ -69,7 +72,7 @@ impl Network {
 
     /// The way of a copy. It is cut once the copy `is_dead`.
     pub fn link(self: &Arc<Self>, copy: usize, is_dead: Arc<AtomicBool>) -> Link {
-        Link { network: self.clone(), copy, is_dead }
+        Link { network: self.clone(), copy, is_dead, limit: None }
     }
 
     /// The time of the store, in milliseconds since 1970.
@@ -85,6 +88,17 @@ impl Network {
     pub fn note(&self, what: &str) {
         let seconds = self.begun.elapsed().as_secs_f64();
         self.log.lock().unwrap().push(format!("{seconds:10.4} {what}"));
+    }
+
+    /// Splits the stream until the world is calm.
+    pub async fn split(self: Arc<Self>) {
+        let (most, mut rng) = (self.weather.splits, rng_for(self.seed, "splits"));
+        while most > 0 && !self.is_calm() {
+            sleep(Duration::from_micros(rng.u64(1..=most * 1000))).await;
+            let now = self.now();
+            let mut store = self.store.lock().unwrap();
+            if rng.bool() { store.split("world", now) } else { store.roll("world", now) }
+        }
     }
 
     /// How many calls of this kind the step has made before.
@@ -126,7 +140,7 @@ impl Link {
         let mut rng = rng_for(network.seed, (step, &operation, count));
         let mut fate = network.weather.fate(&operation, &mut rng);
         if network.is_calm() {
-            fate.course = Course::Answered;
+            fate = Fate::CALM;
         }
         let keys = keys_of(&body);
         let note = |what: &str| network.note(&format!("copy {copy}, step {step}: {operation} {keys}: {what}"));
@@ -183,8 +197,8 @@ impl fmt::Debug for Link {
 }
 
 impl HttpClient for Link {
-    fn http_connector(&self, _: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
-        SharedHttpConnector::new(self.clone())
+    fn http_connector(&self, settings: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
+        SharedHttpConnector::new(Self { limit: settings.read_timeout(), ..self.clone() })
     }
 }
 
@@ -205,12 +219,18 @@ impl HttpConnector for Link {
                 let _ = answers.send(answer);
             }
         });
-        HttpConnectorFuture::new(async move {
+        let answer = async move {
             match answered.await {
                 Ok(answer) => answer,
                 Err(_) => std::future::pending().await,
             }
-        })
+        };
+        match self.limit {
+            Some(limit) => HttpConnectorFuture::new(async move {
+                timeout(limit, answer).await.unwrap_or_else(|late| Err(ConnectorError::timeout(late.into())))
+            }),
+            None => HttpConnectorFuture::new(answer),
+        }
     }
 }
 

@@ -12,6 +12,8 @@ use crate::rooms::RoomOperation;
 use crate::seams;
 use crate::store::ModelStore;
 use crate::store::data::attribute::Attribute;
+use crate::store::state::StreamClock;
+use crate::watch::Subscriber;
 use crate::weather::{Weather, rng_for};
 use keyfold::schema;
 use keyfold::schema::model::Model;
@@ -21,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::sleep;
 
 const SCHEMA: &str = include_str!("world.graphql");
@@ -107,7 +109,21 @@ impl World {
         let network = Network::new((self.seed, self.weather), store(), self.taken);
         let copies = Copies::start(&network, &model);
         let recorder = Arc::new(Recorder { clock: AtomicU64::new(0), events: Mutex::default() });
+        network
+            .store
+            .lock()
+            .unwrap()
+            .set_stream_clock(StreamClock { behind: self.weather.stream_behind, rounded: self.weather.stream_rounded });
         let deaths = tokio::spawn(copies.clone().die_and_begin());
+        let splits = tokio::spawn(network.clone().split());
+        let mut rng = rng_for(self.seed, "subscribers");
+        let subscribers: Vec<_> =
+            self.cells().iter().filter(|_| rng.u8(..4) == 0).map(|id| Subscriber::new(id)).collect();
+        let followers: Vec<_> = subscribers
+            .iter()
+            .enumerate()
+            .map(|(number, one)| tokio::spawn(one.clone().follow(number, (copies.clone(), network.clone()))))
+            .collect();
         let mut clients = JoinSet::new();
         let numbers: BTreeSet<usize> = self.steps.iter().map(|step| step.client).collect();
         for number in numbers {
@@ -119,26 +135,32 @@ impl World {
         }
         network.is_calm.store(true, Ordering::Relaxed);
         deaths.abort();
+        splits.abort();
         sleep(CALM).await;
+        followers.iter().for_each(JoinHandle::abort);
         (0..crate::program::COPIES).for_each(|number| copies.replace(number));
         let events = std::mem::take(&mut *recorder.events.lock().unwrap());
         let last = self.last_reads(&events);
         client(last, copies.clone(), recorder.clone()).await;
         let events = [events, std::mem::take(&mut *recorder.events.lock().unwrap())].concat();
         let mut checked = check(&events);
+        let misses = subscribers.iter().filter_map(|one| one.check(&network.store.lock().unwrap()));
+        checked.wrong.extend(misses);
         checked.wrong.extend(orphans(&network.store.lock().unwrap(), &events));
         let schedule = std::mem::take(&mut *network.log.lock().unwrap());
         Ran { schedule, operations: events.len(), history: events.iter().map(shown).collect(), ..checked }
     }
 
+    /// The cells that its steps are about.
+    fn cells(&self) -> BTreeSet<String> {
+        let cell = |step: &Step| if let Work::Cell(id, _) = &step.work { Some(id.clone()) } else { None };
+        self.steps.iter().filter_map(cell).collect()
+    }
+
     /// What reads the state that the events left.
     fn last_reads(&self, events: &[Event<Step>]) -> Vec<Step> {
-        let cells: BTreeSet<&String> = events
-            .iter()
-            .filter_map(|event| if let Work::Cell(id, _) = &event.operation.work { Some(id) } else { None })
-            .collect();
         let has = |is: fn(&Work) -> bool| events.iter().any(|event| is(&event.operation.work));
-        let mut reads: Vec<Work> = cells.into_iter().map(|id| Work::Cell(id.clone(), CellOperation::Read)).collect();
+        let mut reads: Vec<Work> = self.cells().into_iter().map(|id| Work::Cell(id, CellOperation::Read)).collect();
         if has(|work| matches!(work, Work::Account(_))) {
             reads.extend(AccountOperation::reads().map(Work::Account));
         }

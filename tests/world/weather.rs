@@ -21,6 +21,12 @@ pub struct Weather {
     pub conflicts: u32,
     /// By how many milliseconds the clock of the second copy is ahead.
     pub skew: i64,
+    /// By how many milliseconds the clock of the streams is behind.
+    pub stream_behind: u64,
+    /// What the clock of the streams rounds down to, in milliseconds.
+    pub stream_rounded: u64,
+    /// The most milliseconds between two splits of the stream; 0 is never.
+    pub splits: u64,
 }
 
 impl Weather {
@@ -35,6 +41,9 @@ impl Weather {
             deaths: one(&[0, 0, 2000, 400]).into(),
             conflicts: one(&[0, 0, 50, 200]),
             skew: i64::from(one(&[0, 0, 700, 4000])) - i64::from(one(&[0, 0, 1500])),
+            stream_behind: one(&[0, 0, 5000]).into(),
+            stream_rounded: one(&[1, 1000, 60_000]).into(),
+            splits: one(&[0, 3000]).into(),
         }
     }
 
@@ -64,6 +73,12 @@ pub struct Fate {
     pub before: Duration,
     pub course: Course,
     pub after: Duration,
+}
+
+impl Fate {
+    /// What happens to every call once a world is calm.
+    pub const CALM: Self =
+        Self { before: Duration::from_millis(1), course: Course::Answered, after: Duration::from_millis(1) };
 }
 
 /// What comes of a call.
