@@ -22,10 +22,13 @@ pub enum TakenGate {
     ConsistentReads,
     /// What was deleted with its dependents has no dependents that came in meanwhile.
     Sweeps,
+    /// Changes are followed from a position on. Without it, a copy that begins leaves out what is older by the clock of
+    /// the stream.
+    StreamPositions,
 }
 
 /// Every gate, with its name.
-pub const GATES: [(&str, TakenGate); 8] = [
+pub const GATES: [(&str, TakenGate); 9] = [
     ("lost-answers", TakenGate::LostAnswers),
     ("conditions", TakenGate::Conditions),
     ("transaction-conditions", TakenGate::TransactionConditions),
@@ -34,6 +37,7 @@ pub const GATES: [(&str, TakenGate); 8] = [
     ("guards", TakenGate::Guards),
     ("consistent-reads", TakenGate::ConsistentReads),
     ("sweeps", TakenGate::Sweeps),
+    ("stream-positions", TakenGate::StreamPositions),
 ];
 
 impl TakenGate {
@@ -74,8 +78,14 @@ impl TakenGate {
         body
     }
 
-    /// What the copy sees of an answer.
-    pub fn changed(self, target: &str, mut answer: Value) -> Value {
+    /// What the copy, which began at this time in milliseconds since 1970, sees of an answer.
+    pub fn changed(self, target: &str, begun: u64, mut answer: Value) -> Value {
+        if self == Self::StreamPositions
+            && let Some(records) = answer["Records"].as_array_mut()
+        {
+            let made = |record: &Value| record["dynamodb"]["ApproximateCreationDateTime"].as_f64();
+            records.retain(|record| made(record).is_none_or(|made| made * 1000.0 >= begun as f64));
+        }
         // Who looks for dependents finds none.
         if self == Self::Sweeps && target.ends_with(".Query") {
             answer["Items"] = Value::Array(Vec::new());

@@ -50,6 +50,8 @@ pub struct Link {
     network: Arc<Network>,
     copy: usize,
     is_dead: Arc<AtomicBool>,
+    /// When the copy began, by the clock of the store.
+    begun: u64,
     /// How long an answer may take, as the SDK wants it.
     limit: Option<Duration>,
 }
@@ -72,7 +74,7 @@ impl Network {
 
     /// The way of a copy. It is cut once the copy `is_dead`.
     pub fn link(self: &Arc<Self>, copy: usize, is_dead: Arc<AtomicBool>) -> Link {
-        Link { network: self.clone(), copy, is_dead, limit: None }
+        Link { network: self.clone(), copy, is_dead, begun: self.now(), limit: None }
     }
 
     /// The time of the store, in milliseconds since 1970.
@@ -110,10 +112,12 @@ impl Network {
     }
 
     /// Makes a call on the store.
-    fn make(&self, target: &str, body: &Value, rng: fastrand::Rng) -> HttpAnswer {
+    fn make(&self, (target, body): (&str, &Value), begun: u64, rng: fastrand::Rng) -> HttpAnswer {
         let mut store = self.store.lock().unwrap();
         let (body, taken) = match self.taken {
-            Some(gate) if !self.is_calm() => (gate.without(target, body), Some(gate)),
+            Some(gate) if !self.is_calm() || gate == TakenGate::StreamPositions => {
+                (gate.without(target, body), Some(gate))
+            }
             _ => (body.clone(), None),
         };
         let answer = if self.is_calm() {
@@ -122,7 +126,7 @@ impl Network {
             store.call(target, &body, self.now(), &mut CallChance { weather: self.weather, rng })
         };
         let answer = match taken {
-            Some(gate) => answer.map(|answer| gate.changed(target, answer)),
+            Some(gate) => answer.map(|answer| gate.changed(target, begun, answer)),
             None => answer,
         };
         Ok(match answer {
@@ -134,7 +138,7 @@ impl Network {
 
 impl Link {
     async fn carry(self, target: String, body: Value, step: usize) -> Option<HttpAnswer> {
-        let Self { network, copy, .. } = self;
+        let Self { network, copy, begun, .. } = self;
         let operation = target.rsplit('.').next().unwrap_or_default().to_owned();
         let count = network.count(step, &operation);
         let mut rng = rng_for(network.seed, (step, &operation, count));
@@ -155,17 +159,17 @@ impl Link {
                 let what = format!("copy {copy}, step {step}: {operation} {keys}: arrives late");
                 tokio::spawn(async move {
                     sleep(after).await;
-                    let answer = network.make(&target, &body, rng);
+                    let answer = network.make((&target, &body), begun, rng);
                     network.note(&format!("{what}, {}", shown(&answer)));
                 });
                 reset()
             }
             Course::Answered | Course::Reset | Course::Failed | Course::Silent => {
-                let mut answer = network.make(&target, &body, rng.clone());
+                let mut answer = network.make((&target, &body), begun, rng.clone());
                 let is_lost = fate.course != Course::Answered;
                 if is_lost && network.taken == Some(TakenGate::LostAnswers) && is_single_write(&operation) {
                     note(&format!("made, the answer lost, {}, and made again", shown(&answer)));
-                    answer = network.make(&target, &body, rng);
+                    answer = network.make((&target, &body), begun, rng);
                     fate.course = Course::Answered;
                 }
                 note(&format!("{:?}, {}", fate.course, shown(&answer)));
