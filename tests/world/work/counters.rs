@@ -1,0 +1,57 @@
+//! Repositories whose counter gives out the numbers of their issues: what `@find` found goes into the write.
+
+use crate::history::{Outcome, Sequential};
+use serde_json::{Value, json};
+
+#[derive(Debug, Clone)]
+pub enum CounterOperation {
+    Found,
+    Open(String),
+    Read,
+}
+
+impl CounterOperation {
+    pub fn any(rng: &mut fastrand::Rng, position: usize) -> Self {
+        match rng.usize(..6) {
+            0 => Self::Found,
+            5 => Self::Read,
+            _ => Self::Open(format!("i{position}")),
+        }
+    }
+
+    pub fn request(&self) -> (&'static str, Value) {
+        match self {
+            Self::Found => ("mutation { w: found(name: \"r\", nextNumber: 1) }", json!({})),
+            Self::Open(title) => (
+                "mutation ($t: String!) { w: openIssue(name: \"r\", title: $t) { number } }",
+                json!({ "t": title }),
+            ),
+            Self::Read => ("{ w: repo(name: \"r\") { nextNumber issues { number title } } }", json!({})),
+        }
+    }
+}
+
+impl Sequential for CounterOperation {
+    /// The titles of the issues, in the order of their numbers.
+    type State = Option<Vec<String>>;
+
+    fn apply(&self, issues: &Self::State) -> (Self::State, Outcome) {
+        match (self, issues) {
+            (Self::Found, None) => (Some(Vec::new()), Outcome::Done),
+            (Self::Found, Some(_)) => (issues.clone(), Outcome::Refused("CONFLICT".to_owned())),
+            (Self::Open(_), None) => (None, Outcome::Refused("NOT_FOUND".to_owned())),
+            (Self::Open(title), Some(issues)) => {
+                let after = [issues.as_slice(), std::slice::from_ref(title)].concat();
+                let number = after.len();
+                (Some(after), Outcome::Value(json!({ "number": number })))
+            }
+            (Self::Read, None) => (None, Outcome::Value(Value::Null)),
+            (Self::Read, Some(titles)) => {
+                let issue = |(position, title)| json!({ "number": position + 1, "title": title });
+                let list: Vec<Value> = titles.iter().enumerate().map(issue).collect();
+                let shown = json!({ "nextNumber": titles.len() + 1, "issues": list });
+                (issues.clone(), Outcome::Value(shown))
+            }
+        }
+    }
+}
