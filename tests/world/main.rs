@@ -5,3 +5,5 @@
 #[path = "../goldens/second_store/moto.rs"]
 mod moto;
 mod store;
+#[path = "../support/mod.rs"]
+mod support;

@@ -12,10 +12,12 @@
 
 pub mod calls;
 pub mod chance;
+pub mod connector;
 pub mod data;
 pub mod error;
+mod examples;
 pub mod expressions;
-#[cfg(test)]
+mod goldens;
 mod laws;
 pub mod request;
 pub mod state;
@@ -38,7 +40,7 @@ use serde_json::Value;
 const OLDEST_EXPIRY: u64 = 5 * 365 * 24 * 3600;
 
 /// The store.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct ModelStore {
     state: State,
     /// The time of the last call: time does not go back.

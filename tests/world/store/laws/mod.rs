@@ -7,6 +7,7 @@ mod peer;
 mod random_calls;
 mod random_expressions;
 mod random_items;
+mod refusals;
 mod run;
 
 use peer::{Engine, Peer, SecondStore};
@@ -56,6 +57,21 @@ fn law(usual: u64, new_peer: &dyn Fn() -> Box<dyn Peer>) {
 #[test]
 fn the_embedded_engine_gives_the_same_answers() {
     law(60, &|| Box::new(Engine::new()));
+}
+
+#[test]
+fn the_embedded_engine_refuses_the_same_requests() {
+    let mut engine = Engine::new();
+    let mut pair = Pair::new(&mut engine);
+    let mut found = Vec::new();
+    for (what, operation, body) in refusals::refusals() {
+        let (ours, theirs) = pair.both(operation, &body);
+        let is_same = compare::essence(operation, &ours) == compare::essence(operation, &theirs);
+        if ours.0 == 200 || is_same == differences::TAKEN_BY_THE_ENGINE.contains(&what) {
+            found.push(format!("{what}: {operation}\n  model: {}\n  engine: {}", ours.1, theirs.1));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[test]

@@ -73,7 +73,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    fn both(&mut self, operation: &str, body: &Value) -> ((u16, Value), (u16, Value)) {
+    pub fn both(&mut self, operation: &str, body: &Value) -> ((u16, Value), (u16, Value)) {
         self.calls += 1;
         let model = http(self.model.call(operation, body, self.now * 1000, &mut Calm));
         (model, self.peer.call(operation, body, self.now))
