@@ -1,6 +1,6 @@
-//! The store of a world: an in-memory DynamoDB. Requests as DynamoDB's JSON 1.0 in, the answers that its developer guide
-//! and API reference promise out. It has no clock and no randomness: the time of a call comes with the call, and what
-//! DynamoDB leaves open is for a [`Chance`] to decide.
+//! The store of a world: an in-memory DynamoDB. Requests as DynamoDB's JSON 1.0 in, the answers that its developer
+//! guide and API reference promise out. It has no clock and no randomness: the time of a call comes with the call, and
+//! what DynamoDB leaves open is for a [`Chance`] to decide.
 //!
 //! ```ignore
 //! let mut store = ModelStore::new(&[create_table_input], 0);

@@ -33,7 +33,7 @@ impl Wanted {
 }
 
 impl Units {
-    pub fn of_index(index: &IndexDefinition, units: f64) -> Self {
+    pub fn only_of(index: &IndexDefinition, units: f64) -> Self {
         Self { table: 0.0, indexes: [((index.is_global, index.name.clone()), units)].into() }
     }
 
@@ -44,8 +44,8 @@ impl Units {
         }
     }
 
-    /// The units of a transaction, which touches each item twice, to prepare and to commit. Indexes follow later, as they
-    /// do without a transaction.
+    /// The units of a transaction, which touches each item twice, to prepare and to commit. Indexes follow later, as
+    /// they do without a transaction.
     pub fn doubled(mut self) -> Self {
         self.table *= 2.0;
         self

@@ -46,8 +46,8 @@ pub enum Kind {
 }
 
 impl Write {
-    /// The write of a request, or why it is refused, and with it the request. If only the item or the key is wrong, that
-    /// is inside: a transaction says so among its reasons.
+    /// The write of a request, or why it is refused, and with it the request. If only the item or the key is wrong,
+    /// that is inside: a transaction says so among its reasons.
     pub fn parse(kind: Kind, request: Request<'_>, state: &State) -> Answer<Answer<Self>> {
         let name = request.need("TableName")?.as_str().unwrap_or_default();
         let placeholders = Placeholders::parse(request, &["ConditionExpression", "UpdateExpression"])?;
@@ -140,7 +140,7 @@ pub fn units(old: Option<&Item>, new: Option<&Item>, definition: &Definition) ->
     let bytes = old.iter().chain(&new).map(|item| item_bytes(item)).max().unwrap_or(0);
     let mut units = Units { table: write_units(bytes), ..Units::default() };
     for index in &definition.indexes {
-        units.add(&Units::of_index(index, change_units(old, new, index, &definition.keys)));
+        units.add(&Units::only_of(index, change_units(old, new, index, &definition.keys)));
     }
     units
 }

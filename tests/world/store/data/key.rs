@@ -1,5 +1,5 @@
-//! Items and keys of requests in; the place of an item in a table out, or why DynamoDB refuses its key (developer guide,
-//! "Quotas in Amazon DynamoDB", "Partition keys and sort keys").
+//! Items and keys of requests in; the place of an item in a table out, or why DynamoDB refuses its key (developer
+//! guide, "Quotas in Amazon DynamoDB", "Partition keys and sort keys").
 
 use crate::store::data::attribute::{Attribute, Item};
 use crate::store::data::definition::{Definition, KeyAttribute, KeySchema};

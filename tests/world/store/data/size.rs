@@ -1,5 +1,5 @@
-//! Items in; their bytes and what reading and writing them costs out (developer guide, "DynamoDB item sizes and formats"
-//! and "DynamoDB throughput capacity").
+//! Items in; their bytes and what reading and writing them costs out (developer guide, "DynamoDB item sizes and
+//! formats" and "DynamoDB throughput capacity").
 
 use crate::store::data::attribute::{Attribute, Item};
 use crate::store::error::{Answer, ModelError};

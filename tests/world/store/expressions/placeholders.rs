@@ -1,5 +1,5 @@
-//! `ExpressionAttributeNames` and `ExpressionAttributeValues` in; what each placeholder stands for, and which none uses,
-//! out.
+//! `ExpressionAttributeNames` and `ExpressionAttributeValues` in; what each placeholder stands for, and which none
+//! uses, out.
 
 use crate::store::data::attribute::Attribute;
 use crate::store::error::{Answer, ModelError};

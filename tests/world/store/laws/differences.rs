@@ -34,8 +34,8 @@ const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         peer: "the engine",
-        reason: "A transaction that was made before costs the reading of its items: as they are now, in the model, or as \
-                 they were, in the engine.",
+        reason: "A transaction that was made before costs the reading of its items: as they are now, in the model, or \
+                 as they were, in the engine.",
         shows: |answers| {
             answers.operation == "TransactWriteItems"
                 && answers.body["ClientRequestToken"].is_string()
@@ -53,7 +53,8 @@ const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         peer: "the engine",
-        reason: "Keys with equal numbers are one key. The engine compares their texts, such as 100 and 1E2, in a batch.",
+        reason: "Keys with equal numbers are one key. The engine compares their texts, such as 100 and 1E2, in a \
+                 batch.",
         shows: |answers| answers.operation == "BatchGetItem" && answers.message.contains("contains duplicates"),
     },
     Difference {
@@ -145,7 +146,8 @@ const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         peer: "the engine",
-        reason: "The bounds of a BETWEEN are in order in any expression. The engine looks only at those of single writes.",
+        reason: "The bounds of a BETWEEN are in order in any expression. The engine looks only at those of single \
+                 writes.",
         shows: |answers| answers.message.contains("The BETWEEN operator requires") && !is_invalid(answers.theirs),
     },
     Difference {
@@ -158,8 +160,8 @@ const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         peer: "the engine",
-        reason: "No update changes the key, whatever its condition. The engine looks at the condition first, and not at \
-                 all in a transaction.",
+        reason: "No update changes the key, whatever its condition. The engine looks at the condition first, and not \
+                 at all in a transaction.",
         shows: |answers| answers.message.contains("This attribute is part of the key") && !is_invalid(answers.theirs),
     },
     Difference {
@@ -173,13 +175,13 @@ const DIFFERENCES: &[Difference] = &[
     },
 ];
 
-/// What is wrong with requests that the engine takes: DynamoDB refuses a type that does not exist, a comparison of a path
-/// with itself, an empty key, and attributes that a global index does not have.
+/// What is wrong with requests that the engine takes: DynamoDB refuses a type that does not exist, a comparison of a
+/// path with itself, an empty key, and attributes that a global index does not have.
 pub const TAKEN_BY_THE_ENGINE: [&str; 4] =
     ["an unknown type", "a path with itself", "an empty partition", "what the index has not"];
 
-/// Whether a record of a stream is none: "If you perform a PutItem or UpdateItem operation that does not change any data
-/// in an item, DynamoDB Streams does not write a stream record" (developer guide). The engine and moto do.
+/// Whether a record of a stream is none: "If you perform a PutItem or UpdateItem operation that does not change any
+/// data in an item, DynamoDB Streams does not write a stream record" (developer guide). The engine and moto do.
 pub fn is_no_change(record: &Value) -> bool {
     record["old"] == record["new"]
 }

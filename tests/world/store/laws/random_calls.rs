@@ -197,7 +197,7 @@ fn query(rng: &mut Rng) -> Value {
     }
     body.insert("KeyConditionExpression".to_owned(), json!(text));
     read_members(rng, &mut body, expressions, index);
-    if !index.is_some_and(|index| index != "local") && rng.bool() || one_in(rng, 40) {
+    if index.is_none_or(|index| index == "local") && rng.bool() || one_in(rng, 40) {
         body.insert("ConsistentRead".to_owned(), json!(true));
     }
     if rng.bool() {

@@ -16,7 +16,11 @@ pub fn tables() -> Vec<Value> {
     let types = |types: &[(&str, &str)]| {
         types.iter().map(|(name, kind)| json!({ "AttributeName": name, "AttributeType": kind })).collect::<Value>()
     };
-    let index = |name: &str, keys: Value, projection: Value| json!({ "IndexName": name, "KeySchema": keys, "Projection": projection });
+    let index = |name: &str, keys: Value, projection: Value| {
+        let mut index = json!({ "IndexName": name, "KeySchema": keys });
+        index["Projection"] = projection;
+        index
+    };
     vec![
         json!({
             "TableName": "notes",

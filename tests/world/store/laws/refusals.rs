@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 /// What is wrong, the operation, and its request, for the tables of `random_items`.
 pub fn refusals() -> Vec<(&'static str, &'static str, Value)> {
-    let mut all = writes();
+    let mut all = updates();
+    all.extend(conditions());
+    all.extend(puts());
     all.extend(reads());
     all.extend(batches());
     all
@@ -22,7 +24,7 @@ fn notes(members: Value) -> Value {
     body
 }
 
-fn writes() -> Vec<(&'static str, &'static str, Value)> {
+fn updates() -> Vec<(&'static str, &'static str, Value)> {
     let update = |text: &str, values: Value| {
         let names = json!({ "#n": "n" });
         let mut body = json!({ "Key": key(), "UpdateExpression": text });
@@ -34,17 +36,8 @@ fn writes() -> Vec<(&'static str, &'static str, Value)> {
         }
         ("UpdateItem", notes(body))
     };
-    let condition = |text: &str, values: Value| {
-        let mut body = json!({ "Item": key(), "ConditionExpression": text });
-        if !values.is_null() {
-            body["ExpressionAttributeValues"] = values;
-        }
-        ("PutItem", notes(body))
-    };
-    let put = |item: Value| ("PutItem", notes(json!({ "Item": item })));
     let one = json!({ ":v": { "N": "1" } });
     let text = json!({ ":v": { "S": "a" } });
-    let long = "x".repeat(410_000);
     let all = [
         ("a clause twice", update("SET a = :v SET b = :v", one.clone())),
         ("paths overlap", update("SET a = :v, a.b = :v", one.clone())),
@@ -64,6 +57,41 @@ fn writes() -> Vec<(&'static str, &'static str, Value)> {
         ("a way to remove that is not there", update("REMOVE a.b", Value::Null)),
         ("a number with no limits", update("SET a = :v", json!({ ":v": { "N": "1E126" } }))),
         ("a number with too many digits", update("SET a = :v", json!({ ":v": { "N": "1".repeat(39) } }))),
+    ];
+    all.into_iter().map(|(what, (operation, body))| (what, operation, body)).collect()
+}
+
+fn conditions() -> Vec<(&'static str, &'static str, Value)> {
+    let condition = |text: &str, values: Value| {
+        let mut body = json!({ "Item": key(), "ConditionExpression": text });
+        if !values.is_null() {
+            body["ExpressionAttributeValues"] = values;
+        }
+        ("PutItem", notes(body))
+    };
+    let one = json!({ ":v": { "N": "1" } });
+    let text = json!({ ":v": { "S": "a" } });
+    let all = [
+        ("an open bracket", condition("(attribute_exists(a)", Value::Null)),
+        ("no operator", condition("a :v", one.clone())),
+        ("an unknown type", condition("attribute_type(a, :v)", text.clone())),
+        ("a start that is a number", condition("begins_with(a, :v)", one.clone())),
+        ("a path with itself", condition("a = a", Value::Null)),
+        ("bounds of two types", condition("a BETWEEN :v AND :w", json!({ ":v": { "N": "1" }, ":w": { "S": "a" } }))),
+        (
+            "values without an expression",
+            ("PutItem", notes(json!({ "Item": key(), "ExpressionAttributeValues": one }))),
+        ),
+        ("no values", condition("attribute_exists(a)", json!({}))),
+        ("an unknown word", ("PutItem", notes(json!({ "Item": key(), "ReturnValues": "ALL_NEW" })))),
+    ];
+    all.into_iter().map(|(what, (operation, body))| (what, operation, body)).collect()
+}
+
+fn puts() -> Vec<(&'static str, &'static str, Value)> {
+    let put = |item: Value| ("PutItem", notes(json!({ "Item": item })));
+    let long = "x".repeat(410_000);
+    let all = [
         ("a set without elements", put(json!({ "pk": { "S": "p" }, "sk": { "S": "a" }, "s": { "SS": [] } }))),
         ("a set with equal texts", put(json!({ "pk": { "S": "p" }, "sk": { "S": "a" }, "s": { "SS": ["a", "a"] } }))),
         (
@@ -79,18 +107,6 @@ fn writes() -> Vec<(&'static str, &'static str, Value)> {
         ("a key that is too long", put(json!({ "pk": { "S": "p".repeat(2049) }, "sk": { "S": "a" } }))),
         ("a sort key that is too long", put(json!({ "pk": { "S": "p" }, "sk": { "S": "a".repeat(1025) } }))),
         ("an item that is too large", put(json!({ "pk": { "S": "p" }, "sk": { "S": "a" }, "s": { "S": long } }))),
-        ("an open bracket", condition("(attribute_exists(a)", Value::Null)),
-        ("no operator", condition("a :v", one.clone())),
-        ("an unknown type", condition("attribute_type(a, :v)", text.clone())),
-        ("a start that is a number", condition("begins_with(a, :v)", one.clone())),
-        ("a path with itself", condition("a = a", Value::Null)),
-        ("bounds of two types", condition("a BETWEEN :v AND :w", json!({ ":v": { "N": "1" }, ":w": { "S": "a" } }))),
-        (
-            "values without an expression",
-            ("PutItem", notes(json!({ "Item": key(), "ExpressionAttributeValues": one }))),
-        ),
-        ("no values", condition("attribute_exists(a)", json!({}))),
-        ("an unknown word", ("PutItem", notes(json!({ "Item": key(), "ReturnValues": "ALL_NEW" })))),
     ];
     all.into_iter().map(|(what, (operation, body))| (what, operation, body)).collect()
 }
