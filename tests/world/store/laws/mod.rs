@@ -56,7 +56,7 @@ fn law(usual: u64, new_peer: &dyn Fn() -> Box<dyn Peer>) {
 
 #[test]
 fn the_embedded_engine_gives_the_same_answers() {
-    law(60, &|| Box::new(Engine::new()));
+    law(120, &|| Box::new(Engine::new()));
 }
 
 #[test]
@@ -80,5 +80,5 @@ fn the_second_store_gives_the_same_answers() {
         println!("There is no second store: `.ci/second-store` installs it.");
         return;
     }
-    law(20, &|| Box::new(SecondStore::new().unwrap()));
+    law(40, &|| Box::new(SecondStore::new().unwrap()));
 }
