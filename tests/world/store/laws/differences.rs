@@ -95,6 +95,15 @@ const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         peer: "moto",
+        reason: "Types have no order among each other. moto orders truths and numbers, and an empty text is nothing.",
+        shows: |answers| {
+            let expressions = ["ConditionExpression", "FilterExpression"].map(|name| answers.body[name].to_string());
+            let has_order = |text: &String| [" < ", " <= ", " > ", " >= "].iter().any(|sign| text.contains(sign));
+            expressions.iter().any(has_order) || answers.body.to_string().contains(r#"{"S":""}"#)
+        },
+    },
+    Difference {
+        peer: "moto",
         reason: "UPDATED_OLD and UPDATED_NEW give the updated attributes. moto guesses which these are.",
         shows: |answers| {
             let returns = answers.body["ReturnValues"].as_str().unwrap_or_default();

@@ -25,13 +25,13 @@ fn law(usual: u64, new_peer: &dyn Fn() -> Box<dyn Peer>) {
     let difference = |steps: &[Step]| {
         let mut peer = new_peer();
         let mut pair = Pair::new(&mut *peer);
-        (pair.difference(steps), pair.calls)
+        (pair.difference(steps), pair.calls, pair.answered)
     };
-    let mut calls = 0;
+    let (mut calls, mut answered) = (0, 0);
     for seed in cases(usual) {
         let steps = random_steps(seed);
-        let (found, made) = difference(&steps);
-        calls += made;
+        let (found, made, not_refused) = difference(&steps);
+        (calls, answered) = (calls + made, answered + not_refused);
         let Some(mut found) = found else { continue };
         if std::env::var("KEYFOLD_LAW_LIST").is_ok() {
             println!("seed {seed}: {found}\n");
@@ -43,7 +43,7 @@ fn law(usual: u64, new_peer: &dyn Fn() -> Box<dyn Peer>) {
             at -= 1;
             let mut fewer = steps.clone();
             fewer.remove(at);
-            if let (Some(still), _) = difference(&fewer) {
+            if let (Some(still), ..) = difference(&fewer) {
                 (found, steps) = (still, fewer);
                 at = at.min(steps.len());
             }
@@ -51,7 +51,8 @@ fn law(usual: u64, new_peer: &dyn Fn() -> Box<dyn Peer>) {
         let steps: Vec<String> = steps.iter().map(|step| format!("{step:?}")).collect();
         panic!("seed {seed}: {found}\nafter\n{}", steps.join("\n"));
     }
-    println!("{calls} calls");
+    println!("{calls} calls, of which {answered} were answered");
+    assert!(answered * 2 > calls, "the model answers {answered} of {calls} calls");
 }
 
 #[test]

@@ -108,7 +108,10 @@ impl Expressions {
     }
 
     fn containing(&mut self, rng: &mut Rng) -> String {
-        let (path, kind) = self.path(rng);
+        let (path, kind) = match pick(rng, &["ss", "ns", "bs", "l", "s", ""]) {
+            "" => self.path(rng),
+            name => (self.name(name), name),
+        };
         let part = match kind {
             "ss" | "s" | "a.b" => usual(rng, "s", 1),
             "ns" => json!({ "N": pick(rng, &["1", "2.50", "1E1", "4"]) }),
