@@ -34,6 +34,13 @@ const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         peer: "the engine",
+        reason: "A request that is wrong and names no table that is there: either may be said first.",
+        shows: |answers| {
+            answers.body["TableName"] == "missing" && !is_answered(answers.ours) && !is_answered(answers.theirs)
+        },
+    },
+    Difference {
+        peer: "the engine",
         reason: "A transaction that was made before costs the reading of its items: as they are now, in the model, or \
                  as they were, in the engine.",
         shows: |answers| {
