@@ -118,11 +118,16 @@ impl CellOperation {
     }
 }
 
+/// What is said to who has lost too many races.
+const CONTENTION: &str = "Other writers keep changing the same items. Try again.";
+
 /// What an answer says of the operation whose result is `w`. Without an answer, it is left open.
 pub fn outcome(answer: Option<&Value>) -> Outcome {
     let Some(answer) = answer else { return Outcome::Open };
     match answer["errors"][0]["extensions"]["code"].as_str() {
         Some("UNAVAILABLE" | "TIMEOUT") => Outcome::Open,
+        // Nothing was written, whatever the state is.
+        Some("CONFLICT") if answer["errors"][0]["message"] == CONTENTION => Outcome::Refused("CONTENTION".to_owned()),
         Some(code) => Outcome::Refused(code.to_owned()),
         None if answer["data"]["w"] == json!(true) => Outcome::Done,
         None => Outcome::Value(answer["data"]["w"].clone()),

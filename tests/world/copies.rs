@@ -5,6 +5,7 @@ use crate::network::{Network, STEP};
 use crate::program::COPIES;
 use crate::seams;
 use crate::weather::rng_for;
+use crate::work::Work;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use keyfold::execute::gateway::{Gateway, Response};
@@ -54,9 +55,8 @@ impl Copy {
     }
 
     /// The answer to a request; `None` if the copy dies before it.
-    async fn answer(&self, query: &str, variables: Value) -> Option<Value> {
-        let variables = variables.as_object().cloned().unwrap_or_default();
-        let request = Request { query: query.to_owned(), variables, ..Request::default() };
+    async fn answer(&self, work: &Work) -> Option<Value> {
+        let request = Request { caller: work.caller(), ..request(work.request()) };
         let run = async {
             let response = match self.gateway.prepare(&request).await {
                 Ok(prepared) => self.gateway.run(&prepared, Instant::now() + REQUEST_LIMIT, false).await,
@@ -75,6 +75,11 @@ impl Copy {
     }
 }
 
+fn request((query, variables): (&str, Value)) -> Request {
+    let variables = variables.as_object().cloned().unwrap_or_default();
+    Request { query: query.to_owned(), variables, ..Request::default() }
+}
+
 /// Ends a stream of responses when the copy that gives them dies.
 async fn until(death: Arc<Notify>, is_dead: Arc<AtomicBool>) {
     let notified = death.notified();
@@ -90,9 +95,9 @@ impl Copies {
     }
 
     /// The answer of a copy to the request of a step; `None` if the copy dies before it.
-    pub async fn answer(&self, number: usize, step: usize, (query, variables): (&str, Value)) -> Option<Value> {
+    pub async fn answer(&self, number: usize, step: usize, work: &Work) -> Option<Value> {
         let copy = self.places[number].lock().unwrap().clone();
-        STEP.scope(step, copy.answer(query, variables)).await
+        STEP.scope(step, copy.answer(work)).await
     }
 
     /// The responses of a subscription at a copy, once it is acknowledged; `None` if the copy dies before. They end when

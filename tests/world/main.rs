@@ -8,7 +8,7 @@
 //! | `store` | DynamoDB, as a model |
 //! | `network` | what happens to calls on their way |
 //! | `copies` | the copies of the gateway, which die and begin |
-//! | `program`, `accounts`, `people`, `rooms` | what clients do |
+//! | `program`, `work` | what clients do |
 //! | `watch` | who subscribes to what they change |
 //! | `run` | a world from its begin to its check |
 //! | `shorten` | a failure with as few steps as can be |
@@ -19,25 +19,21 @@
 //! `-- --gate tokens` takes a gate out of any of these.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
-mod accounts;
 #[path = "../support/cells.rs"]
 mod cells;
 mod copies;
 mod gates;
 #[path = "../support/history.rs"]
 mod history;
-#[path = "../goldens/second_store/moto.rs"]
-mod moto;
 mod network;
-mod people;
 mod program;
-mod rooms;
 mod run;
 mod seams;
 mod shorten;
 mod store;
 mod watch;
 mod weather;
+mod work;
 
 use gates::{GATES, TakenGate};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -46,7 +42,6 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use store::laws;
 
 /// Seeds in whose worlds something was wrong once.
 const CORPUS: &str = include_str!("corpus.txt");
@@ -193,18 +188,6 @@ fn main() -> ExitCode {
             Trial::test("the_same_seed_is_the_same_world", the_same_seed_is_the_same_world),
             Trial::test("corpus", corpus),
             Trial::test("new_worlds", new_worlds),
-            Trial::test("store::numbers_are_normal_and_have_limits", || {
-                store::data::number::numbers_are_normal_and_have_limits();
-                Ok(())
-            }),
-            Trial::test("store::the_embedded_engine_gives_the_same_answers", || {
-                laws::the_embedded_engine_gives_the_same_answers();
-                Ok(())
-            }),
-            Trial::test("store::the_second_store_gives_the_same_answers", || {
-                laws::the_second_store_gives_the_same_answers();
-                Ok(())
-            }),
         ];
         trials.extend(GATES.map(|(name, gate)| Trial::test(format!("gates::{name}"), move || is_missed(name, gate))));
         // A search uses all processors.

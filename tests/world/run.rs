@@ -1,23 +1,29 @@
 //! The steps of a world → its history, and what is wrong with it.
 
-use crate::accounts::AccountOperation;
 use crate::cells::{CellOperation, outcome};
 use crate::copies::Copies;
 use crate::gates::TakenGate;
 use crate::history::{Event, Outcome, Sequential, Verdict, explain};
 use crate::network::Network;
-use crate::people::PersonOperation;
-use crate::program::{Step, Work, program};
-use crate::rooms::RoomOperation;
+use crate::program::{Step, program};
 use crate::seams;
 use crate::store::ModelStore;
 use crate::store::data::attribute::Attribute;
 use crate::store::state::StreamClock;
 use crate::watch::Subscriber;
 use crate::weather::{Weather, rng_for};
+use crate::work::Work;
+use crate::work::accounts::AccountOperation;
+use crate::work::cards::CardOperation;
+use crate::work::counters::CounterOperation;
+use crate::work::diaries::DiaryOperation;
+use crate::work::people::PersonOperation;
+use crate::work::posters::PosterOperation;
+use crate::work::rooms::RoomOperation;
 use keyfold::schema;
 use keyfold::schema::model::Model;
-use serde_json::json;
+use keyfold::table::admin::definition::create_table_input;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -106,7 +112,9 @@ impl World {
     }
 
     async fn live(self, model: Arc<Model>) -> Ran {
-        let network = Network::new((self.seed, self.weather), store(), self.taken);
+        let tables: Vec<Value> = model.tables.iter().map(create_table_input).collect();
+        let store = ModelStore::new(&tables, seams::BEGIN * 1000);
+        let network = Network::new((self.seed, self.weather), store, self.taken);
         let copies = Copies::start(&network, &model);
         let recorder = Arc::new(Recorder { clock: AtomicU64::new(0), events: Mutex::default() });
         network
@@ -159,14 +167,15 @@ impl World {
 
     /// What reads the state that the events left.
     fn last_reads(&self, events: &[Event<Step>]) -> Vec<Step> {
-        let has = |is: fn(&Work) -> bool| events.iter().any(|event| is(&event.operation.work));
+        let kinds: BTreeSet<&str> = events.iter().map(|event| event.operation.work.kind()).collect();
         let mut reads: Vec<Work> = self.cells().into_iter().map(|id| Work::Cell(id, CellOperation::Read)).collect();
-        if has(|work| matches!(work, Work::Account(_))) {
-            reads.extend(AccountOperation::reads().map(Work::Account));
-        }
-        if has(|work| matches!(work, Work::Person(_))) {
-            reads.extend(PersonOperation::reads().map(Work::Person));
-        }
+        reads.extend(AccountOperation::reads().map(Work::Account));
+        reads.extend(PersonOperation::reads().map(Work::Person));
+        reads.push(Work::Counter(CounterOperation::Read));
+        reads.extend(CardOperation::reads().map(Work::Card));
+        reads.extend(PosterOperation::reads().map(Work::Poster));
+        reads.extend(DiaryOperation::reads().map(Work::Diary));
+        reads.retain(|read| kinds.contains(read.kind()));
         let first = events.iter().map(|event| event.operation.number).max().unwrap_or_default() + 1;
         let step = |(number, work)| Step { number, client: 0, copy: 0, pause: Duration::ZERO, work };
         (first..).zip(reads).map(step).collect()
@@ -190,7 +199,7 @@ async fn client(steps: Vec<Step>, copies: Arc<Copies>, recorder: Arc<Recorder>) 
     for step in steps {
         sleep(step.pause).await;
         let begun = recorder.clock.fetch_add(1, Ordering::Relaxed);
-        let answer = copies.answer(step.copy, step.number, step.work.request()).await;
+        let answer = copies.answer(step.copy, step.number, &step.work).await;
         let ended = recorder.clock.fetch_add(1, Ordering::Relaxed);
         let event = Event { begun, ended, outcome: outcome(answer.as_ref()), operation: step };
         recorder.events.lock().unwrap().push(event);
@@ -206,7 +215,8 @@ fn shown(event: &Event<Step>) -> String {
 fn check(events: &[Event<Step>]) -> Ran {
     let mut ran = Ran { wrong: Vec::new(), ..Ran::broken(String::new()) };
     let mut cells: BTreeMap<&str, Vec<Event<CellOperation>>> = BTreeMap::new();
-    let (mut accounts, mut people) = (Vec::new(), Vec::new());
+    let (mut accounts, mut people, mut counters) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut cards, mut posters, mut diaries) = (Vec::new(), Vec::new(), Vec::new());
     for event in events {
         let refused = match &event.outcome {
             Outcome::Refused(code) => code.as_str(),
@@ -214,19 +224,27 @@ fn check(events: &[Event<Step>]) -> Ran {
         };
         match &event.operation.work {
             // Nothing was written.
-            _ if refused == "THROTTLED" => {}
+            _ if ["THROTTLED", "CONTENTION"].contains(&refused) => {}
             Work::Cell(id, operation) => cells.entry(id).or_default().push(with(event, operation)),
             Work::Account(operation) => accounts.push(with(event, operation)),
             Work::Person(operation) => people.push(with(event, operation)),
+            Work::Counter(operation) => counters.push(with(event, operation)),
+            Work::Card(operation) => cards.push(with(event, operation)),
+            Work::Poster(operation) => posters.push(with(event, operation)),
+            Work::Diary(operation) => diaries.push(with(event, operation)),
             Work::Room(_) => {}
         }
-        if !["", "CONFLICT", "NOT_FOUND", "THROTTLED"].contains(&refused) {
+        if !["", "CONFLICT", "NOT_FOUND", "THROTTLED", "CONTENTION"].contains(&refused) {
             ran.wrong.push(format!("step {} is refused with {refused}", event.operation.number));
         }
     }
     cells.iter().for_each(|(id, events)| judge(&mut ran, &format!("the cell {id}"), events));
     judge(&mut ran, "the accounts", &accounts);
     judge(&mut ran, "the people", &people);
+    judge(&mut ran, "the counter", &counters);
+    judge(&mut ran, "the cards", &cards);
+    judge(&mut ran, "the poster", &posters);
+    judge(&mut ran, "the diary", &diaries);
     ran
 }
 
@@ -241,20 +259,6 @@ fn judge<O: Sequential>(ran: &mut Ran, what: &str, events: &[Event<O>]) {
         Verdict::NotExplained => ran.wrong.push(format!("no order explains what callers got of {what}")),
         Verdict::Undecided => ran.undecided += 1,
     }
-}
-
-/// The store with the table of the schema.
-fn store() -> ModelStore {
-    let key = |name: &str, kind: &str| json!({ "AttributeName": name, "KeyType": kind });
-    let attribute = |name: &str| json!({ "AttributeName": name, "AttributeType": "S" });
-    let table = json!({
-        "TableName": "world",
-        "KeySchema": [key("PK", "HASH"), key("SK", "RANGE")],
-        "AttributeDefinitions": [attribute("PK"), attribute("SK")],
-        "BillingMode": "PAY_PER_REQUEST",
-        "StreamSpecification": { "StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES" },
-    });
-    ModelStore::new(&[table], seams::BEGIN * 1000)
 }
 
 /// Letters without their room. A copy that dies while it deletes a room cannot look for letters that came in meanwhile.

@@ -96,10 +96,24 @@ pub(in crate::table) async fn write_all(
     }
 }
 
-/// What the reasons of a cancellation, one for each write, mean. Conditions come first: a retry would not help them.
+/// Codes of reasons that pass: the server was too busy for a write.
+const THROTTLED: [&str; 3] = ["ProvisionedThroughputExceeded", "ThrottlingError", "RequestLimitExceeded"];
+/// The code of a write that met another transaction at work on its item.
+const CONFLICT: &str = "TransactionConflict";
+/// The code of a write whose condition does not hold.
+const UNMET: &str = "ConditionalCheckFailed";
+
+/// What the reasons of a cancellation, one for each write, mean.
+///
+/// A reason that passes hides whether the condition of its write holds, which may be the one that counts. So all are
+/// asked for again.
 fn classify_reasons(reasons: Vec<CancelReason>) -> Next<WriteError> {
-    if reasons.iter().any(|reason| reason.code == "ConditionalCheckFailed") {
-        let failed = reasons.into_iter().enumerate().filter(|(_, reason)| reason.code == "ConditionalCheckFailed");
+    let has = |codes: &[&str]| reasons.iter().any(|reason| codes.contains(&&*reason.code));
+    let are = |codes: &[&str]| reasons.iter().all(|reason| reason.code == "None" || codes.contains(&&*reason.code));
+    let passing = [THROTTLED.as_slice(), &[CONFLICT]].concat();
+    let passes = has(&passing) && are(&[passing.as_slice(), &[UNMET]].concat());
+    if has(&[UNMET]) && !passes {
+        let failed = reasons.into_iter().enumerate().filter(|(_, reason)| reason.code == UNMET);
         return Next::Stop(WriteError::Conditions(
             failed.map(|(position, CancelReason { item, .. })| ConditionFailure { position, item }).collect(),
         ));
@@ -113,15 +127,9 @@ fn classify_reasons(reasons: Vec<CancelReason>) -> Next<WriteError> {
         })
         .collect();
     let detail = if said.is_empty() { "canceled without a reason".to_owned() } else { said.join("; ") };
-    let all = |codes: &[&str]| {
-        !said.is_empty() && reasons.iter().all(|reason| reason.code == "None" || codes.contains(&&*reason.code))
-    };
-    let throttled = ["ProvisionedThroughputExceeded", "ThrottlingError", "RequestLimitExceeded"];
-    if all(&["TransactionConflict"]) {
-        return Next::Again(TableError { kind: TableErrorKind::Condition, detail }.into());
-    }
-    if all(&[throttled.as_slice(), &["TransactionConflict"]].concat()) {
-        return Next::Again(TableError { kind: TableErrorKind::Throttled, detail }.into());
+    if passes {
+        let kind = if has(&THROTTLED) { TableErrorKind::Throttled } else { TableErrorKind::Condition };
+        return Next::Again(TableError { kind, detail }.into());
     }
     let unfit = |(position, reason): (usize, &CancelReason)| Some((position, Unfit::new(reason.message.as_deref()?)?));
     if let Some((position, unfit)) = reasons.iter().enumerate().find_map(unfit) {

@@ -13,7 +13,7 @@ pub struct ModelError {
     pub code: &'static str,
     pub message: String,
     /// The item of a failed condition, if the request wants it.
-    pub item: Option<Value>,
+    pub item: Option<Box<Value>>,
     /// Of a canceled transaction: one for each of its actions, in their order.
     pub cancellation_reasons: Vec<Reason>,
 }
@@ -54,7 +54,7 @@ impl From<ModelError> for Reason {
             "ValidationException" => "ValidationError",
             other => other,
         };
-        Self { code, message: Some(refused.message), item: refused.item }
+        Self { code, message: Some(refused.message), item: refused.item.map(|item| *item) }
     }
 }
 
@@ -85,7 +85,10 @@ impl ModelError {
 
     /// A condition does not hold of the item, which is given if the request wants it.
     pub fn condition(item: Option<Value>) -> Self {
-        Self { item, ..Self::new("ConditionalCheckFailedException", "The conditional request failed") }
+        Self {
+            item: item.map(Box::new),
+            ..Self::new("ConditionalCheckFailedException", "The conditional request failed")
+        }
     }
 
     /// The actions of a transaction are refused for these reasons.
@@ -121,7 +124,7 @@ impl ModelError {
         if is_canceled {
             body.insert("CancellationReasons".to_owned(), self.cancellation_reasons.iter().map(Reason::body).collect());
         }
-        body.extend(self.item.iter().map(|item| ("Item".to_owned(), item.clone())));
+        body.extend(self.item.iter().map(|item| ("Item".to_owned(), Value::clone(item))));
         (if self.code == "InternalServerError" { 500 } else { 400 }, Value::Object(body))
     }
 }

@@ -12,10 +12,10 @@
 
 pub mod calls;
 pub mod chance;
+pub mod connector;
 pub mod data;
 pub mod error;
 pub mod expressions;
-pub mod laws;
 pub mod request;
 pub mod state;
 pub mod stream;
@@ -37,7 +37,7 @@ use serde_json::Value;
 const OLDEST_EXPIRY: u64 = 5 * 365 * 24 * 3600;
 
 /// The store.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct ModelStore {
     state: State,
     /// The time of the last call: time does not go back.

@@ -6,7 +6,7 @@ use crate::store::error::{Answer, ModelError};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct State {
     pub tables: BTreeMap<String, Table>,
     /// The transactions whose tokens are still known.
@@ -15,7 +15,7 @@ pub struct State {
 }
 
 /// A transaction that was made.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Token {
     pub made: u64,
     /// Its actions.

@@ -42,7 +42,6 @@ pub struct Record {
     pub sequence: u64,
     /// When it was made, in milliseconds since the epoch.
     pub made: u64,
-    pub key: Key,
     keys: Item,
     pub old: Option<Item>,
     pub new: Option<Item>,
@@ -75,11 +74,11 @@ impl Stream {
         let hash = hash(&key.partition);
         let (sequence, keys) = (self.next, key.item(schema));
         self.next += 1;
-        let (key, old, new) = (key.clone(), old.cloned(), new.cloned());
+        let (old, new) = (old.cloned(), new.cloned());
         // The open shards have all hashes together, and none twice.
         let mut open = self.shards.iter_mut().filter(|shard| shard.closed.is_none());
         if let Some(shard) = open.find(|shard| shard.hashes.0 <= hash && hash <= shard.hashes.1) {
-            shard.records.push(Record { sequence, made: now, key, keys, old, new, writer });
+            shard.records.push(Record { sequence, made: now, keys, old, new, writer });
         }
     }
 

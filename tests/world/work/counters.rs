@@ -22,10 +22,9 @@ impl CounterOperation {
     pub fn request(&self) -> (&'static str, Value) {
         match self {
             Self::Found => ("mutation { w: found(name: \"r\", nextNumber: 1) }", json!({})),
-            Self::Open(title) => (
-                "mutation ($t: String!) { w: openIssue(name: \"r\", title: $t) { number } }",
-                json!({ "t": title }),
-            ),
+            Self::Open(title) => {
+                ("mutation ($t: String!) { w: openIssue(name: \"r\", title: $t) { number } }", json!({ "t": title }))
+            }
             Self::Read => ("{ w: repo(name: \"r\") { nextNumber issues { number title } } }", json!({})),
         }
     }

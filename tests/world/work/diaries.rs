@@ -56,9 +56,7 @@ impl Sequential for DiaryOperation {
     fn apply(&self, diary: &Self::State) -> (Self::State, Outcome) {
         let refused = |code: &str| (diary.clone(), Outcome::Refused(code.to_owned()));
         let own = diary.as_ref().filter(|(owner, _)| *owner == self.user);
-        let shown = |text: Option<&String>| {
-            Outcome::Value(text.map_or(Value::Null, |text| json!({ "text": text })))
-        };
+        let shown = |text: Option<&String>| Outcome::Value(text.map_or(Value::Null, |text| json!({ "text": text })));
         let written = |text: &String| (Some((self.user, text.clone())), shown(Some(text)));
         match &self.kind {
             // That the key is taken is all that another learns.

@@ -24,12 +24,8 @@ impl PosterOperation {
 
     pub fn request(&self) -> (&'static str, Value) {
         match self {
-            Self::Put(text) => {
-                ("mutation ($t: String!) { w: putPoster(id: \"w\", text: $t) { text } }", json!({ "t": text }))
-            }
-            Self::Set(text) => {
-                ("mutation ($t: String!) { w: setPoster(id: \"w\", text: $t) { text } }", json!({ "t": text }))
-            }
+            Self::Put(text) => ("mutation ($t: String!) { w: putPoster(id: \"w\", text: $t) }", json!({ "t": text })),
+            Self::Set(text) => ("mutation ($t: String!) { w: setPoster(id: \"w\", text: $t) }", json!({ "t": text })),
             Self::Remove => ("mutation { w: removePoster(id: \"w\") { text } }", json!({})),
             Self::Read(reader) => (
                 "query ($r: ID!) { w: poster(id: \"w\", replica: $r) { text } }",
@@ -48,13 +44,12 @@ impl Sequential for PosterOperation {
     type State = Option<String>;
 
     fn apply(&self, poster: &Self::State) -> (Self::State, Outcome) {
-        let shown = |text: &Option<String>| {
-            Outcome::Value(text.as_ref().map_or(Value::Null, |text| json!({ "text": text })))
-        };
+        let shown =
+            |text: &Option<String>| Outcome::Value(text.as_ref().map_or(Value::Null, |text| json!({ "text": text })));
         match self {
-            Self::Put(text) => (Some(text.clone()), shown(&Some(text.clone()))),
+            Self::Put(text) => (Some(text.clone()), Outcome::Done),
             Self::Set(_) if poster.is_none() => (None, Outcome::Refused("NOT_FOUND".to_owned())),
-            Self::Set(text) => (Some(text.clone()), shown(&Some(text.clone()))),
+            Self::Set(text) => (Some(text.clone()), Outcome::Done),
             Self::Remove => (None, shown(poster)),
             Self::Read(_) => (poster.clone(), shown(poster)),
         }

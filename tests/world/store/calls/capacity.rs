@@ -33,7 +33,7 @@ impl Wanted {
 }
 
 impl Units {
-    pub fn of_index(index: &IndexDefinition, units: f64) -> Self {
+    pub fn only_of(index: &IndexDefinition, units: f64) -> Self {
         Self { table: 0.0, indexes: [((index.is_global, index.name.clone()), units)].into() }
     }
 

@@ -85,7 +85,7 @@ pub fn query(is_scan: bool, state: &State, request: Request<'_>, moment: &mut Mo
     }
     let units = read_units(bytes, reading.consistent);
     let units = match reading.index {
-        Some(index) => Units::of_index(index, units),
+        Some(index) => Units::only_of(index, units),
         None => Units { table: units, ..Units::default() },
     };
     let name = &reading.table.definition.name;

@@ -3,7 +3,8 @@
 use crate::store::calls::capacity::{Units, Wanted, by_table};
 use crate::store::calls::write::{Kind, Write, units};
 use crate::store::chance::{TransactionFate, in_progress};
-use crate::store::data::attribute::{self, Attribute, Item};
+use crate::store::data::attribute::{self, Item};
+use crate::store::data::key::Key;
 use crate::store::data::size::item_bytes;
 use crate::store::data::table::Writer;
 use crate::store::error::{Answer, ModelError, Reason};
@@ -65,7 +66,7 @@ fn parse(state: &State, request: Request<'_>) -> Answer<Vec<Answer<Write>>> {
     if !(1..=MOST_ACTIONS).contains(&actions.len()) {
         return Err(ModelError::invalid("A transaction has 1 to 100 actions"));
     }
-    let (mut writes, mut places) = (Vec::new(), BTreeSet::new());
+    let (mut writes, mut places, mut has_twice) = (Vec::new(), BTreeSet::new(), false);
     for action in actions {
         let action = Request::new(action)?;
         let mut kinds = KINDS.iter().filter_map(|(name, kind)| Some((action.get(name)?, *kind)));
@@ -77,20 +78,21 @@ fn parse(state: &State, request: Request<'_>) -> Answer<Vec<Answer<Write>>> {
             body.need("UpdateExpression")?;
         }
         writes.push(Write::parse(kind, body, state)?);
-        places.insert(place(body, state)?);
+        let place = place(body, state)?;
+        has_twice |= place.is_some_and(|place| !places.insert(place));
     }
-    match places.len() < writes.len() {
+    match has_twice {
         true => Err(ModelError::invalid("Transaction request cannot include multiple operations on one item")),
         false => Ok(writes),
     }
 }
 
-/// The table and the key of an action's item, even if the rest of it is wrong.
-fn place(body: Request<'_>, state: &State) -> Answer<(String, Vec<Option<Attribute>>)> {
+/// The table and the key of an action's item, even if the rest of it is wrong; `None` if the key itself is.
+fn place(body: Request<'_>, state: &State) -> Answer<Option<(String, Key)>> {
     let table = body.need("TableName")?.as_str().unwrap_or_default();
     let given = attribute::item(body.get("Item").map_or_else(|| body.need("Key"), Ok)?)?;
-    let keys = state.table(table)?.definition.keys.attributes();
-    Ok((table.to_owned(), keys.map(|key| given.get(&key.name).cloned()).collect()))
+    let key = Key::in_item(&given, &state.table(table)?.definition.keys);
+    Ok(key.ok().map(|key| (table.to_owned(), key)))
 }
 
 /// What the items become, or why the transaction is canceled.

@@ -140,7 +140,7 @@ pub fn units(old: Option<&Item>, new: Option<&Item>, definition: &Definition) ->
     let bytes = old.iter().chain(&new).map(|item| item_bytes(item)).max().unwrap_or(0);
     let mut units = Units { table: write_units(bytes), ..Units::default() };
     for index in &definition.indexes {
-        units.add(&Units::of_index(index, change_units(old, new, index, &definition.keys)));
+        units.add(&Units::only_of(index, change_units(old, new, index, &definition.keys)));
     }
     units
 }

@@ -41,10 +41,15 @@ impl Number {
         self.0.to_plain_string()
     }
 
-    /// The approximate bytes: one for two significant digits, and one, and one for a sign.
+    /// The bytes: one for two significant digits, before the decimal point and behind it, one, and one for a sign.
     pub fn bytes(&self) -> usize {
-        let digits = usize::try_from(self.0.digits()).unwrap_or(usize::MAX);
-        digits.div_ceil(2) + 1 + usize::from(self.0 < BigDecimal::zero())
+        if self.0.is_zero() {
+            return 1;
+        }
+        let digits = i64::try_from(self.0.digits()).unwrap_or(i64::MAX);
+        let before = (digits - self.0.fractional_digit_count()).clamp(0, digits);
+        let pairs = usize::try_from((before + 1) / 2 + (digits - before + 1) / 2).unwrap_or(usize::MAX);
+        pairs + 1 + usize::from(self.0 < BigDecimal::zero())
     }
 
     fn checked(value: BigDecimal) -> Answer<Self> {

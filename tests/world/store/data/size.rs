@@ -47,3 +47,31 @@ pub fn write_units(bytes: usize) -> f64 {
 fn whole(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::INFINITY, f64::from)
 }
+
+/// The rules of "DynamoDB item sizes and formats", each by an example.
+#[test]
+fn values_have_the_bytes_of_the_developer_guide() {
+    let bytes = |value: serde_json::Value| {
+        let item = Item::from([("name".to_owned(), Attribute::parse(&value).unwrap())]);
+        item_bytes(&item) - "name".len()
+    };
+    for (value, expected) in [
+        (serde_json::json!({ "S": "é" }), 2),
+        (serde_json::json!({ "B": "AAE=" }), 2),
+        (serde_json::json!({ "N": "12345" }), 4),
+        (serde_json::json!({ "N": "-1200" }), 3),
+        (serde_json::json!({ "N": "1.5" }), 3),
+        (serde_json::json!({ "N": "0.0015" }), 2),
+        (serde_json::json!({ "N": "0" }), 1),
+        (serde_json::json!({ "NULL": true }), 1),
+        (serde_json::json!({ "BOOL": false }), 1),
+        (serde_json::json!({ "SS": ["a", "bc"] }), 3),
+        (serde_json::json!({ "L": [] }), 3),
+        (serde_json::json!({ "L": [{ "S": "ab" }, { "BOOL": true }] }), 8),
+        (serde_json::json!({ "M": { "a": { "S": "bc" } } }), 7),
+    ] {
+        assert_eq!(bytes(value.clone()), expected, "{value}");
+    }
+    assert_eq!((read_units(0, true), read_units(4096, true), read_units(4097, false)), (1.0, 1.0, 1.0));
+    assert_eq!((write_units(0), write_units(1024), write_units(1025)), (1.0, 1.0, 2.0));
+}

@@ -6,6 +6,8 @@ pub type Rng = fastrand::Rng;
 
 /// The time of the first call, in seconds.
 pub const BEGIN: u64 = 1_800_000_000;
+/// Waits and times of expiry are so many seconds apart, or a multiple, so that they meet.
+pub const MINUTE: u64 = 60;
 
 /// The tables: one with indexes, a stream and items that expire, one without a sort key, one with other types of keys.
 pub fn tables() -> Vec<Value> {
@@ -16,7 +18,11 @@ pub fn tables() -> Vec<Value> {
     let types = |types: &[(&str, &str)]| {
         types.iter().map(|(name, kind)| json!({ "AttributeName": name, "AttributeType": kind })).collect::<Value>()
     };
-    let index = |name: &str, keys: Value, projection: Value| json!({ "IndexName": name, "KeySchema": keys, "Projection": projection });
+    let index = |name: &str, keys: Value, projection: Value| {
+        let mut index = json!({ "IndexName": name, "KeySchema": keys });
+        index["Projection"] = projection;
+        index
+    };
     vec![
         json!({
             "TableName": "notes",
@@ -76,10 +82,12 @@ pub fn key_names(table: &str, index: Option<&str>) -> (&'static str, Option<&'st
 pub fn key_value(rng: &mut Rng, name: &str) -> Value {
     match name {
         "pk" | "id" => json!({ "S": pick(rng, &["p", "q"]) }),
+        // Most calls meet an item.
+        "sk" if rng.u8(..3) > 0 => json!({ "S": pick(rng, &["a", "ab"]) }),
         "sk" => json!({ "S": pick(rng, &["a", "ab", "abc", "b", "é", "z", "Z", "\u{ffff}", "😀", "a#1"]) }),
         "gp" => json!({ "S": pick(rng, &["g", "h"]) }),
         "bp" => json!({ "B": pick(rng, &["AA==", "/w=="]) }),
-        "expires" if !one_in(rng, 10) => json!({ "N": (BEGIN + rng.u64(..600)).to_string() }),
+        "expires" if !one_in(rng, 10) => json!({ "N": (BEGIN + MINUTE * rng.u64(..10)).to_string() }),
         _ => json!({ "N": number(rng) }),
     }
 }
@@ -147,7 +155,7 @@ pub fn usual(rng: &mut Rng, name: &str, depth: u32) -> Value {
         "ns" => json!({ "NS": some(rng, &["1", "2.5", "10", "-3"]) }),
         "bs" => json!({ "BS": some(rng, &["AA==", "AAE=", "/w=="]) }),
         "l" => {
-            let elements = (0..rng.usize(..4)).map(|_| inner(rng, depth)).collect::<Vec<_>>();
+            let elements = (0..rng.usize(..6)).map(|_| inner(rng, depth)).collect::<Vec<_>>();
             json!({ "L": elements })
         }
         "m" => {
@@ -175,7 +183,7 @@ fn inner_named(rng: &mut Rng, name: &str, depth: u32) -> Value {
 
 pub fn item(rng: &mut Rng, table: &str) -> Map<String, Value> {
     let mut item = key(rng, table);
-    for _ in 0..rng.usize(..6) {
+    for _ in 0..rng.usize(1..9) {
         let name = pick(rng, &ATTRIBUTES);
         item.insert(name.to_owned(), value(rng, name));
     }

@@ -1,6 +1,6 @@
 //! Random conditions, updates and projections, with their placeholders.
 
-use crate::store::laws::random_items::{ATTRIBUTES, Rng, key_value, one_in, pick, usual, value};
+use crate::laws::random_items::{ATTRIBUTES, Rng, key_value, one_in, pick, usual, value};
 use serde_json::{Map, Value, json};
 
 /// Expressions of one request, and what their placeholders stand for.
@@ -52,7 +52,7 @@ impl Expressions {
 
     pub fn condition(&mut self, rng: &mut Rng, depth: u32) -> String {
         match rng.u8(..if depth > 0 { 20 } else { 15 }) {
-            0..=5 => self.comparison(rng),
+            0..=4 => self.comparison(rng),
             6 => self.range(rng),
             7 => self.choice(rng),
             8 | 9 => format!("attribute_exists({})", self.path(rng).0),
@@ -67,7 +67,7 @@ impl Expressions {
                 let start = usual(rng, "s", 1);
                 format!("begins_with({path}, {})", self.value(start))
             }
-            14 => self.containing(rng),
+            5 | 14 => self.containing(rng),
             15 | 16 => format!("({}) AND ({})", self.condition(rng, depth - 1), self.condition(rng, depth - 1)),
             17 => format!("{} or {}", self.condition(rng, depth - 1), self.condition(rng, depth - 1)),
             18 => format!("{} AND {}", self.condition(rng, depth - 1), self.condition(rng, depth - 1)),
@@ -108,10 +108,14 @@ impl Expressions {
     }
 
     fn containing(&mut self, rng: &mut Rng) -> String {
-        let (path, kind) = self.path(rng);
+        let (path, kind) = match pick(rng, &["ss", "ns", "bs", "l", "s", ""]) {
+            "" => self.path(rng),
+            name => (self.name(name), name),
+        };
         let part = match kind {
             "ss" | "s" | "a.b" => usual(rng, "s", 1),
-            "ns" | "l" => usual(rng, "n", 1),
+            "ns" => json!({ "N": pick(rng, &["1", "2.50", "1E1", "4"]) }),
+            "l" => usual(rng, "n", 1),
             "bs" | "b" => usual(rng, "b", 1),
             _ => value(rng, "n"),
         };
@@ -150,6 +154,7 @@ impl Expressions {
         let path = self.name(attribute);
         let is_set = matches!(attribute, "ss" | "ns" | "bs");
         match rng.u8(..12) {
+            0..=2 if attribute == "l" => ("REMOVE", format!("{path}[{}], {path}[{}]", rng.u8(..2), rng.u8(2..4))),
             0 | 1 => ("REMOVE", self.inside(rng, attribute, path)),
             2 | 3 if attribute == "n" || is_set => ("ADD", format!("{path} {}", self.operand(rng, attribute))),
             4 | 5 if is_set => ("DELETE", format!("{path} {}", self.operand(rng, attribute))),

@@ -88,9 +88,11 @@ fn typed<Q: DeserializeOwned, R: Serialize>(
     body: &Value,
     operation: impl FnOnce(Q) -> Result<R, DynoxideError>,
 ) -> Result<Value, DynoxideError> {
-    // The engine says the class of a refusal before the text; without one, a body has the wrong form.
+    // The engine says the class of most refusals before their text.
     let request = serde_json::from_str(&body.to_string()).map_err(|error| match error.to_string() {
-        text if text.starts_with("VALIDATION") => DynoxideError::ValidationException(text),
+        text if ["VALIDATION", "missing field", "AttributeValue"].iter().any(|words| text.contains(words)) => {
+            DynoxideError::ValidationException(text)
+        }
         text => DynoxideError::SerializationException(text),
     })?;
     Ok(serde_json::from_str(&serde_json::to_string(&operation(request)?).unwrap()).unwrap())

@@ -1,7 +1,7 @@
 //! Random requests.
 
-use crate::store::laws::random_expressions::Expressions;
-use crate::store::laws::random_items::{Rng, item, key, key_names, key_value, one_in, pick, table};
+use crate::laws::random_expressions::Expressions;
+use crate::laws::random_items::{MINUTE, Rng, item, key, key_names, key_value, one_in, pick, table};
 use serde_json::{Map, Value, json};
 
 /// What a law does.
@@ -30,8 +30,8 @@ pub fn step(rng: &mut Rng, earlier: &[Step]) -> Step {
         30 | 31 => batch_write(rng),
         32..=35 => transaction(rng),
         36 => Step::Stream,
-        37 => Step::Wait(rng.u64(1..120)),
-        38 if rng.bool() => Step::Sweep,
+        37 => Step::Wait(MINUTE * rng.u64(1..3)),
+        38 => Step::Sweep,
         _ => {
             // The token of an earlier transaction.
             let is_transaction = |step: &&Step| matches!(step, Step::Call("TransactWriteItems", _));
@@ -197,7 +197,7 @@ fn query(rng: &mut Rng) -> Value {
     }
     body.insert("KeyConditionExpression".to_owned(), json!(text));
     read_members(rng, &mut body, expressions, index);
-    if !index.is_some_and(|index| index != "local") && rng.bool() || one_in(rng, 40) {
+    if index.is_none_or(|index| index == "local") && rng.bool() || one_in(rng, 40) {
         body.insert("ConsistentRead".to_owned(), json!(true));
     }
     if rng.bool() {

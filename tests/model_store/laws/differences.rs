@@ -1,9 +1,9 @@
 //! The known differences between the model and other implementations, each with its reason.
 
+use crate::laws::random_items::BEGIN;
 use crate::store::data::attribute::{Attribute, Item};
 use crate::store::data::number::Number;
 use crate::store::data::table::Table;
-use crate::store::laws::random_items::BEGIN;
 use serde_json::Value;
 
 /// A call with the essence of the model's answer and of another implementation's.
@@ -34,8 +34,15 @@ const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         peer: "the engine",
-        reason: "A transaction that was made before costs the reading of its items: as they are now, in the model, or as \
-                 they were, in the engine.",
+        reason: "A request that is wrong and names no table that is there: either may be said first.",
+        shows: |answers| {
+            answers.body["TableName"] == "missing" && !is_answered(answers.ours) && !is_answered(answers.theirs)
+        },
+    },
+    Difference {
+        peer: "the engine",
+        reason: "A transaction that was made before costs the reading of its items: as they are now, in the model, or \
+                 as they were, in the engine.",
         shows: |answers| {
             answers.operation == "TransactWriteItems"
                 && answers.body["ClientRequestToken"].is_string()
@@ -53,22 +60,53 @@ const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         peer: "the engine",
-        reason: "Keys with equal numbers are one key. In a batch, the engine compares texts such as 100 and 1E2.",
+        reason: "Keys with equal numbers are one key. The engine compares their texts, such as 100 and 1E2, in a \
+                 batch.",
         shows: |answers| answers.operation == "BatchGetItem" && answers.message.contains("contains duplicates"),
     },
-    Difference { peer: "moto", reason: "moto checks less of a request.", shows: |answers| is_invalid(answers.ours) },
+    Difference {
+        peer: "moto",
+        reason: "moto checks less of a request.",
+        shows: |answers| is_invalid(answers.ours) || answers.ours.to_string().contains("ValidationError"),
+    },
     Difference {
         peer: "moto",
         reason: "moto fails, with a status of 500, at many calls that are unusual.",
-        shows: |answers| answers.theirs["refused"] == "none" || answers.theirs.to_string().contains("ValueError"),
+        shows: |answers| {
+            let is_failure = answers.theirs["refused"] == "none" || answers.theirs.to_string().contains("ValueError");
+            is_failure || answers.operation == "Scan" && answers.body.to_string().contains("size(")
+        },
+    },
+    Difference {
+        peer: "moto",
+        reason: "Items with one key of an index are in no order that DynamoDB promises. moto has another one.",
+        shows: |answers| {
+            let is_of_index = answers.operation == "Query" && answers.body["IndexName"].is_string();
+            let is_later = answers.body["ExclusiveStartKey"].is_object();
+            is_of_index && (is_later || answers.ours["Count"] == answers.theirs["Count"])
+        },
     },
     Difference {
         peer: "moto",
         reason: "An attribute that is not there equals nothing. moto takes it for a null, and finds two of them equal.",
         shows: |answers| {
-            let compares = |text: &str| [" = #n", " <= #n", " >= #n"].iter().any(|sign| text.contains(sign));
+            let compares = |text: &str| [" = #n", " <> #n", " <= #n", " >= #n"].iter().any(|sign| text.contains(sign));
             let text = answers.body.to_string();
             text.contains(r#"{"NULL":true}"#) || compares(&text)
+        },
+    },
+    Difference {
+        peer: "moto",
+        reason: "Binaries are in the order of their bytes. moto takes that of their texts in Base64.",
+        shows: |answers| answers.body.to_string().contains(r#"{"B":"#),
+    },
+    Difference {
+        peer: "moto",
+        reason: "Types have no order among each other. moto orders truths and numbers, and an empty text is nothing.",
+        shows: |answers| {
+            let expressions = ["ConditionExpression", "FilterExpression"].map(|name| answers.body[name].to_string());
+            let has_order = |text: &String| [" < ", " <= ", " > ", " >= "].iter().any(|sign| text.contains(sign));
+            expressions.iter().any(has_order) || answers.body.to_string().contains(r#"{"S":""}"#)
         },
     },
     Difference {
@@ -124,7 +162,8 @@ const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         peer: "the engine",
-        reason: "The bounds of a BETWEEN are in order in any expression. The engine looks only at those of single writes.",
+        reason: "The bounds of a BETWEEN are in order in any expression. The engine looks only at those of single \
+                 writes.",
         shows: |answers| answers.message.contains("The BETWEEN operator requires") && !is_invalid(answers.theirs),
     },
     Difference {
@@ -137,8 +176,8 @@ const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         peer: "the engine",
-        reason: "No update changes the key, whatever its condition. The engine looks at the condition first, and not at \
-                 all in a transaction.",
+        reason: "No update changes the key, whatever its condition. The engine looks at the condition first, and not \
+                 at all in a transaction.",
         shows: |answers| answers.message.contains("This attribute is part of the key") && !is_invalid(answers.theirs),
     },
     Difference {
@@ -151,6 +190,11 @@ const DIFFERENCES: &[Difference] = &[
         },
     },
 ];
+
+/// What is wrong with requests that the engine takes: DynamoDB refuses a type that does not exist, a comparison of a
+/// path with itself, an empty key, and attributes that a global index does not have.
+pub const TAKEN_BY_THE_ENGINE: [&str; 4] =
+    ["an unknown type", "a path with itself", "an empty partition", "what the index has not"];
 
 /// Whether a record of a stream is none: "If you perform a PutItem or UpdateItem operation that does not change any
 /// data in an item, DynamoDB Streams does not write a stream record" (developer guide). The engine and moto do.

@@ -1,11 +1,11 @@
 //! A case, which is some steps, in; the first difference between the model and another implementation out.
 
+use crate::laws::compare::{essence, in_order, sorted};
+use crate::laws::differences::{Answers, has_expired_long_ago, is_known, is_no_change};
+use crate::laws::peer::Peer;
+use crate::laws::random_calls::{Step, step};
+use crate::laws::random_items::{BEGIN, Rng, tables};
 use crate::store::chance::Calm;
-use crate::store::laws::compare::{essence, in_order, sorted};
-use crate::store::laws::differences::{Answers, has_expired_long_ago, is_known, is_no_change};
-use crate::store::laws::peer::Peer;
-use crate::store::laws::random_calls::{Step, step};
-use crate::store::laws::random_items::{BEGIN, Rng, tables};
 use crate::store::{ModelStore, http};
 use serde_json::{Value, json};
 
@@ -30,6 +30,8 @@ pub struct Pair<'a> {
     now: u64,
     /// The calls so far.
     pub calls: usize,
+    /// Those of them that the model did not refuse.
+    pub answered: usize,
     /// Whether a known difference has left the two with other items.
     has_parted: bool,
 }
@@ -37,7 +39,7 @@ pub struct Pair<'a> {
 impl<'a> Pair<'a> {
     pub fn new(peer: &'a mut dyn Peer) -> Self {
         let model = ModelStore::new(&tables(), BEGIN * 1000);
-        let mut pair = Self { model, peer, now: BEGIN, calls: 0, has_parted: false };
+        let mut pair = Self { model, peer, now: BEGIN, calls: 0, answered: 0, has_parted: false };
         for table in tables() {
             pair.peer.call("CreateTable", &table, BEGIN);
         }
@@ -73,9 +75,10 @@ impl<'a> Pair<'a> {
         }
     }
 
-    fn both(&mut self, operation: &str, body: &Value) -> ((u16, Value), (u16, Value)) {
+    pub fn both(&mut self, operation: &str, body: &Value) -> ((u16, Value), (u16, Value)) {
         self.calls += 1;
         let model = http(self.model.call(operation, body, self.now * 1000, &mut Calm));
+        self.answered += usize::from(model.0 == 200);
         (model, self.peer.call(operation, body, self.now))
     }
 
@@ -87,8 +90,11 @@ impl<'a> Pair<'a> {
         let answers = Answers { operation, body, ours: &ours, theirs: &theirs, message };
         match ours == theirs || is_known(self.peer.name(), &answers) {
             true => {
-                let is_one_refused = ours.get("refused").is_some() != theirs.get("refused").is_some();
-                self.has_parted |= is_one_refused && !operation.contains("Get") && operation != "Query";
+                let is_otherwise = ours.get("refused") != theirs.get("refused");
+                self.has_parted |= is_otherwise && !operation.contains("Get") && operation != "Query";
+                // moto makes the first writes of a batch that it then refuses.
+                let is_half_made = operation == "BatchWriteItem" && ours.get("refused").is_some();
+                self.has_parted |= is_half_made && !self.peer.has_a_stream();
                 Ok(model)
             }
             false => {
@@ -154,7 +160,8 @@ impl<'a> Pair<'a> {
     fn stream(&mut self) -> Option<String> {
         let (model, peer, now) = (&mut self.model, &mut *self.peer, self.now);
         let ours = records(&mut |operation, body| http(model.call(operation, body, now * 1000, &mut Calm)));
-        let theirs = records(&mut |operation, body| peer.call(operation, body, now));
+        let mut theirs = records(&mut |operation, body| peer.call(operation, body, now));
+        theirs.retain(|record| !is_no_change(record));
         self.calls += 4;
         let at = ours.iter().zip(&theirs).position(|(ours, theirs)| ours != theirs);
         let at = at.or((ours.len() != theirs.len()).then_some(ours.len().min(theirs.len())))?;
@@ -181,7 +188,6 @@ fn records(call: &mut dyn FnMut(&str, &Value) -> (u16, Value)) -> Vec<Value> {
         let answer = call("GetRecords", &json!({ "ShardIterator": iterator })).1;
         let records: Vec<Value> = answer["Records"].as_array().into_iter().flatten().cloned().collect();
         if records.is_empty() {
-            all.retain(|record| !is_no_change(record));
             return all;
         }
         all.extend(records.into_iter().map(|record| {
