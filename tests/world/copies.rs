@@ -5,7 +5,7 @@ use crate::network::{Network, STEP};
 use crate::program::COPIES;
 use crate::seams;
 use crate::weather::rng_for;
-use crate::work::Work;
+use crate::work::{Work, user};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use keyfold::execute::gateway::{Gateway, Response};
@@ -109,8 +109,7 @@ impl Copies {
         variables: Value,
     ) -> Option<BoxStream<'static, Response>> {
         let copy = self.places[number].lock().unwrap().clone();
-        let variables = variables.as_object().cloned().unwrap_or_default();
-        let request = Request { query: query.to_owned(), variables, ..Request::default() };
+        let request = Request { caller: user("ann"), ..request((query, variables)) };
         let prepared = copy.gateway.prepare(&request).await.ok()?;
         let responses = copy.hub.subscribe(&copy.gateway, prepared, request);
         let dies = || until(copy.death.clone(), copy.is_dead.clone());

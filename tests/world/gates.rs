@@ -25,10 +25,16 @@ pub enum TakenGate {
     /// Changes are followed from a position on. Without it, a copy that begins leaves out what is older by the clock of
     /// the stream.
     StreamPositions,
+    /// What rules hide is not shown. Without it, a copy serves the schema without its rules.
+    Rules,
+    /// All replicas of an item are written together.
+    Replicas,
+    /// What is written together is written together: without it, the last action of a transaction is left out.
+    Atomicity,
 }
 
 /// Every gate, with its name.
-pub const GATES: [(&str, TakenGate); 9] = [
+pub const GATES: [(&str, TakenGate); 12] = [
     ("lost-answers", TakenGate::LostAnswers),
     ("conditions", TakenGate::Conditions),
     ("transaction-conditions", TakenGate::TransactionConditions),
@@ -38,6 +44,9 @@ pub const GATES: [(&str, TakenGate); 9] = [
     ("consistent-reads", TakenGate::ConsistentReads),
     ("sweeps", TakenGate::Sweeps),
     ("stream-positions", TakenGate::StreamPositions),
+    ("rules", TakenGate::Rules),
+    ("replicas", TakenGate::Replicas),
+    ("atomicity", TakenGate::Atomicity),
 ];
 
 impl TakenGate {
@@ -65,6 +74,14 @@ impl TakenGate {
             (Self::Checks, "TransactWriteItems") => {
                 let list = body["TransactItems"].as_array_mut();
                 list.into_iter().for_each(|actions| actions.retain(|action| action.get("ConditionCheck").is_none()));
+            }
+            (Self::Replicas, "TransactWriteItems") => {
+                let list = body["TransactItems"].as_array_mut();
+                list.into_iter().for_each(|actions| actions.retain(|action| !is_second_replica(action)));
+            }
+            (Self::Atomicity, "TransactWriteItems") => {
+                let list = body["TransactItems"].as_array_mut().filter(|actions| actions.len() > 1);
+                list.into_iter().for_each(|actions| _ = actions.pop());
             }
             (Self::ConsistentReads, "GetItem" | "Query") => {
                 body.as_object_mut().into_iter().for_each(|members| _ = members.remove("ConsistentRead"));
@@ -100,6 +117,14 @@ fn actions(body: &mut Value) -> impl Iterator<Item = (&str, &mut Map<String, Val
     let list = body["TransactItems"].as_array_mut().into_iter().flatten();
     let members = list.filter_map(Value::as_object_mut).flatten();
     members.filter_map(|(kind, action)| Some((kind.as_str(), action.as_object_mut()?)))
+}
+
+/// Whether an action of a transaction is on the second replica of a poster.
+fn is_second_replica(action: &Value) -> bool {
+    let members = action.as_object().into_iter().flat_map(Map::values);
+    members
+        .filter_map(|action| action.get("Item").or_else(|| action.get("Key")))
+        .any(|key| key["PK"]["S"] == "POSTER#w#1")
 }
 
 fn is_guard(action: &Map<String, Value>) -> bool {

@@ -37,16 +37,17 @@ const SCHEMA: &str = include_str!("world.graphql");
 /// How long a world is calm before it is looked at: longer than anything that was on its way.
 const CALM: Duration = Duration::from_secs(60);
 
-/// The model of all worlds, made by the chance of none of them.
-static MODEL: LazyLock<Arc<Model>> = LazyLock::new(|| {
+/// The models of all worlds, with the rules of the schema and without, made by the chance of none of them.
+static MODELS: LazyLock<[Arc<Model>; 2]> = LazyLock::new(|| {
     let load = || {
         seams::seed(0);
         match schema::load("world.graphql", SCHEMA, &|_| None) {
-            Ok((model, _)) => Arc::new(model),
+            Ok((model, _)) => model,
             Err(mistakes) => panic!("{}", mistakes.render(false)),
         }
     };
-    std::thread::spawn(load).join().unwrap()
+    let load_both = move || [Arc::new(load()), Arc::new(load().without_rules())];
+    std::thread::spawn(load_both).join().unwrap()
 });
 
 /// A world: its seed, its steps, and the gate that its copies do without.
@@ -100,7 +101,7 @@ impl World {
 
     fn happen(self) -> Ran {
         // What all worlds share is made by the first.
-        let model = MODEL.clone();
+        let model = MODELS[usize::from(self.taken == Some(TakenGate::Rules))].clone();
         seams::seed(self.seed);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         let ran = runtime.block_on(async {

@@ -30,11 +30,13 @@ pub struct Segment {
 pub struct Subscriber {
     pub cell: String,
     segments: Mutex<Vec<Segment>>,
+    /// Errors that say neither that the copy could not begin nor that changes were lost.
+    refused: Mutex<Vec<String>>,
 }
 
 impl Subscriber {
     pub fn new(cell: &str) -> Arc<Self> {
-        Arc::new(Self { cell: cell.to_owned(), segments: Mutex::default() })
+        Arc::new(Self { cell: cell.to_owned(), segments: Mutex::default(), refused: Mutex::default() })
     }
 
     /// Subscribes at one copy after the other, as they die. It never ends.
@@ -54,6 +56,10 @@ impl Subscriber {
             while let Some(response) = responses.next().await {
                 let body: Value = serde_json::from_slice(&response.body).unwrap();
                 network.note(&format!("subscriber {number} gets {body}"));
+                let code = body["errors"][0]["extensions"]["code"].as_str().unwrap_or_default();
+                if !["", "UNAVAILABLE", "TIMEOUT", "THROTTLED"].contains(&code) {
+                    self.refused.lock().unwrap().push(body.to_string());
+                }
                 if body["errors"].is_null() {
                     let mut segments = self.segments.lock().unwrap();
                     segments.last_mut().unwrap().events.push(body["data"]["w"]["node"].clone());
@@ -71,6 +77,9 @@ impl Subscriber {
 
     /// What is wrong with what it got.
     pub fn check(&self, store: &ModelStore) -> Option<String> {
+        if let Some(refused) = self.refused.lock().unwrap().first() {
+            return Some(format!("a subscriber to {} is refused: {refused}", self.cell));
+        }
         let changes = changes(store, &self.cell);
         let segments = self.segments.lock().unwrap();
         let mut next = 0;
