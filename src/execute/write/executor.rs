@@ -208,7 +208,12 @@ impl<'a, 'j> Attempts<'a, 'j> {
     async fn refused(&mut self, draft: &WriteDraft, failures: &[ConditionFailure]) -> Result<Outcome, FieldErrors> {
         match classify(self.job, draft, failures).await {
             Ok(Following::Race(place)) => {
-                self.earlier.foreign_guards.extend(draft.failed_guards(failures));
+                let guards: Vec<ItemPlace> = draft.failed_guards(failures).collect();
+                // What fails beside a guard may change whose it is: that is found out again.
+                match guards.len() == failures.len() {
+                    true => self.earlier.foreign_guards.extend(guards),
+                    false => self.earlier.foreign_guards.clear(),
+                }
                 replicas::repair(self.job, draft, failures).await.map_err(|error| vec![field_error(error)])?;
                 Ok(Outcome::Raced(place))
             }

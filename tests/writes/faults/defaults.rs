@@ -183,3 +183,21 @@ async fn an_upsert_makes_the_default_of_what_is_removed_meanwhile() {
         assert_eq!(backend.writes(), 2, "{name}: the lost race is drafted again");
     }
 }
+
+/// A default that cannot be made, because a field that it is made of is null, can be once the field has a value.
+#[tokio::test(start_paused = true)]
+async fn an_upsert_makes_the_default_of_what_is_set_meanwhile() {
+    let backend = Backend::new("depot").await;
+    backend.ok("mutation { addArticle(id: \"a\", title: \"t\") { id } }", json!({})).await;
+    backend.script(|call| {
+        if is_write(call.operation) && call.before == 0 {
+            let key = json!({ "PK": { "S": "ARTICLE#a" }, "SK": { "S": "ARTICLE" } });
+            let (set, values) = ("SET summary = :s", json!({ ":s": { "S": "s" } }));
+            let update = json!({ "TableName": "depot", "Key": key, "UpdateExpression": set, "ExpressionAttributeValues": values });
+            call.table.apply("UpdateItem", update);
+        }
+        None
+    });
+    let made = backend.ok("mutation { w: makeArticle(id: \"a\", title: \"u\") { summary digest } }", json!({})).await;
+    assert_eq!(made["w"], json!({ "summary": "s", "digest": "s!" }));
+}

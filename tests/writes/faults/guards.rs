@@ -1,7 +1,7 @@
 //! Items whose unique values have no guard, or a guard of another item, because another program wrote them: a guard is
 //! deleted by its owner only, and the write goes on.
 
-use super::backend::{Backend, error};
+use super::backend::{Backend, error, is_write};
 use serde_json::{Value, json};
 
 const TABLE: &str = "ledger";
@@ -100,4 +100,27 @@ async fn dependents_and_many_items_leave_the_guards_of_others() {
             );
         }
     }
+}
+
+/// A guard is another's when a change is first tried, and the item has got it before the change is tried again.
+#[tokio::test(start_paused = true)]
+async fn a_guard_that_an_item_gets_between_two_attempts_goes() {
+    let backend = two_with_one_mail().await;
+    backend.script(|call| {
+        let sailor =
+            |mail: &str| json!({ "PK": { "S": "Sailor#102" }, "SK": { "S": "Sailor" }, "mail": { "S": mail } });
+        if is_write(call.operation) && call.before == 0 {
+            call.table.put(TABLE, sailor("x"));
+        } else if call.operation == "GetItem" && call.before == 1 {
+            let (partition, sort) = ("Unique#Sailor.mail#p", "Unique#Sailor.mail");
+            let owner = [("ownerPK", "Sailor#102"), ("ownerSK", "Sailor"), ("PK", partition), ("SK", sort)];
+            let guard: Value = owner.into_iter().map(|(name, text)| (name.to_owned(), json!({ "S": text }))).collect();
+            call.table.put(TABLE, guard);
+            call.table.put(TABLE, sailor("p"));
+        }
+        None
+    });
+    backend.ok("mutation { remail(id: \"102\", mail: \"q\") { mail } }", json!({})).await;
+    assert_eq!(owner(&backend, "Unique#Sailor.mail#q").as_deref(), Some("Sailor#102 Sailor"));
+    assert_eq!(owner(&backend, "Unique#Sailor.mail#p"), None);
 }

@@ -146,7 +146,7 @@ impl<'a> Drafting<'a, '_> {
         requires: &mut Requirements,
     ) {
         let Some(old) = item else { return requires.add(ItemCondition::Absent, Reason::Race) };
-        self.hold(ty, old, values.taken(ty), requires);
+        self.hold(ty, old, values.taken(ty).chain(values.sources(ty, old)), requires);
         values.left(ty, old).for_each(|attribute| requires.has(attribute));
     }
 

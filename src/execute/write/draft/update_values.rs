@@ -14,7 +14,7 @@ use crate::schema::model::rules::DefaultValue;
 use crate::schema::model::write::{Action, ActionKind};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::schema::scalar::value_type::ValueType;
-use crate::table::data::attribute::{Item, Key};
+use crate::table::data::attribute::{Attribute, Item, Key};
 use serde_json::{Map, Value};
 
 /// What an update sets.
@@ -221,6 +221,20 @@ impl UpdateValues {
         defaults
             .flat_map(|field| assemble::determining_attributes(ty, field, item))
             .filter(|attribute| item.contains_key(attribute.as_str()))
+    }
+
+    /// The fields that decide the defaults which the item lacks: those that an upsert makes of them, and those that it
+    /// cannot make while one of them is null.
+    pub fn sources<'v>(&'v self, ty: &'v ObjectType, item: &'v Item) -> impl Iterator<Item = &'v String> {
+        let is_null = |attribute: &&String| matches!(item.get(attribute.as_str()), None | Some(Attribute::Null));
+        let is_lacking = move |field: &&String| {
+            let is_set = self.set.contains_key(*field) || self.of_key.contains_key(*field);
+            self.upsert && !is_set && assemble::determining_attributes(ty, field, item).iter().all(is_null)
+        };
+        let defaults = ty.defaults.iter().filter(is_lacking).filter_map(|field| ty.fields.get(field));
+        let sources = defaults.filter_map(|field| field.rules.default.as_ref()).flat_map(DefaultValue::fields);
+        let own = sources.filter_map(|field| ty.fields.get_key_value(field)).map(|(name, _)| name);
+        own.filter(|field| !self.set.contains_key(*field) && !self.of_key.contains_key(*field))
     }
 
     /// The fields whose current values the update uses.
