@@ -77,15 +77,15 @@ fn every_directive_has_an_example() {
     assert_eq!(without, Vec::<&str>::new());
 }
 
-/// The tests that the reference names, each as `file::test`.
+/// The tests that the guarantees name, each as `file::test`.
 fn named_tests() -> Vec<String> {
-    let text = std::fs::read_to_string(root().join("docs/language.md")).unwrap();
+    let text = std::fs::read_to_string(root().join("docs/guarantees.md")).unwrap();
     let codes = text.lines().filter(|line| line.starts_with('|')).flat_map(|line| line.split('`').skip(1).step_by(2));
     codes.filter(|code| code.starts_with("tests/")).map(str::to_owned).collect()
 }
 
 #[test]
-fn every_test_that_the_reference_names_is_there() {
+fn every_test_that_the_guarantees_name_is_there() {
     let is_there = |named: &String| {
         let (file, test) = named.split_once("::")?;
         let text = std::fs::read_to_string(root().join(file)).ok()?;

@@ -7,7 +7,7 @@
 //! | `model` | fields are stored, and shown to clients, as the schema says |
 //! | `files` | the schema files of the project load, and the examples' sample items are what their schemas say |
 //! | `samples` | each of the project's sample items is of exactly one type, and what it refers to is there |
-//! | `language` | every example of docs/language.md loads, and every test that it names is there |
+//! | `language` | every example of docs/language.md loads, and every test that docs/guarantees.md names is there |
 //! | `design` | what `keyfold docs` writes about a schema |
 //! | `broken_text` | loading never panics, whatever the text |
 //!

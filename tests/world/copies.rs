@@ -100,8 +100,8 @@ impl Copies {
         STEP.scope(step, copy.answer(work)).await
     }
 
-    /// The responses of a subscription at a copy, once it is acknowledged; `None` if the copy dies before. They end when
-    /// the copy dies.
+    /// The responses of a subscription at a copy, once it is acknowledged; `None` if the copy dies before. They end
+    /// when the copy dies.
     pub async fn subscribe(
         &self,
         number: usize,

@@ -192,8 +192,8 @@ async fn an_upsert_makes_the_default_of_what_is_set_meanwhile() {
     backend.script(|call| {
         if is_write(call.operation) && call.before == 0 {
             let key = json!({ "PK": { "S": "ARTICLE#a" }, "SK": { "S": "ARTICLE" } });
-            let (set, values) = ("SET summary = :s", json!({ ":s": { "S": "s" } }));
-            let update = json!({ "TableName": "depot", "Key": key, "UpdateExpression": set, "ExpressionAttributeValues": values });
+            let mut update = json!({ "TableName": "depot", "Key": key, "UpdateExpression": "SET summary = :s" });
+            update["ExpressionAttributeValues"] = json!({ ":s": { "S": "s" } });
             call.table.apply("UpdateItem", update);
         }
         None
