@@ -1,8 +1,11 @@
 //! The embedded store in a directory, and its expiry of items.
 
 use crate::fixture::{deadline, fill, get, item, query, s, sort_key, table};
+use keyfold::schema::table::Table;
 use keyfold::table::data::attribute::Attribute;
+use keyfold::table::data::call::Query;
 use keyfold::table::data::error::TableErrorKind;
+use keyfold::table::data_store::DataStore;
 use keyfold::table::request::loaders::Loaders;
 use keyfold::table::store::TableStore;
 use std::time::{Duration, SystemTime};
@@ -107,4 +110,21 @@ async fn expired_items_are_deleted_and_others_stay() {
     // Time is paused: this lets the store's own timer fire, and its sweep finish.
     tokio::time::sleep(Duration::from_secs(90)).await;
     assert_eq!(keys().await, [s("later"), s("never")]);
+}
+
+/// A page of one item may be the last one without saying so. The next one is empty.
+#[tokio::test]
+async fn pages_of_a_table_without_a_sort_key_end() {
+    let store = TableStore::in_memory().unwrap();
+    let flat = Table { sort: None, indexes: Vec::new(), ..table("flat") };
+    store.create_missing(std::slice::from_ref(&flat)).await.unwrap();
+    let mut only = item("p", "s");
+    only.remove("SK");
+    store.load(&flat, vec![only], deadline()).await.unwrap();
+    let first = Query { limit: 1, ..query("flat", "p") };
+    let (page, _) = DataStore::read_page(&store, &first, deadline().into()).await.unwrap();
+    assert_eq!((page.items.len(), page.last_key.is_some()), (1, true));
+    let next = Query { start: page.last_key, ..first };
+    let (page, units) = DataStore::read_page(&store, &next, deadline().into()).await.unwrap();
+    assert_eq!((page.items.len(), page.last_key, units), (0, None, 0.5));
 }
