@@ -106,7 +106,9 @@ impl ChangeSource for SdkChangeSource {
                 read(record, table, shard)
                     .ok_or_else(|| StreamError::Unavailable("a record has a value of an unknown type".into()))
             });
-            Ok((records.collect::<Result<_, _>>()?, answer.next_shard_iterator))
+            let mut records = records.collect::<Result<Vec<_>, _>>()?;
+            records.retain(changes_something);
+            Ok((records, answer.next_shard_iterator))
         }
         .boxed()
     }
@@ -120,6 +122,11 @@ impl ChangeSource for SdkChangeSource {
         }
         .boxed()
     }
+}
+
+/// Whether the record is of a change. DynamoDB writes none of a write that changes nothing; the embedded engine does.
+fn changes_something(record: &ChangeRecord) -> bool {
+    record.old.is_none() || record.old != record.new
 }
 
 fn read(record: Record, table: &Arc<str>, shard: &Arc<str>) -> Option<ChangeRecord> {

@@ -42,6 +42,20 @@ async fn a_change_tells_what_happened() {
     }
 }
 
+/// "If you perform a PutItem or UpdateItem operation that does not change any data in an item, DynamoDB Streams does not
+/// write a stream record for that operation" (developer guide, "Change data capture for DynamoDB Streams").
+#[tokio::test]
+async fn a_write_that_changes_nothing_is_no_change() {
+    let board = watching(BOARD).await;
+    let mut cards = board.subscribe(r#"subscription { cards(boardId: "b") { change node { text } } }"#).await;
+    cards.begin().await;
+    for text in ["one", "one", "two"] {
+        board.run(&format!(r#"mutation {{ putCard(boardId: "b", id: "1", text: "{text}") {{ id }} }}"#)).await;
+    }
+    assert_eq!(cards.next().await, json!({ "cards": { "change": "INSERT", "node": { "text": "one" } } }));
+    assert_eq!(cards.next().await, json!({ "cards": { "change": "MODIFY", "node": { "text": "two" } } }));
+}
+
 #[tokio::test]
 async fn a_response_key_that_is_written_again_is_the_same_field() {
     let board = watching(BOARD).await;
