@@ -6,7 +6,7 @@
 //! | folder | in → out |
 //! |---|---|
 //! | [`syntax`] | text → apollo-compiler's schema, Keyfold's directives with their places |
-//! | `tables` | `@table` → [`table`], plain data |
+//! | `table_directive` | `@table` → [`table`], plain data |
 //! | `types` | object types → what each stands for, and where its fields are stored |
 //! | `keys` | `@item` → key templates ([`template`]), and the proof that no item can be taken for one of another type |
 //! | `rules` | `@default`, `@constraint`, `@unique`, `@version` → rules of stored fields |
@@ -36,7 +36,7 @@ mod rules;
 pub mod scalar;
 pub mod syntax;
 pub mod table;
-mod tables;
+mod table_directive;
 pub mod template;
 mod types;
 mod watches;
@@ -44,7 +44,7 @@ mod writes;
 
 use crate::schema::diagnostics::diagnostic::{Diagnostics, Findings};
 use crate::schema::table::Table;
-use crate::schema::tables::DeclaredTable;
+use crate::schema::table_directive::DeclaredTable;
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use apollo_compiler::Schema;
 use indexmap::IndexMap;
@@ -80,7 +80,7 @@ impl<'t> ParsedSchema<'t> {
         let Some(schema) = syntax::parse::parse(file, text, &mut findings) else {
             return Err(findings.into_diagnostics(file, text));
         };
-        let declared = tables::read_tables(&schema, text, environment, &mut findings);
+        let declared = table_directive::read_tables(&schema, text, environment, &mut findings);
         Ok(Self { file, text, schema, declared, findings })
     }
 
@@ -147,7 +147,8 @@ fn read_records(draft: &mut SchemaDraft, tables: &[DeclaredTable], findings: &mu
             Some(Kind::Item) => {
                 let Some(directive) = object.directives.get("item") else { continue };
                 // Report only once that there is no table at all.
-                let position = if tableless { None } else { tables::item_table(tables, &name, directive, findings) };
+                let position =
+                    if tableless { None } else { table_directive::item_table(tables, &name, directive, findings) };
                 tableless |= draft.tables.is_empty();
                 let table = position.and_then(|position| Some((draft.tables.get(position)?, position)));
                 let record = types::fields::declare(draft, object, table.map(|(table, _)| table), findings);
