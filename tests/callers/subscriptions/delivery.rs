@@ -42,8 +42,8 @@ async fn a_change_tells_what_happened() {
     }
 }
 
-/// "If you perform a PutItem or UpdateItem operation that does not change any data in an item, DynamoDB Streams does not
-/// write a stream record for that operation" (developer guide, "Change data capture for DynamoDB Streams").
+/// "If you perform a PutItem or UpdateItem operation that does not change any data in an item, DynamoDB Streams does
+/// not write a stream record for that operation" (developer guide, "Change data capture for DynamoDB Streams").
 #[tokio::test]
 async fn a_write_that_changes_nothing_is_no_change() {
     let board = watching(BOARD).await;
