@@ -215,7 +215,7 @@ async fn copies_that_are_changed_again_and_again_are_not_called_done() {
     });
     let answer = backend.run(REVIEW, json!({})).await;
     let (code, message, _) = error(&answer);
-    assert!(code == "CONFLICT" && message.contains("not yet to all replicas"), "{answer}");
+    assert!(code == "UNAVAILABLE" && message.contains("not yet to all replicas"), "{answer}");
     assert!(backend.writes() < 1_000);
 }
 
