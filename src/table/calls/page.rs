@@ -34,8 +34,18 @@ pub(in crate::table) async fn read_page(
         let detail = format!("a Scan of {} with a condition on its sort key", query.table);
         return Err(TableError { kind: TableErrorKind::Invalid, detail });
     }
+    if is_after_all(query) {
+        return Ok((Page::default(), 0.0));
+    }
     let call = ReadPage { query };
     caller.attempts(call.operation(), &query.table, deadline).send(|| caller.make(&call)).await
+}
+
+/// Whether nothing can follow: a partition of a table without a sort key has one item, after which this page starts.
+/// The embedded engine would give the item again (dynoxide 3.2.0).
+fn is_after_all(query: &Query) -> bool {
+    let Query { index, partition, start, .. } = query;
+    index.is_none() && partition.is_some() && start.as_ref().is_some_and(|start| start.len() == 1)
 }
 
 /// A Query, or a Scan where it names no partition.
@@ -127,12 +137,6 @@ impl<'a> ReadPage<'a> {
                 scan_index_forward: query.forward
             })),
         })
-    }
-
-    /// Whether nothing can follow: a partition of a table without a sort key has one item, after which this one starts.
-    fn is_after_all(&self) -> bool {
-        let Query { index, partition, start, .. } = self.query;
-        index.is_none() && partition.is_some() && start.as_ref().is_some_and(|start| start.len() == 1)
     }
 
     /// The `Limit`: it may not be zero, and has 31 bits.
@@ -232,7 +236,6 @@ impl<'a> Call for ReadPage<'a> {
     fn by_engine(&self) -> impl FnOnce(&EngineRun<'_>) -> EngineAnswer<Page> + Send + 'static {
         let request = self.engine_request();
         let projection = self.query.projection.clone().unwrap_or_default();
-        let after_all = self.is_after_all().then_some(if self.query.consistent { 1.0 } else { 0.5 });
         macro_rules! page {
             ($answer:expr) => {{
                 let answer = $answer;
@@ -245,11 +248,9 @@ impl<'a> Call for ReadPage<'a> {
                 Ok((page, engine::units(&answer.consumed_capacity)))
             }};
         }
-        move |run| match (request?, after_all) {
-            // The engine would give the only item of the partition again (dynoxide 3.2.0).
-            (EngineRead::Query(_), Some(units)) => Ok((Page::default(), units)),
-            (EngineRead::Query(query), None) => page!(run.database.query(query)?),
-            (EngineRead::Scan(scan), _) => page!(run.database.scan(scan)?),
+        move |run| match request? {
+            EngineRead::Query(query) => page!(run.database.query(query)?),
+            EngineRead::Scan(scan) => page!(run.database.scan(scan)?),
         }
     }
 }
