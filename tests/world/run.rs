@@ -126,8 +126,9 @@ impl World {
         let deaths = tokio::spawn(copies.clone().die_and_begin());
         let splits = tokio::spawn(network.clone().split());
         let mut rng = rng_for(self.seed, "subscribers");
-        let subscribers: Vec<_> =
-            self.cells().iter().filter(|_| rng.u8(..4) == 0).map(|id| Subscriber::new(id)).collect();
+        let cells = self.cells();
+        let watched = cells.iter().filter(|_| rng.u8(..4) == 0).collect::<Vec<_>>();
+        let subscribers: Vec<_> = watched.into_iter().map(|id| Subscriber::new(id, rng.bool())).collect();
         let followers: Vec<_> = subscribers
             .iter()
             .enumerate()

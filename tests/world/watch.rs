@@ -1,4 +1,5 @@
-//! Subscribers to the changes of a cell: each change after the acknowledgement arrives, in order, whatever dies.
+//! Subscribers to a cell, whatever dies: each change after the acknowledgement arrives, in order, and a live query ends as
+//! the table.
 
 use crate::cells::Cell;
 use crate::copies::Copies;
@@ -12,8 +13,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::sleep;
 
-const QUERY: &str = "subscription ($id: ID!, $after: ID) { \
+const CHANGES: &str = "subscription ($id: ID!, $after: ID) { \
     w: cellChanges(id: $id, after: $after) { node { value count version notes { text } } } }";
+
+const LIVE: &str = "subscription ($id: ID!) { w: liveCell(id: $id) { value count version notes { text } } }";
 
 /// What a subscriber got while one copy served it.
 #[derive(Debug, Clone, Default)]
@@ -29,14 +32,16 @@ pub struct Segment {
 #[derive(Debug)]
 pub struct Subscriber {
     pub cell: String,
+    /// Whether it asks for the cell as it is now, rather than for its changes.
+    is_live: bool,
     segments: Mutex<Vec<Segment>>,
     /// Errors that say neither that the copy could not begin nor that changes were lost.
     refused: Mutex<Vec<String>>,
 }
 
 impl Subscriber {
-    pub fn new(cell: &str) -> Arc<Self> {
-        Arc::new(Self { cell: cell.to_owned(), segments: Mutex::default(), refused: Mutex::default() })
+    pub fn new(cell: &str, is_live: bool) -> Arc<Self> {
+        Arc::new(Self { cell: cell.to_owned(), is_live, segments: Mutex::default(), refused: Mutex::default() })
     }
 
     /// Subscribes at one copy after the other, as they die. It never ends.
@@ -44,8 +49,11 @@ impl Subscriber {
         let mut rng = rng_for(network.seed, ("subscriber", number));
         let mut after: Option<Arc<str>> = None;
         loop {
-            let variables = json!({ "id": self.cell, "after": after.as_deref() });
-            let begun = copies.subscribe(rng.usize(..crate::program::COPIES), QUERY, variables).await;
+            let (query, variables) = match self.is_live {
+                true => (LIVE, json!({ "id": self.cell })),
+                false => (CHANGES, json!({ "id": self.cell, "after": after.as_deref() })),
+            };
+            let begun = copies.subscribe(rng.usize(..crate::program::COPIES), query, variables).await;
             let Some(mut responses) = begun else {
                 sleep(Duration::from_millis(100)).await;
                 continue;
@@ -62,10 +70,11 @@ impl Subscriber {
                 }
                 if body["errors"].is_null() {
                     let mut segments = self.segments.lock().unwrap();
-                    segments.last_mut().unwrap().events.push(body["data"]["w"]["node"].clone());
+                    let cell = if self.is_live { &body["data"]["w"] } else { &body["data"]["w"]["node"] };
+                    segments.last_mut().unwrap().events.push(cell.clone());
                 }
                 // An error says where to go on: what was lost before it, the subscriber would read.
-                if let Some(event) = response.event {
+                if let Some(event) = response.event.filter(|_| !self.is_live) {
                     let is_gap = !body["errors"].is_null();
                     after = (!is_gap).then_some(event);
                 }
@@ -82,6 +91,12 @@ impl Subscriber {
         }
         let changes = changes(store, &self.cell);
         let segments = self.segments.lock().unwrap();
+        if self.is_live {
+            let seen = segments.iter().flat_map(|segment| &segment.events).next_back();
+            let now = changes.last().cloned().unwrap_or_default();
+            let ends_otherwise = !segments.is_empty() && seen != Some(&now);
+            return ends_otherwise.then(|| format!("a live query of {} ends as {seen:?}, not {now}", self.cell));
+        }
         let mut next = 0;
         for segment in segments.iter() {
             next = segment.begin.unwrap_or(next);
