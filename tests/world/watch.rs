@@ -1,5 +1,5 @@
-//! Subscribers to a cell, whatever dies: each change after the acknowledgement arrives, in order, and a live query ends as
-//! the table.
+//! Subscribers to a cell, whatever dies: each change after the acknowledgement arrives, in order, and a live query ends
+//! as the table.
 
 use crate::cells::Cell;
 use crate::copies::Copies;
