@@ -19,6 +19,9 @@ const CALLERS: usize = 6;
 const CELLS: usize = 60;
 const OPERATIONS: usize = 4;
 
+/// The most states of a cell that the search for an order visits: some gigabytes.
+const MAX_STATES: usize = 10_000_000;
+
 /// What the callers share.
 struct World {
     urls: [Mutex<String>; 2],
@@ -114,9 +117,10 @@ async fn histories(losses: Losses, form: &str, kills: bool) -> BTreeMap<String, 
 
 fn assert_explained(histories: &BTreeMap<String, Vec<Event<CellOperation>>>) {
     for (cell, events) in histories {
+        let verdict = explain(events, MAX_STATES);
         assert!(
-            explain(events) == Verdict::Explained,
-            "no order explains {cell}:\n{}",
+            verdict == Verdict::Explained,
+            "{verdict:?}: {cell}:\n{}",
             events.iter().map(|event| format!("{event:?}\n")).collect::<String>()
         );
     }

@@ -138,7 +138,7 @@ pub fn outcome(answer: Option<&Value>) -> Outcome {
 fn a_history_is_explained_or_not() {
     use crate::history::{Event, Verdict, explain};
     let event = |begun, ended, operation, outcome| Event { begun, ended, operation, outcome };
-    let is_explained = |events: &[Event<CellOperation>]| explain(events) == Verdict::Explained;
+    let is_explained = |events: &[Event<CellOperation>]| explain(events, 1000) == Verdict::Explained;
     let none = || Outcome::Value(Value::Null);
     let cell =
         |value: &str, version| Outcome::Value(Cell { value: value.to_owned(), version, ..Cell::default() }.json());

@@ -58,22 +58,21 @@ pub enum Verdict {
     Undecided,
 }
 
-/// The most states that a search visits.
-const MAX_VISITED: usize = 20_000;
-
-/// Whether some order explains the events of a state that is the default at first. At most 128.
-pub fn explain<O: Sequential>(events: &[Event<O>]) -> Verdict {
+/// Whether some order explains the events of a state that is the default at first. At most 128. The search visits at
+/// most so many states.
+pub fn explain<O: Sequential>(events: &[Event<O>], most: usize) -> Verdict {
     assert!(events.len() <= 128, "{} events", events.len());
-    let mut search = Search { events, seen: HashSet::new() };
+    let mut search = Search { events, most, seen: HashSet::new() };
     match search.go_on(0, &O::State::default()) {
         true => Verdict::Explained,
-        false if search.seen.len() >= MAX_VISITED => Verdict::Undecided,
+        false if search.seen.len() >= most => Verdict::Undecided,
         false => Verdict::NotExplained,
     }
 }
 
 struct Search<'e, O: Sequential> {
     events: &'e [Event<O>],
+    most: usize,
     seen: HashSet<(u128, O::State)>,
 }
 
@@ -86,7 +85,7 @@ impl<O: Sequential> Search<'_, O> {
         if left().all(|(_, event)| is_open(event)) {
             return true;
         }
-        if self.seen.len() >= MAX_VISITED || !self.seen.insert((done, state.clone())) {
+        if self.seen.len() >= self.most || !self.seen.insert((done, state.clone())) {
             return false;
         }
         // What began after another one's end comes after it.

@@ -37,6 +37,9 @@ const SCHEMA: &str = include_str!("world.graphql");
 /// How long a world is calm before it is looked at: longer than anything that was on its way.
 const CALM: Duration = Duration::from_secs(60);
 
+/// The most states that the search for an order visits: it takes some seconds.
+const MAX_STATES: usize = 20_000;
+
 /// The models of all worlds, with the rules of the schema and without, made by the chance of none of them.
 static MODELS: LazyLock<[Arc<Model>; 2]> = LazyLock::new(|| {
     let load = || {
@@ -256,7 +259,7 @@ fn with<O: Clone>(event: &Event<Step>, operation: &O) -> Event<O> {
 }
 
 fn judge<O: Sequential>(ran: &mut Ran, what: &str, events: &[Event<O>]) {
-    match explain(events) {
+    match explain(events, MAX_STATES) {
         Verdict::Explained => {}
         Verdict::NotExplained => ran.wrong.push(format!("no order explains what callers got of {what}")),
         Verdict::Undecided => ran.undecided += 1,
