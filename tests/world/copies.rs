@@ -64,12 +64,11 @@ impl Copy {
             };
             serde_json::from_slice(&response.body).unwrap()
         };
-        let death = self.death.notified();
         let mut run = pin!(run);
         let run = std::future::poll_fn(|context| seams::with_skew(self.skew, || run.as_mut().poll(context)));
         tokio::select! {
             biased;
-            () = death => None,
+            () = until(self.death.clone(), self.is_dead.clone()) => None,
             answer = run => Some(answer),
         }
     }
@@ -80,7 +79,7 @@ fn request((query, variables): (&str, Value)) -> Request {
     Request { query: query.to_owned(), variables, ..Request::default() }
 }
 
-/// Ends a stream of responses when the copy that gives them dies.
+/// Waits until a copy dies.
 async fn until(death: Arc<Notify>, is_dead: Arc<AtomicBool>) {
     let notified = death.notified();
     if !is_dead.load(Ordering::Relaxed) {

@@ -5,6 +5,7 @@ use crate::gates::TakenGate;
 use crate::seams;
 use crate::store::ModelStore;
 use crate::store::chance::Calm;
+use crate::store::connector::response;
 use crate::store::error::ModelError;
 use crate::weather::{CallChance, Course, Fate, Weather, rng_for};
 use aws_smithy_runtime_api::client::http::{
@@ -13,7 +14,6 @@ use aws_smithy_runtime_api::client::http::{
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
-use aws_smithy_types::body::SdkBody;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -129,10 +129,7 @@ impl Network {
             Some(gate) => answer.map(|answer| gate.changed(target, begun, answer)),
             None => answer,
         };
-        Ok(match answer {
-            Ok(body) => response(200, &body),
-            Err(refused) => refusal(&refused),
-        })
+        Ok(response(answer))
     }
 }
 
@@ -151,8 +148,8 @@ impl Link {
         let reset = || Err(ConnectorError::io("connection reset by peer".into()));
         sleep(fate.before).await;
         let answer = match fate.course {
-            Course::Busy => Ok(refusal(&ModelError::throttled())),
-            Course::Failing => Ok(refusal(&ModelError::failed())),
+            Course::Busy => Ok(response(Err(ModelError::throttled()))),
+            Course::Failing => Ok(response(Err(ModelError::failed()))),
             Course::NotMade => reset(),
             Course::Late(after) => {
                 let (network, target, body) = (network.clone(), target.clone(), body.clone());
@@ -175,7 +172,7 @@ impl Link {
                 note(&format!("{:?}, {}", fate.course, shown(&answer)));
                 match fate.course {
                     Course::Reset => reset(),
-                    Course::Failed => Ok(refusal(&ModelError::failed())),
+                    Course::Failed => Ok(response(Err(ModelError::failed()))),
                     Course::Silent => return None,
                     _ => answer,
                 }
@@ -257,17 +254,6 @@ fn add_keys(value: &Value, found: &mut Vec<String>) {
         Value::Array(elements) => elements.iter().for_each(|element| add_keys(element, found)),
         _ => {}
     }
-}
-
-fn refusal(refused: &ModelError) -> HttpResponse {
-    let (status, body) = refused.http();
-    response(status, &body)
-}
-
-fn response(status: u16, body: &Value) -> HttpResponse {
-    let mut response = HttpResponse::new(status.try_into().unwrap(), SdkBody::from(body.to_string()));
-    response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
-    response
 }
 
 /// An answer in a word: 200, or the code of a refusal.

@@ -63,7 +63,7 @@ pub struct World {
 }
 
 /// What happened in a world.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Ran {
     /// What is wrong, if anything is.
     pub wrong: Vec<String>,
@@ -189,7 +189,7 @@ impl World {
 
 impl Ran {
     fn broken(wrong: String) -> Self {
-        Self { wrong: vec![wrong], history: Vec::new(), schedule: Vec::new(), operations: 0, undecided: 0 }
+        Self { wrong: vec![wrong], ..Self::default() }
     }
 
     /// A text that is the same for the same happenings.
@@ -218,7 +218,7 @@ fn shown(event: &Event<Step>) -> String {
 
 /// What is wrong with what callers got.
 fn check(events: &[Event<Step>]) -> Ran {
-    let mut ran = Ran { wrong: Vec::new(), ..Ran::broken(String::new()) };
+    let mut ran = Ran::default();
     let mut cells: BTreeMap<&str, Vec<Event<CellOperation>>> = BTreeMap::new();
     let (mut accounts, mut people, mut counters) = (Vec::new(), Vec::new(), Vec::new());
     let (mut cards, mut posters, mut diaries) = (Vec::new(), Vec::new(), Vec::new());

@@ -2,6 +2,7 @@
 //! between them.
 
 use crate::store::chance::Chance;
+use crate::store::error::Answer;
 use crate::store::{ModelStore, http};
 use aws_smithy_runtime_api::client::http::{
     HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
@@ -9,6 +10,7 @@ use aws_smithy_runtime_api::client::http::{
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
+use serde_json::Value;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use tokio::time::Instant;
@@ -57,9 +59,14 @@ impl HttpConnector for Served {
         let now = self.begin.1 + u64::try_from(self.begin.0.elapsed().as_millis()).unwrap();
         let mut inside = self.inside.lock().unwrap();
         let Inside { store, chance } = &mut *inside;
-        let (status, body) = http(store.call(target, &body, now, &mut **chance));
-        let mut response = HttpResponse::new(status.try_into().unwrap(), SdkBody::from(body.to_string()));
-        response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
-        HttpConnectorFuture::ready(Ok(response))
+        HttpConnectorFuture::ready(Ok(response(store.call(target, &body, now, &mut **chance))))
     }
+}
+
+/// The HTTP response with an answer.
+pub fn response(answer: Answer<Value>) -> HttpResponse {
+    let (status, body) = http(answer);
+    let mut response = HttpResponse::new(status.try_into().unwrap(), SdkBody::from(body.to_string()));
+    response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
+    response
 }
