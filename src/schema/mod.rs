@@ -152,19 +152,23 @@ fn read_records(draft: &mut SchemaDraft, tables: &[DeclaredTable], findings: &mu
                 tableless |= draft.tables.is_empty();
                 let table = position.and_then(|position| Some((draft.tables.get(position)?, position)));
                 let record = types::fields::declare(draft, object, table.map(|(table, _)| table), findings);
-                let keys = table.and_then(|table| {
-                    keys::items::read_item_keys(
-                        &keys::items::ItemType {
-                            text: draft.text,
-                            object,
-                            directive,
-                            table,
-                            record: &record,
-                            is_node: draft.is_node(object),
-                        },
-                        findings,
-                    )
+                let read = table.and_then(|table| {
+                    let item = keys::items::ItemType {
+                        text: draft.text,
+                        object,
+                        directive,
+                        table,
+                        record: &record,
+                        is_node: draft.is_node(object),
+                    };
+                    let keys = keys::items::read_item_keys(&item, findings)?;
+                    let record = keys::forms::settle(&item, &keys, findings);
+                    Some((keys, record))
                 });
+                let (keys, record) = match read {
+                    Some((keys, record)) => (Some(keys), record),
+                    None => (None, record),
+                };
                 if let (Some(keys), Some((table, _))) = (&keys, table) {
                     types::fields::check_conflicts(&name, &record, keys, table, findings);
                 }

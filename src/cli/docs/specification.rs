@@ -4,6 +4,7 @@ use super::descriptions::Descriptions;
 use super::markdown::{code, plain, quote, table};
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::{FieldKind, Model, ObjectType, TypeKind};
+use crate::schema::scalar::form::Form;
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::schema::table::{Billing, Capacity, Index, KeyAttribute, Projection, Table};
 use crate::schema::template::Template;
@@ -188,9 +189,9 @@ fn attribute_rows(object: &ObjectType, keys: &ItemKeys, descriptions: &Descripti
 }
 
 /// The DynamoDB type of an attribute.
-fn kept(value: &ValueType, list: bool) -> &'static str {
-    match value {
-        ValueType::Set(element) => match kept(element, false) {
+fn kept(value: &ValueType, list: bool) -> String {
+    let text = match value {
+        ValueType::Set(element) => match kept(element, false).as_str() {
             "N" => "NS",
             "B" => "BS",
             _ => "SS",
@@ -200,9 +201,15 @@ fn kept(value: &ValueType, list: bool) -> &'static str {
         ValueType::DateTime(Moment::EpochSeconds) => "N, seconds since 1970",
         ValueType::DateTime(Moment::EpochMillis) => "N, milliseconds since 1970",
         ValueType::Boolean => "BOOL",
+        ValueType::InForm(_, form) => match form.as_time() {
+            Some(form) => return format!("S, {}", code(form.text())),
+            None if **form == Form::Number => "N",
+            None => "S",
+        },
         ValueType::Binary => "B",
         ValueType::Embedded(_) => "M",
         ValueType::Json => "any",
         _ => "S",
-    }
+    };
+    text.to_owned()
 }

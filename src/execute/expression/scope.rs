@@ -5,7 +5,7 @@ use super::request_time::RequestTime;
 use crate::execute::caller::Caller;
 use crate::execute::values::encode;
 use crate::schema::expression::claim::ClaimPath;
-use crate::schema::expression::operand::Operand;
+use crate::schema::expression::operand::{ArgumentType, Operand};
 use crate::schema::scalar::value_type::ValueType;
 use crate::table::data::attribute::Attribute;
 use serde_json::{Map, Value};
@@ -37,12 +37,10 @@ impl Scope<'_> {
                 (kind, self.argument(name).unwrap_or(&Value::Null), format!("Argument \"{name}\""))
             }
             Operand::Claim(claim, kind) => return Ok(encode::attribute(&kind.0, &self.claim(claim, &kind.0))),
-            Operand::Now(kind) => (kind, &Value::String(self.now.text().to_owned()), "The time".to_owned()),
+            Operand::Now(kind) => (kind, &now(kind, self.now), "The time".to_owned()),
             Operand::Literal(value, kind) => (kind, value, "A literal".to_owned()),
         };
-        encode::attribute(&kind.0, value)
-            .map(Some)
-            .ok_or_else(|| format!("{what} does not fit its use in the condition."))
+        encode::attribute(&kind.0, value).map(Some).ok_or_else(|| misfit(&what, &kind.0, value))
     }
 
     /// A claim as a value of a type; null if the caller has none that fits.
@@ -62,10 +60,10 @@ impl Scope<'_> {
                     values.len()
                 ));
             }
-            let misfit = || format!("Argument \"{name}\" does not fit its use in the condition.");
+            let what = format!("Argument \"{name}\"");
             return values
                 .iter()
-                .map(|value| encode::attribute(&kind.0, value).ok_or_else(misfit))
+                .map(|value| encode::attribute(&kind.0, value).ok_or_else(|| misfit(&what, &kind.0, value)))
                 .collect::<Result<_, _>>()
                 .map(Some);
         }
@@ -86,12 +84,26 @@ impl Scope<'_> {
 
 /// A claim as a value of a type; `None` if it does not fit. A number and its text are one claim: issuers write either.
 pub(super) fn claim_value(value: &Value, kind: &ValueType) -> Option<Value> {
-    match (kind, value) {
+    match (kind.in_api(), value) {
         (ValueType::Decimal | ValueType::Id, Value::Number(number)) => {
             kind.coerce(&Value::String(number.to_string())).ok()
         }
-        (ValueType::Int | ValueType::Float, Value::String(text)) => kind.from_text(text),
+        (api @ (ValueType::Int | ValueType::Float), Value::String(text)) => api.from_text(text),
         _ => kind.coerce(value).ok(),
+    }
+}
+
+/// The time as a value of the type beside which it stands: cut to what that keeps.
+fn now(kind: &ArgumentType, now: &RequestTime) -> Value {
+    let now = Value::from(now.text());
+    kind.0.cut(&now).unwrap_or(now)
+}
+
+/// Why a value cannot be compared with what a field of this type keeps.
+fn misfit(what: &str, kind: &ValueType, value: &Value) -> String {
+    match (kind, kind.coerce(value)) {
+        (ValueType::InForm(..), Err(sentence)) => format!("{what} does not fit its use in the condition: {sentence}"),
+        _ => format!("{what} does not fit its use in the condition."),
     }
 }
 
@@ -110,7 +122,7 @@ pub fn argument<'v>(arguments: &'v Map<String, Value>, name: &str) -> Option<&'v
 pub fn operand_value(operand: &Operand, scope: &Scope<'_>) -> Option<Value> {
     match operand {
         Operand::Argument(name, _) => Some(scope.argument(name).cloned().unwrap_or(Value::Null)),
-        Operand::Now(_) => Some(Value::String(scope.now.text().to_owned())),
+        Operand::Now(kind) => Some(now(kind, scope.now)),
         Operand::Literal(value, _) => Some(value.clone()),
         Operand::Claim(claim, kind) => Some(scope.claim(claim, &kind.0)),
         Operand::Path(_) | Operand::Size(_) => None,

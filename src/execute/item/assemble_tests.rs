@@ -483,6 +483,13 @@ fn random(model: &Model, ty: &Type, kind: &ValueType, in_key: bool, rng: &mut Rn
             3 => json!(rng.i64(..)),
             _ => json!("text"),
         },
+        (_, ValueType::InForm(kind, _)) => loop {
+            let value = random(model, ty, kind, in_key, rng);
+            if let Some(held) = kind.cut(&value) {
+                break held;
+            }
+        },
+        (_, ValueType::LocalDateTime) => json!(&instant_text(rng.i64(0..253_402_300_799_999)).unwrap()[..19]),
         (_, ValueType::Set(_)) => panic!("a set is a list"),
         (_, ValueType::Spread(_) | ValueType::Claim) => panic!("it is no field"),
     }

@@ -39,8 +39,16 @@ pub fn value(
         None => text,
     };
     match (kind, default.parts.as_slice(), default.hash) {
-        (ValueType::Date, [DefaultPart::Now { .. }], None) => text.get(..DATE_LENGTH).map(Value::from),
+        (kind, [DefaultPart::Now { .. }], None) => now_as(kind, &text),
         _ => read(kind, &text),
+    }
+}
+
+/// The time of a request as a value of a type: cut to what the type keeps.
+fn now_as(kind: &ValueType, instant: &str) -> Option<Value> {
+    match kind.in_api() {
+        ValueType::Date => kind.cut(&Value::from(instant.get(..DATE_LENGTH)?)),
+        _ => kind.cut(&Value::from(instant)),
     }
 }
 

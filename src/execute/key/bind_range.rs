@@ -8,6 +8,7 @@ use super::range::KeyRange;
 use super::values::{FieldValues, LAST, compare, key_value, number};
 use crate::plan::tree::QueryBinding;
 use crate::schema::model::find::{Access, SortAccess};
+use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::{KeyAttribute, KeyType};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
@@ -59,10 +60,13 @@ fn key_range(query: &QueryBinding, values: &FieldValues<'_>, bounds: Option<&Ran
     if let SortAccess::Prefix { parts, .. } | SortAccess::Range { parts, .. } = access
         && template.runs_on(*parts)
     {
-        let bound = template
-            .fields()
-            .into_iter()
-            .filter_map(|field| Some((field.to_owned(), values.get(field)?.to_json().into_owned())));
+        // As the key has them.
+        let bound = template.parts.iter().filter_map(|part| match part {
+            Part::Placeholder { field, value, .. } => {
+                Some((field.clone(), value.coerce(&values.get(field)?.to_json()).ok()?))
+            }
+            Part::Literal(_) => None,
+        });
         range.values = bound.collect();
     }
     let condition = match access {
@@ -155,12 +159,32 @@ impl<'t> RangedPart<'t> {
         match self.beyond_width(value) {
             Some(side) if side == beyond => None,
             Some(_) => Some(None),
+            // What the form cuts off such a bound lies above every value that has this text.
+            None if !self.is_whole(value) => {
+                self.text(&self.kind()?.cut(value)?).map(|text| Some((text, beyond == Ordering::Less)))
+            }
             None => self.text(value).map(|text| Some((text, *inclusive))),
         }
     }
 
-    /// Whether a value is below or above all numbers that the placeholder can pad; `None` if it is one of them.
+    fn kind(&self) -> Option<&'t ValueType> {
+        match self.template.parts.get(self.position) {
+            Some(Part::Placeholder { value, .. }) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Whether the placeholder can say all of a value.
+    fn is_whole(&self, value: &Value) -> bool {
+        self.kind().is_none_or(|kind| kind.time_form().is_none() || kind.coerce(value).is_ok())
+    }
+
+    /// Whether a value is below or above all numbers that the placeholder can pad, or all times of its form; `None` if it
+    /// is one of them.
     fn beyond_width(&self, value: &Value) -> Option<Ordering> {
+        if let Some(side) = self.kind().and_then(|kind| kind.beyond_form(value)) {
+            return Some(side);
+        }
         let Some(Part::Placeholder { value: kind, width: Some(width), .. }) = self.template.parts.get(self.position)
         else {
             return None;

@@ -3,6 +3,8 @@
 use super::bound::BoundValue;
 use crate::plan::tree::{FieldReader, StoredPlace};
 use crate::schema::scalar::date_time::instant_text;
+use crate::schema::scalar::decimal::canonical_decimal;
+use crate::schema::scalar::form::Form;
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
@@ -177,9 +179,19 @@ pub fn scalar(kind: &ValueType, attribute: &Attribute) -> Option<Value> {
             let millis = if *moment == Moment::EpochMillis { number } else { number.checked_mul(1000)? };
             instant_text(millis).map(|text| json!(text))
         }
+        (ValueType::InForm(kind, form), attribute) => in_form(kind, form, attribute),
         (ValueType::Date, Attribute::S(text)) | (ValueType::Enum(_), Attribute::S(text)) => kind.from_text(text),
         (ValueType::Decimal | ValueType::Float, Attribute::N(number)) => kind.from_text(number),
         (ValueType::Binary, Attribute::B(bytes)) => Some(json!(base64(bytes))),
+        _ => None,
+    }
+}
+
+/// The value of a scalar that is kept in a form.
+fn in_form(kind: &ValueType, form: &Form, attribute: &Attribute) -> Option<Value> {
+    match (form, attribute) {
+        (Form::Time(_) | Form::Text, Attribute::S(text)) => kind.value_in(form, text),
+        (Form::Number, Attribute::N(number)) => kind.value_in(form, &canonical_decimal(number).ok()?),
         _ => None,
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::schema::scalar::date_time::epoch_millis;
 use crate::schema::scalar::decimal::canonical_decimal;
+use crate::schema::scalar::form::Form;
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::table::data::attribute::{Attribute, Item};
 use base64::Engine;
@@ -33,6 +34,9 @@ pub fn attribute(kind: &ValueType, value: &Value) -> Option<Attribute> {
             let millis = epoch_millis(value.as_str()?)?;
             let number = if *moment == Moment::EpochSeconds { millis.div_euclid(1000) } else { millis };
             Some(Attribute::N(number.to_string().into()))
+        }
+        ValueType::InForm(_, form) if **form == Form::Number => {
+            kind.to_text(value).map(|number| Attribute::N(number.into()))
         }
         ValueType::Binary => base64::engine::general_purpose::STANDARD.decode(value.as_str()?).ok().map(Attribute::B),
         ValueType::Json => json(value, MAX_DEPTH),

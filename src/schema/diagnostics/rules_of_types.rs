@@ -116,8 +116,8 @@ rules! { RULES_OF_TYPES;
     KF0302: "A field does not overwrite a key",
         "A field cannot use the attribute of a constant, or of a key with other content. It may share the attribute of a key that is exactly this field.",
         r#"email: String! @attribute(name: "EMailAddress")  # with the key EMailAddress: "{email}""#;
-    KF0303: "`stored:` fits the type",
-        "EPOCH_SECONDS and EPOCH_MILLIS are for DateTime. The text of a key always holds the text of the time, so a field that only such keys hold has no `stored:`. SET is for lists of texts, numbers or binary values.",
+    KF0303: "`stored:`, `form:` and `type:` fit the type",
+        "EPOCH_SECONDS and EPOCH_MILLIS are for DateTime. The text of a key always holds the text of the time, so a field that only such keys hold has no `stored:`. SET is for lists of texts, numbers or binary values. `form:` is for DateTime, LocalDateTime and Date; its words are `%Y %m %d %j %G %V %H %M %S %3f %6f %9f %s`. `type: S` is for numbers, Booleans and epochs, `type: N` for IDs, Booleans and enums whose values are stored as numbers.",
         r#"seen: DateTime @attribute(stored: EPOCH_SECONDS)"#;
     KF0304: "A relation has `@find`",
         "A stored field holds scalars, enums, embedded objects or lists of them. A field whose type is another item needs `@find`.",
@@ -131,6 +131,10 @@ rules! { RULES_OF_TYPES;
     KF0307: "The time to live is a time",
         "DynamoDB expects the time to live in seconds since 1970. So its field is a DateTime, an Int or a Long.",
         r#"expiresAt: DateTime @attribute(name: "ttl")"#;
+
+    KF0308: "All places of a time say as much of it",
+        "A time can stand in an attribute and in several keys, each with a form of its own. What the API shows is read from one of them, so none may say less of it than another.",
+        r#"type Visit @item(keys: { PK: "{id}", SK: "VISIT#{at:%Y-%m-%dT%H:%M:%SZ}" }) { id: ID! at: DateTime! }"#;
 
     KF0401: "A root field reads or writes",
         "Fields of `Query` need `@find`. Fields of `Mutation` need `@put`, `@update`, `@delete` or `@check`.",

@@ -10,6 +10,18 @@ pub fn literal_value(
     written: &str,
     subject: &Subject,
 ) -> Result<(Value, ValueType), (String, Option<String>)> {
+    if let ValueType::InForm(kind, form) = &subject.kind {
+        let within =
+            Subject { kind: (**kind).clone(), list: subject.list, set: subject.set, name: subject.name.clone() };
+        let (value, kind) = literal_value(literal, written, &within)?;
+        let kind = ValueType::InForm(Box::new(kind), form.clone());
+        // The form may be narrower than the type, or finer.
+        let value = match literal {
+            TermKind::Text(text) => kind.coerce(&Value::from(text.as_str())),
+            _ => kind.coerce(&value),
+        };
+        return value.map(|value| (value, kind)).map_err(|sentence| (sentence, None));
+    }
     let kind = &subject.kind;
     let kept = |value: Value| Ok((value, kind.clone()));
     let unlike = |help: Option<&str>| {

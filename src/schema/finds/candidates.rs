@@ -334,6 +334,7 @@ pub fn keeps_order(part: &Part, kind: KeyType) -> bool {
         _ if kind != KeyType::S => true,
         ValueType::Id | ValueType::String | ValueType::Enum(_) | ValueType::DateTime(_) | ValueType::Date => true,
         ValueType::Int | ValueType::Long => width.is_some(),
+        ValueType::InForm(_, form) => form.sorts(),
         _ => false,
     }
 }
@@ -348,6 +349,7 @@ pub fn allows_range(part: &Part, last: bool, kind: KeyType, bounds: &Bounds) -> 
         ValueType::DateTime(_) | ValueType::Date => true,
         ValueType::Id | ValueType::String => last,
         ValueType::Int | ValueType::Long => width.is_some(),
+        ValueType::InForm(_, form) => form.sorts(),
         _ => false,
     }
 }
@@ -357,6 +359,7 @@ pub fn ends_itself(part: &Part) -> bool {
     let Part::Placeholder { value, width, .. } = part else { return true };
     match value {
         ValueType::DateTime(_) | ValueType::Date | ValueType::Boolean => true,
+        ValueType::InForm(_, form) => form.as_time().is_some(),
         ValueType::Enum(values) => {
             let begins_another =
                 |text: &String| values.stored.values().any(|other| other != text && other.starts_with(text.as_str()));

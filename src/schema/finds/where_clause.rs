@@ -290,7 +290,7 @@ impl Entry<'_> {
         let fits = match self.value {
             V::Id | V::String | V::Spread(Spread { kind: SpreadKind::Replica, .. }) => true,
             V::Enum(values) if constant => values.stored.contains_key(&text.value),
-            V::DateTime(_) | V::Date if constant => self.value.coerce(&text.value.clone().into()).is_ok(),
+            value if constant && value.is_time() => value.coerce(&text.value.clone().into()).is_ok(),
             _ => false,
         };
         if fits && !lists {

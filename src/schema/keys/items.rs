@@ -195,7 +195,7 @@ fn templates(
     written: &[At<String>],
     findings: &mut Findings,
 ) -> Option<Vec<Template>> {
-    let resolve = |field: &str| item.record.get(field).map(|declared| declared.in_template());
+    let resolve = |field: &str| item.record.get(field).map(|declared| declared.in_template(key.kind));
     let mut parsed: Vec<Template> = Vec::new();
     for text in written {
         match Template::parse(&text.value, &resolve) {
@@ -271,7 +271,7 @@ fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, finding
             rules::KF0206,
             &place,
             why.clone(),
-            Some("a placeholder is `{field}` or `{field:08}`".into()),
+            Some("a placeholder is `{field}`, `{field:08}` for a number, or `{field:%Y-%m-%d}` for a time".into()),
         ),
         TemplateMistakeKind::UnknownField(field) if item.is_node && field == GLOBAL_ID => {
             let mut own = format!("{type_name}Id");

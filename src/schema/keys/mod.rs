@@ -2,5 +2,6 @@
 
 pub mod ambiguity;
 pub mod claims;
+pub mod forms;
 pub mod items;
 pub mod text_limits;

@@ -230,7 +230,7 @@ fn misfit(of: &FieldWithDefault, parts: &[DefaultPart], hashed: bool) -> Option<
         Some(DefaultPart::Uuid | DefaultPart::Uuid7) => (!free).then(|| "a UUID, which is text".to_owned()),
         Some(DefaultPart::Claim(_)) => (!free).then(|| "a claim, which is text".to_owned()),
         Some(DefaultPart::Now { .. }) => {
-            (!matches!(kind, V::DateTime(_) | V::String)).then(|| "a time; that is a DateTime".to_owned())
+            (!matches!(kind.in_api(), V::DateTime(_) | V::String)).then(|| "a time; that is a DateTime".to_owned())
         }
         Some(DefaultPart::Field(other)) => {
             let fits = of
@@ -249,7 +249,8 @@ fn is_value(kind: &ValueType, text: &str) -> bool {
         ValueType::Enum(values) => values.stored.contains_key(text),
         ValueType::Json => serde_json::from_str::<Value>(text).is_ok(),
         ValueType::Embedded(_) | ValueType::Set(_) => false,
-        ValueType::DateTime(_) | ValueType::Date => kind.coerce(&Value::from(text)).is_ok(),
+        kind if kind.is_time() => kind.coerce(&Value::from(text)).is_ok(),
+        ValueType::InForm(kind, _) => is_value(kind, text),
         _ => kind.from_text(text).is_some(),
     }
 }

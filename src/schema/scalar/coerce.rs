@@ -78,7 +78,7 @@ pub fn coerce(api: &Schema, ty: &Type, value: &Value) -> Result<Value, CoercionM
         Type::Named(name) | Type::NonNullNamed(name) => match api.types.get(name) {
             Some(ExtendedType::InputObject(input)) => object(api, input, value),
             Some(ExtendedType::Enum(definition)) => one_of_enum(definition, value),
-            _ => ValueType::from_scalar(name).coerce(value).map_err(CoercionMistake::new),
+            _ => ValueType::from_scalar(name).coerce_argument(value).map_err(CoercionMistake::new),
         },
     }
 }

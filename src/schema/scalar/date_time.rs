@@ -7,10 +7,13 @@
 
 use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
-use time::{Date, Month, OffsetDateTime, Time};
+use time::{Date, Month, OffsetDateTime, PrimitiveDateTime, Time, UtcOffset};
 
 /// The length of every canonical instant, `2026-11-20T09:30:00.000Z`.
 pub const INSTANT_LENGTH: usize = 24;
+
+/// The length of a date and a time without decimals, `2026-11-20T09:30:00`.
+const CLOCK_LENGTH: usize = 19;
 
 /// The length of every date, `2026-11-20`.
 pub const DATE_LENGTH: usize = 10;
@@ -38,11 +41,44 @@ pub fn is_canonical_instant(text: &str) -> bool {
 
 /// Milliseconds since 1970 of an instant in any accepted spelling.
 pub fn epoch_millis(text: &str) -> Option<i64> {
-    let (clock, length) = clock(text)?;
+    i64::try_from(instant(text, 3)?.unix_timestamp_nanos().div_euclid(1_000_000)).ok()
+}
+
+/// What a clock in UTC shows at an instant in any accepted spelling; finer digits than nanoseconds are cut off.
+pub fn instant_clock(text: &str) -> Option<PrimitiveDateTime> {
+    let at = instant(text, 9)?.checked_to_offset(UtcOffset::UTC)?;
+    Some(PrimitiveDateTime::new(at.date(), at.time()))
+}
+
+/// What a clock shows at a local time: an accepted spelling of an instant without its offset.
+pub fn local_clock(text: &str) -> Option<PrimitiveDateTime> {
+    let (clock, length) = clock(text, 9)?;
+    let at = OffsetDateTime::parse(&format!("{clock}Z"), &Rfc3339).ok().filter(|_| length == text.len())?;
+    Some(PrimitiveDateTime::new(at.date(), at.time()))
+}
+
+/// What a clock shows at the beginning of a day, `2026-11-20`.
+pub fn day_clock(text: &str) -> Option<PrimitiveDateTime> {
+    let mut scan = Scan { text, at: 0 };
+    let date = scan.date()?;
+    (scan.at == text.len()).then(|| date.midnight())
+}
+
+/// What a clock shows, as `2026-11-20T09:30:00` with so many decimals of the second; `None` outside the years 0000 to
+/// 9999.
+pub fn clock_text(clock: PrimitiveDateTime, decimals: usize) -> Option<String> {
+    let format = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:9]");
+    let mut text = if (0..=9999).contains(&clock.year()) { clock.format(format).ok()? } else { return None };
+    text.truncate(if decimals == 0 { CLOCK_LENGTH } else { CLOCK_LENGTH + 1 + decimals });
+    Some(text)
+}
+
+/// An instant in any accepted spelling, with so many decimals of the second; others are cut off.
+fn instant(text: &str, decimals: usize) -> Option<OffsetDateTime> {
+    let (clock, length) = clock(text, decimals)?;
     let zone = text.get(length..)?;
     let (_, offset) = zones(zone).into_iter().find(|(length, _)| *length == zone.len())?;
-    let instant = OffsetDateTime::parse(&format!("{clock}{offset}"), &Rfc3339).ok()?;
-    i64::try_from(instant.unix_timestamp_nanos().div_euclid(1_000_000)).ok()
+    OffsetDateTime::parse(&format!("{clock}{offset}"), &Rfc3339).ok()
 }
 
 /// The canonical text of milliseconds since 1970; `None` outside the years 0000 to 9999, where the text would have
@@ -56,22 +92,18 @@ pub fn instant_text(millis: i64) -> Option<String> {
 /// The possible lengths of an instant at the beginning of a text, longest first: `…+09:00` is an instant, and so is
 /// `…+09`.
 pub fn instant_lengths(text: &str) -> Vec<usize> {
-    let Some((_, length)) = clock(text) else { return Vec::new() };
+    let Some((_, length)) = clock(text, 3) else { return Vec::new() };
     zones(text.get(length..).unwrap_or_default()).into_iter().map(|(zone, _)| length + zone).collect()
 }
 
 /// Whether the text is a calendar day, `2026-11-20`.
 pub fn is_date(text: &str) -> bool {
-    let parsed = || {
-        let mut scan = Scan { text, at: 0 };
-        scan.date()?;
-        (scan.at == text.len()).then_some(())
-    };
-    parsed().is_some()
+    day_clock(text).is_some()
 }
 
-/// The date and time at the beginning of a text, written as in RFC 3339 with three decimals, and their length in bytes.
-fn clock(text: &str) -> Option<(String, usize)> {
+/// The date and time at the beginning of a text, written as in RFC 3339 with so many decimals, and their length in
+/// bytes.
+fn clock(text: &str, kept: usize) -> Option<(String, usize)> {
     let mut scan = Scan { text, at: 0 };
     scan.digits(4)?;
     scan.byte(b"-")?;
@@ -89,13 +121,13 @@ fn clock(text: &str) -> Option<(String, usize)> {
         if scan.byte(b".,").is_some() {
             let from = scan.at;
             while scan.digits(1).is_some() {}
-            decimals = text.get(from..scan.at)?.chars().take(3).collect();
+            decimals = text.get(from..scan.at)?.chars().take(kept).collect();
             if decimals.is_empty() {
                 return None;
             }
         }
     }
-    Some((format!("{date}T{hour}:{minute}:{second}.{decimals:0<3}"), scan.at))
+    Some((format!("{date}T{hour}:{minute}:{second}.{decimals:0<kept$}"), scan.at))
 }
 
 /// The possible offsets at the beginning of a text: their lengths, longest first, and how RFC 3339 writes them.

@@ -4,6 +4,8 @@ pub mod claim_text;
 pub mod coerce;
 pub mod date_time;
 pub mod decimal;
+pub mod form;
 pub mod global_id;
 pub mod spread;
+pub mod time_form;
 pub mod value_type;

@@ -2,12 +2,21 @@
 //! canonical value or its key text out. Must not know where a value comes from or goes.
 
 use crate::schema::scalar::claim_text;
-use crate::schema::scalar::date_time::{canonical_instant, is_canonical_instant, is_date};
+use crate::schema::scalar::date_time::{
+    DATE_LENGTH, canonical_instant, clock_text, day_clock, instant_clock, is_canonical_instant, is_date, local_clock,
+};
 use crate::schema::scalar::decimal::{canonical_decimal, canonical_float, numeral_length};
+use crate::schema::scalar::form::Form;
 use crate::schema::scalar::spread::Spread;
+use crate::schema::scalar::time_form::{TimeForm, Unit};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Number, Value};
+use std::cmp::Ordering;
 use std::sync::Arc;
+use time::{Duration, PrimitiveDateTime};
+
+/// The decimals of the seconds of every instant that no form says otherwise.
+const INSTANT_DECIMALS: usize = 3;
 
 /// How a leaf or embedded value is stored in an item.
 #[derive(Debug, Clone)]
@@ -24,6 +33,8 @@ pub enum ValueType {
     Boolean,
     /// `DateTime`: in the API and as text, always UTC with milliseconds, `2026-11-20T09:30:00.000Z`.
     DateTime(Moment),
+    /// `LocalDateTime`: a date and time without an offset, `2026-11-20T09:30:00`.
+    LocalDateTime,
     /// `Date`: `2026-11-20`.
     Date,
     /// `Long`: 64 bits.
@@ -40,6 +51,8 @@ pub enum ValueType {
     Embedded(String),
     /// A list stored as a DynamoDB set of this element type (`stored: SET`).
     Set(Box<ValueType>),
+    /// A value in a form of its own, wherever it is kept: another type's.
+    InForm(Box<ValueType>, Arc<Form>),
     /// The number of a shard or replica, from 0. Occurs only in key templates and in what binds the number.
     Spread(Spread),
     /// A claim of the caller, as text. Occurs only in key templates.
@@ -76,6 +89,7 @@ impl ValueType {
             "Float" => ValueType::Float,
             "Boolean" => ValueType::Boolean,
             "DateTime" => ValueType::DateTime(Moment::Text),
+            "LocalDateTime" => ValueType::LocalDateTime,
             "Date" => ValueType::Date,
             "Long" => ValueType::Long,
             "Decimal" => ValueType::Decimal,
@@ -93,6 +107,7 @@ impl ValueType {
             ValueType::Float => "Float".to_owned(),
             ValueType::Boolean => "Boolean".to_owned(),
             ValueType::DateTime(_) => "DateTime".to_owned(),
+            ValueType::LocalDateTime => "LocalDateTime".to_owned(),
             ValueType::Date => "Date".to_owned(),
             ValueType::Long => "Long".to_owned(),
             ValueType::Decimal => "Decimal".to_owned(),
@@ -101,6 +116,7 @@ impl ValueType {
             ValueType::Enum(values) => values.name.clone(),
             ValueType::Embedded(name) => name.clone(),
             ValueType::Set(element) => format!("[{}]", element.name()),
+            ValueType::InForm(kind, _) => kind.name(),
             ValueType::Spread(_) => "Int".to_owned(),
             ValueType::Claim => "String".to_owned(),
         }
@@ -115,6 +131,7 @@ impl ValueType {
             ValueType::Enum(values) => values.stored.get(value.as_str()?).cloned(),
             ValueType::Float => canonical_float(value.as_f64()?),
             ValueType::Claim => value.as_str().map(claim_text::write),
+            ValueType::InForm(kind, form) => kind.text_in(form, &value),
             _ => match value {
                 Value::String(text) => Some(text),
                 Value::Number(number) => Some(number.to_string()),
@@ -142,6 +159,7 @@ impl ValueType {
             ValueType::Claim => claim_text::read(text).map(Value::from),
             ValueType::Boolean => text.parse().ok().map(Value::Bool),
             ValueType::Enum(values) => values.api_name(text).map(Value::from),
+            ValueType::InForm(kind, form) => kind.value_in(form, text),
             _ => self.coerce(&Value::from(text)).ok(),
         }
     }
@@ -175,18 +193,36 @@ impl ValueType {
             (ValueType::Long, _) => integer(value).map(Value::from),
             (ValueType::Float, Value::Number(number)) => number.as_f64().and_then(float),
             (ValueType::DateTime(_), Value::String(text)) => canonical_instant(text).map(Value::from),
+            (ValueType::LocalDateTime, Value::String(text)) => {
+                local_clock(text).and_then(|clock| clock_text(clock, 0)).map(Value::from)
+            }
             (ValueType::Date, Value::String(text)) => is_date(text).then(|| value.clone()),
             (ValueType::Decimal, Value::String(text)) => return decimal(text),
             (ValueType::Decimal, Value::Number(number)) if !number.is_f64() => return decimal(&number.to_string()),
             (ValueType::Binary, Value::String(text)) => STANDARD.decode(text).is_ok().then(|| value.clone()),
             (ValueType::Enum(values), Value::String(name)) => values.stored.contains_key(name).then(|| value.clone()),
             (ValueType::Set(element), Value::Array(elements)) => return set(element, elements),
+            (ValueType::InForm(kind, form), _) => return kind.coerce_in(form, value),
             (ValueType::Spread(spread), _) => spread.number(value).map(Value::from),
             // A single value stands for a list of one (GraphQL spec section 3.11, "List", input coercion).
             (ValueType::Set(element), _) => return set(element, std::slice::from_ref(value)),
             _ => None,
         };
         canonical.ok_or_else(|| format!("{} cannot be {}: {}.", self.name(), excerpt(value), self.expectation()))
+    }
+
+    /// The same for an argument, whose field is not known yet: the decimals of a second that are not zero stay. A field
+    /// keeps as many as its form has.
+    pub fn coerce_argument(&self, value: &Value) -> Result<Value, String> {
+        let coerced = self.coerce(value)?;
+        let (Value::String(text), true) = (value, self.is_time()) else { return Ok(coerced) };
+        let fine = match self {
+            ValueType::DateTime(_) => instant_clock(text).and_then(|clock| fine_text(clock, INSTANT_DECIMALS)),
+            ValueType::LocalDateTime => local_clock(text).and_then(|clock| fine_text(clock, 0)),
+            _ => None,
+        };
+        let zone = if matches!(self, ValueType::DateTime(_)) { "Z" } else { "" };
+        Ok(fine.map_or(coerced, |fine| Value::from(fine + zone)))
     }
 
     /// What a value of this type must be, for a caller who gave another value.
@@ -200,6 +236,9 @@ impl ValueType {
             ValueType::DateTime(_) => {
                 "it is a date and time with an offset, such as \"2026-11-20T09:30:00Z\"".to_owned()
             }
+            ValueType::LocalDateTime => {
+                "it is a date and time without an offset, such as \"2026-11-20T09:30:00\"".to_owned()
+            }
             ValueType::Date => "it is a day of the calendar, such as \"2026-11-20\"".to_owned(),
             ValueType::Long => "it is an integer of 64 bits".to_owned(),
             ValueType::Decimal => "it is a string such as \"12.50\", because JSON numbers may lose decimals".to_owned(),
@@ -210,9 +249,159 @@ impl ValueType {
             }
             ValueType::Embedded(_) => "it is an object".to_owned(),
             ValueType::Set(_) => "it is a list".to_owned(),
+            ValueType::InForm(kind, _) => kind.expectation(),
             ValueType::Spread(spread) => format!("it is an integer from 0 to {}", spread.count - 1),
         }
     }
+}
+
+/// Values in forms.
+impl ValueType {
+    /// The type in the API: without the form in which it is kept.
+    pub fn in_api(&self) -> &ValueType {
+        match self {
+            ValueType::InForm(kind, _) => kind,
+            other => other,
+        }
+    }
+
+    /// This type of times in a form; the error is a sentence.
+    pub fn in_form(&self, form: TimeForm) -> Result<ValueType, String> {
+        let kind = self.in_api();
+        match kind {
+            ValueType::Date if form.finest() > Unit::Day => {
+                Err(format!("`{}` says a time of day, but a Date has none.", form.text()))
+            }
+            ValueType::LocalDateTime if form.is_epoch() || form.zone().is_some() => {
+                Err(format!("`{}` says an instant, but a LocalDateTime is in no zone.", form.text()))
+            }
+            _ => Ok(ValueType::InForm(Box::new(kind.clone()), Arc::new(Form::Time(form)))),
+        }
+    }
+
+    /// The form of times in which values are kept as text.
+    pub fn time_form(&self) -> Option<&TimeForm> {
+        match self {
+            ValueType::InForm(_, form) => form.as_time(),
+            _ => None,
+        }
+    }
+
+    /// Whether the type is a time or a day in the API.
+    pub fn is_time(&self) -> bool {
+        matches!(self.in_api(), ValueType::DateTime(_) | ValueType::LocalDateTime | ValueType::Date)
+    }
+
+    /// The form, if there is one, and whether instants are kept as numbers: values of types that differ in these are
+    /// kept in different ways.
+    fn kept(&self) -> (Option<&Form>, Option<Moment>) {
+        match self {
+            ValueType::InForm(_, form) => (Some(form), None),
+            ValueType::DateTime(moment) => (None, Some(*moment)),
+            _ => (None, None),
+        }
+    }
+
+    /// Whether equal values of both types, which are equal in the API, are kept in the same way.
+    pub fn is_kept_as(&self, other: &ValueType) -> bool {
+        self.kept() == other.kept()
+    }
+
+    /// The value without what is finer than the type keeps: for what is computed, such as the time of a request. `None`
+    /// if it is no value of the type.
+    pub fn cut(&self, value: &Value) -> Option<Value> {
+        match (self, self.time_form(), value) {
+            (ValueType::InForm(kind, _), Some(form), Value::String(text)) => {
+                kind.clock_value(form, form.read(&form.write(kind.clock(form, text)?)?)?)
+            }
+            _ => self.coerce(value).ok(),
+        }
+    }
+
+    /// Whether a time is before or after all that the form can say; `None` if it is not, or the type has no such form.
+    pub fn beyond_form(&self, value: &Value) -> Option<Ordering> {
+        let ValueType::InForm(kind, form) = self else { return None };
+        let form = form.as_time()?;
+        let clock = kind.clock(form, value.as_str()?)?;
+        form.write(clock).is_none().then(|| form.side(clock))
+    }
+
+    /// What a clock in the form's zone shows at a time of this type, in the API's text.
+    fn clock(&self, form: &TimeForm, text: &str) -> Option<PrimitiveDateTime> {
+        match self {
+            ValueType::DateTime(_) => instant_clock(text)?.checked_add(Duration::minutes(form.zone().unwrap_or(0))),
+            ValueType::LocalDateTime => local_clock(text),
+            ValueType::Date => day_clock(text),
+            _ => None,
+        }
+    }
+
+    /// The API's text of what a clock in the form's zone shows, with the decimals that the form has.
+    fn clock_value(&self, form: &TimeForm, clock: PrimitiveDateTime) -> Option<Value> {
+        let text = match self {
+            ValueType::DateTime(_) => {
+                let clock = clock.checked_sub(Duration::minutes(form.zone().unwrap_or(0)))?;
+                clock_text(clock, form.decimals().max(INSTANT_DECIMALS))? + "Z"
+            }
+            ValueType::LocalDateTime => clock_text(clock, form.decimals())?,
+            ValueType::Date => clock_text(clock, 0)?.get(..DATE_LENGTH)?.to_owned(),
+            _ => return None,
+        };
+        Some(Value::from(text))
+    }
+
+    /// The canonical value of this type that the form can hold; the error is a sentence for the caller.
+    fn coerce_in(&self, form: &Form, value: &Value) -> Result<Value, String> {
+        let coerced = self.coerce(value)?;
+        match (form, value) {
+            (Form::Time(form), Value::String(text)) => {
+                let clock = self.clock(form, text).filter(|clock| form.holds(*clock));
+                let held = clock.and_then(|clock| self.clock_value(form, clock));
+                held.ok_or_else(|| {
+                    format!("{} cannot be {}: it is kept as `{}`.", self.name(), excerpt(value), form.text())
+                })
+            }
+            (Form::Number, _) if !coerced.is_null() && self.text_in(form, &coerced).is_none() => {
+                Err(format!("{} cannot be {}: it is kept as a number.", self.name(), excerpt(value)))
+            }
+            _ => Ok(coerced),
+        }
+    }
+
+    /// The text of a canonical value in the form.
+    fn text_in(&self, form: &Form, value: &Value) -> Option<String> {
+        match (form, self) {
+            (Form::Time(form), _) => form.write(self.clock(form, value.as_str()?)?),
+            (Form::Text, _) => self.to_text(value),
+            (Form::Number, ValueType::Boolean) => value.as_bool().map(|truth| u8::from(truth).to_string()),
+            // A number is read back as DynamoDB writes it, so no other spelling is one.
+            (Form::Number, _) => {
+                self.to_text(value).filter(|text| canonical_decimal(text).is_ok_and(|canonical| canonical == *text))
+            }
+        }
+    }
+
+    /// The value of a text in the form.
+    pub fn value_in(&self, form: &Form, text: &str) -> Option<Value> {
+        match (form, self) {
+            (Form::Time(form), _) => self.clock_value(form, form.read(text)?),
+            // Other programs spell numbers as they like.
+            (Form::Text, _) => self.from_text(text),
+            (Form::Number, ValueType::Boolean) => match text {
+                "0" => Some(Value::Bool(false)),
+                "1" => Some(Value::Bool(true)),
+                _ => None,
+            },
+            (Form::Number, _) => self.from_text(text),
+        }
+    }
+}
+
+/// What a clock shows, with as few decimals as hold it: at least so many, and in threes.
+fn fine_text(clock: PrimitiveDateTime, least: usize) -> Option<String> {
+    let nanos = clock.nanosecond();
+    let decimals = [(1_000_000_000, 0), (1_000_000, 3), (1_000, 6)].into_iter().find(|(unit, _)| nanos % unit == 0);
+    clock_text(clock, decimals.map_or(9, |(_, decimals)| decimals).max(least))
 }
 
 impl EnumValues {

@@ -10,6 +10,7 @@
 //! | DateTime | an instant, written in its canonical 24 characters |
 //! | Date | 10 characters |
 //! | Boolean | `true` or `false` |
+//! | any of these in a form | as many characters as the form has; a number as its digits |
 //! | claim of the caller | its own letters and digits, all else as `%XX` |
 //! | Binary | base64, only as a whole key |
 //! | shard, replica | its number in plain digits, below their count |
@@ -17,6 +18,7 @@
 use crate::schema::scalar::claim_text;
 use crate::schema::scalar::date_time::{DATE_LENGTH, INSTANT_LENGTH, instant_lengths, is_canonical_instant};
 use crate::schema::scalar::decimal::numeral_length;
+use crate::schema::scalar::form::Form;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::part::Part;
 use serde_json::Value;
@@ -45,12 +47,12 @@ pub fn is_free_text(kind: &ValueType) -> bool {
 
 /// Whether the type is a number. As text, numbers sort in numeric order only if they are padded.
 pub fn is_number(kind: &ValueType) -> bool {
-    matches!(kind, ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal)
+    matches!(kind.in_api(), ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal)
 }
 
 /// Whether the type is an integer, which may be padded.
 pub fn is_integer(kind: &ValueType) -> bool {
-    matches!(kind, ValueType::Int | ValueType::Long)
+    matches!(kind.in_api(), ValueType::Int | ValueType::Long)
 }
 
 /// Whether a text may stand for a value of the type without being the one that is written.
@@ -62,6 +64,11 @@ pub fn has_spellings(kind: &ValueType) -> bool {
 /// shards and replicas, and claims have some.
 pub fn continuations(part: &Part) -> &'static str {
     match part {
+        Part::Placeholder { value: ValueType::InForm(kind, form), width: None, .. } => match (&**kind, &**form) {
+            (ValueType::Float | ValueType::Decimal, Form::Text) => "0123456789.eE",
+            (ValueType::Int | ValueType::Long, Form::Text) | (ValueType::Id, Form::Number) => "0123456789.",
+            _ => "",
+        },
         Part::Placeholder { value: ValueType::Int | ValueType::Long | ValueType::Spread(_), width: None, .. } => {
             "0123456789"
         }
@@ -119,9 +126,20 @@ pub fn lengths((kind, width): (&ValueType, Option<u8>), spelling: Spelling, text
         ValueType::DateTime(_) => instant_lengths(text),
         ValueType::Date => text.get(..DATE_LENGTH).map(str::len).into_iter().collect(),
         ValueType::Boolean => ["true", "false"].iter().filter(|word| begins(word)).map(|word| word.len()).collect(),
+        ValueType::InForm(kind, form) => match (&**form, &**kind) {
+            (Form::Time(form), _) => text.get(..form.length()).map(str::len).into_iter().collect(),
+            (Form::Number, ValueType::Boolean) => text.get(..1).map(str::len).into_iter().collect(),
+            (Form::Number, ValueType::Id) => numeral_length(text).into_iter().collect(),
+            (Form::Text | Form::Number, kind) => lengths((kind, width), spelling, text),
+        },
         // Binary is the only part of its template.
         ValueType::Binary => vec![text.len()],
-        ValueType::Id | ValueType::String | ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) => Vec::new(),
+        ValueType::LocalDateTime
+        | ValueType::Id
+        | ValueType::String
+        | ValueType::Json
+        | ValueType::Embedded(_)
+        | ValueType::Set(_) => Vec::new(),
     }
 }
 

@@ -109,7 +109,10 @@ impl Template {
     pub fn as_written(&self, parts: usize) -> String {
         let part = |part: &Part| match part {
             Part::Literal(literal) => literal.clone(),
-            Part::Placeholder { field, width: None, .. } => format!("{{{field}}}"),
+            Part::Placeholder { field, value, width: None, .. } => match value.time_form() {
+                Some(form) => format!("{{{field}:{}}}", form.text()),
+                None => format!("{{{field}}}"),
+            },
             Part::Placeholder { field, width: Some(width), .. } => format!("{{{field}:0{width}}}"),
         };
         self.parts.iter().take(parts).map(part).collect()

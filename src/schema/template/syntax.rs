@@ -3,6 +3,7 @@
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::scalar::spread;
 use crate::schema::scalar::spread::{Spread, SpreadKind};
+use crate::schema::scalar::time_form::TimeForm;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::form;
 use crate::schema::template::part::{MAX_KEY_BYTES, Part, TemplateMistake, TemplateMistakeKind};
@@ -105,6 +106,9 @@ fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Res
     if !form::is_key_type(&value) {
         return Err(TemplateMistakeKind::NotAKeyType(name.to_owned()));
     }
+    if let Some(form) = format.filter(|_| value.is_time()) {
+        return timed(name, &value, form);
+    }
     let width = match format {
         None => None,
         Some(_) if !form::is_integer(&value) => {
@@ -124,6 +128,12 @@ fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Res
         },
     };
     Ok(Part::Placeholder { field: name.to_owned(), value, width, limits: None })
+}
+
+/// A time in a form.
+fn timed(name: &str, kind: &ValueType, form: &str) -> Result<Part, TemplateMistakeKind> {
+    let value = TimeForm::parse(form).and_then(|form| kind.in_form(form)).map_err(TemplateMistakeKind::Malformed)?;
+    Ok(Part::Placeholder { field: name.to_owned(), value, width: None, limits: None })
 }
 
 /// A shard or replica with the count that the text gives.

@@ -5,6 +5,8 @@
 //! type, days that no calendar has, and free texts that are longer than their limits allow, or are escaped.
 
 use crate::schema::scalar::claim_text;
+use crate::schema::scalar::form::Form;
+use crate::schema::scalar::time_form::TextPart;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::automaton::{Automaton, ByteSet};
 use crate::schema::template::form;
@@ -85,6 +87,15 @@ fn add_value(texts: &mut Automaton, kind: &ValueType, width: Option<u8>) {
             }
             texts.text("Z");
         }
+        (ValueType::InForm(kind, form), width) => match (&**form, &**kind) {
+            (Form::Time(form), _) => form.text_parts().for_each(|part| match part {
+                TextPart::Literal(literal) => texts.text(literal),
+                TextPart::Digits(count) => digits(texts, count),
+            }),
+            (Form::Number, ValueType::Boolean) => one_of(texts, ["0", "1"].into_iter()),
+            (Form::Number, ValueType::Id) => decimal(texts),
+            (Form::Text | Form::Number, kind) => add_value(texts, kind, width),
+        },
         _ => texts.many(ByteSet::ANY),
     }
 }

@@ -5,7 +5,7 @@ use crate::schema::diagnostics::span::Span;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::rules::Rules;
 use crate::schema::scalar::value_type::ValueType;
-use crate::schema::table::Table;
+use crate::schema::table::{KeyType, Table};
 use apollo_compiler::ast::{FieldDefinition, OperationType, Type};
 use apollo_compiler::{Node, Schema, schema};
 use indexmap::IndexMap;
@@ -76,8 +76,13 @@ pub struct Declared {
 
 impl Declared {
     /// The value type for a key template. A list counts as `Json`, because no key can hold it.
-    pub fn in_template(&self) -> ValueType {
-        if self.ty.is_list() { ValueType::Json } else { self.value.clone() }
+    /// The text of a key has a number or a Boolean as it always has, however its attribute keeps it.
+    pub fn in_template(&self, key: KeyType) -> ValueType {
+        match &self.value {
+            _ if self.ty.is_list() => ValueType::Json,
+            ValueType::InForm(kind, form) if key == KeyType::S && form.as_time().is_none() => (**kind).clone(),
+            value => value.clone(),
+        }
     }
 }
 

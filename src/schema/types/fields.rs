@@ -16,12 +16,12 @@ use crate::schema::model::Stored;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::rules::Rules;
 use crate::schema::scalar::value_type::{Moment, ValueType};
-use crate::schema::syntax::directives::{name as name_argument, named, text};
+use crate::schema::syntax::directives::{named, text};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
 use crate::schema::types::draft::{Declared, Kind, SchemaDraft, StoredFields, is_find};
-use crate::schema::types::values;
+use crate::schema::types::{forms, values};
 use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::schema::{ExtendedType, ObjectType};
 
@@ -105,9 +105,7 @@ fn declared(
         span: written.map_or(place, |at| at.span),
         rules: Rules::default(),
     };
-    if let Some(stored) = attribute.and_then(|directive| name_argument(directive, "stored")) {
-        keep(&mut declared, &stored, &coordinate, findings);
-    }
+    forms::apply(&mut declared, attribute.map(|directive| &**directive), &coordinate, findings);
     if table.is_some_and(|table| table.time_to_live.as_deref() == Some(&declared.attribute)) {
         time_to_live(&mut declared, &coordinate, findings);
     }
@@ -115,30 +113,6 @@ fn declared(
         findings.error(rules::KF0301, &declared.span, format!("the attribute of `{coordinate}` has no name"), None);
     }
     Some(declared)
-}
-
-/// Applies `stored:` to a field.
-fn keep(declared: &mut Declared, stored: &span::At<String>, coordinate: &str, findings: &mut Findings) {
-    let moment = matches!(declared.value, ValueType::DateTime(_));
-    match stored.value.as_str() {
-        "EPOCH_SECONDS" if moment => declared.value = ValueType::DateTime(Moment::EpochSeconds),
-        "EPOCH_MILLIS" if moment => declared.value = ValueType::DateTime(Moment::EpochMillis),
-        "SET"
-            if declared.ty.is_list()
-                && declared.ty.item_type().is_named()
-                && values::stored_key_type(&declared.value).is_some() =>
-        {
-            declared.value = ValueType::Set(Box::new(declared.value.clone()));
-        }
-        other => {
-            let help = match other {
-                "SET" => "only a list of texts, numbers or binary values can be stored as a set",
-                _ => "only a DateTime can be stored as an epoch",
-            };
-            let message = format!("`{coordinate}` of type `{}` cannot be stored as {other}", declared.ty);
-            findings.error(rules::KF0303, &stored.span, message, Some(help.into()));
-        }
-    }
 }
 
 /// The time to live must be a number: epoch seconds (DynamoDB developer guide, "Time to Live").

@@ -4,6 +4,7 @@
 pub mod bare_text;
 pub mod draft;
 pub mod fields;
+pub mod forms;
 pub mod inputs;
 pub mod kinds;
 pub mod names;

@@ -4,6 +4,7 @@
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
+use crate::schema::scalar::form::Form;
 use crate::schema::scalar::spread::{Spread, SpreadKind};
 use crate::schema::scalar::value_type::{EnumValues, Moment, ValueType};
 use crate::schema::syntax::directives::text;
@@ -75,10 +76,11 @@ pub fn check_enums(schema: &Schema, findings: &mut Findings) {
 /// Whether a value of type `from` can stand where `to` is wanted, without losing anything.
 pub fn fits(from: &ValueType, to: &ValueType) -> bool {
     use ValueType as V;
-    match (from, to) {
+    match (from.in_api(), to.in_api()) {
         (V::Id | V::String, V::Id | V::String) => true,
         (V::Int, V::Int | V::Long | V::Float) | (V::Long, V::Long) | (V::Float, V::Float) => true,
         (V::Boolean, V::Boolean) | (V::Date, V::Date) | (V::Decimal, V::Decimal) | (V::Binary, V::Binary) => true,
+        (V::LocalDateTime, V::LocalDateTime) => true,
         (V::DateTime(_), V::DateTime(_)) => true,
         (V::Enum(a), V::Enum(b)) => a.name == b.name,
         // A shard is bound by its number. A replica is chosen by the hash of any value that has a text.
@@ -95,6 +97,10 @@ pub fn stored_key_type(value: &ValueType) -> Option<KeyType> {
         V::Id | V::String | V::Date | V::Enum(_) | V::DateTime(Moment::Text) => Some(KeyType::S),
         V::Int | V::Long | V::Float | V::Decimal | V::DateTime(_) => Some(KeyType::N),
         V::Binary => Some(KeyType::B),
-        V::Boolean | V::Json | V::Embedded(_) | V::Set(_) | V::Spread(_) | V::Claim => None,
+        V::InForm(_, form) => match &**form {
+            Form::Time(_) | Form::Text => Some(KeyType::S),
+            Form::Number => Some(KeyType::N),
+        },
+        V::LocalDateTime | V::Boolean | V::Json | V::Embedded(_) | V::Set(_) | V::Spread(_) | V::Claim => None,
     }
 }

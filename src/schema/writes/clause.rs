@@ -213,9 +213,12 @@ impl Entry<'_> {
         });
         let fits = depth_of(&self.declared.ty) == 0
             && match &self.declared.value {
+                V::InForm(kind, _) if matches!(**kind, V::Id) => true,
                 V::Id | V::String => true,
-                V::Enum(values) if constant => values.stored.contains_key(&text.value),
-                V::DateTime(_) | V::Date if constant => self.declared.value.coerce(&text.value.clone().into()).is_ok(),
+                value if constant && matches!(value.in_api(), V::Enum(_)) => {
+                    value.coerce(&text.value.clone().into()).is_ok()
+                }
+                value if constant && value.is_time() => value.coerce(&text.value.clone().into()).is_ok(),
                 _ => false,
             };
         if fits && whole {
@@ -225,7 +228,7 @@ impl Entry<'_> {
             "`{}.{}` is of type `{}`, but \"{}\" is not",
             self.owner, self.field.value, self.declared.ty, text.value
         );
-        let help = match &self.declared.value {
+        let help = match self.declared.value.in_api() {
             V::Enum(values) => suggest(&text.value, values.stored.keys().map(String::as_str)),
             _ if constant => Some("write a constant as its `@default` or in an `expression:`".to_owned()),
             _ => None,

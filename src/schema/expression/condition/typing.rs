@@ -8,6 +8,7 @@ use crate::schema::expression::literal::literal_value;
 use crate::schema::expression::names::ConditionMistake;
 use crate::schema::expression::operand::{ArgumentType, Comparator, Operand, Path};
 use crate::schema::expression::term::{Subject, Term, TermKind, is_numeric, type_name};
+use crate::schema::scalar::form::Form;
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use std::ops::Range;
 
@@ -168,6 +169,17 @@ impl Typing<'_> {
         let claim = terms.iter().find(|term| matches!(term.kind, TermKind::Claim(_)));
         let claim = claim.map(|term| subject(&type_beside(terms), false, term));
         match field.or(argument).or(now).or(claim) {
+            Some(Subject { kind: ValueType::InForm(kind, form), name, .. })
+                if *form == Form::Text && matches!(*kind, ValueType::Float | ValueType::Decimal) =>
+            {
+                let message = format!("`{name}` is a number that is kept as text, so 1.5 and 1.50 would differ.");
+                self.mistake(
+                    span_of(terms),
+                    message,
+                    Some("Compare an Int, or a number that is kept as one.".to_owned()),
+                );
+                None
+            }
             Some(subject) => Some(subject),
             None => {
                 let span = span_of(terms);
@@ -189,6 +201,9 @@ impl Typing<'_> {
                 format!("`{}` is {}, which has no order.", subject.name, subject.kind.name())
             }
             _ if terms.iter().any(|term| matches!(term.kind, TermKind::Null)) => "null has no order.".to_owned(),
+            ValueType::InForm(_, ref form) if !form.sorts() => {
+                format!("`{}` is kept {form}, which does not sort as its values do.", subject.name)
+            }
             _ => return Some(()),
         };
         self.mistake(span_of(terms), message, Some("Compare with =, <> or IN.".to_owned()));
@@ -207,13 +222,15 @@ impl Typing<'_> {
     /// A term as a value that the subject can be compared with.
     fn operand(&mut self, term: Term, subject: &Subject) -> Option<Operand> {
         let Term { kind, span } = term;
-        let is_other_form = |moment| matches!(subject.kind, ValueType::DateTime(other) if moment != other);
+        // Beside values of another kind, the mistake is that.
+        let is_other_form =
+            |kind: &ValueType| comparable(kind, &subject.kind) && !kind.is_kept_as(&subject.kind) && !subject.list;
         match kind {
             TermKind::Unknown => None,
             TermKind::Path(path, ValueType::Set(element), _) => {
                 self.comparable((&element, true), subject, span).then_some(Operand::Path(path))
             }
-            TermKind::Path(_, ValueType::DateTime(moment), false) if is_other_form(moment) => {
+            TermKind::Path(_, kind, false) if is_other_form(&kind) => {
                 let name = self.text.get(span.clone()).unwrap_or_default();
                 let message = format!(
                     "`{name}` and `{}` are not stored in the same form, so DynamoDB cannot compare them.",
@@ -308,21 +325,25 @@ fn type_beside(terms: &[&Term]) -> ValueType {
 
 /// Whether values of both types are stored in the same form and mean the same kind of thing.
 fn comparable(one: &ValueType, other: &ValueType) -> bool {
-    match (one, other) {
+    match (one.in_api(), other.in_api()) {
         (ValueType::Id | ValueType::String, ValueType::Id | ValueType::String) => true,
         (ValueType::DateTime(_), ValueType::DateTime(_)) => true,
         (ValueType::Boolean, ValueType::Boolean)
+        | (ValueType::LocalDateTime, ValueType::LocalDateTime)
         | (ValueType::Date, ValueType::Date)
         | (ValueType::Binary, ValueType::Binary) => true,
         (ValueType::Enum(one), ValueType::Enum(other)) => one.name == other.name,
         (ValueType::Embedded(one), ValueType::Embedded(other)) => one == other,
-        _ => is_numeric(one) && is_numeric(other),
+        (one, other) => is_numeric(one) && is_numeric(other),
     }
 }
 
 /// The type that an argument is stored as next to a field: the field's type, unless that cannot hold all of the
 /// argument's values.
 fn kept_as(argument: &ValueType, field: &ValueType) -> ValueType {
+    if let ValueType::InForm(kind, form) = field {
+        return ValueType::InForm(Box::new(kept_as(argument, kind)), form.clone());
+    }
     let wider = match (argument, field) {
         (_, ValueType::Json) => true,
         (ValueType::Int, _) | (_, ValueType::Decimal) if !matches!(argument, ValueType::Float) => false,
@@ -335,6 +356,7 @@ fn kept_as(argument: &ValueType, field: &ValueType) -> ValueType {
 /// Whether the type is stored as a string whose parts have a meaning.
 fn is_text(kind: &ValueType) -> bool {
     matches!(kind, ValueType::Id | ValueType::String | ValueType::Date | ValueType::DateTime(Moment::Text))
+        || kind.time_form().is_some()
 }
 
 /// From the first of the terms to the last.

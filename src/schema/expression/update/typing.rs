@@ -191,7 +191,7 @@ impl Reader<'_> {
         let is_list = |kind: &ValueType, list: bool| list || matches!(kind, ValueType::Set(_));
         let moments = |one: &ValueType, other: &ValueType| {
             let path = !self.parser.typing.text.get(span.clone()).unwrap_or_default().starts_with(':');
-            matches!((one, other), (ValueType::DateTime(one), ValueType::DateTime(other)) if path && one != other)
+            path && !one.is_kept_as(other)
         };
         let sound = match self.names.writable(kind, &target.kind) {
             Ok(()) if moments(kind, &target.kind) => Err("they are not stored in the same form".to_owned()),

@@ -361,6 +361,7 @@ fn same_form<'t>(
         // A text key writes every instant in the same form, whatever form its attribute has.
         (V::DateTime(a), V::DateTime(b)) => kind == KeyType::S || a == b,
         (V::Enum(a), V::Enum(b)) => a.stored == b.stored,
+        (V::InForm(a, a_form), V::InForm(b, b_form)) => a_form == b_form && a.name() == b.name(),
         (V::Date, V::Date)
         | (V::Boolean, V::Boolean)
         | (V::Float, V::Float)
