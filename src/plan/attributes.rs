@@ -73,7 +73,7 @@ pub fn stored_fields(ty: &ObjectType) -> Vec<String> {
 pub fn alternatives_of<'t>(ty: &'t ObjectType, field: &'t str) -> impl Iterator<Item = &'t String> {
     let always = ty.stored(field).map(|stored| stored.keys.as_slice()).unwrap_or_default();
     let holds = move |(key, templates): &(&String, &Vec<Template>)| {
-        !always.contains(key) && templates.iter().any(|template| template.fields().contains(&field))
+        !always.contains(key) && templates.iter().any(|template| template.read_fields().contains(&field))
     };
     keys(ty).into_iter().flat_map(|keys| &keys.keys).filter(holds).map(|(key, _)| key)
 }

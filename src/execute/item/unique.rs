@@ -52,6 +52,11 @@ pub fn guard(
         Some(Attribute::S(text) | Attribute::N(text)) => text,
         _ => stored.value.to_text(value).ok_or_else(unfit)?.into(),
     };
+    // Values that the keys do not distinguish are one value.
+    let text = match keys.case_of(field) {
+        Some(case) => case.fold(&text).into_owned().into(),
+        None => text,
+    };
     let mark = format!("{MARK}{}.{field}", ty.name);
     let partition = match text.len() {
         0..=MAX_IN_GUARD => text,

@@ -63,7 +63,9 @@ fn key_range(query: &QueryBinding, values: &FieldValues<'_>, bounds: Option<&Ran
         // As the key has them.
         let bound = template.parts.iter().filter_map(|part| match part {
             Part::Placeholder { field, value, .. } => {
-                Some((field.clone(), value.coerce(&values.get(field)?.to_json()).ok()?))
+                let meant = value.coerce(&values.get(field)?.to_json()).ok()?;
+                let folded = value.case().and_then(|case| Some(Value::from(case.fold(meant.as_str()?))));
+                Some((field.clone(), folded.unwrap_or(meant)))
             }
             Part::Literal(_) => None,
         });
@@ -144,7 +146,9 @@ impl<'t> RangedPart<'t> {
                 };
                 if let (false, Some(Part::Placeholder { field, .. })) = (exact, self.template.parts.get(self.position))
                 {
-                    range.begins_with = Some((field.clone(), start));
+                    let case = self.kind().and_then(ValueType::case);
+                    range.begins_with =
+                        Some((field.clone(), case.map_or(start.clone(), |case| case.fold(&start).into_owned())));
                 }
                 begins(text)
             }

@@ -43,7 +43,7 @@ impl KeyRange {
         if !self.reads_keys() {
             return true;
         }
-        let fields = template.read_any_spelling(sort);
+        let fields = template.read_folded(sort);
         let value = |field: &str| fields.iter().flatten().find(|(name, _)| name == field).map(|(_, value)| value);
         let begins = self.begins_with.as_ref().is_none_or(|(field, start)| {
             value(field).and_then(Value::as_str).is_some_and(|value| value.starts_with(start))

@@ -164,10 +164,12 @@ impl<'a> Writer<'a> {
                 Err(failure) => return Err(self.failed(failure)),
             },
             ValueLocation::Here(reader) => (reader, at.map),
-            ValueLocation::Known(source, _) => {
+            ValueLocation::Known(source, kind) => {
                 return match state.value(source, at.space, at.row) {
                     Ok(Some(value)) => {
-                        json(&mut self.body.data, &value);
+                        // An argument may say more of a time than the field keeps.
+                        let kept = if kind.is_time() { kind.cut(&value) } else { None };
+                        json(&mut self.body.data, kept.as_ref().unwrap_or(&value));
                         Ok(())
                     }
                     Ok(None) => self.missing(&output.ty, || null_message(type_name, &output.key)),

@@ -9,6 +9,7 @@ use crate::execute::key::values::MAX_COMBINATIONS;
 use crate::execute::read::state::ReadState;
 use crate::execute::values::{decode, encode};
 use crate::plan::tree::{PlannedWatch, WatchBinding};
+use crate::schema::scalar::form::Form;
 use crate::table::data::attribute::Item;
 use serde_json::Value;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ impl Interest {
     pub fn new(state: &ReadState<'_>, watch: &PlannedWatch) -> Result<Self, Arc<Failure>> {
         let mut bound = Vec::new();
         let mut combinations = 1_usize;
-        for WatchBinding { reader, source } in &watch.bindings {
+        for WatchBinding { reader, source, case } in &watch.bindings {
             let values = match state.value(source, 0, 0)? {
                 // A claim that the caller lacks is no null.
                 None if source.has_claim() => Some(Vec::new()),
@@ -40,7 +41,7 @@ impl Interest {
                 // As an image gives it.
                 let text = |value: Value| {
                     let attribute = encode::attribute(&reader.stored.value, &value)?;
-                    Some(decode::scalar(&reader.stored.value, &attribute)?.to_string())
+                    Some(text_of(&decode::scalar(&reader.stored.value, &attribute)?, case.as_ref()))
                 };
                 let mut texts: Vec<String> = values.into_iter().filter_map(text).collect();
                 texts.sort();
@@ -93,7 +94,16 @@ pub fn values_of(watch: &PlannedWatch, shape: &[bool], image: &Item) -> Option<B
 }
 
 fn value_of(binding: &WatchBinding, image: &Item) -> Option<String> {
-    decode::value(&binding.reader, image).filter(|value| !value.is_null()).map(|value| value.to_string())
+    let value = decode::value(&binding.reader, image).filter(|value| !value.is_null());
+    value.map(|value| text_of(&value, binding.case.as_ref()))
+}
+
+/// A value as bindings compare it.
+fn text_of(value: &Value, case: Option<&Form>) -> String {
+    match (value, case) {
+        (Value::String(text), Some(case)) => case.fold(text).into_owned(),
+        _ => value.to_string(),
+    }
 }
 
 /// Says of images whether a subscription wants them.

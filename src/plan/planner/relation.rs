@@ -80,9 +80,12 @@ impl<'a> Builder<'a> {
         let known: HashMap<String, ValueSource> = path
             .bindings
             .iter()
-            .filter(|(_, source)| !self.is_list(source, relation.field))
+            .filter(|(field, source)| !self.is_list(source, relation.field) && keys.case_of(field).is_none())
             .map(|(field, _)| (field.clone(), key.fields[field.as_str()].clone()))
             .collect();
+        let is_kept = |field: &str| {
+            ty.stored(field).is_none_or(|stored| known.get(field).is_none_or(|source| source.is_kept_as(&stored.value)))
+        };
         if matches!(path.access, Access::Get { .. })
             && !several
             && !relation.must_exist
@@ -90,6 +93,7 @@ impl<'a> Builder<'a> {
             && (self.unhidden || ty.asked_attributes().is_empty())
             && self.filter(relation.find, relation.arguments).is_none()
             && relation.needs.iter().all(|field| known.contains_key(field))
+            && known.keys().all(|field| is_kept(field))
         {
             // Which replica is read does not matter for the item's existence.
             let tells =

@@ -71,7 +71,8 @@ impl<'a> SubscriptionField<'a, '_> {
         let binding = |(name, source): (&String, _)| {
             let reader =
                 attributes::reader(ty, name).or_else(|| claim_reader(ty, name)).ok_or_else(|| internal(name))?;
-            Ok(WatchBinding { source: builder.source(source, &from, arguments)?, reader })
+            let case = attributes::keys(ty).and_then(|keys| keys.case_of(name)).cloned();
+            Ok(WatchBinding { source: builder.source(source, &from, arguments)?, reader, case })
         };
         let bindings = self.watch.bindings.iter().map(binding).collect::<Result<_, PlanError>>()?;
         let keys = attributes::keys(ty).ok_or_else(|| internal(&ty.name))?;

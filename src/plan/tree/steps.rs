@@ -9,6 +9,7 @@ use super::ids::{ArgumentsId, GuardId, SpaceId};
 use super::plan::Plan;
 use super::response::ObjectSource;
 use super::value::{FieldReader, ValueSource};
+use crate::schema::scalar::form::Form;
 use std::sync::Arc;
 
 /// The plan of an operation: one step for a query or a subscription, one for each root field of a mutation. Steps run
@@ -128,6 +129,8 @@ pub struct WatchBinding {
     pub reader: Arc<FieldReader>,
     /// Where the value to compare with comes from.
     pub source: ValueSource,
+    /// The case in which the keys have the field, if they have it in one: values that differ in it are equal.
+    pub case: Option<Form>,
 }
 
 /// An image of a changed item.

@@ -4,6 +4,8 @@
 use super::ids::{ArgumentsId, ReadId, SpaceId};
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::model::Stored;
+use crate::schema::scalar::time_form::Unit;
+use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::Template;
 use apollo_compiler::ast::Type;
 use apollo_compiler::{Node, ast::Value as Literal};
@@ -61,6 +63,17 @@ impl ValueSource {
             Self::Text(parts) => {
                 parts.iter().all(|part| !matches!(part, SourceText::Value(source) if !source.is_of_request()))
             }
+        }
+    }
+
+    /// Whether all its values are such as a field of this type keeps: none says more of a time.
+    pub fn is_kept_as(&self, kind: &ValueType) -> bool {
+        match (self, kind.time_form()) {
+            (Self::Field(_, reader), own) => match (reader.stored.value.time_form(), own) {
+                (Some(from), None) => from.finest() <= Unit::Milli,
+                (from, own) => from == own,
+            },
+            (_, own) => own.is_none(),
         }
     }
 

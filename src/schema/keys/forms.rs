@@ -11,6 +11,7 @@ use crate::schema::model::keys::ItemKeys;
 use crate::schema::scalar::form::Form;
 use crate::schema::scalar::time_form::{TimeForm, Unit};
 use crate::schema::scalar::value_type::{Moment, ValueType};
+use crate::schema::template::Template;
 use crate::schema::template::part::Part;
 use crate::schema::types::draft::StoredFields;
 use crate::schema::types::fields;
@@ -23,8 +24,9 @@ struct Places<'k> {
     keys: Vec<(&'k ValueType, Unit)>,
 }
 
-/// Gives each time the finest of its forms. Reports places that say less.
+/// Gives each time the finest of its forms. Reports places that say less, and fields with several cases.
 pub fn settle(item: &ItemType<'_>, keys: &ItemKeys, findings: &mut Findings) -> StoredFields {
+    check_cases(item, keys, findings);
     let mut record = item.record.clone();
     for (name, declared) in item.record.iter().filter(|(_, declared)| declared.value.is_time()) {
         let stored = fields::place(name, declared, item.record, keys, item.table.0);
@@ -43,6 +45,30 @@ pub fn settle(item: &ItemType<'_>, keys: &ItemKeys, findings: &mut Findings) -> 
         }
     }
     record
+}
+
+/// All keys of a type have a field in the same case: it decides which values are one.
+fn check_cases(item: &ItemType<'_>, keys: &ItemKeys, findings: &mut Findings) {
+    for (name, declared) in item.record {
+        let holders = keys.keys.values().flatten().filter(|template| template.fields().contains(&name.as_str()));
+        let cases: Vec<Option<&Form>> = holders.map(|template| template.case_of(name)).collect();
+        let twice = keys.keys.values().flatten().any(|template| has_two_cases(template, name));
+        if twice || cases.windows(2).any(|pair| pair[0] != pair[1]) {
+            let message = format!("the keys of `{}` have `{name}` in different cases", item.object.name);
+            let help = format!("write `{{{name}:lower}}` in all of them, or in none");
+            findings.error(rules::KF0309, &declared.span, message, Some(help));
+        }
+    }
+}
+
+/// Whether a template has a field in two ways.
+fn has_two_cases(template: &Template, name: &str) -> bool {
+    let cases = template.parts.iter().filter_map(|part| match part {
+        Part::Placeholder { field, value, .. } if field == name => Some(value.case()),
+        _ => None,
+    });
+    let cases: Vec<Option<&Form>> = cases.collect();
+    cases.windows(2).any(|pair| pair[0] != pair[1])
 }
 
 /// The type of a field in these places, if it changes.

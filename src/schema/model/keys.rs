@@ -1,6 +1,7 @@
 //! Where the items of a type live: their table, key templates and constants. Plain data.
 
 use crate::schema::expression::claim::ClaimPath;
+use crate::schema::scalar::form::Form;
 use crate::schema::table::{KeyType, Table};
 use crate::schema::template::Template;
 use indexmap::IndexMap;
@@ -84,6 +85,11 @@ impl ItemKeys {
             }
         }
         fields
+    }
+
+    /// The case in which the keys have a field, if they have it in one: the checker makes sure that all have the same.
+    pub fn case_of(&self, field: &str) -> Option<&Form> {
+        self.keys.values().flatten().find_map(|template| template.case_of(field))
     }
 
     /// The claims of the caller in the keys, each once. The checker makes sure that the primary key has all of them.

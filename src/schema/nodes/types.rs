@@ -16,6 +16,7 @@ use crate::schema::template::Template;
 use crate::schema::types::draft::{GLOBAL_ID, Kind, SchemaDraft};
 use apollo_compiler::schema;
 use indexmap::IndexMap;
+use std::sync::Arc;
 
 /// The ids of a type's items; `None` if its keys have a mistake, or cannot make an id.
 pub fn global_id(draft: &SchemaDraft, type_name: &str) -> Option<GlobalId> {
@@ -24,7 +25,12 @@ pub fn global_id(draft: &SchemaDraft, type_name: &str) -> Option<GlobalId> {
     for template in templates(keys, draft.tables.get(keys.table)?)? {
         for field in template.fields() {
             if !fields.iter().any(|(known, _)| known == field) {
-                fields.push((field.to_owned(), record.get(field)?.value.clone()));
+                // An id has what the key has.
+                let kind = template.case_of(field).map_or_else(
+                    || record.get(field).map(|declared| declared.value.clone()),
+                    |case| Some(ValueType::InForm(Box::new(record.get(field)?.value.clone()), Arc::new(case.clone()))),
+                );
+                fields.push((field.to_owned(), kind?));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The forms in which other programs keep values. Must not know types, fields or keys.
 
 use crate::schema::scalar::time_form::TimeForm;
+use std::borrow::Cow;
 use std::fmt;
 
 /// A form of a value, in an attribute or in a key.
@@ -12,6 +13,10 @@ pub enum Form {
     Text,
     /// An enum, an ID or a Boolean as a number.
     Number,
+    /// A text in lower case, in a key. Its values are those that have this text.
+    Lower,
+    /// A text in upper case, in a key.
+    Upper,
 }
 
 impl Form {
@@ -19,7 +24,7 @@ impl Form {
     pub fn as_time(&self) -> Option<&TimeForm> {
         match self {
             Form::Time(form) => Some(form),
-            Form::Text | Form::Number => None,
+            _ => None,
         }
     }
 
@@ -28,6 +33,27 @@ impl Form {
         match self {
             Form::Time(form) => form.sorts(),
             Form::Text | Form::Number => false,
+            // The order of keys is that of their text.
+            Form::Lower | Form::Upper => true,
+        }
+    }
+
+    /// Whether it is one case, which several values share.
+    pub fn is_case(&self) -> bool {
+        matches!(self, Form::Lower | Form::Upper)
+    }
+
+    /// A text in the form's case (Unicode Standard, section 3.13, "Default Case Conversion", as in ECMAScript). Other
+    /// forms leave it as it is.
+    pub fn fold<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self {
+            Form::Lower if text.bytes().any(|byte| !byte.is_ascii() || byte.is_ascii_uppercase()) => {
+                Cow::Owned(text.to_lowercase())
+            }
+            Form::Upper if text.bytes().any(|byte| !byte.is_ascii() || byte.is_ascii_lowercase()) => {
+                Cow::Owned(text.to_uppercase())
+            }
+            _ => Cow::Borrowed(text),
         }
     }
 }
@@ -39,6 +65,8 @@ impl fmt::Display for Form {
             Form::Time(form) => write!(out, "as `{}`", form.text()),
             Form::Text => write!(out, "as text"),
             Form::Number => write!(out, "as a number"),
+            Form::Lower => write!(out, "in lower case"),
+            Form::Upper => write!(out, "in upper case"),
         }
     }
 }

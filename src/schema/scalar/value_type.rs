@@ -287,6 +287,14 @@ impl ValueType {
         }
     }
 
+    /// The case in which a key has a text of this type, if it is one.
+    pub fn case(&self) -> Option<&Form> {
+        match self {
+            ValueType::InForm(_, form) if form.is_case() => Some(form),
+            _ => None,
+        }
+    }
+
     /// Whether the type is a time or a day in the API.
     pub fn is_time(&self) -> bool {
         matches!(self.in_api(), ValueType::DateTime(_) | ValueType::LocalDateTime | ValueType::Date)
@@ -373,6 +381,7 @@ impl ValueType {
         match (form, self) {
             (Form::Time(form), _) => form.write(self.clock(form, value.as_str()?)?),
             (Form::Text, _) => self.to_text(value),
+            (Form::Lower | Form::Upper, _) => self.to_text(value).map(|text| form.fold(&text).into_owned()),
             (Form::Number, ValueType::Boolean) => value.as_bool().map(|truth| u8::from(truth).to_string()),
             // A number is read back as DynamoDB writes it, so no other spelling is one.
             (Form::Number, _) => {
@@ -387,6 +396,7 @@ impl ValueType {
             (Form::Time(form), _) => self.clock_value(form, form.read(text)?),
             // Other programs spell numbers as they like.
             (Form::Text, _) => self.from_text(text),
+            (Form::Lower | Form::Upper, _) => self.from_text(text).filter(|_| form.fold(text) == text),
             (Form::Number, ValueType::Boolean) => match text {
                 "0" => Some(Value::Bool(false)),
                 "1" => Some(Value::Bool(true)),

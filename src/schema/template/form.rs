@@ -42,7 +42,7 @@ pub fn is_key_type(kind: &ValueType) -> bool {
 
 /// Whether any text is a value of the type. What follows such a value must show where it ends.
 pub fn is_free_text(kind: &ValueType) -> bool {
-    matches!(kind, ValueType::Id | ValueType::String)
+    matches!(kind, ValueType::Id | ValueType::String) || kind.case().is_some()
 }
 
 /// Whether the type is a number. As text, numbers sort in numeric order only if they are padded.
@@ -58,6 +58,8 @@ pub fn is_integer(kind: &ValueType) -> bool {
 /// Whether a text may stand for a value of the type without being the one that is written.
 pub fn has_spellings(kind: &ValueType) -> bool {
     matches!(kind, ValueType::DateTime(_) | ValueType::Float | ValueType::Decimal)
+        || kind.case().is_some()
+        || kind.time_form().is_some() && matches!(kind.in_api(), ValueType::DateTime(_))
 }
 
 /// The characters that could continue a value where a shorter one ends. Only unpadded numbers, including those of
@@ -127,7 +129,16 @@ pub fn lengths((kind, width): (&ValueType, Option<u8>), spelling: Spelling, text
         ValueType::Date => text.get(..DATE_LENGTH).map(str::len).into_iter().collect(),
         ValueType::Boolean => ["true", "false"].iter().filter(|word| begins(word)).map(|word| word.len()).collect(),
         ValueType::InForm(kind, form) => match (&**form, &**kind) {
-            (Form::Time(form), _) => text.get(..form.length()).map(str::len).into_iter().collect(),
+            (Form::Time(form), kind) => {
+                let own = text.get(..form.length()).filter(|text| form.read(text).is_some()).map(str::len);
+                let others = match (kind, spelling) {
+                    (ValueType::DateTime(_), Spelling::Any) => instant_lengths(text),
+                    _ => Vec::new(),
+                };
+                own.into_iter().chain(others).collect()
+            }
+            // A case is free text.
+            (Form::Lower | Form::Upper, _) => Vec::new(),
             (Form::Number, ValueType::Boolean) => text.get(..1).map(str::len).into_iter().collect(),
             (Form::Number, ValueType::Id) => numeral_length(text).into_iter().collect(),
             (Form::Text | Form::Number, kind) => lengths((kind, width), spelling, text),
@@ -145,6 +156,13 @@ pub fn lengths((kind, width): (&ValueType, Option<u8>), spelling: Spelling, text
 
 /// The value of a text whose length is one of [`lengths`].
 pub fn read((kind, width): (&ValueType, Option<u8>), spelling: Spelling, text: &str) -> Option<Value> {
+    if let (ValueType::InForm(own, form), Spelling::Any) = (kind, spelling) {
+        return match form.as_time() {
+            Some(_) => kind.from_text(text).or_else(|| kind.cut(&Value::from(text))),
+            None if form.is_case() => own.from_text(&form.fold(text)),
+            None => kind.from_text(text),
+        };
+    }
     match width {
         None if spelling == Spelling::Own => kind.from_own_text(text),
         None => kind.from_text(text),

@@ -1,7 +1,11 @@
 //! The free texts that a field's values can be: which bytes they have, and how many. Must not know templates, nor what
 //! limits them.
 
+use crate::schema::scalar::form::Form;
 use crate::schema::template::automaton::ByteSet;
+
+/// The ASCII letters of characters beyond ASCII in another case: `K` (kelvin) is `k`, `ß` is `SS`, `ﬁ` is `FI`.
+const FROM_BEYOND_ASCII: ByteSet = ByteSet::new("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
 
 /// Which free texts a field's values can be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +26,18 @@ impl Limits {
     pub fn without(letter: char) -> Self {
         let bytes = ByteSet::ANY.without(ByteSet::new(letter.encode_utf8(&mut [0; 4])));
         Self { bytes, ..Self::NONE }
+    }
+
+    /// What they allow of the texts in a case. The length of a text that is not all ASCII may be another one there.
+    pub fn folded(self, case: &Form) -> Self {
+        let letters = |text: &[u8]| text.iter().fold(ByteSet::NONE, |bytes, letter| bytes.with(*letter));
+        let ascii: Vec<u8> = (0..128).filter(|byte| self.bytes.has(*byte)).collect();
+        let folded = String::from_utf8_lossy(&ascii).into_owned();
+        let bytes = letters(case.fold(&folded).as_bytes());
+        match self.bytes.meets(ByteSet::ANY.without(ByteSet::ASCII)) {
+            true => Self { bytes: bytes.or(ByteSet::ANY.without(ByteSet::ASCII)).or(FROM_BEYOND_ASCII), ..Self::NONE },
+            false => Self { bytes, ..self },
+        }
     }
 
     /// Whether they allow a text.

@@ -26,6 +26,7 @@ mod texts;
 
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::scalar::date_time::{DATE_LENGTH, INSTANT_LENGTH};
+use crate::schema::scalar::form::Form;
 use crate::schema::scalar::spread::Spread;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::form::Spelling;
@@ -86,6 +87,21 @@ impl Template {
         fields
     }
 
+    /// The fields whose values can be read back from a text, in order, each once: those that it does not have in one
+    /// case.
+    pub fn read_fields(&self) -> Vec<&str> {
+        let folded = |field: &&str| self.case_of(field).is_none();
+        self.fields().into_iter().filter(folded).collect()
+    }
+
+    /// The case in which the template has a field, if it has it in one.
+    pub fn case_of(&self, name: &str) -> Option<&Form> {
+        self.parts.iter().find_map(|part| match part {
+            Part::Placeholder { field, value, .. } if field == name => value.case(),
+            _ => None,
+        })
+    }
+
     /// The fields and claims of the placeholders, in order, as often as they stand there. The number of a shard or
     /// replica is none of them.
     pub fn placeholders(&self) -> impl Iterator<Item = &str> {
@@ -111,7 +127,11 @@ impl Template {
             Part::Literal(literal) => literal.clone(),
             Part::Placeholder { field, value, width: None, .. } => match value.time_form() {
                 Some(form) => format!("{{{field}:{}}}", form.text()),
-                None => format!("{{{field}}}"),
+                None => match value.case() {
+                    Some(Form::Upper) => format!("{{{field}:upper}}"),
+                    Some(_) => format!("{{{field}:lower}}"),
+                    None => format!("{{{field}}}"),
+                },
             },
             Part::Placeholder { field, width: Some(width), .. } => format!("{{{field}:0{width}}}"),
         };
@@ -151,6 +171,10 @@ impl Template {
                 PartValue::Json(Value::String(text)) if form::is_free_text(kind) => Cow::Borrowed(text.as_str()),
                 PartValue::Text(text) => Cow::Owned(written(&Value::from(text))?),
                 PartValue::Json(value) => Cow::Owned(written(value)?),
+            };
+            let text = match kind.case() {
+                Some(case) => Cow::Owned(case.fold(&text).into_owned()),
+                None => text,
             };
             longest = longest.max((text.len(), field));
             match self.literal(position + 1).filter(|_| form::is_free_text(kind)) {
@@ -197,16 +221,22 @@ impl Template {
             Some(Part::Placeholder { value, .. }) => Some(value),
             _ => None,
         };
+        // Whether a final sigma is one depends on what follows it (Unicode Standard, section 3.13).
+        let folded = kind.and_then(ValueType::case).map(|case| case.fold(prefix.trim_end_matches('Σ')).into_owned());
+        let (prefix, is_whole) = match &folded {
+            Some(folded) => (folded.as_str(), !prefix.ends_with('Σ')),
+            None => (prefix, true),
+        };
         let same = match (kind, self.literal(parts + 1)) {
-            (Some(ValueType::Id | ValueType::String), Some(literal)) => escape::unchanged(prefix, literal),
-            (Some(ValueType::Id | ValueType::String), None) => prefix,
+            (Some(kind), Some(literal)) if form::is_free_text(kind) => escape::unchanged(prefix, literal),
+            (Some(kind), None) if form::is_free_text(kind) => prefix,
             // A prefix longer than a whole value begins no value, but uncut it could begin a key.
             (Some(ValueType::DateTime(_)), _) => prefix.get(..INSTANT_LENGTH).unwrap_or(prefix),
             (Some(ValueType::Date), _) => prefix.get(..DATE_LENGTH).unwrap_or(prefix),
             _ => "",
         };
         key.push_str(same);
-        Ok(Some((key, same == prefix)))
+        Ok(Some((key, same == prefix && is_whole)))
     }
 
     /// The template of one shard or replica, with its number as a literal.
@@ -219,15 +249,27 @@ impl Template {
         Template { parts: self.parts.iter().map(number).collect() }
     }
 
-    /// Reads the fields and claims back from a key text, each once; `None` if their values do not write this text.
+    /// Reads the fields and claims back from a key text, each once; `None` if their values do not write this text. A
+    /// field that it has in one case is not among them.
     pub fn read(&self, text: &str) -> Option<Fields> {
-        self.read_values(Spelling::Own, text).map(|values| self.fields_of(values))
+        self.read_values(Spelling::Own, text).map(|values| self.without_cases(values))
     }
 
     /// The same, whatever the spelling: `None` only if the text spells no values. For what is no item's identity: the
     /// keys of indexes.
     pub fn read_any_spelling(&self, text: &str) -> Option<Fields> {
+        self.read_values(Spelling::Any, text).map(|values| self.without_cases(values))
+    }
+
+    /// The same, with the fields that the text has in one case, in that case: for what compares keys.
+    pub fn read_folded(&self, text: &str) -> Option<Fields> {
         self.read_values(Spelling::Any, text).map(|values| self.fields_of(values))
+    }
+
+    fn without_cases(&self, values: Vec<ReadValue<'_>>) -> Fields {
+        let mut fields = self.fields_of(values);
+        fields.retain(|(field, _)| self.case_of(field).is_none());
+        fields
     }
 
     fn fields_of(&self, values: Vec<ReadValue<'_>>) -> Fields {
@@ -308,7 +350,12 @@ impl Template {
             if let Part::Placeholder { field, value, limits, .. } = part
                 && form::is_free_text(value)
             {
-                *limits = of(field).map(Arc::new);
+                let of_value = of(field);
+                *limits = match value.case() {
+                    Some(case) => of_value.map(|limits| limits.folded(case)),
+                    None => of_value,
+                }
+                .map(Arc::new);
             }
         }
         self

@@ -1,6 +1,7 @@
 //! The syntax of templates: text in; out, parts with their places, or what is wrong with their braces, names and types.
 
 use crate::schema::expression::claim::ClaimPath;
+use crate::schema::scalar::form::Form;
 use crate::schema::scalar::spread;
 use crate::schema::scalar::spread::{Spread, SpreadKind};
 use crate::schema::scalar::time_form::TimeForm;
@@ -8,6 +9,7 @@ use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::form;
 use crate::schema::template::part::{MAX_KEY_BYTES, Part, TemplateMistake, TemplateMistakeKind};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The most literals and placeholders in a template: more than any key design has. This bounds the recursion of
 /// reading.
@@ -109,6 +111,15 @@ fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Res
     if let Some(form) = format.filter(|_| value.is_time()) {
         return timed(name, &value, form);
     }
+    if let Some(form) = format.and_then(case) {
+        return match form::is_free_text(&value) {
+            true => {
+                let value = ValueType::InForm(Box::new(value), Arc::new(form));
+                Ok(Part::Placeholder { field: name.to_owned(), value, width: None, limits: None })
+            }
+            false => malformed(&format!("`{name}` is {}, but only ID and String have a case.", value.name())),
+        };
+    }
     let width = match format {
         None => None,
         Some(_) if !form::is_integer(&value) => {
@@ -128,6 +139,15 @@ fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Res
         },
     };
     Ok(Part::Placeholder { field: name.to_owned(), value, width, limits: None })
+}
+
+/// The case that a format names.
+fn case(format: &str) -> Option<Form> {
+    match format {
+        "lower" => Some(Form::Lower),
+        "upper" => Some(Form::Upper),
+        _ => None,
+    }
 }
 
 /// A time in a form.

@@ -16,6 +16,8 @@ use crate::schema::template::part::Part;
 const NOT_ZERO: ByteSet = ByteSet::new("123456789");
 /// What stands for a character that is escaped.
 const ESCAPES: ByteSet = ByteSet::new("%0123456789ABCDEF");
+const UPPER: ByteSet = ByteSet::new("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+const LOWER: ByteSet = ByteSet::new("abcdefghijklmnopqrstuvwxyz");
 const MINUS: ByteSet = ByteSet::new("-");
 
 /// Whether some text could match both sequences of parts. A no is always right; a yes is conservative.
@@ -92,6 +94,8 @@ fn add_value(texts: &mut Automaton, kind: &ValueType, width: Option<u8>) {
                 TextPart::Literal(literal) => texts.text(literal),
                 TextPart::Digits(count) => digits(texts, count),
             }),
+            (Form::Lower, _) => texts.many(ByteSet::ANY.without(UPPER)),
+            (Form::Upper, _) => texts.many(ByteSet::ANY.without(LOWER)),
             (Form::Number, ValueType::Boolean) => one_of(texts, ["0", "1"].into_iter()),
             (Form::Number, ValueType::Id) => decimal(texts),
             (Form::Text | Form::Number, kind) => add_value(texts, kind, width),

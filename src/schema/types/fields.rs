@@ -147,7 +147,7 @@ fn check_attributes(object: &ObjectType, record: &StoredFields, findings: &mut F
 
 /// Where a field of an item is stored, given the item's keys.
 pub fn place(name: &str, declared: &Declared, record: &StoredFields, keys: &ItemKeys, table: &Table) -> Stored {
-    let held = |templates: &[Template]| templates.iter().all(|template| template.fields().contains(&name));
+    let held = |templates: &[Template]| templates.iter().all(|template| template.read_fields().contains(&name));
     let own: Vec<&str> = table.primary_key().map(|key| key.name.as_str()).collect();
     let mut holders: Vec<String> =
         keys.keys.iter().filter(|(_, templates)| held(templates)).map(|(key, _)| key.clone()).collect();
@@ -189,7 +189,8 @@ fn keeps(declared: &Declared, kind: KeyType) -> bool {
 pub fn is_whole(templates: &[Template], name: &str) -> bool {
     match templates {
         [template] => {
-            matches!(template.parts.as_slice(), [Part::Placeholder { field, width: None, .. }] if field == name)
+            let is_field = |part: &Part| matches!(part, Part::Placeholder { field, width: None, .. } if field == name);
+            template.parts.len() == 1 && template.parts.iter().all(is_field) && template.case_of(name).is_none()
         }
         _ => false,
     }

@@ -98,7 +98,7 @@ pub fn stored_key_type(value: &ValueType) -> Option<KeyType> {
         V::Int | V::Long | V::Float | V::Decimal | V::DateTime(_) => Some(KeyType::N),
         V::Binary => Some(KeyType::B),
         V::InForm(_, form) => match &**form {
-            Form::Time(_) | Form::Text => Some(KeyType::S),
+            Form::Time(_) | Form::Text | Form::Lower | Form::Upper => Some(KeyType::S),
             Form::Number => Some(KeyType::N),
         },
         V::LocalDateTime | V::Boolean | V::Json | V::Embedded(_) | V::Set(_) | V::Spread(_) | V::Claim => None,

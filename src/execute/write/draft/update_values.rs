@@ -11,7 +11,7 @@ use crate::execute::write::messages::{FieldErrors, bad_input, invalid, unreadabl
 use crate::schema::expression::operand::Operand;
 use crate::schema::expression::update::Update;
 use crate::schema::model::rules::DefaultValue;
-use crate::schema::model::write::{Action, ActionKind};
+use crate::schema::model::write::{Action, ActionKind, WriteTarget};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::schema::scalar::value_type::ValueType;
 use crate::table::data::attribute::{Attribute, Item, Key};
@@ -173,6 +173,7 @@ impl Drafting<'_, '_> {
             return Err(unreadable(ty, of));
         }
         self.make_defaults(position, ty, &mut values);
+        self.make_folded(position, ty, &mut values)?;
         for field in ty
             .fields
             .values()
@@ -182,6 +183,27 @@ impl Drafting<'_, '_> {
             values.insert(field.name.clone(), Value::Array(Vec::new()));
         }
         Ok(values.into_iter().filter(|(field, _)| !is_set(field)).collect())
+    }
+
+    /// The fields that the key has in one case, as they were given: a new item has them in attributes, too.
+    fn make_folded(
+        &self,
+        position: usize,
+        ty: &ObjectType,
+        values: &mut Map<String, Value>,
+    ) -> Result<(), FieldErrors> {
+        let action = self.job.write.actions.get(position);
+        let (Some(WriteTarget::Key(sources)), Some((_, keys))) =
+            (action.map(|action| &action.target), self.job.context.model.item(&ty.name))
+        else {
+            return Ok(());
+        };
+        for (field, value) in self.key_values(sources)? {
+            if keys.case_of(&field).is_some() && !values.contains_key(&field) {
+                values.insert(field, value);
+            }
+        }
+        Ok(())
     }
 }
 
