@@ -4,6 +4,7 @@
 use super::*;
 use crate::schema::keys::text_limits::text_limits;
 use crate::schema::model::rules::Constraint;
+use crate::schema::scalar::date_time::clock_text;
 use crate::schema::scalar::value_type::{EnumValues, Moment};
 use crate::schema::template::part::TemplateMistakeKind;
 use proptest::prelude::*;
@@ -27,6 +28,10 @@ fn resolve(name: &str) -> Option<ValueType> {
         "flag" => ValueType::Boolean,
         "at" | "createdAt" => ValueType::DateTime(Moment::Text),
         "date" => ValueType::Date,
+        "sec" | "micro" | "stamp" | "millis" => ValueType::DateTime(Moment::Text),
+        "local" => ValueType::LocalDateTime,
+        "day" | "week" => ValueType::Date,
+        "word" | "code" => ValueType::String,
         "bytes" => ValueType::Binary,
         "json" => ValueType::Json,
         "tags" => ValueType::Set(Box::new(ValueType::String)),
@@ -424,8 +429,30 @@ fn reading_takes_bounded_work() {
     assert_eq!(template.read(&format!("{}b", "a".repeat(600))), None);
 }
 
-const FIELDS: [&str; 13] =
-    ["id", "name", "n", "score:06", "big", "float", "price", "flag", "at", "date", "status", SHARD, "auth.tenant"];
+const FIELDS: [&str; 22] = [
+    "id",
+    "name",
+    "n",
+    "score:06",
+    "big",
+    "float",
+    "price",
+    "flag",
+    "at",
+    "date",
+    "status",
+    SHARD,
+    "auth.tenant",
+    "sec:%Y-%m-%dT%H:%M:%SZ",
+    "micro:%Y-%m-%dT%H:%M:%S.%6f+02:00",
+    "stamp:%s",
+    "millis:%s%3f",
+    "local:%Y%m%dT%H%M%S",
+    "day:%d/%m/%Y",
+    "week:%G-W%V",
+    "word:lower",
+    "code:upper",
+];
 const SHARD: &str = "shard:12";
 
 /// The values of a field, with characters that may surround them in a key.
@@ -444,6 +471,26 @@ fn value_of(field: &str) -> BoxedStrategy<Value> {
         "at" => (0..4_000_000_000_000_i64)
             .prop_map(|millis| json!(crate::schema::scalar::date_time::instant_text(millis)))
             .boxed(),
+        "word:lower" | "code:upper" => {
+            "[aZ#%_T0-]{0,4}|(%25|%23|#A|ß|İ|ﬁ|ΑΣ|Σ|ſ|K|\\PC){0,3}".prop_map(Value::from).boxed()
+        }
+        field if field.contains(":%") => {
+            let Some(Part::Placeholder { value, .. }) = template(&format!("{{{field}}}")).parts.pop() else { panic!() };
+            // All that every form can say.
+            let times = (1_000_000_000_000_000_i64..4_000_000_000_000_000).prop_map(move |micros| {
+                let clock = clock_text(
+                    time::macros::datetime!(1970-01-01 0:00) + time::Duration::microseconds(micros),
+                    6,
+                )
+                .unwrap();
+                value.cut(&match value.in_api() {
+                    ValueType::DateTime(_) => json!(clock + "Z"),
+                    ValueType::Date => json!(clock[..10]),
+                    _ => json!(clock),
+                })
+            });
+            times.prop_map(|time| time.unwrap()).boxed()
+        }
         "date" => (1000..9999, 1..13, 1..29)
             .prop_map(|(year, month, day)| json!(format!("{year}-{month:02}-{day:02}")))
             .boxed(),
@@ -477,14 +524,24 @@ fn key(template: &Template, values: &Values) -> String {
     template.render(&of).unwrap().unwrap()
 }
 
-fn bound(template: &Template, values: &Values) -> Fields {
+/// The values that a key has of its fields: in one case, where it has them in one.
+fn folded(template: &Template, values: &Values) -> Fields {
     let of = |name: &str| values.iter().find(|(field, _)| *field == name).unwrap().1.clone();
+    let of = |name: &str| match template.case_of(name) {
+        Some(case) => Value::from(case.fold(of(name).as_str().unwrap())),
+        None => of(name),
+    };
     let names = template.parts.iter().filter_map(|part| match part {
         Part::Placeholder { value: ValueType::Spread(_), .. } | Part::Literal(_) => None,
         Part::Placeholder { field, .. } => Some(field.as_str()),
     });
     let names: indexmap::IndexSet<&str> = names.collect();
     names.into_iter().map(|name| (name.to_owned(), of(name))).collect()
+}
+
+/// The values that a key gives back.
+fn bound(template: &Template, values: &Values) -> Fields {
+    folded(template, values).into_iter().filter(|(field, _)| template.case_of(field).is_none()).collect()
 }
 
 /// The shard's number, if the template has one.
@@ -520,7 +577,7 @@ proptest! {
     #[test]
     fn different_values_make_different_keys(template in templates(), one in values(), other in values()) {
         let same_shard = shard(&template, &one) == shard(&template, &other);
-        let same = bound(&template, &one) == bound(&template, &other) && same_shard;
+        let same = folded(&template, &one) == folded(&template, &other) && same_shard;
         prop_assert_eq!(key(&template, &one) == key(&template, &other), same);
     }
 
@@ -528,7 +585,9 @@ proptest! {
     fn no_text_panics_and_what_is_read_writes_the_same_text(template in templates(), text in "[a#_IN0-9T.:Z-]{0,12}|\\PC{0,12}|[0-9]{4}-0[1-9]-0[1-9]T00:00(:00(.0{1,6})?)?(Z|[+]00:00)|-?[0-9]{1,3}(.[0-9]{1,3})?(e[0-9]{1,2})?") {
         let any = template.read_any_spelling(&text);
         if let Some(fields) = &any {
-            let field = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone());
+            let folded = template.read_folded(&text).unwrap();
+            prop_assert!(fields.iter().all(|field| folded.contains(field)));
+            let field = |name: &str| folded.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone());
             // The number of the shard is no field, so it is taken from the text.
             let mut parts = template.parts.iter().zip(template.split(&text).unwrap());
             let number = parts.find(|(part, _)| spread_of(part).is_some());
@@ -555,7 +614,8 @@ proptest! {
     #[test]
     fn limited_templates_that_do_not_overlap_share_no_key(one in templates(), other in templates(), values in values(), pattern in prop::sample::select(vec!["[^#]*", "[a-z0-9]{0,3}", "[^_T]+", "[^%]*", "[#_-]*", ".{2}"]), is_both in any::<bool>()) {
         let limits = text_limits(&Constraint { pattern: Some(pattern.to_owned()), ..Constraint::default() });
-        let of = |field: &str| if field == "id" || (is_both && field == "name") { limits.clone() } else { None };
+        let is_limited = |field: &str| field == "id" || is_both && ["name", "word", "code"].contains(&field);
+        let of = |field: &str| if is_limited(field) { limits.clone() } else { None };
         let (one, other) = (one.limited(&of), other.limited(&of));
         let allows = |limits: &Limits, value: &Value| value.as_str().is_none_or(|text| limits.allow(text));
         let is_allowed = values.iter().all(|(field, value)| of(field).is_none_or(|limits| allows(&limits, value)));
@@ -585,11 +645,11 @@ proptest! {
         let of = |name: &str| values.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone());
         let key = key(&template, &values);
         prop_assert!(key.starts_with(&template.render_parts(parts, &of).unwrap().unwrap()));
-        let Some(Part::Placeholder { field, value: ValueType::Id | ValueType::String | ValueType::Date, .. }) =
-            template.parts.get(parts)
-        else {
+        let Some(Part::Placeholder { field, value: kind, .. }) = template.parts.get(parts) else { return Ok(()) };
+        if !form::is_free_text(kind) && !matches!(kind, ValueType::Date) {
             return Ok(());
-        };
+        }
+        let fold = |text: &str| kind.case().map_or(text.to_owned(), |case| case.fold(text).into_owned());
         let prefix: String = of(field).unwrap().as_str().unwrap().chars().take(length).collect();
         let (text, exact) = template.render_begins_with(parts, &prefix, &of).unwrap().unwrap();
         prop_assert!(key.starts_with(&text));
@@ -599,7 +659,7 @@ proptest! {
         let is_of_field = |part: &&Part| matches!(part, Part::Placeholder { field: other, .. } if other == field);
         let once = template.parts.iter().filter(is_of_field).count() == 1;
         if exact && once {
-            let has_prefix = |value: &Value| value.as_str().unwrap().starts_with(&prefix);
+            let has_prefix = |value: &Value| fold(value.as_str().unwrap()).starts_with(&fold(&prefix));
             let begins = changed.iter().any(|(name, value)| name == field && has_prefix(value));
             prop_assert_eq!(self::key(&template, &changed).starts_with(&text), begins);
         }
