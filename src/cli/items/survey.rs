@@ -7,7 +7,7 @@ use crate::plan::attributes;
 use crate::plan::tree::{TypeDiscriminator, TypeMarks};
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::{FieldKind, Model, ObjectType};
-use crate::schema::scalar::value_type::{Moment, ValueType};
+use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::Table;
 use crate::schema::template::part::Misspelling;
 use crate::table::data::attribute::{Attribute, Item};
@@ -71,6 +71,8 @@ enum Surprise {
     Key(String),
     /// It has a value in another spelling elsewhere.
     Value(String),
+    /// It has a time elsewhere that its field cannot read.
+    Unread(String),
     /// It lacks the constants that distinguish these types.
     Constants(String),
 }
@@ -149,21 +151,23 @@ impl<'m> Survey<'m> {
         }
         self.instants(ty, item, MAX_DEPTH, &mut found);
         for (place, misspelling) in found {
-            self.count(Surprise::Value(place), misspelling);
+            let surprise = if misspelling.own.is_some() { Surprise::Value } else { Surprise::Unread };
+            self.count(surprise(place), misspelling);
         }
     }
 
-    /// The instants in the attributes of an item, or of an object in it.
+    /// The times in the attributes of an item, or of an object in it.
     fn instants(&self, ty: &ObjectType, item: &Item, depth: usize, found: &mut IndexMap<String, Misspelling>) {
         for field in ty.fields.values() {
             let FieldKind::Stored(stored) = &field.kind else { continue };
             let Some(value) = stored.attribute.as_ref().and_then(|name| item.get(name)) else { continue };
             each(value, depth, &mut |value| match (&stored.value, value) {
-                (kind @ ValueType::DateTime(Moment::Text), Attribute::S(text)) => {
-                    let own = kind.from_text(text).and_then(|value| kind.to_text(&value)).filter(|own| **own != **text);
-                    let misspelling =
-                        |own| Misspelling { field: field.name.clone(), found: text.to_string(), own: Some(own) };
-                    found.extend(own.map(|own| (format!("{}.{}", ty.name, field.name), misspelling(own))));
+                (kind, Attribute::S(text)) if kind.is_time() => {
+                    let own = kind.from_text(text).and_then(|value| kind.to_text(&value));
+                    if own.as_deref() != Some(text) {
+                        let misspelling = Misspelling { field: field.name.clone(), found: text.to_string(), own };
+                        found.insert(format!("{}.{}", ty.name, field.name), misspelling);
+                    }
                 }
                 (ValueType::Embedded(name), Attribute::M(object)) => {
                     if let (Some(embedded), Some(depth)) = (self.model.types.get(name), depth.checked_sub(1)) {
@@ -192,10 +196,20 @@ fn each<'v>(value: &'v Attribute, depth: usize, see: &mut dyn FnMut(&'v Attribut
 fn line(surprise: &Surprise, count: u64, example: &Misspelling) -> String {
     let items = if count == 1 { "1 item".to_owned() } else { format!("{count} items") };
     let found = &example.found;
+    let fitting = example.fitting();
     match (surprise, &example.own) {
-        (Surprise::Key(place), Some(own)) => format!(
-            "{items} will not be seen: `{place}` is \"{found}\" in a key, which Keyfold writes as \"{own}\", so nothing would find the item by its fields"
-        ),
+        (Surprise::Key(place), Some(own)) => {
+            let remedy = fitting.map(|form| format!("; `{form}` in its template reads it")).unwrap_or_default();
+            format!(
+                "{items} will not be seen: `{place}` is \"{found}\" in a key, which Keyfold writes as \"{own}\", so nothing would find the item by its fields{remedy}"
+            )
+        }
+        (Surprise::Unread(place), _) => {
+            let form =
+                fitting.as_deref().and_then(|form| form.split_once(':')).map(|(_, form)| form.trim_end_matches('}'));
+            let remedy = form.map(|form| format!("; `@attribute(form: \"{form}\")` reads it")).unwrap_or_default();
+            format!("{items} with an error at `{place}`: \"{found}\" is not in its form{remedy}")
+        }
         (Surprise::Key(place), None) => {
             format!("{items} will not be seen: `{place}` cannot be \"{found}\", which a key has")
         }
@@ -243,6 +257,17 @@ type Query { posts(userId: ID!): [Post!]! @find }
         let mut item = json!({ "pk": { "S": "USER#u" }, "sk": { "S": sort } });
         item.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         item
+    }
+
+    #[test]
+    fn a_form_that_fits_is_named() {
+        let at = |at: &str| item(&format!("POST#{at}"), json!({}));
+        let seen = item("POST#2021-07-02T17:09:47.000Z", json!({ "seen": { "L": [{ "S": "02/07/2021" }] } }));
+        let told = lines(&[at("2021-07-02T17:09:47Z"), at("1625245787"), at("20210702T170947"), at("soon"), seen]);
+        assert_eq!(told.len(), 2, "{told:#?}");
+        assert!(told[0].starts_with("3 items will not be seen"), "{}", told[0]);
+        assert!(told[0].ends_with("`{createdAt:%Y-%m-%dT%H:%M:%SZ}` in its template reads it"), "{}", told[0]);
+        assert!(told[1].ends_with("`@attribute(form: \"%d/%m/%Y\")` reads it"), "{}", told[1]);
     }
 
     #[test]

@@ -191,7 +191,9 @@ impl TypeMarks {
 fn tell_left_out(types: &TypeDiscriminator, item: &Item) {
     let is_spelt = |marks: &&TypeMarks| marks.key.has_spellings && have_constants(&marks.constants, item);
     for marks in types.types.iter().filter(is_spelt) {
-        let Some(Misspelling { field, found, own }) = misspelt(&marks.key, item) else { continue };
+        let Some(misspelling) = misspelt(&marks.key, item) else { continue };
+        let form = misspelling.fitting().unwrap_or_default();
+        let Misspelling { field, found, own } = misspelling;
         let place = format!("{}.{field}", marks.item);
         let mut reported = REPORTED.lock().unwrap_or_else(PoisonError::into_inner);
         if reported.len() < MAX_REPORTED && reported.insert(place.clone()) {
@@ -200,6 +202,7 @@ fn tell_left_out(types: &TypeDiscriminator, item: &Item) {
                 field = place,
                 found,
                 written,
+                form,
                 "an item is left out, and so are others like it: Keyfold writes its key otherwise, so nothing could find it by its fields"
             );
         }

@@ -14,10 +14,44 @@
 //! form has one length, and shows where it ends.
 
 use std::cmp::Ordering;
+use std::sync::LazyLock;
 use time::{Date, Duration, Month, PrimitiveDateTime, Time, Weekday};
 
 /// The words, as a message lists them.
 const WORDS: &str = "%Y %m %d %j %G %V %H %M %S %3f %6f %9f %s";
+
+/// The forms that other programs write most: what a text may be in that is not in the form of its field.
+const USUAL: [&str; 18] = [
+    "%Y-%m-%dT%H:%M:%SZ",
+    "%Y-%m-%dT%H:%M:%S.%3fZ",
+    "%Y-%m-%dT%H:%M:%S.%6fZ",
+    "%Y-%m-%dT%H:%M:%S.%9fZ",
+    "%Y-%m-%dT%H:%M:%S+00:00",
+    "%Y-%m-%dT%H:%M:%S.%6f+00:00",
+    "%Y-%m-%dT%H:%M:%S.%6f",
+    "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%dT%H:%MZ",
+    "%Y%m%dT%H%M%SZ",
+    "%Y%m%dT%H%M%S",
+    "%Y-%m-%d",
+    "%d/%m/%Y",
+    "%d.%m.%Y",
+    "%s%3f",
+    "%s",
+    "%Y%m%d",
+];
+
+/// The usual forms that a text begins with, the longest first.
+pub fn usual(text: &str) -> Vec<&'static TimeForm> {
+    static FORMS: LazyLock<Vec<TimeForm>> = LazyLock::new(|| {
+        let mut forms: Vec<TimeForm> = USUAL.iter().filter_map(|form| TimeForm::parse(form).ok()).collect();
+        forms.sort_by_key(|form| std::cmp::Reverse(form.length()));
+        forms
+    });
+    let begins = |form: &&TimeForm| text.get(..form.length()).is_some_and(|text| form.read(text).is_some());
+    FORMS.iter().filter(begins).collect()
+}
 
 /// The digits of an epoch in seconds: from 2001-09-09T01:46:40Z until 2286.
 const EPOCH_DIGITS: usize = 10;

@@ -8,7 +8,7 @@ use crate::schema::scalar::date_time::{
 use crate::schema::scalar::decimal::{canonical_decimal, canonical_float, numeral_length};
 use crate::schema::scalar::form::Form;
 use crate::schema::scalar::spread::Spread;
-use crate::schema::scalar::time_form::{TimeForm, Unit};
+use crate::schema::scalar::time_form::{TimeForm, Unit, usual};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Number, Value};
 use std::cmp::Ordering;
@@ -332,6 +332,12 @@ impl ValueType {
         let form = form.as_time()?;
         let clock = kind.clock(form, value.as_str()?)?;
         form.write(clock).is_none().then(|| form.side(clock))
+    }
+
+    /// The time that a text is in one of the usual forms of other programs, cut to what this type keeps.
+    pub fn guessed(&self, text: &str) -> Option<Value> {
+        let form = usual(text).into_iter().find(|form| form.length() == text.len())?;
+        self.cut(&self.in_api().clock_value(form, form.read(text)?)?)
     }
 
     /// What a clock in the form's zone shows at a time of this type, in the API's text.

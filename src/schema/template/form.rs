@@ -19,6 +19,7 @@ use crate::schema::scalar::claim_text;
 use crate::schema::scalar::date_time::{DATE_LENGTH, INSTANT_LENGTH, instant_lengths, is_canonical_instant};
 use crate::schema::scalar::decimal::numeral_length;
 use crate::schema::scalar::form::Form;
+use crate::schema::scalar::time_form::{TimeForm, usual};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::part::Part;
 use serde_json::Value;
@@ -33,6 +34,8 @@ pub enum Spelling {
     Own,
     /// Every text that stands for the value.
     Any,
+    /// That, and times in the usual forms of other programs: to tell what is amiss with a text.
+    Guessed,
 }
 
 /// Whether a key can contain the type at all.
@@ -57,9 +60,7 @@ pub fn is_integer(kind: &ValueType) -> bool {
 
 /// Whether a text may stand for a value of the type without being the one that is written.
 pub fn has_spellings(kind: &ValueType) -> bool {
-    matches!(kind, ValueType::DateTime(_) | ValueType::Float | ValueType::Decimal)
-        || kind.case().is_some()
-        || kind.time_form().is_some() && matches!(kind.in_api(), ValueType::DateTime(_))
+    matches!(kind, ValueType::Float | ValueType::Decimal) || kind.is_time() || kind.case().is_some()
 }
 
 /// The characters that could continue a value where a shorter one ends. Only unpadded numbers, including those of
@@ -98,6 +99,10 @@ pub fn write(kind: &ValueType, width: Option<u8>, value: &Value) -> Result<Strin
 /// The possible lengths of a value's text at the beginning of `text`, in the order in which to try them. Not for free
 /// text.
 pub fn lengths((kind, width): (&ValueType, Option<u8>), spelling: Spelling, text: &str) -> Vec<usize> {
+    if spelling == Spelling::Guessed && kind.is_time() {
+        let guessed = usual(text).into_iter().map(TimeForm::length);
+        return lengths((kind, width), Spelling::Any, text).into_iter().chain(guessed).collect();
+    }
     let begins = |stored: &&str| text.starts_with(*stored);
     match kind {
         ValueType::Enum(values) => {
@@ -132,7 +137,7 @@ pub fn lengths((kind, width): (&ValueType, Option<u8>), spelling: Spelling, text
             (Form::Time(form), kind) => {
                 let own = text.get(..form.length()).filter(|text| form.read(text).is_some()).map(str::len);
                 let others = match (kind, spelling) {
-                    (ValueType::DateTime(_), Spelling::Any) => instant_lengths(text),
+                    (ValueType::DateTime(_), Spelling::Any | Spelling::Guessed) => instant_lengths(text),
                     _ => Vec::new(),
                 };
                 own.into_iter().chain(others).collect()
@@ -156,7 +161,10 @@ pub fn lengths((kind, width): (&ValueType, Option<u8>), spelling: Spelling, text
 
 /// The value of a text whose length is one of [`lengths`].
 pub fn read((kind, width): (&ValueType, Option<u8>), spelling: Spelling, text: &str) -> Option<Value> {
-    if let (ValueType::InForm(own, form), Spelling::Any) = (kind, spelling) {
+    if spelling == Spelling::Guessed && kind.is_time() {
+        return read((kind, width), Spelling::Any, text).or_else(|| kind.guessed(text));
+    }
+    if let (ValueType::InForm(own, form), Spelling::Any | Spelling::Guessed) = (kind, spelling) {
         return match form.as_time() {
             Some(_) => kind.from_text(text).or_else(|| kind.cut(&Value::from(text))),
             None if form.is_case() => own.from_text(&form.fold(text)),

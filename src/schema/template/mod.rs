@@ -293,9 +293,9 @@ impl Template {
 
     /// The first value in a key text that is spelt otherwise than Keyfold would write it.
     pub fn misspelling(&self, text: &str) -> Option<Misspelling> {
-        self.parts.iter().zip(self.split(text)?).find_map(|(part, found)| match part {
+        self.parts.iter().zip(self.split_as(Spelling::Guessed, text)?).find_map(|(part, found)| match part {
             Part::Placeholder { field, value, width, .. } if form::has_spellings(value) => {
-                let own = form::write(value, *width, &form::read((value, *width), Spelling::Any, found)?).ok()?;
+                let own = form::write(value, *width, &form::read((value, *width), Spelling::Guessed, found)?).ok()?;
                 (own != found).then(|| Misspelling { field: field.clone(), found: found.to_owned(), own: Some(own) })
             }
             _ => None,
@@ -305,7 +305,11 @@ impl Template {
     /// The text of each part within a key text, whatever the spelling, in order; `None` if the text does not match this
     /// template. Joined, they are the text.
     pub fn split<'t>(&self, text: &'t str) -> Option<Vec<&'t str>> {
-        let (values, mut rest) = (self.read_values(Spelling::Any, text)?, text);
+        self.split_as(Spelling::Any, text)
+    }
+
+    fn split_as<'t>(&self, spelling: Spelling, text: &'t str) -> Option<Vec<&'t str>> {
+        let (values, mut rest) = (self.read_values(spelling, text)?, text);
         let mut lengths = values.iter().map(|value| value.length);
         let own = |part: &Part| {
             let length = match part {

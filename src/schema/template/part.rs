@@ -2,6 +2,7 @@
 
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::scalar::spread::Spread;
+use crate::schema::scalar::time_form::usual;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::limits::Limits;
 use serde_json::Value;
@@ -68,6 +69,14 @@ pub struct Misspelling {
     pub found: String,
     /// The text that Keyfold would write; `None` if the text is no value of the field's type.
     pub own: Option<String>,
+}
+
+impl Misspelling {
+    /// The placeholder that would read the text, `{at:%s}`, if it is in a usual form.
+    pub fn fitting(&self) -> Option<String> {
+        let form = usual(&self.found).into_iter().find(|form| form.length() == self.found.len())?;
+        Some(format!("{{{}:{}}}", self.field, form.text()))
+    }
 }
 
 /// A mistake in a template's text.

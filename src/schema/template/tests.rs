@@ -478,11 +478,9 @@ fn value_of(field: &str) -> BoxedStrategy<Value> {
             let Some(Part::Placeholder { value, .. }) = template(&format!("{{{field}}}")).parts.pop() else { panic!() };
             // All that every form can say.
             let times = (1_000_000_000_000_000_i64..4_000_000_000_000_000).prop_map(move |micros| {
-                let clock = clock_text(
-                    time::macros::datetime!(1970-01-01 0:00) + time::Duration::microseconds(micros),
-                    6,
-                )
-                .unwrap();
+                let clock =
+                    clock_text(time::macros::datetime!(1970-01-01 0:00) + time::Duration::microseconds(micros), 6)
+                        .unwrap();
                 value.cut(&match value.in_api() {
                     ValueType::DateTime(_) => json!(clock + "Z"),
                     ValueType::Date => json!(clock[..10]),
