@@ -11,7 +11,8 @@ use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Settings;
 use keyfold::table::store::TableStore;
 
-pub const SYSTEMS: [&str; 7] = ["pantry", "timeline", "workshop", "shards", "cycles", "patterns", "audiobooks"];
+pub const SYSTEMS: [&str; 8] =
+    ["pantry", "timeline", "workshop", "shards", "cycles", "patterns", "audiobooks", "practice"];
 
 /// The most failures to search for; each is reduced to the smallest.
 pub const MOST: usize = 8;

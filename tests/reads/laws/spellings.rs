@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Scalars, each with texts that other programs write for them. The first of each line is Keyfold's own.
-const SCALARS: [(&str, &[&str]); 10] = [
+/// A form follows its scalar.
+const SCALARS: [(&str, &[&str]); 16] = [
     (
         "DateTime",
         &[
@@ -37,6 +38,18 @@ const SCALARS: [(&str, &[&str]); 10] = [
     ("Float", &["1000", "1e3", "1000.0", "0.1", "0.10", "1e21", "1E21", "1e+21", "0.10000000000000000001", "-0"]),
     ("Boolean", &["true", "false", "TRUE", "1"]),
     ("Mood", &["in", "in-bed", "IN", "calm", "in-"]),
+    ("LocalDateTime", &["2021-07-02T17:09:47", "2021-07-02T17:09:47Z", "2021-07-02T17:09:47.000", "2021-07-02T17:09"]),
+    (
+        "DateTime %Y-%m-%dT%H:%M:%SZ",
+        &["2021-07-02T17:09:47Z", "2021-07-02T17:09:47.000Z", "2021-07-02T17:09:47+00:00", "2021-02-30T17:09:47Z"],
+    ),
+    (
+        "DateTime %Y-%m-%dT%H:%M:%S.%6f+02:00",
+        &["2021-07-02T17:09:47.000001+02:00", "2021-07-02T17:09:47.000001Z", "2021-07-02T17:09:47.001+02:00"],
+    ),
+    ("DateTime %s", &["1625245787", "0625245787", "625245787", "1625245787000", "1625245787.5", "9999999999"]),
+    ("DateTime %s%3f", &["1625245787001", "1625245787", "1625245787000000"]),
+    ("Date %d/%m/%Y", &["02/07/2021", "2/7/2021", "30/02/2021", "2021-07-02", "31/12/9999"]),
     ("ID", &["a", "a#b", "a%23b", "a%23", "%2f", "%2F", "a%2523b", "100%", "%41", "", "a b"]),
     ("String", &["a", "x--y", "a%2D%2Db", "a%2d%2db", "%25", "%", "é", "%C3%A9"]),
 ];
@@ -64,7 +77,7 @@ impl Case {
             } else {
                 Some(TEMPLATES[choices.below(TEMPLATES.len() - usize::from(!is_integer))])
             };
-            let names = SCALARS[8].1;
+            let names = SCALARS.iter().find(|(scalar, _)| *scalar == "ID").unwrap().1;
             let key = |choices: &mut Choices| {
                 let (text, name, other_box) = (*choices.of(texts), *choices.of(names), *choices.of(&["b", "b", "c"]));
                 let padded = format!("{text:0>width$}", width = 4 + choices.below(3));
@@ -88,7 +101,9 @@ impl Case {
     }
 
     fn schema(&self) -> String {
-        let (scalar, template) = (self.scalar, self.template.unwrap_or("{x}"));
+        let (scalar, template) = (self.scalar_name(), self.template.unwrap_or("{x}"));
+        let form = self.scalar.split_once(' ').map(|(_, form)| format!("@attribute(form: \"{form}\")"));
+        let form = form.unwrap_or_default();
         let kind = if self.template.is_none() { ", sortKeyType: N" } else { "" };
         let has_name = template.contains("{name}");
         let (name, argument) = if has_name { ("name: String!", ", name: String!") } else { ("", "") };
@@ -101,7 +116,7 @@ enum Mood {{ IN @attribute(name: "in") IN_BED @attribute(name: "in-bed") CALM @a
 interface Node @node {{ id: ID! }}
 type Box @item(table: "boxes", keys: {{ pk: "B#{{box}}" }}) {{ box: ID! things: [Thing!]! @find }}
 type Thing implements Node @item(table: "things", keys: {{ pk: "B#{{box}}", sk: "{template}", mark: "{{mark}}" }}) {{
-  id: ID! box: ID! x: {scalar}! {name} mark: String! seen: Boolean
+  id: ID! box: ID! x: {scalar}! {form} {name} mark: String! seen: Boolean
 }}
 type Query {{
   node(id: ID!): Node
@@ -146,7 +161,7 @@ type Mutation {{
         let ask = async |text: String, x: &Value, name: &Value| {
             let variables = json!({ "x": x, "name": name });
             let (types, _) =
-                (format!("$x: {}! {}", self.scalar, if name.is_null() { "" } else { "$name: String!" }), ());
+                (format!("$x: {}! {}", self.scalar_name(), if name.is_null() { "" } else { "$name: String!" }), ());
             let (kind, text) = text.split_once(' ').unwrap();
             let response =
                 support::run(&gateway, &support::request(&format!("{kind}({types}) {text}"), variables), false).await;
@@ -192,6 +207,10 @@ type Mutation {{
         let gateway = self.gateway().await;
         world::data(&gateway, "mutation { dropBox(box: \"b\") { box } }").await;
         assert_eq!(world::data(&gateway, "{ count(box: \"b\") }").await, json!({ "count": 0 }), "after the cascade");
+    }
+
+    fn scalar_name(&self) -> &str {
+        self.scalar.split_once(' ').map_or(self.scalar, |(name, _)| name)
     }
 
     fn has_name(&self) -> bool {

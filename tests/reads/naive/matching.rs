@@ -3,7 +3,7 @@
 
 use super::document::Arguments;
 use super::rows::{Certain, Code, Row};
-use super::values::{compare, keys_of, scalar_of, stored_of};
+use super::values::{compare, compare_times, keys_of, scalar_of, stored_of, text_to_find};
 use keyfold::execute::caller::Caller;
 use keyfold::schema::model::ObjectType;
 use keyfold::schema::model::find::{Access, AccessPath, Find, Range, SharedKeys, SortAccess};
@@ -103,8 +103,12 @@ impl<'w> Matching<'_, 'w> {
         let Some(item) = row.item else { return true };
         certain[&row.ty.name].iter().filter(|(_, source)| self.is_given(source)).all(|(field, source)| {
             let Some(stored) = stored_of(row.ty, field) else { return true };
-            let own = stored.value.to_text(&scalar_of(row.ty, field, item));
-            let is_equal = |value: &Value| own.is_some() && stored.value.to_text(value) == own;
+            let text = |value: &Value| match keys_of(row.ty) {
+                Some(_) => text_to_find(row.ty, field, value),
+                None => stored.value.to_text(value),
+            };
+            let own = text(&scalar_of(row.ty, field, item));
+            let is_equal = |value: &Value| own.is_some() && text(value) == own;
             match self.source(source) {
                 Value::Array(values) => values.iter().any(is_equal),
                 value => is_equal(&value),
@@ -145,10 +149,10 @@ impl<'w> Matching<'_, 'w> {
 
     /// Whether the fields of an item have the bound values, and the value of the ranged field is within its range.
     pub fn fits(&self, ty: &ObjectType, values: &Map<String, Value>, item: &Item) -> bool {
-        let mut bound = values.iter().filter_map(|(field, value)| Some((field, value, &stored_of(ty, field)?.value)));
-        let equal = bound.all(|(field, value, kind)| {
-            let wanted = kind.to_text(value);
-            wanted.is_some() && kind.to_text(&scalar_of(ty, field, item)) == wanted
+        let mut bound = values.iter().filter(|(field, _)| stored_of(ty, field).is_some());
+        let equal = bound.all(|(field, value)| {
+            let wanted = text_to_find(ty, field, value);
+            wanted.is_some() && text_to_find(ty, field, &scalar_of(ty, field, item)) == wanted
         });
         equal && self.is_of_path(item) && self.sort().is_none_or(|sort| self.in_range(ty, &sort, sort.template, item))
     }
@@ -222,14 +226,16 @@ impl<'w> Matching<'_, 'w> {
         match range {
             Range::BeginsWith(source) => match self.source(source) {
                 Value::Null => true,
-                start => value.as_str().is_some_and(|value| value.starts_with(start.as_str().unwrap_or_default())),
+                start => text_to_find(ty, field, &value)
+                    .zip(text_to_find(ty, field, &start))
+                    .is_some_and(|(value, start)| value.starts_with(&start)),
             },
             Range::Between { lower, upper } => {
                 let meets = |bound: &Option<(Source, bool)>, wanted: Ordering| {
                     let Some((source, inclusive)) = bound else { return true };
                     let bound = self.source(source);
                     bound.is_null()
-                        || order(kind, by_number, &value, &bound)
+                        || order((ty, field), (kind, by_number), &value, &bound)
                             .is_some_and(|order| order == wanted || (*inclusive && order == Ordering::Equal))
                 };
                 meets(lower, Ordering::Greater) && meets(upper, Ordering::Less)
@@ -307,7 +313,18 @@ fn text_of<'i>(item: &'i Item, attribute: &str) -> Option<&'i str> {
 }
 
 /// The order of two values of a type: as numbers, or as their texts in keys.
-fn order(kind: &ValueType, by_number: bool, left: &Value, right: &Value) -> Option<Ordering> {
+fn order(
+    (ty, field): (&ObjectType, &str),
+    (kind, by_number): (&ValueType, bool),
+    left: &Value,
+    right: &Value,
+) -> Option<Ordering> {
+    if kind.is_time() {
+        return Some(compare_times(left.as_str()?, right.as_str()?));
+    }
+    if !by_number {
+        return Some(text_to_find(ty, field, left)?.cmp(&text_to_find(ty, field, right)?));
+    }
     let (left, right) = (kind.to_text(left)?, kind.to_text(right)?);
     match (by_number, kind) {
         (true, ValueType::DateTime(_)) | (false, _) => Some(left.as_bytes().cmp(right.as_bytes())),

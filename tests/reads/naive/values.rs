@@ -4,6 +4,7 @@
 use keyfold::schema::model::keys::ItemKeys;
 use keyfold::schema::model::{FieldKind, ObjectType, Stored, TypeKind};
 use keyfold::schema::scalar::date_time::{epoch_millis, instant_text};
+use keyfold::schema::scalar::form::Form;
 use keyfold::schema::scalar::value_type::{Moment, ValueType};
 use keyfold::table::data::attribute::{Attribute, Item};
 use keyfold::table::data::text::Text;
@@ -84,8 +85,29 @@ pub fn scalar(kind: &ValueType, attribute: &Attribute) -> Option<Value> {
             kind.from_text(text)
         }
         (ValueType::Decimal | ValueType::Float, Attribute::N(number)) => kind.from_text(number),
+        (ValueType::InForm(_, form), Attribute::N(number)) if **form == Form::Number => kind.from_text(number),
+        (ValueType::InForm(_, form), Attribute::S(text)) if **form != Form::Number => kind.from_text(text),
         _ => None,
     }
+}
+
+/// The text of a value by which a field of the type is found: in the case in which the keys have it.
+pub fn text_to_find(ty: &ObjectType, field: &str, value: &Value) -> Option<String> {
+    let text = stored_of(ty, field)?.value.to_text(value)?;
+    Some(match keys_of(ty)?.case_of(field) {
+        Some(Form::Upper) => text.to_uppercase(),
+        Some(_) => text.to_lowercase(),
+        None => text,
+    })
+}
+
+/// The order of two times: digit by digit, those of the fraction padded.
+pub fn compare_times(left: &str, right: &str) -> Ordering {
+    let digits = |text: &str| {
+        let (clock, fraction) = text.trim_end_matches('Z').split_once('.').unwrap_or((text.trim_end_matches('Z'), ""));
+        format!("{clock}.{fraction:0<9}")
+    };
+    digits(left).cmp(&digits(right))
 }
 
 fn whole(number: &str) -> Option<i64> {
@@ -148,6 +170,7 @@ pub fn attribute_of(kind: &ValueType, value: &Value) -> Option<Attribute> {
             Attribute::N(kind.to_text(&value)?.into())
         }
         (ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) | ValueType::Binary, _) => return None,
+        (ValueType::InForm(_, form), _) if **form == Form::Number => Attribute::N(kind.to_text(&value)?.into()),
         _ => Attribute::S(kind.to_text(&value)?.into()),
     })
 }

@@ -294,7 +294,12 @@ impl<'a> Maker<'a> {
             (!odd).then(|| maker.pool.draw(&mut maker.rng, found, argument, fits)).flatten()
         };
         let instant = |value: &Value| {
-            value.as_str().is_some_and(|text| text.len() == 24 && text.ends_with('Z') && text.as_bytes()[10] == b'T')
+            value.as_str().is_some_and(|text| text.len() >= 24 && text.ends_with('Z') && text.as_bytes()[10] == b'T')
+        };
+        let local = |value: &Value| {
+            value.as_str().is_some_and(|text| {
+                text.len() >= 19 && text.is_ascii() && text.as_bytes()[10] == b'T' && !text.ends_with('Z')
+            })
         };
         let date = |value: &Value| {
             value.as_str().is_some_and(|text| text.len() == 10 && keyfold::schema::scalar::date_time::is_date(text))
@@ -304,11 +309,24 @@ impl<'a> Maker<'a> {
                 .unwrap_or_else(|| json!(self.rng.i64(-1..6))),
             "Float" => drawn(self, &Value::is_number).unwrap_or_else(|| json!(self.rng.i64(0..6))),
             "Boolean" => json!(self.rng.bool()),
-            "DateTime" => drawn(self, &instant).unwrap_or_else(|| json!(INSTANTS[self.rng.usize(..INSTANTS.len())])),
+            "DateTime" => {
+                let drawn = drawn(self, &instant);
+                // A little later than what items have.
+                let later = drawn.as_ref().and_then(Value::as_str).filter(|_| self.once_in(8));
+                let later = later.map(|text| json!(text.replace('Z', "5Z")));
+                later.or(drawn).unwrap_or_else(|| json!(INSTANTS[self.rng.usize(..INSTANTS.len())]))
+            }
+            "LocalDateTime" => drawn(self, &local).unwrap_or_else(|| json!("2026-03-01T09:21:07.25")),
             "Date" => drawn(self, &date).unwrap_or_else(|| json!("2026-11-20")),
             "Decimal" => json!("12.5"),
             "Binary" => json!("AP8Q"),
-            _ => drawn(self, &Value::is_string).unwrap_or_else(|| json!(ODD[self.rng.usize(..ODD.len())])),
+            _ => {
+                let drawn = drawn(self, &Value::is_string);
+                let other = drawn.as_ref().and_then(Value::as_str).filter(|_| self.once_in(8));
+                let other =
+                    other.map(|text| json!(if self.rng.bool() { text.to_uppercase() } else { text.to_lowercase() }));
+                other.or(drawn).unwrap_or_else(|| json!(ODD[self.rng.usize(..ODD.len())]))
+            }
         }
     }
 }
@@ -400,7 +418,7 @@ impl Writer {
 /// A value as a literal. For a type that is not a scalar of GraphQL's own, a text that looks like a name is an enum
 /// value.
 fn literal(value: &Value, ty: &Type) -> String {
-    let scalars = ["ID", "String", "DateTime", "Date", "Decimal", "Binary", "JSON", "Long"];
+    let scalars = ["ID", "String", "DateTime", "LocalDateTime", "Date", "Decimal", "Binary", "JSON", "Long"];
     match value {
         Value::Array(values) => {
             format!("[{}]", values.iter().map(|value| literal(value, ty.item_type())).collect::<Vec<_>>().join(", "))

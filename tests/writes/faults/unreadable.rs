@@ -6,7 +6,7 @@ use super::backend::{Backend, error};
 use serde_json::{Map, Value, json};
 
 /// A field's type, and how it is declared; whether it may be part of a key and of a default's text.
-const FIELDS: [(&str, &str, bool); 21] = [
+const FIELDS: [(&str, &str, bool); 29] = [
     ("ID", "", true),
     ("String", "", true),
     ("Int", "", true),
@@ -18,6 +18,14 @@ const FIELDS: [(&str, &str, bool); 21] = [
     ("DateTime", ", stored: EPOCH_SECONDS", true),
     ("DateTime", ", stored: EPOCH_MILLIS", true),
     ("Date", "", true),
+    ("LocalDateTime", "", true),
+    ("DateTime", ", form: \"%Y-%m-%dT%H:%M:%SZ\"", true),
+    ("Date", ", form: \"%d/%m/%Y\"", true),
+    ("Int", ", type: S", true),
+    ("Boolean", ", type: S", true),
+    ("Boolean", ", type: N", true),
+    ("ID", ", type: N", true),
+    ("[Int!]", ", type: S", false),
     ("Status", "", true),
     ("Binary", "", false),
     ("JSON", "", false),
