@@ -147,6 +147,9 @@ rules! { RULES_OF_OPERATIONS;
     KF0723: "A copy has its own unique values",
         "A `@unique` value is reserved for the item that has it, also while a transaction deletes that item. So a put that copies the value of a found item never succeeds. Give the new item another value, or null.",
         r#"@find(item: User) @put(item: User, set: { tenant: "{to}", email: "{newEmail}" })"#;
+    KF0724: "A read-only type is not written",
+        "Items of a type with `@item(readOnly: true)` are written by other programs. They are read and watched, and `@check` may demand something of them. No other directive writes or deletes them.",
+        r#"type Reading @item(keys: { PK: "SENSOR#{sensorId}", SK: "{at:%s}" }, readOnly: true) { sensorId: ID! at: DateTime! }"#;
 
     KF0801: "Rules belong on written values",
         "`@default`, `@unique` and `@version` belong on stored fields. `@constraint` also works on arguments and input fields.",

@@ -65,5 +65,8 @@ pub fn is_numeric(kind: &ValueType) -> bool {
 
 /// A type as the API writes it: a list is in brackets.
 pub fn type_name(kind: &ValueType, list: bool) -> String {
+    if let ValueType::InForm(kind, form) = kind {
+        return format!("{} that is kept {form}", type_name(kind, list));
+    }
     if list { format!("[{}]", kind.name()) } else { kind.name() }
 }

@@ -3,6 +3,7 @@
 use super::best::{self, PathInputs};
 use super::candidates;
 use super::diagnosis::missing;
+use super::diagnosis::sorted::unsorted;
 use super::paging::{self, Order};
 use super::wanted::{Bindings, FindContext, Need};
 use super::{filter, scope, where_clause};
@@ -129,7 +130,8 @@ fn check_ranges(wanted: &FindContext, bindings: &Bindings, findings: &mut Findin
         if !allowed {
             let message = format!("no sort key of `{}` supports a range of `{field}`", wanted.target.item);
             let help = "a range needs a DateTime, a Date, a padded number (`{score:08}`) or text at the end of a sort key's template; `beginsWith` works with any text";
-            findings.error(rules::KF0425, &bounds.span, message, Some(help.into()));
+            let help = unsorted(wanted.keys, field).unwrap_or_else(|| help.to_owned());
+            findings.error(rules::KF0425, &bounds.span, message, Some(help));
             sound = false;
         }
     }

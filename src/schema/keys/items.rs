@@ -53,11 +53,36 @@ pub fn read_item_keys(item: &ItemType, findings: &mut Findings) -> Option<ItemKe
             keys.insert(attribute.value, templates);
         }
     }
+    keys.extend(natural_keys(item, &keys));
     let constants = constants(item, findings)?;
     let keys =
         ItemKeys { table: item.table.1, keys, constants, shares_keys: false, narrower: Vec::new(), limited: None };
     let sound = sound && check_complete(item, &keys.keys, findings) && check_spread(item, &keys, findings);
     (sound && claims::check(item.table.0, (&item.object.name, item.directive), &keys, findings)).then_some(keys)
+}
+
+/// The keys of indexes that are attributes of the type's own fields: an item that has them is in the index, whether
+/// somebody wants that or not (DynamoDB developer guide, "Take advantage of sparse indexes").
+fn natural_keys(item: &ItemType, keys: &IndexMap<String, Vec<Template>>) -> IndexMap<String, Vec<Template>> {
+    let own = |key: &KeyAttribute| {
+        let mut fields = item.record.iter().filter(|(_, declared)| declared.attribute == key.name);
+        let (field, declared) = fields.find(|(_, declared)| {
+            !declared.ty.is_list() && values::stored_key_type(&declared.value) == Some(key.kind)
+        })?;
+        let value = declared.in_template(key.kind);
+        let part = Part::Placeholder { field: field.clone(), value, width: None, limits: None };
+        Some((key.name.clone(), vec![Template { parts: vec![part] }]))
+    };
+    let mut natural = IndexMap::new();
+    for index in &item.table.0.indexes {
+        let lacking: Vec<&KeyAttribute> = std::iter::once(&index.partition)
+            .chain(index.sort.as_ref())
+            .filter(|key| !keys.contains_key(&key.name))
+            .collect();
+        let found: Option<Vec<_>> = lacking.iter().map(|key| own(key)).collect();
+        natural.extend(found.into_iter().flatten());
+    }
+    natural
 }
 
 /// A type is spread in only one way. If it has replicas, the partition keys of the table and of every index hold the

@@ -34,6 +34,10 @@ pub fn check(
             format!("`{coordinate}` is in an embedded object, where Keyfold cannot keep values unique"),
             "make it a field of an item type",
         ),
+        () if draft.is_read_only(&object.name) => (
+            format!("`{coordinate}` is of a read-only type, whose values Keyfold cannot keep unique"),
+            "leave `@unique` out",
+        ),
         () if declared.ty.is_list() || values::stored_key_type(&declared.value).is_none() => (
             format!("`{coordinate}` of type `{}` cannot be unique", field.ty),
             "a unique field is a text, a number, a date or an enum",

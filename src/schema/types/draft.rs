@@ -5,6 +5,7 @@ use crate::schema::diagnostics::span::Span;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::rules::Rules;
 use crate::schema::scalar::value_type::ValueType;
+use crate::schema::syntax::directives::flag;
 use crate::schema::table::{KeyType, Table};
 use apollo_compiler::ast::{FieldDefinition, OperationType, Type};
 use apollo_compiler::{Node, Schema, schema};
@@ -106,6 +107,12 @@ impl<'a> SchemaDraft<'a> {
     /// Whether a field is the global id of an item, which is not stored.
     pub fn is_global_id(&self, object: &schema::ObjectType, field: &FieldDefinition) -> bool {
         field.name == GLOBAL_ID && self.kind(&object.name) == Some(&Kind::Item) && self.is_node(object)
+    }
+
+    /// Whether a type's items are read and watched, but never written.
+    pub fn is_read_only(&self, type_name: &str) -> bool {
+        let item = self.schema.get_object(type_name).and_then(|object| object.directives.get("item"));
+        item.is_some_and(|directive| flag(directive, "readOnly"))
     }
 
     /// The keys and stored fields of an item type, if both could be read.

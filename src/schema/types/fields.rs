@@ -120,6 +120,10 @@ fn time_to_live(declared: &mut Declared, coordinate: &str, findings: &mut Findin
     match declared.value {
         ValueType::DateTime(_) if !declared.ty.is_list() => declared.value = ValueType::DateTime(Moment::EpochSeconds),
         ValueType::Int | ValueType::Long if !declared.ty.is_list() => {}
+        ValueType::InForm(..) => {
+            let message = format!("`{coordinate}` is the table's time to live, which is a number of seconds");
+            findings.error(rules::KF0307, &declared.span, message, Some("leave its form out".into()));
+        }
         _ => {
             let message = format!("`{coordinate}` is the table's time to live, which cannot be a `{}`", declared.ty);
             findings.error(rules::KF0307, &declared.span, message, Some("make it a DateTime".into()));

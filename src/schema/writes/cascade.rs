@@ -51,6 +51,10 @@ fn path(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Optio
                 let message = format!("`{reached}.{name}` holds items of several types (`{}`)", target.item);
                 Some((message, Some("name a relation to each of them".to_owned())))
             }
+            () if draft.is_read_only(&target.item) => {
+                let message = format!("`{reached}.{name}` holds items of `{}`, which is read-only", target.item);
+                Some((message, Some("leave `readOnly:` out of its `@item`".to_owned())))
+            }
             () if through.is_some() => {
                 let through = through.map(|at| at.value).unwrap_or_default();
                 let message =

@@ -101,8 +101,13 @@ fn item_of(writing: &Writing, directive: &ActionDirective, findings: &mut Findin
         Some(named) => (named.value.as_str(), &named.span),
         None => (own, &directive.span),
     };
-    if draft.kind(name) == Some(&Kind::Item) {
+    if draft.kind(name) == Some(&Kind::Item) && (directive.verb == Verb::Check || !draft.is_read_only(name)) {
         return Some(name.to_owned());
+    }
+    if draft.kind(name) == Some(&Kind::Item) {
+        let message = format!("`{}` is read-only, so `{}` cannot write it", name, writing.coordinate());
+        findings.error(rules::KF0724, place, message, Some("leave `readOnly:` out of its `@item`".into()));
+        return None;
     }
     let items = draft.kinds.iter().filter(|(_, kind)| **kind == Kind::Item).map(|(name, _)| name.as_str());
     let (message, help) = match &directive.item {

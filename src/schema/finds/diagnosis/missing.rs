@@ -7,6 +7,7 @@ use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::best::{Miss, PathInputs, best};
 use crate::schema::finds::diagnosis::left_out;
+use crate::schema::finds::diagnosis::sorted::unsorted;
 use crate::schema::finds::wanted::{FindContext, Need};
 use crate::schema::template::Template;
 
@@ -56,7 +57,8 @@ fn no_order(given: &PathInputs, miss: &Miss, findings: &mut Findings) {
         wanted.target.item,
         wanted.coordinate()
     );
-    findings.error(rules::KF0413, &miss.order.span, message, Some(keys_of(given.wanted)));
+    let help = unsorted(given.wanted.keys, field).unwrap_or_else(|| keys_of(given.wanted));
+    findings.error(rules::KF0413, &miss.order.span, message, Some(help));
 }
 
 /// Reports that an index holds too little to distinguish the type's items from others.

@@ -11,6 +11,7 @@ use crate::schema::diagnostics::rules;
 use crate::schema::finds::paging::Order;
 use crate::schema::finds::wanted::FindContext;
 use crate::schema::model::find::{Access, AccessPath, SortAccess};
+use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::rules::Format;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::KeyType;
@@ -90,6 +91,16 @@ fn lowest_of(pattern: &Hir) -> Option<char> {
         HirKind::Capture(capture) => lowest_of(&capture.sub),
         HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().filter_map(lowest_of).min(),
     }
+}
+
+/// Why the keys that have a field do not sort as its values do: the form in which one has it.
+pub fn unsorted(keys: &ItemKeys, field: &str) -> Option<String> {
+    let forms = keys.keys.values().flatten().flat_map(|template| &template.parts).filter_map(|part| match part {
+        Part::Placeholder { field: own, value, .. } if own == field => value.time_form(),
+        _ => None,
+    });
+    let form = forms.into_iter().find(|form| !form.sorts())?;
+    Some(format!("a key has it as `{}`, which does not sort as its values do", form.text()))
 }
 
 #[cfg(test)]
