@@ -263,11 +263,11 @@ type Query { posts(userId: ID!): [Post!]! @find }
     fn a_form_that_fits_is_named() {
         let at = |at: &str| item(&format!("POST#{at}"), json!({}));
         let seen = item("POST#2021-07-02T17:09:47.000Z", json!({ "seen": { "L": [{ "S": "02/07/2021" }] } }));
-        let told = lines(&[at("2021-07-02T17:09:47Z"), at("1625245787"), at("20210702T170947"), at("soon"), seen]);
-        assert_eq!(told.len(), 2, "{told:#?}");
-        assert!(told[0].starts_with("3 items will not be seen"), "{}", told[0]);
-        assert!(told[0].ends_with("`{createdAt:%Y-%m-%dT%H:%M:%SZ}` in its template reads it"), "{}", told[0]);
-        assert!(told[1].ends_with("`@attribute(form: \"%d/%m/%Y\")` reads it"), "{}", told[1]);
+        let reported = lines(&[at("2021-07-02T17:09:47Z"), at("1625245787"), at("20210702T170947"), at("soon"), seen]);
+        assert_eq!(reported.len(), 2, "{reported:#?}");
+        assert!(reported[0].starts_with("3 items will not be seen"), "{}", reported[0]);
+        assert!(reported[0].ends_with("`{createdAt:%Y-%m-%dT%H:%M:%SZ}` in its template reads it"), "{}", reported[0]);
+        assert!(reported[1].ends_with("`@attribute(form: \"%d/%m/%Y\")` reads it"), "{}", reported[1]);
     }
 
     #[test]

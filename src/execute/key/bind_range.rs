@@ -60,16 +60,7 @@ fn key_range(query: &QueryBinding, values: &FieldValues<'_>, bounds: Option<&Ran
     if let SortAccess::Prefix { parts, .. } | SortAccess::Range { parts, .. } = access
         && template.runs_on(*parts)
     {
-        // As the key has them.
-        let bound = template.parts.iter().filter_map(|part| match part {
-            Part::Placeholder { field, value, .. } => {
-                let meant = value.coerce(&values.get(field)?.to_json()).ok()?;
-                let folded = value.case().and_then(|case| Some(Value::from(case.fold(meant.as_str()?))));
-                Some((field.clone(), folded.unwrap_or(meant)))
-            }
-            Part::Literal(_) => None,
-        });
-        range.values = bound.collect();
+        range.values = meant(template, values);
     }
     let condition = match access {
         SortAccess::All => None,
@@ -101,6 +92,19 @@ fn key_range(query: &QueryBinding, values: &FieldValues<'_>, bounds: Option<&Ran
     }
     range.sort = condition.map(|condition| (sort.name.clone(), condition));
     Some(range)
+}
+
+/// The bound values of a template's fields, as its keys have them.
+fn meant(template: &Template, values: &FieldValues<'_>) -> Vec<(String, Value)> {
+    let bound = template.parts.iter().filter_map(|part| match part {
+        Part::Placeholder { field, value, .. } => {
+            let meant = value.coerce(&values.get(field)?.to_json()).ok()?;
+            let folded = value.case().and_then(|case| Some(Value::from(case.fold(meant.as_str()?))));
+            Some((field.clone(), folded.unwrap_or(meant)))
+        }
+        Part::Literal(_) => None,
+    });
+    bound.collect()
 }
 
 fn begins(text: String) -> Option<SortCondition> {
@@ -183,8 +187,8 @@ impl<'t> RangedPart<'t> {
         self.kind().is_none_or(|kind| kind.time_form().is_none() || kind.coerce(value).is_ok())
     }
 
-    /// Whether a value is below or above all numbers that the placeholder can pad, or all times of its form; `None` if it
-    /// is one of them.
+    /// Whether a value is below or above all numbers that the placeholder can pad, or all times of its form; `None` if
+    /// it is one of them.
     fn beyond_width(&self, value: &Value) -> Option<Ordering> {
         if let Some(side) = self.kind().and_then(|kind| kind.beyond_form(value)) {
             return Some(side);

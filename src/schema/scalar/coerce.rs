@@ -3,7 +3,8 @@
 //!
 //! GraphQL spec sections 3.5 "Scalars", 3.9 "Enums", 3.10 "Input Objects" and 3.11 "List", each under "Input Coercion".
 
-use crate::schema::scalar::value_type::{ValueType, excerpt};
+use crate::schema::scalar::json::excerpt;
+use crate::schema::scalar::value_type::ValueType;
 use apollo_compiler::ast::{Type, Value as Literal};
 use apollo_compiler::schema::{EnumType, ExtendedType, InputObjectType};
 use apollo_compiler::{Name, Schema};

@@ -6,6 +6,7 @@ pub mod date_time;
 pub mod decimal;
 pub mod form;
 pub mod global_id;
+pub mod json;
 pub mod spread;
 pub mod time_form;
 pub mod value_type;

@@ -10,8 +10,8 @@
 //! | `%3f` `%6f` `%9f` | 3, 6 or 9: decimals of the second |
 //! | `%s` | 10: seconds since 1970 |
 //!
-//! They are those of `strftime` (POSIX.1-2024), with as many digits as they have in every usual text. So every text of a
-//! form has one length, and shows where it ends.
+//! They are those of `strftime` (POSIX.1-2024), with as many digits as they have in every usual text. So every text of
+//! a form has one length, and shows where it ends.
 
 use std::cmp::Ordering;
 use std::sync::LazyLock;
@@ -75,7 +75,7 @@ enum FormPart {
 
 /// A part of a form's texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TextPart<'f> {
+pub enum FixedPart<'f> {
     /// This text.
     Literal(&'f str),
     /// So many digits.
@@ -254,8 +254,8 @@ impl TimeForm {
         words(&self.parts).any(|word| word == Word::Epoch)
     }
 
-    /// The zone that its last literal names, in minutes east of UTC; `None` if it names none. Only a form with a time of
-    /// day has one.
+    /// The zone that its last literal names, in minutes east of UTC; `None` if it names none. Only a form with a time
+    /// of day has one.
     pub fn zone(&self) -> Option<i64> {
         let has_time = words(&self.parts).any(|word| word == Word::Hour);
         match self.parts.last() {
@@ -272,18 +272,18 @@ impl TimeForm {
 
     /// The bytes of each of its texts.
     pub fn length(&self) -> usize {
-        let length = |part: TextPart<'_>| match part {
-            TextPart::Literal(literal) => literal.len(),
-            TextPart::Digits(count) => count,
+        let length = |part: FixedPart<'_>| match part {
+            FixedPart::Literal(literal) => literal.len(),
+            FixedPart::Digits(count) => count,
         };
         self.text_parts().map(length).sum()
     }
 
     /// What each of its texts is made of.
-    pub fn text_parts(&self) -> impl Iterator<Item = TextPart<'_>> {
+    pub fn text_parts(&self) -> impl Iterator<Item = FixedPart<'_>> {
         self.parts.iter().map(|part| match part {
-            FormPart::Literal(literal) => TextPart::Literal(literal),
-            FormPart::Word(word) => TextPart::Digits(word.digits()),
+            FormPart::Literal(literal) => FixedPart::Literal(literal),
+            FormPart::Word(word) => FixedPart::Digits(word.digits()),
         })
     }
 
@@ -317,8 +317,8 @@ impl TimeForm {
         clock.cmp(&PrimitiveDateTime::new(time::macros::date!(2050 - 01 - 01), Time::MIDNIGHT))
     }
 
-    /// What a clock shows at the beginning of the year, day, second … that a text says; `None` if the text is not in the
-    /// form.
+    /// What a clock shows at the beginning of the year, day, second … that a text says; `None` if the text is not in
+    /// the form.
     pub fn read(&self, text: &str) -> Option<PrimitiveDateTime> {
         let (mut year, mut month, mut day, mut ordinal, mut week) = (None, 1, 1, None, None);
         let (mut hour, mut minute, mut second, mut nanos, mut epoch) = (0, 0, 0, 0, None);
@@ -557,7 +557,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(form in 0..FORMS.len(), seconds in -62_167_219_200_i64..253_402_300_800, nanos in 0..1_000_000_000) {
+        fn what_is_written_is_read(
+            form in 0..FORMS.len(),
+            seconds in -62_167_219_200_i64..253_402_300_800,
+            nanos in 0..1_000_000_000
+        ) {
             let form = TimeForm::parse(FORMS[form].0).unwrap();
             let clock = EPOCH + Duration::new(seconds, nanos);
             if let Some(text) = form.write(clock) {
@@ -572,7 +576,11 @@ mod tests {
         }
 
         #[test]
-        fn forms_that_sort_keep_the_order(form in 0..FORMS.len(), one in 1_000_000_000..9_999_999_999_i64, other in 1_000_000_000..9_999_999_999_i64) {
+        fn forms_that_sort_keep_the_order(
+            form in 0..FORMS.len(),
+            one in 1_000_000_000..9_999_999_999_i64,
+            other in 1_000_000_000..9_999_999_999_i64
+        ) {
             let form = TimeForm::parse(FORMS[form].0).unwrap();
             let [one, other] = [one, other].map(|seconds| EPOCH + Duration::seconds(seconds));
             let texts = [one, other].map(|clock| form.write(clock).unwrap());

@@ -120,25 +120,20 @@ fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Res
             false => malformed(&format!("`{name}` is {}, but only ID and String have a case.", value.name())),
         };
     }
-    let width = match format {
-        None => None,
-        Some(_) if !form::is_integer(&value) => {
-            return malformed(&format!(
-                "`{name}` is {}, but only Int and Long can be padded with zeros.",
-                value.name()
-            ));
-        }
-        Some(format) => match width(format) {
-            Some(width) => Some(width),
-            None => {
-                return malformed(&format!(
-                    "To pad `{name}`, write a 0 and a width from 1 to {}: `{{{name}:08}}`.",
-                    form::WIDEST
-                ));
-            }
-        },
-    };
+    let width = format.map(|format| padding(name, &value, format)).transpose()?;
     Ok(Part::Placeholder { field: name.to_owned(), value, width, limits: None })
+}
+
+/// The width of a padded number.
+fn padding(name: &str, value: &ValueType, format: &str) -> Result<u8, TemplateMistakeKind> {
+    let sentence = match width(format) {
+        _ if !form::is_integer(value) => {
+            format!("`{name}` is {}, but only Int and Long can be padded with zeros.", value.name())
+        }
+        Some(width) => return Ok(width),
+        None => format!("To pad `{name}`, write a 0 and a width from 1 to {}: `{{{name}:08}}`.", form::WIDEST),
+    };
+    Err(TemplateMistakeKind::Malformed(sentence))
 }
 
 /// The case that a format names.

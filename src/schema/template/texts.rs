@@ -6,7 +6,7 @@
 
 use crate::schema::scalar::claim_text;
 use crate::schema::scalar::form::Form;
-use crate::schema::scalar::time_form::TextPart;
+use crate::schema::scalar::time_form::FixedPart;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::automaton::{Automaton, ByteSet};
 use crate::schema::template::form;
@@ -91,8 +91,8 @@ fn add_value(texts: &mut Automaton, kind: &ValueType, width: Option<u8>) {
         }
         (ValueType::InForm(kind, form), width) => match (&**form, &**kind) {
             (Form::Time(form), _) => form.text_parts().for_each(|part| match part {
-                TextPart::Literal(literal) => texts.text(literal),
-                TextPart::Digits(count) => digits(texts, count),
+                FixedPart::Literal(literal) => texts.text(literal),
+                FixedPart::Digits(count) => digits(texts, count),
             }),
             (Form::Lower, _) => texts.many(ByteSet::ANY.without(UPPER)),
             (Form::Upper, _) => texts.many(ByteSet::ANY.without(LOWER)),

@@ -16,75 +16,96 @@ use std::sync::Arc;
 /// The form of a LocalDateTime that has no other.
 const LOCAL: &str = "%Y-%m-%dT%H:%M:%S";
 
+/// What an `@attribute` says of a form.
+struct FormArguments {
+    stored: Option<At<String>>,
+    form: Option<At<String>>,
+    kind: Option<At<String>>,
+}
+
 /// Gives a field the form that its `@attribute` says. `coordinate` is `Type.field`.
 pub fn apply(declared: &mut Declared, attribute: Option<&Directive>, coordinate: &str, findings: &mut Findings) {
-    let argument = |name: &str| attribute.and_then(|directive| text(directive, name));
-    let word = |argument: &str| attribute.and_then(|directive| name(directive, argument));
-    let (stored, form, kind) = (word("stored"), argument("form"), word("type"));
-    let mut misfit = |at: &At<String>, message: String, help: &str| {
-        findings.error(rules::KF0303, &at.span, message, Some(help.to_owned()));
+    let given = FormArguments {
+        stored: attribute.and_then(|directive| name(directive, "stored")),
+        form: attribute.and_then(|directive| text(directive, "form")),
+        kind: attribute.and_then(|directive| name(directive, "type")),
     };
-    let is_local = matches!(declared.value, ValueType::LocalDateTime);
-    if let Some(form) = form.as_ref() {
-        let others = [&stored, &kind].into_iter().flatten().find(|other| other.value != "SET" && other.value != "S");
-        match TimeForm::parse(&form.value) {
-            _ if !declared.value.is_time() => {
-                let message = format!("`{coordinate}` of type `{}` has no form", declared.ty);
-                misfit(form, message, "only a DateTime, a LocalDateTime or a Date has a form");
+    let is_set = |stored: &&At<String>| stored.value == "SET";
+    let misfit = match (&given.form, given.stored.as_ref().filter(|stored| !is_set(stored)), &given.kind) {
+        (Some(form), None, None) => timed(declared, form, coordinate),
+        (Some(form), ..) => {
+            Some((form, format!("`{coordinate}` is kept in two ways"), "leave out `form:`, or the other"))
+        }
+        (None, stored, kind) => {
+            let misfit = stored.and_then(|stored| epoch(declared, stored, coordinate));
+            misfit.or_else(|| kind.as_ref().and_then(|kind| typed(declared, kind, coordinate)))
+        }
+    };
+    if let (ValueType::LocalDateTime, Ok(form)) = (&declared.value, TimeForm::parse(LOCAL)) {
+        declared.value = ValueType::InForm(ValueType::LocalDateTime.into(), Form::Time(form).into());
+    }
+    let misfit =
+        misfit.or_else(|| given.stored.as_ref().filter(is_set).and_then(|set| as_set(declared, set, coordinate)));
+    if let Some((at, message, help)) = misfit {
+        findings.error(rules::KF0303, &at.span, message, Some(help.to_owned()));
+    }
+}
+
+/// Why a form does not fit a field, with its place and a help.
+type Misfit<'a> = (&'a At<String>, String, &'static str);
+
+/// Applies `form:`.
+fn timed<'a>(declared: &mut Declared, form: &'a At<String>, coordinate: &str) -> Option<Misfit<'a>> {
+    if !declared.value.is_time() {
+        let message = format!("`{coordinate}` of type `{}` has no form", declared.ty);
+        return Some((form, message, "only a DateTime, a LocalDateTime or a Date has a form"));
+    }
+    let help = "write a form such as \"%d/%m/%Y\"";
+    match TimeForm::parse(&form.value).map_err(|sentence| (form, sentence, help)) {
+        Err(misfit) => Some(misfit),
+        Ok(time) => match declared.value.in_form(time) {
+            Err(sentence) => Some((form, sentence, "give the field another type")),
+            Ok(value) => {
+                declared.value = value;
+                None
             }
-            _ if others.is_some() => {
-                let message = format!("`{coordinate}` is kept in two ways");
-                misfit(form, message, "leave out `form:`, or the other");
-            }
-            Err(sentence) => misfit(form, sentence, "write a form such as \"%d/%m/%Y\""),
-            Ok(time) => match declared.value.in_form(time) {
-                Ok(value) => declared.value = value,
-                Err(sentence) => misfit(form, sentence, "give the field another type"),
-            },
+        },
+    }
+}
+
+/// Applies `stored:` to an instant.
+fn epoch<'a>(declared: &mut Declared, stored: &'a At<String>, coordinate: &str) -> Option<Misfit<'a>> {
+    let moment = if stored.value == "EPOCH_SECONDS" { Moment::EpochSeconds } else { Moment::EpochMillis };
+    if matches!(declared.value, ValueType::DateTime(_)) {
+        declared.value = ValueType::DateTime(moment);
+        return None;
+    }
+    let message = format!("`{coordinate}` of type `{}` cannot be stored as {}", declared.ty, stored.value);
+    Some((stored, message, "only a DateTime can be stored as an epoch"))
+}
+
+/// Applies `type:`.
+fn typed<'a>(declared: &mut Declared, kind: &'a At<String>, coordinate: &str) -> Option<Misfit<'a>> {
+    match in_type(&declared.value, &kind.value) {
+        Ok(value) => {
+            declared.value = value;
+            None
+        }
+        Err(help) => {
+            Some((kind, format!("`type: {}` is not for `{coordinate}` of type `{}`", kind.value, declared.ty), help))
         }
     }
-    match (is_local && form.is_none(), TimeForm::parse(LOCAL)) {
-        (true, Ok(local)) => {
-            declared.value = ValueType::InForm(ValueType::LocalDateTime.into(), Form::Time(local).into())
-        }
-        _ => {}
+}
+
+/// Applies `stored: SET`.
+fn as_set<'a>(declared: &mut Declared, set: &'a At<String>, coordinate: &str) -> Option<Misfit<'a>> {
+    let is_plain_list = declared.ty.is_list() && declared.ty.item_type().is_named();
+    if is_plain_list && values::stored_key_type(&declared.value).is_some() {
+        declared.value = ValueType::Set(Box::new(declared.value.clone()));
+        return None;
     }
-    let is_instant = matches!(declared.value, ValueType::DateTime(_));
-    if let Some(stored) = &stored {
-        let moment = match stored.value.as_str() {
-            "EPOCH_SECONDS" => Some(Moment::EpochSeconds),
-            "EPOCH_MILLIS" => Some(Moment::EpochMillis),
-            _ => None,
-        };
-        match moment.filter(|_| is_instant) {
-            Some(moment) => declared.value = ValueType::DateTime(moment),
-            None if stored.value == "SET" => {}
-            None if form.is_some() => {}
-            None => {
-                let message = format!("`{coordinate}` of type `{}` cannot be stored as {}", declared.ty, stored.value);
-                misfit(stored, message, "only a DateTime can be stored as an epoch");
-            }
-        }
-    }
-    if let Some(kind) = kind.filter(|_| form.is_none()) {
-        match in_type(&declared.value, &kind.value) {
-            Ok(value) => declared.value = value,
-            Err(help) => {
-                let message = format!("`type: {}` is not for `{coordinate}` of type `{}`", kind.value, declared.ty);
-                misfit(&kind, message, help);
-            }
-        }
-    }
-    if let Some(set) = stored.filter(|stored| stored.value == "SET") {
-        let is_plain_list = declared.ty.is_list() && declared.ty.item_type().is_named();
-        match values::stored_key_type(&declared.value).filter(|_| is_plain_list) {
-            Some(_) => declared.value = ValueType::Set(Box::new(declared.value.clone())),
-            None => {
-                let message = format!("`{coordinate}` of type `{}` cannot be stored as SET", declared.ty);
-                misfit(&set, message, "only a list of texts, numbers or binary values can be stored as a set");
-            }
-        }
-    }
+    let message = format!("`{coordinate}` of type `{}` cannot be stored as SET", declared.ty);
+    Some((set, message, "only a list of texts, numbers or binary values can be stored as a set"))
 }
 
 /// A type that is kept as DynamoDB's type `S` or `N`; the error is a help.

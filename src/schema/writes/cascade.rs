@@ -7,9 +7,11 @@ use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::At;
 use crate::schema::diagnostics::suggestion::suggest;
-use crate::schema::finds::target;
+use crate::schema::finds::target::{self, FindTarget};
 use crate::schema::model::find::Returns;
-use crate::schema::types::draft::is_find;
+use crate::schema::syntax::directives::text;
+use crate::schema::types::draft::{SchemaDraft, is_find};
+use apollo_compiler::ast::FieldDefinition;
 
 /// Each path as relation names; `None` on a mistake.
 pub fn read_cascade(acting: &Acting, findings: &mut Findings) -> Option<Vec<Vec<String>>> {
@@ -39,38 +41,7 @@ fn path(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Optio
         };
         // A mistake in the relation itself is reported at its own field.
         let target = target::from_relation(draft, &reached, name)?;
-        let through =
-            field.directives.get("find").and_then(|find| crate::schema::syntax::directives::text(find, "through"));
-        let needs =
-            field.arguments.iter().find(|argument| argument.ty.is_non_null() && argument.default_value.is_none());
-        let refusal = match () {
-            () if matches!(target.returns, Returns::Exists | Returns::Count) => {
-                Some((format!("`{reached}.{name}` is of type `{}`, which holds no items", field.ty), None))
-            }
-            () if target::is_abstract(draft, &target.item) => {
-                let message = format!("`{reached}.{name}` holds items of several types (`{}`)", target.item);
-                Some((message, Some("name a relation to each of them".to_owned())))
-            }
-            () if draft.is_read_only(&target.item) => {
-                let message = format!("`{reached}.{name}` holds items of `{}`, which is read-only", target.item);
-                Some((message, Some("leave `readOnly:` out of its `@item`".to_owned())))
-            }
-            () if through.is_some() => {
-                let through = through.map(|at| at.value).unwrap_or_default();
-                let message =
-                    format!("`{reached}.{name}` goes through other relations, and `cascade:` must name each of them");
-                Some((message, Some(format!("name them: `cascade: [\"{through}\", …]`"))))
-            }
-            () => needs.map(|argument| {
-                (
-                    format!(
-                        "`{reached}.{name}` needs the argument `{}`, but a cascade passes no arguments",
-                        argument.name
-                    ),
-                    None,
-                )
-            }),
-        };
+        let refusal = refusal(draft, (&reached, field), &target);
         if let Some((message, help)) = refusal {
             findings.error(rules::KF0715, &place, message, help);
             return None;
@@ -79,4 +50,37 @@ fn path(acting: &Acting, written: &At<String>, findings: &mut Findings) -> Optio
         names.push(name.to_owned());
     }
     Some(names)
+}
+
+/// Why a relation of a type cannot go along, with a help.
+fn refusal(
+    draft: &SchemaDraft,
+    (reached, field): (&str, &FieldDefinition),
+    target: &FindTarget,
+) -> Option<(String, Option<String>)> {
+    let relation = format!("`{reached}.{}`", field.name);
+    let through = field.directives.get("find").and_then(|find| text(find, "through"));
+    let needs = field.arguments.iter().find(|argument| argument.ty.is_non_null() && argument.default_value.is_none());
+    match () {
+        () if matches!(target.returns, Returns::Exists | Returns::Count) => {
+            Some((format!("{relation} is of type `{}`, which holds no items", field.ty), None))
+        }
+        () if target::is_abstract(draft, &target.item) => {
+            let message = format!("{relation} holds items of several types (`{}`)", target.item);
+            Some((message, Some("name a relation to each of them".to_owned())))
+        }
+        () if draft.is_read_only(&target.item) => {
+            let message = format!("{relation} holds items of `{}`, which is read-only", target.item);
+            Some((message, Some("leave `readOnly:` out of its `@item`".to_owned())))
+        }
+        () if through.is_some() => {
+            let through = through.map(|at| at.value).unwrap_or_default();
+            let message = format!("{relation} goes through other relations, and `cascade:` must name each of them");
+            Some((message, Some(format!("name them: `cascade: [\"{through}\", …]`"))))
+        }
+        () => needs.map(|argument| {
+            let name = &argument.name;
+            (format!("{relation} needs the argument `{name}`, but a cascade passes no arguments"), None)
+        }),
+    }
 }

@@ -3,7 +3,7 @@
 
 use crate::schema::expression::literal::literal_value;
 use crate::schema::expression::operand::{ArgumentType, Operand};
-use crate::schema::expression::term::{Subject, Term, TermKind, is_numeric};
+use crate::schema::expression::term::{Subject, Term, TermKind, is_numeric, type_name};
 use crate::schema::expression::update::reader::{Reader, Use, WritePath};
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use serde_json::{Value, json};
@@ -14,8 +14,7 @@ impl WritePath {
     fn type_name(&self) -> String {
         match &self.kind {
             ValueType::Set(element) => format!("[{}]", element.name()),
-            kind if self.list => format!("[{}]", kind.name()),
-            kind => kind.name(),
+            kind => type_name(kind, self.list),
         }
     }
 
