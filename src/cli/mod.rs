@@ -13,6 +13,7 @@ mod output;
 mod rules_table;
 mod schema;
 mod schema_file;
+pub mod selftest;
 mod server;
 mod store_choice;
 mod tables;
@@ -48,6 +49,7 @@ enum Command {
     Export(items::export::Export),
     Health(health::Health),
     Token(token::PrintToken),
+    Selftest(selftest::Selftest),
     Config(config::ShowConfig),
 }
 
@@ -113,6 +115,7 @@ impl Cli {
             Command::Export(command) => command.run().await,
             Command::Health(command) => command.run().await,
             Command::Token(command) => command.run(),
+            Command::Selftest(command) => command.run().await,
             Command::Config(shown) => shown.run(&command(), |name| file.for_command(name)),
         }
     }

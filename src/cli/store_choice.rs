@@ -41,10 +41,22 @@ impl Remote {
         Ok(store)
     }
 
+    /// Whether an option, a variable or a setting says where the tables are.
+    pub fn is_given(&self) -> bool {
+        self.endpoint_url().is_some() || self.region().is_some()
+    }
+
+    fn endpoint_url(&self) -> Option<String> {
+        self.endpoint_url.clone().or_else(|| variable("KEYFOLD_ENDPOINT_URL"))
+    }
+
+    fn region(&self) -> Option<String> {
+        self.region.clone().or_else(|| variable("KEYFOLD_REGION"))
+    }
+
     /// The store, whether or not a server answers.
     pub async fn store(&self) -> Result<TableStore> {
-        let endpoint_url = self.endpoint_url.clone().or_else(|| variable("KEYFOLD_ENDPOINT_URL"));
-        let region = self.region.clone().or_else(|| variable("KEYFOLD_REGION"));
+        let (endpoint_url, region) = (self.endpoint_url(), self.region());
         let connected = TableStore::connect(endpoint_url.as_deref(), region.as_deref()).await;
         connected.map_err(|error| explained(error, "cannot connect to DynamoDB"))
     }

@@ -8,7 +8,8 @@
 //! makes them one by one: by the AWS SDK, which `sdk` configures, by the direct `client`, or by the [`embedded`]
 //! engine, in this process. [`hedge`] makes late reads a second time. [`json`] writes and reads the bytes of their
 //! requests and answers. [`cache`] keeps what reads found for later requests. [`stream`] reads the changes of items.
-//! [`admin`] creates and compares tables, [`bulk`] moves many items at once.
+//! [`admin`] creates and compares tables, [`bulk`] moves many items at once. [`wire`] is what attempts pass, for who
+//! wants to see them.
 
 pub mod admin;
 pub(in crate::table) mod attempt;
@@ -29,3 +30,4 @@ pub mod retry;
 pub(in crate::table) mod sdk;
 pub mod store;
 pub mod stream;
+pub mod wire;

@@ -30,6 +30,7 @@ use crate::table::retry::table_health::TableHealth;
 use crate::table::sdk::client::{self, ConfiguredClient};
 use crate::table::sdk::table_state::usable;
 use crate::table::stream::sdk_source::SdkChangeSource;
+use crate::table::wire::Wire;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::HttpClient;
 use aws_sdk_dynamodb::types::TableDescription;
@@ -60,6 +61,7 @@ pub struct TableStore {
     /// `None` is the embedded engine itself where there is one, and otherwise the default.
     client: Option<ClientKind>,
     late_reads: Option<Arc<LateReads>>,
+    wire: Option<Arc<dyn Wire>>,
 }
 
 /// What makes the calls of requests. Everything about tables is called by the AWS SDK.
@@ -157,6 +159,11 @@ impl TableStore {
         Self { late_reads: Some(Arc::new(late_reads)), ..self }
     }
 
+    /// The same store, the attempts of whose calls pass this wire. What is asked about tables, and of streams, does not.
+    pub fn with_wire(self, wire: Arc<dyn Wire>) -> Self {
+        Self { wire: Some(wire), ..self }
+    }
+
     fn on(client: ConfiguredClient) -> Self {
         Self::new(client, None)
     }
@@ -179,6 +186,7 @@ impl TableStore {
             inner: Arc::new(Inner { sdk, streams, direct, retries, health, embedded }),
             client: ClientKind::from_environment(),
             late_reads: None,
+            wire: None,
         }
     }
 
@@ -252,7 +260,8 @@ impl TableStore {
                 ClientKind::Direct => CallMaker::Direct(direct),
             },
         };
-        CallMeans { maker, budget: retries, health, has_circuit: embedded.is_none(), tally: scope.tally }
+        let wire = self.wire.as_deref();
+        CallMeans { maker, budget: retries, health, has_circuit: embedded.is_none(), tally: scope.tally, wire }
     }
 
     /// The attempts of a call about tables rather than items: they open no circuit, and none ends them.

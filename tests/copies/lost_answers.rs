@@ -3,7 +3,7 @@
 
 use crate::cells::{CellOperation, outcome};
 use crate::gateway_copy::GatewayCopy;
-use crate::history::{Event, Outcome, Verdict, explain};
+use crate::history::{Event, Outcome, Explanation, explain};
 use crate::lossy::{Losses, in_front_of};
 use crate::process::{KEY, repository, run};
 use crate::store::Store;
@@ -119,7 +119,7 @@ fn assert_explained(histories: &BTreeMap<String, Vec<Event<CellOperation>>>) {
     for (cell, events) in histories {
         let verdict = explain(events, MAX_STATES);
         assert!(
-            verdict == Verdict::Explained,
+            verdict == Explanation::Explained,
             "{verdict:?}: {cell}:\n{}",
             events.iter().map(|event| format!("{event:?}\n")).collect::<String>()
         );

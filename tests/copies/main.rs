@@ -8,17 +8,14 @@
 //! it, and must then be right.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
-#[path = "../support/cells.rs"]
-mod cells;
 mod gateway_copy;
-#[path = "../support/history.rs"]
-mod history;
 mod lossy;
 mod lost_answers;
 #[path = "../support/process.rs"]
 mod process;
 mod store;
 
+use keyfold::cli::selftest::histories::{cells, history};
 use gateway_copy::{GatewayCopy, Subscriber};
 use process::{KEY, Process, repository, run};
 use serde_json::{Value, json};

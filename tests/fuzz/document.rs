@@ -1,6 +1,6 @@
 //! A GraphQL document in: it is planned, or refused with a short message. The same document has the same plan.
 
-use crate::golden_file::{GoldenFile, Section, files};
+use crate::golden_file::{Section, files, read};
 use crate::run::run;
 use keyfold::execute::gateway::{Response, plan};
 use keyfold::execute::request::{Request, Settings};
@@ -40,6 +40,6 @@ fn target(input: &[u8]) -> String {
 fn any_document_is_planned_or_refused() {
     let goldens = ["pantry", "favorites", "posts"].iter().flat_map(|system| files(system).unwrap());
     let operation =
-        |file: PathBuf| GoldenFile::read(&file).unwrap().get(Section::Operation).unwrap().as_bytes().to_vec();
+        |file: PathBuf| read(&file).unwrap().get(Section::Operation).unwrap().as_bytes().to_vec();
     run("document", target, goldens.map(operation).collect());
 }

@@ -9,7 +9,7 @@
 
 use crate::policy;
 use crate::process::{repository, run};
-use crate::support::golden_file::{self, GoldenFile, Section};
+use crate::support::golden_file::{self, Section};
 use libtest_mimic::{Failed, Trial};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -138,7 +138,7 @@ fn allows_the_goldens(schema: &Path, systems: &[String]) -> Result<(), Failed> {
         for file in golden_file::files(system)? {
             goldens += 1;
             let calls: Vec<serde_json::Value> =
-                serde_json::from_str(GoldenFile::read(&file)?.get(Section::Calls).ok_or("no calls")?)?;
+                serde_json::from_str(golden_file::read(&file)?.get(Section::Calls).ok_or("no calls")?)?;
             for call in calls {
                 let needed = policy::needed(call["operation"].as_str().unwrap(), &call["body"]);
                 if let Some(right) = needed.iter().find(|right| !allowed.contains(right)) {

@@ -1,7 +1,7 @@
 //! The goldens of pantry, favorites and posts, over HTTP: a server gives the same answers as a gateway in the test's
 //! process.
 
-use super::golden_file::{GoldenFile, Section, files};
+use super::golden_file::{Section, files, read};
 use super::server::{Behind, Server, samples};
 use apollo_compiler::ast::Definition;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ pub async fn every_golden_answers_the_same(behind: Behind) {
     let server = Server::start(behind, &samples());
     let mut seen = 0;
     for file in ["pantry", "favorites", "posts"].iter().flat_map(|system| files(system).unwrap()) {
-        let golden = GoldenFile::read(&file).unwrap();
+        let golden = read(&file).unwrap();
         let text = golden.get(Section::Operation).unwrap();
         // Mutations run on their own items.
         let document = apollo_compiler::ast::Document::parse(text, "golden").unwrap();

@@ -2,8 +2,8 @@
 //! `tests/golden/<system>/<case>.golden`. With `UPDATE_EXPECT=1` these sections are written. `golden_file` says what
 //! the file looks like.
 
-use super::golden_file::{GoldenFile, Section, files, folder};
-use super::made::Names;
+use super::golden_file::{GoldenFile, Section, files, folder, read};
+use keyfold::cli::selftest::goldens::made::Names;
 use keyfold::execute::gateway::plan;
 use keyfold::execute::request::Request;
 use libtest_mimic::Failed;
@@ -58,7 +58,7 @@ impl Case {
         if self.operation != self.path() && !self.path().exists() {
             Ok(GoldenFile::default())
         } else {
-            Ok(GoldenFile::read(&self.path())?)
+            Ok(read(&self.path())?)
         }
     }
 
@@ -101,7 +101,7 @@ impl Case {
     fn names_of(&self, golden: &GoldenFile, request: &Request) -> Names {
         let [caller, variables] =
             [Section::Caller, Section::Variables].map(|section| golden.get(section).unwrap_or_default());
-        Names::besides(&self.system, &[&request.query, caller, variables].concat())
+        super::names(&self.system, &[&request.query, caller, variables].concat())
     }
 
     /// Plans and runs the operation, and compares the results with the golden.
@@ -122,7 +122,7 @@ impl Case {
             calls.into_iter().map(|(operation, body)| json!({ "operation": operation, "body": body })).collect();
         let (mut names, mut is) = (self.names_of(&golden, &request), golden.clone());
         for (section, text) in Section::RESULTS.into_iter().zip([planned, pretty(&json!(calls)), pretty(&response)]) {
-            is.set(section, &names.replace(&text));
+            is.set(section, &names.replace(&text))?;
         }
         if is == golden { Ok(()) } else { self.update_or_fail(&golden, &is) }
     }

@@ -4,10 +4,11 @@
 
 pub mod golden;
 pub mod golden_file;
-pub mod made;
 pub mod rows;
 
 use futures_util::StreamExt;
+use keyfold::cli::selftest::goldens::made::Names;
+use keyfold::cli::selftest::goldens::systems;
 use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::{Gateway, Response};
 use keyfold::execute::request::{Request, Settings};
@@ -24,27 +25,26 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The paths of a system's schema and items. Pantry, favorites and posts are the project's own, others are its
-/// examples. The ledger and the orders have no items.
+/// The paths of a system's schema and items. The ledger and the orders have no items.
 pub fn places(system: &str) -> (PathBuf, PathBuf) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let example = |name: &str| {
-        (root.join("examples").join(name).join("schema.graphql"), root.join("examples").join(name).join("samples"))
+    let (schema, items) = match system {
+        "ledger" | "orders" => (format!("tests/schemas/faults/{system}.graphql"), "tests/schemas/faults".to_owned()),
+        _ => systems::places(system),
     };
-    match system {
-        "pantry" | "favorites" | "posts" => (root.join("schema.graphql"), root.join("samples")),
-        "ledger" | "orders" => {
-            (root.join(format!("tests/schemas/faults/{system}.graphql")), root.join("tests/schemas/faults"))
-        }
-        "cycles" => example("cycle-items"),
-        "patterns" => example("patterns"),
-        "audiobooks" => example("audiobook-sync"),
-        "tenants" => example("tenants"),
-        "members" => example("members"),
-        other => {
-            (root.join("tests/systems").join(other).join("schema.graphql"), root.join("tests/systems").join(other))
+    (root.join(schema), root.join(items))
+}
+
+/// Names for the values that an operation generates: those that neither it nor a system's items have.
+pub fn names(system: &str, operation: &str) -> Names {
+    let (_, items) = places(system);
+    let mut known = operation.to_owned();
+    for file in std::fs::read_dir(items).into_iter().flatten().flatten() {
+        if file.path().extension().is_some_and(|extension| extension == "jsonl") {
+            known += &std::fs::read_to_string(file.path()).unwrap_or_default();
         }
     }
+    Names::besides(known)
 }
 
 /// A system's model. Mistakes in its schema fail the test.

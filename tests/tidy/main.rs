@@ -61,7 +61,7 @@ const CRATES: [(&str, &[&str]); 14] = [
     ("hyper", &["serve", "table"]),
     ("subtle", &["serve"]),
     ("brotli", &["serve"]),
-    ("flate2", &["serve"]),
+    ("flate2", &["serve", "cli"]),
     ("lambda_http", &["serve"]),
     ("anyhow", &["cli"]),
 ];

@@ -19,12 +19,8 @@
 //! `-- --gate tokens` takes a gate out of any of these.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
-#[path = "../support/cells.rs"]
-mod cells;
 mod copies;
 mod gates;
-#[path = "../support/history.rs"]
-mod history;
 mod network;
 mod program;
 mod run;
@@ -36,6 +32,7 @@ mod weather;
 mod work;
 
 use gates::{GATES, TakenGate};
+use keyfold::cli::selftest::histories::{cells, history};
 use libtest_mimic::{Arguments, Failed, Trial};
 use run::World;
 use std::process::ExitCode;

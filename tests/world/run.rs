@@ -3,7 +3,7 @@
 use crate::cells::{CellOperation, outcome};
 use crate::copies::Copies;
 use crate::gates::TakenGate;
-use crate::history::{Event, Outcome, Sequential, Verdict, explain};
+use crate::history::{Event, Outcome, Sequential, Explanation, explain};
 use crate::network::Network;
 use crate::program::{Step, program};
 use crate::seams;
@@ -17,9 +17,9 @@ use crate::work::accounts::AccountOperation;
 use crate::work::cards::CardOperation;
 use crate::work::counters::CounterOperation;
 use crate::work::diaries::DiaryOperation;
-use crate::work::people::PersonOperation;
 use crate::work::posters::PosterOperation;
 use crate::work::rooms::RoomOperation;
+use keyfold::cli::selftest::histories::people::PersonOperation;
 use keyfold::schema;
 use keyfold::schema::model::Model;
 use keyfold::table::admin::definition::create_table_input;
@@ -260,9 +260,9 @@ fn with<O: Clone>(event: &Event<Step>, operation: &O) -> Event<O> {
 
 fn judge<O: Sequential>(ran: &mut Ran, what: &str, events: &[Event<O>]) {
     match explain(events, MAX_STATES) {
-        Verdict::Explained => {}
-        Verdict::NotExplained => ran.wrong.push(format!("no order explains what callers got of {what}")),
-        Verdict::Undecided => ran.undecided += 1,
+        Explanation::Explained => {}
+        Explanation::NotExplained => ran.wrong.push(format!("no order explains what callers got of {what}")),
+        Explanation::Undecided => ran.undecided += 1,
     }
 }
 

@@ -8,4 +8,4 @@ mod dev_store;
 mod reload;
 mod run;
 pub mod serve;
-mod signals;
+pub mod signals;

@@ -9,6 +9,7 @@ use crate::table::sdk::table_state::usable;
 use crate::table::store::{TABLES_AT_ONCE, TableStore};
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::operation::delete_table::DeleteTableError;
 use aws_sdk_dynamodb::types::{PointInTimeRecoverySpecification, TimeToLiveSpecification, TimeToLiveStatus};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use std::collections::BTreeSet;
@@ -17,6 +18,8 @@ use tokio::time::Instant;
 
 /// Longest time to create all tables. DynamoDB takes some seconds for each.
 const CREATE_LIMIT: Duration = Duration::from_secs(300);
+/// Longest time to delete a table that may have to be created first.
+const DELETE_LIMIT: Duration = Duration::from_secs(60);
 /// Longest time to compare all tables.
 const COMPARE_LIMIT: Duration = Duration::from_secs(30);
 /// Longest time until a server's first answer: the user may have typed a wrong address.
@@ -90,6 +93,41 @@ impl TableStore {
         match self.describe(&table.name, Instant::now() + REACH_LIMIT).await {
             Err(error) if matches!(error.kind, TableErrorKind::Unavailable | TableErrorKind::Timeout) => Err(error),
             _ => Ok(()),
+        }
+    }
+
+    /// Whether there is a table of this name.
+    pub async fn exists(&self, table: &str) -> Result<bool, TableError> {
+        match self.describe(table, Instant::now() + COMPARE_LIMIT).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind == TableErrorKind::NoSuchTable => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Deletes a table with all its items. One that is not there is no error, and one that is being created is deleted
+    /// as soon as it can be.
+    pub async fn delete_table(&self, table: &str) -> Result<(), TableError> {
+        let deadline = Instant::now() + DELETE_LIMIT;
+        let mut backoff = Backoff::new(self.retries());
+        loop {
+            let attempts = self.attempts_of_admin("DeleteTable", table, deadline);
+            let answer = attempts.send(|| async {
+                match self.client().delete_table().table_name(table).send().await {
+                    Err(error) if is_in_use(&error) => Ok(false),
+                    answer => answer.map(|_| true),
+                }
+            });
+            match answer.await {
+                Ok(true) => return Ok(()),
+                Err(error) if error.kind == TableErrorKind::NoSuchTable => return Ok(()),
+                Err(error) => return Err(error),
+                Ok(false) if backoff.pause(deadline).await => {}
+                Ok(false) => {
+                    let detail = format!("DeleteTable {table}: another change of the table has not ended");
+                    return Err(TableError { kind: TableErrorKind::Timeout, detail });
+                }
+            }
         }
     }
 
@@ -224,6 +262,11 @@ impl TableStore {
         });
         Ok(all)
     }
+}
+
+/// Whether a table cannot be deleted now, because it is being created or changed.
+fn is_in_use(error: &SdkError<DeleteTableError, HttpResponse>) -> bool {
+    error.as_service_error().is_some_and(DeleteTableError::is_resource_in_use_exception)
 }
 
 /// Whether the server does not know the operation at all, as some compatible servers answer for operations that they

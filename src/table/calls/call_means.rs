@@ -3,11 +3,13 @@
 use crate::table::attempt::attempts::Attempts;
 use crate::table::attempt::failure::AttemptFailure;
 use crate::table::call_scope::CallTally;
+use crate::table::data::error::TableErrorKind;
 use crate::table::data_store::Metered;
 use crate::table::makers::call::Call;
 use crate::table::makers::call_maker::CallMaker;
 use crate::table::retry::budget::RetryBudget;
 use crate::table::retry::table_health::TableHealth;
+use crate::table::wire::Wire;
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
@@ -24,6 +26,8 @@ pub(in crate::table) struct CallMeans<'a> {
     pub(in crate::table) has_circuit: bool,
     /// Where the call counts what it takes.
     pub(in crate::table) tally: Option<&'a CallTally>,
+    /// What the attempts pass, if anything.
+    pub(in crate::table) wire: Option<&'a dyn Wire>,
 }
 
 impl<'a> CallMeans<'a> {
@@ -47,7 +51,16 @@ impl<'a> CallMeans<'a> {
     where
         'a: 'c,
     {
-        self.maker.make(call, self.tally)
+        let Some(wire) = self.wire else { return self.maker.make(call, self.tally) };
+        Box::pin(async move {
+            wire.sent(call.operation(), &call.json());
+            let answer = self.maker.make(call, self.tally).await;
+            let units = answer.as_ref().ok().map(|(_, units)| *units);
+            match wire.arrives(call.operation(), units) {
+                true => answer,
+                false => Err(AttemptFailure::unusable(TableErrorKind::Unavailable, "the answer is lost".to_owned())),
+            }
+        })
     }
 
     /// Notes an answer that refuses a part of a call because too much is asked for.

@@ -4,7 +4,6 @@ pub mod accounts;
 pub mod cards;
 pub mod counters;
 pub mod diaries;
-pub mod people;
 pub mod posters;
 pub mod rooms;
 
@@ -13,8 +12,8 @@ use accounts::AccountOperation;
 use cards::CardOperation;
 use counters::CounterOperation;
 use diaries::DiaryOperation;
+use keyfold::cli::selftest::histories::people::PersonOperation;
 use keyfold::execute::caller::Caller;
-use people::PersonOperation;
 use posters::PosterOperation;
 use rooms::RoomOperation;
 use serde_json::{Map, Value};

@@ -2,7 +2,6 @@
 
 use super::backend::{Backend, CONTAINER, Call, GROUP, USER, by, changes, error, is_write, troubled};
 use crate::scripted::{LOST, REFUSED, Reply, Trouble};
-use crate::support::made::Names;
 use keyfold::plan::tree::SingleWrites;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -188,7 +187,7 @@ async fn outcome(case: &Case, script: impl Fn(&Call<'_>) -> Option<Reply> + Send
     let before = backend.items();
     backend.script(script);
     let answer = backend.run(case.operation, variables).await;
-    let mut names = Names::besides(case.system, case.operation);
+    let mut names = crate::support::names(case.system, case.operation);
     let answer = serde_json::from_str(&names.replace(&answer.to_string())).unwrap();
     // Foods and the items of the case's preparation have new ids in every run.
     let mut changes: Vec<String> =

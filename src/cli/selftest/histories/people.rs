@@ -1,21 +1,27 @@
 //! People with unique names: each name is in a guard beside its person, in one transaction.
 
-use crate::history::{Outcome, Sequential};
+use super::history::{Outcome, Sequential};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const PEOPLE: [&str; 3] = ["p", "q", "r"];
 const NAMES: [&str; 3] = ["ada", "bo", "cy"];
 
+/// An operation on people.
 #[derive(Debug, Clone)]
 pub enum PersonOperation {
+    /// Creates a person with a name.
     Join(&'static str, &'static str),
+    /// Gives a person another name.
     Rename(&'static str, &'static str),
+    /// Deletes a person.
     Leave(&'static str),
+    /// Reads a person.
     Read(&'static str),
 }
 
 impl PersonOperation {
+    /// Any operation.
     pub fn any(rng: &mut fastrand::Rng) -> Self {
         let (id, name) = (PEOPLE[rng.usize(..3)], NAMES[rng.usize(..3)]);
         match rng.usize(..8) {
@@ -26,6 +32,7 @@ impl PersonOperation {
         }
     }
 
+    /// Its document and its variables. The result is `w`.
     pub fn request(&self) -> (&'static str, Value) {
         match self {
             Self::Join(id, name) => {

@@ -1,8 +1,12 @@
-//! Names for values that a write generates (ids, times, hashes, tokens), the same in every run.
+//! A text in; out: the text with names for the values that a write generates (ids, times, hashes, tokens), the same in
+//! every run. Must not know what the text is.
 
+use crate::schema::scalar::date_time::{canonical_instant, epoch_millis, instant_text};
 use std::collections::HashMap;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The names given so far: the same value has the same name in plan, calls and response.
+#[derive(Debug)]
 pub struct Names {
     /// The text of the system's items and of the operation, whose values are not generated.
     known: String,
@@ -12,15 +16,8 @@ pub struct Names {
 }
 
 impl Names {
-    /// Names for all values that are not in a system's items or in the operation.
-    pub fn besides(system: &str, operation: &str) -> Self {
-        let (_, items) = super::places(system);
-        let mut known = operation.to_owned();
-        for file in std::fs::read_dir(items).into_iter().flatten().flatten() {
-            if file.path().extension().is_some_and(|extension| extension == "jsonl") {
-                known += &std::fs::read_to_string(file.path()).unwrap_or_default();
-            }
-        }
+    /// Names for all values that are not in this text: that of a system's items and of the operation.
+    pub fn besides(known: String) -> Self {
         Self { known, given: HashMap::new(), uuids: 0, hashes: 0 }
     }
 
@@ -73,7 +70,7 @@ impl Names {
         let instant = seconds
             .parse()
             .ok()
-            .and_then(|seconds: i64| keyfold::schema::scalar::date_time::instant_text(seconds * 1000));
+            .and_then(|seconds: i64| instant_text(seconds * 1000));
         instant.is_some_and(|instant| self.known.contains(&instant[..19]))
     }
 
@@ -96,12 +93,12 @@ fn is_uuid(text: &str) -> bool {
 }
 
 fn is_instant(text: &str) -> bool {
-    text.ends_with('Z') && keyfold::schema::scalar::date_time::canonical_instant(text).as_deref() == Some(text)
+    text.ends_with('Z') && canonical_instant(text).as_deref() == Some(text)
 }
 
 /// The name of a time near the present: its distance in hours.
 fn time_name(instant: &str) -> String {
-    let millis = keyfold::schema::scalar::date_time::epoch_millis(instant).unwrap_or(0);
+    let millis = epoch_millis(instant).unwrap_or(0);
     distance(millis).map_or_else(|| instant.to_owned(), |distance| format!("<now{distance}>"))
 }
 
@@ -114,7 +111,7 @@ fn epoch_name(digits: &str) -> Option<String> {
 /// The distance to the present in hours: empty, `+24h`, `-24h`; `None` if it is far.
 fn distance(millis: i64) -> Option<String> {
     let now =
-        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
     match ((millis - now) as f64 / 3_600_000.0).round() as i64 {
         0 => Some(String::new()),
         hours @ -1000..=1000 => Some(format!("{hours:+}h")),

@@ -1,28 +1,41 @@
 //! Cells: one type with every kind of single write, what each makes of a cell, and how it is asked for.
 
-use crate::history::{Outcome, Sequential};
+use super::history::{Outcome, Sequential};
 use serde_json::{Value, json};
 
 /// A cell as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Cell {
+    /// The value.
     pub value: String,
+    /// How often it was counted.
     pub count: i64,
+    /// Its version, from 1.
     pub version: i64,
+    /// Its notes, in their order.
     pub notes: Vec<String>,
 }
 
 /// An operation on a cell.
 #[derive(Debug, Clone)]
 pub enum CellOperation {
+    /// Creates it with a value.
     Create(String),
+    /// Puts it in place of what is there.
     Replace(String),
+    /// Sets its value.
     Set(String),
+    /// Sets its value if it has this version.
     Edit(String, i64),
+    /// Counts.
     Add,
+    /// Adds a note.
     Note(String),
+    /// Takes a note away.
     Drop(String),
+    /// Deletes it.
     Remove,
+    /// Reads it.
     Read,
 }
 
@@ -134,38 +147,43 @@ pub fn outcome(answer: Option<&Value>) -> Outcome {
     }
 }
 
-#[test]
-fn a_history_is_explained_or_not() {
-    use crate::history::{Event, Verdict, explain};
-    let event = |begun, ended, operation, outcome| Event { begun, ended, operation, outcome };
-    let is_explained = |events: &[Event<CellOperation>]| explain(events, 1000) == Verdict::Explained;
-    let none = || Outcome::Value(Value::Null);
-    let cell =
-        |value: &str, version| Outcome::Value(Cell { value: value.to_owned(), version, ..Cell::default() }.json());
-    let (a, b) = (|| "a".to_owned(), || "b".to_owned());
-    // Two that overlap come in any order, two that do not in theirs.
-    let both = |second| {
-        [event(0, 3, CellOperation::Create(a()), Outcome::Done), event(second, 9, CellOperation::Remove, none())]
-    };
-    assert!(is_explained(&both(2)) && !is_explained(&both(4)));
-    // What may have been made is there or not, but does not come and go.
-    let open = |first, second| {
-        [
-            event(0, 1, CellOperation::Create(a()), Outcome::Done),
-            event(2, 3, CellOperation::Set(b()), Outcome::Open),
-            event(4, 5, CellOperation::Read, first),
-            event(6, 7, CellOperation::Read, second),
-        ]
-    };
-    assert!(is_explained(&open(cell("a", 1), cell("a", 1))) && is_explained(&open(cell("a", 1), cell("b", 2))));
-    assert!(is_explained(&open(cell("b", 2), cell("b", 2))) && !is_explained(&open(cell("b", 2), cell("a", 1))));
-    // Nothing takes effect twice.
-    let twice = |version| {
-        [
-            event(0, 1, CellOperation::Create(a()), Outcome::Done),
-            event(2, 3, CellOperation::Set(b()), Outcome::Done),
-            event(4, 5, CellOperation::Read, cell("b", version)),
-        ]
-    };
-    assert!(is_explained(&twice(2)) && !is_explained(&twice(3)));
+#[cfg(test)]
+mod tests {
+    use super::super::history::{Event, Explanation, explain};
+    use super::*;
+
+    #[test]
+    fn a_history_is_explained_or_not() {
+        let event = |begun, ended, operation, outcome| Event { begun, ended, operation, outcome };
+        let is_explained = |events: &[Event<CellOperation>]| explain(events, 1000) == Explanation::Explained;
+        let none = || Outcome::Value(Value::Null);
+        let cell =
+            |value: &str, version| Outcome::Value(Cell { value: value.to_owned(), version, ..Cell::default() }.json());
+        let (a, b) = (|| "a".to_owned(), || "b".to_owned());
+        // Two that overlap come in any order, two that do not in theirs.
+        let both = |second| {
+            [event(0, 3, CellOperation::Create(a()), Outcome::Done), event(second, 9, CellOperation::Remove, none())]
+        };
+        assert!(is_explained(&both(2)) && !is_explained(&both(4)));
+        // What may have been made is there or not, but does not come and go.
+        let open = |first, second| {
+            [
+                event(0, 1, CellOperation::Create(a()), Outcome::Done),
+                event(2, 3, CellOperation::Set(b()), Outcome::Open),
+                event(4, 5, CellOperation::Read, first),
+                event(6, 7, CellOperation::Read, second),
+            ]
+        };
+        assert!(is_explained(&open(cell("a", 1), cell("a", 1))) && is_explained(&open(cell("a", 1), cell("b", 2))));
+        assert!(is_explained(&open(cell("b", 2), cell("b", 2))) && !is_explained(&open(cell("b", 2), cell("a", 1))));
+        // Nothing takes effect twice.
+        let twice = |version| {
+            [
+                event(0, 1, CellOperation::Create(a()), Outcome::Done),
+                event(2, 3, CellOperation::Set(b()), Outcome::Done),
+                event(4, 5, CellOperation::Read, cell("b", version)),
+            ]
+        };
+        assert!(is_explained(&twice(2)) && !is_explained(&twice(3)));
+    }
 }

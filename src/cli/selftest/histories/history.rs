@@ -12,6 +12,7 @@ use std::hash::Hash;
 
 /// An operation on a state that only it sees.
 pub trait Sequential {
+    /// What it acts on.
     type State: Clone + Eq + Hash + Default + Debug;
 
     /// What it makes of the state, and what its caller gets.
@@ -21,6 +22,7 @@ pub trait Sequential {
 /// What the caller of an operation gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
+    /// It was done.
     Done,
     /// What it reads.
     Value(Value),
@@ -43,30 +45,41 @@ impl Outcome {
 /// An operation with its times.
 #[derive(Debug, Clone)]
 pub struct Event<O> {
+    /// When it began.
     pub begun: u64,
+    /// When its caller had the outcome.
     pub ended: u64,
+    /// What was asked for.
     pub operation: O,
+    /// What its caller got.
     pub outcome: Outcome,
 }
 
 /// What the search found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Explanation {
+    /// An order explains the events.
     Explained,
+    /// None does.
     NotExplained,
     /// The search has no end within its bound.
     Undecided,
 }
 
-/// Whether some order explains the events of a state that is the default at first. At most 128. The search visits at
-/// most so many states.
-pub fn explain<O: Sequential>(events: &[Event<O>], most: usize) -> Verdict {
-    assert!(events.len() <= 128, "{} events", events.len());
+/// The most events of a search: each has a bit.
+const MAX_EVENTS: usize = 128;
+
+/// Whether some order explains the events of a state that is the default at first. More than 128 are
+/// undecided. The search visits at most so many states.
+pub fn explain<O: Sequential>(events: &[Event<O>], most: usize) -> Explanation {
+    if events.len() > MAX_EVENTS {
+        return Explanation::Undecided;
+    }
     let mut search = Search { events, most, seen: HashSet::new() };
     match search.go_on(0, &O::State::default()) {
-        true => Verdict::Explained,
-        false if search.seen.len() >= most => Verdict::Undecided,
-        false => Verdict::NotExplained,
+        true => Explanation::Explained,
+        false if search.seen.len() >= most => Explanation::Undecided,
+        false => Explanation::NotExplained,
     }
 }
 

@@ -1,0 +1,155 @@
+//! A ground's cases in; what differs from their goldens on scratch tables out.
+
+use super::comparison::{Difference, difference, fields_of_sets, same_calls, with_ordered_sets};
+use super::golden_file::Section;
+use super::systems::{Case, Ground};
+use crate::cli::selftest::scratch::Scratch;
+use crate::cli::selftest::stock::Stock;
+use crate::cli::selftest::tap::{Tap, is_write};
+use crate::execute::gateway::{Gateway, Response};
+use crate::execute::request::Settings;
+use crate::execute::watch::hub::Hub;
+use crate::plan::passes::Passes;
+use crate::schema::model::Model;
+use crate::table::data_store::DataStore;
+use crate::table::store::TableStore;
+use anyhow::{Context, Result};
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep, timeout_at};
+
+/// Longest time of a case.
+const CASE_LIMIT: Duration = Duration::from_secs(60);
+/// How often a case runs whose reads may be behind what was written.
+const RUNS: u32 = 3;
+/// The wait before it runs again.
+const WAIT: Duration = Duration::from_secs(1);
+/// The key of the cursors that goldens have.
+const CURSOR_KEY: &[u8] = b"a key for tests";
+
+/// A ground whose tables exist and have their items.
+pub struct Stage {
+    /// The cases.
+    pub cases: Vec<Case>,
+    known: String,
+    model: Arc<Model>,
+    store: TableStore,
+    tap: Arc<Tap>,
+    stocks: Vec<Stock>,
+    before: String,
+    sets: BTreeSet<String>,
+}
+
+/// What came of a case.
+#[derive(Debug, Default)]
+pub struct CaseResult {
+    /// What differs, in the last run.
+    pub differences: Vec<Difference>,
+    /// How often it ran before that.
+    pub repetitions: u32,
+}
+
+impl Stage {
+    /// Creates a ground's tables and loads its items.
+    pub async fn set_up(ground: Ground, scratch: &Scratch) -> Result<Self> {
+        let tap = Arc::new(Tap::recording(scratch.meter.clone()));
+        let store = scratch.tapped(0, &tap);
+        let Ground { name, mut model, items, cases, known } = ground;
+        scratch.rename(&name, &mut model.tables);
+        scratch.create(&model.tables).await?;
+        let mut stocks = Vec::new();
+        for (table, items) in model.tables.iter().zip(items) {
+            stocks.push(Stock::load(&store, table, items).await?);
+        }
+        tap.take();
+        let (before, sets) = (scratch.before(&name), fields_of_sets(&model));
+        Ok(Self { cases, known, model: Arc::new(model), store, tap, stocks, before, sets })
+    }
+
+    /// Runs a case, and compares calls and response with the golden's. Reads that need not be consistent may be behind
+    /// what was written a moment ago: where a case reads so and differs, it runs again.
+    pub async fn check(&self, case: &Case) -> Result<CaseResult> {
+        let mut result = CaseResult::default();
+        loop {
+            let (calls, response) = self.run(case, Passes::default()).await?;
+            let may_be_late = self.store.has_eventual_indexes();
+            if calls.iter().any(|(operation, _)| is_write(operation)) {
+                for stock in &self.stocks {
+                    stock.restore(&self.store).await?;
+                }
+                self.tap.take();
+            }
+            result.differences = self.compare(case, Some(calls), response)?;
+            if result.differences.is_empty() || !may_be_late || result.repetitions + 1 >= RUNS {
+                return Ok(result);
+            }
+            result.repetitions += 1;
+            sleep(WAIT).await;
+        }
+    }
+
+    /// Whether a case is a query, which passes change nothing of.
+    pub fn is_query(case: &Case) -> bool {
+        let calls = case.golden.get(Section::Calls).unwrap_or_default();
+        let response = case.golden.get(Section::Response).unwrap_or_default();
+        let operation = case.request().query;
+        !["mutation", "subscription"].iter().any(|kind| operation.contains(kind))
+            && calls.trim() != "[]"
+            && !response.contains("\"extensions\"")
+    }
+
+    /// Runs a query with these savings of its plan. Its response is the golden's with any of them.
+    pub async fn check_passes(&self, case: &Case, passes: Passes) -> Result<Vec<Difference>> {
+        let (_, response) = self.run(case, passes).await?;
+        self.compare(case, None, response)
+    }
+
+    async fn run(&self, case: &Case, passes: Passes) -> Result<(Vec<(String, Value)>, Value)> {
+        let settings = Settings { cursor_key: CURSOR_KEY.to_vec(), passes, ..Settings::default() };
+        let gateway = Gateway::new(self.model.clone(), &self.store, settings);
+        let (request, deadline) = (case.request(), Instant::now() + CASE_LIMIT);
+        let response = match gateway.prepare(&request).await {
+            Ok(prepared) if prepared.watches() => {
+                let mut responses = Hub::new(&gateway).subscribe(&gateway, prepared, request);
+                let first = timeout_at(deadline, responses.next()).await.ok().flatten();
+                first.with_context(|| format!("{} has no first response", case.full_name()))?
+            }
+            Ok(prepared) => gateway.run(&prepared, deadline, false).await,
+            Err(errors) => Response::refused(&errors),
+        };
+        let response = serde_json::from_slice(&response.body).context("a response is not JSON")?;
+        Ok((self.tap.take(), response))
+    }
+
+    /// Compares what came of a case with its golden; without calls, the response only.
+    fn compare(
+        &self,
+        case: &Case,
+        calls: Option<Vec<(String, Value)>>,
+        response: Value,
+    ) -> Result<Vec<Difference>> {
+        let (mut names, name) = (case.names(&self.known), case.full_name());
+        let mut named = |value: &Value| -> Result<Value> {
+            // Tables get the names back that the golden has.
+            Ok(serde_json::from_str(&names.replace(&value.to_string().replace(&self.before, "")))?)
+        };
+        let expected = |section| -> Result<Value> {
+            let text = case.golden.get(section).with_context(|| format!("{name} has no `{}`", section.name()))?;
+            Ok(serde_json::from_str(text)?)
+        };
+        let mut found = Vec::new();
+        if let Some(calls) = calls {
+            let list = |(operation, body): (String, Value)| json!({ "operation": operation, "body": body });
+            let calls = named(&calls.into_iter().map(list).collect())?;
+            let (expected, is) = same_calls(expected(Section::Calls)?, calls);
+            found.extend(difference(&name, Section::Calls, (&expected, &is)));
+        }
+        let is = with_ordered_sets(named(&response)?, &self.sets);
+        let expected = with_ordered_sets(expected(Section::Response)?, &self.sets);
+        found.extend(difference(&name, Section::Response, (&expected, &is)));
+        Ok(found)
+    }
+}

@@ -1,0 +1,132 @@
+//! What a golden has, and what came of its case, in; the first lines in which they differ out.
+
+use super::golden_file::Section;
+use crate::schema::model::{FieldKind, Model};
+use crate::schema::scalar::value_type::ValueType;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// Equal lines before and after a difference.
+const CONTEXT: usize = 3;
+/// The most lines of either side that are shown.
+const MAX_LINES: usize = 40;
+
+/// A section that is not the golden's.
+#[derive(Debug, Clone, Serialize)]
+pub struct Difference {
+    /// The case with its system.
+    pub case: String,
+    /// The section.
+    pub section: &'static str,
+    /// Lines of the golden with `-`, and those in their place with `+`.
+    pub lines: String,
+}
+
+/// The fields that are sets in every type that has them. DynamoDB keeps no order of a set (developer guide, "Supported
+/// data types", Sets).
+pub fn fields_of_sets(model: &Model) -> BTreeSet<String> {
+    let fields = || model.types.values().flat_map(|ty| ty.fields.values());
+    let is_set = |kind: &FieldKind| {
+        matches!(kind, FieldKind::Stored(stored) if matches!(stored.value, ValueType::Set(_)))
+    };
+    let others: BTreeSet<&str> =
+        fields().filter(|field| !is_set(&field.kind)).map(|field| field.name.as_str()).collect();
+    let sets = fields().filter(|field| is_set(&field.kind) && !others.contains(field.name.as_str()));
+    sets.map(|field| field.name.clone()).collect()
+}
+
+/// A response with the elements of its sets in one order.
+pub fn with_ordered_sets(value: Value, sets: &BTreeSet<String>) -> Value {
+    in_order(value, &|name| sets.contains(name))
+}
+
+/// Calls with the elements of their sets in one order. Calls that are in flight at once have no order either: if `calls`
+/// are others than `expected` by their order only, they are as expected.
+pub fn same_calls(expected: Value, calls: Value) -> (Value, Value) {
+    let ordered = |calls| in_order(calls, &|name| matches!(name, "SS" | "NS" | "BS"));
+    let (expected, calls) = (ordered(expected), ordered(calls));
+    let texts = |calls: &Value| {
+        let mut texts: Vec<String> = calls.as_array().into_iter().flatten().map(Value::to_string).collect();
+        texts.sort();
+        texts
+    };
+    if texts(&expected) == texts(&calls) { (expected.clone(), expected) } else { (expected, calls) }
+}
+
+/// The difference between two values of a section, if there is one.
+pub fn difference(case: &str, section: Section, (expected, is): (&Value, &Value)) -> Option<Difference> {
+    (expected != is).then(|| Difference {
+        case: case.to_owned(),
+        section: section.name(),
+        lines: changed_lines(&format!("{expected:#}"), &format!("{is:#}")),
+    })
+}
+
+fn in_order(value: Value, is_set: &dyn Fn(&str) -> bool) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members = members.into_iter().map(|(name, value)| {
+                let mut value = in_order(value, is_set);
+                if let (true, Value::Array(elements)) = (is_set(&name), &mut value) {
+                    elements.sort_by_key(Value::to_string);
+                }
+                (name, value)
+            });
+            Value::Object(members.collect())
+        }
+        Value::Array(values) => values.into_iter().map(|value| in_order(value, is_set)).collect(),
+        other => other,
+    }
+}
+
+/// The lines between what two texts have in common at their beginning and at their end.
+fn changed_lines(expected: &str, is: &str) -> String {
+    let [expected, is] = [expected, is].map(|text| text.lines().collect::<Vec<_>>());
+    let same = expected.iter().zip(&is).take_while(|(a, b)| a == b).count();
+    let [left, right] = [&expected[same..], &is[same..]];
+    let after = left.iter().rev().zip(right.iter().rev()).take_while(|(a, b)| a == b).count();
+    let mut text = format!("@@ line {} @@\n", same + 1);
+    let mut show = |sign: char, lines: &[&str]| {
+        for line in lines.iter().take(MAX_LINES) {
+            let _ = writeln!(text, "{sign}{line}");
+        }
+        if lines.len() > MAX_LINES {
+            let _ = writeln!(text, "{sign}… {} lines more", lines.len() - MAX_LINES);
+        }
+    };
+    show(' ', &expected[same.saturating_sub(CONTEXT)..same]);
+    show('-', &left[..left.len() - after]);
+    show('+', &right[..right.len() - after]);
+    let end = &left[left.len() - after..];
+    show(' ', &end[..end.len().min(CONTEXT)]);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn lines_around_a_difference_are_shown() {
+        let (expected, is) = ("a\nb\nc\nd\ne\nf\ng\nh\ni", "a\nb\nc\nd\nx\ny\nf\ng\nh\ni");
+        assert_eq!(changed_lines(expected, is), "@@ line 5 @@\n b\n c\n d\n-e\n+x\n+y\n f\n g\n h\n");
+        assert_eq!(changed_lines("a", "a\na"), "@@ line 2 @@\n a\n+a\n");
+    }
+
+    #[test]
+    fn sets_and_calls_at_once_have_no_order_and_lists_have() {
+        let sets = BTreeSet::from(["tags".to_owned()]);
+        let response = json!({ "a": [{ "tags": ["y", "x"], "list": [2, 1] }] });
+        assert_eq!(with_ordered_sets(response, &sets), json!({ "a": [{ "tags": ["x", "y"], "list": [2, 1] }] }));
+        let (a, b) = (json!({ "key": { "SS": ["b", "a"] } }), json!({ "key": { "L": [2, 1] } }));
+        let (expected, is) = same_calls(json!([a, b]), json!([b, a]));
+        assert!(difference("s::c", Section::Calls, (&expected, &is)).is_none());
+        for other in [json!([a]), json!([a, a]), json!([a, { "key": { "L": [1, 2] } }]), json!([a, b, b])] {
+            let (expected, is) = same_calls(json!([a, b]), other);
+            assert!(difference("s::c", Section::Calls, (&expected, &is)).is_some());
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Goldens in, what differs from them on a store out.
+//!
+//! [`golden_file`] is the form of a golden, [`bundle`] holds those of this release, and [`systems`] says what they run
+//! on. [`made`] names generated values. [`case_run`] runs a case, and [`comparison`] compares what came of it.
+
+pub mod bundle;
+pub mod case_run;
+pub mod comparison;
+pub mod golden_file;
+pub mod made;
+pub mod systems;
