@@ -1,13 +1,15 @@
 //! `keyfold selftest`: a place for tables in, whether this release does there what it must out.
 //!
 //! [`goldens`] are operations with what they must lead to, [`histories`] are clients that write the same items at once.
-//! `proof` runs both on the tables of `scratch`, whose items `stock` keeps; `tap` sees every call. `cost` says first
+//! `proof` runs both on the tables of `scratch`, whose items `stock` keeps; `tap` sees every call, and `renamed_store` gives tables
+//! their scratch names. `cost` says first
 //! what it takes, and `report` what came of it.
 
 mod cost;
 pub mod goldens;
 pub mod histories;
 mod proof;
+mod renamed_store;
 mod report;
 mod scratch;
 mod stock;

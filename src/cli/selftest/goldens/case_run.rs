@@ -3,6 +3,7 @@
 use super::comparison::{Difference, difference, fields_of_sets, same_calls, with_ordered_sets};
 use super::golden_file::Section;
 use super::systems::{Case, Ground};
+use crate::cli::selftest::renamed_store::RenamedStore;
 use crate::cli::selftest::scratch::Scratch;
 use crate::cli::selftest::stock::Stock;
 use crate::cli::selftest::tap::{Tap, is_write};
@@ -57,11 +58,12 @@ impl Stage {
     pub async fn set_up(ground: Ground, scratch: &Scratch) -> Result<Self> {
         let tap = Arc::new(Tap::recording(scratch.meter.clone()));
         let store = scratch.tapped(0, &tap);
-        let Ground { name, mut model, items, cases, known } = ground;
-        scratch.rename(&name, &mut model.tables);
-        scratch.create(&model.tables).await?;
+        let Ground { name, model, items, cases, known } = ground;
+        let mut tables = model.tables.clone();
+        scratch.rename(&name, &mut tables);
+        scratch.create(&tables).await?;
         let mut stocks = Vec::new();
-        for (table, items) in model.tables.iter().zip(items) {
+        for (table, items) in tables.iter().zip(items) {
             stocks.push(Stock::load(&store, table, items).await?);
         }
         tap.take();
@@ -109,7 +111,8 @@ impl Stage {
 
     async fn run(&self, case: &Case, passes: Passes) -> Result<(Vec<(String, Value)>, Value)> {
         let settings = Settings { cursor_key: CURSOR_KEY.to_vec(), passes, ..Settings::default() };
-        let gateway = Gateway::new(self.model.clone(), &self.store, settings);
+        let store: Arc<dyn DataStore> = Arc::new(RenamedStore::new(self.store.clone(), &self.before));
+        let gateway = Gateway::new(self.model.clone(), store, settings);
         let (request, deadline) = (case.request(), Instant::now() + CASE_LIMIT);
         let response = match gateway.prepare(&request).await {
             Ok(prepared) if prepared.watches() => {
