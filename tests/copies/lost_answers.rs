@@ -3,7 +3,7 @@
 
 use crate::cells::{CellOperation, outcome};
 use crate::gateway_copy::GatewayCopy;
-use crate::history::{Event, Outcome, Explanation, explain};
+use crate::history::{Event, Explanation, Outcome, explain};
 use crate::lossy::{Losses, in_front_of};
 use crate::process::{KEY, repository, run};
 use crate::store::Store;

@@ -15,8 +15,8 @@ mod lost_answers;
 mod process;
 mod store;
 
-use keyfold::cli::selftest::histories::{cells, history};
 use gateway_copy::{GatewayCopy, Subscriber};
+use keyfold::cli::selftest::histories::{cells, history};
 use process::{KEY, Process, repository, run};
 use serde_json::{Value, json};
 use std::process::Command;

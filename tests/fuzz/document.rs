@@ -39,7 +39,6 @@ fn target(input: &[u8]) -> String {
 #[test]
 fn any_document_is_planned_or_refused() {
     let goldens = ["pantry", "favorites", "posts"].iter().flat_map(|system| files(system).unwrap());
-    let operation =
-        |file: PathBuf| read(&file).unwrap().get(Section::Operation).unwrap().as_bytes().to_vec();
+    let operation = |file: PathBuf| read(&file).unwrap().get(Section::Operation).unwrap().as_bytes().to_vec();
     run("document", target, goldens.map(operation).collect());
 }

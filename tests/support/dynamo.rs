@@ -2,6 +2,7 @@
 
 use dynoxide::Database;
 use dynoxide::actions::delete_table::DeleteTableRequest;
+use dynoxide::actions::list_tables::ListTablesRequest;
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
@@ -24,6 +25,11 @@ impl Dynamo {
     /// Its URL, for `--endpoint-url`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// The names of its tables, sorted. A server that has stopped keeps them.
+    pub fn tables(&self) -> Vec<String> {
+        self.database.list_tables(ListTablesRequest::default()).unwrap().table_names
     }
 
     /// Deletes a table.

@@ -3,7 +3,7 @@
 use crate::cells::{CellOperation, outcome};
 use crate::copies::Copies;
 use crate::gates::TakenGate;
-use crate::history::{Event, Outcome, Sequential, Explanation, explain};
+use crate::history::{Event, Explanation, Outcome, Sequential, explain};
 use crate::network::Network;
 use crate::program::{Step, program};
 use crate::seams;

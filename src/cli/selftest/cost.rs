@@ -11,8 +11,8 @@ const DOLLARS_A_MILLION_WRITES: f64 = 0.625;
 const DOLLARS_A_MILLION_READS: f64 = 0.125;
 /// How much more a run may take than its rehearsal: repeated calls and cases, and looks at indexes that are behind.
 const MARGIN: f64 = 2.0;
-/// Seconds of a call over the network, to a region that is not far away.
-const CALL_SECONDS: f64 = 0.03;
+/// Seconds of a call over the network to a region that is not far away, with the waits for indexes.
+const CALL_SECONDS: f64 = 0.06;
 /// Seconds until a table with its indexes can be used, and until it is asked to go.
 const TABLE_SECONDS: f64 = 15.0;
 
@@ -62,6 +62,6 @@ mod tests {
         assert_eq!(Cost::measured(usage).dollars, 0.125 + 1.25);
         let estimate = Cost::estimated(Usage { calls: 3, read_units: 0.5, write_units: 0.75 });
         assert_eq!((estimate.calls, estimate.read_units, estimate.write_units), (6, 1.0, 2.0));
-        assert_eq!(seconds(Usage { calls: 1_000, ..usage }, 2, 4), 15);
+        assert_eq!(seconds(Usage { calls: 1_000, ..usage }, 2, 4), 23);
     }
 }

@@ -95,12 +95,7 @@ pub async fn refuse_existing(bundle: &Bundle, scope: &Scope, scratch: &Scratch) 
 }
 
 /// Runs the proof. `done` is called after each case and each history. The tables are left.
-pub async fn run(
-    bundle: &Bundle,
-    scope: &Scope,
-    scratch: &Scratch,
-    done: &(dyn Fn() + Sync),
-) -> Result<ProofResult> {
+pub async fn run(bundle: &Bundle, scope: &Scope, scratch: &Scratch, done: &(dyn Fn() + Sync)) -> Result<ProofResult> {
     let mut result = ProofResult::default();
     let grounds = grounds(bundle, &scope.only)?;
     let queries = scope.histories * QUERIES_A_HISTORY / grounds.len().max(1);

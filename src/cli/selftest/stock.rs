@@ -50,7 +50,8 @@ impl Stock {
         let deletes = found.keys().filter(|key| !self.items.contains_key(key)).cloned().map(BatchWrite::Delete);
         let writes: Vec<BatchWrite> = puts.chain(deletes).collect();
         for batch in writes.chunks(WRITES_PER_BATCH) {
-            let written = store.write_batch(&self.table.name, batch.to_vec(), (Instant::now() + CALL_LIMIT).into()).await;
+            let written =
+                store.write_batch(&self.table.name, batch.to_vec(), (Instant::now() + CALL_LIMIT).into()).await;
             written.map_err(|error| not_restored(&self.table, error))?;
         }
         match writes.is_empty() {
@@ -123,6 +124,26 @@ fn key(table: &Table, item: &Item) -> Option<Key> {
     Key::new(item, &table.partition.name, table.sort.as_ref().map(|key| key.name.as_str()))
 }
 
+/// An item with the elements of its sets in one order: a store keeps none, and two answers may differ.
+fn with_ordered_sets(item: &Item) -> Item {
+    fn sorted<T: Ord + Clone>(elements: &[T]) -> Vec<T> {
+        let mut elements = elements.to_vec();
+        elements.sort();
+        elements
+    }
+    fn ordered(value: &Attribute) -> Attribute {
+        match value {
+            Attribute::Ss(elements) => Attribute::Ss(sorted(elements)),
+            Attribute::Ns(elements) => Attribute::Ns(sorted(elements)),
+            Attribute::Bs(elements) => Attribute::Bs(sorted(elements)),
+            Attribute::L(elements) => Attribute::L(elements.iter().map(ordered).collect()),
+            Attribute::M(members) => Attribute::M(with_ordered_sets(members)),
+            other => other.clone(),
+        }
+    }
+    item.iter().map(|(name, value)| (name.clone(), ordered(value))).collect()
+}
+
 /// All items of a table, read strongly, or of an index.
 async fn items_by_key(store: &TableStore, table: &Table, index: Option<&Index>) -> Result<HashMap<Key, Item>> {
     let mut query = Query {
@@ -145,7 +166,7 @@ async fn items_by_key(store: &TableStore, table: &Table, index: Option<&Index>) 
         let (page, _) = page.map_err(|error| explained(error, &format!("cannot read {}", table.name)))?;
         for item in page.items {
             let Some(key) = key(table, &item) else { bail!("{} has an item without its key", table.name) };
-            items.insert(key, Item::clone(&item));
+            items.insert(key, with_ordered_sets(&item));
         }
         match page.last_key {
             Some(last) => query.start = Some(last),

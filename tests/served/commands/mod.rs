@@ -1,6 +1,7 @@
 //! The commands that end by themselves: arguments in; output, errors and the exit code out.
 
 mod configuration;
+mod selftest;
 
 use crate::process::{Ended, keyfold, repository, run};
 use serde_json::Value;

@@ -67,10 +67,7 @@ impl Names {
 
     /// Whether a number of seconds is an instant that the known text contains as an instant.
     fn knows_time(&self, seconds: &str) -> bool {
-        let instant = seconds
-            .parse()
-            .ok()
-            .and_then(|seconds: i64| instant_text(seconds * 1000));
+        let instant = seconds.parse().ok().and_then(|seconds: i64| instant_text(seconds * 1000));
         instant.is_some_and(|instant| self.known.contains(&instant[..19]))
     }
 
@@ -110,8 +107,7 @@ fn epoch_name(digits: &str) -> Option<String> {
 
 /// The distance to the present in hours: empty, `+24h`, `-24h`; `None` if it is far.
 fn distance(millis: i64) -> Option<String> {
-    let now =
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
     match ((millis - now) as f64 / 3_600_000.0).round() as i64 {
         0 => Some(String::new()),
         hours @ -1000..=1000 => Some(format!("{hours:+}h")),
