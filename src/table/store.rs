@@ -159,7 +159,7 @@ impl TableStore {
         Self { late_reads: Some(Arc::new(late_reads)), ..self }
     }
 
-    /// The same store, the attempts of whose calls pass this wire. What is asked about tables, and of streams, does not.
+    /// The same store, the attempts of whose calls pass this wire. What is asked about tables and of streams does not.
     pub fn with_wire(self, wire: Arc<dyn Wire>) -> Self {
         Self { wire: Some(wire), ..self }
     }

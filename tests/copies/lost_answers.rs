@@ -3,7 +3,7 @@
 
 use crate::cells::{CellOperation, outcome};
 use crate::gateway_copy::GatewayCopy;
-use crate::history::{Event, Explanation, Outcome, explain};
+use crate::history::{CallerOutcome, Explanation, HistoryEvent, explain};
 use crate::lossy::{Losses, in_front_of};
 use crate::process::{KEY, repository, run};
 use crate::store::Store;
@@ -26,7 +26,7 @@ const MAX_STATES: usize = 10_000_000;
 struct World {
     urls: [Mutex<String>; 2],
     clock: AtomicU64,
-    events: Mutex<BTreeMap<String, Vec<Event<CellOperation>>>>,
+    events: Mutex<BTreeMap<String, Vec<HistoryEvent<CellOperation>>>>,
 }
 
 impl World {
@@ -46,13 +46,13 @@ impl World {
             Err(_) => None,
         };
         let outcome = outcome(answer.as_ref());
-        let event = Event { begun, ended: self.now(), operation, outcome };
+        let event = HistoryEvent { begun, ended: self.now(), operation, outcome };
         self.events.lock().unwrap().entry(cell.to_owned()).or_default().push(event);
     }
 }
 
 /// Runs all callers, and gives what they got, by cell.
-async fn histories(losses: Losses, form: &str, kills: bool) -> BTreeMap<String, Vec<Event<CellOperation>>> {
+async fn histories(losses: Losses, form: &str, kills: bool) -> BTreeMap<String, Vec<HistoryEvent<CellOperation>>> {
     let store = Store::start();
     let schema = repository("tests/schemas/copies/cells.graphql");
     let schema = schema.to_str().unwrap();
@@ -115,7 +115,7 @@ async fn histories(losses: Losses, form: &str, kills: bool) -> BTreeMap<String, 
     std::mem::take(&mut *world.events.lock().unwrap())
 }
 
-fn assert_explained(histories: &BTreeMap<String, Vec<Event<CellOperation>>>) {
+fn assert_explained(histories: &BTreeMap<String, Vec<HistoryEvent<CellOperation>>>) {
     for (cell, events) in histories {
         let verdict = explain(events, MAX_STATES);
         assert!(
@@ -126,8 +126,8 @@ fn assert_explained(histories: &BTreeMap<String, Vec<Event<CellOperation>>>) {
     }
 }
 
-fn open(histories: &BTreeMap<String, Vec<Event<CellOperation>>>) -> usize {
-    histories.values().flatten().filter(|event| event.outcome == Outcome::Open).count()
+fn open(histories: &BTreeMap<String, Vec<HistoryEvent<CellOperation>>>) -> usize {
+    histories.values().flatten().filter(|event| event.outcome == CallerOutcome::Open).count()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

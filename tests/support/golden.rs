@@ -3,7 +3,7 @@
 //! the file looks like.
 
 use super::golden_file::{GoldenFile, Section, files, folder, read};
-use keyfold::cli::selftest::goldens::made::Names;
+use keyfold::cli::selftest::goldens::made::GeneratedNames;
 use keyfold::execute::gateway::plan;
 use keyfold::execute::request::Request;
 use libtest_mimic::Failed;
@@ -92,13 +92,13 @@ impl Case {
         Ok(Request { caller, ..super::request(&operation, variables) })
     }
 
-    /// Names for the values that the operation generates: those that neither it nor the system's items have.
-    pub fn names(&self) -> Result<Names, Failed> {
+    /// GeneratedNames for the values that the operation generates: those that neither it nor the system's items have.
+    pub fn names(&self) -> Result<GeneratedNames, Failed> {
         let golden = self.golden()?;
         Ok(self.names_of(&golden, &self.request_of(&golden)?))
     }
 
-    fn names_of(&self, golden: &GoldenFile, request: &Request) -> Names {
+    fn names_of(&self, golden: &GoldenFile, request: &Request) -> GeneratedNames {
         let [caller, variables] =
             [Section::Caller, Section::Variables].map(|section| golden.get(section).unwrap_or_default());
         super::names(&self.system, &[&request.query, caller, variables].concat())

@@ -7,7 +7,7 @@ pub mod golden_file;
 pub mod rows;
 
 use futures_util::StreamExt;
-use keyfold::cli::selftest::goldens::made::Names;
+use keyfold::cli::selftest::goldens::made::GeneratedNames;
 use keyfold::cli::selftest::goldens::systems;
 use keyfold::execute::caller::Caller;
 use keyfold::execute::gateway::{Gateway, Response};
@@ -35,8 +35,8 @@ pub fn places(system: &str) -> (PathBuf, PathBuf) {
     (root.join(schema), root.join(items))
 }
 
-/// Names for the values that an operation generates: those that neither it nor a system's items have.
-pub fn names(system: &str, operation: &str) -> Names {
+/// GeneratedNames for the values that an operation generates: those that neither it nor a system's items have.
+pub fn names(system: &str, operation: &str) -> GeneratedNames {
     let (_, items) = places(system);
     let mut known = operation.to_owned();
     for file in std::fs::read_dir(items).into_iter().flatten().flatten() {
@@ -44,7 +44,7 @@ pub fn names(system: &str, operation: &str) -> Names {
             known += &std::fs::read_to_string(file.path()).unwrap_or_default();
         }
     }
-    Names::besides(known)
+    GeneratedNames::besides(known)
 }
 
 /// A system's model. Mistakes in its schema fail the test.

@@ -3,7 +3,7 @@
 use crate::cells::{CellOperation, outcome};
 use crate::copies::Copies;
 use crate::gates::TakenGate;
-use crate::history::{Event, Explanation, Outcome, Sequential, explain};
+use crate::history::{CallerOutcome, Explanation, HistoryEvent, Sequential, explain};
 use crate::network::Network;
 use crate::program::{Step, program};
 use crate::seams;
@@ -80,7 +80,7 @@ pub struct Ran {
 /// What clients got so far.
 struct Recorder {
     clock: AtomicU64,
-    events: Mutex<Vec<Event<Step>>>,
+    events: Mutex<Vec<HistoryEvent<Step>>>,
 }
 
 impl World {
@@ -171,7 +171,7 @@ impl World {
     }
 
     /// What reads the state that the events left.
-    fn last_reads(&self, events: &[Event<Step>]) -> Vec<Step> {
+    fn last_reads(&self, events: &[HistoryEvent<Step>]) -> Vec<Step> {
         let kinds: BTreeSet<&str> = events.iter().map(|event| event.operation.work.kind()).collect();
         let mut reads: Vec<Work> = self.cells().into_iter().map(|id| Work::Cell(id, CellOperation::Read)).collect();
         reads.extend(AccountOperation::reads().map(Work::Account));
@@ -206,25 +206,25 @@ async fn client(steps: Vec<Step>, copies: Arc<Copies>, recorder: Arc<Recorder>) 
         let begun = recorder.clock.fetch_add(1, Ordering::Relaxed);
         let answer = copies.answer(step.copy, step.number, &step.work).await;
         let ended = recorder.clock.fetch_add(1, Ordering::Relaxed);
-        let event = Event { begun, ended, outcome: outcome(answer.as_ref()), operation: step };
+        let event = HistoryEvent { begun, ended, outcome: outcome(answer.as_ref()), operation: step };
         recorder.events.lock().unwrap().push(event);
     }
 }
 
-fn shown(event: &Event<Step>) -> String {
-    let Event { begun, ended, operation: Step { number, client, copy, work, .. }, outcome } = event;
+fn shown(event: &HistoryEvent<Step>) -> String {
+    let HistoryEvent { begun, ended, operation: Step { number, client, copy, work, .. }, outcome } = event;
     format!("{begun:3}–{ended:3} client {client}, copy {copy}, step {number}: {work:?} → {outcome:?}")
 }
 
 /// What is wrong with what callers got.
-fn check(events: &[Event<Step>]) -> Ran {
+fn check(events: &[HistoryEvent<Step>]) -> Ran {
     let mut ran = Ran::default();
-    let mut cells: BTreeMap<&str, Vec<Event<CellOperation>>> = BTreeMap::new();
+    let mut cells: BTreeMap<&str, Vec<HistoryEvent<CellOperation>>> = BTreeMap::new();
     let (mut accounts, mut people, mut counters) = (Vec::new(), Vec::new(), Vec::new());
     let (mut cards, mut posters, mut diaries) = (Vec::new(), Vec::new(), Vec::new());
     for event in events {
         let refused = match &event.outcome {
-            Outcome::Refused(code) => code.as_str(),
+            CallerOutcome::Refused(code) => code.as_str(),
             _ => "",
         };
         match &event.operation.work {
@@ -253,12 +253,12 @@ fn check(events: &[Event<Step>]) -> Ran {
     ran
 }
 
-fn with<O: Clone>(event: &Event<Step>, operation: &O) -> Event<O> {
-    let Event { begun, ended, outcome, .. } = event;
-    Event { begun: *begun, ended: *ended, operation: operation.clone(), outcome: outcome.clone() }
+fn with<O: Clone>(event: &HistoryEvent<Step>, operation: &O) -> HistoryEvent<O> {
+    let HistoryEvent { begun, ended, outcome, .. } = event;
+    HistoryEvent { begun: *begun, ended: *ended, operation: operation.clone(), outcome: outcome.clone() }
 }
 
-fn judge<O: Sequential>(ran: &mut Ran, what: &str, events: &[Event<O>]) {
+fn judge<O: Sequential>(ran: &mut Ran, what: &str, events: &[HistoryEvent<O>]) {
     match explain(events, MAX_STATES) {
         Explanation::Explained => {}
         Explanation::NotExplained => ran.wrong.push(format!("no order explains what callers got of {what}")),
@@ -267,11 +267,11 @@ fn judge<O: Sequential>(ran: &mut Ran, what: &str, events: &[Event<O>]) {
 }
 
 /// Letters without their room. A copy that dies while it deletes a room cannot look for letters that came in meanwhile.
-fn orphans(store: &ModelStore, events: &[Event<Step>]) -> Vec<String> {
+fn orphans(store: &ModelStore, events: &[HistoryEvent<Step>]) -> Vec<String> {
     let is_left_open = |room: &str| {
         events.iter().any(|event| {
             let closes = matches!(&event.operation.work, Work::Room(RoomOperation::Close(id)) if *id == room);
-            closes && event.outcome == Outcome::Open
+            closes && event.outcome == CallerOutcome::Open
         })
     };
     let table = store.table("world").expect("the table of the schema");

@@ -1,9 +1,8 @@
 //! `keyfold selftest`: a place for tables in, whether this release does there what it must out.
 //!
 //! [`goldens`] are operations with what they must lead to, [`histories`] are clients that write the same items at once.
-//! `proof` runs both on the tables of `scratch`, whose items `stock` keeps; `tap` sees every call, and `renamed_store` gives tables
-//! their scratch names. `cost` says first
-//! what it takes, and `report` what came of it.
+//! `proof` runs both on the tables of `scratch`, whose items `stock` keeps; `tap` sees every call, and `renamed_store`
+//! gives tables their scratch names. `cost` says first what it takes, and `report` what came of it.
 
 mod cost;
 pub mod goldens;
@@ -23,9 +22,9 @@ use clap::{Args, ValueEnum};
 use cost::Cost;
 use goldens::bundle::Bundle;
 use indicatif::{ProgressBar, ProgressStyle};
-use proof::{Scope, Size};
+use proof::{ProofScope, Size};
 use report::Report;
-use scratch::{Place, Scratch};
+use scratch::{Scratch, ScratchPlace};
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use tokio::time::Instant;
@@ -83,15 +82,16 @@ impl Selftest {
     pub async fn run(self) -> Result<ExitCode> {
         let bundle = Bundle::embedded()?;
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1_000_000));
-        let scope = Scope { only: self.only.clone(), histories: self.cases.into(), seed };
+        let scope = ProofScope { only: self.only.clone(), histories: self.cases.into(), seed };
         let size = proof::size(&bundle, &scope)?;
         let prefix = self.table_prefix.clone().unwrap_or_else(scratch::any_prefix);
-        let place = if self.remote.is_given() { Place::Remote(self.remote.clone()) } else { Place::Memory };
+        let place =
+            if self.remote.is_given() { ScratchPlace::Remote(self.remote.clone()) } else { ScratchPlace::Memory };
         let scratch = Scratch::new(&place, prefix).await?;
         let mut signals = StopSignals::new()?;
         let estimate = match place {
-            Place::Memory => None,
-            Place::Remote(_) => {
+            ScratchPlace::Memory => None,
+            ScratchPlace::Remote(_) => {
                 proof::refuse_existing(&bundle, &scope, &scratch).await?;
                 let estimate = tokio::select! {
                     estimate = rehearse(&bundle, &scope, size) => estimate?,
@@ -150,9 +150,9 @@ impl Selftest {
 }
 
 /// Runs everything in memory, and says what it takes on DynamoDB.
-async fn rehearse(bundle: &Bundle, scope: &Scope, size: Size) -> Result<Cost> {
+async fn rehearse(bundle: &Bundle, scope: &ProofScope, size: Size) -> Result<Cost> {
     eprintln!("Rehearsing in memory to see what it takes …");
-    let scratch = Scratch::new(&Place::Memory, scratch::any_prefix()).await?;
+    let scratch = Scratch::new(&ScratchPlace::Memory, scratch::any_prefix()).await?;
     proof::run(bundle, scope, &scratch, &|| ()).await.context("the rehearsal in memory")?;
     let rehearsed = scratch.meter.usage();
     let estimate = Cost::estimated(rehearsed);

@@ -18,7 +18,7 @@ const QUERIES_A_HISTORY: usize = 5;
 
 /// What is proved.
 #[derive(Debug, Clone)]
-pub struct Scope {
+pub struct ProofScope {
     /// The systems; none are all.
     pub only: Vec<String>,
     /// The histories.
@@ -69,7 +69,7 @@ impl ProofResult {
 }
 
 /// How much a scope has.
-pub fn size(bundle: &Bundle, scope: &Scope) -> Result<Size> {
+pub fn size(bundle: &Bundle, scope: &ProofScope) -> Result<Size> {
     let grounds = grounds(bundle, &scope.only)?;
     let tables = grounds.iter().map(|ground| ground.model.tables.len()).sum::<usize>();
     let of_histories = if scope.histories > 0 { model(bundle, clients::SCHEMA)?.tables.len() } else { 0 };
@@ -81,7 +81,7 @@ pub fn size(bundle: &Bundle, scope: &Scope) -> Result<Size> {
 }
 
 /// Fails if a table that the proof would create exists.
-pub async fn refuse_existing(bundle: &Bundle, scope: &Scope, scratch: &Scratch) -> Result<()> {
+pub async fn refuse_existing(bundle: &Bundle, scope: &ProofScope, scratch: &Scratch) -> Result<()> {
     for mut ground in grounds(bundle, &scope.only)? {
         scratch.rename(&ground.name, &mut ground.model.tables);
         scratch.refuse_existing(&ground.model.tables).await?;
@@ -95,7 +95,12 @@ pub async fn refuse_existing(bundle: &Bundle, scope: &Scope, scratch: &Scratch) 
 }
 
 /// Runs the proof. `done` is called after each case and each history. The tables are left.
-pub async fn run(bundle: &Bundle, scope: &Scope, scratch: &Scratch, done: &(dyn Fn() + Sync)) -> Result<ProofResult> {
+pub async fn run(
+    bundle: &Bundle,
+    scope: &ProofScope,
+    scratch: &Scratch,
+    done: &(dyn Fn() + Sync),
+) -> Result<ProofResult> {
     let mut result = ProofResult::default();
     let grounds = grounds(bundle, &scope.only)?;
     let queries = scope.histories * QUERIES_A_HISTORY / grounds.len().max(1);

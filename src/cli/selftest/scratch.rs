@@ -13,7 +13,7 @@ const MAX_PREFIX: usize = 100;
 
 /// Where the scratch tables are.
 #[derive(Debug, Clone)]
-pub enum Place {
+pub enum ScratchPlace {
     /// In memory.
     Memory,
     /// On DynamoDB or a compatible server.
@@ -32,10 +32,10 @@ pub struct Scratch {
 
 impl Scratch {
     /// No tables yet. Two stores of one place, as two copies of the gateway have them.
-    pub async fn new(place: &Place, prefix: String) -> Result<Self> {
+    pub async fn new(place: &ScratchPlace, prefix: String) -> Result<Self> {
         let stores = match place {
-            Place::Memory => vec![in_memory()?; 2],
-            Place::Remote(remote) => vec![remote.store().await?, remote.store().await?],
+            ScratchPlace::Memory => vec![in_memory()?; 2],
+            ScratchPlace::Remote(remote) => vec![remote.store().await?, remote.store().await?],
         };
         Ok(Self { stores, prefix, made: Mutex::default(), meter: Arc::default() })
     }

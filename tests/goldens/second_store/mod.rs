@@ -4,6 +4,7 @@
 
 mod disagreement;
 mod moto;
+mod selftest;
 
 use crate::support;
 use crate::support::golden::{Case, cases};
@@ -35,6 +36,9 @@ pub fn trials(moto: Option<&Arc<Moto>>) -> Vec<Trial> {
     let mut shared: BTreeMap<String, Arc<ReadOnly>> = BTreeMap::new();
     let mut trials =
         vec![Trial::test("second_store::every_disagreement_is_of_a_case", every_disagreement_is_of_a_case)];
+    let own = moto.cloned();
+    let proof = move || selftest::check(own.as_deref().ok_or("there is no second store")?);
+    trials.push(Trial::test("second_store::keyfold_selftest", proof).with_ignored_flag(moto.is_none()));
     for case in cases() {
         let name = format!("second_store::{}::{}", case.system, case.name);
         let (own, read_only) = (moto.cloned(), shared.entry(case.system.clone()).or_default().clone());

@@ -39,6 +39,11 @@ impl Moto {
         Self { process, url: format!("http://127.0.0.1:{port}/"), accounts: AtomicU64::new(100_000_000_000) }
     }
 
+    /// Its address. What is sent there without an account has one of its own.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
     /// An account without a table.
     pub fn account(&self) -> Account {
         Account { url: self.url.clone(), number: self.accounts.fetch_add(1, Ordering::Relaxed) }

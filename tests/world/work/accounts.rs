@@ -1,7 +1,7 @@
 //! Accounts between which transactions move coins. Each account lists the marks of its transfers, so a transfer that
 //! takes effect twice, or by half, shows.
 
-use crate::history::{Outcome, Sequential};
+use crate::history::{CallerOutcome, Sequential};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -58,18 +58,18 @@ impl AccountOperation {
 impl Sequential for AccountOperation {
     type State = BTreeMap<&'static str, Account>;
 
-    fn apply(&self, accounts: &Self::State) -> (Self::State, Outcome) {
-        let refused = |code: &str| (accounts.clone(), Outcome::Refused(code.to_owned()));
+    fn apply(&self, accounts: &Self::State) -> (Self::State, CallerOutcome) {
+        let refused = |code: &str| (accounts.clone(), CallerOutcome::Refused(code.to_owned()));
         let mut after = accounts.clone();
         match self {
             Self::Open(id, _) if accounts.contains_key(id) => refused("CONFLICT"),
             Self::Open(id, coins) => {
                 after.insert(id, Account { coins: *coins, marks: Vec::new() });
-                (after, Outcome::Done)
+                (after, CallerOutcome::Done)
             }
             Self::Read(id) => {
                 let shown = |account: &Account| json!({ "coins": account.coins, "marks": account.marks });
-                (after, Outcome::Value(accounts.get(id).map_or(Value::Null, shown)))
+                (after, CallerOutcome::Value(accounts.get(id).map_or(Value::Null, shown)))
             }
             Self::Transfer { from, .. } if !accounts.contains_key(from) => refused("NOT_FOUND"),
             Self::Transfer { from, to, amount, .. } if accounts[from].coins < *amount => {
@@ -84,7 +84,7 @@ impl Sequential for AccountOperation {
                         account.marks.push(mark.clone());
                     });
                 }
-                (after, Outcome::Done)
+                (after, CallerOutcome::Done)
             }
         }
     }

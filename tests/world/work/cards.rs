@@ -1,6 +1,6 @@
 //! Cards that move between lists: `@find`, `@put` and `@delete` in one transaction.
 
-use crate::history::{Outcome, Sequential};
+use crate::history::{CallerOutcome, Sequential};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -52,10 +52,10 @@ impl Sequential for CardOperation {
     /// The votes of the card in each list that has it.
     type State = BTreeMap<&'static str, i64>;
 
-    fn apply(&self, cards: &Self::State) -> (Self::State, Outcome) {
-        let refused = |code: &str| (cards.clone(), Outcome::Refused(code.to_owned()));
+    fn apply(&self, cards: &Self::State) -> (Self::State, CallerOutcome) {
+        let refused = |code: &str| (cards.clone(), CallerOutcome::Refused(code.to_owned()));
         let mut after = cards.clone();
-        let votes = |votes: i64| Outcome::Value(json!({ "votes": votes }));
+        let votes = |votes: i64| CallerOutcome::Value(json!({ "votes": votes }));
         match self {
             Self::Add(list) if cards.contains_key(list) => refused("CONFLICT"),
             Self::Add(list) => {
@@ -78,7 +78,9 @@ impl Sequential for CardOperation {
                     (after, votes(count))
                 }
             },
-            Self::Read(list) => (after, cards.get(list).map_or(Outcome::Value(Value::Null), |count| votes(*count))),
+            Self::Read(list) => {
+                (after, cards.get(list).map_or(CallerOutcome::Value(Value::Null), |count| votes(*count)))
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Repositories whose counter gives out the numbers of their issues: what `@find` found goes into the write.
 
-use crate::history::{Outcome, Sequential};
+use crate::history::{CallerOutcome, Sequential};
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone)]
@@ -34,22 +34,22 @@ impl Sequential for CounterOperation {
     /// The titles of the issues, in the order of their numbers.
     type State = Option<Vec<String>>;
 
-    fn apply(&self, issues: &Self::State) -> (Self::State, Outcome) {
+    fn apply(&self, issues: &Self::State) -> (Self::State, CallerOutcome) {
         match (self, issues) {
-            (Self::Found, None) => (Some(Vec::new()), Outcome::Done),
-            (Self::Found, Some(_)) => (issues.clone(), Outcome::Refused("CONFLICT".to_owned())),
-            (Self::Open(_), None) => (None, Outcome::Refused("NOT_FOUND".to_owned())),
+            (Self::Found, None) => (Some(Vec::new()), CallerOutcome::Done),
+            (Self::Found, Some(_)) => (issues.clone(), CallerOutcome::Refused("CONFLICT".to_owned())),
+            (Self::Open(_), None) => (None, CallerOutcome::Refused("NOT_FOUND".to_owned())),
             (Self::Open(title), Some(issues)) => {
                 let after = [issues.as_slice(), std::slice::from_ref(title)].concat();
                 let number = after.len();
-                (Some(after), Outcome::Value(json!({ "number": number })))
+                (Some(after), CallerOutcome::Value(json!({ "number": number })))
             }
-            (Self::Read, None) => (None, Outcome::Value(Value::Null)),
+            (Self::Read, None) => (None, CallerOutcome::Value(Value::Null)),
             (Self::Read, Some(titles)) => {
                 let issue = |(position, title)| json!({ "number": position + 1, "title": title });
                 let list: Vec<Value> = titles.iter().enumerate().map(issue).collect();
                 let shown = json!({ "nextNumber": titles.len() + 1, "issues": list });
-                (issues.clone(), Outcome::Value(shown))
+                (issues.clone(), CallerOutcome::Value(shown))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Diaries that only their owners see: to everybody else they are not there.
 
-use crate::history::{Outcome, Sequential};
+use crate::history::{CallerOutcome, Sequential};
 use serde_json::{Value, json};
 
 const USERS: [&str; 2] = ["ann", "ben"];
@@ -53,10 +53,11 @@ impl Sequential for DiaryOperation {
     /// Whose diary there is, and its text.
     type State = Option<(&'static str, String)>;
 
-    fn apply(&self, diary: &Self::State) -> (Self::State, Outcome) {
-        let refused = |code: &str| (diary.clone(), Outcome::Refused(code.to_owned()));
+    fn apply(&self, diary: &Self::State) -> (Self::State, CallerOutcome) {
+        let refused = |code: &str| (diary.clone(), CallerOutcome::Refused(code.to_owned()));
         let own = diary.as_ref().filter(|(owner, _)| *owner == self.user);
-        let shown = |text: Option<&String>| Outcome::Value(text.map_or(Value::Null, |text| json!({ "text": text })));
+        let shown =
+            |text: Option<&String>| CallerOutcome::Value(text.map_or(Value::Null, |text| json!({ "text": text })));
         let written = |text: &String| (Some((self.user, text.clone())), shown(Some(text)));
         match &self.kind {
             // That the key is taken is all that another learns.

@@ -1,6 +1,6 @@
 //! A poster of which each wall has a replica: a write changes all of them together.
 
-use crate::history::{Outcome, Sequential};
+use crate::history::{CallerOutcome, Sequential};
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone)]
@@ -43,13 +43,14 @@ impl PosterOperation {
 impl Sequential for PosterOperation {
     type State = Option<String>;
 
-    fn apply(&self, poster: &Self::State) -> (Self::State, Outcome) {
-        let shown =
-            |text: &Option<String>| Outcome::Value(text.as_ref().map_or(Value::Null, |text| json!({ "text": text })));
+    fn apply(&self, poster: &Self::State) -> (Self::State, CallerOutcome) {
+        let shown = |text: &Option<String>| {
+            CallerOutcome::Value(text.as_ref().map_or(Value::Null, |text| json!({ "text": text })))
+        };
         match self {
-            Self::Put(text) => (Some(text.clone()), Outcome::Done),
-            Self::Set(_) if poster.is_none() => (None, Outcome::Refused("NOT_FOUND".to_owned())),
-            Self::Set(text) => (Some(text.clone()), Outcome::Done),
+            Self::Put(text) => (Some(text.clone()), CallerOutcome::Done),
+            Self::Set(_) if poster.is_none() => (None, CallerOutcome::Refused("NOT_FOUND".to_owned())),
+            Self::Set(text) => (Some(text.clone()), CallerOutcome::Done),
             Self::Remove => (None, shown(poster)),
             Self::Read(_) => (poster.clone(), shown(poster)),
         }

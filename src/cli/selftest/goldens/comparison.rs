@@ -41,8 +41,8 @@ pub fn with_ordered_sets(value: Value, sets: &BTreeSet<String>) -> Value {
     in_order(value, &|name| sets.contains(name))
 }
 
-/// Calls with the elements of their sets in one order. Calls that are in flight at once have no order either: if `calls`
-/// are others than `expected` by their order only, they are as expected. Where indexes may be `behind` their tables, a
+/// Calls with the elements of their sets in one order. Calls that are in flight at once have no order either: `calls`
+/// that differ from `expected` by their order only are as expected. Where indexes may be `behind` their tables, a
 /// delete that takes related items along looks for them by an index once more, by a query that it has made before.
 pub fn same_calls(expected: Value, calls: Value, behind: bool) -> (Value, Value) {
     let ordered = |calls| in_order(calls, &|name| matches!(name, "SS" | "NS" | "BS"));

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The names given so far: the same value has the same name in plan, calls and response.
 #[derive(Debug)]
-pub struct Names {
+pub struct GeneratedNames {
     /// The text of the system's items and of the operation, whose values are not generated.
     known: String,
     given: HashMap<String, String>,
@@ -15,8 +15,8 @@ pub struct Names {
     hashes: usize,
 }
 
-impl Names {
-    /// Names for all values that are not in this text: that of a system's items and of the operation.
+impl GeneratedNames {
+    /// GeneratedNames for all values that are not in this text: that of a system's items and of the operation.
     pub fn besides(known: String) -> Self {
         Self { known, given: HashMap::new(), uuids: 0, hashes: 0 }
     }

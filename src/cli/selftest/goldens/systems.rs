@@ -3,7 +3,7 @@
 
 use super::bundle::Bundle;
 use super::golden_file::{GoldenFile, Section};
-use super::made::Names;
+use super::made::GeneratedNames;
 use crate::execute::caller::Caller;
 use crate::execute::request::Request;
 use crate::schema;
@@ -120,10 +120,10 @@ impl Case {
         Request { query: self.operation.clone(), variables: self.variables.clone(), caller, ..Request::default() }
     }
 
-    /// Names for the values that it generates: those that neither it nor the text of the items has.
-    pub fn names(&self, items: &str) -> Names {
+    /// GeneratedNames for the values that it generates: those that neither it nor the text of the items has.
+    pub fn names(&self, items: &str) -> GeneratedNames {
         let texts = [Section::Caller, Section::Variables].map(|section| self.golden.get(section).unwrap_or_default());
-        Names::besides([&self.operation, texts[0], texts[1], items].concat())
+        GeneratedNames::besides([&self.operation, texts[0], texts[1], items].concat())
     }
 
     /// Its name with its system's.

@@ -1,6 +1,6 @@
 //! Cells: one type with every kind of single write, what each makes of a cell, and how it is asked for.
 
-use super::history::{Outcome, Sequential};
+use super::history::{CallerOutcome, Sequential};
 use serde_json::{Value, json};
 
 /// A cell as it is.
@@ -50,13 +50,13 @@ impl Cell {
 impl Sequential for CellOperation {
     type State = Option<Cell>;
 
-    fn apply(&self, cell: &Option<Cell>) -> (Option<Cell>, Outcome) {
-        let refused = |code: &str| (cell.clone(), Outcome::Refused(code.to_owned()));
+    fn apply(&self, cell: &Option<Cell>) -> (Option<Cell>, CallerOutcome) {
+        let refused = |code: &str| (cell.clone(), CallerOutcome::Refused(code.to_owned()));
         let new = |value: &String| Some(Cell { value: value.clone(), version: 1, ..Cell::default() });
-        let shown = || Outcome::Value(cell.as_ref().map_or(Value::Null, Cell::json));
+        let shown = || CallerOutcome::Value(cell.as_ref().map_or(Value::Null, Cell::json));
         match (self, cell) {
             (Self::Create(_), Some(_)) => refused("CONFLICT"),
-            (Self::Create(value) | Self::Replace(value), _) => (new(value), Outcome::Done),
+            (Self::Create(value) | Self::Replace(value), _) => (new(value), CallerOutcome::Done),
             (Self::Read, _) => (cell.clone(), shown()),
             (Self::Remove, _) => (None, shown()),
             (_, None) => refused("NOT_FOUND"),
@@ -73,7 +73,7 @@ impl Sequential for CellOperation {
                     Self::Drop(note) => is.notes.retain(|one| one != note),
                     Self::Create(_) | Self::Replace(_) | Self::Remove | Self::Read => {}
                 }
-                (Some(is), Outcome::Done)
+                (Some(is), CallerOutcome::Done)
             }
         }
     }
@@ -135,41 +135,47 @@ impl CellOperation {
 const CONTENTION: &str = "Other writers keep changing the same items. Try again.";
 
 /// What an answer says of the operation whose result is `w`. Without an answer, it is left open.
-pub fn outcome(answer: Option<&Value>) -> Outcome {
-    let Some(answer) = answer else { return Outcome::Open };
+pub fn outcome(answer: Option<&Value>) -> CallerOutcome {
+    let Some(answer) = answer else { return CallerOutcome::Open };
     match answer["errors"][0]["extensions"]["code"].as_str() {
-        Some("UNAVAILABLE" | "TIMEOUT") => Outcome::Open,
+        Some("UNAVAILABLE" | "TIMEOUT") => CallerOutcome::Open,
         // Nothing was written, whatever the state is.
-        Some("CONFLICT") if answer["errors"][0]["message"] == CONTENTION => Outcome::Refused("CONTENTION".to_owned()),
-        Some(code) => Outcome::Refused(code.to_owned()),
-        None if answer["data"]["w"] == json!(true) => Outcome::Done,
-        None => Outcome::Value(answer["data"]["w"].clone()),
+        Some("CONFLICT") if answer["errors"][0]["message"] == CONTENTION => {
+            CallerOutcome::Refused("CONTENTION".to_owned())
+        }
+        Some(code) => CallerOutcome::Refused(code.to_owned()),
+        None if answer["data"]["w"] == json!(true) => CallerOutcome::Done,
+        None => CallerOutcome::Value(answer["data"]["w"].clone()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::history::{Event, Explanation, explain};
+    use super::super::history::{Explanation, HistoryEvent, explain};
     use super::*;
 
     #[test]
     fn a_history_is_explained_or_not() {
-        let event = |begun, ended, operation, outcome| Event { begun, ended, operation, outcome };
-        let is_explained = |events: &[Event<CellOperation>]| explain(events, 1000) == Explanation::Explained;
-        let none = || Outcome::Value(Value::Null);
-        let cell =
-            |value: &str, version| Outcome::Value(Cell { value: value.to_owned(), version, ..Cell::default() }.json());
+        let event = |begun, ended, operation, outcome| HistoryEvent { begun, ended, operation, outcome };
+        let is_explained = |events: &[HistoryEvent<CellOperation>]| explain(events, 1000) == Explanation::Explained;
+        let none = || CallerOutcome::Value(Value::Null);
+        let cell = |value: &str, version| {
+            CallerOutcome::Value(Cell { value: value.to_owned(), version, ..Cell::default() }.json())
+        };
         let (a, b) = (|| "a".to_owned(), || "b".to_owned());
         // Two that overlap come in any order, two that do not in theirs.
         let both = |second| {
-            [event(0, 3, CellOperation::Create(a()), Outcome::Done), event(second, 9, CellOperation::Remove, none())]
+            [
+                event(0, 3, CellOperation::Create(a()), CallerOutcome::Done),
+                event(second, 9, CellOperation::Remove, none()),
+            ]
         };
         assert!(is_explained(&both(2)) && !is_explained(&both(4)));
         // What may have been made is there or not, but does not come and go.
         let open = |first, second| {
             [
-                event(0, 1, CellOperation::Create(a()), Outcome::Done),
-                event(2, 3, CellOperation::Set(b()), Outcome::Open),
+                event(0, 1, CellOperation::Create(a()), CallerOutcome::Done),
+                event(2, 3, CellOperation::Set(b()), CallerOutcome::Open),
                 event(4, 5, CellOperation::Read, first),
                 event(6, 7, CellOperation::Read, second),
             ]
@@ -179,8 +185,8 @@ mod tests {
         // Nothing takes effect twice.
         let twice = |version| {
             [
-                event(0, 1, CellOperation::Create(a()), Outcome::Done),
-                event(2, 3, CellOperation::Set(b()), Outcome::Done),
+                event(0, 1, CellOperation::Create(a()), CallerOutcome::Done),
+                event(2, 3, CellOperation::Set(b()), CallerOutcome::Done),
                 event(4, 5, CellOperation::Read, cell("b", version)),
             ]
         };

@@ -2,7 +2,7 @@
 //! history no order explains out.
 
 use super::cells::{CellOperation, outcome};
-use super::history::{Event, Explanation, Outcome, Sequential, explain};
+use super::history::{CallerOutcome, Explanation, HistoryEvent, Sequential, explain};
 use super::people::PersonOperation;
 use crate::cli::selftest::scratch::Scratch;
 use crate::cli::selftest::tap::Tap;
@@ -123,7 +123,7 @@ impl Clients {
     }
 
     /// The history of one item: what all clients did, and at the end what is there.
-    async fn play<O: Sequential + Clone>(&self, kind: &Kind<O>, item: &str) -> Result<Vec<Event<O>>> {
+    async fn play<O: Sequential + Clone>(&self, kind: &Kind<O>, item: &str) -> Result<Vec<HistoryEvent<O>>> {
         let events = Mutex::new(Vec::new());
         let client = |number: u64| {
             let mut rng = fastrand::Rng::with_seed(self.seed.wrapping_mul(1_000_003) ^ hash(item) ^ number);
@@ -148,7 +148,7 @@ impl Clients {
         kind: &Kind<O>,
         (item, gateway): (&str, usize),
         operation: O,
-        events: &Mutex<Vec<Event<O>>>,
+        events: &Mutex<Vec<HistoryEvent<O>>>,
     ) -> Result<()> {
         let (query, variables) = (kind.request)(&operation, item);
         // Each group of people has ids and names of its own.
@@ -167,11 +167,11 @@ impl Clients {
         };
         let text = String::from_utf8_lossy(&response.body).replace(&own, "");
         let outcome = outcome(Some(&serde_json::from_str(&text)?));
-        let event = Event { begun, ended: self.now(), operation, outcome };
+        let event = HistoryEvent { begun, ended: self.now(), operation, outcome };
         match &event.outcome {
             // Nothing was written, whatever the state is.
-            Outcome::Refused(code) if code == "CONTENTION" || code == "THROTTLED" => {}
-            Outcome::Refused(code) if !matches!(code.as_str(), "CONFLICT" | "NOT_FOUND") => {
+            CallerOutcome::Refused(code) if code == "CONTENTION" || code == "THROTTLED" => {}
+            CallerOutcome::Refused(code) if !matches!(code.as_str(), "CONFLICT" | "NOT_FOUND") => {
                 return Err(anyhow!("an operation on {item} is refused: {text}"));
             }
             _ => events.lock().unwrap_or_else(PoisonError::into_inner).push(event),
@@ -185,16 +185,16 @@ impl Clients {
 }
 
 impl HistoryResult {
-    fn add<O: Sequential + Debug>(&mut self, item: &str, events: &[Event<O>]) {
+    fn add<O: Sequential + Debug>(&mut self, item: &str, events: &[HistoryEvent<O>]) {
         self.histories += 1;
         self.operations += events.len();
-        self.open += events.iter().filter(|event| event.outcome == Outcome::Open).count();
+        self.open += events.iter().filter(|event| event.outcome == CallerOutcome::Open).count();
         match explain(events, MAX_STATES) {
             Explanation::Explained => {}
             Explanation::Undecided => self.undecided += 1,
             Explanation::NotExplained => {
-                let shown = |event: &Event<O>| {
-                    let Event { begun, ended, operation, outcome } = event;
+                let shown = |event: &HistoryEvent<O>| {
+                    let HistoryEvent { begun, ended, operation, outcome } = event;
                     format!("  {begun}..{ended}: {operation:?} → {outcome:?}\n")
                 };
                 self.unexplained.push(format!("{item}:\n{}", events.iter().map(shown).collect::<String>()));

@@ -16,12 +16,12 @@ pub trait Sequential {
     type State: Clone + Eq + Hash + Default + Debug;
 
     /// What it makes of the state, and what its caller gets.
-    fn apply(&self, state: &Self::State) -> (Self::State, Outcome);
+    fn apply(&self, state: &Self::State) -> (Self::State, CallerOutcome);
 }
 
 /// What the caller of an operation gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CallerOutcome {
     /// It was done.
     Done,
     /// What it reads.
@@ -32,7 +32,7 @@ pub enum Outcome {
     Open,
 }
 
-impl Outcome {
+impl CallerOutcome {
     /// Whether this may come as that.
     fn allows(&self, other: &Self) -> bool {
         match (self, other) {
@@ -44,7 +44,7 @@ impl Outcome {
 
 /// An operation with its times.
 #[derive(Debug, Clone)]
-pub struct Event<O> {
+pub struct HistoryEvent<O> {
     /// When it began.
     pub begun: u64,
     /// When its caller had the outcome.
@@ -52,7 +52,7 @@ pub struct Event<O> {
     /// What was asked for.
     pub operation: O,
     /// What its caller got.
-    pub outcome: Outcome,
+    pub outcome: CallerOutcome,
 }
 
 /// What the search found.
@@ -71,7 +71,7 @@ const MAX_EVENTS: usize = 128;
 
 /// Whether some order explains the events of a state that is the default at first. More than 128 are
 /// undecided. The search visits at most so many states.
-pub fn explain<O: Sequential>(events: &[Event<O>], most: usize) -> Explanation {
+pub fn explain<O: Sequential>(events: &[HistoryEvent<O>], most: usize) -> Explanation {
     if events.len() > MAX_EVENTS {
         return Explanation::Undecided;
     }
@@ -84,7 +84,7 @@ pub fn explain<O: Sequential>(events: &[Event<O>], most: usize) -> Explanation {
 }
 
 struct Search<'e, O: Sequential> {
-    events: &'e [Event<O>],
+    events: &'e [HistoryEvent<O>],
     most: usize,
     seen: HashSet<(u128, O::State)>,
 }
@@ -94,7 +94,7 @@ impl<O: Sequential> Search<'_, O> {
     fn go_on(&mut self, done: u128, state: &O::State) -> bool {
         let events = self.events;
         let left = || events.iter().enumerate().filter(|(position, _)| done & (1 << position) == 0);
-        let is_open = |event: &Event<O>| event.outcome == Outcome::Open;
+        let is_open = |event: &HistoryEvent<O>| event.outcome == CallerOutcome::Open;
         if left().all(|(_, event)| is_open(event)) {
             return true;
         }

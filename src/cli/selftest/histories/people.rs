@@ -1,6 +1,6 @@
 //! People with unique names: each name is in a guard beside its person, in one transaction.
 
-use super::history::{Outcome, Sequential};
+use super::history::{CallerOutcome, Sequential};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -55,8 +55,8 @@ impl PersonOperation {
 impl Sequential for PersonOperation {
     type State = BTreeMap<&'static str, &'static str>;
 
-    fn apply(&self, people: &Self::State) -> (Self::State, Outcome) {
-        let refused = |code: &str| (people.clone(), Outcome::Refused(code.to_owned()));
+    fn apply(&self, people: &Self::State) -> (Self::State, CallerOutcome) {
+        let refused = |code: &str| (people.clone(), CallerOutcome::Refused(code.to_owned()));
         let is_taken = |id: &str, name: &str| people.iter().any(|(other, taken)| *other != id && *taken == name);
         let mut after = people.clone();
         match self {
@@ -65,15 +65,15 @@ impl Sequential for PersonOperation {
             Self::Rename(id, name) if is_taken(id, name) => refused("CONFLICT"),
             Self::Join(id, name) | Self::Rename(id, name) => {
                 after.insert(id, name);
-                (after, Outcome::Done)
+                (after, CallerOutcome::Done)
             }
             Self::Leave(id) => {
                 let left = after.remove(id).map_or(Value::Null, |name| json!({ "name": name }));
-                (after, Outcome::Value(left))
+                (after, CallerOutcome::Value(left))
             }
             Self::Read(id) => {
                 let shown = people.get(id).map_or(Value::Null, |name| json!({ "name": name }));
-                (after, Outcome::Value(shown))
+                (after, CallerOutcome::Value(shown))
             }
         }
     }
