@@ -4,8 +4,7 @@ use super::tap::Usage;
 use serde::Serialize;
 
 /// Dollars for a million write request units of an on-demand table of the class Standard in us-east-1, since
-/// 2024-11-01: <https://aws.amazon.com/dynamodb/pricing/on-demand/>, and the announcement "Amazon DynamoDB reduces
-/// prices for on-demand throughput and global tables" of that day.
+/// 2024-11-01: <https://aws.amazon.com/dynamodb/pricing/on-demand/>.
 const DOLLARS_A_MILLION_WRITES: f64 = 0.625;
 /// The same for a million read request units.
 const DOLLARS_A_MILLION_READS: f64 = 0.125;

@@ -130,12 +130,14 @@ impl Selftest {
         }
         eprint!("Go on? [y/N] ");
         std::io::stderr().flush()?;
-        let read = tokio::task::spawn_blocking(|| {
+        // A thread of its own: the runtime would not end before a task that waits for the answer.
+        let (sender, read) = tokio::sync::oneshot::channel();
+        std::thread::spawn(move || {
             let mut line = String::new();
-            std::io::stdin().read_line(&mut line).map(|_| line)
+            let _ = sender.send(std::io::stdin().read_line(&mut line).map(|_| line));
         });
         let line = tokio::select! {
-            line = read => line.context("the task that reads the answer has ended")??,
+            line = read => line.context("the thread that reads the answer has ended")??,
             signal = signals.next() => bail!("stopped by {signal}; nothing was created"),
         };
         Ok(matches!(line.trim(), "y" | "Y" | "yes"))

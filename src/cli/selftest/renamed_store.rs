@@ -3,7 +3,6 @@
 
 use crate::schema::table::Table;
 use crate::table::call_scope::CallScope;
-use crate::table::change_source::{ChangeRecord, ChangeSource, RecordPage, Shard, ShardStart, StreamError};
 use crate::table::data::attribute::Item;
 use crate::table::data::call::{Page, Query};
 use crate::table::data::error::TableError;
@@ -14,15 +13,9 @@ use crate::table::store::TableStore;
 use futures_util::future::{BoxFuture, FutureExt};
 use std::sync::Arc;
 
-/// A store whose tables have something before their names.
+/// A store whose tables have something before their names. It has no streams: no golden is a subscription.
 pub struct RenamedStore {
     store: TableStore,
-    before: Arc<str>,
-}
-
-/// The streams of such tables.
-struct RenamedSource {
-    source: Arc<dyn ChangeSource>,
     before: Arc<str>,
 }
 
@@ -105,11 +98,6 @@ impl DataStore for RenamedStore {
         .boxed()
     }
 
-    fn changes(&self) -> Option<Arc<dyn ChangeSource>> {
-        let source = self.store.changes()?;
-        Some(Arc::new(RenamedSource { source, before: self.before.clone() }))
-    }
-
     fn retries(&self) -> &RetryBudget {
         DataStore::retries(&self.store)
     }
@@ -120,38 +108,5 @@ impl DataStore for RenamedStore {
 
     fn usual_calls_in_flight(&self) -> usize {
         self.store.usual_calls_in_flight()
-    }
-}
-
-impl ChangeSource for RenamedSource {
-    fn shards<'a>(&'a self, table: &'a str) -> BoxFuture<'a, Result<Vec<Shard>, StreamError>> {
-        async move { self.source.shards(&format!("{}{table}", self.before)).await }.boxed()
-    }
-
-    fn iterator<'a>(
-        &'a self,
-        table: &'a str,
-        shard: &'a str,
-        start: &'a ShardStart,
-    ) -> BoxFuture<'a, Result<String, StreamError>> {
-        async move { self.source.iterator(&format!("{}{table}", self.before), shard, start).await }.boxed()
-    }
-
-    fn records<'a>(
-        &'a self,
-        (table, shard): (&'a Arc<str>, &'a Arc<str>),
-        iterator: &'a str,
-    ) -> BoxFuture<'a, Result<RecordPage, StreamError>> {
-        async move {
-            let renamed = format!("{}{table}", self.before).into();
-            let (records, next) = self.source.records((&renamed, shard), iterator).await?;
-            let back = |record: ChangeRecord| ChangeRecord { table: table.clone(), ..record };
-            Ok((records.into_iter().map(back).collect(), next))
-        }
-        .boxed()
-    }
-
-    fn pause(&self) -> BoxFuture<'_, ()> {
-        self.source.pause()
     }
 }

@@ -307,7 +307,9 @@ fn a_bad_line_is_named_and_nothing_is_loaded() {
 fn usage_is_explained() {
     assert_eq!(in_pantry(&["--version"]).well().trim(), format!("keyfold {}", env!("CARGO_PKG_VERSION")));
     let help = in_pantry(&["--help"]).well();
-    for command in ["dev", "serve", "check", "explain", "schema", "tables", "docs", "import", "export", "config"] {
+    for command in
+        ["dev", "serve", "check", "explain", "schema", "tables", "docs", "import", "export", "config", "selftest"]
+    {
         assert!(help.lines().any(|line| line.trim_start().starts_with(command)), "{command}: {help}");
         assert!(in_pantry(&[command, "--help"]).well().contains("Usage: keyfold"));
     }
