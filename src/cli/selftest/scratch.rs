@@ -5,8 +5,10 @@ use super::tap::{Meter, Tap};
 use crate::cli::store_choice::{Remote, explained, in_memory, reachable};
 use crate::schema::table::{Billing, Table};
 use crate::table::store::TableStore;
-use anyhow::{Result, bail, ensure};
-use std::sync::{Arc, Mutex, PoisonError};
+use anyhow::{Context, Result, ensure};
+use futures_util::future::join_all;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::RwLock;
 
 /// The longest prefix. DynamoDB's names have up to 255 characters.
 const MAX_PREFIX: usize = 100;
@@ -24,8 +26,10 @@ pub enum ScratchPlace {
 pub struct Scratch {
     stores: Vec<TableStore>,
     prefix: String,
-    /// Those that this run created, or is creating.
-    made: Mutex<Vec<String>>,
+    /// Those that this run created.
+    made: Arc<Mutex<Vec<String>>>,
+    /// Read by who creates tables.
+    creating: Arc<RwLock<()>>,
     /// What all calls take.
     pub meter: Arc<Meter>,
 }
@@ -37,7 +41,7 @@ impl Scratch {
             ScratchPlace::Memory => vec![in_memory()?; 2],
             ScratchPlace::Remote(remote) => vec![remote.store().await?, remote.store().await?],
         };
-        Ok(Self { stores, prefix, made: Mutex::default(), meter: Arc::default() })
+        Ok(Self { stores, prefix, made: Arc::default(), creating: Arc::default(), meter: Arc::default() })
     }
 
     /// One of the two stores, with a tap of its own.
@@ -80,30 +84,29 @@ impl Scratch {
             plain.indexes.iter_mut().for_each(|index| index.capacity = None);
             plain
         };
-        let tables: Vec<Table> = tables.iter().map(plain).collect();
-        // Noted first: what is being created when the run is stopped must go, too.
-        self.made().extend(tables.iter().map(|table| table.name.clone()));
-        let created = self.stores[0].create_missing(&tables).await;
-        let created = created.map_err(|error| explained(error, "cannot create the scratch tables"))?;
-        if let Some(table) = tables.iter().find(|table| !created.contains(&table.name)) {
-            // Another process was faster.
-            self.made().retain(|name| *name != table.name);
-            bail!("{}", taken(&table.name));
-        }
-        Ok(())
+        // In a task, which goes on when the run is stopped: what is being created then must be deleted, too.
+        let (store, made) = (self.stores[0].clone(), self.made.clone());
+        let (tables, busy) = (tables.iter().map(plain).collect::<Vec<_>>(), self.creating.clone().read_owned().await);
+        let task = tokio::spawn(async move {
+            let created = join_all(tables.iter().map(|table| create(&store, table, &made))).await;
+            drop(busy);
+            created.into_iter().collect::<Result<()>>()
+        });
+        task.await.context("the task that creates tables has ended")?
     }
 
     /// The names of the tables that were created and not deleted yet.
     pub fn left(&self) -> Vec<String> {
-        self.made().clone()
+        locked(&self.made).clone()
     }
 
-    /// Deletes all tables that this run created.
+    /// Deletes all tables that this run created, when those that it is creating are there.
     pub async fn delete(&self) -> Result<()> {
+        let _all_are_there = self.creating.write().await;
         let mut failed = None;
         for name in self.left() {
             match self.stores[0].delete_table(&name).await {
-                Ok(()) => self.made().retain(|left| *left != name),
+                Ok(()) => locked(&self.made).retain(|left| *left != name),
                 Err(error) => failed = Some(error),
             }
         }
@@ -115,10 +118,20 @@ impl Scratch {
             )),
         }
     }
+}
 
-    fn made(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
-        self.made.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Creates a table that did not exist a moment ago, and notes it.
+async fn create(store: &TableStore, table: &Table, made: &Mutex<Vec<String>>) -> Result<()> {
+    let created = store.create_missing(std::slice::from_ref(table)).await;
+    let is_of_another = created.as_ref().is_ok_and(Vec::is_empty);
+    ensure!(!is_of_another, "{}", taken(&table.name));
+    // Also after an error, since it may be there.
+    locked(made).push(table.name.clone());
+    created.map(drop).map_err(|error| explained(error, "cannot create the scratch tables"))
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn taken(name: &str) -> String {
