@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_bundle_is_read_as_it_is_written() {
-        let bundle = Bundle::parse("a/b.graphql\t4\nx\n\ty\na/c.json\t0\n");
+        let bundle = Bundle::parse("a/b.graphql\t4\nx\n\tya/c.json\t0\n");
         let texts = bundle.map(|bundle| bundle.texts.into_iter().collect::<Vec<_>>());
         let expected = [("a/b.graphql", "x\n\ty"), ("a/c.json", "")];
         let expected = expected.map(|(path, text)| (path.to_owned(), text.to_owned()));
