@@ -112,8 +112,17 @@ impl Selftest {
         };
         let seconds = begun.elapsed().as_secs_f64();
         bar.finish_and_clear();
-        let cleaned = if self.keep { kept(&scratch) } else { deleted(&scratch, &mut signals).await };
-        let result = ran.with_context(|| format!("the proof did not come to its end (--seed {seed})"))?;
+        let cleaned = match self.keep && estimate.is_some() {
+            true => kept(&scratch),
+            false => deleted(&scratch, &mut signals).await,
+        };
+        let result = match (ran, &cleaned) {
+            (Ok(result), _) => result,
+            (Err(error), cleaned) => {
+                let left = cleaned.as_ref().err().map(|error| format!("\n  {error:#}")).unwrap_or_default();
+                bail!("the proof did not come to its end (--seed {seed}): {error:#}{left}");
+            }
+        };
         let measured = Cost::measured(scratch.meter.usage());
         self.print(&Report { size, seed, seconds, estimate, measured, result: &result })?;
         cleaned?;
