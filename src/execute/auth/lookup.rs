@@ -1,6 +1,7 @@
 //! The look-up of an `exists:` rule and the values of the guarded item in; out: the key of the item that must exist,
 //! and what that must meet. Must not know how it is read or checked.
 
+use crate::execute::expression::narrow::{KnownAttributes, narrow};
 use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::{Residual, settle_lookup};
 use crate::execute::item::{assemble, identity};
@@ -24,7 +25,7 @@ pub struct WantedItem<'m> {
 }
 
 /// The item that a look-up demands. `own` has the known values of the guarded item. `None` if no item can let the
-/// caller in: a value of the key is missing, or the condition holds for no item.
+/// caller in: a value of the key is missing, or the condition holds for no item with the key.
 pub fn wanted_item<'m>(
     model: &'m Model,
     lookup: &RuleLookup,
@@ -39,7 +40,11 @@ pub fn wanted_item<'m>(
     }
     // No item has a key of values that do not fit.
     let key = assemble::primary_key(model, ty, scope.caller, &values).ok()?;
-    Some(WantedItem { ty, keys, key, condition })
+    let condition = match condition {
+        Residual::Open(open) => narrow(&open, &KnownAttributes::from_key(&key), scope),
+        decided => decided,
+    };
+    (condition != Residual::Never).then_some(WantedItem { ty, keys, key, condition })
 }
 
 impl WantedItem<'_> {

@@ -29,6 +29,11 @@ pub fn expression(conjuncts: &[&Condition], scope: &Scope<'_>) -> Result<Option<
 /// The expression of the whole condition, with placeholders of this letter. An argument that is null or not given is
 /// DynamoDB's null, which has no order and is no prefix. `Err` names the argument whose value does not fit.
 pub fn lettered(condition: &Condition, scope: &Scope<'_>, letter: char) -> Result<Expression, String> {
+    // Whoever makes a call knows its key, and has decided by it what the key decides. In the text, the name of the key
+    // would mean another value, whose negation holds.
+    if condition.paths().into_iter().any(|path| path.in_key().is_some()) {
+        return Err("The condition compares a part of a key.".to_owned());
+    }
     let mut writer = Writer { scope, placeholders: Placeholders::new(letter) };
     let text = writer.condition(condition)?;
     Ok(writer.placeholders.expression(text))

@@ -6,8 +6,9 @@
 //! 38 digits, texts and binaries by bytes.
 
 use super::scope::Scope;
+use crate::execute::values::encode;
 use crate::schema::expression::condition::Condition;
-use crate::schema::expression::operand::{Comparator, Operand, Path, Segment};
+use crate::schema::expression::operand::{Comparator, KeyField, Operand, Path, Segment};
 use crate::schema::table::number;
 use crate::table::data::attribute::{Attribute, Item};
 use std::borrow::Cow;
@@ -61,16 +62,16 @@ impl<'a> Evaluation<'a> {
             Condition::Exists(path) => self.at(path).is_some(),
             Condition::NotExists(path) => self.at(path).is_none(),
             Condition::AttributeType(path, descriptor) => {
-                self.at(path).is_some_and(|value| type_of(value) == descriptor)
+                self.at(path).is_some_and(|value| type_of(&value) == descriptor)
             }
-            Condition::BeginsWith(path, operand) => match (self.at(path), self.operand(operand)?.as_deref()) {
+            Condition::BeginsWith(path, operand) => match (self.at(path).as_deref(), self.operand(operand)?.as_deref()) {
                 (Some(Attribute::S(text)), Some(Attribute::S(prefix))) => text.starts_with(prefix.as_str()),
                 (Some(Attribute::B(bytes)), Some(Attribute::B(prefix))) => bytes.starts_with(prefix),
                 _ => false,
             },
             Condition::Contains(path, operand) => {
                 let operand = self.operand(operand)?;
-                self.at(path).zip(operand).is_some_and(|(whole, part)| contains(whole, &part))
+                self.at(path).zip(operand).is_some_and(|(whole, part)| contains(&whole, &part))
             }
         })
     }
@@ -82,16 +83,27 @@ impl<'a> Evaluation<'a> {
     /// The value of an operand; `None` if the item lacks it or it has no size.
     fn operand(&self, operand: &Operand) -> Result<Option<Cow<'a, Attribute>>, String> {
         Ok(match operand {
-            Operand::Path(path) => self.at(path).map(Cow::Borrowed),
+            Operand::Path(path) => self.at(path),
             Operand::Size(path) => {
-                self.at(path).and_then(size).map(|size| Cow::Owned(Attribute::N(size.to_string().into())))
+                self.at(path).and_then(|value| size(&value)).map(|size| Cow::Owned(Attribute::N(size.to_string().into())))
             }
             _ => self.scope.value(operand)?.map(Cow::Owned),
         })
     }
 
-    fn at(&self, path: &Path) -> Option<&'a Attribute> {
-        at(self.item, &path.segments)
+    fn at(&self, path: &Path) -> Option<Cow<'a, Attribute>> {
+        match path.in_key() {
+            Some(field) => in_key(self.item, field).map(Cow::Owned),
+            None => at(self.item, &path.segments).map(Cow::Borrowed),
+        }
+    }
+}
+
+/// The value of a field in an item's key, as its attribute would hold it.
+fn in_key(item: &Item, field: &KeyField) -> Option<Attribute> {
+    match item.get(&field.key)? {
+        Attribute::S(key) => encode::attribute(&field.value, &field.text.read(key)?),
+        _ => None,
     }
 }
 

@@ -54,6 +54,7 @@ impl Placeholders {
                     text.push_str(&self.name(name));
                 }
                 Segment::Index(position) => text.push_str(&format!("[{position}]")),
+                Segment::InKey(field) => text.push_str(&self.name(&field.key)),
             }
         }
         text

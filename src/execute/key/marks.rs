@@ -4,12 +4,13 @@
 //! A key is of a template if the values that it spells write the same key. `POST#2021-07-02T17:09:47Z` is no key of
 //! `POST#{createdAt}`: a DateTime is written with milliseconds, so no Get by its value would find the item.
 
-use crate::execute::values::decode::{free_end, scalar};
+use crate::execute::values::decode::scalar;
 use crate::execute::values::encode;
 use crate::schema::model::keys::{NarrowerType, PrimaryKey};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::number;
 use crate::schema::template::Template;
+use crate::schema::template::in_key::free_end;
 use crate::schema::template::part::{Misspelling, Part};
 use crate::table::data::attribute::{Attribute, Item};
 use serde_json::Value;

@@ -6,8 +6,7 @@ use crate::schema::scalar::date_time::instant_text;
 use crate::schema::scalar::decimal::canonical_decimal;
 use crate::schema::scalar::form::Form;
 use crate::schema::scalar::value_type::{Moment, ValueType};
-use crate::schema::template::Template;
-use crate::schema::template::part::Part;
+use crate::schema::template::in_key::{ValueInKey, value_in_key};
 use crate::table::data::attribute::{Attribute, Item};
 use crate::table::data::text::Text;
 use apollo_compiler::ast::Type;
@@ -40,7 +39,10 @@ pub fn find<'i>(reader: &FieldReader, item: &'i Item) -> Option<StoredValue<'i>>
             }
             StoredPlace::Key(name, templates) => match item.get(name) {
                 Some(Attribute::S(text)) => {
-                    let found = in_key(reader, templates, text);
+                    let found = value_in_key(templates, &reader.field, text).map(|value| match value {
+                        ValueInKey::Text(text) => StoredValue::Text(text),
+                        ValueInKey::Read(value) => StoredValue::Key(value),
+                    });
                     strange |=
                         found.is_none() && !templates.iter().any(|template| template.read_any_spelling(text).is_some());
                     found
@@ -55,33 +57,6 @@ pub fn find<'i>(reader: &FieldReader, item: &'i Item) -> Option<StoredValue<'i>>
     }
     // A field with an attribute of its own is null without it, whatever others keep in a key.
     (strange && reader.stored.attribute.is_none()).then_some(StoredValue::UnreadValue)
-}
-
-/// The field's value in the text of a key.
-fn in_key<'i>(reader: &FieldReader, templates: &[Template], text: &'i str) -> Option<StoredValue<'i>> {
-    templates.iter().find_map(|template| {
-        if let Some((field, rest)) = free_end(template) {
-            return text.strip_prefix(rest).filter(|_| field == reader.field).map(StoredValue::Text);
-        }
-        let fields = template.read_any_spelling(text)?;
-        fields.into_iter().find(|(field, _)| *field == reader.field).map(|(_, value)| StoredValue::Key(value))
-    })
-}
-
-/// The field of a template that ends with a free text, and the text before it. In most keys the field's value is what
-/// follows that text, and nothing needs to be parsed.
-pub(in crate::execute) fn free_end(template: &Template) -> Option<(&str, &str)> {
-    let (beginning, last) = match template.parts.as_slice() {
-        [last] => ("", last),
-        [Part::Literal(beginning), last] => (beginning.as_str(), last),
-        _ => return None,
-    };
-    match last {
-        Part::Placeholder { field, value: ValueType::Id | ValueType::String, limits: None, .. } => {
-            Some((field, beginning))
-        }
-        _ => None,
-    }
 }
 
 /// A field's value as JSON; `None` for null, missing and unreadable values.

@@ -2,6 +2,7 @@
 //! Must not know rules.
 
 use crate::schema::expression::names::{Named, Names};
+use crate::schema::expression::operand::KeyField;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::types::draft::{SchemaDraft, StoredFields};
@@ -35,7 +36,10 @@ impl RuleNames<'_> {
 
 impl Names for RuleNames<'_> {
     fn path(&self, fields: &[&str]) -> Result<Named, (usize, Vec<String>)> {
-        self.with_item(|names| names.path(fields)).unwrap_or(Err((0, Vec::new())))
+        let own = |names: &ItemNames<'_>, field: &str| {
+            names.attribute(field).or_else(|| names.in_key(field).map(|field| field.key))
+        };
+        self.with_item(|names| names.walk(fields, &|field| own(names, field))).unwrap_or(Err((0, Vec::new())))
     }
 
     fn may_hold_null(&self, fields: &[&str]) -> bool {
@@ -48,6 +52,10 @@ impl Names for RuleNames<'_> {
         let input = inputs::input(self.draft.schema, field, name).ok_or_else(choices)?;
         let value = input.value(self.draft.schema).ok_or_else(choices)?;
         Ok((value, input.ty.is_list()))
+    }
+
+    fn in_key(&self, field: &str) -> Option<KeyField> {
+        self.with_item(|names| names.in_key(field)).flatten()
     }
 
     fn has_bare_claims(&self) -> bool {

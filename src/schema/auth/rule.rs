@@ -144,7 +144,7 @@ fn condition(rule: &RulePlace, directive: &Node<Directive>, findings: &mut Findi
         match named(&mistake) && mistake.message.ends_with("does not exist.") {
             true => {
                 let name = written.value.get(mistake.span.clone()).unwrap_or_default();
-                let message = format!("`{name}` is only part of a key's text, so a rule cannot read it");
+                let message = format!("`{name}` is only part of the text of an index's key, so a rule cannot read it");
                 let help = format!("store it in its own attribute as well: `@attribute(name: \"{name}\")`");
                 findings.error(rules::KF0608, &place, message, Some(help));
             }

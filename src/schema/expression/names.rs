@@ -1,5 +1,6 @@
 //! What the names of an expression mean, which the parser's caller says, and the mistakes that parsing finds.
 
+use crate::schema::expression::operand::KeyField;
 use crate::schema::scalar::value_type::ValueType;
 
 /// A mistake in an expression's text.
@@ -33,6 +34,11 @@ pub trait Names {
     }
     /// The type of an argument and whether it is a list. `Err` gives the valid choices.
     fn argument(&self, name: &str) -> Result<(ValueType, bool), Vec<String>>;
+    /// The field of this name, if it is one that only the text of a primary key holds and the expression may read it
+    /// there. Its path then names the key.
+    fn in_key(&self, _field: &str) -> Option<KeyField> {
+        None
+    }
     /// Whether the expression names claims without a colon, as rules do: `auth.sub`. All expressions may name them with
     /// one: `:auth.sub`.
     fn has_bare_claims(&self) -> bool {

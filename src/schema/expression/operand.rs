@@ -2,6 +2,9 @@
 
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::scalar::value_type::ValueType;
+use serde_json::Value;
+use std::fmt::Debug;
+use std::sync::Arc;
 
 /// A comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,11 +68,20 @@ pub struct Path {
 }
 
 impl Path {
-    /// The attribute of the item with which the path begins.
+    /// The attribute of the item with which the path begins. For a field in a key, that is the key.
     pub fn attribute(&self) -> Option<&str> {
-        match self.segments.first() {
-            Some(Segment::Attribute(name)) => Some(name),
-            _ => None,
+        match self.segments.first()? {
+            Segment::Attribute(name) => Some(name),
+            Segment::InKey(field) => Some(&field.key),
+            Segment::Index(_) => None,
+        }
+    }
+
+    /// The field that it reads from the text of a key.
+    pub fn in_key(&self) -> Option<&KeyField> {
+        match self.segments.first()? {
+            Segment::InKey(field) => Some(field),
+            Segment::Attribute(_) | Segment::Index(_) => None,
         }
     }
 }
@@ -81,4 +93,34 @@ pub enum Segment {
     Attribute(String),
     /// A position in a list, from 0.
     Index(u32),
+    /// A field that only the text of a primary key holds. It stands alone. No call can name it, so it is read from the
+    /// key, which is known wherever an item is.
+    InKey(KeyField),
 }
+
+/// A field in the text of a key.
+#[derive(Debug, Clone)]
+pub struct KeyField {
+    /// Its name.
+    pub name: String,
+    /// The key attribute.
+    pub key: String,
+    /// Its type.
+    pub value: ValueType,
+    /// How to read it.
+    pub text: Arc<dyn KeyText>,
+}
+
+/// What reads a value from the text of a key.
+pub trait KeyText: Debug + Send + Sync {
+    /// The value; `None` if the text is no such key.
+    fn read(&self, key: &str) -> Option<Value>;
+}
+
+impl PartialEq for KeyField {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.key) == (&other.name, &other.key)
+    }
+}
+
+impl Eq for KeyField {}

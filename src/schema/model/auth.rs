@@ -96,7 +96,7 @@ impl AuthRule {
         }
     }
 
-    /// The attributes of the item that it reads.
+    /// The attributes of the item that it reads: its key, for fields in that.
     pub fn attributes(&self) -> Vec<&str> {
         match &self.lets_in {
             LetsIn::If(condition) => condition.attributes(),

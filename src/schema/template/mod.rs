@@ -16,6 +16,7 @@
 pub(in crate::schema) mod automaton;
 mod escape;
 mod form;
+pub mod in_key;
 mod invertible;
 pub mod limits;
 pub mod part;

@@ -2,13 +2,16 @@
 //! know what the condition is for.
 
 use crate::schema::expression::names::{Named, Names};
+use crate::schema::expression::operand::KeyField;
 use crate::schema::model::Stored;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::Table;
+use crate::schema::template::in_key::FieldInKey;
 use crate::schema::types::draft::{SchemaDraft, StoredFields};
 use crate::schema::types::{fields, inputs, values};
 use apollo_compiler::ast::FieldDefinition;
+use std::sync::Arc;
 
 /// The names of an item's fields and a field's arguments.
 pub struct ItemNames<'a> {
@@ -71,7 +74,18 @@ impl<'a> ItemNames<'a> {
         }
     }
 
-    fn walk(&self, names: &[&str], own: &dyn Fn(&str) -> Option<String>) -> Result<Named, (usize, Vec<String>)> {
+    /// A field that has no attribute, and that the text of the primary key gives back as it is.
+    pub fn in_key(&self, name: &str) -> Option<KeyField> {
+        let declared = self.record.get(name)?;
+        let stored = self.place(name).filter(|stored| stored.identity > 0 && self.attribute(name).is_none())?;
+        let key = stored.keys.first()?.clone();
+        let templates = self.keys.keys.get(&key)?.clone();
+        let text = Arc::new(FieldInKey { field: name.to_owned(), templates });
+        Some(KeyField { name: name.to_owned(), key, value: declared.value.clone(), text })
+    }
+
+    /// The stored names, the type and the list of a path whose first name is stored where `own` says.
+    pub fn walk(&self, names: &[&str], own: &dyn Fn(&str) -> Option<String>) -> Result<Named, (usize, Vec<String>)> {
         let mut record = self.record;
         let mut attributes = Vec::new();
         let mut kind: Option<(ValueType, bool)> = None;

@@ -19,13 +19,13 @@ const SCHEMA: &str = include_str!("../../schemas/rules/mixing.graphql");
 const USERS: [&str; 3] = ["ann", "ben", "cy"];
 const TENANTS: [&str; 2] = ["one", "two"];
 const ROOMS: [&str; 2] = ["x", "y"];
-const IDS: [&str; 4] = ["1", "2", "3", "4"];
+const IDS: [&str; 4] = ["1", "2", "ann", "ben"];
 const MARKS: [&str; 2] = ["a", "b"];
 /// What operations select of a card.
 const SHOWN: &str = "{ id ownerId text marks { id label } }";
 const FIELDS: [&str; 5] = ["ownerId", "level", "shared", "text", "note"];
 
-/// A card's attributes, as far as they are known; null is missing.
+/// A card's fields, those of its key among them, as far as they are known; null is missing.
 type Card = Map<String, Value>;
 
 #[derive(Clone, Debug)]
@@ -34,6 +34,14 @@ enum Condition {
     Level,
     Shared,
     Admin,
+    /// The caller's name is the card's id, which only its key has.
+    Named,
+    /// The caller's home is the card's room.
+    Home,
+    /// The card has one of some ids.
+    Ids,
+    /// The owner, which is an attribute, is the id.
+    Same,
     And(Box<Condition>, Box<Condition>),
     Or(Box<Condition>, Box<Condition>),
     Not(Box<Condition>),
@@ -51,13 +59,17 @@ enum Rule {
 impl Condition {
     fn random(rng: &mut Rng, depth: u8) -> Self {
         let inner = |rng: &mut Rng| Box::new(Self::random(rng, depth + 1));
-        match rng.u8(..if depth > 1 { 4 } else { 9 }) {
-            0 | 7 => Self::Owner,
+        match rng.u8(..if depth > 1 { 10 } else { 15 }) {
+            4 | 9 => Self::Named,
+            5 => Self::Home,
+            6 => Self::Ids,
+            7 => Self::Same,
+            0 | 13 => Self::Owner,
             1 => Self::Level,
             2 | 8 => Self::Shared,
             3 => Self::Admin,
-            4 => Self::And(inner(rng), inner(rng)),
-            5 => Self::Or(inner(rng), inner(rng)),
+            10 => Self::And(inner(rng), inner(rng)),
+            11 => Self::Or(inner(rng), inner(rng)),
             _ => Self::Not(inner(rng)),
         }
     }
@@ -68,6 +80,10 @@ impl Condition {
             Self::Level => "level <= auth.level".to_owned(),
             Self::Shared => "shared = true".to_owned(),
             Self::Admin => "auth.role = 'admin'".to_owned(),
+            Self::Named => "auth.sub = id".to_owned(),
+            Self::Home => "roomId = auth.home".to_owned(),
+            Self::Ids => "id IN ('1', 'ann')".to_owned(),
+            Self::Same => "ownerId = id".to_owned(),
             Self::And(one, other) => format!("({}) AND ({})", one.text(), other.text()),
             Self::Or(one, other) => format!("({}) OR ({})", one.text(), other.text()),
             Self::Not(inner) => format!("NOT ({})", inner.text()),
@@ -87,6 +103,15 @@ impl Condition {
                 None => Some(!wanted),
             },
             Self::Shared => card.get("shared").map(|shared| shared == true),
+            Self::Named | Self::Home => {
+                let (claim, field) = if matches!(self, Self::Named) { ("sub", "id") } else { ("home", "roomId") };
+                match claims[claim].as_str() {
+                    Some(own) => card.get(field).map(|is| is == own),
+                    None => Some(!wanted),
+                }
+            }
+            Self::Ids => card.get("id").map(|id| id == "1" || id == "ann"),
+            Self::Same => card.get("ownerId").zip(card.get("id")).map(|(owner, id)| owner == id),
             Self::Admin => Some(claims["role"].as_str().map_or(!wanted, |role| role == "admin")),
             Self::And(one, other) => match (one.holds(card, claims, wanted), other.holds(card, claims, wanted)) {
                 (Some(false), _) | (_, Some(false)) => Some(false),
@@ -110,21 +135,24 @@ impl Condition {
             json!({ "level": 1, "role": "admin" }),
             json!({ "level": 1, "role": "guest" }),
         ];
-        let named = callers.iter().map(|claims| {
-            let mut claims = claims.clone();
-            claims["sub"] = json!("ann");
-            claims
-        });
-        let cards = (0..8).map(|bits| {
+        let with = |callers: &[Value], name: &str, value: &str| -> Vec<Value> {
+            let with = callers.iter().cloned().map(|mut claims| {
+                claims[name] = json!(value);
+                claims
+            });
+            callers.iter().cloned().chain(with).collect()
+        };
+        let cards = (0..8 * IDS.len()).map(|number| {
+            let (bits, id) = (number % 8, IDS[number / 8]);
             let owner = if bits & 1 > 0 { "ann" } else { "ben" };
             let card = json!({ "ownerId": owner, "level": 1 + (bits & 2), "shared": bits & 4 > 0 });
-            card.as_object().unwrap().clone()
+            key_and(("x", id), card.as_object().unwrap().clone())
         });
         let cards: Vec<Card> = cards.collect();
-        callers
-            .iter()
-            .cloned()
-            .chain(named)
+        let homes = [with(&with(&callers, "sub", "ann"), "home", "x"), with(&with(&callers, "sub", "ann"), "home", "y")];
+        homes
+            .concat()
+            .into_iter()
             .any(|claims| cards.iter().any(|card| self.holds(card, &claims, true) == Some(true)))
     }
 }
@@ -264,7 +292,7 @@ impl World {
                 members.insert((user, room), rng.bool());
             }
             for id in IDS.into_iter().filter(|_| rng.bool()).collect::<Vec<_>>() {
-                let mut card = whole(values(rng, true));
+                let mut card = key_and((room, id), whole(values(rng, true)));
                 card["marks"] =
                     MARKS.iter().filter(|_| rng.bool()).map(|id| json!({ "id": id, "label": id })).collect();
                 cards.insert((room, id), card);
@@ -334,9 +362,9 @@ impl World {
         let mut stored = json!({});
         for room in ROOMS {
             let of_room = self.cards.iter().filter(|((of, _), _)| *of == room);
-            let cards = of_room.map(|((_, id), card)| {
+            let cards = of_room.map(|(_, card)| {
                 let mut card = card.clone();
-                card.insert("id".to_owned(), json!(id));
+                card.remove("roomId");
                 Value::Object(card)
             });
             stored[room] = Value::Array(cards.collect());
@@ -503,13 +531,21 @@ impl World {
             return answer;
         }
         let stored = self.cards.get(&(room, id)).cloned();
+        let (given, key) = (key_and((room, id), given), key_and((room, id), Card::new()));
+        // What the claims refuse is no secret. What the key refuses is, if rules hide it.
+        let by_claims = demand(&Card::new()) == Some(false);
+        let by_key = !by_claims && demand(&key) == Some(false);
+        let is_secret = by_key
+            && *hide
+            && !reads.iter().any(|rule| matches!(rule, Rule::Exists(_)))
+            && self.lets_in(reads, claims, (room, &key)) == Some(false);
         let may_write = |card: &Card| demand(card) == Some(true);
         let changed = |card: &Card| {
             card.iter().chain(&given).map(|(name, value)| (name.clone(), value.clone())).collect::<Card>()
         };
         let new = whole(given.clone());
         let may_change = |card: &Card| may_write(card) && may_write(&changed(card));
-        let never = demand(&Card::new()) == Some(false) || demand(&given) == Some(false);
+        let never = by_claims || demand(&given) == Some(false);
         let written = match (field, &stored) {
             ("put", _) if !may_write(&new) => return refused,
             ("put", Some(_)) => return fail("CONFLICT"),
@@ -519,6 +555,7 @@ impl World {
             ("upsert", Some(card)) if may_change(card) => changed(card),
             ("upsert", None) if may_write(&new) => new,
             ("upsert", _) => return refused,
+            ("mark" | "remark" | "unmark" | "edit", _) if is_secret => return fail("NOT_FOUND"),
             ("mark" | "remark" | "unmark" | "edit", _) if never => return refused,
             ("mark" | "remark" | "unmark", None) => return fail("NOT_FOUND"),
             ("mark" | "remark" | "unmark", Some(card)) if may_write(card) => match marked(card, field, &given) {
@@ -533,7 +570,8 @@ impl World {
             ("edit", Some(card)) if may_change(card) => changed(card),
             ("edit", Some(card)) if *hide && !self.sees(claims, room, card) => return fail("NOT_FOUND"),
             ("edit", Some(_)) => return refused,
-            (_, _) if demand(&Card::new()) == Some(false) => return refused,
+            (_, _) if is_secret => return (Value::Null, Vec::new()),
+            (_, _) if by_claims || by_key => return refused,
             (_, None) => return (Value::Null, Vec::new()),
             (_, Some(card)) if !may_write(card) && *hide && !self.sees(claims, room, card) => {
                 return (Value::Null, Vec::new());
@@ -570,6 +608,13 @@ fn marked(card: &Card, field: &str, given: &Card) -> Result<Card, &'static str> 
         (_, Some(at)) => drop(marks.remove(at)),
     }
     Ok(card)
+}
+
+/// The fields of a card with those of its key.
+fn key_and((room, id): (&str, &str), mut card: Card) -> Card {
+    card.insert("roomId".to_owned(), json!(room));
+    card.insert("id".to_owned(), json!(id));
+    card
 }
 
 /// Values of a card, all of them or some.
@@ -615,6 +660,9 @@ fn claims(rng: &mut Rng) -> Value {
     if rng.bool() {
         claims["level"] = json!(rng.u8(..4));
     }
+    if rng.u8(..3) > 0 {
+        claims["home"] = json!(ROOMS[rng.usize(..2)]);
+    }
     if rng.u8(..5) == 0 {
         claims["role"] = json!(if rng.bool() { "admin" } else { "guest" });
     }
@@ -637,7 +685,7 @@ fn tenant(rules: &Rules, claims: &Value) -> usize {
 /// The arguments of a mutation for these values; what is missing is left out.
 fn arguments(card: &Card) -> String {
     card.iter()
-        .filter(|(_, value)| !value.is_null() && !value.is_array())
+        .filter(|(name, value)| !value.is_null() && !value.is_array() && !["roomId", "id"].contains(&name.as_str()))
         .map(|(name, value)| format!(", {name}: {value}"))
         .collect()
 }

@@ -41,19 +41,20 @@ impl<'a> Drafting<'a, '_> {
         let alone = job.write.actions.len() == 1;
         let reads = self.reads_deleted(position, ty);
         let rules = self.item_rules(action, ty, &target.key).await?;
+        let rule = rules.for_stored(&target.key)?;
         let item = match target.item {
             Some(item) => Some(item),
-            None if reads => rules.admitted(job.read(&ty.name, &target.key).await?).await?,
+            None if reads && rule.is_some() => rules.admitted(job.read(&ty.name, &target.key).await?).await?,
             None => None,
         };
-        let rule = rules.for_stored(&target.key)?;
         let mut requires = Requirements::default();
         let has_version = self.expected_version(ty, action, &mut requires);
         let is_demanding = action.condition.is_some() || has_version;
-        if alone && reads && item.is_none() {
+        let missing = || vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())];
+        if alone && item.is_none() && (reads || rule.is_none()) {
             // It is as if a single DeleteItem had said so.
             if is_demanding && !self.deletes_more(position, ty) {
-                return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
+                return Err(missing());
             }
             // There is nothing to delete and nothing to return. An interrupted delete may have left replicas.
             self.draft.results[position].push(ResultItem::Nothing);
@@ -69,7 +70,7 @@ impl<'a> Drafting<'a, '_> {
         let tells = alone && item.is_none() && action.condition.is_none();
         requires.add(if tells { ItemCondition::Visible } else { ItemCondition::Exists }, gone);
         requires.add(ItemCondition::OfType, gone);
-        requires.ruled(rule, false);
+        requires.ruled(rule.ok_or_else(missing)?, false);
         self.hold_found(ty, &target.key, &mut requires);
         if let Some(item) = &item {
             self.hold_deleted(position, ty, item, &mut requires);

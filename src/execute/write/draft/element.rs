@@ -113,11 +113,10 @@ impl<'a> Drafting<'a, '_> {
         let Some((field, attribute, source)) = &element.by else { return Ok(None) };
         let rules = self.item_rules(action, ty, &target.key).await?;
         // Whom the rules refuse any item does not learn whether there is one.
-        rules.for_stored(&target.key)?;
+        let missing = || vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())];
+        rules.for_stored(&target.key)?.ok_or_else(missing)?;
         let item = job.read(&ty.name, &target.key).await?;
-        let Some(item) = rules.admitted(item).await? else {
-            return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
-        };
+        let item = rules.admitted(item).await?.ok_or_else(missing)?;
         let wanted = self.given(source)?.unwrap_or_default();
         let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else {
             return Ok(None);
@@ -151,7 +150,9 @@ impl<'a> Drafting<'a, '_> {
         // The found item's conditions hold for the first replica only: they may name index keys, which differ between
         // replicas.
         let of_replicas = self.text(&requires, (ty, key))?;
-        requires.ruled(self.item_rules(action, ty, key).await?.for_stored(key)?, false);
+        let missing = || vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())];
+        let rule = self.item_rules(action, ty, key).await?.for_stored(key)?.ok_or_else(missing)?;
+        requires.ruled(rule, false);
         self.hold_found(ty, key, &mut requires);
         requires.form(changes.granted());
         let takes_null = changes.tell_null();

@@ -53,7 +53,8 @@ impl Drafting<'_, '_> {
         }
         if replace {
             requires.add(ItemCondition::OfType, Reason::AlreadyExists);
-            requires.ruled(rules.for_stored(&key)?, true);
+            // The new item has met what the key decides.
+            requires.ruled(rules.for_stored(&key)?.ok_or_else(|| rules.refused(None))?, true);
         }
         self.author(action, &mut requires);
         let call = self.main(position, (ty, &key), WriteAction::Put(item.clone()), requires)?;

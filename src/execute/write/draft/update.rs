@@ -90,7 +90,10 @@ impl<'a> Drafting<'a, '_> {
             values = self.update_values_of(position, ty, values, item.as_deref())?;
             self.hold_values(ty, &values, item.as_ref(), &mut requires);
         }
-        let (rule, may_make) = self.rule_of_update(ty, (&rules, key), (&values, *upsert))?;
+        let ruled = self.rule_of_update(ty, (&rules, key), (&values, *upsert))?;
+        let Some((rule, may_make)) = ruled else {
+            return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
+        };
         require_item(action, *upsert, may_make, item.is_some(), &mut requires);
         requires.ruled(rule, *upsert);
         self.hold_found(ty, key, &mut requires);
@@ -126,15 +129,16 @@ impl<'a> Drafting<'a, '_> {
         (ty, key): (&ObjectType, &Key),
         (rules, upsert): (&ItemRules<'_>, bool),
     ) -> Result<Option<Arc<Item>>, FieldErrors> {
-        let item = self.job.read(&ty.name, key).await?;
         if upsert {
+            let item = self.job.read(&ty.name, key).await?;
             rules.check_replaced(item.as_deref())?;
             return Ok(item);
         }
-        match rules.admitted(item).await? {
-            None => Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]),
-            item => Ok(item),
-        }
+        let missing = || vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())];
+        // Whom the rules refuse any item with the key does not learn whether there is one.
+        rules.for_stored(key)?.ok_or_else(missing)?;
+        let item = self.job.read(&ty.name, key).await?;
+        rules.admitted(item).await?.ok_or_else(missing).map(Some)
     }
 
     /// Adds that the values which an update uses are as they were read.
@@ -163,13 +167,14 @@ impl<'a> Drafting<'a, '_> {
         });
     }
 
-    /// What the rules demand of the item that an update finds, and whether the update may make a new one.
+    /// What the rules demand of the item that an update finds, and whether the update may make a new one. `None`: the key
+    /// decides that the item is hidden, so it counts as missing.
     fn rule_of_update(
         &self,
         ty: &ObjectType,
         (rules, key): (&ItemRules<'_>, &Key),
         (values, upsert): (&UpdateValues, bool),
-    ) -> Result<(Residual, bool), FieldErrors> {
+    ) -> Result<Option<(Residual, bool)>, FieldErrors> {
         let model = self.job.context.model;
         let mut changed = KnownAttributes::from_key(key);
         for (field, value) in &values.changed {
@@ -186,9 +191,9 @@ impl<'a> Drafting<'a, '_> {
         }
         let may_make = upsert && rules.lets_make(&changed.into_item());
         if rule == Residual::Never && !may_make {
-            return Err(rules.refused(None));
+            return if !upsert && rules.for_stored(key)?.is_none() { Ok(None) } else { Err(rules.refused(None)) };
         }
-        Ok((rule, may_make))
+        Ok(Some((rule, may_make)))
     }
 
     /// What an upsert sets of an item that lacks it.

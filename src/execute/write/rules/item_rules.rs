@@ -52,17 +52,37 @@ impl<'a> ItemRules<'a> {
         }
     }
 
-    /// What the stored item with this key must meet. Fails if no item with the key meets it.
-    pub fn for_stored(&self, key: &Key) -> Result<Residual, FieldErrors> {
+    /// What the stored item with this key must meet. `None`: whatever has the key is hidden from the caller, so it counts
+    /// as missing. Fails if no item with the key meets it.
+    pub fn for_stored(&self, key: &Key) -> Result<Option<Residual>, FieldErrors> {
         match self.narrowed(&KnownAttributes::from_key(key)) {
+            Residual::Never if self.is_hidden(key) => Ok(None),
             Residual::Never => Err(self.refused(None)),
-            stored => Ok(stored),
+            stored => Ok(Some(stored)),
         }
+    }
+
+    /// Whether the key decides that the rules hide every item that has it. What the claims alone refuse is no secret.
+    fn is_hidden(&self, key: &Key) -> bool {
+        let hiding = &self.ty.auth;
+        if !hiding.hide() || hiding.look_up(AuthAction::Read) || self.demand == Residual::Never {
+            return false;
+        }
+        let known = KnownAttributes::from_key(key);
+        self.with_scope(|scope| {
+            hiding.each(AuthAction::Read).all(|rule| match settle_rule(rule, scope) {
+                Residual::Open(condition) => narrow(&condition, &known, scope) == Residual::Never,
+                decided => decided == Residual::Never,
+            })
+        })
     }
 
     /// What the stored item with this key must meet to be seen by a check. Never: it counts as missing.
     pub fn for_seen(&self, key: &Key) -> Result<Residual, FieldErrors> {
-        if self.ty.auth.hide() { Ok(self.narrowed(&KnownAttributes::from_key(key))) } else { self.for_stored(key) }
+        if self.ty.auth.hide() {
+            return Ok(self.narrowed(&KnownAttributes::from_key(key)));
+        }
+        self.for_stored(key).map(|stored| stored.unwrap_or(Residual::Never))
     }
 
     /// What the stored item must meet if an update sets these attributes. If it meets that, it meets the rules before

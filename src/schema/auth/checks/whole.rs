@@ -7,6 +7,7 @@ use crate::schema::auth::place::RulePlace;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span::{self, Span};
+use crate::schema::expression::operand::Path;
 use crate::schema::model::auth::{AuthAction, AuthRule, LetsIn};
 use crate::schema::model::find::{Find, Returns, Via};
 use crate::schema::model::write::{Action, ActionKind, Write};
@@ -172,9 +173,15 @@ impl FieldCheck<'_> {
 /// Whether a rule depends on the value of a stored field.
 fn reads(rule: &AuthRule, field: &Field) -> bool {
     let FieldKind::Stored(stored) = &field.kind else { return false };
-    let attributes = rule.attributes();
-    stored.attribute.iter().chain(&stored.keys).any(|held| attributes.contains(&held.as_str()))
-        || rule.lookup().is_some_and(|lookup| lookup.parent_fields().contains(&field.name.as_str()))
+    let is_held = |path: &&Path| match path.in_key() {
+        Some(in_key) => in_key.name == field.name,
+        None => stored.attribute.iter().chain(&stored.keys).any(|held| path.attribute() == Some(held)),
+    };
+    match &rule.lets_in {
+        LetsIn::If(condition) => condition.paths().iter().any(is_held),
+        LetsIn::Exists(lookup) => lookup.parent_fields().contains(&field.name.as_str()),
+        LetsIn::Everybody | LetsIn::SignedIn => false,
+    }
 }
 
 /// The first type on the way of a find whose rules would have to be asked of items that the response does not show:
@@ -205,9 +212,8 @@ fn unasked<'t>(types: &'t IndexMap<String, ObjectType>, parent: &ObjectType, fin
 /// The first field that a rule for writes reads, if nobody but DynamoDB knows what the action makes of it: an element
 /// of a list, a sum, a version.
 fn unknown_after<'t>(ty: &'t ObjectType, write: &Write, action: &Action) -> Option<&'t str> {
-    let rules = write.demanded(action, ty).into_iter().flat_map(|(_, rules, asked)| rules.for_action(asked));
-    let read: Vec<String> =
-        rules.flat_map(|rule| rule.attributes().into_iter().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let asked: Vec<Arc<AuthRule>> =
+        write.demanded(action, ty).into_iter().flat_map(|(_, rules, asked)| rules.for_action(asked)).collect();
     let is_update = matches!(action.kind, ActionKind::Update { .. });
     let is_computed = |field: &Field| match &action.kind {
         _ if action.at.is_some() => action.at.as_ref().is_some_and(|at| at.field == field.name),
@@ -215,12 +221,7 @@ fn unknown_after<'t>(ty: &'t ObjectType, write: &Write, action: &Action) -> Opti
         _ => false,
     };
     let is_unknown = |field: &&Field| is_computed(field) || (field.rules.version && (is_update || action.at.is_some()));
-    let is_read = |field: &&Field| match &field.kind {
-        FieldKind::Stored(stored) => {
-            stored.attribute.iter().chain(&stored.keys).any(|attribute| read.contains(attribute))
-        }
-        _ => false,
-    };
+    let is_read = |field: &&Field| asked.iter().any(|rule| reads(rule, field));
     ty.fields.values().filter(is_unknown).find(is_read).map(|field| field.name.as_str())
 }
 

@@ -14,7 +14,7 @@ mod print;
 mod tests;
 pub mod typing;
 
-use crate::schema::expression::operand::{Comparator, Operand, Path, Segment};
+use crate::schema::expression::operand::{Comparator, Operand, Path};
 
 /// A condition over an item's fields and a field's arguments.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,18 +75,26 @@ impl Condition {
         }
     }
 
-    /// The top-level stored attributes that the condition reads, each once.
+    /// The top-level stored attributes that the condition reads, each once. For fields in a key, that is the key.
     pub fn attributes(&self) -> Vec<&str> {
         let mut attributes = Vec::new();
-        self.walk(&mut |leaf| {
-            if let Leaf::Path(Path { segments }) = leaf
-                && let Some(Segment::Attribute(name)) = segments.first()
-                && !attributes.contains(&name.as_str())
-            {
+        for name in self.paths().into_iter().filter_map(Path::attribute) {
+            if !attributes.contains(&name) {
                 attributes.push(name);
             }
-        });
+        }
         attributes
+    }
+
+    /// The paths that the condition reads.
+    pub fn paths(&self) -> Vec<&Path> {
+        let mut paths = Vec::new();
+        self.walk(&mut |leaf| {
+            if let Leaf::Path(path) = leaf {
+                paths.push(path);
+            }
+        });
+        paths
     }
 
     /// The conjuncts, also those of nested ANDs.

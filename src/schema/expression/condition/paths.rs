@@ -86,6 +86,11 @@ impl<'a> Parser<'a> {
             segments.extend(stored.get(position).cloned().map(Segment::Attribute));
             segments.extend(positions.iter().copied().map(Segment::Index));
         }
+        if let ([name], [Segment::Attribute(_)]) = (fields.as_slice(), segments.as_slice())
+            && let Some(field) = self.names.in_key(name)
+        {
+            segments = vec![Segment::InKey(field)];
+        }
         // A stored path may be longer than the API's: the rest belongs to the last name.
         segments.extend(stored.into_iter().skip(steps.len()).map(Segment::Attribute));
         let element = steps.last().is_some_and(|(_, _, positions)| !positions.is_empty());

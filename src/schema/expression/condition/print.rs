@@ -90,6 +90,7 @@ impl Display for Path {
                 Segment::Attribute(name) if position == 0 => f.write_str(name)?,
                 Segment::Attribute(name) => write!(f, ".{name}")?,
                 Segment::Index(index) => write!(f, "[{index}]")?,
+                Segment::InKey(field) => f.write_str(&field.name)?,
             }
         }
         Ok(())
