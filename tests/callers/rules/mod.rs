@@ -5,6 +5,7 @@ mod around;
 mod claim_values;
 mod clubs;
 mod gates;
+mod key_fields;
 mod law;
 mod mixing;
 mod unsigned;

@@ -199,7 +199,7 @@ fn look_up(rng: &mut Rng, schema: &Schema, known: &[(String, Kind)]) -> Option<S
         let source = if is_claim { claim.to_owned() } else { (*pick(rng, &fitting)).clone() };
         bound.push(format!("{name}: \"{{{source}}}\""));
     }
-    let condition = match other.fields.iter().find(|field| field.kind == Kind::Text && !other.in_keys(&field.name)) {
+    let condition = match other.fields.iter().find(|field| field.kind == Kind::Text) {
         Some(field) if chance(rng, 30) => format!(", if: \"{} <> 'x'\"", field.name),
         _ => String::new(),
     };
