@@ -31,7 +31,7 @@ pub fn expression(conjuncts: &[&Condition], scope: &Scope<'_>) -> Result<Option<
 pub fn lettered(condition: &Condition, scope: &Scope<'_>, letter: char) -> Result<Expression, String> {
     // Whoever makes a call knows its key, and has decided by it what the key decides. In the text, the name of the key
     // would mean another value, whose negation holds.
-    if condition.paths().into_iter().any(|path| path.in_key().is_some()) {
+    if condition.read_paths().into_iter().any(|path| path.in_key().is_some()) {
         return Err("The condition compares a part of a key.".to_owned());
     }
     let mut writer = Writer { scope, placeholders: Placeholders::new(letter) };

@@ -64,7 +64,8 @@ impl<'a> Evaluation<'a> {
             Condition::AttributeType(path, descriptor) => {
                 self.at(path).is_some_and(|value| type_of(&value) == descriptor)
             }
-            Condition::BeginsWith(path, operand) => match (self.at(path).as_deref(), self.operand(operand)?.as_deref()) {
+            Condition::BeginsWith(path, operand) => match (self.at(path).as_deref(), self.operand(operand)?.as_deref())
+            {
                 (Some(Attribute::S(text)), Some(Attribute::S(prefix))) => text.starts_with(prefix.as_str()),
                 (Some(Attribute::B(bytes)), Some(Attribute::B(prefix))) => bytes.starts_with(prefix),
                 _ => false,
@@ -84,9 +85,10 @@ impl<'a> Evaluation<'a> {
     fn operand(&self, operand: &Operand) -> Result<Option<Cow<'a, Attribute>>, String> {
         Ok(match operand {
             Operand::Path(path) => self.at(path),
-            Operand::Size(path) => {
-                self.at(path).and_then(|value| size(&value)).map(|size| Cow::Owned(Attribute::N(size.to_string().into())))
-            }
+            Operand::Size(path) => self
+                .at(path)
+                .and_then(|value| size(&value))
+                .map(|size| Cow::Owned(Attribute::N(size.to_string().into()))),
             _ => self.scope.value(operand)?.map(Cow::Owned),
         })
     }

@@ -147,9 +147,11 @@ impl Narrower<'_> {
 mod tests {
     use super::*;
     use crate::execute::caller::Caller;
+    use crate::execute::expression::condition::lettered;
     use crate::execute::expression::request_time::RequestTime;
-    use crate::schema::expression::operand::Segment;
-    use serde_json::Map;
+    use crate::schema::expression::operand::{KeyField, KeyText, Segment};
+    use serde_json::{Map, Value, json};
+    use std::sync::Arc;
 
     fn path(name: &str) -> Operand {
         Operand::Path(Path { segments: vec![Segment::Attribute(name.to_owned())] })
@@ -184,6 +186,43 @@ mod tests {
         let both = Condition::And(vec![same.clone(), compare("c", Comparator::Equal, "c2")]);
         assert_eq!(narrowed(&both, &[("a", s("x")), ("b", s("x"))]), "c = c2");
         assert_eq!(narrowed(&Condition::Or(vec![same, both]), &[("a", s("x")), ("b", s("y"))]), "never");
+    }
+
+    /// The text of a key is the field after a `#`.
+    #[derive(Debug)]
+    struct AfterHash;
+
+    impl KeyText for AfterHash {
+        fn read(&self, key: &str) -> Option<Value> {
+            key.split_once('#').map(|(_, field)| json!(field))
+        }
+    }
+
+    fn in_key(name: &str, value: ValueType) -> Operand {
+        let field = KeyField { name: name.to_owned(), key: "PK".to_owned(), value, text: Arc::new(AfterHash) };
+        Operand::Path(Path { segments: vec![Segment::InKey(field)] })
+    }
+
+    #[test]
+    fn a_known_key_takes_the_place_of_the_field_in_it() {
+        let key = |text: &str| [("PK", Some(Attribute::S(text.into())))];
+        let same = Condition::Compare(in_key("id", ValueType::Id), Comparator::Equal, path("a"));
+        assert_eq!(narrowed(&same, &[]), "id = a");
+        assert_eq!(narrowed(&same, &key("P#ann")), "'ann' = a");
+        assert_eq!(narrowed(&same, &key("ann")), "never");
+        let literal = Operand::Literal(json!(10), ArgumentType(ValueType::Int));
+        let more = Condition::Compare(in_key("number", ValueType::Int), Comparator::Greater, literal);
+        assert_eq!(narrowed(&more, &[("PK", Some(Attribute::S("N#9".into())))]), "never");
+        assert_eq!(narrowed(&more, &key("N#ten")), "never");
+    }
+
+    #[test]
+    fn no_call_asks_for_a_field_in_a_key() {
+        let (arguments, caller) = (Map::new(), Caller::anonymous());
+        let scope = Scope { arguments: &arguments, now: &RequestTime::at(1_795_305_600_000), caller: &caller };
+        let other = Condition::Compare(in_key("id", ValueType::Id), Comparator::NotEqual, path("a"));
+        assert!(lettered(&other, &scope, 'r').is_err());
+        assert!(lettered(&Condition::Or(vec![Condition::Not(Box::new(other))]), &scope, 'r').is_err());
     }
 
     #[test]

@@ -37,8 +37,8 @@ rules! { RULES_OF_OPERATIONS;
     KF0607: "A rule guards an item type, an embedded type, a field of an item, a query or a mutation",
         "`@auth` belongs on an item type or an interface of item types, on a field of one, on an embedded type, or on a field of `Query` or `Mutation`. The rules of an interface and of its fields are those of each of its types that has none of its own there. The rules of an embedded type are those of each field of an item that holds it. Rules in several of these places are a mistake. The fields of an embedded object and of a page have the rules of the field that returns it.",
         r#"type Query { reports: [Report!]! @find @auth(if: "auth.role = 'auditor'") }"#;
-    KF0608: "The condition of a rule is over claims and arguments",
-        "`if:` is a condition over the caller's claims (`auth.sub`, `auth[\"cognito:groups\"]`) and the field's `:arguments`. A claim that is a list is for IN. A comparison with a missing claim does not hold, and neither does its negation.",
+    KF0608: "The condition of a rule is over claims, arguments and fields",
+        "`if:` is a condition over the caller's claims (`auth.sub`, `auth[\"cognito:groups\"]`) and the field's `:arguments`. On a type or its field, it is also over the item's fields: those in attributes and in the primary key. A field that only the key of an index holds is stored in an attribute as well. A claim that is a list is for IN. A comparison with a missing claim does not hold, and neither does its negation.",
         r#"notes(userId: ID!): [Note!]! @find @auth(if: "auth.sub = :userId OR 'admin' IN (auth.groups)")"#;
     KF0609: "A rule decides something",
         "A rule that no caller meets lets nobody in: it demands two values of one claim, field or argument, a number from an empty range, or a claim that is null. Beside a public rule, others decide nothing. Beside a rule for all who are signed in, neither does one that needs a sign-in: a warning.",

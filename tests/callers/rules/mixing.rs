@@ -149,11 +149,9 @@ impl Condition {
             key_and(("x", id), card.as_object().unwrap().clone())
         });
         let cards: Vec<Card> = cards.collect();
-        let homes = [with(&with(&callers, "sub", "ann"), "home", "x"), with(&with(&callers, "sub", "ann"), "home", "y")];
-        homes
-            .concat()
-            .into_iter()
-            .any(|claims| cards.iter().any(|card| self.holds(card, &claims, true) == Some(true)))
+        let homes =
+            [with(&with(&callers, "sub", "ann"), "home", "x"), with(&with(&callers, "sub", "ann"), "home", "y")];
+        homes.concat().into_iter().any(|claims| cards.iter().any(|card| self.holds(card, &claims, true) == Some(true)))
     }
 }
 
@@ -207,6 +205,8 @@ impl Rules {
         let maybe = |rng: &mut Rng, exists: bool| if rng.bool() { some(rng, exists) } else { Vec::new() };
         let hide = rng.bool();
         let reads = if rng.u8(..6) == 0 { vec![Rule::Public] } else { some(rng, true) };
+        let is_public = matches!(reads.as_slice(), [Rule::Public]);
+        let writes = if rng.u8(..3) == 0 && !is_public { reads.clone() } else { some(rng, true) };
         let of_caller = |rng: &mut Rng| match rng.u8(..6) {
             0 => vec![Rule::SignedIn],
             3 => vec![Rule::If(Condition::Admin)],
@@ -223,7 +223,7 @@ impl Rules {
             hide,
             room,
             reads,
-            writes: some(rng, true),
+            writes,
             text: maybe(rng, true),
             note: maybe(rng, true),
             marks: maybe(rng, true),

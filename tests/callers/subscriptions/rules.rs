@@ -78,6 +78,37 @@ async fn a_hidden_item_comes_when_it_can_be_seen_and_goes_when_it_cannot() {
 }
 
 #[tokio::test]
+async fn a_rule_reads_a_field_in_the_key_of_a_change() {
+    let clubs = watching(CLUBS).await;
+    let query = r#"subscription { letters(clubId: "c") { change node { to text } previous { to text } } }"#;
+    let mut ann = clubs.subscribe_as(request(query, user("ann"))).await;
+    let mut ben = clubs.subscribe_as(request(query, user("ben"))).await;
+    let put =
+        |to: &str, text: &str| format!(r#"mutation {{ putLetter(clubId: "c", to: "{to}", id: "1", text: "{text}") }}"#);
+    let one = r#"subscription { letter(clubId: "c", to: "ann", id: "1") { text } }"#;
+    ann.begin().await;
+    ben.begin().await;
+    for (to, text) in [("ann", "a"), ("ben", "b"), ("ann", "c")] {
+        run(&clubs, &put(to, text), user("x")).await;
+    }
+    let mut live = clubs.subscribe_as(request(one, user("ann"))).await;
+    let mut other = clubs.subscribe_as(request(one, user("ben"))).await;
+    assert_eq!(live.next().await, json!({ "letter": { "text": "c" } }));
+    assert_eq!(other.next().await, json!({ "letter": null }));
+    run(&clubs, r#"mutation { dropLetter(clubId: "c", to: "ann", id: "1") }"#, user("x")).await;
+    run(&clubs, &put("ben", "d"), user("x")).await;
+    let of = |to: &str, text: &str| json!({ "to": to, "text": text });
+    let change = |change: &str, node: Value, previous: Value| json!({ "letters": { "change": change, "node": node, "previous": previous } });
+    assert_eq!(ann.next().await, change("INSERT", of("ann", "a"), Value::Null));
+    assert_eq!(ann.next().await, change("MODIFY", of("ann", "c"), of("ann", "a")));
+    assert_eq!(ann.next().await, change("REMOVE", Value::Null, of("ann", "c")));
+    assert_eq!(live.next().await, json!({ "letter": null }));
+    assert_eq!(ben.next().await, change("INSERT", of("ben", "b"), Value::Null));
+    assert_eq!(ben.next().await, change("MODIFY", of("ben", "d"), of("ben", "b")));
+    other.begin().await;
+}
+
+#[tokio::test]
 async fn an_image_that_is_refused_is_null_without_an_error() {
     let clubs = watching(CLUBS).await;
     let query = r#"subscription { plans(clubId: "c") { change node { ownerId } previous { ownerId } } }"#;

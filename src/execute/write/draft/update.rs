@@ -167,8 +167,8 @@ impl<'a> Drafting<'a, '_> {
         });
     }
 
-    /// What the rules demand of the item that an update finds, and whether the update may make a new one. `None`: the key
-    /// decides that the item is hidden, so it counts as missing.
+    /// What the rules demand of the item that an update finds, and whether the update may make a new one. `None`: the
+    /// key decides that the item is hidden, so it counts as missing.
     fn rule_of_update(
         &self,
         ty: &ObjectType,

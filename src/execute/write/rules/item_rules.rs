@@ -52,8 +52,8 @@ impl<'a> ItemRules<'a> {
         }
     }
 
-    /// What the stored item with this key must meet. `None`: whatever has the key is hidden from the caller, so it counts
-    /// as missing. Fails if no item with the key meets it.
+    /// What the stored item with this key must meet. `None`: whatever has the key is hidden from the caller, so it
+    /// counts as missing. Fails if no item with the key meets it.
     pub fn for_stored(&self, key: &Key) -> Result<Option<Residual>, FieldErrors> {
         match self.narrowed(&KnownAttributes::from_key(key)) {
             Residual::Never if self.is_hidden(key) => Ok(None),

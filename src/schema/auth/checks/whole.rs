@@ -178,7 +178,7 @@ fn reads(rule: &AuthRule, field: &Field) -> bool {
         None => stored.attribute.iter().chain(&stored.keys).any(|held| path.attribute() == Some(held)),
     };
     match &rule.lets_in {
-        LetsIn::If(condition) => condition.paths().iter().any(is_held),
+        LetsIn::If(condition) => condition.read_paths().iter().any(is_held),
         LetsIn::Exists(lookup) => lookup.parent_fields().contains(&field.name.as_str()),
         LetsIn::Everybody | LetsIn::SignedIn => false,
     }

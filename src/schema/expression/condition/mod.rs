@@ -78,7 +78,7 @@ impl Condition {
     /// The top-level stored attributes that the condition reads, each once. For fields in a key, that is the key.
     pub fn attributes(&self) -> Vec<&str> {
         let mut attributes = Vec::new();
-        for name in self.paths().into_iter().filter_map(Path::attribute) {
+        for name in self.read_paths().into_iter().filter_map(Path::attribute) {
             if !attributes.contains(&name) {
                 attributes.push(name);
             }
@@ -87,7 +87,7 @@ impl Condition {
     }
 
     /// The paths that the condition reads.
-    pub fn paths(&self) -> Vec<&Path> {
+    pub fn read_paths(&self) -> Vec<&Path> {
         let mut paths = Vec::new();
         self.walk(&mut |leaf| {
             if let Leaf::Path(path) = leaf {
