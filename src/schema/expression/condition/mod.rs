@@ -88,13 +88,13 @@ impl Condition {
 
     /// The paths that the condition reads.
     pub fn read_paths(&self) -> Vec<&Path> {
-        let mut paths = Vec::new();
+        let mut read = Vec::new();
         self.walk(&mut |leaf| {
             if let Leaf::Path(path) = leaf {
-                paths.push(path);
+                read.push(path);
             }
         });
-        paths
+        read
     }
 
     /// The conjuncts, also those of nested ANDs.
