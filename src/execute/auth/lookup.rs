@@ -1,7 +1,7 @@
 //! The look-up of an `exists:` rule and the values of the guarded item in; out: the key of the item that must exist,
 //! and what that must meet. Must not know how it is read or checked.
 
-use crate::execute::expression::narrow::{KnownAttributes, narrow};
+use crate::execute::expression::narrow::{KnownAttributes, narrowed};
 use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::{Residual, settle_lookup};
 use crate::execute::item::{assemble, identity};
@@ -40,10 +40,7 @@ pub fn wanted_item<'m>(
     }
     // No item has a key of values that do not fit.
     let key = assemble::primary_key(model, ty, scope.caller, &values).ok()?;
-    let condition = match condition {
-        Residual::Open(open) => narrow(&open, &KnownAttributes::from_key(&key), scope),
-        decided => decided,
-    };
+    let condition = narrowed(&condition, &KnownAttributes::from_key(&key), scope);
     (condition != Residual::Never).then_some(WantedItem { ty, keys, key, condition })
 }
 

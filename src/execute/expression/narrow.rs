@@ -31,6 +31,13 @@ impl KnownAttributes {
         known
     }
 
+    /// Those of a part of an item.
+    pub fn from_item(part: &Item) -> Self {
+        let mut known = Self::default();
+        part.iter().for_each(|(name, value)| known.set(name, Some(value.clone())));
+        known
+    }
+
     /// The item of these attributes.
     pub fn into_item(self) -> Item {
         self.values
@@ -46,8 +53,16 @@ impl KnownAttributes {
     }
 }
 
+/// What remains of what was settled before.
+pub fn narrowed(settled: &Residual, known: &KnownAttributes, scope: &Scope<'_>) -> Residual {
+    match settled {
+        Residual::Open(condition) => narrow(condition, known, scope),
+        decided => decided.clone(),
+    }
+}
+
 /// What remains of a condition.
-pub fn narrow(condition: &Condition, known: &KnownAttributes, scope: &Scope<'_>) -> Residual {
+fn narrow(condition: &Condition, known: &KnownAttributes, scope: &Scope<'_>) -> Residual {
     let narrower = Narrower { known, scope };
     by_leaves(condition, true, &|leaf, wanted| narrower.leaf(leaf).unwrap_or_else(|| Residual::known(!wanted)))
 }
@@ -157,7 +172,7 @@ mod tests {
         Operand::Path(Path { segments: vec![Segment::Attribute(name.to_owned())] })
     }
 
-    fn narrowed(condition: &Condition, known: &[(&str, Option<Attribute>)]) -> String {
+    fn remains(condition: &Condition, known: &[(&str, Option<Attribute>)]) -> String {
         let mut attributes = KnownAttributes::default();
         known.iter().for_each(|(name, value)| attributes.set(name, value.clone()));
         let (arguments, caller) = (Map::new(), Caller::anonymous());
@@ -174,18 +189,18 @@ mod tests {
         let (s, n) = (|text: &str| Some(Attribute::S(text.into())), |text: &str| Some(Attribute::N(text.into())));
         let compare = |left, comparator, right| Condition::Compare(path(left), comparator, path(right));
         let same = compare("a", Comparator::Equal, "b");
-        assert_eq!(narrowed(&same, &[]), "a = b");
-        assert_eq!(narrowed(&same, &[("a", s("x"))]), "'x' = b");
-        assert_eq!(narrowed(&same, &[("a", s("x")), ("b", s("x"))]), "always");
-        assert_eq!(narrowed(&same, &[("a", s("x")), ("b", s("y"))]), "never");
-        assert_eq!(narrowed(&same, &[("a", None)]), "never");
-        assert_eq!(narrowed(&compare("a", Comparator::NotEqual, "b"), &[("a", None)]), "always");
-        assert_eq!(narrowed(&compare("a", Comparator::Less, "b"), &[("b", n("3"))]), "a < 3");
+        assert_eq!(remains(&same, &[]), "a = b");
+        assert_eq!(remains(&same, &[("a", s("x"))]), "'x' = b");
+        assert_eq!(remains(&same, &[("a", s("x")), ("b", s("x"))]), "always");
+        assert_eq!(remains(&same, &[("a", s("x")), ("b", s("y"))]), "never");
+        assert_eq!(remains(&same, &[("a", None)]), "never");
+        assert_eq!(remains(&compare("a", Comparator::NotEqual, "b"), &[("a", None)]), "always");
+        assert_eq!(remains(&compare("a", Comparator::Less, "b"), &[("b", n("3"))]), "a < 3");
         let not = Condition::Not(Box::new(Condition::In(path("a"), vec![path("b"), path("c")])));
-        assert_eq!(narrowed(&not, &[("b", s("x")), ("c", None)]), "NOT a IN ('x')");
+        assert_eq!(remains(&not, &[("b", s("x")), ("c", None)]), "NOT a IN ('x')");
         let both = Condition::And(vec![same.clone(), compare("c", Comparator::Equal, "c2")]);
-        assert_eq!(narrowed(&both, &[("a", s("x")), ("b", s("x"))]), "c = c2");
-        assert_eq!(narrowed(&Condition::Or(vec![same, both]), &[("a", s("x")), ("b", s("y"))]), "never");
+        assert_eq!(remains(&both, &[("a", s("x")), ("b", s("x"))]), "c = c2");
+        assert_eq!(remains(&Condition::Or(vec![same, both]), &[("a", s("x")), ("b", s("y"))]), "never");
     }
 
     /// The text of a key is the field after a `#`.
@@ -207,13 +222,13 @@ mod tests {
     fn a_known_key_takes_the_place_of_the_field_in_it() {
         let key = |text: &str| [("PK", Some(Attribute::S(text.into())))];
         let same = Condition::Compare(in_key("id", ValueType::Id), Comparator::Equal, path("a"));
-        assert_eq!(narrowed(&same, &[]), "id = a");
-        assert_eq!(narrowed(&same, &key("P#ann")), "'ann' = a");
-        assert_eq!(narrowed(&same, &key("ann")), "never");
+        assert_eq!(remains(&same, &[]), "id = a");
+        assert_eq!(remains(&same, &key("P#ann")), "'ann' = a");
+        assert_eq!(remains(&same, &key("ann")), "never");
         let literal = Operand::Literal(json!(10), ArgumentType(ValueType::Int));
         let more = Condition::Compare(in_key("number", ValueType::Int), Comparator::Greater, literal);
-        assert_eq!(narrowed(&more, &[("PK", Some(Attribute::S("N#9".into())))]), "never");
-        assert_eq!(narrowed(&more, &key("N#ten")), "never");
+        assert_eq!(remains(&more, &[("PK", Some(Attribute::S("N#9".into())))]), "never");
+        assert_eq!(remains(&more, &key("N#ten")), "never");
     }
 
     #[test]
@@ -229,8 +244,8 @@ mod tests {
     fn what_has_no_form_is_not_met_and_neither_is_its_negation() {
         let list = Some(Attribute::L(vec![Attribute::S("x".into())]));
         let contains = Condition::Contains(Path { segments: vec![Segment::Attribute("tags".to_owned())] }, path("a"));
-        assert_eq!(narrowed(&contains, &[("tags", list.clone())]), "never");
-        assert_eq!(narrowed(&Condition::Not(Box::new(contains.clone())), &[("tags", list)]), "never");
-        assert_eq!(narrowed(&contains, &[("a", Some(Attribute::S("x".into())))]), "contains(tags, 'x')");
+        assert_eq!(remains(&contains, &[("tags", list.clone())]), "never");
+        assert_eq!(remains(&Condition::Not(Box::new(contains.clone())), &[("tags", list)]), "never");
+        assert_eq!(remains(&contains, &[("a", Some(Attribute::S("x".into())))]), "contains(tags, 'x')");
     }
 }

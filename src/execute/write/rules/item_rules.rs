@@ -8,7 +8,7 @@ use crate::execute::auth::hiding::is_hidden;
 use crate::execute::auth::refusals;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::FieldError;
-use crate::execute::expression::narrow::{KnownAttributes, narrow};
+use crate::execute::expression::narrow::{KnownAttributes, narrowed};
 use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::{Residual, all_of, one_of, settle_rule};
 use crate::execute::expression::update::attribute;
@@ -16,7 +16,7 @@ use crate::execute::write::messages::{FieldErrors, table_error};
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::Path;
 use crate::schema::model::ObjectType;
-use crate::schema::model::auth::AuthAction;
+use crate::schema::model::auth::{AuthAction, AuthRule};
 use crate::schema::model::demanded::Demanded;
 use crate::table::data::attribute::{Attribute, Item, Key};
 use serde_json::Map;
@@ -46,35 +46,32 @@ impl<'a> ItemRules<'a> {
 
     /// What a stored item must meet, as far as these attributes do not decide it.
     pub fn narrowed(&self, known: &KnownAttributes) -> Residual {
-        match &self.demand {
-            Residual::Open(condition) => self.with_scope(|scope| narrow(condition, known, scope)),
-            decided => decided.clone(),
-        }
+        self.with_scope(|scope| narrowed(&self.demand, known, scope))
     }
 
     /// What the stored item with this key must meet. `None`: whatever has the key is hidden from the caller, so it
     /// counts as missing. Fails if no item with the key meets it.
     pub fn for_stored(&self, key: &Key) -> Result<Option<Residual>, FieldErrors> {
-        match self.narrowed(&KnownAttributes::from_key(key)) {
-            Residual::Never if self.is_hidden(key) => Ok(None),
-            Residual::Never => Err(self.refused(None)),
+        let known = KnownAttributes::from_key(key);
+        match self.narrowed(&known) {
+            Residual::Never if self.is_hidden(&known) => Ok(None),
+            Residual::Never => {
+                Err(self.refused_where(|settled, scope| narrowed(settled, &known, scope) == Residual::Never))
+            }
             stored => Ok(Some(stored)),
         }
     }
 
     /// Whether the key decides that the rules hide every item that has it. What the claims alone refuse is no secret.
-    fn is_hidden(&self, key: &Key) -> bool {
+    fn is_hidden(&self, key: &KnownAttributes) -> bool {
         let hiding = &self.ty.auth;
         if !hiding.hide() || hiding.look_up(AuthAction::Read) || self.demand == Residual::Never {
             return false;
         }
-        let known = KnownAttributes::from_key(key);
-        self.with_scope(|scope| {
-            hiding.each(AuthAction::Read).all(|rule| match settle_rule(rule, scope) {
-                Residual::Open(condition) => narrow(&condition, &known, scope) == Residual::Never,
-                decided => decided == Residual::Never,
-            })
-        })
+        let hides = |rule: &Arc<AuthRule>, scope: &Scope<'_>| {
+            narrowed(&settle_rule(rule, scope), key, scope) == Residual::Never
+        };
+        self.with_scope(|scope| hiding.each(AuthAction::Read).all(|rule| hides(rule, scope)))
     }
 
     /// What the stored item with this key must meet to be seen by a check. Never: it counts as missing.
@@ -146,12 +143,14 @@ impl<'a> ItemRules<'a> {
 
     /// The error of an action that the rules refuse. The audit log names those that refuse this item; `None`: any item.
     pub fn refused(&self, item: Option<&Item>) -> FieldErrors {
-        let refuses = |one: &&Demanded<'_>| {
-            self.with_scope(|scope| match settled(one, scope) {
-                Residual::Never => true,
-                settled => item.is_some_and(|item| !settled.is_met(item, scope)),
-            })
-        };
+        self.refused_where(|settled, scope| {
+            *settled == Residual::Never || item.is_some_and(|item| !settled.is_met(item, scope))
+        })
+    }
+
+    /// The same. The audit log names the first demand that `refuses`.
+    fn refused_where(&self, refuses: impl Fn(&Residual, &Scope<'_>) -> bool) -> FieldErrors {
+        let refuses = |one: &&Demanded<'_>| self.with_scope(|scope| refuses(&settled(one, scope), scope));
         let of_type = || (self.ty.name.as_str(), AuthAction::Write);
         let (of, asked) = self.demanded.iter().find(refuses).map_or_else(of_type, |(of, _, asked)| (of, *asked));
         vec![refused(self.context, (of, asked))]
