@@ -6,7 +6,7 @@ use crate::schema::scalar::date_time::instant_text;
 use crate::schema::scalar::decimal::canonical_decimal;
 use crate::schema::scalar::form::Form;
 use crate::schema::scalar::value_type::{Moment, ValueType};
-use crate::schema::template::in_key::{ValueInKey, value_in_key};
+use crate::schema::template::in_key::value_in_key;
 use crate::table::data::attribute::{Attribute, Item};
 use crate::table::data::text::Text;
 use apollo_compiler::ast::Type;
@@ -39,10 +39,7 @@ pub fn find<'i>(reader: &FieldReader, item: &'i Item) -> Option<StoredValue<'i>>
             }
             StoredPlace::Key(name, templates) => match item.get(name) {
                 Some(Attribute::S(text)) => {
-                    let found = value_in_key(templates, &reader.field, text).map(|value| match value {
-                        ValueInKey::Text(text) => StoredValue::Text(text),
-                        ValueInKey::Read(value) => StoredValue::Key(value),
-                    });
+                    let found = value_in_key(templates, &reader.field, text, (StoredValue::Text, StoredValue::Key));
                     strange |=
                         found.is_none() && !templates.iter().any(|template| template.read_any_spelling(text).is_some());
                     found

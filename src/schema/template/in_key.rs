@@ -6,14 +6,6 @@ use crate::schema::template::Template;
 use crate::schema::template::part::Part;
 use serde_json::Value;
 
-/// A field's value in a key's text.
-pub enum ValueInKey<'k> {
-    /// A free text at the end of the key.
-    Text(&'k str),
-    /// Any other value.
-    Read(Value),
-}
-
 /// A field, and the templates that may have made the text of a key.
 #[derive(Debug)]
 pub struct FieldInKey {
@@ -25,21 +17,24 @@ pub struct FieldInKey {
 
 impl KeyText for FieldInKey {
     fn read(&self, key: &str) -> Option<Value> {
-        Some(match value_in_key(&self.templates, &self.field, key)? {
-            ValueInKey::Text(text) => Value::from(text),
-            ValueInKey::Read(value) => value,
-        })
+        value_in_key(&self.templates, &self.field, key, (Value::from, |value| value))
     }
 }
 
-/// The field's value in the text of a key; `None` if no template of the field makes the text.
-pub fn value_in_key<'k>(templates: &[Template], wanted: &str, key: &'k str) -> Option<ValueInKey<'k>> {
+/// The field's value in the text of a key, made by `text` of a free text at the end of the key, and by `read` of any
+/// other value. `None` if no template of the field makes the key's text.
+pub fn value_in_key<'k, V>(
+    templates: &[Template],
+    wanted: &str,
+    key: &'k str,
+    (text, read): (impl Fn(&'k str) -> V, impl Fn(Value) -> V),
+) -> Option<V> {
     templates.iter().find_map(|template| {
         if let Some((field, rest)) = free_end(template) {
-            return key.strip_prefix(rest).filter(|_| field == wanted).map(ValueInKey::Text);
+            return key.strip_prefix(rest).filter(|_| field == wanted).map(&text);
         }
         let fields = template.read_any_spelling(key)?;
-        fields.into_iter().find(|(field, _)| *field == wanted).map(|(_, value)| ValueInKey::Read(value))
+        fields.into_iter().find(|(field, _)| *field == wanted).map(|(_, value)| read(value))
     })
 }
 
