@@ -2,6 +2,7 @@
 //! store.
 
 use crate::model::{Memory, Place};
+use crate::random_schema::forms::FORMS;
 use crate::random_schema::keys::{Attributes, Values};
 use crate::random_schema::{Field, ItemType, Kind, Part, Schema, Template};
 use serde_json::{Map, Value, json};
@@ -76,6 +77,7 @@ fn spelt(field: &Field, text: &str) -> Option<Value> {
     Some(match field.kind {
         Kind::Int => json!(text.parse::<i64>().ok()?),
         Kind::Status => json!(if text == "open" { "OPEN" } else { text }),
+        Kind::Time(form) => json!(FORMS[form].time(text)?),
         _ => json!(text),
     })
 }
@@ -88,6 +90,10 @@ fn value(kind: Kind, attribute: &Value) -> Value {
         Kind::Status => json!(if attribute["S"] == "open" { "OPEN" } else { attribute["S"].as_str().unwrap() }),
         Kind::Int => json!(attribute["N"].as_str().unwrap().parse::<i64>().unwrap()),
         Kind::Flag => attribute["BOOL"].clone(),
+        Kind::Time(form) => json!(FORMS[form].time(attribute["S"].as_str().unwrap()).unwrap()),
+        Kind::TextInt => json!(attribute["S"].as_str().unwrap().parse::<i64>().unwrap()),
+        Kind::NumberFlag => json!(attribute["N"] == "1"),
+        Kind::NumberId => attribute["N"].clone(),
         Kind::Set => attribute["SS"].clone(),
         Kind::Log => list(attribute).iter().map(|text| text["S"].clone()).collect(),
         Kind::Parts | Kind::Part => {

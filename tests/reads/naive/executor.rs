@@ -230,16 +230,7 @@ impl<'w, 'd> Naive<'w, 'd> {
                     .rows(&from, (field, next), &given)
                     .ok()
                     .and_then(|rows| rows.into_iter().flatten().next());
-                // Follow a reference that is never null, whether or not its item exists.
-                let by_reference = || {
-                    Some(Row {
-                        ty: self.world.type_named(&next.item),
-                        item: None,
-                        known: self.world.known(&from, next, &given).ok()??,
-                        place: 0,
-                    })
-                };
-                let Some(reached) = found.or_else(by_reference) else { return String::new() };
+                let Some(reached) = found else { return String::new() };
                 from = reached;
             }
         }
@@ -255,7 +246,9 @@ impl<'w, 'd> Naive<'w, 'd> {
         list: &str,
         (field, sets): (&Field, &[&SelectionSet]),
     ) -> Result<Value, Null> {
-        let from = match paging.from.as_ref().map(|cursor| self.cursors.place(cursor, list)).transpose() {
+        // Where the way to the list ends before it, nothing is read, and nobody looks at the cursor.
+        let given = paging.from.as_ref().filter(|_| !list.is_empty());
+        let from = match given.map(|cursor| self.cursors.place(cursor, list)).transpose() {
             Ok(from) => from,
             Err(code) => return Err(self.fault(code)),
         };

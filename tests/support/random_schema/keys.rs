@@ -1,6 +1,7 @@
 //! An item's values → its attributes, as docs/language.md specifies them: key templates, constants, replicas and
 //! guards. Attributes are in DynamoDB's JSON, such as `{"S": "open"}`.
 
+use super::forms::FORMS;
 use super::{Field, ItemType, Kind, Part, Schema, Table, Template};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -16,6 +17,7 @@ pub type Attributes = BTreeMap<String, Value>;
 pub fn text(kind: Kind, value: &Value) -> String {
     match (kind, value) {
         (Kind::Status, Value::String(name)) if name == "OPEN" => "open".to_owned(),
+        (Kind::Time(form), Value::String(time)) => FORMS[form].text(time).to_owned(),
         (_, Value::String(text)) => text.clone(),
         (_, other) => other.to_string(),
     }
@@ -115,6 +117,9 @@ pub fn attribute(kind: Kind, value: &Value) -> Option<Value> {
     Some(match kind {
         Kind::Id | Kind::Text | Kind::Status => json!({ "S": text(kind, value) }),
         Kind::Int => json!({ "N": value.to_string() }),
+        Kind::Time(_) | Kind::TextInt => json!({ "S": text(kind, value) }),
+        Kind::NumberId => json!({ "N": text(kind, value) }),
+        Kind::NumberFlag => json!({ "N": if *value == json!(true) { "1" } else { "0" } }),
         Kind::Flag => json!({ "BOOL": value }),
         Kind::Set => {
             let mut elements: Vec<String> = texts().collect();

@@ -1,7 +1,7 @@
 //! A seed → a random schema: its text, and the same schema as plain data. With the data a test can say what a request
 //! means without any of Keyfold's own code. Must not know the crate.
 //!
-//! [`Schema::random`] makes a schema. [`Schema::sdl`] is its text. [`values`] makes random values and items of a type.
+//! [`forms`] are those of times. [`Schema::random`] makes a schema. [`Schema::sdl`] is its text. [`values`] makes random values and items of a type.
 //! [`keys`] renders an item's attributes. [`writes`] makes the fields of `Mutation`. [`reads`] makes those of `Query`,
 //! and the relations. [`rules`] makes `@auth` and callers. A schema and everything made of it follow from the seed
 //! alone.
@@ -11,6 +11,7 @@
 
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod forms;
 pub mod keys;
 pub mod mutations;
 pub mod reads;
@@ -193,6 +194,14 @@ pub enum Kind {
     Parts,
     /// One such object; only arguments have this kind.
     Part,
+    /// A time in one of the [forms](forms::FORMS).
+    Time(usize),
+    /// `Int` that is kept as text.
+    TextInt,
+    /// `Boolean` that is kept as a number.
+    NumberFlag,
+    /// `ID` that is kept as a number.
+    NumberId,
 }
 
 /// `@default`.

@@ -1,5 +1,6 @@
 //! The text of a schema.
 
+use super::forms::FORMS;
 use super::reads::Shape;
 use super::rules;
 use super::{Constraint, Default_, DefaultPart, Field, ItemType, Kind, Part, Schema, Table, Template};
@@ -131,6 +132,10 @@ pub fn type_of(ty: &ItemType, kind: Kind, non_null: bool, input: bool) -> String
         Kind::Status => "Status".to_owned(),
         Kind::Set | Kind::Log => "[String!]".to_owned(),
         Kind::Part => format!("{}Input", ty.part()),
+        Kind::Time(form) => FORMS[form].scalar.to_owned(),
+        Kind::TextInt => "Int".to_owned(),
+        Kind::NumberFlag => "Boolean".to_owned(),
+        Kind::NumberId => "ID".to_owned(),
         Kind::Parts => format!("[{}{}!]", ty.part(), if input { "Input" } else { "" }),
     };
     format!("{name}{}", if non_null { "!" } else { "" })
@@ -139,8 +144,12 @@ pub fn type_of(ty: &ItemType, kind: Kind, non_null: bool, input: bool) -> String
 fn of_field(ty: &ItemType, field: &Field) -> String {
     let mut sdl = format!("{}: {}", field.name, type_of(ty, field.kind, field.non_null, false));
     let mut attribute: Vec<String> = field.attribute.iter().map(|name| format!("name: {name:?}")).collect();
-    if field.kind == Kind::Set {
-        attribute.push("stored: SET".to_owned());
+    match field.kind {
+        Kind::Set => attribute.push("stored: SET".to_owned()),
+        Kind::Time(form) => attribute.push(format!("form: {:?}", FORMS[form].form)),
+        Kind::TextInt => attribute.push("type: S".to_owned()),
+        Kind::NumberFlag | Kind::NumberId => attribute.push("type: N".to_owned()),
+        _ => {}
     }
     if !attribute.is_empty() {
         write!(sdl, " @attribute({})", attribute.join(", ")).unwrap();

@@ -1,5 +1,6 @@
 //! Random tables and item types: keys, stored fields and their rules.
 
+use super::forms::FORMS;
 use super::{
     Constraint, Default_, DefaultPart, Dimensions, Field, Index, ItemType, Kind, Part, Rng, Table, Template, chance,
     pick,
@@ -121,7 +122,7 @@ impl Types {
         });
         let form = match shared {
             Some(form) if chance(rng, 70) => form,
-            _ => rng.usize(..4),
+            _ => rng.usize(..5),
         };
         let sort = match form {
             0 => {
@@ -136,6 +137,10 @@ impl Types {
             1 => {
                 key_fields.push(Field { kind: Kind::Text, ..id("shelf") });
                 template(&[&own, "{shelf}", "#", "{id}"])
+            }
+            2 => {
+                key_fields.push(Field { kind: Kind::Time(rng.usize(..FORMS.len())), ..id("since") });
+                template(&[&own, "{since}", "#", "{id}"])
             }
             _ => template(&[&own, "{id}"]),
         };
@@ -234,6 +239,13 @@ fn payload(rng: &mut Rng, dimensions: &Dimensions, key: &[Field]) -> Vec<Field> 
     if chance(rng, 20) {
         fields.push(Field { kind: Kind::Flag, ..maybe(rng, "open") });
     }
+    if chance(rng, 35) {
+        fields.push(Field { kind: Kind::Time(rng.usize(..FORMS.len())), ..maybe(rng, "at") });
+    }
+    if chance(rng, 20) {
+        let kind = *pick(rng, &[Kind::TextInt, Kind::NumberFlag, Kind::NumberId]);
+        fields.push(Field { kind, ..maybe(rng, "other") });
+    }
     if chance(rng, 25) {
         fields.push(Field { kind: Kind::Set, non_null: false, ..id("tags") });
     }
@@ -290,7 +302,11 @@ fn index_keys(rng: &mut Rng, dimensions: &Dimensions, ty: &mut ItemType, index: 
     let own = literal(&ty.name);
     let sortable = |field: &&Field| match index.number {
         true => field.kind == Kind::Int && !field.version,
-        false => matches!(field.kind, Kind::Id | Kind::Text | Kind::Int | Kind::Status) && !field.version,
+        false => match field.kind {
+            Kind::Id | Kind::Text | Kind::Int | Kind::Status => !field.version,
+            Kind::Time(form) => FORMS[form].sorts,
+            _ => false,
+        },
     };
     let fields: Vec<Field> = ty.fields.iter().filter(sortable).cloned().collect();
     if fields.is_empty() {
@@ -303,8 +319,11 @@ fn index_keys(rng: &mut Rng, dimensions: &Dimensions, ty: &mut ItemType, index: 
     let spread = ty.keys[0].1[0].0.iter().find(|part| matches!(part, Part::Shard(_) | Part::Replica(_))).cloned();
     let needed = spread.filter(|spread| matches!(spread, Part::Replica(_)) || chance(rng, 30));
     if !index.local {
-        let groups: Vec<&Field> =
-            ty.fields.iter().filter(|field| matches!(field.kind, Kind::Text | Kind::Status | Kind::Id)).collect();
+        let groups: Vec<&Field> = ty
+            .fields
+            .iter()
+            .filter(|field| matches!(field.kind, Kind::Text | Kind::Status | Kind::Id | Kind::Time(_)))
+            .collect();
         let mut templates = Vec::new();
         if dimensions.alternatives && needed.is_none() && chance(rng, 15) && groups.len() > 1 {
             for (letter, field) in ["A", "B"].iter().zip([groups[0], groups[groups.len() - 1]]) {

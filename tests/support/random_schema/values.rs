@@ -1,5 +1,6 @@
 //! Random values of fields, and random items of types. The pools are small, so that values collide.
 
+use super::forms::FORMS;
 use super::keys::Values;
 use super::{Constraint, Field, ItemType, Kind, Rng, Schema, chance, pick};
 use serde_json::{Value, json};
@@ -17,7 +18,10 @@ pub fn value(rng: &mut Rng, kind: Kind) -> Value {
         Kind::Id => json!(pick(rng, &IDS)),
         Kind::Text => json!(pick(rng, &TEXTS)),
         Kind::Int => json!(rng.i64(0..12)),
-        Kind::Flag => json!(rng.bool()),
+        Kind::Flag | Kind::NumberFlag => json!(rng.bool()),
+        Kind::Time(form) => json!(pick(rng, &FORMS[form].times).0),
+        Kind::TextInt => json!(rng.i64(-3..12)),
+        Kind::NumberId => json!(rng.u8(0..4).to_string()),
         Kind::Status => json!(pick(rng, &["OPEN", "DONE"])),
         Kind::Set => {
             let mut elements = texts(rng);

@@ -147,8 +147,20 @@ impl<'s> Making<'s> {
 
     fn single_condition(&mut self, rng: &mut Rng, of: usize, prefix: &str) -> Condition {
         let ty = &self.schema.types[of];
-        let comparable =
-            |field: &&Field| matches!(field.kind, Kind::Id | Kind::Text | Kind::Int | Kind::Status | Kind::Flag);
+        let comparable = |field: &&Field| {
+            matches!(
+                field.kind,
+                Kind::Id
+                    | Kind::Text
+                    | Kind::Int
+                    | Kind::Status
+                    | Kind::Flag
+                    | Kind::Time(_)
+                    | Kind::TextInt
+                    | Kind::NumberFlag
+                    | Kind::NumberId
+            )
+        };
         let kept: Vec<&Field> =
             ty.fields.iter().filter(|field| is_kept(self.schema.table_of(ty), ty, field)).filter(comparable).collect();
         if kept.is_empty() {
