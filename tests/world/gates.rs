@@ -1,6 +1,7 @@
 //! A gate that the copies of a world do without: their calls in, the calls that they would make without it out. So a
 //! check that nothing breaks without is no check.
 
+use crate::clauses;
 use serde_json::{Map, Value};
 
 /// Something that keeps data right.
@@ -31,10 +32,22 @@ pub enum TakenGate {
     Replicas,
     /// What is written together is written together: without it, the last action of a transaction is left out.
     Atomicity,
+    /// An update of an item that is there writes the index keys of the fields that it changes.
+    IndexKeys,
+    /// An upsert writes the index keys of the item that it may make.
+    NewIndexKeys,
+    /// An upsert makes the defaults that an item lacks.
+    MissingDefaults,
+    /// What an upsert leaves as it is, because the item had it when it was read, is still there.
+    KeptFields,
+    /// An upsert makes a default only if the item still lacks it.
+    FilledFields,
+    /// All items of `many: true` are written together: without it, only the first half is.
+    Many,
 }
 
 /// Every gate, with its name.
-pub const GATES: [(&str, TakenGate); 12] = [
+pub const GATES: [(&str, TakenGate); 18] = [
     ("lost-answers", TakenGate::LostAnswers),
     ("conditions", TakenGate::Conditions),
     ("transaction-conditions", TakenGate::TransactionConditions),
@@ -47,6 +60,12 @@ pub const GATES: [(&str, TakenGate); 12] = [
     ("rules", TakenGate::Rules),
     ("replicas", TakenGate::Replicas),
     ("atomicity", TakenGate::Atomicity),
+    ("index-keys", TakenGate::IndexKeys),
+    ("new-index-keys", TakenGate::NewIndexKeys),
+    ("missing-defaults", TakenGate::MissingDefaults),
+    ("kept-fields", TakenGate::KeptFields),
+    ("filled-fields", TakenGate::FilledFields),
+    ("many", TakenGate::Many),
 ];
 
 impl TakenGate {
@@ -83,6 +102,22 @@ impl TakenGate {
                 let list = body["TransactItems"].as_array_mut().filter(|actions| actions.len() > 1);
                 list.into_iter().for_each(|actions| _ = actions.pop());
             }
+            (Self::Many, "TransactWriteItems") => {
+                let list = body["TransactItems"].as_array_mut().filter(|actions| actions.iter().all(is_page));
+                list.into_iter().for_each(|actions| actions.truncate(actions.len().div_ceil(2)));
+            }
+            (Self::IndexKeys | Self::NewIndexKeys, "UpdateItem") => {
+                let is_upsert = !body["ConditionExpression"].as_str().is_some_and(demands_item);
+                if is_upsert == (self == Self::NewIndexKeys) {
+                    body.as_object_mut().into_iter().for_each(drop_index_keys);
+                }
+            }
+            (Self::MissingDefaults | Self::FilledFields, "UpdateItem") => {
+                let is_present = body["ConditionExpression"].as_str().is_some_and(demands_item);
+                let members = body.as_object_mut().filter(|members| is_present && is_book(members));
+                members.into_iter().for_each(|members| change_defaults(members, self == Self::FilledFields));
+            }
+            (Self::KeptFields, "UpdateItem") => body.as_object_mut().into_iter().for_each(drop_kept_fields),
             (Self::ConsistentReads, "GetItem" | "Query") => {
                 body.as_object_mut().into_iter().for_each(|members| _ = members.remove("ConsistentRead"));
             }
@@ -137,7 +172,12 @@ fn drop_condition(action: &mut Map<String, Value>) {
     if action.remove("ConditionExpression").is_none() {
         return;
     }
-    let expressions = ["UpdateExpression", "ProjectionExpression", "KeyConditionExpression"];
+    drop_unused(action);
+}
+
+/// Removes the names and values that no expression uses.
+fn drop_unused(action: &mut Map<String, Value>) {
+    let expressions = ["UpdateExpression", "ProjectionExpression", "KeyConditionExpression", "ConditionExpression"];
     let used: String = expressions.iter().filter_map(|name| action.get(*name)?.as_str()).collect::<Vec<_>>().join(" ");
     for list in ["ExpressionAttributeNames", "ExpressionAttributeValues"] {
         let Some(placeholders) = action.get_mut(list).and_then(Value::as_object_mut) else { continue };
@@ -153,4 +193,71 @@ fn is_used(expressions: &str, placeholder: &str) -> bool {
     expressions.match_indices(placeholder).any(|(at, _)| {
         !expressions[at + placeholder.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '_')
     })
+}
+
+/// The attribute that is the key of an index.
+const INDEX_KEY: &str = "ShelfKey";
+
+/// Whether an action of a transaction is on a page of an album.
+fn is_page(action: &Value) -> bool {
+    let mut members = action.as_object().into_iter().flat_map(Map::values);
+    members.any(|action| action["Key"]["PK"]["S"].as_str().is_some_and(|partition| partition.starts_with("ALBUM#")))
+}
+
+/// Whether a call is on a book.
+fn is_book(members: &Map<String, Value>) -> bool {
+    let partition = members.get("Key").and_then(|key| key["PK"]["S"].as_str());
+    partition.is_some_and(|partition| partition.starts_with("BOOK#"))
+}
+
+/// Whether the condition of an update holds only of an item that is there.
+fn demands_item(condition: &str) -> bool {
+    condition.contains("attribute_exists")
+}
+
+/// Leaves index keys out of an update.
+fn drop_index_keys(members: &mut Map<String, Value>) {
+    let names = members.get("ExpressionAttributeNames").cloned().unwrap_or_default();
+    change_actions(members, |action| {
+        let path = action.split([' ', '=']).next().unwrap_or_default();
+        let name = names[path].as_str().unwrap_or(path);
+        (name != INDEX_KEY).then(|| action.to_owned())
+    });
+}
+
+/// Leaves out what an update sets only if it is not there, or sets it whatever is there.
+fn change_defaults(members: &mut Map<String, Value>, overwrites: bool) {
+    change_actions(members, |action| {
+        let default = action.split_once("if_not_exists(").and_then(|(path, rest)| {
+            let (_, value) = rest.split_once(',')?;
+            Some(format!("{path}{}", value.trim().strip_suffix(')')?))
+        });
+        match default {
+            Some(set) => overwrites.then_some(set),
+            None => Some(action.to_owned()),
+        }
+    });
+}
+
+/// Leaves out of the condition of an update that other attributes than the key are there.
+fn drop_kept_fields(members: &mut Map<String, Value>) {
+    let Some(condition) = members.get("ConditionExpression").and_then(Value::as_str) else { return };
+    let names = members.get("ExpressionAttributeNames").cloned().unwrap_or_default();
+    let is_kept = |part: &&str| {
+        let path = part.strip_prefix("attribute_exists(").and_then(|rest| rest.strip_suffix(')'));
+        path.is_some_and(|path| names[path] != "PK")
+    };
+    let left: Vec<&str> = condition.split(" AND ").filter(|part| !is_kept(part)).collect();
+    members.insert("ConditionExpression".to_owned(), left.join(" AND ").into());
+    drop_unused(members);
+}
+
+/// Changes the actions of an update. One that is left without any is left as it is, because it would be no update.
+fn change_actions(members: &mut Map<String, Value>, change: impl Fn(&str) -> Option<String>) {
+    let Some(expression) = members.get("UpdateExpression").and_then(Value::as_str) else { return };
+    let changed = clauses::changed(expression, change);
+    if !changed.is_empty() {
+        members.insert("UpdateExpression".to_owned(), changed.into());
+        drop_unused(members);
+    }
 }

@@ -12,7 +12,8 @@
 //! | `watch` | who subscribes to what they change |
 //! | `run` | a world from its begin to its check |
 //! | `shorten` | a failure with as few steps as can be |
-//! | `gates` | what is taken out, to see that it is missed |
+//! | `stored` | what the items of a table were, for its checks |
+//! | `gates`, `clauses` | what is taken out, to see that it is missed |
 //!
 //! `cargo test --test world` runs the worlds of the corpus, and new ones for 20 seconds, or `KEYFOLD_WORLD_SECONDS`.
 //! `-- --hours 1` runs new ones for an hour, `-- --seeds 1000` so many, and `-- --seed 7` one, and prints all of it.
@@ -21,6 +22,7 @@
 
 #[path = "../support/cells.rs"]
 mod cells;
+mod clauses;
 mod copies;
 mod gates;
 #[path = "../support/history.rs"]
@@ -31,6 +33,7 @@ mod run;
 mod seams;
 mod shorten;
 mod store;
+mod stored;
 mod watch;
 mod weather;
 mod work;

@@ -14,6 +14,8 @@ use crate::watch::Subscriber;
 use crate::weather::{Weather, rng_for};
 use crate::work::Work;
 use crate::work::accounts::AccountOperation;
+use crate::work::albums::AlbumOperation;
+use crate::work::books::{self, BookOperation};
 use crate::work::cards::CardOperation;
 use crate::work::counters::CounterOperation;
 use crate::work::diaries::DiaryOperation;
@@ -159,6 +161,7 @@ impl World {
         let mut checked = check(&events);
         let misses = subscribers.iter().filter_map(|one| one.check(&network.store.lock().unwrap()));
         checked.wrong.extend(misses);
+        checked.wrong.extend(books::misplaced(&network.store.lock().unwrap()));
         checked.wrong.extend(orphans(&network.store.lock().unwrap(), &events));
         let schedule = std::mem::take(&mut *network.log.lock().unwrap());
         Ran { schedule, operations: events.len(), history: events.iter().map(shown).collect(), ..checked }
@@ -180,6 +183,8 @@ impl World {
         reads.extend(CardOperation::reads().map(Work::Card));
         reads.extend(PosterOperation::reads().map(Work::Poster));
         reads.extend(DiaryOperation::reads().map(Work::Diary));
+        reads.extend(BookOperation::reads().map(Work::Book));
+        reads.push(Work::Album(AlbumOperation::Read));
         reads.retain(|read| kinds.contains(read.kind()));
         let first = events.iter().map(|event| event.operation.number).max().unwrap_or_default() + 1;
         let step = |(number, work)| Step { number, client: 0, copy: 0, pause: Duration::ZERO, work };
@@ -222,6 +227,7 @@ fn check(events: &[Event<Step>]) -> Ran {
     let mut cells: BTreeMap<&str, Vec<Event<CellOperation>>> = BTreeMap::new();
     let (mut accounts, mut people, mut counters) = (Vec::new(), Vec::new(), Vec::new());
     let (mut cards, mut posters, mut diaries) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut books, mut albums) = (Vec::new(), Vec::new());
     for event in events {
         let refused = match &event.outcome {
             Outcome::Refused(code) => code.as_str(),
@@ -237,6 +243,8 @@ fn check(events: &[Event<Step>]) -> Ran {
             Work::Card(operation) => cards.push(with(event, operation)),
             Work::Poster(operation) => posters.push(with(event, operation)),
             Work::Diary(operation) => diaries.push(with(event, operation)),
+            Work::Book(operation) => books.push(with(event, operation)),
+            Work::Album(operation) => albums.push(with(event, operation)),
             Work::Room(_) => {}
         }
         if !["", "CONFLICT", "NOT_FOUND", "THROTTLED", "CONTENTION"].contains(&refused) {
@@ -250,6 +258,8 @@ fn check(events: &[Event<Step>]) -> Ran {
     judge(&mut ran, "the cards", &cards);
     judge(&mut ran, "the poster", &posters);
     judge(&mut ran, "the diary", &diaries);
+    judge(&mut ran, "the books", &books);
+    judge(&mut ran, "the album", &albums);
     ran
 }
 

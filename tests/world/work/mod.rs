@@ -1,6 +1,8 @@
 //! What a step of a client asks for: its document, its variables and its caller.
 
 pub mod accounts;
+pub mod albums;
+pub mod books;
 pub mod cards;
 pub mod counters;
 pub mod diaries;
@@ -10,6 +12,8 @@ pub mod rooms;
 
 use crate::cells::CellOperation;
 use accounts::AccountOperation;
+use albums::AlbumOperation;
+use books::BookOperation;
 use cards::CardOperation;
 use counters::CounterOperation;
 use diaries::DiaryOperation;
@@ -30,11 +34,13 @@ pub enum Work {
     Card(CardOperation),
     Poster(PosterOperation),
     Diary(DiaryOperation),
+    Book(BookOperation),
+    Album(AlbumOperation),
 }
 
 impl Work {
     /// How many kinds there are.
-    pub const KINDS: u8 = 8;
+    pub const KINDS: u8 = 10;
 
     /// Any work of a kind, for the step at this position in a world of so many cells.
     pub fn any(kind: u8, rng: &mut fastrand::Rng, (position, cells): (usize, usize)) -> Self {
@@ -46,7 +52,9 @@ impl Work {
             4 => Self::Counter(CounterOperation::any(rng, position)),
             5 => Self::Card(CardOperation::any(rng)),
             6 => Self::Poster(PosterOperation::any(rng, position)),
-            _ => Self::Diary(DiaryOperation::any(rng, position)),
+            7 => Self::Diary(DiaryOperation::any(rng, position)),
+            8 => Self::Book(BookOperation::any(rng)),
+            _ => Self::Album(AlbumOperation::any(rng, position)),
         }
     }
 
@@ -61,6 +69,8 @@ impl Work {
             Self::Card(_) => "card",
             Self::Poster(_) => "poster",
             Self::Diary(_) => "diary",
+            Self::Book(_) => "book",
+            Self::Album(_) => "album",
         }
     }
 
@@ -75,6 +85,8 @@ impl Work {
             Self::Card(operation) => operation.request(),
             Self::Poster(operation) => operation.request(),
             Self::Diary(operation) => operation.request(),
+            Self::Book(operation) => operation.request(),
+            Self::Album(operation) => operation.request(),
         }
     }
 
