@@ -2,6 +2,7 @@
 //! check that nothing breaks without is no check.
 
 use crate::clauses;
+use crate::sent::is_code;
 use serde_json::{Map, Value};
 
 /// Something that keeps data right.
@@ -44,10 +45,24 @@ pub enum TakenGate {
     FilledFields,
     /// All items of `many: true` are written together: without it, only the first half is.
     Many,
+    /// A generated value is the same in all attempts of a write.
+    Generated,
+    /// Root fields are written one after another. Without it, a copy writes them all at once.
+    RootFields,
+    /// A mutation goes on when its client leaves.
+    Leaving,
+    /// A busy table is asked until the deadline. Without it, a request has 50 ms.
+    Retries,
+    /// Retries are bounded for all requests together. Without it, each request has a store of its own.
+    Budget,
+    /// What is kept is not served once it is too old. Without it, a copy has a schema that lets it be.
+    CacheAge,
+    /// A write drops what is kept of what it touches. Without it, mutations go another way than queries.
+    CacheDrops,
 }
 
 /// Every gate, with its name.
-pub const GATES: [(&str, TakenGate); 18] = [
+pub const GATES: [(&str, TakenGate); 25] = [
     ("lost-answers", TakenGate::LostAnswers),
     ("conditions", TakenGate::Conditions),
     ("transaction-conditions", TakenGate::TransactionConditions),
@@ -66,11 +81,18 @@ pub const GATES: [(&str, TakenGate); 18] = [
     ("kept-fields", TakenGate::KeptFields),
     ("filled-fields", TakenGate::FilledFields),
     ("many", TakenGate::Many),
+    ("generated", TakenGate::Generated),
+    ("root-fields", TakenGate::RootFields),
+    ("leaving", TakenGate::Leaving),
+    ("retries", TakenGate::Retries),
+    ("budget", TakenGate::Budget),
+    ("cache-age", TakenGate::CacheAge),
+    ("cache-drops", TakenGate::CacheDrops),
 ];
 
 impl TakenGate {
-    /// The body of a call without the gate.
-    pub fn without(self, target: &str, body: &Value) -> Value {
+    /// The body of a call without the gate. Its step has made so many calls of this kind before.
+    pub fn without(self, target: &str, body: &Value, calls: u64) -> Value {
         let operation = target.rsplit('.').next().unwrap_or_default();
         let mut body = body.clone();
         match (self, operation) {
@@ -112,10 +134,21 @@ impl TakenGate {
                     body.as_object_mut().into_iter().for_each(drop_index_keys);
                 }
             }
-            (Self::MissingDefaults | Self::FilledFields, "UpdateItem") => {
+            (Self::MissingDefaults, "UpdateItem") => {
                 let is_present = body["ConditionExpression"].as_str().is_some_and(demands_item);
-                let members = body.as_object_mut().filter(|members| is_present && is_book(members));
-                members.into_iter().for_each(|members| change_defaults(members, self == Self::FilledFields));
+                let members = body.as_object_mut().filter(|members| is_present && is_on(members, "BOOK#"));
+                members.into_iter().for_each(|members| change_defaults(members, false));
+            }
+            (Self::FilledFields, "UpdateItem") => {
+                let members = body.as_object_mut().filter(|members| is_on(members, "TICKET#"));
+                members.into_iter().for_each(|members| change_defaults(members, true));
+            }
+            (Self::Generated, "PutItem" | "UpdateItem") => change_codes(&mut body, calls),
+            (Self::Generated, "TransactWriteItems") => {
+                // A token ends with the number of the draft, whose attempts are one to the table.
+                let token = body["ClientRequestToken"].as_str().unwrap_or_default();
+                let draft = token.get(token.len().saturating_sub(4)..).and_then(|digits| digits.parse().ok());
+                change_codes(&mut body, draft.unwrap_or_default());
             }
             (Self::KeptFields, "UpdateItem") => body.as_object_mut().into_iter().for_each(drop_kept_fields),
             (Self::ConsistentReads, "GetItem" | "Query") => {
@@ -204,10 +237,22 @@ fn is_page(action: &Value) -> bool {
     members.any(|action| action["Key"]["PK"]["S"].as_str().is_some_and(|partition| partition.starts_with("ALBUM#")))
 }
 
-/// Whether a call is on a book.
-fn is_book(members: &Map<String, Value>) -> bool {
+/// Whether a call is on an item in such a partition.
+fn is_on(members: &Map<String, Value>, prefix: &str) -> bool {
     let partition = members.get("Key").and_then(|key| key["PK"]["S"].as_str());
-    partition.is_some_and(|partition| partition.starts_with("BOOK#"))
+    partition.is_some_and(|partition| partition.starts_with(prefix))
+}
+
+/// Makes the generated values of a call those of this attempt; the first one has those that it has.
+fn change_codes(value: &mut Value, attempt: u64) {
+    match value {
+        Value::String(text) if attempt > 0 && is_code(text) => {
+            text.replace_range(24.., &format!("{attempt:012}"));
+        }
+        Value::Object(members) => members.values_mut().for_each(|member| change_codes(member, attempt)),
+        Value::Array(elements) => elements.iter_mut().for_each(|element| change_codes(element, attempt)),
+        _ => {}
+    }
 }
 
 /// Whether the condition of an update holds only of an item that is there.

@@ -7,12 +7,12 @@
 //! | `weather` | how bad a world is |
 //! | `store` | DynamoDB, as a model |
 //! | `network` | what happens to calls on their way |
-//! | `copies` | the copies of the gateway, which die and begin |
+//! | `copies`, `copy` | the copies of the gateway, which die and begin |
 //! | `program`, `work` | what clients do |
 //! | `watch` | who subscribes to what they change |
 //! | `run` | a world from its begin to its check |
 //! | `shorten` | a failure with as few steps as can be |
-//! | `stored` | what the items of a table were, for its checks |
+//! | `told`, `sent`, `stored` | what steps got, what copies sent, and what the items of a table were, for the checks |
 //! | `gates`, `clauses` | what is taken out, to see that it is missed |
 //!
 //! `cargo test --test world` runs the worlds of the corpus, and new ones for 20 seconds, or `KEYFOLD_WORLD_SECONDS`.
@@ -24,6 +24,7 @@
 mod cells;
 mod clauses;
 mod copies;
+mod copy;
 mod gates;
 #[path = "../support/history.rs"]
 mod history;
@@ -31,9 +32,11 @@ mod network;
 mod program;
 mod run;
 mod seams;
+mod sent;
 mod shorten;
 mod store;
 mod stored;
+mod told;
 mod watch;
 mod weather;
 mod work;

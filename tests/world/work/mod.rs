@@ -5,23 +5,32 @@ pub mod albums;
 pub mod books;
 pub mod cards;
 pub mod counters;
+pub mod crowds;
 pub mod diaries;
+pub mod ladders;
+pub mod menus;
 pub mod people;
 pub mod posters;
 pub mod rooms;
+pub mod tickets;
 
-use crate::cells::CellOperation;
+use crate::cells::{self, CellOperation};
+use crate::history::Outcome;
 use accounts::AccountOperation;
 use albums::AlbumOperation;
 use books::BookOperation;
 use cards::CardOperation;
 use counters::CounterOperation;
+use crowds::CrowdOperation;
 use diaries::DiaryOperation;
 use keyfold::execute::caller::Caller;
+use ladders::LadderOperation;
+use menus::MenuOperation;
 use people::PersonOperation;
 use posters::PosterOperation;
 use rooms::RoomOperation;
 use serde_json::{Map, Value};
+use tickets::TicketOperation;
 
 /// What a step asks for.
 #[derive(Debug, Clone)]
@@ -36,11 +45,15 @@ pub enum Work {
     Diary(DiaryOperation),
     Book(BookOperation),
     Album(AlbumOperation),
+    Ticket(TicketOperation),
+    Ladder(LadderOperation),
+    Crowd(CrowdOperation),
+    Menu(MenuOperation),
 }
 
 impl Work {
     /// How many kinds there are.
-    pub const KINDS: u8 = 10;
+    pub const KINDS: u8 = 14;
 
     /// Any work of a kind, for the step at this position in a world of so many cells.
     pub fn any(kind: u8, rng: &mut fastrand::Rng, (position, cells): (usize, usize)) -> Self {
@@ -54,7 +67,11 @@ impl Work {
             6 => Self::Poster(PosterOperation::any(rng, position)),
             7 => Self::Diary(DiaryOperation::any(rng, position)),
             8 => Self::Book(BookOperation::any(rng)),
-            _ => Self::Album(AlbumOperation::any(rng, position)),
+            9 => Self::Album(AlbumOperation::any(rng, position)),
+            10 => Self::Ticket(TicketOperation::any(rng, position)),
+            11 => Self::Ladder(LadderOperation::any(rng, position)),
+            12 => Self::Crowd(CrowdOperation),
+            _ => Self::Menu(MenuOperation::any(rng, position)),
         }
     }
 
@@ -71,12 +88,16 @@ impl Work {
             Self::Diary(_) => "diary",
             Self::Book(_) => "book",
             Self::Album(_) => "album",
+            Self::Ticket(_) => "ticket",
+            Self::Ladder(_) => "ladder",
+            Self::Crowd(_) => "crowd",
+            Self::Menu(_) => "menu",
         }
     }
 
     /// Its document and its variables.
-    pub fn request(&self) -> (&'static str, Value) {
-        match self {
+    pub fn request(&self) -> (String, Value) {
+        let (query, variables) = match self {
             Self::Cell(id, operation) => operation.request(id),
             Self::Account(operation) => operation.request(),
             Self::Person(operation) => operation.request(),
@@ -87,6 +108,28 @@ impl Work {
             Self::Diary(operation) => operation.request(),
             Self::Book(operation) => operation.request(),
             Self::Album(operation) => operation.request(),
+            Self::Ticket(operation) => operation.request(),
+            Self::Menu(operation) => operation.request(),
+            Self::Ladder(operation) => return operation.request(),
+            Self::Crowd(operation) => return operation.request(),
+        };
+        (query.to_owned(), variables)
+    }
+
+    /// Its root fields, each as an operation of its own.
+    pub fn root_fields(&self) -> Vec<(String, Value)> {
+        match self {
+            Self::Ladder(operation) => operation.root_fields(),
+            _ => vec![self.request()],
+        }
+    }
+
+    /// What its client got.
+    pub fn outcome(&self, answer: Option<&Value>) -> Outcome {
+        match (self, answer) {
+            // Each of its fields has an answer of its own.
+            (Self::Ladder(LadderOperation::Climb(..)) | Self::Crowd(_), Some(answer)) => Outcome::Value(answer.clone()),
+            _ => cells::outcome(answer),
         }
     }
 
