@@ -100,8 +100,11 @@ impl Copies {
         self.places.iter().for_each(|copy| copy.lock().unwrap().hub.close());
     }
 
-    /// What the mutation of a step answered, even if its client has left.
+    /// What the mutation of a step answered, even if its client has left. One that was made in parts has no answer.
     pub fn answered(&self, step: usize) -> Option<Value> {
+        if self.parts.network.taken == Some(TakenGate::RootFields) {
+            return None;
+        }
         self.all.lock().unwrap().iter().find_map(|copy| copy.answered(step))
     }
 

@@ -43,6 +43,8 @@ pub struct Parts {
     pub model: Arc<Model>,
     /// Whether they keep what they read.
     pub caches: bool,
+    /// Whether streams tell their caches what others write.
+    pub hears: bool,
 }
 
 /// A copy of the gateway.
@@ -87,22 +89,22 @@ impl Copy {
     pub fn start(parts: &Parts, (place, number): (usize, usize)) -> Self {
         let (is_dead, mutations) = (Arc::new(AtomicBool::new(false)), Arc::<Mutations>::default());
         let link = parts.network.link((place, number), is_dead.clone());
-        let (model, caches) = (parts.model.clone(), parts.caches);
-        let gateway = move || {
+        let model = parts.model.clone();
+        let gateway = move |caches| {
             let cache_bytes = if caches { CACHE_BYTES } else { 0 };
             let settings = Settings { cursor_key: b"a key for tests".to_vec(), cache_bytes, ..Settings::default() };
             Gateway::new(model.clone(), TableStore::over(link.clone()), settings)
         };
-        let serving = gateway();
-        let hub = Hub::new(&serving);
-        let apart = gateway();
+        let caches = parts.caches;
+        let (serving, apart) = (gateway(caches), gateway(caches));
+        let hub = if parts.hears { Hub::new(&serving) } else { Hub::new(&gateway(false)) };
         let backend = CopyBackend {
             parts: parts.clone(),
             current: CurrentGateway::with_hub(serving.clone(), hub.clone()),
             apart: CurrentGateway::with_hub(apart, hub.clone()),
             alone: Box::new({
                 let hub = hub.clone();
-                move || CurrentGateway::with_hub(gateway(), hub.clone())
+                move || CurrentGateway::with_hub(gateway(caches), hub.clone())
             }),
             skew: if place == 1 { parts.network.weather.skew } else { 0 },
             mutations: mutations.clone(),

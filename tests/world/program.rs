@@ -21,6 +21,8 @@ pub struct Step {
 
 /// The most steps of a world: the checker of histories tries their orders.
 const MAX_STEPS: usize = 48;
+/// The longest pause before a step with a menu, besides that of the weather, in microseconds.
+const MENU_PAUSE: u64 = 400_000;
 pub const COPIES: usize = 2;
 
 /// The steps of a world's clients.
@@ -33,7 +35,9 @@ pub fn program(rng: &mut fastrand::Rng, weather: Weather) -> Vec<Step> {
     let step = |position: usize| {
         let kind = kinds[rng.usize(..kinds.len())];
         let work = Work::any(kind, rng, (position, cells));
-        let pause = Duration::from_micros(rng.u64(..=delay * 2000));
+        // What copies keep must have the time to become old.
+        let longest = if matches!(work, Work::Menu(_)) { delay * 2000 + MENU_PAUSE } else { delay * 2000 };
+        let pause = Duration::from_micros(rng.u64(..=longest));
         let leaves = rng.u32(..1000) < weather.leaving;
         let patience = leaves.then(|| Duration::from_micros(rng.u64(..=delay * 6000)));
         Step { number: position + 1, client: rng.usize(..clients), copy: rng.usize(..COPIES), pause, patience, work }

@@ -8,20 +8,22 @@ const PAGES: [&str; 4] = ["1", "2", "3", "4"];
 
 #[derive(Debug, Clone)]
 pub enum AlbumOperation {
-    Open(String),
-    Fill(String),
+    /// With the text of this number.
+    Open(usize),
+    Fill(usize),
     Clear,
-    Set(usize, String),
+    /// This page, with the text of a number.
+    Set(usize, usize),
     Read,
 }
 
 impl AlbumOperation {
     pub fn any(rng: &mut fastrand::Rng, position: usize) -> Self {
         match rng.usize(..8) {
-            0 | 1 => Self::Open(format!("o{position}")),
-            2..4 => Self::Fill(format!("f{position}")),
+            0 | 1 => Self::Open(position),
+            2..4 => Self::Fill(position),
             4 => Self::Clear,
-            5 | 6 => Self::Set(rng.usize(..PAGES.len()), format!("s{position}")),
+            5 | 6 => Self::Set(rng.usize(..PAGES.len()), position),
             _ => Self::Read,
         }
     }
@@ -29,28 +31,32 @@ impl AlbumOperation {
     pub fn request(&self) -> (&'static str, Value) {
         match self {
             Self::Open(text) => {
-                ("mutation ($t: String!) { w: openAlbum(albumId: \"m\", text: $t) }", json!({ "t": text }))
+                ("mutation ($t: String!) { w: openAlbum(albumId: \"m\", text: $t) }", json!({ "t": text_with(*text) }))
             }
             Self::Fill(text) => {
-                ("mutation ($t: String!) { w: fillAlbum(albumId: \"m\", text: $t) }", json!({ "t": text }))
+                ("mutation ($t: String!) { w: fillAlbum(albumId: \"m\", text: $t) }", json!({ "t": text_with(*text) }))
             }
             Self::Clear => ("mutation { w: clearAlbum(albumId: \"m\") }", json!({})),
             Self::Set(page, text) => (
                 "mutation ($p: ID!, $t: String!) { w: setPage(albumId: \"m\", id: $p, text: $t) { text } }",
-                json!({ "p": PAGES[*page], "t": text }),
+                json!({ "p": PAGES[*page], "t": text_with(*text) }),
             ),
             Self::Read => ("{ w: pages(albumId: \"m\") { text } }", json!({})),
         }
     }
 }
 
+fn text_with(number: usize) -> String {
+    format!("t{number}")
+}
+
 impl Sequential for AlbumOperation {
     /// The texts of the pages.
-    type State = Option<[String; PAGES.len()]>;
+    type State = Option<[usize; PAGES.len()]>;
 
     fn apply(&self, pages: &Self::State) -> (Self::State, Outcome) {
-        let refused = |code: &str| (pages.clone(), Outcome::Refused(code.to_owned()));
-        let all = |text: &String| Some(PAGES.map(|_| text.clone()));
+        let refused = |code: &str| (*pages, Outcome::Refused(code.to_owned()));
+        let all = |text: &usize| Some([*text; PAGES.len()]);
         match (self, pages) {
             (Self::Open(_), Some(_)) => refused("CONFLICT"),
             (Self::Open(text), None) | (Self::Fill(text), Some(_)) => (all(text), Outcome::Done),
@@ -58,14 +64,14 @@ impl Sequential for AlbumOperation {
             (Self::Clear, _) => (None, Outcome::Done),
             (Self::Set(..), None) => refused("NOT_FOUND"),
             (Self::Set(page, text), Some(texts)) => {
-                let mut texts = texts.clone();
-                texts[*page].clone_from(text);
-                (Some(texts), Outcome::Value(json!({ "text": text })))
+                let mut texts = *texts;
+                texts[*page] = *text;
+                (Some(texts), Outcome::Value(json!({ "text": text_with(*text) })))
             }
             (Self::Read, _) => {
-                let page = |text: &String| json!({ "text": text });
+                let page = |text: &usize| json!({ "text": text_with(*text) });
                 let shown: Vec<Value> = pages.iter().flatten().map(page).collect();
-                (pages.clone(), Outcome::Value(shown.into()))
+                (*pages, Outcome::Value(shown.into()))
             }
         }
     }

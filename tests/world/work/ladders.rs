@@ -39,7 +39,8 @@ impl LadderOperation {
     pub fn root_fields(&self) -> Vec<(String, Value)> {
         let Self::Climb(ladders, position) = self else { return vec![self.request()] };
         let field = |(field, ladder): (&str, &&str)| {
-            let query = format!("mutation ($i: ID!, $m: [String!]!) {{ {field}: climb(id: $i, mark: $m) {{ marks }} }}");
+            let query =
+                format!("mutation ($i: ID!, $m: [String!]!) {{ {field}: climb(id: $i, mark: $m) {{ marks }} }}");
             (query, json!({ "i": ladder, "m": [mark(*position, field)] }))
         };
         FIELDS.into_iter().zip(ladders).map(field).collect()
@@ -103,7 +104,9 @@ impl Climbed<'_> {
     /// When its mark was written, and at which place of its ladder.
     fn place(&self, store: &ModelStore) -> Option<(u64, usize)> {
         let at = |version: &Version| Some((version.since, marks(version).iter().position(|one| *one == self.mark)?));
-        histories(store, "LADDER#").filter(|(id, _)| id.ends_with(self.ladder)).find_map(|(_, all)| all.iter().find_map(at))
+        histories(store, "LADDER#")
+            .filter(|(id, _)| id.ends_with(self.ladder))
+            .find_map(|(_, all)| all.iter().find_map(at))
     }
 
     fn misplaced(&self, store: &ModelStore) -> Option<String> {

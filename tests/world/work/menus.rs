@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 const MENUS: [&str; 2] = ["x", "y"];
 /// How old an answer may be, in milliseconds: as the schema has it.
-const MAX_AGE: u64 = 2000;
+const MAX_AGE: u64 = 1000;
 /// For how long it may be kept that there is no menu.
 const ABSENCE: u64 = 1000;
 /// By how much a read may lag so that a change is not followed by an old answer (docs/language.md, "Caching").
