@@ -33,7 +33,7 @@ impl Copies {
         Arc::new(Self { parts, places, all: Mutex::new(all) })
     }
 
-    /// The number of the copy that a step asks, and its answer; `None` if the copy dies before it, or the client leaves.
+    /// The number of the copy that a step asks, and its answer; `None` if the copy dies or the client leaves before it.
     pub async fn answer(&self, step: &Step) -> (usize, Option<Value>) {
         let copy = self.places[step.copy].lock().unwrap().clone();
         let answer = STEP.scope(step.number, self.answer_of(&copy, &step.work));

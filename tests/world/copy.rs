@@ -44,7 +44,7 @@ pub struct Parts {
     /// Whether they keep what they read.
     pub caches: bool,
     /// Whether streams tell their caches what others write.
-    pub hears: bool,
+    pub follows: bool,
 }
 
 /// A copy of the gateway.
@@ -67,7 +67,7 @@ pub struct Copy {
 #[derive(Default)]
 struct Mutations {
     begun: Mutex<BTreeSet<usize>>,
-    /// What they answered, whoever was there to hear it.
+    /// What they answered, whoever was still there.
     ended: Mutex<BTreeMap<usize, Value>>,
 }
 
@@ -97,7 +97,7 @@ impl Copy {
         };
         let caches = parts.caches;
         let (serving, apart) = (gateway(caches), gateway(caches));
-        let hub = if parts.hears { Hub::new(&serving) } else { Hub::new(&gateway(false)) };
+        let hub = if parts.follows { Hub::new(&serving) } else { Hub::new(&gateway(false)) };
         let backend = CopyBackend {
             parts: parts.clone(),
             current: CurrentGateway::with_hub(serving.clone(), hub.clone()),

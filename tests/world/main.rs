@@ -12,7 +12,7 @@
 //! | `watch` | who subscribes to what they change |
 //! | `run` | a world from its begin to its check |
 //! | `shorten` | a failure with as few steps as can be |
-//! | `told`, `sent`, `stored` | what steps got, what copies sent, and what the items of a table were, for the checks |
+//! | `step_report`, `sent`, `stored` | what steps got, what copies sent, and what the items of a table were, for the checks |
 //! | `gates`, `clauses` | what is taken out, to see that it is missed |
 //!
 //! `cargo test --test world` runs the worlds of the corpus, and new ones for 20 seconds, or `KEYFOLD_WORLD_SECONDS`.
@@ -34,9 +34,9 @@ mod run;
 mod seams;
 mod sent;
 mod shorten;
+mod step_report;
 mod store;
 mod stored;
-mod told;
 mod watch;
 mod weather;
 mod work;

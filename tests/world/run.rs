@@ -8,10 +8,10 @@ use crate::history::{Event, Outcome, Sequential, Verdict, explain};
 use crate::network::Network;
 use crate::program::{Step, program};
 use crate::seams;
+use crate::step_report::StepReport;
 use crate::store::ModelStore;
 use crate::store::data::attribute::Attribute;
 use crate::store::state::StreamClock;
-use crate::told::Told;
 use crate::watch::Subscriber;
 use crate::weather::{Weather, rng_for};
 use crate::work::Work;
@@ -89,7 +89,7 @@ pub struct Ran {
 struct Recorder {
     clock: AtomicU64,
     events: Mutex<Vec<Event<Step>>>,
-    told: Mutex<Vec<Told>>,
+    reports: Mutex<Vec<StepReport>>,
 }
 
 impl World {
@@ -133,8 +133,8 @@ impl World {
         let store = ModelStore::new(&tables, seams::BEGIN * 1000);
         let network = Network::new((self.seed, self.weather), store, self.taken);
         let caches = self.steps.iter().any(|step| matches!(step.work, Work::Menu(_)));
-        let hears = rng_for(self.seed, "hubs").bool();
-        let copies = Copies::start(Parts { network: network.clone(), model, caches, hears });
+        let follows = rng_for(self.seed, "hubs").bool();
+        let copies = Copies::start(Parts { network: network.clone(), model, caches, follows });
         let recorder = Arc::<Recorder>::default();
         network
             .store
@@ -165,7 +165,7 @@ impl World {
         deaths.abort();
         splits.abort();
         if subscribers.is_empty() {
-            // Nobody hears of changes any more.
+            // Nobody follows changes any more.
             copies.close_hubs();
         }
         sleep(CALM).await;
@@ -180,7 +180,11 @@ impl World {
         let misses = subscribers.iter().filter_map(|one| one.check(&network.store.lock().unwrap()));
         checked.wrong.extend(misses);
         checked.wrong.extend(broken_off);
-        checked.wrong.extend(self.check_told(&network, &copies, std::mem::take(&mut *recorder.told.lock().unwrap())));
+        checked.wrong.extend(self.check_reports(
+            &network,
+            &copies,
+            std::mem::take(&mut *recorder.reports.lock().unwrap()),
+        ));
         checked.wrong.extend(books::misplaced(&network.store.lock().unwrap()));
         checked.wrong.extend(orphans(&network.store.lock().unwrap(), &events));
         let schedule = std::mem::take(&mut *network.log.lock().unwrap());
@@ -188,16 +192,16 @@ impl World {
     }
 
     /// What is wrong with what steps sent, when they were answered, and what they left.
-    fn check_told(&self, network: &Network, copies: &Copies, mut told: Vec<Told>) -> Vec<String> {
-        for one in &mut told {
+    fn check_reports(&self, network: &Network, copies: &Copies, mut reports: Vec<StepReport>) -> Vec<String> {
+        for one in &mut reports {
             one.made = one.answer.clone().or_else(|| copies.answered(one.step.number));
         }
         let crowds = self.steps.iter().filter(|step| matches!(step.work, Work::Crowd(_)));
-        let mut wrong: Vec<String> = told.iter().filter_map(Told::gave_up_early).collect();
+        let mut wrong: Vec<String> = reports.iter().filter_map(StepReport::gave_up_early).collect();
         wrong.extend(network.sent.too_many(&crowds.map(|step| step.number).collect()));
-        wrong.extend(tickets::mixed_up(network, &told));
-        wrong.extend(ladders::misplaced(&network.store.lock().unwrap(), &told));
-        wrong.extend(menus::outdated(network, &told));
+        wrong.extend(tickets::mixed_up(network, &reports));
+        wrong.extend(ladders::misplaced(&network.store.lock().unwrap(), &reports));
+        wrong.extend(menus::outdated(network, &reports));
         wrong
     }
 
@@ -248,8 +252,8 @@ async fn client(steps: Vec<Step>, (copies, network): (Arc<Copies>, Arc<Network>)
         let outcome = step.work.outcome(answer.as_ref());
         let event = Event { begun: begun.0, ended: ended.0, outcome, operation: step.clone() };
         recorder.events.lock().unwrap().push(event);
-        let told = Told { step, copy, begun: begun.1, ended: ended.1, answer, made: None };
-        recorder.told.lock().unwrap().push(told);
+        let reports = StepReport { step, copy, begun: begun.1, ended: ended.1, answer, made: None };
+        recorder.reports.lock().unwrap().push(reports);
     }
 }
 

@@ -1,11 +1,11 @@
 //! Ladders that operations of three root fields climb, each field by a mark of its own. Where the marks stand tells
 //! which fields were written, and in which order.
 
+use crate::step_report::StepReport;
 use crate::store::ModelStore;
 use crate::store::data::attribute::Attribute;
 use crate::store::data::table::Version;
 use crate::stored::histories;
-use crate::told::Told;
 use crate::work::Work;
 use serde_json::{Value, json};
 
@@ -79,9 +79,9 @@ fn mark(position: usize, field: &str) -> String {
 }
 
 /// Marks that are not where the answers say.
-pub fn misplaced(store: &ModelStore, told: &[Told]) -> Vec<String> {
+pub fn misplaced(store: &ModelStore, reports: &[StepReport]) -> Vec<String> {
     let mut wrong = Vec::new();
-    for one in told {
+    for one in reports {
         let Work::Ladder(operation) = &one.step.work else { continue };
         let Some(answer) = &one.made else { continue };
         let fields = operation.climbed(answer);
@@ -114,13 +114,14 @@ impl Climbed<'_> {
         let last = histories(store, "LADDER#").find(|(id, _)| id.ends_with(ladder)).and_then(|(_, all)| all.last());
         let marks = last.map(marks).unwrap_or_default();
         let times = marks.iter().filter(|one| *one == mark).count();
-        let is_told = match (answer["marks"].as_array(), *code) {
+        let is_as_answered = match (answer["marks"].as_array(), *code) {
             (Some(seen), "") => marks.starts_with(&texts(seen)) && seen.last() == Some(&json!(mark)) && times == 1,
             (None, "UNAVAILABLE" | "TIMEOUT") => times <= 1,
             (None, "NOT_FOUND" | "THROTTLED") => times == 0,
             _ => false,
         };
-        (!is_told).then(|| format!("{mark} is {times} times on {ladder}, and its answer is {answer} {code}: {marks:?}"))
+        (!is_as_answered)
+            .then(|| format!("{mark} is {times} times on {ladder}, and its answer is {answer} {code}: {marks:?}"))
     }
 }
 

@@ -2,9 +2,9 @@
 //! copy wrote itself.
 
 use crate::network::Network;
+use crate::step_report::StepReport;
 use crate::store::data::table::Version;
 use crate::stored::{histories, text};
-use crate::told::Told;
 use crate::work::Work;
 use serde_json::{Value, json};
 
@@ -42,16 +42,16 @@ impl MenuOperation {
 }
 
 /// Answers that are too old.
-pub fn outdated(network: &Network, told: &[Told]) -> Vec<String> {
+pub fn outdated(network: &Network, reports: &[StepReport]) -> Vec<String> {
     let store = network.store.lock().unwrap();
     let mut outdated = Vec::new();
-    for read in told {
+    for read in reports {
         let (Work::Menu(MenuOperation::Read(id)), Some(answer)) = (&read.step.work, &read.answer) else { continue };
         if !answer["errors"].is_null() {
             continue;
         }
         let seen = &answer["data"]["w"]["text"];
-        let oldest = oldest((id, seen.is_null()), read, (told, network.weather.lag));
+        let oldest = oldest((id, seen.is_null()), read, (reports, network.weather.lag));
         let versions = histories(&store, "MENU#").find(|(menu, _)| menu.ends_with(id)).map_or(&[][..], |(_, all)| all);
         if !was_there(versions, seen, (oldest, read.ended)) {
             let times = (oldest, read.begun, read.ended);
@@ -62,14 +62,14 @@ pub fn outdated(network: &Network, told: &[Told]) -> Vec<String> {
 }
 
 /// Since when what a read gives may have been true.
-fn oldest((id, is_absent): (&str, bool), read: &Told, (told, lag): (&[Told], u64)) -> u64 {
+fn oldest((id, is_absent): (&str, bool), read: &StepReport, (reports, lag): (&[StepReport], u64)) -> u64 {
     let age = if is_absent { ABSENCE } else { MAX_AGE };
     let by_age = read.begun.saturating_sub(age + lag);
-    let is_own = |one: &&Told| {
+    let is_own = |one: &&StepReport| {
         let writes = matches!(&one.step.work, Work::Menu(MenuOperation::Set(of, _)) if *of == id);
         writes && one.copy == read.copy && one.answer.is_some() && one.ended < read.begun
     };
-    let own = told.iter().filter(is_own).map(|one| one.ended.min(read.begun.saturating_sub(lag)));
+    let own = reports.iter().filter(is_own).map(|one| one.ended.min(read.begun.saturating_sub(lag)));
     own.filter(|_| lag <= MAX_LAG).max().unwrap_or_default().max(by_age).saturating_sub(ROUNDED)
 }
 

@@ -1,9 +1,9 @@
 //! Tickets with a code that is generated when they are made: each write has one, in all its attempts.
 
 use crate::network::Network;
+use crate::step_report::StepReport;
 use crate::store::data::attribute::{Attribute, Item};
 use crate::stored::{histories, text};
-use crate::told::Told;
 use crate::work::Work;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,10 +66,10 @@ fn name(holder: usize) -> String {
 }
 
 /// What is wrong with the codes that writes sent, stored and answered.
-pub fn mixed_up(network: &Network, told: &[Told]) -> Vec<String> {
+pub fn mixed_up(network: &Network, reports: &[StepReport]) -> Vec<String> {
     let stored = stored(network);
     let mut wrong: Vec<String> = changed(network);
-    for one in told {
+    for one in reports {
         let Work::Ticket(operation) = &one.step.work else { continue };
         let Some(holder) = operation.holder() else { continue };
         let sent = network.sent.codes(one.step.number);

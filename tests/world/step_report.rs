@@ -9,7 +9,7 @@ use serde_json::Value;
 const LONGEST_WAIT: u64 = 2000;
 
 #[derive(Debug, Clone)]
-pub struct Told {
+pub struct StepReport {
     pub step: Step,
     /// The number of the copy among all that ever began.
     pub copy: usize,
@@ -18,11 +18,11 @@ pub struct Told {
     pub ended: u64,
     /// What its client got.
     pub answer: Option<Value>,
-    /// What it answered, whether or not its client was there to hear it.
+    /// What it answered, whether or not its client was still there.
     pub made: Option<Value>,
 }
 
-impl Told {
+impl StepReport {
     /// The codes of its errors.
     pub fn codes(&self) -> impl Iterator<Item = &str> {
         let errors = self.answer.as_ref().and_then(|answer| answer["errors"].as_array());
