@@ -1,9 +1,9 @@
 //! The examples of docs/language.md are correct: each loads without a mistake inside the schema
 //! `tests/language/<heading>.graphql` (the second of a heading: `<heading>-2.graphql`), and every directive has an
-//! example. The tests that the page names exist.
+//! example. The tests and the gates that docs/guarantees.md names exist.
 
 use keyfold::schema;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// The place of the example in its frame.
@@ -95,4 +95,31 @@ fn every_test_that_the_guarantees_name_is_there() {
     let missing: Vec<&String> = named.iter().filter(|named| is_there(named).is_none()).collect();
     assert_eq!(missing, Vec::<&String>::new());
     assert!(named.len() >= 19, "each kind of write names its test: {}", named.len());
+}
+
+/// The gates of the worlds, by their names.
+fn gates() -> BTreeSet<String> {
+    let text = std::fs::read_to_string(root().join("tests/world/gates.rs")).unwrap();
+    let names = text.lines().filter_map(|line| line.trim().strip_prefix("(\"")?.split_once("\", TakenGate::"));
+    names.map(|(name, _)| name.to_owned()).collect()
+}
+
+/// What stands between backticks.
+fn coded(cell: &str) -> Vec<String> {
+    cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_line_of_the_guarantees_is_broken_without_a_gate() {
+    let text = std::fs::read_to_string(root().join("docs/guarantees.md")).unwrap();
+    let rows = text.lines().filter(|line| line.starts_with("| ") && line.contains("`tests/"));
+    let rows: Vec<Vec<&str>> = rows.map(|row| row.split('|').map(str::trim).collect()).collect();
+    assert!(rows.len() >= 30, "{} lines", rows.len());
+    let mut named = BTreeSet::new();
+    for row in &rows {
+        let missed = coded(row[4]);
+        assert!(!row[3].is_empty() && !missed.is_empty(), "no world or no gate: {row:?}");
+        named.extend(missed);
+    }
+    assert_eq!(named, gates(), "the gates that lines name, and those that there are");
 }

@@ -1,6 +1,8 @@
 //! A gate that the copies of a world do without: their calls in, the calls that they would make without it out. So a
 //! check that nothing breaks without is no check.
 
+use crate::clauses;
+use crate::sent::is_code;
 use serde_json::{Map, Value};
 
 /// Something that keeps data right.
@@ -31,10 +33,36 @@ pub enum TakenGate {
     Replicas,
     /// What is written together is written together: without it, the last action of a transaction is left out.
     Atomicity,
+    /// An update of an item that is there writes the index keys of the fields that it changes.
+    IndexKeys,
+    /// An upsert writes the index keys of the item that it may make.
+    NewIndexKeys,
+    /// An upsert makes the defaults that an item lacks.
+    MissingDefaults,
+    /// What an upsert leaves as it is, because the item had it when it was read, is still there.
+    KeptFields,
+    /// An upsert makes a default only if the item still lacks it.
+    FilledFields,
+    /// All items of `many: true` are written together: without it, only the first half is.
+    Many,
+    /// A generated value is the same in all attempts of a write.
+    Generated,
+    /// Root fields are written one after another. Without it, a copy writes them all at once.
+    RootFields,
+    /// A mutation goes on when its client leaves.
+    Leaving,
+    /// A busy table is asked until the deadline. Without it, a request has 50 ms.
+    Retries,
+    /// Retries are bounded for all requests together. Without it, each request has a store of its own.
+    Budget,
+    /// What is kept is not served once it is too old. Without it, a copy has a schema that lets it be.
+    CacheAge,
+    /// A write drops what is kept of what it touches. Without it, mutations go another way than queries.
+    CacheDrops,
 }
 
 /// Every gate, with its name.
-pub const GATES: [(&str, TakenGate); 12] = [
+pub const GATES: [(&str, TakenGate); 25] = [
     ("lost-answers", TakenGate::LostAnswers),
     ("conditions", TakenGate::Conditions),
     ("transaction-conditions", TakenGate::TransactionConditions),
@@ -47,11 +75,24 @@ pub const GATES: [(&str, TakenGate); 12] = [
     ("rules", TakenGate::Rules),
     ("replicas", TakenGate::Replicas),
     ("atomicity", TakenGate::Atomicity),
+    ("index-keys", TakenGate::IndexKeys),
+    ("new-index-keys", TakenGate::NewIndexKeys),
+    ("missing-defaults", TakenGate::MissingDefaults),
+    ("kept-fields", TakenGate::KeptFields),
+    ("filled-fields", TakenGate::FilledFields),
+    ("many", TakenGate::Many),
+    ("generated", TakenGate::Generated),
+    ("root-fields", TakenGate::RootFields),
+    ("leaving", TakenGate::Leaving),
+    ("retries", TakenGate::Retries),
+    ("budget", TakenGate::Budget),
+    ("cache-age", TakenGate::CacheAge),
+    ("cache-drops", TakenGate::CacheDrops),
 ];
 
 impl TakenGate {
-    /// The body of a call without the gate.
-    pub fn without(self, target: &str, body: &Value) -> Value {
+    /// The body of a call without the gate. Its step has made so many calls of this kind before.
+    pub fn without(self, target: &str, body: &Value, calls: u64) -> Value {
         let operation = target.rsplit('.').next().unwrap_or_default();
         let mut body = body.clone();
         match (self, operation) {
@@ -83,6 +124,33 @@ impl TakenGate {
                 let list = body["TransactItems"].as_array_mut().filter(|actions| actions.len() > 1);
                 list.into_iter().for_each(|actions| _ = actions.pop());
             }
+            (Self::Many, "TransactWriteItems") => {
+                let list = body["TransactItems"].as_array_mut().filter(|actions| actions.iter().all(is_page));
+                list.into_iter().for_each(|actions| actions.truncate(actions.len().div_ceil(2)));
+            }
+            (Self::IndexKeys | Self::NewIndexKeys, "UpdateItem") => {
+                let is_upsert = !body["ConditionExpression"].as_str().is_some_and(demands_item);
+                if is_upsert == (self == Self::NewIndexKeys) {
+                    body.as_object_mut().into_iter().for_each(drop_index_keys);
+                }
+            }
+            (Self::MissingDefaults, "UpdateItem") => {
+                let is_present = body["ConditionExpression"].as_str().is_some_and(demands_item);
+                let members = body.as_object_mut().filter(|members| is_present && is_on(members, "BOOK#"));
+                members.into_iter().for_each(|members| change_defaults(members, false));
+            }
+            (Self::FilledFields, "UpdateItem") => {
+                let members = body.as_object_mut().filter(|members| is_on(members, "TICKET#"));
+                members.into_iter().for_each(|members| change_defaults(members, true));
+            }
+            (Self::Generated, "PutItem" | "UpdateItem") => change_codes(&mut body, calls),
+            (Self::Generated, "TransactWriteItems") => {
+                // A token ends with the number of the draft, whose attempts are one to the table.
+                let token = body["ClientRequestToken"].as_str().unwrap_or_default();
+                let draft = token.get(token.len().saturating_sub(4)..).and_then(|digits| digits.parse().ok());
+                change_codes(&mut body, draft.unwrap_or_default());
+            }
+            (Self::KeptFields, "UpdateItem") => body.as_object_mut().into_iter().for_each(drop_kept_fields),
             (Self::ConsistentReads, "GetItem" | "Query") => {
                 body.as_object_mut().into_iter().for_each(|members| _ = members.remove("ConsistentRead"));
             }
@@ -137,7 +205,12 @@ fn drop_condition(action: &mut Map<String, Value>) {
     if action.remove("ConditionExpression").is_none() {
         return;
     }
-    let expressions = ["UpdateExpression", "ProjectionExpression", "KeyConditionExpression"];
+    drop_unused(action);
+}
+
+/// Removes the names and values that no expression uses.
+fn drop_unused(action: &mut Map<String, Value>) {
+    let expressions = ["UpdateExpression", "ProjectionExpression", "KeyConditionExpression", "ConditionExpression"];
     let used: String = expressions.iter().filter_map(|name| action.get(*name)?.as_str()).collect::<Vec<_>>().join(" ");
     for list in ["ExpressionAttributeNames", "ExpressionAttributeValues"] {
         let Some(placeholders) = action.get_mut(list).and_then(Value::as_object_mut) else { continue };
@@ -153,4 +226,83 @@ fn is_used(expressions: &str, placeholder: &str) -> bool {
     expressions.match_indices(placeholder).any(|(at, _)| {
         !expressions[at + placeholder.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '_')
     })
+}
+
+/// The attribute that is the key of an index.
+const INDEX_KEY: &str = "ShelfKey";
+
+/// Whether an action of a transaction is on a page of an album.
+fn is_page(action: &Value) -> bool {
+    let mut members = action.as_object().into_iter().flat_map(Map::values);
+    members.any(|action| action["Key"]["PK"]["S"].as_str().is_some_and(|partition| partition.starts_with("ALBUM#")))
+}
+
+/// Whether a call is on an item in such a partition.
+fn is_on(members: &Map<String, Value>, prefix: &str) -> bool {
+    let partition = members.get("Key").and_then(|key| key["PK"]["S"].as_str());
+    partition.is_some_and(|partition| partition.starts_with(prefix))
+}
+
+/// Makes the generated values of a call those of this attempt; the first one has those that it has.
+fn change_codes(value: &mut Value, attempt: u64) {
+    match value {
+        Value::String(text) if attempt > 0 && is_code(text) => {
+            text.replace_range(24.., &format!("{attempt:012}"));
+        }
+        Value::Object(members) => members.values_mut().for_each(|member| change_codes(member, attempt)),
+        Value::Array(elements) => elements.iter_mut().for_each(|element| change_codes(element, attempt)),
+        _ => {}
+    }
+}
+
+/// Whether the condition of an update holds only of an item that is there.
+fn demands_item(condition: &str) -> bool {
+    condition.contains("attribute_exists")
+}
+
+/// Leaves index keys out of an update.
+fn drop_index_keys(members: &mut Map<String, Value>) {
+    let names = members.get("ExpressionAttributeNames").cloned().unwrap_or_default();
+    change_actions(members, |action| {
+        let path = action.split([' ', '=']).next().unwrap_or_default();
+        let name = names[path].as_str().unwrap_or(path);
+        (name != INDEX_KEY).then(|| action.to_owned())
+    });
+}
+
+/// Leaves out what an update sets only if it is not there, or sets it whatever is there.
+fn change_defaults(members: &mut Map<String, Value>, overwrites: bool) {
+    change_actions(members, |action| {
+        let default = action.split_once("if_not_exists(").and_then(|(path, rest)| {
+            let (_, value) = rest.split_once(',')?;
+            Some(format!("{path}{}", value.trim().strip_suffix(')')?))
+        });
+        match default {
+            Some(set) => overwrites.then_some(set),
+            None => Some(action.to_owned()),
+        }
+    });
+}
+
+/// Leaves out of the condition of an update that other attributes than the key are there.
+fn drop_kept_fields(members: &mut Map<String, Value>) {
+    let Some(condition) = members.get("ConditionExpression").and_then(Value::as_str) else { return };
+    let names = members.get("ExpressionAttributeNames").cloned().unwrap_or_default();
+    let is_kept = |part: &&str| {
+        let path = part.strip_prefix("attribute_exists(").and_then(|rest| rest.strip_suffix(')'));
+        path.is_some_and(|path| names[path] != "PK")
+    };
+    let left: Vec<&str> = condition.split(" AND ").filter(|part| !is_kept(part)).collect();
+    members.insert("ConditionExpression".to_owned(), left.join(" AND ").into());
+    drop_unused(members);
+}
+
+/// Changes the actions of an update. One that is left without any is left as it is, because it would be no update.
+fn change_actions(members: &mut Map<String, Value>, change: impl Fn(&str) -> Option<String>) {
+    let Some(expression) = members.get("UpdateExpression").and_then(Value::as_str) else { return };
+    let changed = clauses::changed(expression, change);
+    if !changed.is_empty() {
+        members.insert("UpdateExpression".to_owned(), changed.into());
+        drop_unused(members);
+    }
 }

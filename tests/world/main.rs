@@ -7,26 +7,32 @@
 //! | `weather` | how bad a world is |
 //! | `store` | DynamoDB, as a model |
 //! | `network` | what happens to calls on their way |
-//! | `copies` | the copies of the gateway, which die and begin |
+//! | `copies`, `copy` | the copies of the gateway, which die and begin |
 //! | `program`, `work` | what clients do |
 //! | `watch` | who subscribes to what they change |
 //! | `run` | a world from its begin to its check |
 //! | `shorten` | a failure with as few steps as can be |
-//! | `gates` | what is taken out, to see that it is missed |
+//! | `step_report`, `sent`, `stored` | what steps got, what copies sent, and what the items of a table were, for the checks |
+//! | `gates`, `clauses` | what is taken out, to see that it is missed |
 //!
 //! `cargo test --test world` runs the worlds of the corpus, and new ones for 20 seconds, or `KEYFOLD_WORLD_SECONDS`.
 //! `-- --hours 1` runs new ones for an hour, `-- --seeds 1000` so many, and `-- --seed 7` one, and prints all of it.
 //! `-- --gate tokens` takes a gate out of any of these.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
+mod clauses;
 mod copies;
+mod copy;
 mod gates;
 mod network;
 mod program;
 mod run;
 mod seams;
+mod sent;
 mod shorten;
+mod step_report;
 mod store;
+mod stored;
 mod watch;
 mod weather;
 mod work;

@@ -3,6 +3,7 @@
 
 use crate::gates::TakenGate;
 use crate::seams;
+use crate::sent::Sent;
 use crate::store::ModelStore;
 use crate::store::chance::Calm;
 use crate::store::connector::response;
@@ -42,6 +43,8 @@ pub struct Network {
     counts: Mutex<BTreeMap<(usize, String), u64>>,
     /// What happened to each call.
     pub log: Mutex<Vec<String>>,
+    /// What was sent.
+    pub sent: Sent,
 }
 
 /// The way of a copy to the store.
@@ -49,6 +52,8 @@ pub struct Network {
 pub struct Link {
     network: Arc<Network>,
     copy: usize,
+    /// The number of the copy among all that ever began.
+    number: usize,
     is_dead: Arc<AtomicBool>,
     /// When the copy began, by the clock of the store.
     begun: u64,
@@ -69,12 +74,13 @@ impl Network {
             begun: Instant::now(),
             counts: Mutex::default(),
             log: Mutex::default(),
+            sent: Sent::default(),
         })
     }
 
     /// The way of a copy. It is cut once the copy `is_dead`.
-    pub fn link(self: &Arc<Self>, copy: usize, is_dead: Arc<AtomicBool>) -> Link {
-        Link { network: self.clone(), copy, is_dead, begun: self.now(), limit: None }
+    pub fn link(self: &Arc<Self>, (copy, number): (usize, usize), is_dead: Arc<AtomicBool>) -> Link {
+        Link { network: self.clone(), copy, number, is_dead, begun: self.now(), limit: None }
     }
 
     /// The time of the store, in milliseconds since 1970.
@@ -111,19 +117,27 @@ impl Network {
         *count - 1
     }
 
+    /// Whether the table is too busy for any call.
+    fn is_busy(&self) -> bool {
+        !self.is_calm() && self.begun.elapsed().as_millis() < u128::from(self.weather.busy)
+    }
+
+    /// What a copy's call is without the gate that copies do without.
+    fn without_gate(&self, target: &str, body: Value, attempt: u64) -> Value {
+        match self.taken {
+            Some(gate) if !self.is_calm() || gate == TakenGate::StreamPositions => gate.without(target, &body, attempt),
+            _ => body,
+        }
+    }
+
     /// Makes a call on the store.
     fn make(&self, (target, body): (&str, &Value), begun: u64, rng: fastrand::Rng) -> HttpAnswer {
         let mut store = self.store.lock().unwrap();
-        let (body, taken) = match self.taken {
-            Some(gate) if !self.is_calm() || gate == TakenGate::StreamPositions => {
-                (gate.without(target, body), Some(gate))
-            }
-            _ => (body.clone(), None),
-        };
+        let taken = self.taken.filter(|gate| !self.is_calm() || *gate == TakenGate::StreamPositions);
         let answer = if self.is_calm() {
-            store.call(target, &body, self.now(), &mut Calm)
+            store.call(target, body, self.now(), &mut Calm)
         } else {
-            store.call(target, &body, self.now(), &mut CallChance { weather: self.weather, rng })
+            store.call(target, body, self.now(), &mut CallChance { weather: self.weather, rng })
         };
         let answer = match taken {
             Some(gate) => answer.map(|answer| gate.changed(target, begun, answer)),
@@ -135,13 +149,17 @@ impl Network {
 
 impl Link {
     async fn carry(self, target: String, body: Value, step: usize) -> Option<HttpAnswer> {
-        let Self { network, copy, begun, .. } = self;
+        let Self { network, copy, number, begun, .. } = self;
         let operation = target.rsplit('.').next().unwrap_or_default().to_owned();
         let count = network.count(step, &operation);
+        let body = network.without_gate(&target, body, count);
+        network.sent.note((number, step), &operation, &body);
         let mut rng = rng_for(network.seed, (step, &operation, count));
         let mut fate = network.weather.fate(&operation, &mut rng);
         if network.is_calm() {
             fate = Fate::CALM;
+        } else if network.is_busy() {
+            fate.course = Course::Busy;
         }
         let keys = keys_of(&body);
         let note = |what: &str| network.note(&format!("copy {copy}, step {step}: {operation} {keys}: {what}"));

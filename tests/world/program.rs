@@ -1,5 +1,6 @@
 //! A seed → the steps of a world's clients: what each asks for, of which copy, and after which pause.
 
+use crate::weather::Weather;
 use crate::work::Work;
 use std::time::Duration;
 
@@ -13,15 +14,20 @@ pub struct Step {
     pub copy: usize,
     /// How long its client waits before it.
     pub pause: Duration,
+    /// How long its client waits for the answer, if it leaves.
+    pub patience: Option<Duration>,
     pub work: Work,
 }
 
 /// The most steps of a world: the checker of histories tries their orders.
 const MAX_STEPS: usize = 48;
+/// The longest pause before a step with a menu, besides that of the weather, in microseconds.
+const MENU_PAUSE: u64 = 400_000;
 pub const COPIES: usize = 2;
 
 /// The steps of a world's clients.
-pub fn program(rng: &mut fastrand::Rng, delay: u64) -> Vec<Step> {
+pub fn program(rng: &mut fastrand::Rng, weather: Weather) -> Vec<Step> {
+    let delay = weather.delay;
     let (clients, steps) = (rng.usize(2..=5), rng.usize(4..=MAX_STEPS));
     // A world has few kinds of work, so that they meet.
     let kinds: Vec<u8> = (0..rng.usize(1..=3)).map(|_| rng.u8(..Work::KINDS)).collect();
@@ -29,8 +35,12 @@ pub fn program(rng: &mut fastrand::Rng, delay: u64) -> Vec<Step> {
     let step = |position: usize| {
         let kind = kinds[rng.usize(..kinds.len())];
         let work = Work::any(kind, rng, (position, cells));
-        let pause = Duration::from_micros(rng.u64(..=delay * 2000));
-        Step { number: position + 1, client: rng.usize(..clients), copy: rng.usize(..COPIES), pause, work }
+        // What copies keep must have the time to become old.
+        let longest = if matches!(work, Work::Menu(_)) { delay * 2000 + MENU_PAUSE } else { delay * 2000 };
+        let pause = Duration::from_micros(rng.u64(..=longest));
+        let leaves = rng.u32(..1000) < weather.leaving;
+        let patience = leaves.then(|| Duration::from_micros(rng.u64(..=delay * 6000)));
+        Step { number: position + 1, client: rng.usize(..clients), copy: rng.usize(..COPIES), pause, patience, work }
     };
     (0..steps).map(step).collect()
 }

@@ -1,12 +1,14 @@
 //! The steps of a world → its history, and what is wrong with it.
 
-use crate::cells::{CellOperation, outcome};
+use crate::cells::CellOperation;
 use crate::copies::Copies;
+use crate::copy::Parts;
 use crate::gates::TakenGate;
 use crate::history::{CallerOutcome, Explanation, HistoryEvent, Sequential, explain};
 use crate::network::Network;
 use crate::program::{Step, program};
 use crate::seams;
+use crate::step_report::StepReport;
 use crate::store::ModelStore;
 use crate::store::data::attribute::Attribute;
 use crate::store::state::StreamClock;
@@ -14,11 +16,14 @@ use crate::watch::Subscriber;
 use crate::weather::{Weather, rng_for};
 use crate::work::Work;
 use crate::work::accounts::AccountOperation;
+use crate::work::albums::AlbumOperation;
+use crate::work::books::{self, BookOperation};
 use crate::work::cards::CardOperation;
 use crate::work::counters::CounterOperation;
 use crate::work::diaries::DiaryOperation;
 use crate::work::posters::PosterOperation;
 use crate::work::rooms::RoomOperation;
+use crate::work::{ladders, menus, tickets};
 use keyfold::cli::selftest::histories::people::PersonOperation;
 use keyfold::schema;
 use keyfold::schema::model::Model;
@@ -35,22 +40,24 @@ use tokio::time::sleep;
 const SCHEMA: &str = include_str!("world.graphql");
 
 /// How long a world is calm before it is looked at: longer than anything that was on its way.
-const CALM: Duration = Duration::from_secs(60);
+const CALM: Duration = Duration::from_secs(30);
 
-/// The most states that the search for an order visits: it takes some seconds.
-const MAX_STATES: usize = 20_000;
+/// The most states that the search for an order visits: it takes a second or two.
+const MAX_STATES: usize = 8_000;
 
-/// The models of all worlds, with the rules of the schema and without, made by the chance of none of them.
-static MODELS: LazyLock<[Arc<Model>; 2]> = LazyLock::new(|| {
-    let load = || {
+/// The models of all worlds, made by the chance of none of them: as the schema has it, without its rules, and with a
+/// cache in which everything stays.
+static MODELS: LazyLock<[Arc<Model>; 3]> = LazyLock::new(|| {
+    let load = |text: &str| {
         seams::seed(0);
-        match schema::load("world.graphql", SCHEMA, &|_| None) {
+        match schema::load("world.graphql", text, &|_| None) {
             Ok((model, _)) => model,
             Err(mistakes) => panic!("{}", mistakes.render(false)),
         }
     };
-    let load_both = move || [Arc::new(load()), Arc::new(load().without_rules())];
-    std::thread::spawn(load_both).join().unwrap()
+    let ageless = SCHEMA.replace("maxAge: 1", "maxAge: 1000");
+    let load_all = move || [load(SCHEMA), load(SCHEMA).without_rules(), load(&ageless)].map(Arc::new);
+    std::thread::spawn(load_all).join().unwrap()
 });
 
 /// A world: its seed, its steps, and the gate that its copies do without.
@@ -78,16 +85,18 @@ pub struct Ran {
 }
 
 /// What clients got so far.
+#[derive(Default)]
 struct Recorder {
     clock: AtomicU64,
     events: Mutex<Vec<HistoryEvent<Step>>>,
+    reports: Mutex<Vec<StepReport>>,
 }
 
 impl World {
     /// The world of a seed.
     pub fn new(seed: u64, taken: Option<TakenGate>) -> Self {
         let weather = Weather::new(&mut rng_for(seed, "weather"));
-        let steps = program(&mut rng_for(seed, "steps"), weather.delay);
+        let steps = program(&mut rng_for(seed, "steps"), weather);
         Self { seed, weather, steps, taken }
     }
 
@@ -104,7 +113,11 @@ impl World {
 
     fn happen(self) -> Ran {
         // What all worlds share is made by the first.
-        let model = MODELS[usize::from(self.taken == Some(TakenGate::Rules))].clone();
+        let model = match self.taken {
+            Some(TakenGate::Rules) => MODELS[1].clone(),
+            Some(TakenGate::CacheAge) => MODELS[2].clone(),
+            _ => MODELS[0].clone(),
+        };
         seams::seed(self.seed);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         let ran = runtime.block_on(async {
@@ -119,8 +132,10 @@ impl World {
         let tables: Vec<Value> = model.tables.iter().map(create_table_input).collect();
         let store = ModelStore::new(&tables, seams::BEGIN * 1000);
         let network = Network::new((self.seed, self.weather), store, self.taken);
-        let copies = Copies::start(&network, &model);
-        let recorder = Arc::new(Recorder { clock: AtomicU64::new(0), events: Mutex::default() });
+        let caches = self.steps.iter().any(|step| matches!(step.work, Work::Menu(_)));
+        let follows = rng_for(self.seed, "hubs").bool();
+        let copies = Copies::start(Parts { network: network.clone(), model, caches, follows });
+        let recorder = Arc::<Recorder>::default();
         network
             .store
             .lock()
@@ -141,7 +156,7 @@ impl World {
         let numbers: BTreeSet<usize> = self.steps.iter().map(|step| step.client).collect();
         for number in numbers {
             let own: Vec<Step> = self.steps.iter().filter(|step| step.client == number).cloned().collect();
-            clients.spawn(client(own, copies.clone(), recorder.clone()));
+            clients.spawn(client(own, (copies.clone(), network.clone()), recorder.clone()));
         }
         while let Some(ended) = clients.join_next().await {
             ended.unwrap();
@@ -149,19 +164,45 @@ impl World {
         network.is_calm.store(true, Ordering::Relaxed);
         deaths.abort();
         splits.abort();
+        if subscribers.is_empty() {
+            // Nobody follows changes any more.
+            copies.close_hubs();
+        }
         sleep(CALM).await;
         followers.iter().for_each(JoinHandle::abort);
+        let broken_off = copies.broken_off(&self.steps);
         (0..crate::program::COPIES).for_each(|number| copies.replace(number));
         let events = std::mem::take(&mut *recorder.events.lock().unwrap());
         let last = self.last_reads(&events);
-        client(last, copies.clone(), recorder.clone()).await;
+        client(last, (copies.clone(), network.clone()), recorder.clone()).await;
         let events = [events, std::mem::take(&mut *recorder.events.lock().unwrap())].concat();
         let mut checked = check(&events);
         let misses = subscribers.iter().filter_map(|one| one.check(&network.store.lock().unwrap()));
         checked.wrong.extend(misses);
+        checked.wrong.extend(broken_off);
+        checked.wrong.extend(self.check_reports(
+            &network,
+            &copies,
+            std::mem::take(&mut *recorder.reports.lock().unwrap()),
+        ));
+        checked.wrong.extend(books::misplaced(&network.store.lock().unwrap()));
         checked.wrong.extend(orphans(&network.store.lock().unwrap(), &events));
         let schedule = std::mem::take(&mut *network.log.lock().unwrap());
         Ran { schedule, operations: events.len(), history: events.iter().map(shown).collect(), ..checked }
+    }
+
+    /// What is wrong with what steps sent, when they were answered, and what they left.
+    fn check_reports(&self, network: &Network, copies: &Copies, mut reports: Vec<StepReport>) -> Vec<String> {
+        for one in &mut reports {
+            one.made = one.answer.clone().or_else(|| copies.answered(one.step.number));
+        }
+        let crowds = self.steps.iter().filter(|step| matches!(step.work, Work::Crowd(_)));
+        let mut wrong: Vec<String> = reports.iter().filter_map(StepReport::gave_up_early).collect();
+        wrong.extend(network.sent.too_many(&crowds.map(|step| step.number).collect()));
+        wrong.extend(tickets::mixed_up(network, &reports));
+        wrong.extend(ladders::misplaced(&network.store.lock().unwrap(), &reports));
+        wrong.extend(menus::outdated(network, &reports));
+        wrong
     }
 
     /// The cells that its steps are about.
@@ -180,9 +221,11 @@ impl World {
         reads.extend(CardOperation::reads().map(Work::Card));
         reads.extend(PosterOperation::reads().map(Work::Poster));
         reads.extend(DiaryOperation::reads().map(Work::Diary));
+        reads.extend(BookOperation::reads().map(Work::Book));
+        reads.push(Work::Album(AlbumOperation::Read));
         reads.retain(|read| kinds.contains(read.kind()));
         let first = events.iter().map(|event| event.operation.number).max().unwrap_or_default() + 1;
-        let step = |(number, work)| Step { number, client: 0, copy: 0, pause: Duration::ZERO, work };
+        let step = |(number, work)| Step { number, client: 0, copy: 0, pause: Duration::ZERO, patience: None, work };
         (first..).zip(reads).map(step).collect()
     }
 }
@@ -200,14 +243,17 @@ impl Ran {
 }
 
 /// Runs the steps of one client, one after another.
-async fn client(steps: Vec<Step>, copies: Arc<Copies>, recorder: Arc<Recorder>) {
+async fn client(steps: Vec<Step>, (copies, network): (Arc<Copies>, Arc<Network>), recorder: Arc<Recorder>) {
     for step in steps {
         sleep(step.pause).await;
-        let begun = recorder.clock.fetch_add(1, Ordering::Relaxed);
-        let answer = copies.answer(step.copy, step.number, &step.work).await;
-        let ended = recorder.clock.fetch_add(1, Ordering::Relaxed);
-        let event = HistoryEvent { begun, ended, outcome: outcome(answer.as_ref()), operation: step };
+        let begun = (recorder.clock.fetch_add(1, Ordering::Relaxed), network.now());
+        let (copy, answer) = copies.answer(&step).await;
+        let ended = (recorder.clock.fetch_add(1, Ordering::Relaxed), network.now());
+        let outcome = step.work.outcome(answer.as_ref());
+        let event = HistoryEvent { begun: begun.0, ended: ended.0, outcome, operation: step.clone() };
         recorder.events.lock().unwrap().push(event);
+        let reports = StepReport { step, copy, begun: begun.1, ended: ended.1, answer, made: None };
+        recorder.reports.lock().unwrap().push(reports);
     }
 }
 
@@ -222,6 +268,7 @@ fn check(events: &[HistoryEvent<Step>]) -> Ran {
     let mut cells: BTreeMap<&str, Vec<HistoryEvent<CellOperation>>> = BTreeMap::new();
     let (mut accounts, mut people, mut counters) = (Vec::new(), Vec::new(), Vec::new());
     let (mut cards, mut posters, mut diaries) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut books, mut albums) = (Vec::new(), Vec::new());
     for event in events {
         let refused = match &event.outcome {
             CallerOutcome::Refused(code) => code.as_str(),
@@ -237,7 +284,9 @@ fn check(events: &[HistoryEvent<Step>]) -> Ran {
             Work::Card(operation) => cards.push(with(event, operation)),
             Work::Poster(operation) => posters.push(with(event, operation)),
             Work::Diary(operation) => diaries.push(with(event, operation)),
-            Work::Room(_) => {}
+            Work::Book(operation) => books.push(with(event, operation)),
+            Work::Album(operation) => albums.push(with(event, operation)),
+            Work::Room(_) | Work::Ticket(_) | Work::Ladder(_) | Work::Crowd(_) | Work::Menu(_) => {}
         }
         if !["", "CONFLICT", "NOT_FOUND", "THROTTLED", "CONTENTION"].contains(&refused) {
             ran.wrong.push(format!("step {} is refused with {refused}", event.operation.number));
@@ -250,6 +299,8 @@ fn check(events: &[HistoryEvent<Step>]) -> Ran {
     judge(&mut ran, "the cards", &cards);
     judge(&mut ran, "the poster", &posters);
     judge(&mut ran, "the diary", &diaries);
+    judge(&mut ran, "the books", &books);
+    judge(&mut ran, "the album", &albums);
     ran
 }
 

@@ -27,6 +27,10 @@ pub struct Weather {
     pub stream_rounded: u64,
     /// The most milliseconds between two splits of the stream; 0 is never.
     pub splits: u64,
+    /// How long the table is too busy for any call at first, in milliseconds.
+    pub busy: u64,
+    /// Of a thousand steps: how many are those of a client that leaves before it is answered.
+    pub leaving: u32,
 }
 
 impl Weather {
@@ -44,6 +48,8 @@ impl Weather {
             stream_behind: one(&[0, 0, 5000]).into(),
             stream_rounded: one(&[1, 1000, 60_000]).into(),
             splits: one(&[0, 3000]).into(),
+            busy: one(&[0, 0, 0, 0, 0, 0, 2500, 12_000]).into(),
+            leaving: one(&[0, 0, 50, 300]),
         }
     }
 

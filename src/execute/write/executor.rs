@@ -11,8 +11,9 @@ use crate::execute::keyed_locks::{ItemPlace, Turn};
 use crate::execute::read::admit::visible_written;
 use crate::execute::write::dispatch::cascade::{self, CascadeError};
 use crate::execute::write::dispatch::classify::{Following, classify, unfit, unmet};
+use crate::execute::write::dispatch::replicas::{self, SyncCause};
 use crate::execute::write::dispatch::results::{self, Ending};
-use crate::execute::write::dispatch::{replicas, unanswered};
+use crate::execute::write::dispatch::unanswered;
 use crate::execute::write::draft::actions::{UnfinishedDraft, draft};
 use crate::execute::write::draft::call::{Earlier, Generated, WriteDraft};
 use crate::execute::write::job::WriteJob;
@@ -221,7 +222,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
             Ok(Following::Nothing) => Ok(Outcome::Done(results::finish(self.job, draft, Ending::NothingToDo).await)),
             Err(field_errors) => {
                 // An earlier request for the same write may have stopped before all replicas were equal.
-                let _ = replicas::sync(self.job, &draft.behind).await;
+                let _ = replicas::sync(self.job, &draft.behind, SyncCause::Found).await;
                 Err(field_errors)
             }
         }

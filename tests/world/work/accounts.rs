@@ -11,13 +11,13 @@ const ACCOUNTS: [&str; 3] = ["a", "b", "c"];
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Account {
     coins: i64,
-    marks: Vec<String>,
+    marks: Vec<usize>,
 }
 
 #[derive(Debug, Clone)]
 pub enum AccountOperation {
     Open(&'static str, i64),
-    Transfer { from: &'static str, to: &'static str, amount: i64, mark: String },
+    Transfer { from: &'static str, to: &'static str, amount: i64, mark: usize },
     Read(&'static str),
 }
 
@@ -31,7 +31,7 @@ impl AccountOperation {
                 from: ACCOUNTS[place],
                 to: ACCOUNTS[(place + rng.usize(1..=2)) % 3],
                 amount: rng.i64(1..=6),
-                mark: format!("t{position}"),
+                mark: position,
             },
         }
     }
@@ -43,7 +43,7 @@ impl AccountOperation {
             }
             Self::Transfer { from, to, amount, mark } => (
                 "mutation ($a: ID!, $b: ID!, $n: Int!, $m: [String!]!) { w: transfer(from: $a, to: $b, amount: $n, mark: $m) }",
-                json!({ "a": from, "b": to, "n": amount, "m": [mark] }),
+                json!({ "a": from, "b": to, "n": amount, "m": [text(*mark)] }),
             ),
             Self::Read(id) => ("query ($id: ID!) { w: account(id: $id) { coins marks } }", json!({ "id": id })),
         }
@@ -53,6 +53,10 @@ impl AccountOperation {
     pub fn reads() -> impl Iterator<Item = Self> {
         ACCOUNTS.into_iter().map(Self::Read)
     }
+}
+
+fn text(mark: usize) -> String {
+    format!("t{mark}")
 }
 
 impl Sequential for AccountOperation {
@@ -68,7 +72,10 @@ impl Sequential for AccountOperation {
                 (after, CallerOutcome::Done)
             }
             Self::Read(id) => {
-                let shown = |account: &Account| json!({ "coins": account.coins, "marks": account.marks });
+                let shown = |account: &Account| {
+                    let marks: Vec<String> = account.marks.iter().copied().map(text).collect();
+                    json!({ "coins": account.coins, "marks": marks })
+                };
                 (after, CallerOutcome::Value(accounts.get(id).map_or(Value::Null, shown)))
             }
             Self::Transfer { from, .. } if !accounts.contains_key(from) => refused("NOT_FOUND"),
@@ -81,7 +88,7 @@ impl Sequential for AccountOperation {
                 for (id, change) in [(from, -amount), (to, *amount)] {
                     after.entry(id).and_modify(|account| {
                         account.coins += change;
-                        account.marks.push(mark.clone());
+                        account.marks.push(*mark);
                     });
                 }
                 (after, CallerOutcome::Done)

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone)]
 pub enum CounterOperation {
     Found,
-    Open(String),
+    /// With a title that has this number.
+    Open(usize),
     Read,
 }
 
@@ -15,7 +16,7 @@ impl CounterOperation {
         match rng.usize(..6) {
             0 => Self::Found,
             5 => Self::Read,
-            _ => Self::Open(format!("i{position}")),
+            _ => Self::Open(position),
         }
     }
 
@@ -23,16 +24,21 @@ impl CounterOperation {
         match self {
             Self::Found => ("mutation { w: found(name: \"r\", nextNumber: 1) }", json!({})),
             Self::Open(title) => {
-                ("mutation ($t: String!) { w: openIssue(name: \"r\", title: $t) { number } }", json!({ "t": title }))
+                let query = "mutation ($t: String!) { w: openIssue(name: \"r\", title: $t) { number } }";
+                (query, json!({ "t": text(*title) }))
             }
             Self::Read => ("{ w: repo(name: \"r\") { nextNumber issues { number title } } }", json!({})),
         }
     }
 }
 
+fn text(title: usize) -> String {
+    format!("i{title}")
+}
+
 impl Sequential for CounterOperation {
     /// The titles of the issues, in the order of their numbers.
-    type State = Option<Vec<String>>;
+    type State = Option<Vec<usize>>;
 
     fn apply(&self, issues: &Self::State) -> (Self::State, CallerOutcome) {
         match (self, issues) {
@@ -40,13 +46,14 @@ impl Sequential for CounterOperation {
             (Self::Found, Some(_)) => (issues.clone(), CallerOutcome::Refused("CONFLICT".to_owned())),
             (Self::Open(_), None) => (None, CallerOutcome::Refused("NOT_FOUND".to_owned())),
             (Self::Open(title), Some(issues)) => {
-                let after = [issues.as_slice(), std::slice::from_ref(title)].concat();
+                let after = [issues.as_slice(), &[*title]].concat();
                 let number = after.len();
                 (Some(after), CallerOutcome::Value(json!({ "number": number })))
             }
             (Self::Read, None) => (None, CallerOutcome::Value(Value::Null)),
             (Self::Read, Some(titles)) => {
-                let issue = |(position, title)| json!({ "number": position + 1, "title": title });
+                let issue =
+                    |(position, title): (usize, &usize)| json!({ "number": position + 1, "title": text(*title) });
                 let list: Vec<Value> = titles.iter().enumerate().map(issue).collect();
                 let shown = json!({ "nextNumber": titles.len() + 1, "issues": list });
                 (issues.clone(), CallerOutcome::Value(shown))

@@ -1,22 +1,35 @@
 //! What a step of a client asks for: its document, its variables and its caller.
 
 pub mod accounts;
+pub mod albums;
+pub mod books;
 pub mod cards;
 pub mod counters;
+pub mod crowds;
 pub mod diaries;
+pub mod ladders;
+pub mod menus;
 pub mod posters;
 pub mod rooms;
+pub mod tickets;
 
-use crate::cells::CellOperation;
+use crate::cells::{self, CellOperation};
+use crate::history::CallerOutcome;
 use accounts::AccountOperation;
+use albums::AlbumOperation;
+use books::BookOperation;
 use cards::CardOperation;
 use counters::CounterOperation;
+use crowds::CrowdOperation;
 use diaries::DiaryOperation;
 use keyfold::cli::selftest::histories::people::PersonOperation;
 use keyfold::execute::caller::Caller;
+use ladders::LadderOperation;
+use menus::MenuOperation;
 use posters::PosterOperation;
 use rooms::RoomOperation;
 use serde_json::{Map, Value};
+use tickets::TicketOperation;
 
 /// What a step asks for.
 #[derive(Debug, Clone)]
@@ -29,11 +42,17 @@ pub enum Work {
     Card(CardOperation),
     Poster(PosterOperation),
     Diary(DiaryOperation),
+    Book(BookOperation),
+    Album(AlbumOperation),
+    Ticket(TicketOperation),
+    Ladder(LadderOperation),
+    Crowd(CrowdOperation),
+    Menu(MenuOperation),
 }
 
 impl Work {
     /// How many kinds there are.
-    pub const KINDS: u8 = 8;
+    pub const KINDS: u8 = 14;
 
     /// Any work of a kind, for the step at this position in a world of so many cells.
     pub fn any(kind: u8, rng: &mut fastrand::Rng, (position, cells): (usize, usize)) -> Self {
@@ -45,7 +64,13 @@ impl Work {
             4 => Self::Counter(CounterOperation::any(rng, position)),
             5 => Self::Card(CardOperation::any(rng)),
             6 => Self::Poster(PosterOperation::any(rng, position)),
-            _ => Self::Diary(DiaryOperation::any(rng, position)),
+            7 => Self::Diary(DiaryOperation::any(rng, position)),
+            8 => Self::Book(BookOperation::any(rng)),
+            9 => Self::Album(AlbumOperation::any(rng, position)),
+            10 => Self::Ticket(TicketOperation::any(rng, position)),
+            11 => Self::Ladder(LadderOperation::any(rng, position)),
+            12 => Self::Crowd(CrowdOperation),
+            _ => Self::Menu(MenuOperation::any(rng, position)),
         }
     }
 
@@ -60,12 +85,18 @@ impl Work {
             Self::Card(_) => "card",
             Self::Poster(_) => "poster",
             Self::Diary(_) => "diary",
+            Self::Book(_) => "book",
+            Self::Album(_) => "album",
+            Self::Ticket(_) => "ticket",
+            Self::Ladder(_) => "ladder",
+            Self::Crowd(_) => "crowd",
+            Self::Menu(_) => "menu",
         }
     }
 
     /// Its document and its variables.
-    pub fn request(&self) -> (&'static str, Value) {
-        match self {
+    pub fn request(&self) -> (String, Value) {
+        let (query, variables) = match self {
             Self::Cell(id, operation) => operation.request(id),
             Self::Account(operation) => operation.request(),
             Self::Person(operation) => operation.request(),
@@ -74,6 +105,32 @@ impl Work {
             Self::Card(operation) => operation.request(),
             Self::Poster(operation) => operation.request(),
             Self::Diary(operation) => operation.request(),
+            Self::Book(operation) => operation.request(),
+            Self::Album(operation) => operation.request(),
+            Self::Ticket(operation) => operation.request(),
+            Self::Menu(operation) => operation.request(),
+            Self::Ladder(operation) => return operation.request(),
+            Self::Crowd(operation) => return operation.request(),
+        };
+        (query.to_owned(), variables)
+    }
+
+    /// Its root fields, each as an operation of its own.
+    pub fn root_fields(&self) -> Vec<(String, Value)> {
+        match self {
+            Self::Ladder(operation) => operation.root_fields(),
+            _ => vec![self.request()],
+        }
+    }
+
+    /// What its client got.
+    pub fn outcome(&self, answer: Option<&Value>) -> CallerOutcome {
+        match (self, answer) {
+            // Each of its fields has an answer of its own.
+            (Self::Ladder(LadderOperation::Climb(..)) | Self::Crowd(_), Some(answer)) => {
+                CallerOutcome::Value(answer.clone())
+            }
+            _ => cells::outcome(answer),
         }
     }
 

@@ -5,6 +5,8 @@ use super::backend::{Backend, Call, error, is_write, troubled};
 use crate::scripted::{LOST, REFUSED, Reply};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 const PUBLISH: &str = "mutation { publish(id: \"t\", genre: \"sf\", score: 20, isbn: \"1\") { id } }";
 const RATE: &str = "mutation { rate(id: \"t\", score: 30) { score revision } }";
@@ -89,7 +91,7 @@ async fn a_copy_that_is_missing_is_made_anew() {
         backend.ok(operation, json!({})).await;
         assert_eq!(
             backend.operations().iter().filter(|operation| is_write(operation)).collect::<Vec<_>>(),
-            ["TransactWriteItems", "BatchWriteItem", "TransactWriteItems"]
+            ["TransactWriteItems", "TransactWriteItems", "TransactWriteItems"]
         );
         assert_eq!(titles(&backend), (3, 1), "{operation}");
     }
@@ -277,4 +279,43 @@ async fn workers_share_what_is_due() {
         backend.ok("{ dueJobs(until: \"2027-01-01T00:00:00Z\") { id } }", json!({})).await["dueJobs"],
         json!([])
     );
+}
+
+const POSTERS: &str = r#"
+    extend schema @table(name: "posters", partitionKey: "PK", sortKey: "SK")
+    type Query { poster(id: ID!, replica: ID!): Poster @find }
+    type Mutation { remove(id: ID!): Poster @delete }
+    type Poster @item(keys: { PK: "POSTER#{id}#{replica:3}", SK: "POSTER" }) { id: ID!  text: String! }"#;
+
+/// A poster that is put between the reads of its replicas stays on all of them, at every moment.
+#[tokio::test(start_paused = true)]
+async fn a_write_between_the_reads_of_two_copies_is_not_undone() {
+    let backend = Backend::of_text(POSTERS).await;
+    let missing = Arc::new(Mutex::new(Vec::new()));
+    let (seen, is_put) = (missing.clone(), AtomicBool::new(false));
+    backend.script(move |call| {
+        let s = |text: &str| json!({ "S": text });
+        let key = |number| json!({ "PK": s(&format!("POSTER#a#{number}")), "SK": s("POSTER") });
+        let put = |number| {
+            let mut item = key(number);
+            item["text"] = s("t");
+            call.table.put("posters", item);
+        };
+        if is_put.load(Ordering::Relaxed) {
+            let get = |number| call.table.apply("GetItem", json!({ "TableName": "posters", "Key": key(number) }));
+            let lacks = |number: &i32| !matches!(get(*number), Reply::Body(200, body) if body.contains("text"));
+            seen.lock().unwrap().extend((0..3).filter(lacks).map(|number| (call.operation.to_owned(), number)));
+        } else if call.operation == "BatchGetItem" {
+            is_put.store(true, Ordering::Relaxed);
+            [1, 2].into_iter().for_each(put);
+            let answer = call.table.apply(call.operation, call.body.clone());
+            put(0);
+            return Some(answer);
+        }
+        None
+    });
+    backend.ok("mutation { remove(id: \"a\") { id } }", json!({})).await;
+    assert!(backend.operations().len() > 2, "the replicas are read again: {:?}", backend.operations());
+    assert_eq!(*missing.lock().unwrap(), Vec::new());
+    assert_eq!(backend.items().len(), 3);
 }

@@ -1,7 +1,8 @@
 //! A write that is made in; the items that its field returns out, once late dependents and replicas are looked after.
 
 use crate::execute::error::{ErrorCode, FieldError};
-use crate::execute::write::dispatch::{cascade, replicas};
+use crate::execute::write::dispatch::cascade;
+use crate::execute::write::dispatch::replicas::{self, SyncCause};
 use crate::execute::write::draft::call::{DraftCall, ResultItem, WriteDraft};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::{FieldErrors, absent, made, replicas_behind, unseen, unswept};
@@ -23,7 +24,8 @@ pub enum Ending {
 /// returns.
 pub async fn finish(job: &WriteJob<'_>, draft: &WriteDraft, ending: Ending) -> Result<Vec<Arc<Item>>, FieldErrors> {
     cascade::sweep(job, draft.cascades.iter()).boxed().await.map_err(unswept)?;
-    replicas::sync(job, &draft.behind).await.map_err(|error| vec![replicas_behind(&error)])?;
+    let cause = if draft.calls.is_empty() { SyncCause::Found } else { SyncCause::Written };
+    replicas::sync(job, &draft.behind, cause).await.map_err(|error| vec![replicas_behind(&error)])?;
     let results: &[ResultItem] = match job.write.returns {
         WriteReturns::Done => return Ok(Vec::new()),
         WriteReturns::Found => return Ok(draft.found.iter().cloned().collect()),
