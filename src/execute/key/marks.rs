@@ -6,7 +6,7 @@
 
 use crate::execute::values::decode::{free_end, scalar};
 use crate::execute::values::encode;
-use crate::schema::model::keys::{NarrowerType, PrimaryKey};
+use crate::schema::model::keys::{ConstantValue, NarrowerType, PrimaryKey};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::number;
 use crate::schema::template::Template;
@@ -43,12 +43,18 @@ fn repeats_agree(key: &PrimaryKey, item: &Item) -> bool {
 }
 
 /// Whether constant attributes have these values, as far as they were asked for and are there.
-pub fn have_constants(constants: &[(String, String)], item: &Item) -> bool {
-    constants.iter().all(|(name, value)| match item.get(name) {
-        Some(Attribute::S(text)) => text == value,
-        Some(_) => false,
-        None => true,
-    })
+pub fn have_constants(constants: &[(String, ConstantValue)], item: &Item) -> bool {
+    constants.iter().all(|(name, value)| item.get(name).is_none_or(|attribute| is_constant(value, attribute)))
+}
+
+/// Whether an attribute has the value of a constant. DynamoDB compares numbers by their value.
+pub fn is_constant(constant: &ConstantValue, attribute: &Attribute) -> bool {
+    match (constant, attribute) {
+        (ConstantValue::Text(own), Attribute::S(text)) => text == own,
+        (ConstantValue::Number(own), Attribute::N(number)) => number::compare(own, number) == Ordering::Equal,
+        (ConstantValue::Boolean(own), Attribute::Bool(boolean)) => boolean == own,
+        _ => false,
+    }
 }
 
 /// Whether an item is of a more specific type: it has the keys of one, and no constant says otherwise.
