@@ -55,18 +55,18 @@ export async function tables() {
 }
 
 /**
- * Creates a table with the keys `pk` and `sk`, and an index with the keys `<name>pk` and `<name>sk` for each name. Items expire at the time
- * in the attribute `expires`, if it is given.
+ * Creates a table with the keys `pk` and `sk`, and an index with the keys `<name>pk` and `<name>sk` for each of `indexes`, which `named` gives
+ * its name. Items expire at the time in the attribute that `expires` names.
  */
-export async function createTable(client, TableName, { indexes = [], expires } = {}) {
+export async function createTable(client, TableName, { indexes = [], named = (keys) => keys, expires } = {}) {
   const keys = (name) => [
     { AttributeName: `${name}pk`, KeyType: 'HASH' },
     { AttributeName: `${name}sk`, KeyType: 'RANGE' },
   ];
   const all = ['', ...indexes].flatMap(keys);
-  const GlobalSecondaryIndexes = indexes.map((IndexName) => ({
-    IndexName,
-    KeySchema: keys(IndexName),
+  const GlobalSecondaryIndexes = indexes.map((name) => ({
+    IndexName: named(name),
+    KeySchema: keys(name),
     Projection: { ProjectionType: 'ALL' },
   }));
   await client.send(

@@ -28,14 +28,18 @@ impl Limits {
         Self { bytes, ..Self::NONE }
     }
 
-    /// What they allow of the texts in a case. The length of a text that is not all ASCII may be another one there.
+    /// What they allow of the texts in a case. The length of a text that is not all ASCII may be another one there, but
+    /// no text becomes empty.
     pub fn folded(self, case: &Form) -> Self {
         let letters = |text: &[u8]| text.iter().fold(ByteSet::NONE, |bytes, letter| bytes.with(*letter));
         let ascii: Vec<u8> = (0..128).filter(|byte| self.bytes.has(*byte)).collect();
         let folded = String::from_utf8_lossy(&ascii).into_owned();
         let bytes = letters(case.fold(&folded).as_bytes());
         match self.bytes.meets(ByteSet::ANY.without(ByteSet::ASCII)) {
-            true => Self { bytes: bytes.or(ByteSet::ANY.without(ByteSet::ASCII)).or(FROM_BEYOND_ASCII), ..Self::NONE },
+            true => {
+                let bytes = bytes.or(ByteSet::ANY.without(ByteSet::ASCII)).or(FROM_BEYOND_ASCII);
+                Self { bytes, least: self.least.min(1), most: None }
+            }
             false => Self { bytes, ..self },
         }
     }
