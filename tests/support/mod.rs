@@ -41,6 +41,7 @@ pub fn places(system: &str) -> (PathBuf, PathBuf) {
         "audiobooks" => example("audiobook-sync"),
         "tenants" => example("tenants"),
         "members" => example("members"),
+        "company" => example("human-resources"),
         other => {
             (root.join("tests/systems").join(other).join("schema.graphql"), root.join("tests/systems").join(other))
         }

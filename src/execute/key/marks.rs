@@ -122,6 +122,25 @@ mod tests {
     use crate::schema::scalar::value_type::Moment;
 
     #[test]
+    fn a_constant_has_its_type_and_its_value() {
+        let (text, number) = (|text: &str| Attribute::S(text.into()), |number: &str| Attribute::N(number.into()));
+        let constants =
+            [ConstantValue::Text("1".to_owned()), ConstantValue::Number("1".to_owned()), ConstantValue::Boolean(true)];
+        for (attribute, fits) in [
+            (text("1"), [true, false, false]),
+            (text("true"), [false, false, false]),
+            (number("1"), [false, true, false]),
+            (number("1.00"), [false, true, false]),
+            (number("1.5"), [false, false, false]),
+            (Attribute::Bool(true), [false, false, true]),
+            (Attribute::Bool(false), [false, false, false]),
+            (Attribute::Null, [false, false, false]),
+        ] {
+            assert_eq!(constants.each_ref().map(|constant| is_constant(constant, &attribute)), fits, "{attribute:?}");
+        }
+    }
+
+    #[test]
     fn a_number_key_is_of_its_value_however_it_is_spelt() {
         for (kind, number, is_own) in [
             (ValueType::Int, "7", true),

@@ -89,13 +89,15 @@ pub fn check_shown(type_name: &str, record: &StoredFields, keys: &ItemKeys, find
                 ConstantValue::Text(text) => text.clone(),
                 other => other.to_string(),
             };
-            let message = format!("`{type_name}.{name}` is the constant `{attribute}`, so it tells no key from another");
+            let message =
+                format!("`{type_name}.{name}` is the constant `{attribute}`, so it tells no key from another");
             (message, format!("write `{text}` in place of `{{{name}}}`"))
         } else if reads(declared, constant) {
             continue;
         } else {
             let ty = &declared.ty;
-            let message = format!("`{type_name}.{name}` of type `{ty}` cannot show the constant `{attribute}: {constant}`");
+            let message =
+                format!("`{type_name}.{name}` of type `{ty}` cannot show the constant `{attribute}: {constant}`");
             (message, format!("make it {}, or choose another attribute for one of them", shown_as(constant)))
         };
         findings.error(rules::KF0302, &declared.span, message, Some(help));
@@ -109,9 +111,10 @@ fn reads(declared: &Declared, constant: &ConstantValue) -> bool {
         && match (constant, value) {
             (ConstantValue::Text(text), ValueType::Enum(_)) => value.from_text(text).is_some(),
             (ConstantValue::Text(_), value) => matches!(value, ValueType::Id | ValueType::String),
-            (ConstantValue::Number(number), ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal) => {
-                value.from_text(number).is_some()
-            }
+            (
+                ConstantValue::Number(number),
+                ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal,
+            ) => value.from_text(number).is_some(),
             (ConstantValue::Boolean(_), value) => matches!(value, ValueType::Boolean),
             _ => false,
         }

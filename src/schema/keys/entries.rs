@@ -13,10 +13,8 @@ use apollo_compiler::ast::Value;
 /// The entries of `{ PK: … }` or of `[{ attribute: "PK", template: … }]`, each attribute with what is written for it.
 /// `word` is the second member of an entry of a list. `None` if it is neither.
 pub fn entries<'v>(written: &'v Node<Value>, word: &str) -> Option<Vec<(At<String>, &'v Node<Value>)>> {
-    let named = |name: &apollo_compiler::Name| At {
-        value: name.to_string(),
-        span: span::from_location(name.location()),
-    };
+    let named =
+        |name: &apollo_compiler::Name| At { value: name.to_string(), span: span::from_location(name.location()) };
     match &**written {
         Value::Object(pairs) => Some(pairs.iter().map(|(name, value)| (named(name), value)).collect()),
         Value::List(entries) => entries

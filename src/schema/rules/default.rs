@@ -160,7 +160,12 @@ fn placeholder(of: &FieldWithDefault, inner: &str, place: &Span, findings: &mut 
     let constant = |declared: &Declared| constants?.iter().find(|(name, _)| *name == declared.attribute);
     if let Some((_, value)) = known.and_then(constant) {
         let message = format!("`{}.{inner}` is a constant of the type", of.object.name);
-        findings.error(rules::KF0802, place, message, Some(format!("write its text in place of `{{{inner}}}`: {value}")));
+        findings.error(
+            rules::KF0802,
+            place,
+            message,
+            Some(format!("write its text in place of `{{{inner}}}`: {value}")),
+        );
         return None;
     }
     if known.is_none_or(|declared| !has_text(declared)) {

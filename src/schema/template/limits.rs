@@ -51,3 +51,19 @@ impl Limits {
             && text.bytes().all(|byte| self.bytes.has(byte))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_in_another_case_is_as_empty_as_it_was() {
+        for (text, case) in [("İ", Form::Lower), ("K", Form::Lower), ("ŉ", Form::Upper), ("ﬁn", Form::Upper)] {
+            let limits = Limits { least: text.len(), most: Some(text.len()), ..Limits::NONE }.folded(&case);
+            assert!(limits.allow(&case.fold(text)) && !limits.allow(""), "{text} {case:?}");
+        }
+        assert!(Limits::NONE.folded(&Form::Lower).allow(""));
+        let ascii = Limits { bytes: ByteSet::new("abAB"), least: 2, most: Some(2) }.folded(&Form::Upper);
+        assert!(ascii.allow("AB") && !ascii.allow("A") && !ascii.allow("ab"));
+    }
+}
