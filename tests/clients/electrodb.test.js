@@ -1,5 +1,5 @@
-// ElectroDB: Keyfold serves a table that ElectroDB has filled, and ElectroDB reads what Keyfold has written. A second table has all of it by
-// ElectroDB alone, and in the end both have the same items, attribute for attribute.
+// ElectroDB: Keyfold serves a table that ElectroDB has filled, and ElectroDB reads what Keyfold has written. A second table has all
+// of it by ElectroDB alone, and in the end both have the same items, attribute for attribute.
 
 import { Entity, Service } from 'electrodb';
 import assert from 'node:assert/strict';
@@ -130,7 +130,9 @@ describe('ElectroDB', () => {
     assert.deepEqual(tasks.nodes.map((task) => task.taskId), [1, 2]);
     assert.deepEqual(tasksByPoints.map((task) => task.points), [20, 30, 40]);
     const rest = await run(
-      'query ($after: String) { user(userId: "ANN") { userId tasks(after: $after) { nodes { taskId entity } pageInfo { hasNextPage } } } }',
+      `query ($after: String) {
+        user(userId: "ANN") { userId tasks(after: $after) { nodes { taskId entity } pageInfo { hasNextPage } } }
+      }`,
       { after: tasks.pageInfo.endCursor },
     );
     assert.equal(rest.user.userId, 'Ann', 'the key has it in lower case');
@@ -178,7 +180,9 @@ describe('ElectroDB', () => {
 
     const change = { userId: 'Ann', taskId: 3, dueAt: '2026-12-24T18:00:00.005Z', points: 5 };
     await run(
-      'mutation ($userId: ID!, $taskId: Int!, $dueAt: DateTime, $points: Int) { changeTask(userId: $userId, taskId: $taskId, dueAt: $dueAt, points: $points) { points } }',
+      `mutation ($userId: ID!, $taskId: Int!, $dueAt: DateTime, $points: Int) {
+        changeTask(userId: $userId, taskId: $taskId, dueAt: $dueAt, points: $points) { points }
+      }`,
       change,
     );
     const { dueAt, points } = change;

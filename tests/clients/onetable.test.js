@@ -1,5 +1,5 @@
-// OneTable: Keyfold serves tables that OneTable has filled, and OneTable reads what Keyfold has written. Other tables have all of it by
-// OneTable alone, and in the end they have the same items, attribute for attribute, but for the times at which they were written.
+// OneTable: Keyfold serves tables that OneTable has filled, and OneTable reads what Keyfold has written. Other tables have all of it
+// by OneTable alone, and in the end they have the same items, attribute for attribute, but for the times of their writing.
 
 import { Table } from 'dynamodb-onetable';
 import assert from 'node:assert/strict';
@@ -187,7 +187,9 @@ describe('OneTable', () => {
     await visitsAlone.create(VISIT);
     const { page, at, number } = VISITS[0];
     await run(
-      'mutation ($page: ID!, $at: DateTime!, $number: Int!) { changeVisit(page: $page, at: $at, number: $number, seconds: 9.75) { seconds } }',
+      `mutation ($page: ID!, $at: DateTime!, $number: Int!) {
+        changeVisit(page: $page, at: $at, number: $number, seconds: 9.75) { seconds }
+      }`,
       { page, at, number },
     );
     await visitsAlone.update({ page, at, number, seconds: 9.75 });

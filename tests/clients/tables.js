@@ -55,8 +55,8 @@ export async function tables() {
 }
 
 /**
- * Creates a table with the keys `pk` and `sk`, and an index with the keys `<name>pk` and `<name>sk` for each of `indexes`, which `named` gives
- * its name. Items expire at the time in the attribute that `expires` names.
+ * Creates a table with the keys `pk` and `sk`, and an index with the keys `<keys>pk` and `<keys>sk` for each `keys` of `indexes`,
+ * which `named` gives its name. Items expire at the time in the attribute that `expires` names.
  */
 export async function createTable(client, TableName, { indexes = [], named = (keys) => keys, expires } = {}) {
   const keys = (name) => [

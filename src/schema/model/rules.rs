@@ -81,8 +81,8 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Whether nobody but Keyfold gives the field its value.
-    pub fn is_given(&self) -> bool {
+    /// Whether no argument and no expression gives the field a value.
+    pub fn only_keyfold_writes(&self) -> bool {
         self.version || self.constant
     }
 }

@@ -29,7 +29,7 @@ pub struct WriteTargetType<'a> {
 pub fn put_values(acting: &Acting, written: &WriteTargetType, findings: &mut Findings) -> Option<WrittenValues> {
     let mut values = WrittenValues::new();
     let mut sound = check_constants(acting, written, findings);
-    for (name, declared) in written.record.iter().filter(|(_, declared)| !declared.rules.is_given()) {
+    for (name, declared) in written.record.iter().filter(|(_, declared)| !declared.rules.only_keyfold_writes()) {
         let bound = match bind(acting, written, name, true, findings) {
             Ok(bound) => bound,
             Err(()) => {
@@ -68,7 +68,7 @@ pub fn update_values(acting: &Acting, written: &WriteTargetType, findings: &mut 
     let brings = acting.directive.expression.is_none();
     let mut values = WrittenValues::new();
     let mut sound = !brings || check_constants(acting, written, findings);
-    for (name, declared) in written.record.iter().filter(|(_, declared)| !declared.rules.is_given()) {
+    for (name, declared) in written.record.iter().filter(|(_, declared)| !declared.rules.only_keyfold_writes()) {
         let bound = match if brings { bind(acting, written, name, false, findings) } else { Ok(None) } {
             Ok(bound) => bound,
             Err(()) => {
