@@ -171,6 +171,7 @@ fn read_records(draft: &mut SchemaDraft, tables: &[DeclaredTable], findings: &mu
                 };
                 if let (Some(keys), Some((table, _))) = (&keys, table) {
                     types::fields::check_conflicts(&name, &record, keys, table, findings);
+                    keys::constants::check_shown(&name, &record, keys, findings);
                 }
                 draft.items.extend(keys.map(|keys| (name.clone(), keys)));
                 draft.records.insert(name, record);

@@ -116,6 +116,7 @@ fn systems_of(schema: &str) -> Vec<&str> {
     match schema {
         "default" => vec!["pantry", "favorites", "posts"],
         "cycle-items" => vec!["cycles"],
+        "human-resources" => vec!["company"],
         "audiobook-sync" => vec!["audiobooks"],
         // It has no operations.
         "everything" => Vec::new(),

@@ -11,8 +11,8 @@ use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Settings;
 use keyfold::table::store::TableStore;
 
-pub const SYSTEMS: [&str; 8] =
-    ["pantry", "timeline", "workshop", "shards", "cycles", "patterns", "audiobooks", "practice"];
+pub const SYSTEMS: [&str; 10] =
+    ["pantry", "timeline", "workshop", "shards", "cycles", "patterns", "audiobooks", "practice", "company", "editions"];
 
 /// The most failures to search for; each is reduced to the smallest.
 pub const MOST: usize = 8;

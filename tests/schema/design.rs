@@ -47,6 +47,23 @@ fn the_document_of_a_schema_with_optional_arguments_filters_and_several_tables()
     compare("patterns.md", &document(&patterns.join("schema.graphql"), &patterns.join("samples")));
 }
 
+#[test]
+fn a_constant_has_one_row_with_its_value_and_its_field() {
+    let editions = repository("tests/systems/editions");
+    let document = document(&editions.join("schema.graphql"), &editions);
+    let rows: Vec<&str> = document.lines().filter(|line| line.contains("always ")).collect();
+    let expected = [
+        "| `onPaper` | `onPaper` | `Boolean!` | BOOL | always `true` |",
+        "| `entity-version` | `version` | `Decimal!` | N | always `2` |",
+        "| `entity type` | `kind` | `Kind!` | S | always `print` |",
+        "| `onPaper` | `onPaper` | `Boolean` | BOOL | always `false` |",
+        "| `entity-version` | `version` | `Int!` | N | always `2` |",
+        "| `entity-version` | `version` | `Float!` | N | always `1.5` |",
+        "| `onPaper` |  |  | BOOL | always `false` |",
+    ];
+    assert_eq!(rows, expected);
+}
+
 /// Whether lines that begin with `|` form whole tables: each row has as many cells as its heading.
 fn check_tables(document: &str, schema: &Path) {
     let mut columns = None;

@@ -1,6 +1,7 @@
 //! Where fields are stored, what clients see of a schema, and what definitions authors may write.
 
 use keyfold::schema::load;
+use keyfold::schema::model::keys::ConstantValue;
 use keyfold::schema::model::rules::{DefaultPart, Format};
 use keyfold::schema::model::source::Source;
 use keyfold::schema::model::write::{ActionKind, Write, WriteReturns, WriteTarget};
@@ -103,7 +104,10 @@ fn an_index_key_alone_holds_a_field_only_if_it_is_always_written_with_it() {
     let ValueType::Set(element) = &stored(&model, "Job", "tags").value else { panic!("a set") };
     assert!(matches!(**element, ValueType::String));
     let (_, keys) = model.item("Job").unwrap();
-    assert_eq!((keys.constants.clone(), keys.keys["b"].len()), (vec![("v".to_owned(), "1".to_owned())], 2));
+    assert_eq!(
+        (keys.constants.clone(), keys.keys["b"].len()),
+        (vec![("v".to_owned(), ConstantValue::Text("1".to_owned()))], 2)
+    );
     assert!(model.item("Query").is_none());
 }
 

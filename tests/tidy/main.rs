@@ -81,12 +81,13 @@ const PARTICIPLES: [&str; 24] = [
     "Logged", "Made", "Received", "Returned", "Seen", "Sent", "Settled", "Shown", "Taken", "Told", "Wanted", "Written",
 ];
 /// The examples, and the folder of `tests/golden/` with the goldens of their operations.
-const EXAMPLES: [(&str, &str); 5] = [
+const EXAMPLES: [(&str, &str); 6] = [
     ("cycle-items", "cycles"),
     ("patterns", "patterns"),
     ("audiobook-sync", "audiobooks"),
     ("tenants", "tenants"),
     ("members", "members"),
+    ("human-resources", "company"),
 ];
 
 // ---------------------------------------------------------------- rules

@@ -3,7 +3,7 @@
 
 use crate::model::{Memory, Place};
 use crate::random_schema::forms::FORMS;
-use crate::random_schema::keys::{Attributes, Values};
+use crate::random_schema::keys::{Attributes, Values, constant};
 use crate::random_schema::{Field, ItemType, Kind, Part, Schema, Template};
 use serde_json::{Map, Value, json};
 
@@ -33,7 +33,7 @@ fn values(schema: &Schema, ty: &ItemType, table: usize, item: &Attributes) -> Op
         let value = item.get(attribute)?;
         value["S"].as_str().or(value["N"].as_str()).map(str::to_owned)
     };
-    if ty.table != table || ty.constants.iter().any(|(name, constant)| text(name).as_ref() != Some(constant)) {
+    if ty.table != table || ty.constants.iter().any(|(name, value)| item.get(name) != Some(&constant(value))) {
         return None;
     }
     let mut values = Values::new();

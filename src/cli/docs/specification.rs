@@ -2,7 +2,7 @@
 
 use super::descriptions::Descriptions;
 use super::markdown::{code, plain, quote, table};
-use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::keys::{ConstantValue, ItemKeys};
 use crate::schema::model::{FieldKind, Model, ObjectType, TypeKind};
 use crate::schema::scalar::form::Form;
 use crate::schema::scalar::value_type::{Moment, ValueType};
@@ -163,29 +163,43 @@ fn template_text(template: &Template) -> String {
 
 fn attribute_rows(object: &ObjectType, keys: &ItemKeys, descriptions: &Descriptions) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
+    let mut shown = Vec::new();
     for field in object.fields.values() {
         let FieldKind::Stored(stored) = &field.kind else { continue };
         let attribute = match &stored.attribute {
             Some(name) => code(name),
             None => format!("in {}", stored.keys.iter().map(|key| code(key)).collect::<Vec<_>>().join(", ")),
         };
-        let meaning = descriptions
-            .get(&format!("{}.{}", object.name, field.name))
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ");
+        let description = descriptions.get(&format!("{}.{}", object.name, field.name));
+        let mut meaning = description.split_whitespace().collect::<Vec<_>>().join(" ");
+        if let Some((name, value)) = keys.constants.iter().find(|(name, _)| stored.attribute.as_ref() == Some(name)) {
+            shown.push(name);
+            meaning = format!("{}. {meaning}", always(value));
+        }
         rows.push(vec![
             attribute,
             code(&field.name),
             code(&field.ty.to_string()),
             kept(&stored.value, field.ty.is_list()).into(),
-            meaning,
+            meaning.trim_end_matches(". ").to_owned(),
         ]);
     }
-    rows.extend(keys.constants.iter().map(|(name, value)| {
-        vec![code(name), String::new(), String::new(), "S".into(), format!("always {}", code(value))]
+    rows.extend(keys.constants.iter().filter(|(name, _)| !shown.contains(&name)).map(|(name, value)| {
+        let kind = match value {
+            ConstantValue::Text(_) => "S",
+            ConstantValue::Number(_) => "N",
+            ConstantValue::Boolean(_) => "BOOL",
+        };
+        vec![code(name), String::new(), String::new(), kind.into(), always(value)]
     }));
     rows
+}
+
+fn always(value: &ConstantValue) -> String {
+    match value {
+        ConstantValue::Text(text) => format!("always {}", code(text)),
+        other => format!("always {}", code(&other.to_string())),
+    }
 }
 
 /// The DynamoDB type of an attribute.

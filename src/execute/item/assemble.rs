@@ -7,6 +7,7 @@ use crate::execute::item::key_values::{check_attribute, key_value};
 use crate::execute::item::stored_values;
 use crate::execute::key::sharding;
 use crate::execute::values::decode::{self, StoredValue, UnreadValue};
+use crate::execute::values::encode;
 use crate::plan::attributes::{keys, places, reader};
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::{Model, ObjectType};
@@ -47,7 +48,7 @@ pub fn item(
         }
     }
     for (name, constant) in &item_keys.constants {
-        item.insert(name.clone(), Attribute::S(constant.clone().into()));
+        item.insert(name.clone(), encode::constant(constant));
     }
     match values.iter().find_map(|(field, value)| lost(ty, item_keys, &item, (field, value))) {
         Some(invalid) => Err(invalid),

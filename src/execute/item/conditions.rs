@@ -1,6 +1,8 @@
 //! Builds the condition of a call: the item exists or not, the values read are unchanged, and the author's own
 //! condition holds.
 
+use crate::execute::values::encode;
+use crate::schema::model::keys::ConstantValue;
 use crate::table::data::attribute::{Attribute, Item};
 use crate::table::data::call::Expression;
 use std::collections::BTreeMap;
@@ -62,10 +64,10 @@ impl Conditions {
     }
 
     /// There is no item, or one of these attributes is there and has another value.
-    pub fn absent_or_differs(&mut self, partition: &str, constants: &[(String, String)]) {
+    pub fn absent_or_differs(&mut self, partition: &str, constants: &[(String, ConstantValue)]) {
         let partition = self.name(partition);
-        let differs = |(name, value): &(String, String)| {
-            let (name, value) = (self.name(name), self.value(Attribute::S(value.as_str().into())));
+        let differs = |(name, value): &(String, ConstantValue)| {
+            let (name, value) = (self.name(name), self.value(encode::constant(value)));
             format!(" OR (attribute_exists({name}) AND {name} <> {value})")
         };
         let differs: String = constants.iter().map(differs).collect();

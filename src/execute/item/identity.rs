@@ -7,13 +7,14 @@
 
 use crate::execute::item::conditions::Conditions;
 use crate::execute::key::marks::{has_key, have_constants, is_of_narrower};
+use crate::execute::values::encode;
 use crate::plan::attributes::keys;
 use crate::schema::model::ObjectType;
-use crate::schema::model::keys::ItemKeys;
-use crate::table::data::attribute::{Attribute, Item, Key};
+use crate::schema::model::keys::{ConstantValue, ItemKeys};
+use crate::table::data::attribute::{Item, Key};
 
 /// The constants that distinguish the type's items from those of other types. None if the keys do.
-fn constants(ty: &ObjectType) -> &[(String, String)] {
+fn constants(ty: &ObjectType) -> &[(String, ConstantValue)] {
     keys(ty).filter(|keys| keys.shares_keys).map(|keys| keys.constants.as_slice()).unwrap_or_default()
 }
 
@@ -48,7 +49,7 @@ fn item_of(key: &Key) -> Item {
 /// Adds the condition that the item under a key, if it exists, is of the type.
 pub fn demand((ty, key): (&ObjectType, &Key), conditions: &mut Conditions) {
     for (name, value) in constants(ty) {
-        conditions.absent_or_equal(name, Attribute::S(value.clone().into()));
+        conditions.absent_or_equal(name, encode::constant(value));
     }
     if !is_key_of(ty, key) {
         conditions.absent(&key.partition.0);

@@ -6,7 +6,7 @@
 
 use crate::execute::values::decode::scalar;
 use crate::execute::values::encode;
-use crate::schema::model::keys::{NarrowerType, PrimaryKey};
+use crate::schema::model::keys::{ConstantValue, NarrowerType, PrimaryKey};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::number;
 use crate::schema::template::Template;
@@ -44,12 +44,18 @@ fn repeats_agree(key: &PrimaryKey, item: &Item) -> bool {
 }
 
 /// Whether constant attributes have these values, as far as they were asked for and are there.
-pub fn have_constants(constants: &[(String, String)], item: &Item) -> bool {
-    constants.iter().all(|(name, value)| match item.get(name) {
-        Some(Attribute::S(text)) => text == value,
-        Some(_) => false,
-        None => true,
-    })
+pub fn have_constants(constants: &[(String, ConstantValue)], item: &Item) -> bool {
+    constants.iter().all(|(name, value)| item.get(name).is_none_or(|attribute| is_constant(value, attribute)))
+}
+
+/// Whether an attribute has the value of a constant. DynamoDB compares numbers by their value.
+pub fn is_constant(constant: &ConstantValue, attribute: &Attribute) -> bool {
+    match (constant, attribute) {
+        (ConstantValue::Text(own), Attribute::S(text)) => text == own,
+        (ConstantValue::Number(own), Attribute::N(number)) => number::compare(own, number) == Ordering::Equal,
+        (ConstantValue::Boolean(own), Attribute::Bool(boolean)) => boolean == own,
+        _ => false,
+    }
 }
 
 /// Whether an item is of a more specific type: it has the keys of one, and no constant says otherwise.
@@ -115,6 +121,25 @@ fn is_own_number(kind: &ValueType, number: &str) -> bool {
 mod tests {
     use super::*;
     use crate::schema::scalar::value_type::Moment;
+
+    #[test]
+    fn a_constant_has_its_type_and_its_value() {
+        let (text, number) = (|text: &str| Attribute::S(text.into()), |number: &str| Attribute::N(number.into()));
+        let constants =
+            [ConstantValue::Text("1".to_owned()), ConstantValue::Number("1".to_owned()), ConstantValue::Boolean(true)];
+        for (attribute, fits) in [
+            (text("1"), [true, false, false]),
+            (text("true"), [false, false, false]),
+            (number("1"), [false, true, false]),
+            (number("1.00"), [false, true, false]),
+            (number("1.5"), [false, false, false]),
+            (Attribute::Bool(true), [false, false, true]),
+            (Attribute::Bool(false), [false, false, false]),
+            (Attribute::Null, [false, false, false]),
+        ] {
+            assert_eq!(constants.each_ref().map(|constant| is_constant(constant, &attribute)), fits, "{attribute:?}");
+        }
+    }
 
     #[test]
     fn a_number_key_is_of_its_value_however_it_is_spelt() {

@@ -1,5 +1,6 @@
 //! GraphQL values → attributes, in the form in which their type is stored. Must not know the schema's object types.
 
+use crate::schema::model::keys::ConstantValue;
 use crate::schema::scalar::date_time::epoch_millis;
 use crate::schema::scalar::decimal::canonical_decimal;
 use crate::schema::scalar::form::Form;
@@ -43,6 +44,15 @@ pub fn attribute(kind: &ValueType, value: &Value) -> Option<Attribute> {
         ValueType::Set(element) => attribute(element, value),
         ValueType::Embedded(_) => None,
         _ => kind.to_text(value).map(|text| Attribute::S(text.into())),
+    }
+}
+
+/// The attribute of a constant.
+pub fn constant(value: &ConstantValue) -> Attribute {
+    match value {
+        ConstantValue::Text(text) => Attribute::S(text.as_str().into()),
+        ConstantValue::Number(number) => Attribute::N(number.as_str().into()),
+        ConstantValue::Boolean(boolean) => Attribute::Bool(*boolean),
     }
 }
 

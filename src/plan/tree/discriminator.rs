@@ -1,7 +1,7 @@
 //! What distinguishes the items of a type from others: their key templates and constants.
 
 use crate::schema::model::auth::AuthRule;
-use crate::schema::model::keys::{NarrowerType, PrimaryKey};
+use crate::schema::model::keys::{ConstantValue, NarrowerType, PrimaryKey};
 use std::sync::Arc;
 
 /// How to distinguish items of these types from all others.
@@ -35,7 +35,7 @@ pub struct TypeMarks {
     /// Its primary key.
     pub key: PrimaryKey,
     /// Constant attributes. An item that has one must have this value.
-    pub constants: Vec<(String, String)>,
+    pub constants: Vec<(String, ConstantValue)>,
     /// More specific types. An item that fits one of them is of that type.
     pub narrower: Vec<Arc<NarrowerType>>,
     /// The rules that hide items. Of several, one that lets the caller in is enough; without any, no item is hidden.

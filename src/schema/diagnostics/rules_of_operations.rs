@@ -103,7 +103,7 @@ rules! { RULES_OF_OPERATIONS;
         "The argument or input field finds nothing, is not written, and is not used in a condition or an expression, so Keyfold would ignore it. Use it or remove it.",
         r#"renameGroup(id: ID!, name: String!): Group @update"#;
     KF0709: "An update does not change the table's key",
-        "The table's key identifies the item: another key is another item. Put a new item and delete the old one instead, and copy what the new one has to keep (KF0722). Do not set `@version` fields either; Keyfold counts them.",
+        "The table's key identifies the item: another key is another item. Put a new item and delete the old one instead, and copy what the new one has to keep (KF0722). Do not set `@version` fields either; Keyfold counts them. Nor does a write set a field that shows a constant of the type: every new item gets it.",
         r#"moveNote(userId: ID!, id: ID!, folder: String!): Note @update"#;
     KF0710: "No key goes stale",
         "When a field changes, Keyfold rewrites the index keys and `@unique` guards that contain it, so it must know the new value. Only DynamoDB knows the results of `a + b` and `if_not_exists`. A number that is the whole key may be the result of `a + b`.",
@@ -152,7 +152,7 @@ rules! { RULES_OF_OPERATIONS;
         r#"type Reading @item(keys: { PK: "SENSOR#{sensorId}", SK: "{at:%s}" }, readOnly: true) { sensorId: ID! at: DateTime! }"#;
 
     KF0801: "Rules belong on written values",
-        "`@default`, `@unique` and `@version` belong on stored fields. `@constraint` also works on arguments and input fields.",
+        "`@default`, `@unique` and `@version` belong on stored fields. `@constraint` also works on arguments and input fields. A field that shows a constant of its type has none of them.",
         r#"input FoodInput { name: String! @constraint(maxLength: 30) }"#;
     KF0802: "A default is text with placeholders",
         "The placeholders are `{uuid}`, `{uuid7}`, `{now}`, `{now+24h}`, `{auth.sub}` and other claims, and `{field}` for another stored field of the type. To write a brace itself, double it.",

@@ -80,8 +80,8 @@ rules! { RULES_OF_TYPES;
         "An item is in an index only if it has all of the index's key attributes. Give all of them templates, or none.",
         r#"keys: { PK: "{id}", SK: "Post", status: "{status}", createdAt: "{createdAt}" }"#;
     KF0215: "Constants are plain attributes",
-        "`attributes:` sets attributes that are not keys, each to one constant text.",
-        r#"@item(keys: { PK: "{id}", SK: "{date}" }, attributes: { entity: "Order" })"#;
+        "`attributes:` sets attributes that are not keys, each to one constant: a text, a number or a Boolean. If a name is no GraphQL name, write a list.",
+        r#"@item(keys: { PK: "{id}", SK: "{date}" }, attributes: [{ attribute: "entity-type", value: "Order" }, { attribute: "version", value: 1 }])"#;
     KF0216: "Each item has one type",
         "Keyfold recognises the type of an item by its keys. If items of two types could have the same key, add a distinct text to one of the keys, give the types different constants in `attributes:`, or exclude the separator from a field: `@constraint(pattern: \"[^#]+\")`.",
         r#"type Group @item(keys: { PK: "{id}", SK: "Group" }) { id: ID! }"#;
@@ -114,7 +114,7 @@ rules! { RULES_OF_TYPES;
         "Two fields of a type cannot share an attribute, and an attribute's name cannot be empty. Change the name with `@attribute(name:)`.",
         r#"name: String! @attribute(name: "UserName")"#;
     KF0302: "A field does not overwrite a key",
-        "A field cannot use the attribute of a constant, or of a key with other content. It may share the attribute of a key that is exactly this field.",
+        "A field cannot use the attribute of a key with other content. It may share the attribute of a key that is exactly this field, and it may show a constant of `attributes:` that its type reads, if it is in no key.",
         r#"email: String! @attribute(name: "EMailAddress")  # with the key EMailAddress: "{email}""#;
     KF0303: "`stored:`, `form:` and `type:` fit the type",
         "EPOCH_SECONDS and EPOCH_MILLIS are for DateTime. The text of a key always holds the text of the time, so a field that only such keys hold has no `stored:`. SET is for lists of texts, numbers or binary values. `form:` is for DateTime, LocalDateTime and Date; its words are `%Y %m %d %j %G %V %H %M %S %3f %6f %9f %s`. `type: S` is for numbers, Booleans and epochs, `type: N` for IDs, Booleans and enums whose values are stored as numbers.",

@@ -343,11 +343,12 @@ pub fn keeps_order(part: &Part, kind: KeyType) -> bool {
 /// only at the end of the key.
 pub fn allows_range(part: &Part, last: bool, kind: KeyType, bounds: &Bounds) -> bool {
     let Part::Placeholder { value, width, .. } = part else { return false };
+    let is_text = matches!(value, ValueType::Id | ValueType::String) || value.case().is_some();
     match value {
-        ValueType::Id | ValueType::String if bounds.begins_with.is_some() => true,
+        _ if is_text && bounds.begins_with.is_some() => true,
         _ if kind != KeyType::S => true,
+        _ if is_text => last,
         ValueType::DateTime(_) | ValueType::Date => true,
-        ValueType::Id | ValueType::String => last,
         ValueType::Int | ValueType::Long => width.is_some(),
         ValueType::InForm(_, form) => form.sorts(),
         _ => false,

@@ -6,11 +6,13 @@ use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::keys::claims;
+use crate::schema::keys::constants::read_constants;
+use crate::schema::keys::entries::{check_words, entries};
 use crate::schema::keys::text_limits::text_limits;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::rules::constraint::{ConstraintTarget, read_constraint};
 use crate::schema::scalar::spread::SpreadKind;
-use crate::schema::syntax::directives::{argument, items, member, named, string};
+use crate::schema::syntax::directives::{argument, items, named, string};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::limits::Limits;
@@ -18,7 +20,7 @@ use crate::schema::template::part::{Part, TemplateMistake, TemplateMistakeKind};
 use crate::schema::types::draft::{GLOBAL_ID, StoredFields};
 use crate::schema::types::values;
 use apollo_compiler::Node;
-use apollo_compiler::ast::{Directive, Value};
+use apollo_compiler::ast::Directive;
 use apollo_compiler::schema::ObjectType;
 use indexmap::IndexMap;
 
@@ -54,7 +56,7 @@ pub fn read_item_keys(item: &ItemType, findings: &mut Findings) -> Option<ItemKe
         }
     }
     keys.extend(natural_keys(item, &keys));
-    let constants = constants(item, findings)?;
+    let constants = read_constants(item.table.0, item.directive, findings)?;
     let keys =
         ItemKeys { table: item.table.1, keys, constants, shares_keys: false, narrower: Vec::new(), limited: None };
     let sound = sound && check_complete(item, &keys.keys, findings) && check_spread(item, &keys, findings);
@@ -124,21 +126,6 @@ type Entries = Vec<(At<String>, Vec<At<String>>)>;
 /// The entries of `keys:` in either form, each attribute with its templates.
 fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
     let written = argument(item.directive, "keys")?;
-    let pairs: Option<Vec<(At<String>, &Node<Value>)>> = match &**written {
-        Value::Object(pairs) => Some(
-            pairs
-                .iter()
-                .map(|(name, value)| {
-                    (At { value: name.to_string(), span: span::from_location(name.location()) }, value)
-                })
-                .collect(),
-        ),
-        Value::List(entries) => entries
-            .iter()
-            .map(|entry| Some((member(entry, "attribute").and_then(string)?, member(entry, "template")?)))
-            .collect(),
-        _ => None,
-    };
     let malformed = |findings: &mut Findings, place: &Span| {
         let help = "write `{ PK: \"{id}\", SK: \"User\" }` or `[{ attribute: \"PK\", template: \"{id}\" }]`; a template may be a list";
         findings.error(
@@ -148,12 +135,12 @@ fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
             Some(help.into()),
         );
     };
-    let Some(pairs) = pairs else {
+    let Some(pairs) = entries(written, "template") else {
         malformed(findings, &span::from_location(written.location()));
         return None;
     };
-    check_words(written, findings)?;
-    let mut entries: Entries = Vec::new();
+    check_words((written, "keys"), "template", rules::KF0204, findings)?;
+    let mut all: Entries = Vec::new();
     for (attribute, value) in pairs {
         let templates: Option<Vec<At<String>>> = items(value).iter().map(string).collect();
         match templates.filter(|templates| !templates.is_empty()) {
@@ -161,7 +148,7 @@ fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
                 malformed(findings, &span::from_location(value.location()));
                 return None;
             }
-            Some(_) if entries.iter().any(|(known, _)| known.value == attribute.value) => {
+            Some(_) if all.iter().any(|(known, _)| known.value == attribute.value) => {
                 findings.error(
                     rules::KF0204,
                     &attribute.span,
@@ -170,29 +157,10 @@ fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
                 );
                 return None;
             }
-            Some(templates) => entries.push((attribute, templates)),
+            Some(templates) => all.push((attribute, templates)),
         }
     }
-    Some(entries)
-}
-
-/// The members of an entry of the list form. Any other would have no effect.
-const WORDS: [&str; 2] = ["attribute", "template"];
-
-/// Every entry of the list form has these members alone. Reports all others.
-fn check_words(written: &Node<Value>, findings: &mut Findings) -> Option<()> {
-    let members = written.as_list().unwrap_or_default().iter().filter_map(|entry| entry.as_object()).flatten();
-    let unknown: Vec<_> = members.map(|(name, _)| name).filter(|name| !WORDS.contains(&name.as_str())).collect();
-    for name in &unknown {
-        let help = suggest(name, WORDS).unwrap_or_else(|| "an entry has `attribute` and `template`".into());
-        findings.error(
-            rules::KF0204,
-            &span::from_location(name.location()),
-            format!("an entry of `keys:` has no `{name}`"),
-            Some(help),
-        );
-    }
-    unknown.is_empty().then_some(())
+    Some(all)
 }
 
 fn key_attribute<'a>(item: &ItemType<'a>, attribute: &At<String>, findings: &mut Findings) -> Option<&'a KeyAttribute> {
@@ -425,37 +393,4 @@ fn check_complete(item: &ItemType, keys: &IndexMap<String, Vec<Template>>, findi
         }
     }
     complete
-}
-
-/// `attributes:`, the constants.
-fn constants(item: &ItemType, findings: &mut Findings) -> Option<Vec<(String, String)>> {
-    let Some(written) = argument(item.directive, "attributes") else { return Some(Vec::new()) };
-    let read = written
-        .as_object()
-        .and_then(|pairs| pairs.iter().map(|(name, value)| Some((name, value.as_str()?))).collect::<Option<Vec<_>>>());
-    let Some(pairs) = read else {
-        let help = Some("write `{ entity: \"Order\" }`".to_owned());
-        findings.error(
-            rules::KF0215,
-            &span::from_location(written.location()),
-            "constants are attributes with texts",
-            help,
-        );
-        return None;
-    };
-    let mut found: Vec<(String, String)> = Vec::new();
-    for (name, text) in pairs {
-        let place = span::from_location(name.location());
-        if item.table.0.key_attributes().iter().any(|key| key.name == name.as_str()) {
-            let help = Some(format!("write it as a template in `keys:`: `{name}: \"{text}\"`"));
-            findings.error(rules::KF0215, &place, format!("the constant `{name}` is a key attribute"), help);
-            return None;
-        }
-        if found.iter().any(|(known, _)| known == name.as_str()) {
-            findings.error(rules::KF0215, &place, format!("the constant `{name}` occurs twice"), None);
-            return None;
-        }
-        found.push((name.to_string(), text.to_owned()));
-    }
-    Some(found)
 }

@@ -2,6 +2,8 @@
 
 pub mod ambiguity;
 pub mod claims;
+pub mod constants;
+pub mod entries;
 pub mod forms;
 pub mod items;
 pub mod text_limits;

@@ -5,6 +5,7 @@ use crate::schema::scalar::form::Form;
 use crate::schema::table::{KeyType, Table};
 use crate::schema::template::Template;
 use indexmap::IndexMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// Where the items of a type live.
@@ -16,7 +17,7 @@ pub struct ItemKeys {
     /// Holds at least the table's own key attributes, and those of each index that the type is in.
     pub keys: IndexMap<String, Vec<Template>>,
     /// Constants that are written with every item and recognised on reading.
-    pub constants: Vec<(String, String)>,
+    pub constants: Vec<(String, ConstantValue)>,
     /// Whether an item of another type can have the same primary key, so that only the constants tell which type an
     /// item is of.
     pub shares_keys: bool,
@@ -28,6 +29,28 @@ pub struct ItemKeys {
     pub limited: Option<Arc<PrimaryKey>>,
 }
 
+/// The value of a constant attribute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConstantValue {
+    /// A text.
+    Text(String),
+    /// A number, in its one canonical spelling.
+    Number(String),
+    /// True or false.
+    Boolean(bool),
+}
+
+impl fmt::Display for ConstantValue {
+    /// As the schema has it.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => write!(formatter, "{text:?}"),
+            Self::Number(number) => formatter.write_str(number),
+            Self::Boolean(boolean) => write!(formatter, "{boolean}"),
+        }
+    }
+}
+
 /// A type that is more specific than another, as `ORDER#{orderId}#ITEM#{number:03}` is than `ORDER#{id}`.
 #[derive(Debug)]
 pub struct NarrowerType {
@@ -36,7 +59,7 @@ pub struct NarrowerType {
     /// Its primary key.
     pub key: PrimaryKey,
     /// Its constants.
-    pub constants: Vec<(String, String)>,
+    pub constants: Vec<(String, ConstantValue)>,
 }
 
 /// The primary key of a type: what an item's key attributes must look like.
@@ -108,6 +131,11 @@ impl ItemKeys {
         let templates =
             table.primary_key().filter_map(|key| Some((key.name.clone(), self.keys.get(&key.name)?.clone())));
         PrimaryKey::new(table, templates.collect())
+    }
+
+    /// Whether an attribute is a constant.
+    pub fn is_constant(&self, attribute: &str) -> bool {
+        self.constants.iter().any(|(name, _)| name == attribute)
     }
 
     /// The attributes beside the keys that tell which type an item is of.

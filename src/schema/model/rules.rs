@@ -76,6 +76,15 @@ pub struct Rules {
     pub unique: bool,
     /// `@version`: 1 when created, one more at every update.
     pub version: bool,
+    /// Whether the field shows a constant of its type: every item has the same value.
+    pub constant: bool,
+}
+
+impl Rules {
+    /// Whether no argument and no expression gives the field a value.
+    pub fn only_keyfold_writes(&self) -> bool {
+        self.version || self.constant
+    }
 }
 
 /// What a value must be (`@constraint`). Lengths are in characters (Unicode scalar values).

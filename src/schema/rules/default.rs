@@ -156,6 +156,18 @@ fn placeholder(of: &FieldWithDefault, inner: &str, place: &Span, findings: &mut 
         return read.map(|offset| DefaultPart::Now { offset });
     }
     let known = of.record.and_then(|record| record.get(inner)).filter(|_| of.field.name != inner);
+    let constants = of.draft.items.get(of.object.name.as_str()).map(|keys| keys.constants.as_slice());
+    let constant = |declared: &Declared| constants?.iter().find(|(name, _)| *name == declared.attribute);
+    if let Some((_, value)) = known.and_then(constant) {
+        let message = format!("`{}.{inner}` is a constant of the type", of.object.name);
+        findings.error(
+            rules::KF0802,
+            place,
+            message,
+            Some(format!("write its text in place of `{{{inner}}}`: {value}")),
+        );
+        return None;
+    }
     if known.is_none_or(|declared| !has_text(declared)) {
         let message = match known {
             Some(declared) => {

@@ -90,7 +90,20 @@ fn field_rules(
         }
         item && integer && !in_key
     });
-    Rules { default, constraint, unique, version }
+    let constant = is_constant(draft, object, declared);
+    if let Some(directive) = RULES.iter().find_map(|name| field.directives.get(name)).filter(|_| constant) {
+        let message = format!(
+            "`{}.{}` is a constant of the type, so `@{}` has no meaning",
+            object.name, field.name, directive.name
+        );
+        findings.error(rules::KF0801, &named(directive), message, Some("leave it out".into()));
+    }
+    Rules { default, constraint, unique, version, constant }
+}
+
+/// Whether a field shows a constant of its type.
+fn is_constant(draft: &SchemaDraft, object: &ObjectType, declared: &Declared) -> bool {
+    draft.items.get(object.name.as_str()).is_some_and(|keys| keys.is_constant(&declared.attribute))
 }
 
 /// Reports rules on a field that is not stored: nothing is written to it.

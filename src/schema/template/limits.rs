@@ -28,14 +28,18 @@ impl Limits {
         Self { bytes, ..Self::NONE }
     }
 
-    /// What they allow of the texts in a case. The length of a text that is not all ASCII may be another one there.
+    /// What they allow of the texts in a case. The length of a text that is not all ASCII may be another one there, but
+    /// no text becomes empty.
     pub fn folded(self, case: &Form) -> Self {
         let letters = |text: &[u8]| text.iter().fold(ByteSet::NONE, |bytes, letter| bytes.with(*letter));
         let ascii: Vec<u8> = (0..128).filter(|byte| self.bytes.has(*byte)).collect();
         let folded = String::from_utf8_lossy(&ascii).into_owned();
         let bytes = letters(case.fold(&folded).as_bytes());
         match self.bytes.meets(ByteSet::ANY.without(ByteSet::ASCII)) {
-            true => Self { bytes: bytes.or(ByteSet::ANY.without(ByteSet::ASCII)).or(FROM_BEYOND_ASCII), ..Self::NONE },
+            true => {
+                let bytes = bytes.or(ByteSet::ANY.without(ByteSet::ASCII)).or(FROM_BEYOND_ASCII);
+                Self { bytes, least: self.least.min(1), most: None }
+            }
             false => Self { bytes, ..self },
         }
     }
@@ -45,5 +49,21 @@ impl Limits {
         text.len() >= self.least
             && self.most.is_none_or(|most| text.len() <= most)
             && text.bytes().all(|byte| self.bytes.has(byte))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_in_another_case_is_as_empty_as_it_was() {
+        for (text, case) in [("İ", Form::Lower), ("K", Form::Lower), ("ŉ", Form::Upper), ("ﬁn", Form::Upper)] {
+            let limits = Limits { least: text.len(), most: Some(text.len()), ..Limits::NONE }.folded(&case);
+            assert!(limits.allow(&case.fold(text)) && !limits.allow(""), "{text} {case:?}");
+        }
+        assert!(Limits::NONE.folded(&Form::Lower).allow(""));
+        let ascii = Limits { bytes: ByteSet::new("abAB"), least: 2, most: Some(2) }.folded(&Form::Upper);
+        assert!(ascii.allow("AB") && !ascii.allow("A") && !ascii.allow("ab"));
     }
 }

@@ -170,8 +170,7 @@ pub fn place(name: &str, declared: &Declared, record: &StoredFields, keys: &Item
     let in_keys_only = !declared.named && !same && !expires && holders.iter().any(always_written);
     let identity = holders.iter().filter(|key| own.contains(&key.as_str())).count();
     let is_free = |attribute: &str| {
-        let is_constant = keys.constants.iter().any(|(constant, _)| constant == attribute);
-        !is_constant && table.key_attributes().iter().all(|key| key.name != attribute)
+        !keys.is_constant(attribute) && table.key_attributes().iter().all(|key| key.name != attribute)
     };
     let formerly = (in_keys_only && identity == 0 && is_free(&declared.attribute)).then(|| declared.attribute.clone());
     let attribute = (!in_keys_only).then(|| declared.attribute.clone());
@@ -219,7 +218,7 @@ fn check_epoch(type_name: &str, (name, declared): (&str, &Declared), findings: &
     findings.error(rules::KF0303, &declared.span, message, Some(help.into()));
 }
 
-/// A stored attribute must not be a key attribute with other content, nor a constant.
+/// A stored attribute must not be a key attribute with other content.
 pub fn check_conflicts(
     type_name: &str,
     record: &StoredFields,
@@ -254,15 +253,6 @@ pub fn check_conflicts(
                 false => format!("choose an attribute other than {}", list(&names)),
             };
             findings.error(rules::KF0302, &declared.span, message, Some(help));
-        }
-        if keys.constants.iter().any(|(constant, _)| *constant == attribute) {
-            let message = format!("`{type_name}.{name}` is stored in `{attribute}`, a constant of the type");
-            findings.error(
-                rules::KF0302,
-                &declared.span,
-                message,
-                Some("choose another attribute for one of them".into()),
-            );
         }
     }
 }

@@ -101,6 +101,9 @@ fn report(
     }
 }
 
+/// What to do with a field that only Keyfold writes.
+const LEAVE_OUT: &str = "leave it out";
+
 /// How Keyfold comes to know the new value of a field.
 const SAY_VALUE: &str = "set it to an argument, a literal or `:now`, or remove it";
 
@@ -140,7 +143,10 @@ impl FieldChange<'_> {
             return Some((rules::KF0709, message, moved::advice(self.acting.record)));
         }
         let message = || format!("`{coordinate}` is a `@version` field, which only Keyfold changes");
-        self.declared.rules.version.then(|| (rules::KF0709, message(), "leave it out".to_owned()))
+        if self.declared.rules.constant {
+            return Some((rules::KF0709, format!("`{coordinate}` is a constant of the type"), LEAVE_OUT.to_owned()));
+        }
+        self.declared.rules.version.then(|| (rules::KF0709, message(), LEAVE_OUT.to_owned()))
     }
 
     /// Why Keyfold must know the field's new value.

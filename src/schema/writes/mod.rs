@@ -236,7 +236,7 @@ fn check_upsert(
         declared.ty.is_non_null()
             && !declared.ty.is_list()
             && rules.default.is_none()
-            && !rules.version
+            && !rules.only_keyfold_writes()
             && !given
             && !primary.contains(&name.as_str())
     });

@@ -28,8 +28,8 @@ pub struct WriteTargetType<'a> {
 /// The values of a put: every stored field that is bound or has a default. Any other field must be nullable.
 pub fn put_values(acting: &Acting, written: &WriteTargetType, findings: &mut Findings) -> Option<WrittenValues> {
     let mut values = WrittenValues::new();
-    let mut sound = true;
-    for (name, declared) in written.record.iter().filter(|(_, declared)| !declared.rules.version) {
+    let mut sound = check_constants(acting, written, findings);
+    for (name, declared) in written.record.iter().filter(|(_, declared)| !declared.rules.only_keyfold_writes()) {
         let bound = match bind(acting, written, name, true, findings) {
             Ok(bound) => bound,
             Err(()) => {
@@ -67,8 +67,8 @@ pub fn update_values(acting: &Acting, written: &WriteTargetType, findings: &mut 
     let primary = if acting.directive.at.is_none() { acting.primary_fields() } else { Vec::new() };
     let brings = acting.directive.expression.is_none();
     let mut values = WrittenValues::new();
-    let mut sound = true;
-    for (name, declared) in written.record.iter().filter(|(_, declared)| !declared.rules.version) {
+    let mut sound = !brings || check_constants(acting, written, findings);
+    for (name, declared) in written.record.iter().filter(|(_, declared)| !declared.rules.only_keyfold_writes()) {
         let bound = match if brings { bind(acting, written, name, false, findings) } else { Ok(None) } {
             Ok(bound) => bound,
             Err(()) => {
@@ -119,6 +119,24 @@ pub fn expected_version(acting: &Acting, findings: &mut Findings) -> Option<Writ
             .into_iter()
             .collect(),
     )
+}
+
+/// Nothing gives a constant of the type a value. A null in `set:` gives none.
+fn check_constants(acting: &Acting, written: &WriteTargetType, findings: &mut Findings) -> bool {
+    let mut sound = true;
+    for (name, _) in written.record.iter().filter(|(_, declared)| declared.rules.constant) {
+        match bind(acting, written, name, false, findings) {
+            Ok(None) => {}
+            Ok(Some(bound)) => {
+                let message = format!("`{}.{name}` is a constant of the type, which no write changes", written.owner);
+                let help = "leave it out: every new item gets it";
+                findings.error(rules::KF0709, &bound.span, message, Some(help.into()));
+                sound = false;
+            }
+            Err(()) => sound = false,
+        }
+    }
+    sound
 }
 
 fn bind(

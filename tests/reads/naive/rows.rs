@@ -9,6 +9,7 @@ use super::matching::Matching;
 use super::values::{keys_of, scalar_of, stored_of};
 use keyfold::execute::caller::Caller;
 use keyfold::schema::model::find::{Access, AccessPath, Find, Range, Returns, SortAccess, Via};
+use keyfold::schema::model::keys::ConstantValue;
 use keyfold::schema::model::sharding::KeyChoice;
 use keyfold::schema::model::source::{Source, TextPart};
 use keyfold::schema::model::{Field, Model, ObjectType};
@@ -293,5 +294,11 @@ pub fn is_of(table: &Table, ty: &ObjectType, item: &Item) -> bool {
         Some(_) => true,
         None => false,
     });
-    by_keys && keys.constants.iter().all(|(name, value)| item.get(name) == Some(&Attribute::S(value.clone().into())))
+    let has = |(name, value): &(String, ConstantValue)| match (value, item.get(name)) {
+        (ConstantValue::Text(own), Some(Attribute::S(text))) => **text == **own,
+        (ConstantValue::Number(own), Some(Attribute::N(number))) => **number == **own,
+        (ConstantValue::Boolean(own), Some(Attribute::Bool(boolean))) => boolean == own,
+        _ => false,
+    };
+    by_keys && keys.constants.iter().all(has)
 }

@@ -86,6 +86,15 @@ pub fn is_kept(table: &Table, ty: &ItemType, field: &Field) -> bool {
         || !ty.keys.iter().any(|(attribute, templates)| holds(templates) && always(attribute, templates))
 }
 
+/// The attribute of a constant.
+pub fn constant(value: &Value) -> Value {
+    match value {
+        Value::Bool(boolean) => json!({ "BOOL": boolean }),
+        Value::Number(number) => json!({ "N": number.to_string() }),
+        other => json!({ "S": other }),
+    }
+}
+
 /// The items that store these values: one, or all its replicas.
 pub fn items(schema: &Schema, ty: &ItemType, values: &Values) -> Vec<Attributes> {
     let table = schema.table_of(ty);
@@ -98,7 +107,7 @@ pub fn items(schema: &Schema, ty: &ItemType, values: &Values) -> Vec<Attributes>
             own.insert(field.attribute.clone().unwrap_or_else(|| field.name.clone()), attribute);
         }
     }
-    own.extend(ty.constants.iter().map(|(name, constant)| (name.clone(), json!({ "S": constant }))));
+    own.extend(ty.constants.iter().map(|(name, value)| (name.clone(), constant(value))));
     let with_keys = |number: Option<u64>| {
         let mut item = own.clone();
         for (attribute, _) in &ty.keys {

@@ -22,6 +22,7 @@ pub mod values;
 pub mod writes;
 
 pub use fastrand::Rng;
+use serde_json::Value;
 
 /// Which parts of the language a schema may use. Everything is on by default, except `guarded` and `rules`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,8 +139,8 @@ pub struct ItemType {
     pub table: usize,
     /// Key attributes with their alternatives.
     pub keys: Vec<(String, Vec<Template>)>,
-    /// `attributes:`, the constants.
-    pub constants: Vec<(String, String)>,
+    /// `attributes:`, the constants: texts, numbers and Booleans.
+    pub constants: Vec<(String, Value)>,
     /// The stored fields in the order of the text.
     pub fields: Vec<Field>,
     pub relations: Vec<reads::Read>,

@@ -4,6 +4,7 @@ use super::forms::FORMS;
 use super::reads::Shape;
 use super::rules;
 use super::{Constraint, Default_, DefaultPart, Field, ItemType, Kind, Part, Schema, Table, Template};
+use serde_json::Value;
 use std::fmt::Write;
 
 impl Schema {
@@ -49,8 +50,21 @@ impl Schema {
             place = format!("table: {:?}, {place}", self.table_of(ty).name);
         }
         if !ty.constants.is_empty() {
-            let constants: Vec<String> = ty.constants.iter().map(|(name, text)| format!("{name}: {text:?}")).collect();
-            place += &format!(", attributes: {{ {} }}", constants.join(", "));
+            // Both forms mean the same, and only a list has any name.
+            let is_name = |name: &str| !name.contains([' ', '-']);
+            place += &match ty.constants.iter().all(|(name, _)| is_name(name)) {
+                true => {
+                    let constants: Vec<String> =
+                        ty.constants.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+                    format!(", attributes: {{ {} }}", constants.join(", "))
+                }
+                false => {
+                    let constant =
+                        |(name, value): &(String, Value)| format!("{{ attribute: {name:?}, value: {value} }}");
+                    let constants: Vec<String> = ty.constants.iter().map(constant).collect();
+                    format!(", attributes: [{}]", constants.join(", "))
+                }
+            };
         }
         let mut sdl = format!("type {} @item({place}) {{\n", ty.name);
         for field in &ty.fields {

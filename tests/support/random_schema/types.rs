@@ -5,6 +5,7 @@ use super::{
     Constraint, Default_, DefaultPart, Dimensions, Field, Index, ItemType, Kind, Part, Rng, Table, Template, chance,
     pick,
 };
+use serde_json::{Value, json};
 
 /// Names of types. A field that refers to another type begins with the type's name in lower case.
 const NAMES: [&str; 16] = [
@@ -58,7 +59,7 @@ struct Start {
     table: usize,
     keys: Vec<(String, Vec<Template>)>,
     key_fields: Vec<Field>,
-    constants: Vec<(String, String)>,
+    constants: Vec<(String, Value)>,
     parent: Option<usize>,
 }
 
@@ -159,7 +160,11 @@ impl Types {
         let names = other.key_fields(table);
         let key_fields = other.fields.iter().filter(|field| names.contains(&field.name.as_str())).cloned().collect();
         let mut constants = other.constants.clone();
-        constants[0].1 = name.to_lowercase();
+        constants[0].1 = match &constants[0].1 {
+            Value::Bool(boolean) => json!(!boolean),
+            Value::Number(_) => numbered(&name),
+            _ => json!(name.to_lowercase()),
+        };
         let (table, parent) = (other.table, other.parent);
         self.add(rng, Start { name, table, keys, key_fields, constants, parent });
     }
@@ -195,15 +200,26 @@ impl Types {
 }
 
 /// Constants that distinguish a type from its twin, or that have no such purpose.
-fn constants(rng: &mut Rng, name: &str, needed: bool) -> Vec<(String, String)> {
+fn constants(rng: &mut Rng, name: &str, needed: bool) -> Vec<(String, Value)> {
     let mut constants = Vec::new();
     if needed || chance(rng, 20) {
-        constants.push(("kind".to_owned(), name.to_lowercase()));
+        let kind = match rng.u8(..4) {
+            0 => numbered(name),
+            1 => json!(rng.bool()),
+            _ => json!(name.to_lowercase()),
+        };
+        constants.push(("kind".to_owned(), kind));
         if chance(rng, 30) {
-            constants.push(("source".to_owned(), "law".to_owned()));
+            let source = [json!("law"), json!(-1.5), json!(true)][rng.usize(..3)].clone();
+            constants.push(("source-of it".to_owned(), source));
         }
     }
     constants
+}
+
+/// A number that no other type's name gives.
+fn numbered(name: &str) -> Value {
+    json!(name.bytes().fold(0, |number: u64, byte| number * 131 + u64::from(byte)))
 }
 
 /// Fields besides those of the key.

@@ -22,6 +22,7 @@ pub fn places(system: &str) -> (String, String) {
         "cycles" => "cycle-items",
         "audiobooks" => "audiobook-sync",
         "patterns" | "tenants" | "members" => system,
+        "company" => "human-resources",
         other => return (format!("tests/systems/{other}/schema.graphql"), format!("tests/systems/{other}")),
     };
     (format!("examples/{example}/schema.graphql"), format!("examples/{example}/samples"))

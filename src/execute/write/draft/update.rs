@@ -9,6 +9,7 @@ use crate::execute::expression::update::attribute as path;
 use crate::execute::item::conditions::Conditions;
 use crate::execute::item::invalid_value::InvalidValue;
 use crate::execute::item::{assemble, identity, replicas};
+use crate::execute::values::encode;
 use crate::execute::write::draft::call::{DraftCall, ResultItem};
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, if_absent, internal};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
@@ -312,7 +313,7 @@ fn initial(model: &Model, ty: &ObjectType, made: &Map<String, Value>) -> Result<
     let mut initial = Vec::new();
     if let Some((_, keys)) = model.item(&ty.name) {
         for (name, value) in &keys.constants {
-            initial.push((name.clone(), Attribute::S(value.clone().into())));
+            initial.push((name.clone(), encode::constant(value)));
         }
     }
     let is_key = |name: &String| {

@@ -76,11 +76,11 @@ fn reserved<'a>(action: &Action, record: &'a StoredFields) -> Option<&'a str> {
 
 fn warn(item: &str, record: &StoredFields, (action, directive): (&Action, &ActionDirective), findings: &mut Findings) {
     let said = |name: &str| directive.bindings.iter().any(|(field, _)| field.value == name);
-    let lost = |(name, _): &(&String, &Declared)| {
+    let lost = |(name, declared): &(&String, &Declared)| {
         let value = action.values.get(*name);
         // What is made anew at every write has no value to keep.
         let renewed = value.and_then(|value| value.default.as_ref()).is_some_and(|default| default.every_write);
-        !said(name) && !renewed && value.is_none_or(|value| value.source.is_none())
+        !said(name) && !renewed && !declared.rules.constant && value.is_none_or(|value| value.source.is_none())
     };
     // A version begins anew, and a unique value is reserved for the old item.
     let may_copy = |declared: &Declared| !(declared.rules.version || declared.rules.unique);
