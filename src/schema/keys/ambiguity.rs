@@ -6,12 +6,12 @@
 //! types, one may be more specific: its keys are all keys of the other, too. The other type knows of it, so that an
 //! item without constants is of the more specific one.
 //!
-//! Constraints of fields say which texts stand in keys. They count where they distinguish keys, and only there:
-//! elsewhere, an item that is older than the constraint stays what it is.
+//! Constraints of fields say which texts stand in keys. They count where they distinguish keys, show where a text ends or
+//! make a range exact, and only there: elsewhere, an item that is older than the constraint stays what it is.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
-use crate::schema::keys::claims;
+use crate::schema::keys::{claims, ranges};
 use crate::schema::model::keys::{ItemKeys, NarrowerType};
 use crate::schema::syntax::directives::named;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
@@ -35,6 +35,7 @@ struct Relations {
 /// Reports every pair of item types that could be confused, at the later one, and marks those that only constants tell
 /// apart.
 pub fn check(draft: &mut SchemaDraft, findings: &mut Findings) {
+    ranges::need_lengths(draft);
     let mut relations = Relations::default();
     for (position, (name, keys)) in draft.items.iter().enumerate() {
         for (earlier, (other_name, other)) in draft.items.iter().enumerate().take(position) {
@@ -77,14 +78,14 @@ pub fn check(draft: &mut SchemaDraft, findings: &mut Findings) {
     settle(draft, relations);
 }
 
-/// Gives the types what was found. Constraints that distinguish no keys are forgotten.
+/// Gives the types what was found. Constraints that distinguish no keys, and that no template relies on, are forgotten.
 fn settle(draft: &mut SchemaDraft, relations: Relations) {
     for (position, keys) in draft.items.values_mut().enumerate() {
         keys.shares_keys = relations.sharing.contains(&position);
         for (attribute, templates) in &mut keys.keys {
             let is_limited = relations.limited.contains(&(position, attribute.clone()));
             if !is_limited && !are_alternatives_limited(templates) {
-                templates.iter_mut().for_each(|template| *template = unlimited(template));
+                templates.iter_mut().for_each(|template| *template = template.relied_on());
             }
         }
         let primary = draft.tables.get(keys.table).map(|table| keys.primary(table));
@@ -110,15 +111,11 @@ fn overlap(a: &[Template], b: &[Template]) -> bool {
     a.iter().any(|a| b.iter().any(|b| a.overlaps(b)))
 }
 
-fn unlimited(template: &Template) -> Template {
-    template.clone().limited(&|_| None)
-}
-
 /// The key attributes in which constraints distinguish the two types. There are none if another attribute does.
 fn limited_keys(table: &Table, a: &ItemKeys, b: &ItemKeys) -> Vec<String> {
     let plain = |keys: &ItemKeys| {
         let mut plain = keys.clone();
-        plain.keys.values_mut().flatten().for_each(|template| *template = unlimited(template));
+        plain.keys.values_mut().flatten().for_each(|template| *template = template.relied_on());
         plain
     };
     let has_limits = |keys: &ItemKeys| keys.keys.values().flatten().any(Template::has_limits);
@@ -134,7 +131,7 @@ fn limited_keys(table: &Table, a: &ItemKeys, b: &ItemKeys) -> Vec<String> {
 
 /// Whether constraints distinguish the alternatives of a key.
 fn are_alternatives_limited(templates: &[Template]) -> bool {
-    let plain: Vec<Template> = templates.iter().map(unlimited).collect();
+    let plain: Vec<Template> = templates.iter().map(Template::relied_on).collect();
     plain.iter().enumerate().any(|(position, one)| plain[..position].iter().any(|other| one.overlaps(other)))
 }
 
@@ -149,10 +146,12 @@ fn separated(table: &Table, one: (&str, &ItemKeys), other: (&str, &ItemKeys)) ->
     for ((name, keys), others) in [(one, other.1), (other, one.1)] {
         for field in templates(keys).iter().flat_map(Template::fields) {
             for letter in &letters {
-                let limits = Limits::without(*letter);
                 let mut limited = keys.clone();
                 for template in limited.keys.values_mut().flatten() {
-                    *template = template.clone().limited(&|own| (own == field).then(|| limits.clone()));
+                    *template = template.clone().limited(&|own, limits| match own == field {
+                        true => Some(limits.unwrap_or(&Limits::NONE).clone().without(*letter)),
+                        false => limits.cloned(),
+                    });
                 }
                 if !share_keys(table, &limited, others) {
                     return Some((format!("{name}.{field}"), *letter));

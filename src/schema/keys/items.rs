@@ -198,9 +198,8 @@ fn templates(
     let resolve = |field: &str| item.record.get(field).map(|declared| declared.in_template(key.kind));
     let mut parsed: Vec<Template> = Vec::new();
     for text in written {
-        match Template::parse(&text.value, &resolve) {
+        match Template::parse(&text.value, &resolve, &|field| limits(item, field)) {
             Ok(template) => {
-                let template = template.limited(&|field| limits(item, field));
                 check_kind(item, key, &template, text, findings).then_some(())?;
                 if let Some(position) = parsed.iter().position(|other| other.overlaps(&template)) {
                     let message = format!("this template and \"{}\" could give the same key", written[position].value);
@@ -298,9 +297,15 @@ fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, finding
                 Some(help.into()),
             );
         }
-        TemplateMistakeKind::NotInvertible(why) => {
-            let help = "put a text between the placeholders to separate them: `{a}#{b}`";
-            findings.error(rules::KF0209, &place, why.clone(), Some(help.into()));
+        TemplateMistakeKind::NotInvertible { why, lengths } => {
+            let mut help = "put a text between the placeholders to separate them: `{a}#{b}`".to_owned();
+            if let Some(first) = lengths.first() {
+                let fields = lengths.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(" or ");
+                help.push_str(&format!(
+                    "; or give {fields} one length: `{first}: ID! @constraint(format: \"ulid\")` or `@constraint(pattern: \"[A-Z0-9]{{3}}\")`"
+                ));
+            }
+            findings.error(rules::KF0209, &place, why.clone(), Some(help));
         }
     }
 }

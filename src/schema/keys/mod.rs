@@ -4,4 +4,5 @@ pub mod ambiguity;
 pub mod claims;
 pub mod forms;
 pub mod items;
+mod ranges;
 pub mod text_limits;

@@ -104,4 +104,6 @@ pub enum Format {
     Url,
     /// A UUID.
     Uuid,
+    /// A ULID.
+    Ulid,
 }
