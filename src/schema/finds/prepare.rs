@@ -11,6 +11,7 @@ use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::expression::condition::Condition;
+use crate::schema::keys::text_limits::ONE_LENGTH;
 use crate::schema::model::find::{Access, AccessPath, Returns};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::FindDirective;
@@ -133,9 +134,7 @@ fn check_ranges(wanted: &FindContext, bindings: &Bindings, findings: &mut Findin
                 wanted.keys.keys.values().flatten().any(|template| template.fields().contains(&field.as_str()));
             let declared = wanted.record.get(field).filter(|_| is_in_key);
             if declared.is_some_and(|declared| matches!(declared.value, ValueType::Id | ValueType::String)) {
-                help.push_str(&format!(
-                    "; so does text of one length anywhere, such as `{field}: ID! @constraint(format: \"ulid\")` or `@constraint(pattern: \"[A-Z0-9]{{3}}\")`"
-                ));
+                help.push_str(&format!("; so does text of one length anywhere: {ONE_LENGTH}"));
             }
             findings.error(rules::KF0425, &bounds.span, message, Some(help));
             sound = false;

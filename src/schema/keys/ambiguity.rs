@@ -11,8 +11,10 @@
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
+use crate::schema::keys::text_limits::{ONE_LENGTH, text_limits};
 use crate::schema::keys::{claims, ranges};
 use crate::schema::model::keys::{ItemKeys, NarrowerType};
+use crate::schema::model::rules::{Constraint, Format};
 use crate::schema::syntax::directives::named;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
@@ -64,10 +66,7 @@ pub fn check(draft: &mut SchemaDraft, findings: &mut Findings) {
             if let (false, Some(directive)) = (constants_differ(keys, other), directive) {
                 let message =
                     format!("an item could be `{name}` or `{other_name}`: their keys do not distinguish them");
-                let separated = separated(table, (name, keys), (other_name, other));
-                let excluded = separated.map_or_else(String::new, |(field, letter)| {
-                    format!("; or exclude `{letter}` from `{field}`: `@constraint(pattern: \"[^{letter}]+\")`")
-                });
+                let excluded = constraint_apart(table, (name, keys), (other_name, other));
                 let help = format!(
                     "put different texts into the sort keys, or add constants: `attributes: {{ entity: \"{name}\" }}`, and another for `{other_name}`{excluded}"
                 );
@@ -135,6 +134,40 @@ fn are_alternatives_limited(templates: &[Template]) -> bool {
     plain.iter().enumerate().any(|(position, one)| plain[..position].iter().any(|other| one.overlaps(other)))
 }
 
+/// The end of a help line: a constraint that would distinguish the types. Empty if none is known.
+fn constraint_apart(table: &Table, one: (&str, &ItemKeys), other: (&str, &ItemKeys)) -> String {
+    if let Some((field, letter)) = separated(table, one, other) {
+        return format!("; or exclude `{letter}` from `{field}`: `@constraint(pattern: \"[^{letter}]+\")`");
+    }
+    let ulid = text_limits(&Constraint { format: Some(Format::Ulid), ..Constraint::default() });
+    let is_apart = |keys: &ItemKeys, others: &ItemKeys, field: &str| {
+        let changed = with_limits(keys, &|own, limits| match (own == field, limits) {
+            (true, None) => ulid.clone(),
+            (_, limits) => limits.cloned(),
+        });
+        !share_keys(table, &changed, others)
+    };
+    let of_one = primary_fields(table, one.1).into_iter().filter(|field| is_apart(one.1, other.1, field));
+    let of_other = primary_fields(table, other.1).into_iter().filter(|field| is_apart(other.1, one.1, field));
+    let mut found = of_one.map(|field| (one.0, field)).chain(of_other.map(|field| (other.0, field)));
+    found.next().map_or_else(String::new, |(name, field)| {
+        format!("; or say the form of `{name}.{field}`, if it has one: {ONE_LENGTH}")
+    })
+}
+
+/// The fields of a type's primary key.
+fn primary_fields(table: &Table, keys: &ItemKeys) -> Vec<String> {
+    let templates = table.primary_key().filter_map(|key| keys.keys.get(&key.name)).flatten();
+    templates.flat_map(Template::fields).map(str::to_owned).collect()
+}
+
+/// Keys with other limits.
+fn with_limits(keys: &ItemKeys, of: &dyn Fn(&str, Option<&Limits>) -> Option<Limits>) -> ItemKeys {
+    let mut changed = keys.clone();
+    changed.keys.values_mut().flatten().for_each(|template| *template = template.clone().limited(of));
+    changed
+}
+
 /// A field, and the first character of a literal, such that the types could be distinguished if no value of the field
 /// held the character.
 fn separated(table: &Table, one: (&str, &ItemKeys), other: (&str, &ItemKeys)) -> Option<(String, char)> {
@@ -144,15 +177,12 @@ fn separated(table: &Table, one: (&str, &ItemKeys), other: (&str, &ItemKeys)) ->
     let letters: BTreeSet<char> =
         templates(one.1).iter().chain(&templates(other.1)).flat_map(Template::separators).collect();
     for ((name, keys), others) in [(one, other.1), (other, one.1)] {
-        for field in templates(keys).iter().flat_map(Template::fields) {
+        for field in primary_fields(table, keys) {
             for letter in &letters {
-                let mut limited = keys.clone();
-                for template in limited.keys.values_mut().flatten() {
-                    *template = template.clone().limited(&|own, limits| match own == field {
-                        true => Some(limits.unwrap_or(&Limits::NONE).clone().without(*letter)),
-                        false => limits.cloned(),
-                    });
-                }
+                let limited = with_limits(keys, &|own, limits| match own == field {
+                    true => Some(limits.unwrap_or(&Limits::NONE).clone().without(*letter)),
+                    false => limits.cloned(),
+                });
                 if !share_keys(table, &limited, others) {
                     return Some((format!("{name}.{field}"), *letter));
                 }

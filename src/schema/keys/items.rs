@@ -6,7 +6,7 @@ use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::keys::claims;
-use crate::schema::keys::text_limits::text_limits;
+use crate::schema::keys::text_limits::{ONE_LENGTH, text_limits};
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::rules::constraint::{ConstraintTarget, read_constraint};
 use crate::schema::scalar::spread::SpreadKind;
@@ -299,11 +299,9 @@ fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, finding
         }
         TemplateMistakeKind::NotInvertible { why, lengths } => {
             let mut help = "put a text between the placeholders to separate them: `{a}#{b}`".to_owned();
-            if let Some(first) = lengths.first() {
+            if !lengths.is_empty() {
                 let fields = lengths.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(" or ");
-                help.push_str(&format!(
-                    "; or give {fields} one length: `{first}: ID! @constraint(format: \"ulid\")` or `@constraint(pattern: \"[A-Z0-9]{{3}}\")`"
-                ));
+                help.push_str(&format!("; or give {fields} one length: {ONE_LENGTH}"));
             }
             findings.error(rules::KF0209, &place, why.clone(), Some(help));
         }

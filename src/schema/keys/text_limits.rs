@@ -19,6 +19,9 @@ const EMAIL: ByteSet =
 /// The most bytes of a character in UTF-8.
 const CHARACTER: usize = 4;
 
+/// Constraints that give texts one length, for the help of findings.
+pub const ONE_LENGTH: &str = "`@constraint(pattern: \"[A-Z0-9]{3}\")`, `format: \"ulid\"` or `format: \"uuid\"`";
+
 /// The limits of a constraint; `None` if it allows texts of any bytes and any length.
 pub fn text_limits(constraint: &Constraint) -> Option<Limits> {
     let length = |length: Option<u64>| length.and_then(|length| usize::try_from(length).ok());
