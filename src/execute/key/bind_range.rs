@@ -171,8 +171,8 @@ impl<'t> RangedPart<'t> {
         }
     }
 
-    /// An end among texts of one length. A shorter text lies below every text that begins with it, and a longer one above
-    /// the text that begins it. Neither is one of them.
+    /// An end among texts of one length. A shorter text lies below every text that begins with it, and a longer one
+    /// above the text that begins it. Neither is one of them.
     fn clip_to_length(&self, (text, inclusive): (String, bool), beyond: Ordering) -> (String, bool) {
         let Some(Part::Placeholder { limits: Some(limits), .. }) = self.template.parts.get(self.position) else {
             return (text, inclusive);
@@ -199,8 +199,8 @@ impl<'t> RangedPart<'t> {
         self.kind().is_none_or(|kind| kind.time_form().is_none() || kind.coerce(value).is_ok())
     }
 
-    /// Whether a value is below or above all numbers that the placeholder can pad, or all times of its form; `None` if it
-    /// is one of them.
+    /// Whether a value is below or above all numbers that the placeholder can pad, or all times of its form; `None` if
+    /// it is one of them.
     fn beyond_width(&self, value: &Value) -> Option<Ordering> {
         if let Some(side) = self.kind().and_then(|kind| kind.beyond_form(value)) {
             return Some(side);
@@ -236,8 +236,8 @@ impl<'t> RangedPart<'t> {
 struct RangeBounds<'t> {
     lower: Option<(String, bool)>,
     upper: Option<(String, bool)>,
-    /// The literal after the ranged value in the key, which is empty before another value; `None` if the key ends with the
-    /// value.
+    /// The literal after the ranged value in the key, which is empty before another value; `None` if the key ends with
+    /// the value.
     after: Option<&'t str>,
 }
 

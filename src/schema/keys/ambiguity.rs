@@ -6,8 +6,8 @@
 //! types, one may be more specific: its keys are all keys of the other, too. The other type knows of it, so that an
 //! item without constants is of the more specific one.
 //!
-//! Constraints of fields say which texts stand in keys. They count where they distinguish keys, show where a text ends or
-//! make a range exact, and only there: elsewhere, an item that is older than the constraint stays what it is.
+//! Constraints of fields say which texts stand in keys. They count where they distinguish keys, show where a text ends
+//! or make a range exact, and only there: elsewhere, an item that is older than the constraint stays what it is.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;

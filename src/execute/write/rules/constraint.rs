@@ -175,8 +175,8 @@ fn is_port(text: &str) -> bool {
     text.is_empty() || (text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok())
 }
 
-/// The ULID specification: 26 characters of Crockford's base 32. The first is at most 7, because 26 of them are two bits
-/// more than the 128 of a ULID.
+/// The ULID specification: 26 characters of Crockford's base 32. The first is at most 7, because 26 of them are two
+/// bits more than the 128 of a ULID.
 fn is_ulid(text: &str) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_uppercase() && !b"ILOU".contains(&byte);
     text.len() == 26 && text.bytes().all(is_digit) && text.as_bytes().first().is_some_and(|first| *first <= b'7')
