@@ -1,5 +1,5 @@
-//! The parts of a template with the limits of their free texts in; out, where each free text ends that neither a literal
-//! after it nor the end of the key ends. Must not know the template's text.
+//! The parts of a template with the limits of their free texts in; out, where each free text ends that neither a
+//! literal after it nor the end of the key ends. Must not know the template's text.
 //!
 //! Such a text ends at one place, which reading finds without a choice:
 //!

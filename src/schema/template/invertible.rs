@@ -3,8 +3,9 @@
 //!
 //! A text is read from left to right. A part that begins at a known place ends at a known place if it is a literal, if
 //! its form has a fixed length or ends by itself (an instant, a Boolean), if it is free text before a literal
-//! ([`super::escape`]) or its limits show its end ([`super::ends`]), or if it is the last part. Two kinds remain. An unpadded number or a claim ends only before a
-//! character that cannot continue it. An enum may have a value that begins another.
+//! ([`super::escape`]) or its limits show its end ([`super::ends`]), or if it is the last part. Two kinds remain. An
+//! unpadded number or a claim ends only before a character that cannot continue it. An enum may have a value that
+//! begins another.
 
 use super::ends::ends_text;
 use super::syntax::SpannedPart;

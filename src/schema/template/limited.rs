@@ -1,5 +1,5 @@
-//! A template and the limits of its free texts: which of them it relies on, and what they show. Must not know what limits
-//! a field.
+//! A template and the limits of its free texts: which of them it relies on, and what they show. Must not know what
+//! limits a field.
 
 use crate::schema::template::Template;
 use crate::schema::template::ends::need;

@@ -430,8 +430,8 @@ impl Template {
                 .collect()
         };
         for (length, written) in readings {
-            let is_told = |limits: &Limits| limits.is_needed && spelling == Spelling::Guessed;
-            if limits.as_ref().is_some_and(|limits| !limits.allow(&written) && !is_told(limits)) {
+            let is_reported = |limits: &Limits| limits.is_needed && spelling == Spelling::Guessed;
+            if limits.as_ref().is_some_and(|limits| !limits.allow(&written) && !is_reported(limits)) {
                 continue;
             }
             let Some(value) = form::read((kind, width), spelling, &written) else { continue };

@@ -25,8 +25,8 @@ pub enum Part {
         value: ValueType,
         /// Zero-padded width of a number: `{score:08}` is 8.
         width: Option<u8>,
-        /// Which free texts its values can be, where that distinguishes keys or shows where they end. Another text is no
-        /// value then.
+        /// Which free texts its values can be, where that distinguishes keys or shows where they end. Another text is
+        /// no value then.
         limits: Option<Arc<Limits>>,
     },
 }
