@@ -241,6 +241,9 @@ type User @item(keys: { pk: "USER#{id}", sk: "USER" }) { id: ID! mail: String @u
 type Order @item(keys: { pk: "USER#{userId}", sk: "ORDER#{id}" }, attributes: { kind: "order" }) { userId: ID! id: ID! }
 type Line @item(keys: { pk: "USER#{userId}", sk: "ORDER#{orderId}#ITEM#{n:03}" }, attributes: { kind: "line" }) { userId: ID! orderId: ID! n: Int! }
 type Offer @item(keys: { pk: "USER#{userId}", sk: "ORDER#{id}" }, attributes: { kind: "offer" }) { userId: ID! id: ID! }
+type Mark @item(keys: { pk: "USER#{userId}", sk: "MARK#{name}{code}" }) {
+  userId: ID! name: String! code: ID! @constraint(pattern: "[A-Z]{2}")
+}
 type Query { posts(userId: ID!): [Post!]! @find }
 "##;
 
@@ -268,6 +271,12 @@ type Query { posts(userId: ID!): [Post!]! @find }
         assert!(reported[0].starts_with("3 items will not be seen"), "{}", reported[0]);
         assert!(reported[0].ends_with("`{createdAt:%Y-%m-%dT%H:%M:%SZ}` in its template reads it"), "{}", reported[0]);
         assert!(reported[1].ends_with("`@attribute(form: \"%d/%m/%Y\")` reads it"), "{}", reported[1]);
+    }
+
+    #[test]
+    fn a_text_that_breaks_a_constraint_which_the_key_relies_on_is_counted() {
+        let marks = ["Annab", "Bobcd", "AnnAB"].map(|mark| item(&format!("MARK#{mark}"), json!({})));
+        assert_eq!(lines(&marks), ["2 items will not be seen: `Mark.code` cannot be \"ab\", which a key has"]);
     }
 
     #[test]

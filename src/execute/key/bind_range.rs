@@ -171,7 +171,23 @@ impl<'t> RangedPart<'t> {
             None if !self.is_whole(value) => {
                 self.text(&self.kind()?.cut(value)?).map(|text| Some((text, beyond == Ordering::Less)))
             }
-            None => self.text(value).map(|text| Some((text, *inclusive))),
+            None => self.text(value).map(|text| Some(self.clip_to_length((text, *inclusive), beyond))),
+        }
+    }
+
+    /// An end among texts of one length. A shorter text lies below every text that begins with it, and a longer one
+    /// above the text that begins it. Neither is one of them.
+    fn clip_to_length(&self, (text, inclusive): (String, bool), beyond: Ordering) -> (String, bool) {
+        let Some(Part::Placeholder { limits: Some(limits), .. }) = self.template.parts.get(self.position) else {
+            return (text, inclusive);
+        };
+        let Some(length) = limits.characters.filter(|_| limits.is_needed && self.literal_after().is_some()) else {
+            return (text, inclusive);
+        };
+        match text.chars().count().cmp(&length) {
+            Ordering::Less => (text, beyond == Ordering::Greater),
+            Ordering::Equal => (text, inclusive),
+            Ordering::Greater => (text.chars().take(length).collect(), beyond == Ordering::Less),
         }
     }
 
@@ -217,17 +233,15 @@ impl<'t> RangedPart<'t> {
     }
 
     fn literal_after(&self) -> Option<&'t str> {
-        match self.template.parts.get(self.position + 1) {
-            Some(Part::Literal(literal)) => Some(literal),
-            _ => None,
-        }
+        self.template.parts.get(self.position + 1).map(|next| next.literal().unwrap_or_default())
     }
 }
 
 struct RangeBounds<'t> {
     lower: Option<(String, bool)>,
     upper: Option<(String, bool)>,
-    /// The literal after the ranged value in the key; `None` if the key ends with the value.
+    /// The literal after the ranged value in the key, which is empty before another value; `None` if the key ends with
+    /// the value.
     after: Option<&'t str>,
 }
 
@@ -274,7 +288,8 @@ impl RangeBounds<'_> {
                 None => format!("{prefix}{value}"),
             },
             Some((value, false)) => {
-                if after.is_none() {
+                // What follows the value may be empty.
+                if after.is_none_or(str::is_empty) {
                     excluded.push(KeyValue::S(format!("{prefix}{value}")));
                 }
                 format!("{prefix}{value}")

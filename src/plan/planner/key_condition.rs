@@ -72,7 +72,11 @@ fn is_exact(template: &Template, (position, range): (usize, &Range), kind: KeyTy
         }
         Range::Between { lower, upper } => {
             let all_in = [lower, upper].into_iter().flatten().all(|(_, inclusive)| *inclusive);
-            all_in || (kind == KeyType::S && !is_last) || (kind == KeyType::N && (lower.is_none() || upper.is_none()))
+            // Before another value, which may be empty, an exclusive bound is a key.
+            let before_literal = template.parts.get(position + 1).is_some_and(|next| next.literal().is_some());
+            all_in
+                || (kind == KeyType::S && before_literal)
+                || (kind == KeyType::N && (lower.is_none() || upper.is_none()))
         }
     }
 }

@@ -173,7 +173,7 @@ rules! { RULES_OF_OPERATIONS;
         "A pattern has the syntax of Rust's `regex` crate, which has no look-around and no back-references. It must match the whole text.",
         r#"code: String! @constraint(pattern: "[A-Z]{3}[0-9]+")"#;
     KF0808: "A format is a known one",
-        "The formats are `email`, `url` and `uuid`.",
+        "The formats are `email`, `ulid`, `url` and `uuid`.",
         r#"email: String! @constraint(format: "email")"#;
     KF0809: "A unique field is a single value",
         "`@unique` belongs on a field of an item type. The field is a text, a number, a date or an enum. The keys of its table are texts.",

@@ -62,7 +62,7 @@ rules! { RULES_OF_TYPES;
         "A key cannot hold lists, embedded objects, JSON or sets.",
         r#"type Tag @item(keys: { PK: "{userId}", SK: "{name}" }) { userId: ID! name: String! }"#;
     KF0209: "A template can be read back",
-        "Keyfold reads fields back out of keys, so two different values must never produce the same key text. Put a separator between two text fields, and begin each alternative with a different text.",
+        "Keyfold reads fields back out of keys, so two different values must never produce the same key text. Put a separator between two text fields, or give one of them one length by a `@constraint`, and begin each alternative with a different text.",
         r#"SK: "{city}#{office}""#;
     KF0210: "Number and binary keys are one field",
         "A key attribute of type N or B holds exactly one field of that type and no other text.",
@@ -212,7 +212,7 @@ rules! { RULES_OF_TYPES;
         "`scan: true` reads a whole table or index, so it binds no key and has no order. A filter may read what the table or index holds.",
         r#"awards: [Game!]! @find(index: "byAward", scan: true)"#;
     KF0425: "A range is a range of keys",
-        "A range needs values whose key texts sort like the values: DateTime, Date, padded numbers, number keys, or text at the end of a template.",
+        "A range needs values whose key texts sort like the values: DateTime, Date, padded numbers, number keys, text at the end of a template, or text of one length (`@constraint`).",
         r#"lsiOneSk: "{clippedAt}#{id}""#;
     KF0426: "A filter reads what the index holds",
         "A filter can read the attributes in the index's projection. It cannot read the key that the Query uses.",
@@ -236,7 +236,7 @@ rules! { RULES_OF_TYPES;
         "If the whole primary key is bound, a list or a connection holds at most one item. Return the item itself, take a list as an argument, or bind less: a value or null in `where:` replaces a binding by name.",
         r#"children: [Node!]! @find(where: { parentId: "{id}" })"#;
     KF0433: "Keys sort like values",
-        "A warning. In a sort key, a separator after a free text can change the order of values: `Ann Lee#2` sorts before `Ann#1`, because a space is less than `#`. The order is right for values that hold no character up to the separator. Either end an index's sort key with the text; the keys of an index need not be unique. Or limit the text by a `@constraint`: a pattern, one length, or a UUID. Keyfold assumes that an `ID` holds no character below `-`.",
+        "A warning. In a sort key, a separator after a free text can change the order of values: `Ann Lee#2` sorts before `Ann#1`, because a space is less than `#`. The order is right for values that hold no character up to the separator. Either end an index's sort key with the text; the keys of an index need not be unique. Or limit the text by a `@constraint`: a pattern, one length, a UUID or a ULID. Keyfold assumes that an `ID` holds no character below `-`.",
         r#"type Tag @item(keys: { PK: "{userId}", SK: "{id}", nameKey: "{name}" }) { userId: ID! id: ID! name: String! }"#;
     KF0434: "An argument of a mutation either finds items or is written",
         "If less than the whole key is bound, an argument named after a field of another key is ambiguous: it could find the items or be written. If it finds them, write `where: { listId: \"{listId}\" }`; otherwise write `where: { listId: null }`.",

@@ -14,6 +14,7 @@ use crate::schema::model::keys::ItemKeys;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::{KeyAttribute, KeyType};
 use crate::schema::template::Template;
+use crate::schema::template::limits::TextEnd;
 use crate::schema::template::part::{Part, claim_of, spread_of};
 use crate::schema::types::fields;
 use indexmap::IndexMap;
@@ -283,9 +284,9 @@ fn sort_choice<'a>(
         open = Some((field.as_str(), part));
     }
     let range = open
-        .and_then(|(field, part)| Some((field, part, bindings.ranges.get(field)?)))
-        .filter(|(_, part, bounds)| allows_range(part, parts + 1 == template.parts.len(), kind, bounds))
-        .and_then(|(field, _, bounds)| Some((field, range(bounds, ask)?)));
+        .and_then(|(field, _)| Some((field, bindings.ranges.get(field)?)))
+        .filter(|(.., bounds)| allows_range(template.parts.get(parts..).unwrap_or_default(), kind, bounds))
+        .and_then(|(field, bounds)| Some((field, range(bounds, ask)?)));
     let next = open.filter(|(_, part)| keeps_order(part, kind)).map(|(field, _)| field);
     let ranged = range.as_ref().map(|(field, _)| *field);
     let access = match (open, range) {
@@ -327,10 +328,11 @@ pub fn is_there(bound: &Binding, ask: &Ask) -> bool {
 
 /// Whether keys sort as the values of this part do. Numbers do so only if they are padded or the key is a number. Free
 /// text before a literal does so, except where one value begins another: there the literal is compared with the rest of
-/// the longer value.
+/// the longer value. Free text before another value does so only if it has one length.
 pub fn keeps_order(part: &Part, kind: KeyType) -> bool {
     let Part::Placeholder { value, width, .. } = part else { return false };
     match value {
+        _ if matches!(part.end(), Some(TextEnd::BeforeOther | TextEnd::Back { .. })) => false,
         _ if kind != KeyType::S => true,
         ValueType::Id | ValueType::String | ValueType::Enum(_) | ValueType::DateTime(_) | ValueType::Date => true,
         ValueType::Int | ValueType::Long => width.is_some(),
@@ -339,16 +341,17 @@ pub fn keeps_order(part: &Part, kind: KeyType) -> bool {
     }
 }
 
-/// Whether a range of the part's values is a range of keys. For free text, `beginsWith` is one anywhere, other ranges
-/// only at the end of the key.
-pub fn allows_range(part: &Part, last: bool, kind: KeyType, bounds: &Bounds) -> bool {
-    let Part::Placeholder { value, width, .. } = part else { return false };
-    let is_text = matches!(value, ValueType::Id | ValueType::String) || value.case().is_some();
+/// Whether a range of the values of the first of these parts is a range of keys. For free text, `beginsWith` is one
+/// anywhere, other ranges only at the end of the key or if the text has one length.
+pub fn allows_range(parts: &[Part], kind: KeyType, bounds: &Bounds) -> bool {
+    let Some((part @ Part::Placeholder { value, width, .. }, after)) = parts.split_first() else { return false };
+    let is_exact = || after.is_empty() || part.has_one_length(after.first());
     match value {
-        _ if is_text && bounds.begins_with.is_some() => true,
+        ValueType::Id | ValueType::String if bounds.begins_with.is_some() => true,
         _ if kind != KeyType::S => true,
-        _ if is_text => last,
         ValueType::DateTime(_) | ValueType::Date => true,
+        ValueType::Id | ValueType::String => is_exact(),
+        ValueType::InForm(..) if value.case().is_some() => bounds.begins_with.is_some() || is_exact(),
         ValueType::Int | ValueType::Long => width.is_some(),
         ValueType::InForm(_, form) => form.sorts(),
         _ => false,
@@ -359,6 +362,7 @@ pub fn allows_range(part: &Part, last: bool, kind: KeyType, bounds: &Bounds) -> 
 pub fn ends_itself(part: &Part) -> bool {
     let Part::Placeholder { value, width, .. } = part else { return true };
     match value {
+        _ if matches!(part.end(), Some(TextEnd::After(_))) => true,
         ValueType::DateTime(_) | ValueType::Date | ValueType::Boolean => true,
         ValueType::InForm(_, form) => form.as_time().is_some(),
         ValueType::Enum(values) => {

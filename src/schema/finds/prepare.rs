@@ -12,7 +12,9 @@ use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::expression::condition::Condition;
+use crate::schema::keys::text_limits::ONE_LENGTH;
 use crate::schema::model::find::{Access, AccessPath, Returns};
+use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::table::Index;
 use indexmap::IndexMap;
@@ -120,17 +122,22 @@ fn check_ranges(wanted: &FindContext, bindings: &Bindings, findings: &mut Findin
             .filter_map(|place| wanted.table.keys_of(place).1);
         let allowed = sorts.filter_map(|key| Some((key, wanted.keys.keys.get(&key.name)?))).any(|(key, templates)| {
             templates.iter().any(|template| {
-                let count = template.parts.len();
                 template.parts.iter().enumerate().any(|(position, part)| {
                     placeholder_of(part) == Some(field.as_str())
-                        && candidates::allows_range(part, position + 1 == count, key.kind, bounds)
+                        && candidates::allows_range(&template.parts[position..], key.kind, bounds)
                 })
             })
         });
         if !allowed {
             let message = format!("no sort key of `{}` supports a range of `{field}`", wanted.target.item);
-            let help = "a range needs a DateTime, a Date, a padded number (`{score:08}`) or text at the end of a sort key's template; `beginsWith` works with any text";
-            let help = unsorted(wanted.keys, field).unwrap_or_else(|| help.to_owned());
+            let mut help = "a range needs a DateTime, a Date, a padded number (`{score:08}`) or text at the end of a sort key's template; `beginsWith` works with any text".to_owned();
+            let is_in_key =
+                wanted.keys.keys.values().flatten().any(|template| template.fields().contains(&field.as_str()));
+            let declared = wanted.record.get(field).filter(|_| is_in_key);
+            if declared.is_some_and(|declared| matches!(declared.value, ValueType::Id | ValueType::String)) {
+                help.push_str(&format!("; so does text of one length anywhere: {ONE_LENGTH}"));
+            }
+            let help = unsorted(wanted.keys, field).unwrap_or(help);
             findings.error(rules::KF0425, &bounds.span, message, Some(help));
             sound = false;
         }

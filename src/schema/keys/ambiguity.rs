@@ -6,13 +6,15 @@
 //! types, one may be more specific: its keys are all keys of the other, too. The other type knows of it, so that an
 //! item without constants is of the more specific one.
 //!
-//! Constraints of fields say which texts stand in keys. They count where they distinguish keys, and only there:
-//! elsewhere, an item that is older than the constraint stays what it is.
+//! Constraints of fields say which texts stand in keys. They count where they distinguish keys, show where a text ends
+//! or make a range exact, and only there: elsewhere, an item that is older than the constraint stays what it is.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
-use crate::schema::keys::claims;
+use crate::schema::keys::text_limits::{ONE_LENGTH, text_limits};
+use crate::schema::keys::{claims, ranges};
 use crate::schema::model::keys::{ItemKeys, NarrowerType};
+use crate::schema::model::rules::{Constraint, Format};
 use crate::schema::syntax::directives::named;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
@@ -35,6 +37,7 @@ struct Relations {
 /// Reports every pair of item types that could be confused, at the later one, and marks those that only constants tell
 /// apart.
 pub fn check(draft: &mut SchemaDraft, findings: &mut Findings) {
+    ranges::need_lengths(draft);
     let mut relations = Relations::default();
     for (position, (name, keys)) in draft.items.iter().enumerate() {
         for (earlier, (other_name, other)) in draft.items.iter().enumerate().take(position) {
@@ -63,10 +66,7 @@ pub fn check(draft: &mut SchemaDraft, findings: &mut Findings) {
             if let (false, Some(directive)) = (constants_differ(keys, other), directive) {
                 let message =
                     format!("an item could be `{name}` or `{other_name}`: their keys do not distinguish them");
-                let separated = separated(table, (name, keys), (other_name, other));
-                let excluded = separated.map_or_else(String::new, |(field, letter)| {
-                    format!("; or exclude `{letter}` from `{field}`: `@constraint(pattern: \"[^{letter}]+\")`")
-                });
+                let excluded = constraint_apart(table, (name, keys), (other_name, other));
                 let help = format!(
                     "put different texts into the sort keys, or add constants: `attributes: {{ entity: \"{name}\" }}`, and another for `{other_name}`{excluded}"
                 );
@@ -77,14 +77,14 @@ pub fn check(draft: &mut SchemaDraft, findings: &mut Findings) {
     settle(draft, relations);
 }
 
-/// Gives the types what was found. Constraints that distinguish no keys are forgotten.
+/// Gives the types what was found. Constraints that distinguish no keys, and that no template relies on, are forgotten.
 fn settle(draft: &mut SchemaDraft, relations: Relations) {
     for (position, keys) in draft.items.values_mut().enumerate() {
         keys.shares_keys = relations.sharing.contains(&position);
         for (attribute, templates) in &mut keys.keys {
             let is_limited = relations.limited.contains(&(position, attribute.clone()));
             if !is_limited && !are_alternatives_limited(templates) {
-                templates.iter_mut().for_each(|template| *template = unlimited(template));
+                templates.iter_mut().for_each(|template| *template = template.relied_on());
             }
         }
         let primary = draft.tables.get(keys.table).map(|table| keys.primary(table));
@@ -110,15 +110,11 @@ fn overlap(a: &[Template], b: &[Template]) -> bool {
     a.iter().any(|a| b.iter().any(|b| a.overlaps(b)))
 }
 
-fn unlimited(template: &Template) -> Template {
-    template.clone().limited(&|_| None)
-}
-
 /// The key attributes in which constraints distinguish the two types. There are none if another attribute does.
 fn limited_keys(table: &Table, a: &ItemKeys, b: &ItemKeys) -> Vec<String> {
     let plain = |keys: &ItemKeys| {
         let mut plain = keys.clone();
-        plain.keys.values_mut().flatten().for_each(|template| *template = unlimited(template));
+        plain.keys.values_mut().flatten().for_each(|template| *template = template.relied_on());
         plain
     };
     let has_limits = |keys: &ItemKeys| keys.keys.values().flatten().any(Template::has_limits);
@@ -134,8 +130,42 @@ fn limited_keys(table: &Table, a: &ItemKeys, b: &ItemKeys) -> Vec<String> {
 
 /// Whether constraints distinguish the alternatives of a key.
 fn are_alternatives_limited(templates: &[Template]) -> bool {
-    let plain: Vec<Template> = templates.iter().map(unlimited).collect();
+    let plain: Vec<Template> = templates.iter().map(Template::relied_on).collect();
     plain.iter().enumerate().any(|(position, one)| plain[..position].iter().any(|other| one.overlaps(other)))
+}
+
+/// The end of a help line: a constraint that would distinguish the types. Empty if none is known.
+fn constraint_apart(table: &Table, one: (&str, &ItemKeys), other: (&str, &ItemKeys)) -> String {
+    if let Some((field, letter)) = separated(table, one, other) {
+        return format!("; or exclude `{letter}` from `{field}`: `@constraint(pattern: \"[^{letter}]+\")`");
+    }
+    let ulid = text_limits(&Constraint { format: Some(Format::Ulid), ..Constraint::default() });
+    let is_apart = |keys: &ItemKeys, others: &ItemKeys, field: &str| {
+        let changed = with_limits(keys, &|own, limits| match (own == field, limits) {
+            (true, None) => ulid.clone(),
+            (_, limits) => limits.cloned(),
+        });
+        !share_keys(table, &changed, others)
+    };
+    let of_one = primary_fields(table, one.1).into_iter().filter(|field| is_apart(one.1, other.1, field));
+    let of_other = primary_fields(table, other.1).into_iter().filter(|field| is_apart(other.1, one.1, field));
+    let mut found = of_one.map(|field| (one.0, field)).chain(of_other.map(|field| (other.0, field)));
+    found.next().map_or_else(String::new, |(name, field)| {
+        format!("; or say the form of `{name}.{field}`, if it has one: {ONE_LENGTH}")
+    })
+}
+
+/// The fields of a type's primary key.
+fn primary_fields(table: &Table, keys: &ItemKeys) -> Vec<String> {
+    let templates = table.primary_key().filter_map(|key| keys.keys.get(&key.name)).flatten();
+    templates.flat_map(Template::fields).map(str::to_owned).collect()
+}
+
+/// Keys with other limits.
+fn with_limits(keys: &ItemKeys, of: &dyn Fn(&str, Option<&Limits>) -> Option<Limits>) -> ItemKeys {
+    let mut changed = keys.clone();
+    changed.keys.values_mut().flatten().for_each(|template| *template = template.clone().limited(of));
+    changed
 }
 
 /// A field, and the first character of a literal, such that the types could be distinguished if no value of the field
@@ -147,13 +177,12 @@ fn separated(table: &Table, one: (&str, &ItemKeys), other: (&str, &ItemKeys)) ->
     let letters: BTreeSet<char> =
         templates(one.1).iter().chain(&templates(other.1)).flat_map(Template::separators).collect();
     for ((name, keys), others) in [(one, other.1), (other, one.1)] {
-        for field in templates(keys).iter().flat_map(Template::fields) {
+        for field in primary_fields(table, keys) {
             for letter in &letters {
-                let limits = Limits::without(*letter);
-                let mut limited = keys.clone();
-                for template in limited.keys.values_mut().flatten() {
-                    *template = template.clone().limited(&|own| (own == field).then(|| limits.clone()));
-                }
+                let limited = with_limits(keys, &|own, limits| match own == field {
+                    true => Some(limits.unwrap_or(&Limits::NONE).clone().without(*letter)),
+                    false => limits.cloned(),
+                });
                 if !share_keys(table, &limited, others) {
                     return Some((format!("{name}.{field}"), *letter));
                 }

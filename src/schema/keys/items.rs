@@ -8,7 +8,7 @@ use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::keys::claims;
 use crate::schema::keys::constants::read_constants;
 use crate::schema::keys::entries::{check_words, entries};
-use crate::schema::keys::text_limits::text_limits;
+use crate::schema::keys::text_limits::{ONE_LENGTH, text_limits};
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::rules::constraint::{ConstraintTarget, read_constraint};
 use crate::schema::scalar::spread::SpreadKind;
@@ -191,9 +191,8 @@ fn templates(
     let resolve = |field: &str| item.record.get(field).map(|declared| declared.in_template(key.kind));
     let mut parsed: Vec<Template> = Vec::new();
     for text in written {
-        match Template::parse(&text.value, &resolve) {
+        match Template::parse(&text.value, &resolve, &|field| limits(item, field)) {
             Ok(template) => {
-                let template = template.limited(&|field| limits(item, field));
                 check_kind(item, key, &template, text, findings).then_some(())?;
                 if let Some(position) = parsed.iter().position(|other| other.overlaps(&template)) {
                     let message = format!("this template and \"{}\" could give the same key", written[position].value);
@@ -291,9 +290,13 @@ fn report(item: &ItemType, text: &At<String>, mistake: &TemplateMistake, finding
                 Some(help.into()),
             );
         }
-        TemplateMistakeKind::NotInvertible(why) => {
-            let help = "put a text between the placeholders to separate them: `{a}#{b}`";
-            findings.error(rules::KF0209, &place, why.clone(), Some(help.into()));
+        TemplateMistakeKind::NotInvertible { why, lengths } => {
+            let mut help = "put a text between the placeholders to separate them: `{a}#{b}`".to_owned();
+            if !lengths.is_empty() {
+                let fields = lengths.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(" or ");
+                help.push_str(&format!("; or give {fields} one length: {ONE_LENGTH}"));
+            }
+            findings.error(rules::KF0209, &place, why.clone(), Some(help));
         }
     }
 }

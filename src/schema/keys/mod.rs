@@ -6,4 +6,5 @@ pub mod constants;
 pub mod entries;
 pub mod forms;
 pub mod items;
+mod ranges;
 pub mod text_limits;

@@ -113,4 +113,6 @@ pub enum Format {
     Url,
     /// A UUID.
     Uuid,
+    /// A ULID.
+    Ulid,
 }

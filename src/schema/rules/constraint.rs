@@ -9,7 +9,8 @@ use crate::schema::syntax::directives::{argument, named, place, text};
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, Type};
 
-const FORMATS: [(&str, Format); 3] = [("email", Format::Email), ("url", Format::Url), ("uuid", Format::Uuid)];
+const FORMATS: [(&str, Format); 4] =
+    [("email", Format::Email), ("ulid", Format::Ulid), ("url", Format::Url), ("uuid", Format::Uuid)];
 
 /// The field or argument that a constraint is on.
 pub struct ConstraintTarget<'a> {

@@ -68,9 +68,9 @@ pub fn check_guards(draft: &SchemaDraft, findings: &mut Findings) {
             let confused = draft.items.iter().filter(|(_, keys)| keys.table == table).find(|(_, keys)| {
                 let own = draft.tables.get(table).into_iter().flat_map(|table| table.primary_key()).zip(&guard);
                 let apart = |(key, guard): (&crate::schema::table::KeyAttribute, &Template)| {
-                    keys.keys.get(&key.name).is_some_and(|templates| {
-                        templates.iter().all(|template| !template.clone().limited(&|_| None).overlaps(guard))
-                    })
+                    keys.keys
+                        .get(&key.name)
+                        .is_some_and(|templates| templates.iter().all(|template| !template.relied_on().overlaps(guard)))
                 };
                 !own.into_iter().any(apart)
             });

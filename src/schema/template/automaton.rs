@@ -162,6 +162,16 @@ impl Automaton {
         self.ends = vec![states[literal.len()]];
     }
 
+    /// The bytes with which a text begins.
+    pub fn first(&self) -> ByteSet {
+        self.steps.iter().take(1).flatten().fold(ByteSet::NONE, |all, (bytes, _)| all.or(*bytes))
+    }
+
+    /// The bytes of the texts.
+    pub fn bytes(&self) -> ByteSet {
+        self.steps.iter().flatten().fold(ByteSet::NONE, |all, (bytes, _)| all.or(*bytes))
+    }
+
     /// Whether some text is of both. If that takes too long to say, it is.
     pub fn meets(&self, other: &Automaton) -> bool {
         let pairs = self.steps.len().saturating_mul(other.steps.len());

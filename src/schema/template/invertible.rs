@@ -3,9 +3,11 @@
 //!
 //! A text is read from left to right. A part that begins at a known place ends at a known place if it is a literal, if
 //! its form has a fixed length or ends by itself (an instant, a Boolean), if it is free text before a literal
-//! ([`super::escape`]), or if it is the last part. Two kinds remain. An unpadded number or a claim ends only before a
-//! character that cannot continue it. An enum may have a value that begins another.
+//! ([`super::escape`]) or its limits show its end ([`super::ends`]), or if it is the last part. Two kinds remain. An
+//! unpadded number or a claim ends only before a character that cannot continue it. An enum may have a value that
+//! begins another.
 
+use super::ends::ends_text;
 use super::syntax::SpannedPart;
 use crate::schema::scalar::value_type::{EnumValues, ValueType};
 use crate::schema::template::part::{Part, TemplateMistake, TemplateMistakeKind};
@@ -24,28 +26,41 @@ pub fn mistakes(parts: &[SpannedPart]) -> Vec<TemplateMistake> {
                 (parts.len() > 1).then(|| format!("`{field}` is Binary, so it must be the whole key."))
             }
             ValueType::Enum(values) => unlike_values(field, values, &parts[position + 1..]),
+            // The limits of later parts may show where this one ends.
+            _ if parts[position + 1..].iter().any(|later| later.part.is_none()) => None,
             _ => next.and_then(|next| runs_on(part, next.part.as_ref()?)),
         };
-        if let Some(reason) = reason {
+        if let Some(why) = reason {
             let span: Range<usize> = span.start..next.map_or(span.end, |next| next.span.end);
-            found.push(TemplateMistake { span, kind: TemplateMistakeKind::NotInvertible(reason) });
+            let last = next.filter(|_| position + 2 == parts.len()).and_then(|next| next.part.as_ref());
+            let texts = [Some(part), last].into_iter().flatten().filter_map(free_text);
+            let lengths = if free_text(part).is_some() { texts.collect() } else { Vec::new() };
+            found.push(TemplateMistake { span, kind: TemplateMistakeKind::NotInvertible { why, lengths } });
         }
     }
     found
+}
+
+/// The field of a free text.
+fn free_text(part: &Part) -> Option<String> {
+    match part {
+        Part::Placeholder { field, value, .. } if form::is_free_text(value) => Some(field.clone()),
+        _ => None,
+    }
 }
 
 /// Why the end of free text or of a number cannot be found.
 fn runs_on(part: &Part, next: &Part) -> Option<String> {
     let Part::Placeholder { field, value, .. } = part else { return None };
     let (free, continuations) = (form::is_free_text(value), form::continuations(part));
-    if !free && continuations.is_empty() {
+    if part.end().is_some() || !free && continuations.is_empty() {
         return None;
     }
     match next {
         Part::Placeholder { field: next, .. } => Some(format!(
             "The end of `{field}` and the start of `{next}` are ambiguous; put a separator such as # between them."
         )),
-        Part::Literal(literal) if literal.starts_with(continuations_of_escapes) && free => Some(format!(
+        Part::Literal(literal) if free && !ends_text(literal) => Some(format!(
             "`{literal}` after `{field}` begins with a character of escapes (% 0-9 A-F); put a separator such as # before it."
         )),
         Part::Literal(literal) if !free && literal.starts_with(|letter| continuations.contains(letter)) => {
@@ -58,17 +73,13 @@ fn runs_on(part: &Part, next: &Part) -> Option<String> {
     }
 }
 
-/// `%` and the upper-case hexadecimal digits. [`super::escape`] relies on no literal after free text beginning with one
-/// of them.
-fn continuations_of_escapes(letter: char) -> bool {
-    matches!(letter, '%' | '0'..='9' | 'A'..='F')
-}
-
 /// Why two values of an enum cannot be distinguished, given the parts that follow.
 fn unlike_values(field: &str, values: &EnumValues, rest: &[SpannedPart]) -> Option<String> {
     let name = &values.name;
     // A part that could not be read has been reported itself.
-    let rest: Vec<&Part> = rest.iter().map(|spanned| spanned.part.as_ref()).collect::<Option<_>>()?;
+    // Limits that are not relied on may be forgotten.
+    let rest: Vec<Part> = rest.iter().map(|spanned| Some(spanned.part.as_ref()?.relied_on())).collect::<Option<_>>()?;
+    let rest: Vec<&Part> = rest.iter().collect();
     for (position, (value, stored)) in values.stored.iter().enumerate() {
         if stored.is_empty() {
             return Some(format!(

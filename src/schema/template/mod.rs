@@ -10,14 +10,16 @@
 //!   what it spells.
 //!
 //! They hold because a text is read from left to right, and it is never in doubt where a part ends. `escape` shows this
-//! for free text, `form` gives every other type its own form, and `invertible` refuses templates in which two forms
-//! could run together.
+//! for free text before a literal, and `ends` for free text whose limits show it. `form` gives every other type its own
+//! form, and `invertible` refuses templates in which two forms could run together.
 
 pub(in crate::schema) mod automaton;
+mod ends;
 mod escape;
 mod form;
 pub mod in_key;
 mod invertible;
+mod limited;
 pub mod limits;
 pub mod part;
 mod syntax;
@@ -39,7 +41,6 @@ use crate::schema::template::part::{
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::Arc;
 
 /// The bytes of most keys.
 const USUAL_KEY: usize = 64;
@@ -60,10 +61,15 @@ struct ReadValue<'t> {
 }
 
 impl Template {
-    /// Parses a template and checks that it can be inverted. `resolve` gives a field's type (`Json` for a plain list).
-    /// Reports all mistakes.
-    pub fn parse(text: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Result<Self, Vec<TemplateMistake>> {
-        let (parts, mut mistakes) = syntax::parse(text, resolve);
+    /// Parses a template and checks that it can be inverted. `resolve` gives a field's type (`Json` for a plain list),
+    /// `limits` what its values can be as free text. Reports all mistakes.
+    pub fn parse(
+        text: &str,
+        resolve: &dyn Fn(&str) -> Option<ValueType>,
+        limits: &dyn Fn(&str) -> Option<Limits>,
+    ) -> Result<Self, Vec<TemplateMistake>> {
+        let (mut parts, mut mistakes) = syntax::parse(text, resolve);
+        ends::settle(&mut parts, limits);
         mistakes.extend(invertible::mistakes(&parts));
         mistakes.sort_by_key(|mistake| mistake.span.start);
         if !mistakes.is_empty() {
@@ -155,12 +161,12 @@ impl Template {
     ) -> Result<Option<String>, RenderMistake> {
         let (mut key, mut longest) = (String::with_capacity(USUAL_KEY), (0, ""));
         for (position, part) in self.parts.iter().enumerate().take(parts) {
-            let (field, kind, width) = match part {
+            let (field, kind, width, limits) = match part {
                 Part::Literal(literal) => {
                     key.push_str(literal);
                     continue;
                 }
-                Part::Placeholder { field, value, width, .. } => (field, value, *width),
+                Part::Placeholder { field, value, width, limits } => (field, value, *width, limits),
             };
             let Some(value) = value(field) else { return Ok(None) };
             let written = |value: &Value| {
@@ -177,8 +183,13 @@ impl Template {
                 Some(case) => Cow::Owned(case.fold(&text).into_owned()),
                 None => text,
             };
+            if limits.as_ref().is_some_and(|limits| limits.is_needed && !limits.allow(&text)) {
+                let sentence = "It breaks the constraint that the key relies on.".to_owned();
+                return Err(RenderMistake::Unfit(field.clone(), sentence));
+            }
             longest = longest.max((text.len(), field));
-            match self.literal(position + 1).filter(|_| form::is_free_text(kind)) {
+            let is_ended = form::is_free_text(kind) && part.end().is_none();
+            match self.literal(position + 1).filter(|_| is_ended) {
                 // A value that is too long for a key is refused below, so escaping it would be wasted work.
                 Some(literal) if text.len() <= MAX_KEY_BYTES => key.push_str(&escape::write(&text, literal)),
                 _ => key.push_str(&text),
@@ -192,16 +203,17 @@ impl Template {
     }
 
     /// Whether the text of the first `parts` parts may also begin keys with other values. One enum value may begin with
-    /// another and the literal that follows it: `IN_` begins both `IN_2026-11-20` and `IN_PROGRESS_2026-11-20`. Reading
-    /// the key back distinguishes them.
+    /// another and the literal that follows it: `IN_` begins both `IN_2026-11-20` and `IN_PROGRESS_2026-11-20`. A text
+    /// whose end is counted back from a later part begins another. Reading the key back distinguishes them.
     pub fn runs_on(&self, parts: usize) -> bool {
-        self.parts.iter().take(parts).enumerate().any(|(position, part)| {
-            let Part::Placeholder { value: ValueType::Enum(values), .. } = part else { return false };
-            let next = self.literal(position + 1).filter(|_| position + 1 < parts).unwrap_or_default();
-            let goes_on = |rest: &str| !rest.is_empty() && (rest.starts_with(next) || next.starts_with(rest));
-            let texts = || values.stored.values();
-            texts().any(|one| texts().any(|other| other.strip_prefix(one.as_str()).is_some_and(goes_on)))
-        })
+        self.is_open(parts)
+            || self.parts.iter().take(parts).enumerate().any(|(position, part)| {
+                let Part::Placeholder { value: ValueType::Enum(values), .. } = part else { return false };
+                let next = self.literal(position + 1).filter(|_| position + 1 < parts).unwrap_or_default();
+                let goes_on = |rest: &str| !rest.is_empty() && (rest.starts_with(next) || next.starts_with(rest));
+                let texts = || values.stored.values();
+                texts().any(|one| texts().any(|other| other.strip_prefix(one.as_str()).is_some_and(goes_on)))
+            })
     }
 
     /// The text that begins every key whose first `parts` parts have the given values and whose next placeholder's
@@ -228,7 +240,10 @@ impl Template {
             Some(folded) => (folded.as_str(), !prefix.ends_with('Σ')),
             None => (prefix, true),
         };
-        let same = match (kind, self.literal(parts + 1)) {
+        let end = self.parts.get(parts).and_then(Part::end);
+        // What follows a shorter value may go on as the prefix does.
+        let is_whole = is_whole && end.is_none_or(|_| self.parts[parts].is_beginning(prefix));
+        let same = match (kind, self.literal(parts + 1).filter(|_| end.is_none())) {
             (Some(kind), Some(literal)) if form::is_free_text(kind) => escape::unchanged(prefix, literal),
             (Some(kind), None) if form::is_free_text(kind) => prefix,
             // A prefix longer than a whole value begins no value, but uncut it could begin a key.
@@ -289,12 +304,21 @@ impl Template {
 
     /// Whether a key may be in a spelling that Keyfold would not write.
     pub fn has_spellings(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::Placeholder { value, .. } if form::has_spellings(value)))
+        self.parts.iter().any(|part| match part {
+            Part::Placeholder { value, limits, .. } => {
+                form::has_spellings(value) || limits.as_ref().is_some_and(|limits| limits.is_needed)
+            }
+            Part::Literal(_) => false,
+        })
     }
 
-    /// The first value in a key text that is spelt otherwise than Keyfold would write it.
+    /// The first value in a key text that is spelt otherwise than Keyfold would write it, or breaks limits that the
+    /// template relies on.
     pub fn misspelling(&self, text: &str) -> Option<Misspelling> {
         self.parts.iter().zip(self.split_as(Spelling::Guessed, text)?).find_map(|(part, found)| match part {
+            Part::Placeholder { field, limits: Some(limits), .. } if limits.is_needed && !limits.allow(found) => {
+                Some(Misspelling { field: field.clone(), found: found.to_owned(), own: None })
+            }
             Part::Placeholder { field, value, width, .. } if form::has_spellings(value) => {
                 let own = form::write(value, *width, &form::read((value, *width), Spelling::Guessed, found)?).ok()?;
                 (own != found).then(|| Misspelling { field: field.clone(), found: found.to_owned(), own: Some(own) })
@@ -349,32 +373,10 @@ impl Template {
         texts::meet(&self.parts.iter().collect::<Vec<_>>(), &other.parts.iter().collect::<Vec<_>>())
     }
 
-    /// The template whose free texts have these limits.
-    pub fn limited(mut self, of: &dyn Fn(&str) -> Option<Limits>) -> Template {
-        for part in &mut self.parts {
-            if let Part::Placeholder { field, value, limits, .. } = part
-                && form::is_free_text(value)
-            {
-                let of_value = of(field);
-                *limits = match value.case() {
-                    Some(case) => of_value.map(|limits| limits.folded(case)),
-                    None => of_value,
-                }
-                .map(Arc::new);
-            }
-        }
-        self
-    }
-
     /// The first characters of its literals that could separate values: those that are neither letters nor digits.
     pub fn separators(&self) -> impl Iterator<Item = char> {
         let first = |part: &Part| if let Part::Literal(literal) = part { literal.chars().next() } else { None };
         self.parts.iter().filter_map(first).filter(|letter| letter.is_ascii_punctuation())
-    }
-
-    /// Whether a free text has limits.
-    pub fn has_limits(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::Placeholder { limits: Some(_), .. }))
     }
 
     /// Whether every text of this template is one of the others, too. False unless that is certain.
@@ -410,7 +412,11 @@ impl Template {
         if dead.contains(&(position, text.len())) {
             return None;
         }
-        let readings: Vec<(usize, Cow<'t, str>)> = if form::is_free_text(kind) {
+        let ended = limits.as_ref().filter(|limits| limits.end.is_some());
+        let readings: Vec<(usize, Cow<'t, str>)> = if let Some(limits) = ended {
+            let end = limits.end_in(text)?;
+            vec![(end, Cow::Borrowed(&text[..end]))]
+        } else if form::is_free_text(kind) {
             match self.literal(position + 1) {
                 Some(literal) => {
                     let end = text.find(literal)?;
@@ -425,7 +431,8 @@ impl Template {
                 .collect()
         };
         for (length, written) in readings {
-            if limits.as_ref().is_some_and(|limits| !limits.allow(&written)) {
+            let is_reported = |limits: &Limits| limits.is_needed && spelling == Spelling::Guessed;
+            if limits.as_ref().is_some_and(|limits| !limits.allow(&written) && !is_reported(limits)) {
                 continue;
             }
             let Some(value) = form::read((kind, width), spelling, &written) else { continue };
@@ -446,10 +453,7 @@ impl Template {
 
     /// The literal at a position.
     fn literal(&self, position: usize) -> Option<&str> {
-        match self.parts.get(position) {
-            Some(Part::Literal(literal)) => Some(literal),
-            _ => None,
-        }
+        self.parts.get(position)?.literal()
     }
 }
 

@@ -4,7 +4,7 @@ use crate::schema::expression::claim::ClaimPath;
 use crate::schema::scalar::spread::Spread;
 use crate::schema::scalar::time_form::usual;
 use crate::schema::scalar::value_type::ValueType;
-use crate::schema::template::limits::Limits;
+use crate::schema::template::limits::{Limits, TextEnd};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -25,9 +25,67 @@ pub enum Part {
         value: ValueType,
         /// Zero-padded width of a number: `{score:08}` is 8.
         width: Option<u8>,
-        /// Which free texts its values can be, where that distinguishes keys. Another text is no value then.
+        /// Which free texts its values can be, where that distinguishes keys or shows where they end. Another text is
+        /// no value then.
         limits: Option<Arc<Limits>>,
     },
+}
+
+impl Part {
+    /// Its text, if it is a literal.
+    pub fn literal(&self) -> Option<&str> {
+        match self {
+            Part::Literal(literal) => Some(literal),
+            Part::Placeholder { .. } => None,
+        }
+    }
+
+    /// Where its text ends, if the limits of its texts show it.
+    pub fn end(&self) -> Option<TextEnd> {
+        match self {
+            Part::Placeholder { limits: Some(limits), .. } => limits.end,
+            _ => None,
+        }
+    }
+
+    /// Whether every text that begins with this one begins with a value that does, if the limits of its texts show
+    /// where they end.
+    pub fn is_beginning(&self, prefix: &str) -> bool {
+        let Part::Placeholder { limits: Some(limits), .. } = self else { return false };
+        match limits.end {
+            Some(TextEnd::After(count)) => prefix.chars().count() <= count,
+            Some(TextEnd::BeforeOther) => prefix.bytes().all(|byte| limits.bytes.has(byte)),
+            Some(TextEnd::Back { .. }) | None => prefix.is_empty(),
+        }
+    }
+
+    /// What the template relies on of its limits.
+    pub fn needed(&self) -> Option<Limits> {
+        match self {
+            Part::Placeholder { limits: Some(limits), .. } => limits.needed(),
+            _ => None,
+        }
+    }
+
+    /// It with no limits but those that the template relies on.
+    pub fn relied_on(&self) -> Part {
+        let mut part = self.clone();
+        if let Part::Placeholder { limits, .. } = &mut part {
+            *limits = self.needed().map(Arc::new);
+        }
+        part
+    }
+
+    /// Whether all texts of its values are free, have as many characters as each other in a key before this part, and
+    /// are not escaped. If so, they sort as the values do.
+    pub fn has_one_length(&self, next: Option<&Part>) -> bool {
+        match self {
+            Part::Placeholder { limits: Some(limits), .. } => {
+                limits.is_needed && limits.characters_before(next.and_then(Part::literal)).is_some()
+            }
+            _ => false,
+        }
+    }
 }
 
 /// The value of a placeholder, where it stands.
@@ -100,7 +158,12 @@ pub enum TemplateMistakeKind {
     /// A shard or replica whose count is missing or out of range; a sentence.
     Spread(String),
     /// Two different values could make the same text; a sentence says which and why.
-    NotInvertible(String),
+    NotInvertible {
+        /// The sentence.
+        why: String,
+        /// The fields of which one length would do.
+        lengths: Vec<String>,
+    },
 }
 
 /// Why a key could not be made from values.

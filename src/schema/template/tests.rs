@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 use super::*;
 use crate::schema::keys::text_limits::text_limits;
-use crate::schema::model::rules::Constraint;
+use crate::schema::model::rules::{Constraint, Format};
 use crate::schema::scalar::date_time::clock_text;
 use crate::schema::scalar::value_type::{EnumValues, Moment};
+use crate::schema::template::limits::TextEnd;
 use crate::schema::template::part::TemplateMistakeKind;
 use proptest::prelude::*;
 use serde_json::json;
@@ -31,7 +32,8 @@ fn resolve(name: &str) -> Option<ValueType> {
         "sec" | "micro" | "stamp" | "millis" => ValueType::DateTime(Moment::Text),
         "local" => ValueType::LocalDateTime,
         "day" | "week" => ValueType::Date,
-        "word" | "code" => ValueType::String,
+        "word" | "code" | "abc" | "digits" | "small" | "tiny" | "pair" | "wide" | "hex" => ValueType::String,
+        "ulid" => ValueType::Id,
         "bytes" => ValueType::Binary,
         "json" => ValueType::Json,
         "tags" => ValueType::Set(Box::new(ValueType::String)),
@@ -43,12 +45,27 @@ fn resolve(name: &str) -> Option<ValueType> {
     })
 }
 
+/// The limits of the fields that the tests' templates use.
+fn limits_of(name: &str) -> Option<Limits> {
+    let of_pattern = |pattern: &str| Constraint { pattern: Some(pattern.to_owned()), ..Constraint::default() };
+    text_limits(&match name {
+        "ulid" => Constraint { format: Some(Format::Ulid), ..Constraint::default() },
+        "pair" => Constraint { min_length: Some(2), max_length: Some(2), ..Constraint::default() },
+        "abc" => of_pattern("[a-c]{3}"),
+        "digits" => of_pattern("[0-9]*"),
+        "small" | "tiny" => of_pattern("[a-z_]{1,3}"),
+        "wide" => of_pattern("[à-ü]{2}"),
+        "hex" => of_pattern("[0-9A-F%]{0,3}"),
+        _ => return None,
+    })
+}
+
 fn template(text: &str) -> Template {
-    Template::parse(text, &resolve).unwrap_or_else(|mistakes| panic!("{text}: {mistakes:?}"))
+    Template::parse(text, &resolve, &limits_of).unwrap_or_else(|mistakes| panic!("{text}: {mistakes:?}"))
 }
 
 fn kinds(text: &str) -> Vec<(&str, TemplateMistakeKind)> {
-    let mistakes = Template::parse(text, &resolve).err().unwrap_or_default();
+    let mistakes = Template::parse(text, &resolve, &limits_of).err().unwrap_or_default();
     mistakes.into_iter().map(|mistake| (&text[mistake.span], mistake.kind)).collect()
 }
 
@@ -256,7 +273,9 @@ fn what_cannot_be_inverted_is_refused() {
         ("{auth.sub}{id}", "{auth.sub}{id}"),
     ] {
         let found = kinds(text);
-        let [(at, TemplateMistakeKind::NotInvertible(why))] = found.as_slice() else { panic!("{text}: {found:?}") };
+        let [(at, TemplateMistakeKind::NotInvertible { why, .. })] = found.as_slice() else {
+            panic!("{text}: {found:?}")
+        };
         assert!(*at == place && why.ends_with('.'), "{text}: {found:?}");
     }
     assert_eq!(kinds("{id}{name}{n}5").len(), 3, "every mistake is reported");
@@ -273,6 +292,72 @@ fn what_cannot_be_inverted_is_refused() {
     ] {
         template(text);
     }
+}
+
+const ULID: &str = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+
+#[test]
+fn limits_show_where_a_text_ends() {
+    for (text, values, key) in [
+        ("account#{name}{ulid}", json!({ "name": "a#1", "ulid": ULID }), format!("account#a#1{ULID}")),
+        ("account#{name}{ulid}", json!({ "name": "", "ulid": ULID }), format!("account#{ULID}")),
+        ("{ulid}{name}", json!({ "ulid": ULID, "name": "%23" }), format!("{ULID}%23")),
+        ("{small}{ulid}#{name}", json!({ "small": "a_", "ulid": ULID, "name": "#" }), format!("a_{ULID}##")),
+        ("{small}{score:03}#", json!({ "small": "a", "score": 7 }), "a007#".to_owned()),
+        ("{small}{digits}", json!({ "small": "abc", "digits": "" }), "abc".to_owned()),
+        ("{abc}{name}", json!({ "abc": "abc", "name": "abc" }), "abcabc".to_owned()),
+        ("{pair}{pair}x", json!({ "pair": "é%" }), "é%é%x".to_owned()),
+        ("{small}5{name}", json!({ "small": "a", "name": "5" }), "a55".to_owned()),
+        ("{hex}{wide}", json!({ "hex": "%23", "wide": "éü" }), "%23éü".to_owned()),
+        ("{abc}A#{name}", json!({ "abc": "aaa", "name": "" }), "aaaA#".to_owned()),
+        ("{name}{date}", json!({ "name": "2020", "date": "2018-10-03" }), "20202018-10-03".to_owned()),
+    ] {
+        assert_eq!(render(text, values.clone()).unwrap(), Some(key.clone()), "{text}");
+        let fields: Value = template(text).read(&key).unwrap().into_iter().collect::<serde_json::Map<_, _>>().into();
+        assert_eq!(fields, values, "{text}");
+    }
+    for (text, place) in [
+        ("{small}{name}", "{small}{name}"),
+        ("{name}{digits}", "{name}{digits}"),
+        ("{name}{ulid}#{id}", "{name}{ulid}"),
+        ("{small}{abc}#{id}{small}", "{id}{small}"),
+        ("{digits}5", "{digits}5"),
+        ("{name}{at}", "{name}{at}"),
+        // An escape would make the text longer.
+        ("{name}{pair}#x", "{name}{pair}"),
+    ] {
+        let found = kinds(text);
+        assert!(
+            matches!(found.as_slice(), [(at, TemplateMistakeKind::NotInvertible { .. })] if *at == place),
+            "{text}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn a_value_that_breaks_limits_which_show_an_end_is_not_written() {
+    for (text, values, broken) in [
+        ("account#{name}{ulid}", json!({ "name": "", "ulid": "1" }), Some("ulid")),
+        ("{small}5{name}", json!({ "small": "5", "name": "" }), Some("small")),
+        ("{small}{digits}", json!({ "small": "a", "digits": "a" }), Some("digits")),
+        ("{pair}{name}", json!({ "pair": "abc", "name": "" }), Some("pair")),
+        // Nothing depends on these.
+        ("{ulid}#{name}", json!({ "ulid": "1", "name": "" }), None),
+        ("{name}#{ulid}", json!({ "name": "1", "ulid": "" }), None),
+        ("{pair}{small}", json!({ "pair": "ab", "small": "5" }), None),
+    ] {
+        let written = template(text).render(&|field| values.get(field).cloned());
+        match (written, broken) {
+            (Err(RenderMistake::Unfit(field, sentence)), Some(broken)) => {
+                assert!(field == broken && sentence.ends_with('.'), "{text}: {sentence}");
+            }
+            (written, broken) => assert!(broken.is_none() && written.is_ok(), "{text}: {written:?}"),
+        }
+    }
+    let account = template("account#{name}{ulid}").relied_on();
+    assert_eq!(account.read("account#Ann01arz3ndektsv4rrffq69g5fav"), None);
+    let misspelling = account.misspelling("account#Ann01arz3ndektsv4rrffq69g5fav").unwrap();
+    assert_eq!((misspelling.field.as_str(), misspelling.own), ("ulid", None));
 }
 
 #[test]
@@ -392,7 +477,7 @@ fn shards_and_replicas_are_numbers_below_their_count_and_no_fields() {
     // A field named `shard` is an ordinary field and may be padded.
     let resolve = |name: &str| (name == "shard").then_some(ValueType::Int);
     for (text, fields) in [("{shard}", vec!["shard"]), ("{shard:03}", vec!["shard"]), ("x#{shard:3}", vec![])] {
-        assert_eq!(Template::parse(text, &resolve).unwrap().fields(), fields, "{text}");
+        assert_eq!(Template::parse(text, &resolve, &|_| None).unwrap().fields(), fields, "{text}");
     }
     for (one, other, overlap) in [
         ("v#{shard:10}", "v#10", false),
@@ -409,7 +494,7 @@ fn shards_and_replicas_are_numbers_below_their_count_and_no_fields() {
         ("{n}{shard:5}", "{n}{shard:5}"),
     ] {
         assert!(
-            matches!(kinds(text).as_slice(), [(at, TemplateMistakeKind::NotInvertible(_))] if *at == place),
+            matches!(kinds(text).as_slice(), [(at, TemplateMistakeKind::NotInvertible { .. })] if *at == place),
             "{text}"
         );
     }
@@ -429,7 +514,7 @@ fn reading_takes_bounded_work() {
     assert_eq!(template.read(&format!("{}b", "a".repeat(600))), None);
 }
 
-const FIELDS: [&str; 22] = [
+const FIELDS: [&str; 30] = [
     "id",
     "name",
     "n",
@@ -452,6 +537,14 @@ const FIELDS: [&str; 22] = [
     "week:%G-W%V",
     "word:lower",
     "code:upper",
+    "ulid",
+    "abc",
+    "digits",
+    "small",
+    "pair",
+    "wide",
+    "hex",
+    "tiny:upper",
 ];
 const SHARD: &str = "shard:12";
 
@@ -459,6 +552,13 @@ const SHARD: &str = "shard:12";
 fn value_of(field: &str) -> BoxedStrategy<Value> {
     match field {
         "id" | "name" | "auth.tenant" => "[a#%_T0-]{0,5}|(%25|%23|%61|%5F|#a|\\PC){0,3}".prop_map(Value::from).boxed(),
+        "ulid" => "[0-9A-FZ]{26}".prop_map(Value::from).boxed(),
+        "abc" => "[a-c]{3}".prop_map(Value::from).boxed(),
+        "digits" => "[0-9]{0,3}".prop_map(Value::from).boxed(),
+        "small" | "tiny:upper" => "[a_T]{1,3}".prop_map(|text| Value::from(text.to_lowercase())).boxed(),
+        "pair" => "[a#%é20]{2}".prop_map(Value::from).boxed(),
+        "wide" => "[à-ü]{2}".prop_map(Value::from).boxed(),
+        "hex" => "[0-9A-F%]{0,3}".prop_map(Value::from).boxed(),
         "n" => any::<i32>().prop_map(Value::from).boxed(),
         "score:06" => (0..1_000_000).prop_map(Value::from).boxed(),
         "big" => any::<i64>().prop_map(Value::from).boxed(),
@@ -507,14 +607,17 @@ fn values() -> impl Strategy<Value = Values> {
         .to_vec()
 }
 
-/// Random templates that the checker accepts.
+/// Random templates that the checker accepts, with all limits or with those that they rely on.
 fn templates() -> impl Strategy<Value = Template> {
     let literal =
         prop::sample::select(vec!["#", "_", "-", "##", "#a#", "a", "T", "_PROGRESS_", "é", "aa", ".", "5", "IN"])
             .prop_map(str::to_owned);
     let placeholder = prop::sample::select(FIELDS.to_vec()).prop_map(|field| format!("{{{field}}}"));
     let parts = prop::collection::vec(prop_oneof![literal, placeholder], 1..7);
-    parts.prop_filter_map("a template that cannot be inverted", |parts| Template::parse(&parts.concat(), &resolve).ok())
+    (parts, any::<bool>()).prop_filter_map("a template that cannot be inverted", |(parts, is_limited)| {
+        let template = Template::parse(&parts.concat(), &resolve, &limits_of).ok()?;
+        Some(if is_limited { template } else { template.relied_on() })
+    })
 }
 
 fn key(template: &Template, values: &Values) -> String {
@@ -540,6 +643,12 @@ fn folded(template: &Template, values: &Values) -> Fields {
 /// The values that a key gives back.
 fn bound(template: &Template, values: &Values) -> Fields {
     folded(template, values).into_iter().filter(|(field, _)| template.case_of(field).is_none()).collect()
+}
+
+/// The values of which some are kept, and the others come from elsewhere.
+fn mixed(values: &Values, others: &Values, is_kept: impl Fn(usize, &str) -> bool) -> Values {
+    let both = values.iter().zip(others).enumerate();
+    both.map(|(position, (value, other))| if is_kept(position, value.0) { value } else { other }.clone()).collect()
 }
 
 /// The shard's number, if the template has one.
@@ -614,7 +723,16 @@ proptest! {
         let limits = text_limits(&Constraint { pattern: Some(pattern.to_owned()), ..Constraint::default() });
         let is_limited = |field: &str| field == "id" || is_both && ["name", "word", "code"].contains(&field);
         let of = |field: &str| if is_limited(field) { limits.clone() } else { None };
-        let (one, other) = (one.limited(&of), other.limited(&of));
+        let limited = |template: Template| {
+            let case = |field| Some((field, template.case_of(field)?.clone()));
+            let cases: Vec<(&str, Form)> = ["word", "code"].into_iter().filter_map(case).collect();
+            template.limited(&|field, own| match (own, cases.iter().find(|(name, _)| *name == field)) {
+                (Some(own), _) => Some(own.clone()),
+                (None, Some((_, case))) => of(field).map(|limits| limits.folded(case)),
+                (None, None) => of(field),
+            })
+        };
+        let (one, other) = (limited(one), limited(other));
         let allows = |limits: &Limits, value: &Value| value.as_str().is_none_or(|text| limits.allow(text));
         let is_allowed = values.iter().all(|(field, value)| of(field).is_none_or(|limits| allows(&limits, value)));
         let key = key(&one, &values);
@@ -631,9 +749,72 @@ proptest! {
         // Numbers may be too large for the type of the other template.
         let is_number = |part: &Part| matches!(part, Part::Placeholder { value, .. } if form::is_number(value));
         let is_bounded = |template: &Template| !template.parts.iter().any(is_number);
+        // Beyond ASCII, the set of a text's bytes does not say its case.
+        let is_cased = |part: &Part| matches!(part, Part::Placeholder { value, .. } if value.case().is_some());
+        if other.parts.iter().any(is_cased) && !key(&one, &values).is_ascii() {
+            return Ok(());
+        }
         if is_bounded(&other) && one.is_within(std::slice::from_ref(&other)) {
             prop_assert!(other.read(&key(&one, &values)).is_some());
         }
+    }
+
+    #[test]
+    fn texts_of_one_length_sort_in_keys_as_they_do(template in templates(), values in values(), others in values()) {
+        let mut template = template;
+        for position in 0..template.parts.len() {
+            template.need_length(position);
+            let part = &template.parts[position];
+            let Part::Placeholder { field, value, .. } = part else { continue };
+            if !part.has_one_length(template.parts.get(position + 1)) {
+                continue;
+            }
+            let changed = mixed(&values, &others, |_, name| name != field);
+            let text = |values: &Values| {
+                let text = values.iter().find(|(name, _)| name == field).unwrap().1.as_str().unwrap().to_owned();
+                value.case().map_or(text.clone(), |case| case.fold(&text).into_owned())
+            };
+            prop_assert_eq!(key(&template, &values).cmp(&key(&template, &changed)), text(&values).cmp(&text(&changed)));
+        }
+    }
+
+    #[test]
+    fn the_beginning_of_a_key_has_one_value_of_each_field(
+        template in templates(), values in values(), others in values(), parts in 1_usize..7, kept in any::<u64>()
+    ) {
+        let mixed = mixed(&values, &others, |bit, _| kept >> bit & 1 == 1);
+        let ends = match template.parts.get(parts - 1) {
+            Some(part) => part.literal().is_some() || matches!(part.end(), Some(TextEnd::After(_))),
+            None => false,
+        };
+        if !ends || template.runs_on(parts) {
+            return Ok(());
+        }
+        let beginning = |values: &Values| {
+            let of = |name: &str| values.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone());
+            template.render_parts(parts, &of).unwrap().unwrap()
+        };
+        let text = beginning(&values);
+        if key(&template, &mixed).starts_with(&text) {
+            prop_assert_eq!(beginning(&mixed), text);
+        }
+    }
+
+    #[test]
+    fn a_prefix_of_any_text_finds_what_begins_with_it(
+        template in templates(), values in values(), others in values(), parts in 0_usize..7,
+        (from, length) in (0_usize..30, 0_usize..5)
+    ) {
+        let Some(Part::Placeholder { field, value: kind, .. }) = template.parts.get(parts) else { return Ok(()) };
+        let Some(text) = others[from].1.as_str().filter(|_| form::is_free_text(kind)) else { return Ok(()) };
+        let of = |name: &str| values.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone());
+        let fold = |text: &str| kind.case().map_or(text.to_owned(), |case| case.fold(text).into_owned());
+        let prefix: String = text.chars().take(length).collect();
+        let begins = fold(of(field).unwrap().as_str().unwrap()).starts_with(&fold(&prefix));
+        let (text, exact) = template.render_begins_with(parts, &prefix, &of).unwrap().unwrap();
+        let is_found = key(&template, &values).starts_with(&text);
+        prop_assert!(is_found || !begins, "{} misses a key", text);
+        prop_assert!(!is_found || begins || !exact, "{} is not exact", text);
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub fn automaton(parts: &[&Part]) -> Automaton {
             (Part::Placeholder { limits: Some(limits), .. }, next) if shows_end(limits, next) => {
                 let (bytes, most) = match next {
                     // Its texts may be escaped.
-                    Some(_) if limits.bytes.has(b'%') => (limits.bytes.or(ESCAPES), None),
+                    Some(_) if limits.end.is_none() && limits.bytes.has(b'%') => (limits.bytes.or(ESCAPES), None),
                     _ => (limits.bytes, limits.most),
                 };
                 texts.times(bytes, limits.least, most);
@@ -54,6 +54,7 @@ pub fn automaton(parts: &[&Part]) -> Automaton {
 fn shows_end(limits: &Limits, next: Option<&&&Part>) -> bool {
     match next {
         None => true,
+        Some(_) if limits.end.is_some() => true,
         Some(Part::Literal(literal)) => literal.bytes().next().is_some_and(|first| !limits.bytes.has(first)),
         Some(Part::Placeholder { .. }) => false,
     }

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Scalars, each with texts that other programs write for them. The first of each line is Keyfold's own.
-/// A form follows its scalar.
-const SCALARS: [(&str, &[&str]); 16] = [
+/// A form or a constraint follows its scalar.
+const SCALARS: [(&str, &[&str]); 18] = [
     (
         "DateTime",
         &[
@@ -51,12 +51,21 @@ const SCALARS: [(&str, &[&str]); 16] = [
     ("DateTime %s%3f", &["1625245787001", "1625245787", "1625245787000000"]),
     ("Date %d/%m/%Y", &["02/07/2021", "2/7/2021", "30/02/2021", "2021-07-02", "31/12/9999"]),
     ("ID", &["a", "a#b", "a%23b", "a%23", "%2f", "%2F", "a%2523b", "100%", "%41", "", "a b"]),
+    (LIMITED[0], &["AB", "ZZ", "ab", "A", "ABC", "", "A5", "%2", "A#", "é"]),
+    (LIMITED[1], &["AB", "éü", "#%", "5a", "A", "ABC", "", "%23"]),
     ("String", &["a", "x--y", "a%2D%2Db", "a%2d%2db", "%25", "%", "é", "%C3%A9"]),
 ];
 
 /// The templates of a text key that hold the scalar.
 const TEMPLATES: [&str; 8] =
     ["{x}", "T#{x}", "{name}#{x}", "{x}#{name}", "T#{name}--{x}--end", "{x}#{x}", "{box}#{x}", "{x:05}"];
+
+/// Scalars of one length.
+const LIMITED: [&str; 2] = ["ID @constraint(pattern: \"[A-Z]{2}\")", "String @constraint(minLength: 2, maxLength: 2)"];
+
+/// The templates of a text key that hold a scalar of one length.
+const LIMITED_TEMPLATES: [&str; 7] =
+    ["{x}", "{x}#{name}", "{name}#{x}", "{x}{name}", "T#{name}{x}", "{x}5{name}", "{x}{x}-{name}"];
 
 /// A table of items whose key holds a scalar.
 struct Case {
@@ -72,7 +81,9 @@ impl Case {
             let (scalar, texts) = *choices.of(&SCALARS);
             let is_integer = matches!(scalar, "Int" | "Long");
             let is_number = is_integer || matches!(scalar, "Decimal" | "Float");
-            let template = if is_number && choices.once_in(4) {
+            let template = if LIMITED.contains(&scalar) {
+                Some(*choices.of(&LIMITED_TEMPLATES))
+            } else if is_number && choices.once_in(4) {
                 None
             } else {
                 Some(TEMPLATES[choices.below(TEMPLATES.len() - usize::from(!is_integer))])
@@ -102,7 +113,10 @@ impl Case {
 
     fn schema(&self) -> String {
         let (scalar, template) = (self.scalar_name(), self.template.unwrap_or("{x}"));
-        let form = self.scalar.split_once(' ').map(|(_, form)| format!("@attribute(form: \"{form}\")"));
+        let form = self.scalar.split_once(' ').map(|(_, form)| match form.starts_with('@') {
+            true => form.to_owned(),
+            false => format!("@attribute(form: \"{form}\")"),
+        });
         let form = form.unwrap_or_default();
         let kind = if self.template.is_none() { ", sortKeyType: N" } else { "" };
         let has_name = template.contains("{name}");

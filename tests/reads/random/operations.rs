@@ -7,6 +7,7 @@ use apollo_compiler::ast::Type;
 use apollo_compiler::schema::ExtendedType;
 use fastrand::Rng;
 use keyfold::schema::model::{FieldKind, Model};
+use keyfold::schema::scalar::date_time::is_date;
 use keyfold::table::data::attribute::Item;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -293,17 +294,12 @@ impl<'a> Maker<'a> {
         let drawn = |maker: &mut Self, fits: &dyn Fn(&Value) -> bool| {
             (!odd).then(|| maker.pool.draw(&mut maker.rng, found, argument, fits)).flatten()
         };
-        let instant = |value: &Value| {
-            value.as_str().is_some_and(|text| text.len() >= 24 && text.ends_with('Z') && text.as_bytes()[10] == b'T')
-        };
-        let local = |value: &Value| {
-            value.as_str().is_some_and(|text| {
-                text.len() >= 19 && text.is_ascii() && text.as_bytes()[10] == b'T' && !text.ends_with('Z')
-            })
-        };
-        let date = |value: &Value| {
-            value.as_str().is_some_and(|text| text.len() == 10 && keyfold::schema::scalar::date_time::is_date(text))
-        };
+        let begins = |text: &str| text.get(..10).is_some_and(is_date) && text.as_bytes()[10..].starts_with(b"T");
+        let instant =
+            |value: &Value| value.as_str().is_some_and(|text| text.len() >= 24 && text.ends_with('Z') && begins(text));
+        let local =
+            |value: &Value| value.as_str().is_some_and(|text| text.len() >= 19 && begins(text) && !text.ends_with('Z'));
+        let date = |value: &Value| value.as_str().is_some_and(|text| text.len() == 10 && is_date(text));
         match name.as_str() {
             "Int" | "Long" => drawn(self, &|value| value.as_i64().is_some_and(|number| i32::try_from(number).is_ok()))
                 .unwrap_or_else(|| json!(self.rng.i64(-1..6))),

@@ -75,6 +75,9 @@ fn text_faults(constraint: &Constraint, text: &str) -> Vec<String> {
         Some(Format::Email) if !is_email(text) => Some("must be an e-mail address".to_owned()),
         Some(Format::Url) if !is_url(text) => Some("must be a URL that begins with http:// or https://".to_owned()),
         Some(Format::Uuid) if !is_uuid(text) => Some("must be a UUID".to_owned()),
+        Some(Format::Ulid) if !is_ulid(text) => {
+            Some("must be a ULID: 26 upper-case letters and digits, without I, L, O and U".to_owned())
+        }
         _ => None,
     });
     found
@@ -170,6 +173,13 @@ fn is_url(text: &str) -> bool {
 
 fn is_port(text: &str) -> bool {
     text.is_empty() || (text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok())
+}
+
+/// The ULID specification: 26 characters of Crockford's base 32. The first is at most 7, because 26 of them are two
+/// bits more than the 128 of a ULID.
+fn is_ulid(text: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_uppercase() && !b"ILOU".contains(&byte);
+    text.len() == 26 && text.bytes().all(is_digit) && text.as_bytes().first().is_some_and(|first| *first <= b'7')
 }
 
 /// The 36 characters of RFC 9562, section 4, in either case.

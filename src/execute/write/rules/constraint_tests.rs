@@ -146,6 +146,22 @@ fn uuids_have_36_characters() {
 }
 
 #[test]
+fn ulids_have_26_characters_of_base_32() {
+    let right = ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "00000000000000000000000000", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"];
+    let wrong = [
+        "",
+        "01arz3ndektsv4rrffq69g5fav",
+        "01ARZ3NDEKTSV4RRFFQ69G5FA",
+        "01ARZ3NDEKTSV4RRFFQ69G5FAVV",
+        "01ARZ3NDEKTSV4RRFFQ69G5FAI",
+        "01ARZ3NDEKTSV4RRFFQ69G5FAU",
+        "8ZZZZZZZZZZZZZZZZZZZZZZZZZ",
+        "01ARZ3NDEK-SV4RRFFQ69G5FAV",
+    ];
+    assert_format(Format::Ulid, &right, &wrong);
+}
+
+#[test]
 fn numbers_are_within_their_bounds() {
     let bounds = |min, max| Constraint { min, max, ..Constraint::default() };
     for (min, max, fits, misses) in [
@@ -195,7 +211,7 @@ fn lists_are_checked_element_by_element() {
 proptest! {
     #[test]
     fn no_text_panics(text in "\\PC*|https?://[a-z:@./\\[\\]é-]{0,20}|[a@.-]{0,12}") {
-        for kind in [Format::Email, Format::Url, Format::Uuid] {
+        for kind in [Format::Email, Format::Ulid, Format::Url, Format::Uuid] {
             broken(&format(kind), &json!(text));
         }
         broken(&Constraint { min: Some(1.0), max: Some(2.0), ..Constraint::default() }, &json!(text));

@@ -155,6 +155,9 @@ impl<'a> Common<'a> {
     /// Whether the prefix matches no longer value of the last placeholder: a literal or the value's own form ends it,
     /// or nothing follows it in any key.
     fn ends(&self, lead: &Template) -> bool {
+        if lead.is_open(self.whole) && !self.are_whole() {
+            return false;
+        }
         let ended = self.whole == 0 || !self.rest.is_empty() || lead.parts.get(self.whole - 1).is_none_or(ends_itself);
         ended || self.are_whole()
     }
@@ -327,7 +330,7 @@ fn same_part(left: (&Side, &Template), right: (&Side, &Template), at: usize, kin
 fn differ_in_escapes(left: (&Side, &Template), right: (&Side, &Template), at: usize) -> bool {
     use ValueType::{Id, String};
     let part = |(side, template): (&Side, &Template)| match template.parts.get(at) {
-        Some(Part::Placeholder { field, value: Id | String, .. }) => {
+        Some(part @ Part::Placeholder { field, value: Id | String, .. }) if part.needed().is_none() => {
             Some((field.clone(), side.candidate.path.bindings.get(field).cloned()?))
         }
         _ => None,
@@ -354,14 +357,19 @@ fn same_form<'t>(
         Some(Part::Literal(literal)) => Some(literal.as_str()),
         _ => None,
     };
+    let needed = |template: &Template| template.parts.get(at).and_then(Part::needed);
     let same = match (left_value, right_value) {
-        // The literal that follows free text decides how the text is escaped.
-        (V::Id | V::String, V::Id | V::String) => literal(left.1) == literal(right.1),
+        // The literal that follows free text decides how the text is escaped, and limits whether it is written.
+        (V::Id | V::String, V::Id | V::String) => {
+            literal(left.1) == literal(right.1) && needed(left.1) == needed(right.1)
+        }
         (V::Int | V::Long, V::Int | V::Long) | (V::Claim, V::Claim) => true,
         // A text key writes every instant in the same form, whatever form its attribute has.
         (V::DateTime(a), V::DateTime(b)) => kind == KeyType::S || a == b,
         (V::Enum(a), V::Enum(b)) => a.stored == b.stored,
-        (V::InForm(a, a_form), V::InForm(b, b_form)) => a_form == b_form && a.name() == b.name(),
+        (V::InForm(a, a_form), V::InForm(b, b_form)) => {
+            a_form == b_form && a.name() == b.name() && needed(left.1) == needed(right.1)
+        }
         (V::Date, V::Date)
         | (V::Boolean, V::Boolean)
         | (V::Float, V::Float)

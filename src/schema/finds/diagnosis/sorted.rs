@@ -10,9 +10,9 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::finds::paging::Order;
 use crate::schema::finds::wanted::FindContext;
+use crate::schema::keys::text_limits::{ONE_LENGTH, text_limits};
 use crate::schema::model::find::{Access, AccessPath, SortAccess};
 use crate::schema::model::keys::ItemKeys;
-use crate::schema::model::rules::Format;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::KeyType;
 use crate::schema::template::part::Part;
@@ -34,7 +34,7 @@ pub fn check(wanted: &FindContext, path: &AccessPath, order: &Order, findings: &
     let mut help =
         format!("end the sort key of an index with it: `{{{field}}}`; the keys of an index need not be unique");
     if !matches!(declared.value, ValueType::Enum(_)) {
-        help.push_str(&format!("; or exclude such characters with `@constraint(pattern: …)` on `{field}`"));
+        help.push_str(&format!("; or exclude such characters from `{field}`, or give it one length: {ONE_LENGTH}"));
     }
     findings.warning(rules::KF0433, &order.span, message, Some(help));
 }
@@ -58,9 +58,7 @@ fn separator(wanted: &FindContext, path: &AccessPath, field: &str) -> Option<cha
 /// Whether one value of the field may begin another that goes on with a character up to the separator.
 fn is_doubtful(declared: &Declared, separator: char) -> bool {
     let constraint = declared.rules.constraint.as_ref();
-    let of_one_length = constraint.is_some_and(|rule| {
-        rule.format == Some(Format::Uuid) || (rule.max_length.is_some() && rule.min_length == rule.max_length)
-    });
+    let has_one_length = constraint.and_then(text_limits).is_some_and(|limits| limits.characters.is_some());
     let lowest = match &declared.value {
         ValueType::Enum(values) => {
             let texts = || values.stored.values();
@@ -68,7 +66,7 @@ fn is_doubtful(declared: &Declared, separator: char) -> bool {
             return texts()
                 .any(|text| texts().filter_map(|longer| goes_on(text, longer)).any(|next| next <= separator));
         }
-        _ if of_one_length => return false,
+        _ if has_one_length => return false,
         ValueType::Id => '-',
         ValueType::String => ' ',
         _ => return false,
