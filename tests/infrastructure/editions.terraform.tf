@@ -22,6 +22,7 @@ resource "aws_dynamodb_table" "editions" {
   global_secondary_index {
     name = "byYear"
     hash_key = "year"
+    range_key = "sk"
     projection_type = "ALL"
   }
 }

@@ -180,7 +180,7 @@ fn attribute_rows(object: &ObjectType, keys: &ItemKeys, descriptions: &Descripti
             attribute,
             code(&field.name),
             code(&field.ty.to_string()),
-            kept(&stored.value, field.ty.is_list()).into(),
+            kept(&stored.value, field.ty.is_list()),
             meaning.trim_end_matches(". ").to_owned(),
         ]);
     }
