@@ -417,7 +417,8 @@ impl ValueType {
 /// What a clock shows, with as few decimals as hold it: at least so many, and in threes.
 fn fine_text(clock: PrimitiveDateTime, least: usize) -> Option<String> {
     let nanos = clock.nanosecond();
-    let decimals = [(1_000_000_000, 0), (1_000_000, 3), (1_000, 6)].into_iter().find(|(unit, _)| nanos % unit == 0);
+    let units = [(1_000_000_000, 0), (1_000_000, 3), (1_000, 6)];
+    let decimals = units.into_iter().find(|(unit, _)| nanos.is_multiple_of(*unit));
     clock_text(clock, decimals.map_or(9, |(_, decimals)| decimals).max(least))
 }
 

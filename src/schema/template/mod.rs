@@ -387,7 +387,14 @@ impl Template {
             let mut seen = HashSet::new();
             !template.placeholders().all(|field| seen.insert(field)) || template.spreads().count() > 1
         };
-        if others.iter().any(|other| repeats(other) || other.has_limits()) {
+        // Of a character beyond ASCII, it does not tell the case.
+        let is_ascii = |part: &Part| match part {
+            Part::Literal(literal) => literal.is_ascii(),
+            Part::Placeholder { value, .. } => !form::is_free_text(value) && !matches!(value, ValueType::Enum(_)),
+        };
+        let has_case = |part: &Part| matches!(part, Part::Placeholder { value, .. } if value.case().is_some());
+        let folds = |other: &Template| other.parts.iter().any(has_case) && !self.parts.iter().all(is_ascii);
+        if others.iter().any(|other| repeats(other) || other.has_limits() || folds(other)) {
             return false;
         }
         let texts = |template: &Template| texts::automaton(&template.parts.iter().collect::<Vec<_>>());

@@ -320,7 +320,7 @@ fn order(
     right: &Value,
 ) -> Option<Ordering> {
     if kind.is_time() {
-        return Some(compare_times(left.as_str()?, right.as_str()?));
+        return compare_times(kind, left.as_str()?, right.as_str()?);
     }
     if !by_number {
         return Some(text_to_find(ty, field, left)?.cmp(&text_to_find(ty, field, right)?));

@@ -3,7 +3,7 @@
 
 use keyfold::schema::model::keys::ItemKeys;
 use keyfold::schema::model::{FieldKind, ObjectType, Stored, TypeKind};
-use keyfold::schema::scalar::date_time::{epoch_millis, instant_text};
+use keyfold::schema::scalar::date_time::{day_clock, epoch_millis, instant_clock, instant_text, local_clock};
 use keyfold::schema::scalar::form::Form;
 use keyfold::schema::scalar::value_type::{Moment, ValueType};
 use keyfold::table::data::attribute::{Attribute, Item};
@@ -101,13 +101,14 @@ pub fn text_to_find(ty: &ObjectType, field: &str, value: &Value) -> Option<Strin
     })
 }
 
-/// The order of two times: digit by digit, those of the fraction padded.
-pub fn compare_times(left: &str, right: &str) -> Ordering {
-    let digits = |text: &str| {
-        let (clock, fraction) = text.trim_end_matches('Z').split_once('.').unwrap_or((text.trim_end_matches('Z'), ""));
-        format!("{clock}.{fraction:0<9}")
+/// The order of two times in the API, to the nanosecond.
+pub fn compare_times(kind: &ValueType, left: &str, right: &str) -> Option<Ordering> {
+    let clock = |text: &str| match kind.in_api() {
+        ValueType::Date => day_clock(text),
+        ValueType::LocalDateTime => local_clock(text),
+        _ => instant_clock(text),
     };
-    digits(left).cmp(&digits(right))
+    Some(clock(left)?.cmp(&clock(right)?))
 }
 
 fn whole(number: &str) -> Option<i64> {

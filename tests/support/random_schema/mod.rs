@@ -1,10 +1,10 @@
 //! A seed → a random schema: its text, and the same schema as plain data. With the data a test can say what a request
 //! means without any of Keyfold's own code. Must not know the crate.
 //!
-//! [`forms`] are those of times. [`Schema::random`] makes a schema. [`Schema::sdl`] is its text. [`values`] makes random values and items of a type.
-//! [`keys`] renders an item's attributes. [`writes`] makes the fields of `Mutation`. [`reads`] makes those of `Query`,
-//! and the relations. [`rules`] makes `@auth` and callers. A schema and everything made of it follow from the seed
-//! alone.
+//! [`Schema::random`] makes a schema. [`Schema::sdl`] is its text. [`values`] makes random values and items of a type,
+//! times in the forms of [`forms`]. [`keys`] renders an item's attributes. [`writes`] makes the fields of `Mutation`.
+//! [`reads`] makes those of `Query`, and the relations. [`rules`] makes `@auth` and callers. A schema and everything
+//! made of it follow from the seed alone.
 //!
 //! Types come in families: a root such as `Ant`, its children such as `Bee` with an `antId`, and their children. A twin
 //! has the key templates of another type and other constants.

@@ -140,7 +140,9 @@ impl Types {
                 template(&[&own, "{shelf}", "#", "{id}"])
             }
             2 => {
-                key_fields.push(Field { kind: Kind::Time(rng.usize(..FORMS.len())), ..id("since") });
+                // A time of the parent's own key may bind this one.
+                let kind = of.get("since").map_or_else(|| Kind::Time(rng.usize(..FORMS.len())), |field| field.kind);
+                key_fields.push(Field { kind, ..id("since") });
                 template(&[&own, "{since}", "#", "{id}"])
             }
             _ => template(&[&own, "{id}"]),
