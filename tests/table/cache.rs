@@ -33,6 +33,8 @@ enum Reply {
     Fails,
     /// No answer until the caller's deadline.
     Never,
+    /// Throttled until the caller's deadline.
+    Throttled,
 }
 
 /// A store whose calls are counted, and answered as the script says.
@@ -77,8 +79,14 @@ impl DataStore for Scripted {
                 Reply::Missing => Ok(None),
                 Reply::Fails => Err(failure(TableErrorKind::Unavailable)),
                 Reply::Never => Err(failure(TableErrorKind::Timeout)),
+                Reply::Throttled => Err(failure(TableErrorKind::Throttled)),
             };
-            sleep_until(if matches!(reply, Reply::Never) { scope.deadline } else { Instant::now() + CALL }).await;
+            sleep_until(if matches!(reply, Reply::Never | Reply::Throttled) {
+                scope.deadline
+            } else {
+                Instant::now() + CALL
+            })
+            .await;
             (requests.iter().map(result).collect(), 0.5)
         }
         .boxed()
@@ -91,12 +99,18 @@ impl DataStore for Scripted {
     ) -> BoxFuture<'a, Result<Metered<Page>, TableError>> {
         let (call, reply) = self.begin(Vec::new(), query.projection.as_deref().unwrap_or_default());
         async move {
-            sleep_until(if matches!(reply, Reply::Never) { scope.deadline } else { Instant::now() + CALL }).await;
+            sleep_until(if matches!(reply, Reply::Never | Reply::Throttled) {
+                scope.deadline
+            } else {
+                Instant::now() + CALL
+            })
+            .await;
             let items = match reply {
                 Reply::Item => vec![numbered(&key("p", "a"), call)],
                 Reply::Missing => Vec::new(),
                 Reply::Fails => return Err(failure(TableErrorKind::Unavailable)),
                 Reply::Never => return Err(failure(TableErrorKind::Timeout)),
+                Reply::Throttled => return Err(failure(TableErrorKind::Throttled)),
             };
             Ok((Page { count: 1, scanned: 1, items, last_key: None }, 0.5))
         }
@@ -268,6 +282,21 @@ async fn one_who_waits_ends_at_its_own_deadline() {
     assert_eq!(first, (Err(TableErrorKind::Timeout), 10));
     assert_eq!(short, (Err(TableErrorKind::Timeout), 2));
     assert_eq!(long, (Ok(2), 11), "it makes the call when the first has given up");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_who_waits_has_its_own_time_while_the_table_is_busy() {
+    let world = World::new(|call| if call < 2 { Reply::Throttled } else { Reply::Item });
+    let begun = Instant::now();
+    let reader = async |lasts: u64| {
+        let result = world.read_within(Duration::from_secs(lasts), thing("a", 60)).await;
+        (result, begun.elapsed().as_secs())
+    };
+    // Those who wait are asked in this order.
+    let (first, second, third) = futures_util::future::join3(reader(3), reader(5), reader(30)).await;
+    assert_eq!(first, (Err(TableErrorKind::Throttled), 3));
+    assert_eq!(second, (Err(TableErrorKind::Throttled), 5));
+    assert_eq!(third, (Ok(3), 6), "it makes the call when both have given up");
 }
 
 #[tokio::test(start_paused = true)]

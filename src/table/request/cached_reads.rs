@@ -254,6 +254,11 @@ enum Turn {
     Fill(Fill),
 }
 
+/// Whether a request failed because its own time or bytes ended.
+fn is_own_end(kind: TableErrorKind) -> bool {
+    matches!(kind, TableErrorKind::Timeout | TableErrorKind::Throttled | TableErrorKind::TooMuch)
+}
+
 /// Waits until another's call is answered, or until it is one's own turn to make the call, but not longer than the
 /// request lasts.
 async fn turn(session: &Session, mut joined: FlightWaiter, again: impl Fn() -> Claim) -> Result<Turn, TableError> {
@@ -265,10 +270,9 @@ async fn turn(session: &Session, mut joined: FlightWaiter, again: impl Fn() -> C
         })?;
         match outcome {
             Some(Ok(found)) => return Ok(Turn::Answer(found)),
-            // The first failure may be that of the other request alone, as every end of its time or its bytes is.
-            Some(Err(error)) if failed && !matches!(error.kind, TableErrorKind::Timeout | TableErrorKind::TooMuch) => {
-                return Err(error);
-            }
+            // The first failure may be that of the other request alone, as every end of its time or its bytes is: it
+            // was throttled for as long as it lasted.
+            Some(Err(error)) if failed && !is_own_end(error.kind) => return Err(error),
             Some(Err(_)) => failed = true,
             None => {}
         }

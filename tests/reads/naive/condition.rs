@@ -5,6 +5,7 @@ use super::values::{attribute_of, compare, equal};
 use keyfold::schema::expression::condition::Condition;
 use keyfold::schema::expression::operand::{Comparator, Operand, Path, Segment};
 use keyfold::schema::scalar::date_time::instant_text;
+use keyfold::schema::scalar::value_type::ValueType;
 use keyfold::table::data::attribute::{Attribute, Item};
 use serde_json::{Map, Value};
 use std::cmp::Ordering;
@@ -14,6 +15,29 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub fn lets_in(filter: &Condition, arguments: &Map<String, Value>, item: &Item) -> bool {
     let filter = filter.without(&|name| argument(arguments, name).is_null());
     filter.is_none_or(|filter| holds(&filter, arguments, item))
+}
+
+/// Whether each argument can be what the field beside it keeps: a time in a form may be too coarse.
+pub fn fits(filter: &Condition, arguments: &Map<String, Value>) -> bool {
+    operands(filter).into_iter().all(|operand| match operand {
+        Operand::Argument(name, kind) if matches!(kind.0, ValueType::InForm(..)) => match argument(arguments, name) {
+            Value::Array(values) => values.iter().all(|value| kind.0.coerce(value).is_ok()),
+            value => kind.0.coerce(&value).is_ok(),
+        },
+        _ => true,
+    })
+}
+
+fn operands(condition: &Condition) -> Vec<&Operand> {
+    match condition {
+        Condition::And(all) | Condition::Or(all) => all.iter().flat_map(operands).collect(),
+        Condition::Not(condition) => operands(condition),
+        Condition::Compare(left, _, right) => vec![left, right],
+        Condition::Between(value, lower, upper) => vec![value, lower, upper],
+        Condition::In(value, list) => std::iter::once(value).chain(list).collect(),
+        Condition::BeginsWith(_, operand) | Condition::Contains(_, operand) => vec![operand],
+        Condition::Exists(_) | Condition::NotExists(_) | Condition::AttributeType(..) => Vec::new(),
+    }
 }
 
 fn argument(arguments: &Map<String, Value>, name: &str) -> Value {

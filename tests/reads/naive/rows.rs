@@ -3,7 +3,7 @@
 //! Must not know operations or how the gateway reads.
 
 use super::binding::{Bound, Rules};
-use super::condition::lets_in;
+use super::condition::{fits, lets_in};
 use super::document::Arguments;
 use super::matching::Matching;
 use super::values::{keys_of, scalar_of, stored_of};
@@ -87,6 +87,9 @@ impl<'w> World<'w> {
         arguments: &Arguments,
     ) -> Result<Vec<Option<Row<'w>>>, Code> {
         let path = self.path(find, arguments)?;
+        if find.filter.as_ref().is_some_and(|filter| !fits(filter, &arguments.values)) {
+            return Err("BAD_USER_INPUT");
+        }
         let answers_each_value = field.ty.is_list() && !field.ty.item_type().is_non_null();
         let (keys, shared) = match &find.via {
             Via::AbstractType(shared) => (&shared.keys, Some(shared)),
