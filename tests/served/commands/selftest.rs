@@ -81,7 +81,7 @@ fn a_table_that_exists_is_never_touched() {
 #[test]
 fn an_unknown_system_and_a_wrong_prefix_are_mistakes() {
     let said = run(Path::new("/"), &["selftest", "--only", "staff,bakery"]).badly(1);
-    assert!(said.contains("there is no system \"bakery\"; there are: audiobooks, clubs,"), "{said}");
+    assert!(said.contains("there is no system \"bakery\"; there are: ") && said.contains(" staff,"), "{said}");
     let said = run(Path::new("/"), &["selftest", "--table-prefix", "a b"]).badly(2);
     assert!(said.contains("letters, digits, hyphens, dots and underscores"), "{said}");
 }
