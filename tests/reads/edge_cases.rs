@@ -1007,3 +1007,20 @@ type Query {
         assert_eq!(world.data(&format!("{{ way: {query} }}")).await, json!({ "way": seen }), "{way}");
     }
 }
+
+#[tokio::test]
+async fn a_list_by_a_whole_key_shows_only_an_item_that_is_there() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+type Shelf @item(keys: { pk: "S#{id}", sk: "S" }) {
+  id: ID!
+  books(bookId: ID): [Book!]! @find(where: { shelfId: "{id}", id: "{bookId}" })
+}
+type Book @item(keys: { pk: "S#{shelfId}", sk: "B#{id}" }) { shelfId: ID! id: ID! }
+type Query { shelf(id: ID!): Shelf @find }
+"#;
+    let items = [json!({ "pk": "S#1", "sk": "S" }), json!({ "pk": "S#1", "sk": "B#a" })];
+    let world = World::new(schema, &items).await;
+    let books = r#"{ shelf(id: "1") { there: books(bookId: "a") { id } missing: books(bookId: "b") { id shelfId } } }"#;
+    assert_eq!(world.data(books).await, json!({ "shelf": { "there": [{ "id": "a" }], "missing": [] } }));
+}

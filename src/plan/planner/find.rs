@@ -41,7 +41,7 @@ impl<'a> Builder<'a> {
             find,
             arguments,
             needs,
-            must_exist: !matches!(find.via, Via::Keys(_)) || wants_existence || !field.ty.is_non_null(),
+            must_exist: !matches!(find.via, Via::Keys(_)) || wants_existence || !is_promised(field),
             waits_for_parent: matches!(find.via, Via::Through(_)),
             want: self.want(field, find, arguments, &collected.sets),
         };
@@ -143,7 +143,7 @@ impl<'a> Builder<'a> {
                 find,
                 arguments,
                 needs,
-                must_exist: !field.ty.is_non_null() || (is_last && last.must_exist),
+                must_exist: !is_promised(field) || (is_last && last.must_exist),
                 waits_for_parent: position > 0 && last.waits_for_parent,
                 want,
             };
@@ -165,4 +165,9 @@ fn page_sizes(field: &Field, find: &Find) -> PageSizes {
         u32::try_from(argument.default.as_ref()?.as_u64()?).ok()
     };
     PageSizes { max: find.max, first: default("first"), last: default("last") }
+}
+
+/// Whether the schema promises that the field has its item. A list that is never null may still be empty.
+fn is_promised(field: &Field) -> bool {
+    field.ty.is_non_null() && !field.ty.is_list()
 }
