@@ -28,9 +28,7 @@ pub fn has_key(key: &PrimaryKey, item: &Item) -> bool {
 /// Whether a field that stands in both key attributes has the same value in both.
 fn repeats_agree(key: &PrimaryKey, item: &Item) -> bool {
     let read = |(name, templates): &(String, Vec<Template>)| match item.get(name) {
-        Some(Attribute::S(text)) => {
-            templates.iter().find_map(|template| template.read(text).and_then(|_| template.read_folded(text)))
-        }
+        Some(Attribute::S(text)) => templates.iter().find_map(|template| template.read_folded_own(text)),
         Some(value) => templates.iter().find_map(|template| match template.parts.as_slice() {
             [Part::Placeholder { field, value: kind, .. }] => Some(vec![(field.clone(), scalar(kind, value)?)]),
             _ => None,

@@ -4,6 +4,7 @@ use crate::execute::error::{ErrorCode, Failure, FieldError};
 use crate::execute::item::invalid_value::InvalidValue;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
+use crate::schema::model::write::Action;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::write::{Unfit, WriteError};
 
@@ -69,9 +70,9 @@ pub fn unreadable(ty: &ObjectType, field: &str) -> FieldErrors {
 
 /// The error of a missing item. The author's message is about the condition: it is used only if the condition asks
 /// whether the item exists, or if there is no condition.
-pub fn absent(item: &str, condition: Option<&Condition>, message: Option<&str>) -> FieldError {
-    let message = message.filter(|_| condition.is_none_or(asks_for_existence));
-    FieldError::new(ErrorCode::NotFound, message.map_or_else(|| format!("This {item} does not exist."), str::to_owned))
+pub fn absent(item: &str, action: &Action) -> FieldError {
+    let message = action.message.as_ref().filter(|_| action.condition.as_ref().is_none_or(asks_for_existence));
+    FieldError::new(ErrorCode::NotFound, message.map_or_else(|| format!("This {item} does not exist."), Clone::clone))
 }
 
 /// Whether a condition asks that an attribute exists.

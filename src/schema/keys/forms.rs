@@ -11,8 +11,6 @@ use crate::schema::model::keys::ItemKeys;
 use crate::schema::scalar::form::Form;
 use crate::schema::scalar::time_form::{TimeForm, Unit};
 use crate::schema::scalar::value_type::{Moment, ValueType};
-use crate::schema::template::Template;
-use crate::schema::template::part::Part;
 use crate::schema::types::draft::StoredFields;
 use crate::schema::types::fields;
 
@@ -30,11 +28,7 @@ pub fn settle(item: &ItemType<'_>, keys: &ItemKeys, findings: &mut Findings) -> 
     let mut record = item.record.clone();
     for (name, declared) in item.record.iter().filter(|(_, declared)| declared.value.is_time()) {
         let stored = fields::place(name, declared, item.record, keys, item.table.0);
-        let placeholders = keys.keys.values().flatten().flat_map(|template| &template.parts);
-        let own = placeholders.filter_map(|part| match part {
-            Part::Placeholder { field, value, .. } if field == name => Some((value, finest(value)?)),
-            _ => None,
-        });
+        let own = keys.placeholders_of(name).filter_map(|value| Some((value, finest(value)?)));
         let places = Places { attribute: stored.attribute.and_then(|_| finest(&declared.value)), keys: own.collect() };
         let place = item.object.fields.get(name.as_str()).map(|field| span::from_location(field.name.location()));
         let place = place.unwrap_or_else(|| declared.span.clone());
@@ -50,25 +44,13 @@ pub fn settle(item: &ItemType<'_>, keys: &ItemKeys, findings: &mut Findings) -> 
 /// All keys of a type have a field in the same case: it decides which values are one.
 fn check_cases(item: &ItemType<'_>, keys: &ItemKeys, findings: &mut Findings) {
     for (name, declared) in item.record {
-        let holders = keys.keys.values().flatten().filter(|template| template.fields().contains(&name.as_str()));
-        let cases: Vec<Option<&Form>> = holders.map(|template| template.case_of(name)).collect();
-        let twice = keys.keys.values().flatten().any(|template| has_two_cases(template, name));
-        if twice || cases.windows(2).any(|pair| pair[0] != pair[1]) {
+        let cases: Vec<Option<&Form>> = keys.placeholders_of(name).map(ValueType::case).collect();
+        if cases.windows(2).any(|pair| pair[0] != pair[1]) {
             let message = format!("the keys of `{}` have `{name}` in different cases", item.object.name);
             let help = format!("write `{{{name}:lower}}` in all of them, or in none");
             findings.error(rules::KF0309, &declared.span, message, Some(help));
         }
     }
-}
-
-/// Whether a template has a field in two ways.
-fn has_two_cases(template: &Template, name: &str) -> bool {
-    let cases = template.parts.iter().filter_map(|part| match part {
-        Part::Placeholder { field, value, .. } if field == name => Some(value.case()),
-        _ => None,
-    });
-    let cases: Vec<Option<&Form>> = cases.collect();
-    cases.windows(2).any(|pair| pair[0] != pair[1])
 }
 
 /// The type of a field in these places, if it changes.

@@ -71,7 +71,7 @@ fn characters_of(pattern: &Hir) -> (usize, Option<usize>) {
         }
         HirKind::Capture(capture) => characters_of(&capture.sub),
         HirKind::Concat(parts) => parts.iter().map(characters_of).fold((0, Some(0)), |all, part| {
-            (all.0 + part.0, all.1.zip(part.1).map(|(all, part)| all.saturating_add(part)))
+            (all.0.saturating_add(part.0), all.1.zip(part.1).map(|(all, part)| all.saturating_add(part)))
         }),
         HirKind::Alternation(parts) => {
             let counts: Vec<(usize, Option<usize>)> = parts.iter().map(characters_of).collect();

@@ -2,8 +2,10 @@
 
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::scalar::form::Form;
+use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::{KeyType, Table};
 use crate::schema::template::Template;
+use crate::schema::template::part::Part;
 use indexmap::IndexMap;
 use std::fmt;
 use std::sync::Arc;
@@ -110,9 +112,17 @@ impl ItemKeys {
         fields
     }
 
+    /// How each placeholder of a field has its value, in all keys.
+    pub fn placeholders_of<'k>(&'k self, name: &str) -> impl Iterator<Item = &'k ValueType> {
+        self.keys.values().flatten().flat_map(|template| &template.parts).filter_map(move |part| match part {
+            Part::Placeholder { field, value, .. } if field == name => Some(value),
+            _ => None,
+        })
+    }
+
     /// The case in which the keys have a field, if they have it in one: the checker makes sure that all have the same.
     pub fn case_of(&self, field: &str) -> Option<&Form> {
-        self.keys.values().flatten().find_map(|template| template.case_of(field))
+        self.placeholders_of(field).find_map(ValueType::case)
     }
 
     /// The claims of the caller in the keys, each once. The checker makes sure that the primary key has all of them.

@@ -58,6 +58,8 @@ struct ReadValue<'t> {
     value: Value,
     /// The bytes of its text.
     length: usize,
+    /// Whether it is the text in one case, which several values share.
+    is_folded: bool,
 }
 
 impl Template {
@@ -268,13 +270,13 @@ impl Template {
     /// Reads the fields and claims back from a key text, each once; `None` if their values do not write this text. A
     /// field that it has in one case is not among them.
     pub fn read(&self, text: &str) -> Option<Fields> {
-        self.read_values(Spelling::Own, text).map(|values| self.without_cases(values))
+        self.read_values(Spelling::Own, text).map(|values| self.exact_fields(values))
     }
 
     /// The same, whatever the spelling: `None` only if the text spells no values. For what is no item's identity: the
     /// keys of indexes.
     pub fn read_any_spelling(&self, text: &str) -> Option<Fields> {
-        self.read_values(Spelling::Any, text).map(|values| self.without_cases(values))
+        self.read_values(Spelling::Any, text).map(|values| self.exact_fields(values))
     }
 
     /// The same, with the fields that the text has in one case, in that case: for what compares keys.
@@ -282,10 +284,14 @@ impl Template {
         self.read_values(Spelling::Any, text).map(|values| self.fields_of(values))
     }
 
-    fn without_cases(&self, values: Vec<ReadValue<'_>>) -> Fields {
-        let mut fields = self.fields_of(values);
-        fields.retain(|(field, _)| self.case_of(field).is_none());
-        fields
+    /// The same of a text that the values write: for what compares items.
+    pub fn read_folded_own(&self, text: &str) -> Option<Fields> {
+        self.read_values(Spelling::Own, text).map(|values| self.fields_of(values))
+    }
+
+    fn exact_fields(&self, mut values: Vec<ReadValue<'_>>) -> Fields {
+        values.retain(|value| !value.is_folded);
+        self.fields_of(values)
     }
 
     fn fields_of(&self, values: Vec<ReadValue<'_>>) -> Fields {
@@ -444,7 +450,7 @@ impl Template {
             }
             let Some(value) = form::read((kind, width), spelling, &written) else { continue };
             if let Some(mut values) = self.read_from((position + 1, &text[length..]), spelling, dead) {
-                values.push(ReadValue { field, value, length });
+                values.push(ReadValue { field, value, length, is_folded: kind.case().is_some() });
                 return Some(values);
             }
         }

@@ -167,7 +167,7 @@ fn refusal(
         }
         (Reason::AlreadyExists, _) => conflict(format!("This {item} already exists.")),
         (Reason::Forbidden, _) => Some(forbidden(job, item, returned.visible)),
-        (Reason::NotFound, _) => Some(absent(item, action.condition.as_ref(), action.message.as_deref())),
+        (Reason::NotFound, _) => Some(absent(item, action)),
         (Reason::VersionChanged, Some(ItemCondition::Equals(attribute, _))) => {
             let stored = returned.visible.and_then(|item| item.get(attribute));
             let current = stored.and_then(|value| decode::scalar(&ValueType::Int, value)).unwrap_or(Value::Null);

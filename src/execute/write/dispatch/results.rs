@@ -60,7 +60,7 @@ pub async fn finish(job: &WriteJob<'_>, draft: &WriteDraft, ending: Ending) -> R
 fn nothing(job: &WriteJob<'_>, action: usize, is_written: bool) -> FieldError {
     match job.write.actions.get(action) {
         _ if is_written => unseen(ErrorCode::Unavailable),
-        Some(action) => absent(&action.item, action.condition.as_ref(), action.message.as_deref()),
+        Some(action) => absent(&action.item, action),
         None => unseen(ErrorCode::Internal),
     }
 }

@@ -127,7 +127,7 @@ impl Drafting<'_, '_> {
             if rule == Residual::Never {
                 let holds_of_none = |condition| evaluate::holds(condition, None, &scope).unwrap_or(false);
                 if !action.condition.as_ref().is_some_and(holds_of_none) {
-                    return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
+                    return Err(vec![absent(&ty.name, action)]);
                 }
                 continue;
             }

@@ -50,7 +50,7 @@ impl<'a> Drafting<'a, '_> {
         let mut requires = Requirements::default();
         let has_version = self.expected_version(ty, action, &mut requires);
         let is_demanding = action.condition.is_some() || has_version;
-        let missing = || vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())];
+        let missing = || vec![absent(&ty.name, action)];
         if alone && item.is_none() && (reads || rule.is_none()) {
             // It is as if a single DeleteItem had said so.
             if is_demanding && !self.deletes_more(position, ty) {

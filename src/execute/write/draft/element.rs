@@ -56,7 +56,7 @@ impl<'a> Drafting<'a, '_> {
         let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
         for target in self.target_items(position, action, ty).await? {
             let Some((at, requires)) = self.locate(action, element, (ty, of_element), &target).await? else {
-                return Err(vec![absent(&of_element.name, action.condition.as_ref(), action.message.as_deref())]);
+                return Err(vec![absent(&of_element.name, action)]);
             };
             let mut changes = Changes::over(self.stored_form(ty, &target.key, target.item.as_ref()).await?);
             for (field, written) in &action.values {
@@ -92,7 +92,7 @@ impl<'a> Drafting<'a, '_> {
         let (ty, of_element) = (job.type_named(&action.item)?, job.type_named(&element.element)?);
         for target in self.target_items(position, action, ty).await? {
             let Some((at, requires)) = self.locate(action, element, (ty, of_element), &target).await? else {
-                return Err(vec![absent(&of_element.name, action.condition.as_ref(), action.message.as_deref())]);
+                return Err(vec![absent(&of_element.name, action)]);
             };
             let mut changes = Changes::over(self.stored_form(ty, &target.key, target.item.as_ref()).await?);
             changes.remove(&inside(element, at, None));
@@ -113,7 +113,7 @@ impl<'a> Drafting<'a, '_> {
         let Some((field, attribute, source)) = &element.by else { return Ok(None) };
         let rules = self.item_rules(action, ty, &target.key).await?;
         // Whom the rules refuse any item does not learn whether there is one.
-        let missing = || vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())];
+        let missing = || vec![absent(&ty.name, action)];
         rules.for_stored(&target.key)?.ok_or_else(missing)?;
         let item = job.read(&ty.name, &target.key).await?;
         let item = rules.admitted(item).await?.ok_or_else(missing)?;
@@ -150,7 +150,7 @@ impl<'a> Drafting<'a, '_> {
         // The found item's conditions hold for the first replica only: they may name index keys, which differ between
         // replicas.
         let of_replicas = self.text(&requires, (ty, key))?;
-        let missing = || vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())];
+        let missing = || vec![absent(&ty.name, action)];
         let rule = self.item_rules(action, ty, key).await?.for_stored(key)?.ok_or_else(missing)?;
         requires.ruled(rule, false);
         self.hold_found(ty, key, &mut requires);

@@ -74,7 +74,7 @@ impl Drafting<'_, '_> {
             })?;
         let found = self.there(action, ty, found).await?;
         if found.is_empty() && !many && !matches!(action.kind, ActionKind::Delete { .. }) {
-            return Err(vec![absent(&ty.name, action.condition.as_ref(), action.message.as_deref())]);
+            return Err(vec![absent(&ty.name, action)]);
         }
         if found.len() > 1 && !many {
             return Err(ambiguous());

@@ -93,11 +93,7 @@ fn lowest_of(pattern: &Hir) -> Option<char> {
 
 /// Why the keys that have a field do not sort as its values do: the form in which one has it.
 pub fn unsorted(keys: &ItemKeys, field: &str) -> Option<String> {
-    let forms = keys.keys.values().flatten().flat_map(|template| &template.parts).filter_map(|part| match part {
-        Part::Placeholder { field: own, value, .. } if own == field => value.time_form(),
-        _ => None,
-    });
-    let form = forms.into_iter().find(|form| !form.sorts())?;
+    let form = keys.placeholders_of(field).filter_map(ValueType::time_form).find(|form| !form.sorts())?;
     Some(format!("a key has it as `{}`, which does not sort as its values do", form.text()))
 }
 
