@@ -1,4 +1,4 @@
-//! Goldens in, what differs from them on a store out.
+//! Goldens in; out, the differences between them and what a store gives.
 //!
 //! [`golden_file`] is the form of a golden, [`bundle`] holds those of this release, and [`systems`] says what they run
 //! on. [`made`] names generated values. [`case_run`] runs a case, and [`comparison`] compares what came of it.
