@@ -187,7 +187,7 @@ async fn nothing_is_lost_while_the_schema_is_reloaded_twenty_times() {
     let (last, lasts) = tokio::sync::watch::channel(None);
     let first = Arc::new(Notify::new());
     let listener = tokio::spawn(listen(asker.clone(), first.clone(), lasts));
-    // The subscription has begun when it reports a change. A write that changes nothing is none, so each has its version.
+    // The subscription has begun when it reports a change. A write that changes nothing is none.
     let warm = async {
         let put = "mutation($version: Int!) { putNote(room: \"r\", id: \"warm\", version: $version) { version } }";
         for version in 0.. {
