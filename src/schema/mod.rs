@@ -161,8 +161,8 @@ fn read_records(draft: &mut SchemaDraft, tables: &[DeclaredTable], findings: &mu
                         record: &record,
                         is_node: draft.is_node(object),
                     };
-                    let keys = keys::items::read_item_keys(&item, findings)?;
-                    let record = keys::forms::settle(&item, &keys, findings);
+                    let mut keys = keys::items::read_item_keys(&item, findings)?;
+                    let record = keys::forms::settle(&item, &mut keys, findings);
                     Some((keys, record))
                 });
                 let (keys, record) = match read {

@@ -9,6 +9,7 @@ use keyfold::schema::model::{FieldKind, Model, Stored, TypeKind};
 use keyfold::schema::scalar::value_type::{Moment, ValueType};
 use keyfold::schema::syntax::definitions::DIRECTIVES;
 use keyfold::schema::table::{Billing, Capacity, KeyType, Projection, StreamView};
+use serde_json::json;
 
 fn model(text: &str) -> Model {
     load("schema.graphql", text, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false))).0
@@ -109,6 +110,29 @@ fn an_index_key_alone_holds_a_field_only_if_it_is_always_written_with_it() {
         (vec![("v".to_owned(), ConstantValue::Text("1".to_owned()))], 2)
     );
     assert!(model.item("Query").is_none());
+}
+
+#[test]
+fn a_field_in_a_key_that_is_not_read_back_has_an_attribute() {
+    let model = model(
+        r#"extend schema @table(name: "data", indexes: [
+          { name: "one", partitionKey: "a" } { name: "two", partitionKey: "b" } { name: "three", partitionKey: "c", sortKey: "d" }])
+        type Job @item(keys: { pk: "Job#{id}", a: "{city}{street}", b: "{number}{zip}", c: "{at:%Y-%m}{of}", d: "{at}" }) {
+          id: ID! city: String! street: String! number: Int! zip: String! of: Date! at: DateTime!
+        }
+        type Query { job(id: ID!): Job @find }"#,
+    );
+    for field in ["city", "street", "zip", "number", "of"] {
+        assert_stored(&model, &format!("Job.{field}"), Some(field), &[]);
+    }
+    assert_stored(&model, "Job.at", None, &["d"]);
+    let (_, keys) = model.item("Job").unwrap();
+    let values = json!({ "city": "A#", "street": "%41", "number": 7, "zip": "0", "of": "2026-02-03", "at": "2026-01-31T23:59:59.999Z" });
+    for (key, text) in [("a", "A#%41"), ("b", "70"), ("c", "2026-012026-02-03")] {
+        let template = &keys.keys[key][0];
+        let made = template.render(&|field| values.get(field).cloned()).unwrap();
+        assert_eq!((made.as_deref(), template.read_any_spelling(text)), (Some(text), None));
+    }
 }
 
 #[test]

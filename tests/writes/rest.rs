@@ -3,7 +3,7 @@
 
 use crate::model::{Memory, Place};
 use crate::random_schema::forms::FORMS;
-use crate::random_schema::keys::{Attributes, Values, constant};
+use crate::random_schema::keys::{Attributes, Values, constant, is_read_back};
 use crate::random_schema::{Field, ItemType, Kind, Part, Schema, Template};
 use serde_json::{Map, Value, json};
 
@@ -41,7 +41,9 @@ fn values(schema: &Schema, ty: &ItemType, table: usize, item: &Attributes) -> Op
         read(ty, &ty.key(attribute)?[0], &text(attribute)?, &mut values)?;
     }
     for (attribute, templates) in &ty.keys {
-        if let ([template], Some(text)) = (templates.as_slice(), text(attribute)) {
+        if let ([template], Some(text)) = (templates.as_slice(), text(attribute))
+            && is_read_back(template)
+        {
             read(ty, template, &text, &mut values);
         }
     }
@@ -68,6 +70,7 @@ fn read(ty: &ItemType, template: &Template, text: &str, values: &mut Values) -> 
                 rest = &rest[end..];
             }
             Part::Shard(_) | Part::Replica(_) => rest = &rest[end..],
+            Part::Year(_) => return None,
         }
     }
     rest.is_empty().then_some(())

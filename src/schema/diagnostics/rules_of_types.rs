@@ -62,7 +62,7 @@ rules! { RULES_OF_TYPES;
         "A key cannot hold lists, embedded objects, JSON or sets.",
         r#"type Tag @item(keys: { PK: "{userId}", SK: "{name}" }) { userId: ID! name: String! }"#;
     KF0209: "A template can be read back",
-        "Keyfold reads fields back out of keys, so two different values must never produce the same key text. Put a separator between two text fields, or give one of them one length by a `@constraint`, and begin each alternative with a different text.",
+        "Keyfold reads fields back out of keys, so two different values must never produce the same key text. Put a separator between two text fields, or give one of them one length by a `@constraint`, and begin each alternative with a different text. The key of an index may have texts whose ends nothing shows: it is not read back then.",
         r#"SK: "{city}#{office}""#;
     KF0210: "Number and binary keys are one field",
         "A key attribute of type N or B holds exactly one field of that type and no other text.",
@@ -133,7 +133,7 @@ rules! { RULES_OF_TYPES;
         r#"expiresAt: DateTime @attribute(name: "ttl")"#;
 
     KF0308: "All places of a time say as much of it",
-        "A time can stand in an attribute and in several keys, each with a form of its own. Keyfold reads the field from one of them. So all of them say as much of the time.",
+        "A time can stand in an attribute and in several keys, each with a form of its own. Keyfold reads the field from one of them. So all of them say as much of the time. Only the key of an index may say less: it is not read back then.",
         r#"type Visit @item(keys: { PK: "{id}", SK: "VISIT#{at:%Y-%m-%dT%H:%M:%SZ}" }) { id: ID! at: DateTime! }"#;
     KF0309: "A field has one case in all keys",
         "`{name:lower}` and `{name:upper}` decide which values are one: `Ann` and `ann` are then the same item. So all keys of a type have a field in the same case. The value as it was given is in an attribute of its own.",
@@ -256,4 +256,7 @@ rules! { RULES_OF_TYPES;
     KF0439: "An expression is as long as DynamoDB allows",
         "DynamoDB takes 300 operators and functions, and 4 KB of text, in one expression. What Keyfold adds to a condition counts: that the item exists, is of its type and meets the rules for the write. Names and values have short placeholders in the text.",
         r#"posts(userId: ID!, kinds: [String!]!): [Post!]! @find(filter: "kind IN (:kinds)")"#;
+    KF0440: "A find reaches every alternative that holds what it binds",
+        "An item stands under the first alternative of a key whose fields all have values. If several alternatives hold the fields that a find binds, the items that it means may stand under any of them, and a read of one would leave out the others. Bind the other fields of the alternative, or read by another key. A find of one item by its whole key means the first alternative that it binds.",
+        r#"type Post @item(keys: { PK: "{userId}", SK: ["Pinned#{at}#{rank}", "Post#{at}"] }) { … }"#;
 }

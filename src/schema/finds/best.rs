@@ -37,6 +37,8 @@ pub struct PathInputs<'a> {
     /// Whether the find may read an index that does not distinguish the type's items from others, whatever the field
     /// returns.
     pub undiscriminated: bool,
+    /// Whether a path may read fewer alternatives of a key than hold what it binds.
+    pub some_alternatives: bool,
 }
 
 impl PathInputs<'_> {
@@ -85,7 +87,14 @@ pub fn best(given: &PathInputs, when: &[String], order: Option<&str>) -> Option<
 /// Every path that serves if exactly these optional arguments are given, and if these bare names bind.
 pub fn serving(given: &PathInputs, when: &[String], order: Option<&str>, bare: BareNames) -> Vec<Candidate> {
     let present = |name: &str| given.is_present(when, name);
-    let ask = Ask { present: &present, order, filter: given.filter, bare, lax: false };
+    let ask = Ask {
+        present: &present,
+        order,
+        filter: given.filter,
+        bare,
+        lax: false,
+        some_alternatives: given.some_alternatives,
+    };
     let mut found = candidates(given.wanted, given.bindings, &ask);
     found.retain(|candidate| {
         given.undiscriminated || sifts(given.wanted) || distinguishes(given.wanted, candidate.path.index)

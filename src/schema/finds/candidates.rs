@@ -7,6 +7,7 @@
 //! The number of a shard or a replica needs no binding. Without one, a path reads every shard, or the one that the key
 //! determines ([`AccessPath::reading`]). With one, a path whose keys have no such number does not serve.
 
+use super::alternatives::{PassedOver, passed_over};
 use super::wanted::{Binding, Bindings, Bounds, FindContext, Need};
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::find::{Access, AccessPath, Range, Returns, SortAccess};
@@ -31,6 +32,8 @@ pub struct Ask<'a> {
     pub bare: BareNames,
     /// Whether a path may leave out required bindings, so that a finding can list the paths there are.
     pub lax: bool,
+    /// Whether a path may read fewer alternatives of a key than hold what it binds, so that a finding can say so.
+    pub some_alternatives: bool,
 }
 
 /// The bare names (rule 7) that a path may use.
@@ -58,6 +61,8 @@ pub struct Candidate {
     pub complete: bool,
     /// The fields without which an item is not in the index. The bound ones are not among them.
     pub sparse: Vec<String>,
+    /// An alternative of a key that also holds what is bound, but that the path does not read.
+    pub passed_over: Option<PassedOver>,
 }
 
 /// Every candidate: first the table's, then those of the indexes in the order of their declaration.
@@ -72,6 +77,7 @@ pub fn candidates(wanted: &FindContext, bindings: &Bindings, ask: &Ask) -> Vec<C
         .filter(|place| place.is_none_or(|index| wanted.table.indexes[index].local) || !wanted.directive.consistent)
         .filter(|place| ask.filter.is_none_or(|filter| can_filter(wanted, *place, filter)))
         .flat_map(|place| at_place(wanted, bindings, ask, place))
+        .filter(|candidate| ask.some_alternatives || candidate.passed_over.is_none())
         .collect()
 }
 
@@ -125,45 +131,69 @@ fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<
         .filter(|(_, bound)| may_bind(wanted, bound, ask.bare) && is_there(bound, ask))
         .map(|(name, bound)| (name.as_str(), bound))
         .collect();
+    let wish = Wish { wanted, bindings, ask, active };
+    let active = &wish.active;
     let mut found = Vec::new();
     for (position, template) in partitions.iter().enumerate() {
-        if !template.fields().iter().all(|field| active.contains_key(field)) {
+        if !template.is_read_back() || !template.fields().iter().all(|field| active.contains_key(field)) {
             continue;
         }
-        for sort in sort_choices(&active, bindings, ask, sorts) {
+        for sort in sort_choices(active, bindings, ask, sorts) {
             let is_hidden = |part: &&Part| spread_of(part).is_some() || claim_of(part).is_some();
-            let hidden = template.parts.iter().filter(is_hidden).filter_map(|part| bound_name(part, &active));
+            let hidden = template.parts.iter().filter(is_hidden).filter_map(|part| bound_name(part, active));
             let used: Vec<&str> =
                 template.fields().into_iter().chain(hidden).chain(sort.fields.iter().copied()).collect();
-            let single = matches!(wanted.target.returns, Returns::One | Returns::Exists);
             let whole = matches!(sort.access, SortAccess::Equal { .. }) || sorts.is_none();
-            let determined = whole
-                && place.is_none()
-                && is_determined(wanted, used.iter().filter_map(|field| active.get(field).copied()));
-            let consumed =
-                ask.lax || active.iter().all(|(field, bound)| used.contains(field) || may_stay(bound, determined));
-            let ranged = bindings.ranges.iter().filter(|(_, bounds)| bounds.all().any(|bound| is_there(bound, ask)));
-            let ranges_consumed =
-                ask.lax || ranged.map(|(field, _)| field.as_str()).all(|field| sort.ranged == Some(field));
-            let ordered = ask.order.is_none_or(|field| {
-                sort.next == Some(field) || used.contains(&field) || (single && whole && place.is_none())
-            });
-            if consumed && ranges_consumed && ordered {
+            if wish.is_served(&used, &sort, whole && place.is_none()) {
                 let own_fields = sort.fields.iter().filter(|field| wanted.record.contains_key(**field)).count();
                 let sort_fields = own_fields + usize::from(sort.ranged.is_some());
                 let access = access(wanted, ask, place, (position, sort.access));
-                let path = build_path(wanted, place, access, (&used, &active));
+                let bound: Vec<&str> = used.iter().copied().chain(sort.ranged).collect();
+                let alternatives = (partitions.as_slice(), sorts.map_or(&[][..], |(_, all)| all));
+                let passed_over = passed_over(wanted, &access, alternatives, &bound);
+                let path = build_path(wanted, place, access, (&used, active));
                 let sparse = if place.is_none() {
                     Vec::new()
                 } else {
-                    sparse(wanted, template, sorts.map(|(_, all)| all), &active)
+                    sparse(wanted, template, sorts.map(|(_, all)| all), active)
                 };
                 let complete = place.is_none() || (position == 0 && sparse.is_empty());
-                found.push(Candidate { path, sort_fields, covers: covers(wanted, place), complete, sparse });
+                found.push(Candidate {
+                    path,
+                    sort_fields,
+                    covers: covers(wanted, place),
+                    complete,
+                    sparse,
+                    passed_over,
+                });
             }
         }
     }
     found
+}
+
+/// What may be bound, and what a path must do.
+struct Wish<'a> {
+    wanted: &'a FindContext<'a>,
+    bindings: &'a Bindings,
+    ask: &'a Ask<'a>,
+    /// The bindings that are there.
+    active: IndexMap<&'a str, &'a Binding>,
+}
+
+impl Wish<'_> {
+    /// Whether a path uses every binding that it must, and gives the order that is asked for. `whole` says whether it
+    /// binds the whole primary key.
+    fn is_served(&self, used: &[&str], sort: &SortChoice<'_>, whole: bool) -> bool {
+        let Self { wanted, bindings, ask, active } = self;
+        let single = matches!(wanted.target.returns, Returns::One | Returns::Exists);
+        let determined = whole && is_determined(wanted, used.iter().filter_map(|field| active.get(field).copied()));
+        let mut needed = active.iter().filter(|(_, bound)| !ask.lax && !may_stay(bound, determined));
+        let mut ranged = bindings.ranges.iter().filter(|(_, bounds)| bounds.all().any(|bound| is_there(bound, ask)));
+        needed.all(|(field, _)| used.contains(field))
+            && (ask.lax || ranged.all(|(field, _)| sort.ranged == Some(field.as_str())))
+            && ask.order.is_none_or(|field| sort.next == Some(field) || used.contains(&field) || (single && whole))
+    }
 }
 
 /// The path of an access, with the bindings that it uses.
@@ -263,6 +293,10 @@ fn sort_choice<'a>(
     let mut open: Option<(&str, &Part)> = None;
     for part in &template.parts {
         match part {
+            Part::Placeholder { field, .. } if part.end() == Some(TextEnd::Unread) => {
+                open = Some((field.as_str(), part));
+                break;
+            }
             Part::Placeholder { field, .. } if active.contains_key(field.as_str()) => fields.push(field),
             Part::Placeholder { value: ValueType::Spread(_), .. } => {}
             Part::Placeholder { field, .. } => {
@@ -283,8 +317,13 @@ fn sort_choice<'a>(
         parts -= 1;
         open = Some((field.as_str(), part));
     }
+    if !template.is_read_back() && template.runs_on(parts) {
+        // Only reading the keys back would distinguish other values.
+        return SortChoice { access: SortAccess::All, fields: Vec::new(), ranged: None, next: None };
+    }
     let range = open
         .and_then(|(field, _)| Some((field, bindings.ranges.get(field)?)))
+        .filter(|(_, bounds)| template.is_read_back() || bounds.begins_with.is_none())
         .filter(|(.., bounds)| allows_range(template.parts.get(parts..).unwrap_or_default(), kind, bounds))
         .and_then(|(field, bounds)| Some((field, range(bounds, ask)?)));
     let next = open.filter(|(_, part)| keeps_order(part, kind)).map(|(field, _)| field);
@@ -332,7 +371,7 @@ pub fn is_there(bound: &Binding, ask: &Ask) -> bool {
 pub fn keeps_order(part: &Part, kind: KeyType) -> bool {
     let Part::Placeholder { value, width, .. } = part else { return false };
     match value {
-        _ if matches!(part.end(), Some(TextEnd::BeforeOther | TextEnd::Back { .. })) => false,
+        _ if matches!(part.end(), Some(TextEnd::BeforeOther | TextEnd::Back { .. } | TextEnd::Unread)) => false,
         _ if kind != KeyType::S => true,
         ValueType::Id | ValueType::String | ValueType::Enum(_) | ValueType::DateTime(_) | ValueType::Date => true,
         ValueType::Int | ValueType::Long => width.is_some(),
@@ -347,6 +386,7 @@ pub fn allows_range(parts: &[Part], kind: KeyType, bounds: &Bounds) -> bool {
     let Some((part @ Part::Placeholder { value, width, .. }, after)) = parts.split_first() else { return false };
     let is_exact = || after.is_empty() || part.has_one_length(after.first());
     match value {
+        _ if part.end() == Some(TextEnd::Unread) => false,
         ValueType::Id | ValueType::String if bounds.begins_with.is_some() => true,
         _ if kind != KeyType::S => true,
         ValueType::DateTime(_) | ValueType::Date => true,

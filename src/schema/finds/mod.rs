@@ -8,7 +8,8 @@
 //! [`abstract_type`] for finds of an interface or a union.
 
 pub mod abstract_type;
-pub mod best;
+pub mod alternatives;
+mod best;
 pub mod candidates;
 pub mod choose;
 pub mod diagnosis;
@@ -136,7 +137,14 @@ fn candidates_of_write(
     serves: &dyn Fn(&candidates::Candidate) -> bool,
 ) -> Vec<candidates::Candidate> {
     let order = wanted.directive.order_by.as_ref().map(|field| field.value.as_str());
-    let ask = candidates::Ask { present: &|_| true, order, filter, bare: candidates::BareNames::All, lax: false };
+    let ask = candidates::Ask {
+        present: &|_| true,
+        order,
+        filter,
+        bare: candidates::BareNames::All,
+        lax: false,
+        some_alternatives: false,
+    };
     let mut found: Vec<_> =
         candidates::candidates(wanted, bindings, &ask).into_iter().filter(|candidate| serves(candidate)).collect();
     found.sort_by_key(best::rank);
@@ -148,7 +156,8 @@ pub fn left_out_of_write(wanted: &FindContext, bindings: &Bindings, findings: &m
     let optional = |name: &String| wanted.argument(name).is_none_or(|argument| !argument.ty.is_non_null());
     let when = bindings.equal.values().flat_map(|bound| bound.arguments.clone()).filter(optional).collect();
     let order = Order { value: None, field: None, span: wanted.directive.span.clone() };
-    let given = PathInputs { wanted, bindings, filter: None, fallback: true, undiscriminated: true };
+    let given =
+        PathInputs { wanted, bindings, filter: None, fallback: true, undiscriminated: true, some_alternatives: false };
     left_out::report(&given, &best::Miss { when, order }, findings)
 }
 
@@ -159,8 +168,14 @@ pub fn keys_of(wanted: &FindContext) -> String {
 
 fn by_keys(wanted: &FindContext, findings: &mut Findings) -> Option<(Vec<AccessPath>, Option<Condition>)> {
     let Prepared { index, filter, bindings, orders } = prepare(wanted, findings)?;
-    let given =
-        PathInputs { wanted, bindings: &bindings, filter: filter.as_ref(), fallback: false, undiscriminated: false };
+    let given = PathInputs {
+        wanted,
+        bindings: &bindings,
+        filter: filter.as_ref(),
+        fallback: false,
+        undiscriminated: false,
+        some_alternatives: false,
+    };
     let paths = match wanted.directive.scan {
         true => vec![scan(&given, index, findings)?],
         false => choose::paths(&given, &orders, findings)?,

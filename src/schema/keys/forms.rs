@@ -1,7 +1,8 @@
 //! The forms of a type's times in its attributes and keys in; out, what its fields hold: the finest part of a time that
 //! any of their places has. Must not know finds.
 //!
-//! A value is in all of its places. A place that says less of it than another could not be read back.
+//! A value is in all of its places. The key of an index may say less of it than another place: it is not read back
+//! then.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -11,6 +12,8 @@ use crate::schema::model::keys::ItemKeys;
 use crate::schema::scalar::form::Form;
 use crate::schema::scalar::time_form::{TimeForm, Unit};
 use crate::schema::scalar::value_type::{Moment, ValueType};
+use crate::schema::template::limits::TextEnd;
+use crate::schema::template::part::Part;
 use crate::schema::types::draft::StoredFields;
 use crate::schema::types::fields;
 
@@ -22,13 +25,17 @@ struct Places<'k> {
     keys: Vec<(&'k ValueType, Unit)>,
 }
 
-/// Gives each time the finest of its forms. Reports places that say less, and fields with several cases.
-pub fn settle(item: &ItemType<'_>, keys: &ItemKeys, findings: &mut Findings) -> StoredFields {
+/// Gives each time the finest of its forms. A key of an index that says less is not read back. Reports other places
+/// that say less, and fields with several cases.
+pub fn settle(item: &ItemType<'_>, keys: &mut ItemKeys, findings: &mut Findings) -> StoredFields {
     check_cases(item, keys, findings);
+    // The fields of a key that is not read back may get attributes of their own, which say more.
+    while make_unread(item, keys) {}
     let mut record = item.record.clone();
     for (name, declared) in item.record.iter().filter(|(_, declared)| declared.value.is_time()) {
         let stored = fields::place(name, declared, item.record, keys, item.table.0);
-        let own = keys.placeholders_of(name).filter_map(|value| Some((value, finest(value)?)));
+        let read = keys.keys.values().flatten().filter(|template| template.is_read_back());
+        let own = read.flat_map(|template| template.values_of(name)).filter_map(|value| Some((value, finest(value)?)));
         let places = Places { attribute: stored.attribute.and_then(|_| finest(&declared.value)), keys: own.collect() };
         let place = item.object.fields.get(name.as_str()).map(|field| span::from_location(field.name.location()));
         let place = place.unwrap_or_else(|| declared.span.clone());
@@ -39,6 +46,29 @@ pub fn settle(item: &ItemType<'_>, keys: &ItemKeys, findings: &mut Findings) -> 
         }
     }
     record
+}
+
+/// Marks a key of an index that says less of a time than another place of the field does. Whether there was one.
+fn make_unread(item: &ItemType<'_>, keys: &mut ItemKeys) -> bool {
+    for (name, declared) in item.record.iter().filter(|(_, declared)| declared.value.is_time()) {
+        let stored = fields::place(name, declared, item.record, keys, item.table.0);
+        let attribute = stored.attribute.and_then(|_| finest(&declared.value));
+        let Some(whole) = keys.placeholders_of(name).filter_map(finest).chain(attribute).max() else { continue };
+        let is_coarse = |part: &Part| match part {
+            Part::Placeholder { field, value, .. } => field == name && finest(value).is_some_and(|own| own < whole),
+            Part::Literal(_) => false,
+        };
+        let is_marked = |part: &Part| part.end() == Some(TextEnd::Unread);
+        let is_identity = |key: &str| item.table.0.primary_key().any(|own| own.name == key);
+        let of_indexes = keys.keys.iter_mut().filter(|(key, _)| !is_identity(key)).flat_map(|(_, templates)| templates);
+        for template in of_indexes.filter(|template| template.spread().is_none()) {
+            if let Some(part) = template.parts.iter_mut().find(|part| is_coarse(part) && !is_marked(part)) {
+                part.make_unread();
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// All keys of a type have a field in the same case: it decides which values are one.
@@ -65,7 +95,7 @@ fn settled(
     if let Some((coarse, _)) = places.keys.iter().find(|(_, unit)| *unit < finest) {
         let form = coarse.time_form().map(TimeForm::text).unwrap_or_default();
         let message = format!("a key has less of `{coordinate}` than another of its places: `{form}`");
-        let help = "give all of its places forms that say as much of a time";
+        let help = "give all of its places forms that say as much of a time; only the key of an index may say less";
         findings.error(rules::KF0308, place, message, Some(help.into()));
         return None;
     }

@@ -189,21 +189,12 @@ fn templates(
     findings: &mut Findings,
 ) -> Option<Vec<Template>> {
     let resolve = |field: &str| item.record.get(field).map(|declared| declared.in_template(key.kind));
+    let is_identity = item.table.0.primary_key().any(|own| own.name == key.name);
     let mut parsed: Vec<Template> = Vec::new();
     for text in written {
-        match Template::parse(&text.value, &resolve, &|field| limits(item, field)) {
+        match Template::parse(&text.value, &resolve, &|field| limits(item, field), is_identity) {
             Ok(template) => {
                 check_kind(item, key, &template, text, findings).then_some(())?;
-                if let Some(position) = parsed.iter().position(|other| other.overlaps(&template)) {
-                    let message = format!("this template and \"{}\" could give the same key", written[position].value);
-                    findings.error(
-                        rules::KF0209,
-                        &text.span,
-                        message,
-                        Some("begin each alternative with a different text".into()),
-                    );
-                    return None;
-                }
                 parsed.push(template);
             }
             Err(mistakes) => {
@@ -213,8 +204,23 @@ fn templates(
             }
         }
     }
-    let sound = parsed.len() == written.len() && check_alternatives(item, key, (written, &parsed), findings);
-    sound.then_some(parsed)
+    Template::end_early(&mut parsed);
+    if parsed.len() < written.len() || !check_apart((written, &parsed), findings) {
+        return None;
+    }
+    check_alternatives(item, key, (written, &parsed), findings).then_some(parsed)
+}
+
+/// No key is one of two alternatives.
+fn check_apart((written, parsed): (&[At<String>], &[Template]), findings: &mut Findings) -> bool {
+    let overlapping = parsed.iter().enumerate().find_map(|(position, template)| {
+        Some((position, parsed[..position].iter().position(|other| other.overlaps(template))?))
+    });
+    let Some((position, earlier)) = overlapping else { return true };
+    let message = format!("this template and \"{}\" could give the same key", written[earlier].value);
+    let help = "begin each alternative with a different text";
+    findings.error(rules::KF0209, &written[position].span, message, Some(help.into()));
+    false
 }
 
 /// A write uses the first alternative whose fields all have a value, and a Get the first whose fields are bound. So an

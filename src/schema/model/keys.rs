@@ -5,7 +5,6 @@ use crate::schema::scalar::form::Form;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::{KeyType, Table};
 use crate::schema::template::Template;
-use crate::schema::template::part::Part;
 use indexmap::IndexMap;
 use std::fmt;
 use std::sync::Arc;
@@ -114,10 +113,7 @@ impl ItemKeys {
 
     /// How each placeholder of a field has its value, in all keys.
     pub fn placeholders_of<'k>(&'k self, name: &str) -> impl Iterator<Item = &'k ValueType> {
-        self.keys.values().flatten().flat_map(|template| &template.parts).filter_map(move |part| match part {
-            Part::Placeholder { field, value, .. } if field == name => Some(value),
-            _ => None,
-        })
+        self.keys.values().flatten().flat_map(move |template| template.values_of(name))
     }
 
     /// The case in which the keys have a field, if they have it in one: the checker makes sure that all have the same.

@@ -14,9 +14,10 @@ use crate::schema::template::part::{Part, TemplateMistake, TemplateMistakeKind};
 use crate::schema::template::{form, texts};
 use std::ops::Range;
 
-/// All reasons why a template cannot be inverted. A part is not judged if the parts after it, which decide, could not
+/// All reasons why a template cannot be inverted, each with the position of the part whose text has no clear end. A
+/// part is not judged if the parts after it, which decide, could not
 /// be read.
-pub fn mistakes(parts: &[SpannedPart]) -> Vec<TemplateMistake> {
+pub fn mistakes(parts: &[SpannedPart]) -> Vec<(usize, TemplateMistake)> {
     let mut found = Vec::new();
     for (position, SpannedPart { span, part }) in parts.iter().enumerate() {
         let Some(part @ Part::Placeholder { field, value, .. }) = part else { continue };
@@ -35,7 +36,8 @@ pub fn mistakes(parts: &[SpannedPart]) -> Vec<TemplateMistake> {
             let last = next.filter(|_| position + 2 == parts.len()).and_then(|next| next.part.as_ref());
             let texts = [Some(part), last].into_iter().flatten().filter_map(free_text);
             let lengths = if free_text(part).is_some() { texts.collect() } else { Vec::new() };
-            found.push(TemplateMistake { span, kind: TemplateMistakeKind::NotInvertible { why, lengths } });
+            let kind = TemplateMistakeKind::NotInvertible { why, lengths };
+            found.push((position, TemplateMistake { span, kind }));
         }
     }
     found

@@ -18,6 +18,11 @@ impl Template {
         self.parts.iter().enumerate().take(parts).any(|part| shown_by(part) > parts)
     }
 
+    /// Whether the values are read back from a key: whether every part shows where its text ends.
+    pub fn is_read_back(&self) -> bool {
+        self.parts.iter().all(|part| part.end() != Some(TextEnd::Unread))
+    }
+
     /// The template whose free texts have other limits: what `of` makes of a field and its limits.
     pub fn limited(mut self, of: &dyn Fn(&str, Option<&Limits>) -> Option<Limits>) -> Template {
         for part in &mut self.parts {
@@ -28,6 +33,22 @@ impl Template {
             }
         }
         self
+    }
+
+    /// Lets alternatives end where the free text of a longer one begins: `ORG#` beside `ORG#{unit}`. An empty text then
+    /// makes the key of the shorter one, so the longer one is never read with it.
+    pub fn end_early(alternatives: &mut [Template]) {
+        let shorter: Vec<String> = alternatives.iter().map(|other| other.as_written(other.parts.len())).collect();
+        for template in alternatives {
+            let beginning = template.as_written(template.parts.len().saturating_sub(1));
+            if let Some(Part::Placeholder { value, limits, .. }) = template.parts.last_mut()
+                && form::is_free_text(value)
+                && shorter.contains(&beginning)
+            {
+                let own = limits.as_deref().cloned().unwrap_or(Limits::NONE);
+                *limits = Some(Arc::new(Limits { least: own.least.max(1), ..own }));
+            }
+        }
     }
 
     /// Relies on the length of the free text at a position, if all of its texts have one that escapes do not change.

@@ -7,7 +7,7 @@ use crate::schema::template::automaton::ByteSet;
 /// The ASCII letters of characters beyond ASCII in another case: `K` (kelvin) is `k`, `ß` is `SS`, `ﬁ` is `FI`.
 const FROM_BEYOND_ASCII: ByteSet = ByteSet::new("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
 
-/// Where a free text ends, if neither a literal after it nor the key's end shows it. Such a text is never escaped.
+/// Where a text ends, if neither a literal after it nor the key's end shows it. Such a text is never escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextEnd {
     /// After so many characters.
@@ -23,6 +23,9 @@ pub enum TextEnd {
         /// How many parts after the text one must know to find the place.
         parts: usize,
     },
+    /// Nowhere that the text shows: a key of an index that is never read back. All of its fields are elsewhere in the
+    /// item, too.
+    Unread,
 }
 
 /// Which free texts a field's values can be.
@@ -72,6 +75,7 @@ impl Limits {
     /// The bytes of a text at the beginning of another, if they show where it ends.
     pub fn end_in(&self, text: &str) -> Option<usize> {
         match self.end? {
+            TextEnd::Unread => None,
             TextEnd::After(count) => text.char_indices().map(|(at, _)| at).chain([text.len()]).nth(count),
             TextEnd::BeforeOther => {
                 let other = text.bytes().position(|byte| !self.bytes.has(byte)).unwrap_or(text.len());

@@ -22,22 +22,21 @@ mod invertible;
 mod limited;
 pub mod limits;
 pub mod part;
+mod placeholders;
 mod syntax;
 #[cfg(test)]
 mod tests;
 mod texts;
 
-use crate::schema::expression::claim::ClaimPath;
 use crate::schema::scalar::date_time::{DATE_LENGTH, INSTANT_LENGTH};
 use crate::schema::scalar::form::Form;
-use crate::schema::scalar::spread::Spread;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::form::Spelling;
-use crate::schema::template::limits::Limits;
+use crate::schema::template::limits::{Limits, TextEnd};
 use crate::schema::template::part::{
-    AsPartValue, Fields, MAX_KEY_BYTES, Misspelling, Part, PartValue, RenderMistake, TemplateMistake, claim_of,
-    spread_of,
+    AsPartValue, Fields, MAX_KEY_BYTES, Misspelling, Part, PartValue, RenderMistake, TemplateMistake, spread_of,
 };
+use crate::schema::template::syntax::SpannedPart;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -63,71 +62,30 @@ struct ReadValue<'t> {
 }
 
 impl Template {
-    /// Parses a template and checks that it can be inverted. `resolve` gives a field's type (`Json` for a plain list),
-    /// `limits` what its values can be as free text. Reports all mistakes.
+    /// Parses a template and checks that it can be inverted, unless no key is read back. `resolve` gives a field's type
+    /// (`Json` for a plain list), `limits` what its values can be as free text. Reports all mistakes.
     pub fn parse(
         text: &str,
         resolve: &dyn Fn(&str) -> Option<ValueType>,
         limits: &dyn Fn(&str) -> Option<Limits>,
+        is_read_back: bool,
     ) -> Result<Self, Vec<TemplateMistake>> {
         let (mut parts, mut mistakes) = syntax::parse(text, resolve);
         ends::settle(&mut parts, limits);
-        mistakes.extend(invertible::mistakes(&parts));
+        // The number of a shard is read from every key.
+        let has_number = |spanned: &SpannedPart| spanned.part.as_ref().is_some_and(|part| spread_of(part).is_some());
+        let is_read_back = is_read_back || parts.iter().any(has_number);
+        for (position, mistake) in invertible::mistakes(&parts) {
+            match parts.get_mut(position).and_then(|spanned| spanned.part.as_mut()).filter(|_| !is_read_back) {
+                Some(part) if !part.is_binary() => part.make_unread(),
+                _ => mistakes.push(mistake),
+            }
+        }
         mistakes.sort_by_key(|mistake| mistake.span.start);
         if !mistakes.is_empty() {
             return Err(mistakes);
         }
         Ok(Self { parts: parts.into_iter().filter_map(|spanned| spanned.part).collect() })
-    }
-
-    /// The fields of the placeholders, in order, each once. The number of a shard or replica is not a field, and
-    /// neither is a claim.
-    pub fn fields(&self) -> Vec<&str> {
-        let mut fields: Vec<&str> = Vec::new();
-        for part in &self.parts {
-            if let Part::Placeholder { field, value, .. } = part
-                && !matches!(value, ValueType::Spread(_))
-                && claim_of(part).is_none()
-                && !fields.contains(&field.as_str())
-            {
-                fields.push(field);
-            }
-        }
-        fields
-    }
-
-    /// The fields whose values can be read back from a text, in order, each once: those that it does not have in one
-    /// case.
-    pub fn read_fields(&self) -> Vec<&str> {
-        let folded = |field: &&str| self.case_of(field).is_none();
-        self.fields().into_iter().filter(folded).collect()
-    }
-
-    /// The case in which the template has a field, if it has it in one.
-    pub fn case_of(&self, name: &str) -> Option<&Form> {
-        self.parts.iter().find_map(|part| match part {
-            Part::Placeholder { field, value, .. } if field == name => value.case(),
-            _ => None,
-        })
-    }
-
-    /// The fields and claims of the placeholders, in order, as often as they stand there. The number of a shard or
-    /// replica is none of them.
-    pub fn placeholders(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().filter(|part| spread_of(part).is_none()).filter_map(|part| match part {
-            Part::Placeholder { field, .. } => Some(field.as_str()),
-            Part::Literal(_) => None,
-        })
-    }
-
-    /// The first unpadded number (field, position of the part). Unpadded numbers sort wrongly as text: `10` before `9`.
-    pub fn bare_number(&self) -> Option<(String, usize)> {
-        self.parts.iter().enumerate().find_map(|(position, part)| match part {
-            Part::Placeholder { field, value, width: None, .. } if form::is_number(value) => {
-                Some((field.clone(), position))
-            }
-            _ => None,
-        })
     }
 
     /// The first `parts` parts as the schema writes them.
@@ -172,7 +130,10 @@ impl Template {
             };
             let Some(value) = value(field) else { return Ok(None) };
             let written = |value: &Value| {
-                form::write(kind, width, value).map_err(|sentence| RenderMistake::Unfit(field.clone(), sentence))
+                // A key that is not read back may say less of a time than there is.
+                let cut = if part.end() == Some(TextEnd::Unread) { kind.cut(value) } else { None };
+                let written = form::write(kind, width, cut.as_ref().unwrap_or(value));
+                written.map_err(|sentence| RenderMistake::Unfit(field.clone(), sentence))
             };
             let text = match value.as_part_value() {
                 PartValue::Json(Value::Null) => return Ok(None),
@@ -461,28 +422,11 @@ impl Template {
     /// Whether the whole key is Binary. Its bytes are shorter than the base64 text, so the limit for keys does not
     /// apply to the text.
     fn is_binary(&self) -> bool {
-        matches!(self.parts.as_slice(), [Part::Placeholder { value: ValueType::Binary, .. }])
+        matches!(self.parts.as_slice(), [part] if part.is_binary())
     }
 
     /// The literal at a position.
     fn literal(&self, position: usize) -> Option<&str> {
         self.parts.get(position)?.literal()
-    }
-}
-
-impl Template {
-    /// The spread of the template, if it has one.
-    pub fn spread(&self) -> Option<Spread> {
-        self.spreads().next()
-    }
-
-    /// The claims of the caller in the template, in order.
-    pub fn claims(&self) -> impl Iterator<Item = ClaimPath> {
-        self.parts.iter().filter_map(claim_of)
-    }
-
-    /// Every spread in the template.
-    pub fn spreads(&self) -> impl Iterator<Item = Spread> {
-        self.parts.iter().filter_map(spread_of)
     }
 }

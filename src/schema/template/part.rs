@@ -40,11 +40,23 @@ impl Part {
         }
     }
 
+    /// Whether it is Binary.
+    pub fn is_binary(&self) -> bool {
+        matches!(self, Part::Placeholder { value: ValueType::Binary, .. })
+    }
+
     /// Where its text ends, if the limits of its texts show it.
     pub fn end(&self) -> Option<TextEnd> {
         match self {
             Part::Placeholder { limits: Some(limits), .. } => limits.end,
             _ => None,
+        }
+    }
+
+    /// Makes the end of its text unknown, so that no key with it is read back.
+    pub fn make_unread(&mut self) {
+        if let Part::Placeholder { limits, .. } = self {
+            *limits = Some(Arc::new(Limits { end: Some(TextEnd::Unread), ..Limits::NONE }));
         }
     }
 
@@ -55,7 +67,7 @@ impl Part {
         match limits.end {
             Some(TextEnd::After(count)) => prefix.chars().count() <= count,
             Some(TextEnd::BeforeOther) => prefix.bytes().all(|byte| limits.bytes.has(byte)),
-            Some(TextEnd::Back { .. }) | None => prefix.is_empty(),
+            Some(TextEnd::Back { .. } | TextEnd::Unread) | None => prefix.is_empty(),
         }
     }
 

@@ -61,11 +61,11 @@ fn limits_of(name: &str) -> Option<Limits> {
 }
 
 fn template(text: &str) -> Template {
-    Template::parse(text, &resolve, &limits_of).unwrap_or_else(|mistakes| panic!("{text}: {mistakes:?}"))
+    Template::parse(text, &resolve, &limits_of, true).unwrap_or_else(|mistakes| panic!("{text}: {mistakes:?}"))
 }
 
 fn kinds(text: &str) -> Vec<(&str, TemplateMistakeKind)> {
-    let mistakes = Template::parse(text, &resolve, &limits_of).err().unwrap_or_default();
+    let mistakes = Template::parse(text, &resolve, &limits_of, true).err().unwrap_or_default();
     mistakes.into_iter().map(|mistake| (&text[mistake.span], mistake.kind)).collect()
 }
 
@@ -477,7 +477,7 @@ fn shards_and_replicas_are_numbers_below_their_count_and_no_fields() {
     // A field named `shard` is an ordinary field and may be padded.
     let resolve = |name: &str| (name == "shard").then_some(ValueType::Int);
     for (text, fields) in [("{shard}", vec!["shard"]), ("{shard:03}", vec!["shard"]), ("x#{shard:3}", vec![])] {
-        assert_eq!(Template::parse(text, &resolve, &|_| None).unwrap().fields(), fields, "{text}");
+        assert_eq!(Template::parse(text, &resolve, &|_| None, true).unwrap().fields(), fields, "{text}");
     }
     for (one, other, overlap) in [
         ("v#{shard:10}", "v#10", false),
@@ -615,7 +615,7 @@ fn templates() -> impl Strategy<Value = Template> {
     let placeholder = prop::sample::select(FIELDS.to_vec()).prop_map(|field| format!("{{{field}}}"));
     let parts = prop::collection::vec(prop_oneof![literal, placeholder], 1..7);
     (parts, any::<bool>()).prop_filter_map("a template that cannot be inverted", |(parts, is_limited)| {
-        let template = Template::parse(&parts.concat(), &resolve, &limits_of).ok()?;
+        let template = Template::parse(&parts.concat(), &resolve, &limits_of, true).ok()?;
         Some(if is_limited { template } else { template.relied_on() })
     })
 }

@@ -40,7 +40,8 @@ pub fn read_target(acting: &Acting, findings: &mut Findings) -> Option<ResolvedT
     });
     if whole && !many {
         check_clause(acting, &bound.keys().copied().collect::<Vec<_>>(), findings)?;
-        check_there(acting, bound.iter().map(|(field, bound)| (*field, bound)), findings)?;
+        let needed = bound.iter().filter(|(field, _)| !may_lack(acting, &bound, field));
+        check_there(acting, needed.map(|(field, bound)| (*field, bound)), findings)?;
         let arguments = bound.values().flat_map(|bound| bound.arguments.clone()).collect();
         let sources = bound.into_iter().map(|(field, bound)| (field.to_owned(), bound.source)).collect();
         return Some(ResolvedTarget { target: WriteTarget::Key(sources), arguments });
@@ -125,6 +126,17 @@ fn check_clause(acting: &Acting, used: &[&str], findings: &mut Findings) -> Opti
         Some("`where:` finds the item; put conditions on it into `if:`".into()),
     );
     None
+}
+
+/// Whether the item has a whole key without the field: an alternative of each key that the field is in, whose fields
+/// always have values.
+fn may_lack(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, field: &str) -> bool {
+    let is_there = |field: &&str| bound.get(*field).is_some_and(|bound| !bound.nullable);
+    let mut keys = acting.table.primary_key().filter_map(|key| acting.keys.keys.get(&key.name));
+    keys.all(|templates| {
+        let is_in_key = templates.iter().any(|template| template.fields().contains(&field));
+        !is_in_key || templates.iter().any(|template| template.fields().iter().all(is_there))
+    })
 }
 
 /// A value that finds the item must not be nullable.

@@ -3,7 +3,7 @@
 
 use super::document::Arguments;
 use super::rows::{Certain, Code, Row};
-use super::values::{compare, compare_times, keys_of, scalar_of, stored_of, text_to_find};
+use super::values::{compare, compare_times, keys_of, may_end_at, scalar_of, stored_of, text_to_find};
 use keyfold::execute::caller::Caller;
 use keyfold::schema::model::ObjectType;
 use keyfold::schema::model::find::{Access, AccessPath, Find, Range, SharedKeys, SortAccess};
@@ -108,12 +108,17 @@ impl<'w> Matching<'_, 'w> {
                 None => stored.value.to_text(value),
             };
             let own = text(&scalar_of(row.ty, field, item));
-            let is_equal = |value: &Value| own.is_some() && text(value) == own;
+            let is_equal = |value: &Value| self.is_none(value, &own, field) || own.is_some() && text(value) == own;
             match self.source(source) {
                 Value::Array(values) => values.iter().any(is_equal),
                 value => is_equal(&value),
             }
         })
+    }
+
+    /// Whether a value is an empty text that counts as null, and the item has none: its key ends early then.
+    fn is_none(&self, value: &Value, own: &Option<String>, field: &str) -> bool {
+        value.as_str() == Some("") && own.is_none() && may_end_at(self.keys, field)
     }
 
     /// Whether all arguments of a source are there.
@@ -151,24 +156,41 @@ impl<'w> Matching<'_, 'w> {
     pub fn fits(&self, ty: &ObjectType, values: &Map<String, Value>, item: &Item) -> bool {
         let mut bound = values.iter().filter(|(field, _)| stored_of(ty, field).is_some());
         let equal = bound.all(|(field, value)| {
-            let wanted = text_to_find(ty, field, value);
-            wanted.is_some() && text_to_find(ty, field, &scalar_of(ty, field, item)) == wanted
+            let own = text_to_find(ty, field, &scalar_of(ty, field, item));
+            self.is_none(value, &own, field) || own.is_some() && text_to_find(ty, field, value) == own
         });
-        equal && self.is_of_path(item) && self.sort().is_none_or(|sort| self.in_range(ty, &sort, sort.template, item))
+        equal
+            && self.is_of_path(values, item)
+            && self.sort().is_none_or(|sort| self.in_range(ty, &sort, sort.template, item))
     }
 
-    /// Whether an item's key follows the path's templates: an item follows one of several alternatives.
-    fn is_of_path(&self, item: &Item) -> bool {
-        let (partition, _) = self.table.keys_of(self.path.index);
-        let is_of = |attribute: &str, template: &Template| match item.get(attribute) {
-            Some(Attribute::S(text)) => template.read(text).is_some(),
-            _ => true,
+    /// Whether an item stands under an alternative that holds what is bound, and nothing else if a whole key is bound.
+    /// An empty text is in none.
+    fn is_of_path(&self, values: &Map<String, Value>, item: &Item) -> bool {
+        let is_whole = matches!(self.path.access, Access::Get { .. });
+        let is_empty = |field: &str, value: &Value| value.as_str() == Some("") && may_end_at(self.keys, field);
+        let is_bound = |field: &&str| values.get(*field).is_some_and(|value| !is_empty(field, value));
+        let is_of = |attribute: &str, chosen: &Template| {
+            let Some(Attribute::S(text)) = item.get(attribute) else { return true };
+            let bound: Vec<&str> = chosen.fields().into_iter().filter(is_bound).collect();
+            let holds = |template: &&Template| {
+                let fields = template.fields();
+                bound.iter().all(|field| fields.contains(field)) && (!is_whole || fields.len() == bound.len())
+            };
+            let mut holding = self.keys.keys[attribute].iter().filter(holds);
+            holding.any(|template| !template.is_read_back() || template.read(text).is_some())
         };
+        let (partition, sort) = self.table.keys_of(self.path.index);
         let at = match &self.path.access {
             Access::Get { partition, .. } | Access::Query { partition, .. } => *partition,
             Access::Scan => return true,
         };
+        let of_get = match (&self.path.access, sort) {
+            (Access::Get { sort: Some(at), .. }, Some(key)) => is_of(&key.name, &self.keys.keys[&key.name][*at]),
+            _ => true,
+        };
         is_of(&partition.name, &self.keys.keys[&partition.name][at])
+            && of_get
             && self.sort().is_none_or(|sort| is_of(sort.attribute, sort.template))
     }
 
@@ -198,7 +220,9 @@ impl<'w> Matching<'_, 'w> {
         let Some(parts) = sort.parts else { return has(sort.attribute, sort.template) };
         let start = self.beginning(&sort, parts, values);
         let own = text_of(item, sort.attribute).unwrap_or_default();
-        let of_type = keys_of(ty).unwrap().keys[sort.attribute].iter().find(|template| template.read(own).is_some());
+        let of_type = keys_of(ty).unwrap().keys[sort.attribute]
+            .iter()
+            .find(|template| !template.is_read_back() || template.read(own).is_some());
         own.starts_with(&start) && of_type.is_some_and(|template| self.in_range(ty, &sort, template, item))
     }
 

@@ -101,6 +101,16 @@ pub fn text_to_find(ty: &ObjectType, field: &str, value: &Value) -> Option<Strin
     })
 }
 
+/// Whether an alternative of a key is another one without the field at its end.
+pub fn may_end_at(keys: &ItemKeys, field: &str) -> bool {
+    keys.keys.values().any(|templates| {
+        let written: Vec<String> = templates.iter().map(|template| template.as_written(template.parts.len())).collect();
+        written.iter().any(|long| {
+            long.strip_suffix(&format!("{{{field}}}")).is_some_and(|short| written.iter().any(|other| other == short))
+        })
+    })
+}
+
 /// The order of two times in the API, to the nanosecond.
 pub fn compare_times(kind: &ValueType, left: &str, right: &str) -> Option<Ordering> {
     let clock = |text: &str| match kind.in_api() {

@@ -32,6 +32,7 @@ pub fn render(ty: &ItemType, template: &Template, values: &Values, number: Optio
             Part::Text(text) => key += text,
             Part::Field(field) => key += &text(ty.field(field).kind, values.get(field)?),
             Part::Padded(field, width) => key += &format!("{:0width$}", values.get(field)?.as_i64()?),
+            Part::Year(field) => key += &values.get(field)?.as_str()?[..4],
             Part::Shard(_) | Part::Replica(_) => key.extend(number.map(|number| number.to_string())),
         }
     }
@@ -75,8 +76,10 @@ pub fn name(table: &Table, ty: &ItemType, values: &Values) -> Vec<String> {
 /// Whether a field has an attribute of its own. It needs none if it can always be read from the item's keys.
 /// `@attribute(name:)` always gives it one.
 pub fn is_kept(table: &Table, ty: &ItemType, field: &Field) -> bool {
-    let holds =
-        |templates: &[Template]| templates.iter().all(|template| template.fields().contains(&field.name.as_str()));
+    let holds = |templates: &[Template]| {
+        let holds = |template: &Template| is_read_back(template) && template.fields().contains(&field.name.as_str());
+        templates.iter().all(holds)
+    };
     let always = |attribute: &str, templates: &[Template]| {
         let there = |other: &&str| *other == field.name || ty.field(other).non_null;
         table.primary().any(|own| own == attribute)
@@ -84,6 +87,13 @@ pub fn is_kept(table: &Table, ty: &ItemType, field: &Field) -> bool {
     };
     field.attribute.is_some()
         || !ty.keys.iter().any(|(attribute, templates)| holds(templates) && always(attribute, templates))
+}
+
+/// Whether fields are read back from a key: none from a key that says less of one, or in which two texts run together.
+pub fn is_read_back(template: &Template) -> bool {
+    let is_year = |part: &Part| matches!(part, Part::Year(_));
+    !template.0.iter().any(is_year)
+        && !template.0.windows(2).any(|pair| matches!(pair, [Part::Field(_), Part::Field(_)]))
 }
 
 /// The attribute of a constant.

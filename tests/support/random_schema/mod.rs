@@ -35,6 +35,8 @@ pub struct Dimensions {
     pub replicas: bool,
     /// Lists of templates.
     pub alternatives: bool,
+    /// Keys of indexes that are not read back.
+    pub unread: bool,
     /// A second table, without a sort key.
     pub second_table: bool,
     /// Indexes that hold keys only.
@@ -77,6 +79,7 @@ impl Default for Dimensions {
             shards: true,
             replicas: true,
             alternatives: true,
+            unread: true,
             second_table: true,
             keys_only: true,
             chained_defaults: true,
@@ -159,6 +162,8 @@ pub enum Part {
     Field(String),
     /// A number, padded with zeros to this many digits.
     Padded(String, usize),
+    /// The year of a time, which says less than the field.
+    Year(String),
     Shard(u64),
     Replica(u64),
 }
@@ -307,7 +312,7 @@ impl Template {
     pub fn fields(&self) -> Vec<&str> {
         let mut fields: Vec<&str> = Vec::new();
         for part in &self.0 {
-            if let Part::Field(field) | Part::Padded(field, _) = part
+            if let Part::Field(field) | Part::Padded(field, _) | Part::Year(field) = part
                 && !fields.contains(&field.as_str())
             {
                 fields.push(field);

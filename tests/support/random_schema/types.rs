@@ -367,8 +367,27 @@ fn index_keys(rng: &mut Rng, dimensions: &Dimensions, ty: &mut ItemType, index: 
         if chance(rng, 40) && placeholder(last) != parts[parts.len() - 1] {
             parts.extend([Part::Text("#".to_owned()), placeholder(last)]);
         }
+        if dimensions.unread && chance(rng, 30) {
+            parts.extend(unread(rng, ty, &parts));
+        }
     }
     ty.keys.push((index.sort.clone().unwrap(), vec![Template(parts)]));
+}
+
+/// The end of a key that is not read back: two texts that run together, or the year of a time.
+fn unread(rng: &mut Rng, ty: &ItemType, parts: &[Part]) -> Vec<Part> {
+    let texts: Vec<&Field> = ty.fields.iter().filter(|field| field.kind == Kind::Text).collect();
+    let is_time = |field: &&String| matches!(ty.field(field).kind, Kind::Time(_));
+    let time = parts.iter().find_map(|part| if let Part::Field(field) = part { Some(field) } else { None });
+    let mut end = vec![Part::Text("#".to_owned())];
+    match time.filter(is_time) {
+        Some(time) if chance(rng, 50) => end.push(Part::Year(time.clone())),
+        _ if texts.len() > 1 => {
+            end.extend([&texts[0], &texts[texts.len() - 1]].map(|text| Part::Field(text.name.clone())))
+        }
+        _ => end.clear(),
+    }
+    end
 }
 
 /// The text with which a type's keys begin.

@@ -73,13 +73,12 @@ impl Drafting<'_, '_> {
         for (position, action) in job.write.actions.iter().enumerate() {
             let Ok(ty) = job.type_named(&action.item) else { continue };
             let WriteTarget::Key(sources) = &action.target else { continue };
-            let named = match (&action.kind, &action.at) {
-                (ActionKind::Put { .. }, None) => self.values(position, ty, &action.values),
-                _ => self.key_values(sources),
+            let key = match (&action.kind, &action.at) {
+                (ActionKind::Put { .. }, None) => self.values(position, ty, &action.values).and_then(|values| {
+                    assemble::primary_key(job.context.model, ty, job.context.caller, &values).map_err(invalid)
+                }),
+                _ => self.key(ty, sources),
             };
-            let key = named.and_then(|values| {
-                assemble::primary_key(job.context.model, ty, job.context.caller, &values).map_err(invalid)
-            });
             let Ok(key) = key else { continue };
             let reads = match (&action.kind, &action.at) {
                 (ActionKind::Put { replace }, None) => *replace && ty.fields.values().any(|field| field.rules.unique),

@@ -173,7 +173,7 @@ impl Drafting<'_, '_> {
             return Err(unreadable(ty, of));
         }
         self.make_defaults(position, ty, &mut values);
-        self.make_folded(position, ty, &mut values)?;
+        self.make_inexact(position, ty, &mut values)?;
         for field in ty
             .fields
             .values()
@@ -185,21 +185,19 @@ impl Drafting<'_, '_> {
         Ok(values.into_iter().filter(|(field, _)| !is_set(field)).collect())
     }
 
-    /// The fields that the key has in one case, as they were given: a new item has them in attributes, too.
-    fn make_folded(
+    /// The fields that the key does not always have as they were given, because it has them in one case or in one of
+    /// its alternatives: a new item has them in attributes, too.
+    fn make_inexact(
         &self,
         position: usize,
         ty: &ObjectType,
         values: &mut Map<String, Value>,
     ) -> Result<(), FieldErrors> {
         let action = self.job.write.actions.get(position);
-        let (Some(WriteTarget::Key(sources)), Some((_, keys))) =
-            (action.map(|action| &action.target), self.job.context.model.item(&ty.name))
-        else {
-            return Ok(());
-        };
+        let Some(WriteTarget::Key(sources)) = action.map(|action| &action.target) else { return Ok(()) };
         for (field, value) in self.key_values(sources)? {
-            if keys.case_of(&field).is_some() && !values.contains_key(&field) {
+            let is_exact = ty.stored(&field).is_some_and(|stored| stored.identity > 0);
+            if !is_exact && !values.contains_key(&field) {
                 values.insert(field, value);
             }
         }

@@ -1,6 +1,7 @@
 //! Sources of an action → values: of arguments, of a put, of a key; and the items that the action is about.
 
 use crate::execute::auth::hiding::is_hidden;
+use crate::execute::context::ExecutionContext;
 use crate::execute::error::ErrorCode;
 use crate::execute::expression::evaluate;
 use crate::execute::expression::scope::argument;
@@ -15,7 +16,7 @@ use crate::execute::write::rules::lookups;
 use crate::schema::model::ObjectType;
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::write::{Action, ActionKind, WriteTarget, WrittenValue};
-use crate::table::data::attribute::Item;
+use crate::table::data::attribute::{Item, Key};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -58,9 +59,7 @@ impl Drafting<'_, '_> {
         let model = self.job.context.model;
         let many = match &action.target {
             WriteTarget::Key(sources) => {
-                let values = self.key_values(sources)?;
-                let key = assemble::primary_key(model, ty, self.job.context.caller, &values).map_err(invalid)?;
-                return Ok(vec![TargetItem { key, item: None }]);
+                return Ok(vec![TargetItem { key: self.key(ty, sources)?, item: None }]);
             }
             WriteTarget::Read { many, .. } => *many,
         };
@@ -94,16 +93,25 @@ impl Drafting<'_, '_> {
         Ok(aims)
     }
 
-    /// The values of a key's fields.
+    /// The values of a key's fields, without null.
     pub fn key_values(&self, sources: &IndexMap<String, Source>) -> Result<Map<String, Value>, FieldErrors> {
         let mut values = Map::new();
         for (field, source) in sources {
-            match self.given(source)? {
-                Some(value) if !value.is_null() => values.insert(field.clone(), value),
-                _ => return Err(bad_input(format!("\"{field}\" is needed to find the item."))),
-            };
+            values.extend(self.given(source)?.filter(|value| !value.is_null()).map(|value| (field.clone(), value)));
         }
         Ok(values)
+    }
+
+    /// The primary key that these give. A field that only a longer alternative of a key has may be null.
+    pub fn key(&self, ty: &ObjectType, sources: &IndexMap<String, Source>) -> Result<Key, FieldErrors> {
+        let values = self.key_values(sources)?;
+        let ExecutionContext { model, caller, .. } = self.job.context;
+        assemble::primary_key(model, ty, caller, &values).map_err(|mistake| {
+            match sources.keys().find(|field| !values.contains_key(*field)) {
+                Some(field) => bad_input(format!("\"{field}\" is needed to find the item.")),
+                None => invalid(mistake),
+            }
+        })
     }
 
     /// The values of a put: given values, and defaults for the rest. Generated values stay the same in all attempts.

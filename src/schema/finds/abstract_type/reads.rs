@@ -195,6 +195,7 @@ fn given<'a>(wanted: &'a FindContext<'a>, prepared: &'a Prepared, fallback: bool
         filter: prepared.filter.as_ref(),
         fallback,
         undiscriminated: true,
+        some_alternatives: false,
     }
 }
 
@@ -359,6 +360,7 @@ fn reads(
             filter: member.prepared.filter.as_ref(),
             bare,
             lax: false,
+            some_alternatives: false,
         })
         .collect();
     let all: Vec<Vec<Candidate>> = members

@@ -58,7 +58,14 @@ fn partials(given: &PathInputs, miss: &Miss) -> Vec<Partial> {
     let wanted = given.wanted;
     let present = |name: &str| given.is_present(&miss.when, name);
     let bare = if given.fallback { BareNames::All } else { BareNames::Ids };
-    let ask = Ask { present: &present, order: miss.order.field.as_deref(), filter: given.filter, bare, lax: true };
+    let ask = Ask {
+        present: &present,
+        order: miss.order.field.as_deref(),
+        filter: given.filter,
+        bare,
+        lax: true,
+        some_alternatives: false,
+    };
     let found = candidates(wanted, given.bindings, &ask);
     let mut partials: Vec<Partial> = Vec::new();
     for partial in found.iter().map(|candidate| partial(given, &ask, candidate)) {

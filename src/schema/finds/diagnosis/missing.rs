@@ -5,7 +5,9 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
-use crate::schema::finds::best::{Miss, PathInputs, best};
+use crate::schema::finds::alternatives::PassedOver;
+use crate::schema::finds::best::{Miss, PathInputs, best, rank, serving};
+use crate::schema::finds::candidates::{BareNames, Candidate};
 use crate::schema::finds::diagnosis::left_out;
 use crate::schema::finds::diagnosis::sorted::unsorted;
 use crate::schema::finds::wanted::{FindContext, Need};
@@ -22,6 +24,10 @@ pub fn report(given: &PathInputs, optional: &[String], misses: &[Miss], findings
     let sifted = PathInputs { undiscriminated: true, ..*given };
     if let Some(path) = best(&sifted, &first.when, first.order.field.as_deref()) {
         return undiscriminated(given.wanted, path.index, findings);
+    }
+    let some = PathInputs { some_alternatives: true, ..*given };
+    if let Some(passed) = passed_over(&some, first) {
+        return alternatives(given.wanted, &passed, findings);
     }
     let unfiltered = PathInputs { filter: None, ..*given };
     if given.filter.is_some()
@@ -72,6 +78,32 @@ pub fn undiscriminated(wanted: &FindContext, index: Option<usize>, findings: &mu
         list(&constants)
     );
     findings.error(rules::KF0430, &wanted.directive.span, message, Some(help));
+}
+
+/// The path that reads too few alternatives of a key, if another would do.
+fn passed_over(some: &PathInputs, miss: &Miss) -> Option<Candidate> {
+    let bare = if some.fallback { BareNames::All } else { BareNames::Ids };
+    serving(some, &miss.when, miss.order.field.as_deref(), bare).into_iter().min_by_key(rank)
+}
+
+/// Reports that items that are meant may stand under another alternative than the one that is read.
+fn alternatives(wanted: &FindContext, candidate: &Candidate, findings: &mut Findings) {
+    let Some(PassedOver { is_sort, read, other }) = candidate.passed_over else { return };
+    let (partition, sort) = wanted.table.keys_of(candidate.path.index);
+    let Some(key) = sort.filter(|_| is_sort).or((!is_sort).then_some(partition)) else { return };
+    let templates = wanted.keys.keys.get(&key.name).map(Vec::as_slice).unwrap_or_default();
+    let written = |at: usize| templates.get(at).map(|template| template.as_written(template.parts.len()));
+    let (read, other) = (written(read).unwrap_or_default(), written(other).unwrap_or_default());
+    let message = format!(
+        "`{}` would find only the items whose `{}` is \"{read}\", and not those under \"{other}\"",
+        wanted.coordinate(),
+        key.name
+    );
+    let help = format!(
+        "bind all fields of the alternative that is meant, or read by another key or index; {}",
+        keys_of(wanted)
+    );
+    findings.error(rules::KF0440, &wanted.directive.span, message, Some(help));
 }
 
 fn not_projected(given: &PathInputs, unfiltered: &PathInputs, miss: &Miss, findings: &mut Findings) {
@@ -190,7 +222,7 @@ fn no_combination(given: &PathInputs, optional: &[String], whens: &[&Vec<String>
 pub fn keys_of(wanted: &FindContext) -> String {
     let fields = |key: &str| {
         let templates = wanted.keys.keys.get(key)?;
-        let named = |template: &Template| match template.fields() {
+        let named = |template: &Template| match template.beginning() {
             fields if fields.is_empty() => {
                 template.spread().map_or_else(|| "nothing".to_owned(), |spread| format!("its {}s", spread.kind.word()))
             }
@@ -203,6 +235,9 @@ pub fn keys_of(wanted: &FindContext) -> String {
         .filter_map(|place| {
             let (partition, sort) = wanted.table.keys_of(place);
             let name = place.map_or_else(|| "the table".to_owned(), |_| format!("`{}`", wanted.place_name(place)));
+            if wanted.keys.keys.get(&partition.name)?.iter().all(|template| !template.is_read_back()) {
+                return Some(format!("{name} serves no find, because its keys are not read back"));
+            }
             let by = fields(&partition.name)?;
             let then = match sort {
                 Some(sort) => fields(&sort.name)?,

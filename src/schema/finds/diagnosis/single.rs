@@ -12,6 +12,7 @@ use crate::schema::finds::diagnosis::left_out::said;
 use crate::schema::finds::paging::is_paging;
 use crate::schema::finds::wanted::{Binding, Bindings, FindContext, Need};
 use crate::schema::model::find::{Access, AccessPath, Returns};
+use crate::schema::table::KeyAttribute;
 
 /// Whether the list can hold several items; a finding if not.
 pub fn check(wanted: &FindContext, bindings: &Bindings, paths: &[AccessPath], findings: &mut Findings) -> bool {
@@ -75,10 +76,12 @@ pub fn is_plural(wanted: &FindContext) -> bool {
     matches!(wanted.target.returns, Returns::List | Returns::Connection)
 }
 
-/// Whether a path binds every field of the primary key.
+/// Whether a path reads one primary key. Of alternatives, it reads the one that its bindings choose, unless they bind
+/// the fields of all.
 fn is_single(wanted: &FindContext, path: &AccessPath) -> bool {
-    wanted.table.primary_key().all(|key| {
+    let is_bound = |key: &KeyAttribute| {
         let mut templates = wanted.keys.keys.get(&key.name).into_iter().flatten();
-        templates.any(|template| template.fields().iter().all(|field| path.bindings.contains_key(*field)))
-    })
+        templates.all(|template| template.fields().iter().all(|field| path.bindings.contains_key(*field)))
+    };
+    matches!(path.access, Access::Get { .. }) || wanted.table.primary_key().all(is_bound)
 }
