@@ -9,6 +9,7 @@
 //! | `goldens` | every golden that reads returns the same as the naive executor |
 //! | `random_operations` | so do random operations on the items of every system |
 //! | `random_schemas` | so do random operations on random items of random schemas |
+//! | `renamed` | a schema with other attributes, labels and separators gives the same answers by as many calls |
 //! | `decided` | neither what names leave open nor the order of indexes and types decides which items a field finds |
 //! | `edge_cases` | unusual lists, ranges, pages, counts and relations return what their items hold |
 //! | `costs` | a query costs at most what `atMost` says before it runs |
@@ -33,6 +34,7 @@ mod random_operations;
 #[path = "../support/random_schema/mod.rs"]
 mod random_schema;
 mod random_schemas;
+mod renamed;
 mod shared_queries;
 #[path = "../support/mod.rs"]
 mod support;

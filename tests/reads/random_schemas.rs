@@ -25,6 +25,10 @@ pub struct Made {
     pub sdl: String,
     pub model: Arc<Model>,
     pub items: Vec<Vec<Item>>,
+    /// The fields that were added to the schema.
+    more: Vec<Extra>,
+    /// The items' values, with the positions of their types.
+    values: Vec<(usize, keys::Values)>,
     /// How many more fields were tried, how many the checker accepted, and how many of these find an interface.
     tried: usize,
     kept: usize,
@@ -48,7 +52,8 @@ impl Made {
         Self::with_more(seed, schema)
     }
 
-    fn with_more(seed: u64, schema: Schema) -> Option<Self> {
+    /// A schema with more fields.
+    pub fn with_more(seed: u64, schema: Schema) -> Option<Self> {
         let base = schema.sdl();
         model_of(&base)?;
         let mut rng = Rng::with_seed(seed ^ 0x7265_6164);
@@ -70,15 +75,21 @@ impl Made {
         }
         let sdl = with(&base, &kept);
         let model = Arc::new(model_of(&sdl)?);
-        let mut items: Vec<Vec<Item>> = vec![Vec::new(); model.tables.len()];
-        for (position, values) in values::items(&mut rng, &schema, 9) {
-            let ty = &schema.types[position];
-            for item in keys::items(&schema, ty, &values) {
-                items[ty.table].push(parse_line(&json!({ "Item": item }).to_string()).unwrap().unwrap());
-            }
-        }
+        let values = values::items(&mut rng, &schema, 9);
+        let items = items(&schema, &values);
         let of_interfaces = kept.iter().filter(|extra| !extra.implementors.is_empty()).count();
-        Some(Self { sdl, model, items, tried: all.len(), kept: kept.len(), of_interfaces })
+        let (tried, kept, more) = (all.len(), kept.len(), kept);
+        Some(Self { sdl, model, items, more, values, tried, kept, of_interfaces })
+    }
+
+    /// The same fields and items on a schema that has other names in its tables.
+    pub fn renamed(&self, schema: &Schema) -> Self {
+        let sdl = with(&schema.sdl(), &self.more);
+        let (more, values) = (self.more.clone(), self.values.clone());
+        let model = load("renamed.graphql", &sdl, &|_| None)
+            .unwrap_or_else(|mistakes| panic!("{}\n{sdl}", mistakes.render(false)))
+            .0;
+        Self { model: model.into(), items: items(schema, &values), sdl, more, values, ..*self }
     }
 
     /// Lets a law try operations of this caller on a gateway with the items.
@@ -97,6 +108,18 @@ impl Made {
         let trial = Trial { gateway: &gateway, world: &world, runtime: &runtime };
         law(&trial, &mut Maker::new(&self.model, &pool, Rng::with_seed(seed)))
     }
+}
+
+/// The items of each table.
+fn items(schema: &Schema, values: &[(usize, keys::Values)]) -> Vec<Vec<Item>> {
+    let mut items: Vec<Vec<Item>> = vec![Vec::new(); schema.tables.len()];
+    for (position, values) in values {
+        let ty = &schema.types[*position];
+        for item in keys::items(schema, ty, values) {
+            items[ty.table].push(parse_line(&json!({ "Item": item }).to_string()).unwrap().unwrap());
+        }
+    }
+    items
 }
 
 fn model_of(sdl: &str) -> Option<Model> {
