@@ -274,11 +274,13 @@ async fn another_spelling_is_reported() {
     assert_eq!(said.code, Some(0), "{said:?}");
     let assert_warned = |said: &str| {
         assert!(
-            said.contains("warning: 2 items will not be seen: `Post.createdAt` is \"2021-07-03T17:09:47Z\""),
+            said.contains(
+                "warning: 2 items (such as U#1, POST#2021-07-03T17:09:47Z) will not be seen: `Post.createdAt` is"
+            ),
             "{said}"
         );
         assert!(
-            said.contains("warning: 1 item with `Post.editedAt` in another spelling, such as \"2021-07-05T17:09:47Z\""),
+            said.contains("warning: 1 item (U#1, POST#2021-07-05T17:09:47.000Z) with `Post.editedAt` in another spelling, such as \"2021-07-05T17:09:47Z\""),
             "{said}"
         );
     };

@@ -3,6 +3,7 @@
 
 use super::guards::Guards;
 use crate::execute::key::marks::{misspelling, misspelt};
+use crate::execute::key::shown::shown;
 use crate::plan::attributes;
 use crate::plan::tree::{TypeDiscriminator, TypeMarks};
 use crate::schema::model::keys::ItemKeys;
@@ -33,9 +34,8 @@ pub struct Survey<'m> {
     model: &'m Model,
     types: Vec<(&'m ObjectType, &'m ItemKeys)>,
     marks: Option<Arc<TypeDiscriminator>>,
-    found: IndexMap<Surprise, (u64, Misspelling)>,
-    /// The partition key attribute.
-    partition: &'m str,
+    found: IndexMap<Surprise, Example>,
+    table: &'m Table,
     guards: Guards,
     /// Whether items are left out, so that guards may be among them.
     is_partial: bool,
@@ -64,6 +64,15 @@ pub async fn warn_of_store(store: TableStore, model: Arc<Model>) {
     }
 }
 
+/// How many items are of one kind, and the first of them.
+#[derive(Debug)]
+struct Example {
+    count: u64,
+    misspelling: Misspelling,
+    /// The item's key.
+    key: String,
+}
+
 /// What may surprise about an item: of one kind is one line.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Surprise {
@@ -87,13 +96,12 @@ impl<'m> Survey<'m> {
         let types: Vec<_> = model.types.values().filter_map(of_table).collect();
         let objects: Vec<&ObjectType> = types.iter().map(|(ty, _)| *ty).collect();
         let marks = attributes::discriminator(model, &objects, (None, false), true);
-        let (partition, guards) = (table.partition.name.as_str(), Guards::default());
-        Self { model, types, marks, found: IndexMap::new(), partition, guards, is_partial: false }
+        Self { model, types, marks, found: IndexMap::new(), table, guards: Guards::default(), is_partial: false }
     }
 
     /// Looks at an item.
     pub fn see(&mut self, item: &Item) {
-        self.guards.see_guard(self.partition, item);
+        self.guards.see_guard(&self.table.partition.name, item);
         let Some(marks) = self.marks.clone() else { return };
         match marks.fitting(item).as_slice() {
             [] => {
@@ -102,7 +110,7 @@ impl<'m> Survey<'m> {
                     Some((Surprise::Key(format!("{}.{}", marks.item, misspelling.field)), misspelling))
                 };
                 if let Some((surprise, misspelling)) = marks.types.iter().find_map(of_type) {
-                    self.count(surprise, misspelling);
+                    self.count(surprise, misspelling, item);
                 }
             }
             [only] => self.values(*only, item),
@@ -114,7 +122,7 @@ impl<'m> Survey<'m> {
                 };
                 if std::iter::once(first).chain(others).all(lacks) {
                     let none = Misspelling { field: String::new(), found: String::new(), own: None };
-                    self.count(Surprise::Constants(names.join(" or ")), none);
+                    self.count(Surprise::Constants(names.join(" or ")), none, item);
                 }
                 self.values(*first, item);
             }
@@ -123,7 +131,7 @@ impl<'m> Survey<'m> {
 
     /// The lines, of what was found first first.
     pub fn lines(&self) -> Vec<String> {
-        let found = self.found.iter().map(|(surprise, (count, misspelling))| line(surprise, *count, misspelling));
+        let found = self.found.iter().map(|(surprise, example)| line(surprise, example));
         let missing = if self.is_partial { Vec::new() } else { self.guards.missing() };
         let unguarded = missing.into_iter().map(|(field, count)| {
             let values = if count == 1 { "1 value".to_owned() } else { format!("{count} values") };
@@ -152,7 +160,7 @@ impl<'m> Survey<'m> {
         self.instants(ty, item, MAX_DEPTH, &mut found);
         for (place, misspelling) in found {
             let surprise = if misspelling.own.is_some() { Surprise::Value } else { Surprise::Unread };
-            self.count(surprise(place), misspelling);
+            self.count(surprise(place), misspelling, item);
         }
     }
 
@@ -179,8 +187,10 @@ impl<'m> Survey<'m> {
         }
     }
 
-    fn count(&mut self, surprise: Surprise, example: Misspelling) {
-        self.found.entry(surprise).or_insert((0, example)).0 += 1;
+    fn count(&mut self, surprise: Surprise, misspelling: Misspelling, item: &Item) {
+        let names = self.table.primary_key().map(|key| key.name.as_str());
+        let first = || Example { count: 0, misspelling, key: shown(names, item) };
+        self.found.entry(surprise).or_insert_with(first).count += 1;
     }
 }
 
@@ -193,11 +203,14 @@ fn each<'v>(value: &'v Attribute, depth: usize, see: &mut dyn FnMut(&'v Attribut
     }
 }
 
-fn line(surprise: &Surprise, count: u64, example: &Misspelling) -> String {
-    let items = if count == 1 { "1 item".to_owned() } else { format!("{count} items") };
-    let found = &example.found;
-    let fitting = example.fitting();
-    match (surprise, &example.own) {
+fn line(surprise: &Surprise, Example { count, misspelling, key }: &Example) -> String {
+    let items = match count {
+        1 => format!("1 item ({key})"),
+        count => format!("{count} items (such as {key})"),
+    };
+    let found = &misspelling.found;
+    let fitting = misspelling.fitting();
+    match (surprise, &misspelling.own) {
         (Surprise::Key(place), Some(own)) => {
             let remedy = fitting.map(|form| format!("; `{form}` in its template reads it")).unwrap_or_default();
             format!(
@@ -268,7 +281,11 @@ type Query { posts(userId: ID!): [Post!]! @find }
         let seen = item("POST#2021-07-02T17:09:47.000Z", json!({ "seen": { "L": [{ "S": "02/07/2021" }] } }));
         let reported = lines(&[at("2021-07-02T17:09:47Z"), at("1625245787"), at("20210702T170947"), at("soon"), seen]);
         assert_eq!(reported.len(), 2, "{reported:#?}");
-        assert!(reported[0].starts_with("3 items will not be seen"), "{}", reported[0]);
+        assert!(
+            reported[0].starts_with("3 items (such as USER#u, POST#2021-07-02T17:09:47Z) will not be seen"),
+            "{}",
+            reported[0]
+        );
         assert!(reported[0].ends_with("`{createdAt:%Y-%m-%dT%H:%M:%SZ}` in its template reads it"), "{}", reported[0]);
         assert!(reported[1].ends_with("`@attribute(form: \"%d/%m/%Y\")` reads it"), "{}", reported[1]);
     }
@@ -276,7 +293,10 @@ type Query { posts(userId: ID!): [Post!]! @find }
     #[test]
     fn a_text_that_breaks_a_constraint_which_the_key_relies_on_is_counted() {
         let marks = ["Annab", "Bobcd", "AnnAB"].map(|mark| item(&format!("MARK#{mark}"), json!({})));
-        assert_eq!(lines(&marks), ["2 items will not be seen: `Mark.code` cannot be \"ab\", which a key has"]);
+        assert_eq!(
+            lines(&marks),
+            ["2 items (such as USER#u, MARK#Annab) will not be seen: `Mark.code` cannot be \"ab\", which a key has"]
+        );
     }
 
     #[test]
@@ -331,11 +351,11 @@ type Query { posts(userId: ID!): [Post!]! @find }
             item("ORDER#a#ITEM#001", json!({})),
         ]);
         let begins = [
-            "2 items will not be seen: `Post.createdAt` is \"2021-07-02T17:09:47Z\" in a key, which Keyfold writes as \"2021-07-02T17:09:47.000Z\"",
-            "1 item with `Post.updatedAt` in another spelling, such as \"2021-07-02T17:09:47Z\"",
-            "1 item with `Post.seen` in another spelling",
-            "1 item with `Edit.at` in another spelling",
-            "1 item could be `Order` or `Offer`, and will be either",
+            "2 items (such as USER#u, POST#2021-07-02T17:09:47Z) will not be seen: `Post.createdAt` is \"2021-07-02T17:09:47Z\" in a key, which Keyfold writes as \"2021-07-02T17:09:47.000Z\"",
+            "1 item (USER#u, POST#2021-07-02T17:09:47.000Z) with `Post.updatedAt` in another spelling, such as \"2021-07-02T17:09:47Z\"",
+            "1 item (USER#u, POST#2021-07-02T17:09:48.000Z) with `Post.seen` in another spelling",
+            "1 item (USER#u, POST#2021-07-02T17:09:48.000Z) with `Edit.at` in another spelling",
+            "1 item (USER#u, ORDER#a) could be `Order` or `Offer`, and will be either",
         ];
         assert_eq!(found.len(), begins.len(), "{found:#?}");
         found.iter().zip(begins).for_each(|(line, begin)| assert!(line.starts_with(begin), "{line}"));

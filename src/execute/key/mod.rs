@@ -10,6 +10,7 @@ pub mod marks;
 pub mod range;
 pub mod resume;
 pub mod sharding;
+pub mod shown;
 pub mod span;
 
 pub mod values;

@@ -17,6 +17,7 @@
 use crate::execute::auth::hiding::{HidingRules, is_hidden};
 use crate::execute::context::ExecutionContext;
 use crate::execute::key::marks::{has_key, have_constants, is_of_narrower, misspelt};
+use crate::execute::key::shown::shown;
 use crate::plan::tree::{Read, TypeDiscriminator, TypeMarks};
 use crate::schema::model::ObjectType;
 use crate::schema::template::part::Misspelling;
@@ -198,8 +199,10 @@ fn tell_left_out(types: &TypeDiscriminator, item: &Item) {
         let mut reported = REPORTED.lock().unwrap_or_else(PoisonError::into_inner);
         if reported.len() < MAX_REPORTED && reported.insert(place.clone()) {
             let written = own.unwrap_or_default();
+            let key = shown(marks.key.attributes.iter().map(|(name, _)| name.as_str()), item);
             tracing::warn!(
                 field = place,
+                key,
                 found,
                 written,
                 form,

@@ -1,13 +1,11 @@
 //! A stored value that does not fit its field, while a response is written, in; out: one log line for it, which names
 //! table, key, attribute and stored type. The value itself is not logged, and callers see none of this.
 
+use crate::execute::key::shown::shown;
 use crate::plan::attributes;
 use crate::plan::tree::FieldReader;
 use crate::schema::model::Model;
-use crate::table::data::attribute::{Attribute, Item};
-
-/// The longest key in a line, in bytes.
-const MAX_LENGTH: usize = 200;
+use crate::table::data::attribute::Item;
 
 /// The first value of a response's step that does not fit.
 #[derive(Debug)]
@@ -47,28 +45,11 @@ impl Misfit {
         path.reverse();
         let of_type = holder.as_ref().and_then(|(name, _)| attributes::keys(model.types.get(name)?));
         let table = of_type.map(|keys| &model.tables[keys.table]);
-        let key = table.zip(holder.as_ref()).map(|(table, (_, item))| {
-            let parts: Vec<String> = table.primary_key().filter_map(|key| Some(text(item.get(&key.name)?))).collect();
-            shortened(&parts.join(", "))
-        });
+        let key = table
+            .zip(holder.as_ref())
+            .map(|(table, (_, item))| shown(table.primary_key().map(|key| key.name.as_str()), item));
         let (attribute, others) = (path.join("."), (others > 0).then_some(others));
         let (table, key) = (table.map(|table| table.name.as_str()), key.as_deref());
         tracing::warn!(table, key, attribute, stored, others, "a stored value does not fit the schema");
     }
-}
-
-/// The text of a key's value.
-fn text(value: &Attribute) -> String {
-    match value {
-        Attribute::S(text) => text.to_string(),
-        Attribute::N(text) => text.to_string(),
-        Attribute::B(bytes) => hex::encode(bytes),
-        _ => String::new(),
-    }
-}
-
-/// A text that is no longer than a line may be, and stays one line.
-fn shortened(text: &str) -> String {
-    let plain: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    if plain.len() <= MAX_LENGTH { plain } else { format!("{}…", &plain[..plain.floor_char_boundary(MAX_LENGTH)]) }
 }
