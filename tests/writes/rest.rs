@@ -70,6 +70,8 @@ fn read(ty: &ItemType, template: &Template, text: &str, values: &mut Values) -> 
                 rest = &rest[end..];
             }
             Part::Shard(_) | Part::Replica(_) => rest = &rest[end..],
+            // The value is in an attribute of its own.
+            Part::Lower(_) => rest = &rest[end..],
             Part::Year(_) => return None,
         }
     }

@@ -32,6 +32,7 @@ pub fn render(ty: &ItemType, template: &Template, values: &Values, number: Optio
             Part::Text(text) => key += text,
             Part::Field(field) => key += &text(ty.field(field).kind, values.get(field)?),
             Part::Padded(field, width) => key += &format!("{:0width$}", values.get(field)?.as_i64()?),
+            Part::Lower(field) => key += &values.get(field)?.as_str()?.to_lowercase(),
             Part::Year(field) => key += &values.get(field)?.as_str()?[..4],
             Part::Shard(_) | Part::Replica(_) => key.extend(number.map(|number| number.to_string())),
         }
@@ -77,8 +78,8 @@ pub fn name(table: &Table, ty: &ItemType, values: &Values) -> Vec<String> {
 /// `@attribute(name:)` always gives it one.
 pub fn is_kept(table: &Table, ty: &ItemType, field: &Field) -> bool {
     let holds = |templates: &[Template]| {
-        let holds = |template: &Template| is_read_back(template) && template.fields().contains(&field.name.as_str());
-        templates.iter().all(holds)
+        let is_exact = |part: &Part| matches!(part, Part::Field(own) | Part::Padded(own, _) if *own == field.name);
+        templates.iter().all(|template| is_read_back(template) && template.0.iter().any(is_exact))
     };
     let always = |attribute: &str, templates: &[Template]| {
         let there = |other: &&str| *other == field.name || ty.field(other).non_null;
@@ -92,8 +93,8 @@ pub fn is_kept(table: &Table, ty: &ItemType, field: &Field) -> bool {
 /// Whether fields are read back from a key: none from a key that says less of one, or in which two texts run together.
 pub fn is_read_back(template: &Template) -> bool {
     let is_year = |part: &Part| matches!(part, Part::Year(_));
-    !template.0.iter().any(is_year)
-        && !template.0.windows(2).any(|pair| matches!(pair, [Part::Field(_), Part::Field(_)]))
+    let is_text = |part: &Part| matches!(part, Part::Field(_) | Part::Lower(_));
+    !template.0.iter().any(is_year) && !template.0.windows(2).any(|pair| pair.iter().all(is_text))
 }
 
 /// The attribute of a constant.

@@ -35,6 +35,8 @@ pub struct Dimensions {
     pub replicas: bool,
     /// Lists of templates.
     pub alternatives: bool,
+    /// Texts in lower case in keys of indexes.
+    pub cases: bool,
     /// Keys of indexes that are not read back.
     pub unread: bool,
     /// A second table, without a sort key.
@@ -79,6 +81,7 @@ impl Default for Dimensions {
             shards: true,
             replicas: true,
             alternatives: true,
+            cases: true,
             unread: true,
             second_table: true,
             keys_only: true,
@@ -162,6 +165,8 @@ pub enum Part {
     Field(String),
     /// A number, padded with zeros to this many digits.
     Padded(String, usize),
+    /// A text in lower case: of the fields in index keys, always `note`.
+    Lower(String),
     /// The year of a time, which says less than the field.
     Year(String),
     Shard(u64),
@@ -312,7 +317,7 @@ impl Template {
     pub fn fields(&self) -> Vec<&str> {
         let mut fields: Vec<&str> = Vec::new();
         for part in &self.0 {
-            if let Part::Field(field) | Part::Padded(field, _) | Part::Year(field) = part
+            if let Part::Field(field) | Part::Padded(field, _) | Part::Lower(field) | Part::Year(field) = part
                 && !fields.contains(&field.as_str())
             {
                 fields.push(field);

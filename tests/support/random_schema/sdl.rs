@@ -130,6 +130,7 @@ impl std::fmt::Display for Template {
             Part::Text(text) => f.write_str(text),
             Part::Field(field) => write!(f, "{{{field}}}"),
             Part::Padded(field, width) => write!(f, "{{{field}:0{width}}}"),
+            Part::Lower(field) => write!(f, "{{{field}:lower}}"),
             Part::Year(field) => write!(f, "{{{field}:%Y}}"),
             Part::Shard(count) => write!(f, "{{shard:{count}}}"),
             Part::Replica(count) => write!(f, "{{replica:{count}}}"),

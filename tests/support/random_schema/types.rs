@@ -330,9 +330,13 @@ fn index_keys(rng: &mut Rng, dimensions: &Dimensions, ty: &mut ItemType, index: 
     if fields.is_empty() {
         return;
     }
+    let whole = |field: &Field| match field.name.as_str() {
+        "note" if dimensions.cases && field.kind == Kind::Text => Part::Lower(field.name.clone()),
+        _ => Part::Field(field.name.clone()),
+    };
     let placeholder = |field: &Field| match field.kind {
         Kind::Int if !index.number => Part::Padded(field.name.clone(), 4),
-        _ => Part::Field(field.name.clone()),
+        _ => whole(field),
     };
     let spread = ty.keys[0].1[0].0.iter().find(|part| matches!(part, Part::Shard(_) | Part::Replica(_))).cloned();
     let needed = spread.filter(|spread| matches!(spread, Part::Replica(_)) || chance(rng, 30));
@@ -345,12 +349,13 @@ fn index_keys(rng: &mut Rng, dimensions: &Dimensions, ty: &mut ItemType, index: 
         let mut templates = Vec::new();
         if dimensions.alternatives && needed.is_none() && chance(rng, 15) && groups.len() > 1 {
             for (letter, field) in ["A", "B"].iter().zip([groups[0], groups[groups.len() - 1]]) {
-                templates.push(Template(vec![Part::Text(format!("{own}{letter}:")), Part::Field(field.name.clone())]));
+                templates.push(Template(vec![Part::Text(format!("{own}{letter}:")), whole(field)]));
             }
         } else {
             let mut parts = vec![Part::Text(own.clone())];
             if chance(rng, 85) {
-                parts.push(Part::Field(pick(rng, &groups).name.clone()));
+                let group: &&Field = pick(rng, &groups);
+                parts.push(whole(group));
                 parts.extend(needed.iter().map(|_| Part::Text("#".to_owned())));
             }
             parts.extend(needed);
@@ -368,23 +373,21 @@ fn index_keys(rng: &mut Rng, dimensions: &Dimensions, ty: &mut ItemType, index: 
             parts.extend([Part::Text("#".to_owned()), placeholder(last)]);
         }
         if dimensions.unread && chance(rng, 30) {
-            parts.extend(unread(rng, ty, &parts));
+            parts.extend(unread(rng, ty, &parts, &whole));
         }
     }
     ty.keys.push((index.sort.clone().unwrap(), vec![Template(parts)]));
 }
 
 /// The end of a key that is not read back: two texts that run together, or the year of a time.
-fn unread(rng: &mut Rng, ty: &ItemType, parts: &[Part]) -> Vec<Part> {
+fn unread(rng: &mut Rng, ty: &ItemType, parts: &[Part], whole: &dyn Fn(&Field) -> Part) -> Vec<Part> {
     let texts: Vec<&Field> = ty.fields.iter().filter(|field| field.kind == Kind::Text).collect();
     let is_time = |field: &&String| matches!(ty.field(field).kind, Kind::Time(_));
     let time = parts.iter().find_map(|part| if let Part::Field(field) = part { Some(field) } else { None });
     let mut end = vec![Part::Text("#".to_owned())];
     match time.filter(is_time) {
         Some(time) if chance(rng, 50) => end.push(Part::Year(time.clone())),
-        _ if texts.len() > 1 => {
-            end.extend([&texts[0], &texts[texts.len() - 1]].map(|text| Part::Field(text.name.clone())))
-        }
+        _ if texts.len() > 1 => end.extend([texts[0], texts[texts.len() - 1]].map(whole)),
         _ => end.clear(),
     }
     end

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 pub const IDS: [&str; 3] = ["a", "b", "c"];
 
 /// Texts of fields.
-pub const TEXTS: [&str; 5] = ["x", "y", "zed", "ü", "a b"];
+pub const TEXTS: [&str; 6] = ["x", "y", "zed", "Zed", "ü", "a b"];
 
 /// A value of a kind, never null.
 pub fn value(rng: &mut Rng, kind: Kind) -> Value {
