@@ -138,6 +138,9 @@ rules! { RULES_OF_TYPES;
     KF0309: "A field has one case in all keys",
         "`{name:lower}` and `{name:upper}` decide which values are one: `Ann` and `ann` are then the same item. So all keys of a type have a field in the same case. The value as it was given is in an attribute of its own.",
         r#"type User @item(keys: { PK: "USER#{name:lower}", SK: "USER" }) { name: String! }"#;
+    KF0310: "A scalar is Keyfold's or the schema's own",
+        "A warning. The schema defines a scalar by a name that Keyfold knows, so it is a scalar of the schema's own: it takes any value, like `JSON`, and no key holds it. For Keyfold's scalar, leave the definition out, or write the one that `keyfold schema --directives` prints. For a scalar of your own, say which it is by `@specifiedBy(url:)`.",
+        r#"scalar LocalDateTime @specifiedBy(url: "https://example.org/local-date-time")"#;
 
     KF0401: "A root field reads or writes",
         "Fields of `Query` need `@find`. Fields of `Mutation` need `@put`, `@update`, `@delete` or `@check`.",

@@ -4,6 +4,7 @@ pub mod claim_text;
 pub mod coerce;
 pub mod date_time;
 pub mod decimal;
+pub mod definition;
 pub mod form;
 pub mod global_id;
 pub mod json;

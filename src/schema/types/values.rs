@@ -4,6 +4,7 @@
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
+use crate::schema::scalar::definition;
 use crate::schema::scalar::form::Form;
 use crate::schema::scalar::spread::{Spread, SpreadKind};
 use crate::schema::scalar::value_type::{EnumValues, Moment, ValueType};
@@ -17,7 +18,7 @@ use std::sync::Arc;
 /// The value type of a scalar, an enum or an object type (taken as embedded); `None` for every other type.
 pub fn value_type(schema: &Schema, name: &str) -> Option<ValueType> {
     match schema.types.get(name)? {
-        ExtendedType::Scalar(_) => Some(ValueType::from_scalar(name)),
+        ExtendedType::Scalar(definition) => Some(definition::value_type(definition)),
         ExtendedType::Enum(definition) => Some(ValueType::Enum(Arc::new(enum_values(definition)))),
         ExtendedType::Object(_) => Some(ValueType::Embedded(name.to_owned())),
         _ => None,
@@ -35,6 +36,18 @@ fn enum_values(definition: &EnumType) -> EnumValues {
         })
         .collect();
     EnumValues { name: definition.name.to_string(), stored }
+}
+
+/// Warns of a scalar of the schema's own by a name of Keyfold's that does not say which scalar it is.
+pub fn check_scalars(schema: &Schema, findings: &mut Findings) {
+    for scalar in schema.types.values().filter_map(|definition| definition.as_scalar()) {
+        let Some(url) = definition::specification(&scalar.name) else { continue };
+        if definition::specified_by(scalar).is_none() {
+            let message = format!("the scalar `{}` is the schema's own, which takes any value", scalar.name);
+            let help = format!("for Keyfold's, leave the definition out or add `@specifiedBy(url: \"{url}\")`");
+            findings.warning(rules::KF0310, &span::from_location(scalar.name.location()), message, Some(help));
+        }
+    }
 }
 
 /// Two values of an enum must not be stored as the same text. None may be stored as an empty text, which no key may
