@@ -1024,3 +1024,19 @@ type Query { shelf(id: ID!): Shelf @find }
     let books = r#"{ shelf(id: "1") { there: books(bookId: "a") { id } missing: books(bookId: "b") { id shelfId } } }"#;
     assert_eq!(world.data(books).await, json!({ "shelf": { "there": [{ "id": "a" }], "missing": [] } }));
 }
+
+#[tokio::test]
+async fn a_global_id_has_what_a_key_has_in_one_case() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+interface Node @node { id: ID! }
+type User implements Node @item(keys: { pk: "USER#{email:lower}", sk: "{at}" }) { id: ID! email: AWSEmail! at: AWSTime! }
+type Query { node(id: ID!): Node user(email: AWSEmail!, at: AWSTime!): User @find }
+"#;
+    let items = [json!({ "pk": "USER#ann@example.com", "sk": "09:30Z", "email": "Ann@example.com" })];
+    let world = World::new(schema, &items).await;
+    let user = world.data(r#"{ user(email: "ANN@example.com", at: "09:30Z") { id email } }"#).await["user"].take();
+    assert_eq!(user["email"], "Ann@example.com");
+    let found = world.data(&format!("{{ node(id: {}) {{ id ... on User {{ email }} }} }}", user["id"])).await;
+    assert_eq!(found["node"], user);
+}

@@ -117,7 +117,7 @@ rules! { RULES_OF_TYPES;
         "A field cannot use the attribute of a key with other content. It may share the attribute of a key that is exactly this field, and it may show a constant of `attributes:` that its type reads, if it is in no key.",
         r#"email: String! @attribute(name: "EMailAddress")  # with the key EMailAddress: "{email}""#;
     KF0303: "`stored:`, `form:` and `type:` fit the type",
-        "EPOCH_SECONDS and EPOCH_MILLIS are for DateTime. The text of a key always holds the text of the time, so a field that only such keys hold has no `stored:`. SET is for lists of texts, numbers or binary values. `form:` is for DateTime, LocalDateTime and Date; its words are `%Y %m %d %j %G %V %H %M %S %3f %6f %9f %s`. `type: S` is for numbers, Booleans and epochs, `type: N` for IDs, Booleans and enums whose values are stored as numbers.",
+        "EPOCH_SECONDS and EPOCH_MILLIS are for DateTime. The text of a key always holds the text of the time, so a field that only such keys hold has no `stored:`. SET is for lists of texts, numbers or binary values. `form:` is for DateTime, LocalDateTime, Date, AWSDateTime and AWSDate; its words are `%Y %m %d %j %G %V %H %M %S %3f %6f %9f %s`. `type: S` is for numbers, Booleans and epochs, `type: N` for IDs, Booleans and enums whose values are stored as numbers.",
         r#"seen: DateTime @attribute(stored: EPOCH_SECONDS)"#;
     KF0304: "A relation has `@find`",
         "A stored field holds scalars, enums, embedded objects or lists of them. A field whose type is another item needs `@find`.",

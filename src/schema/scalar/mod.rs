@@ -1,5 +1,6 @@
 //! Leaf values: JSON in, canonical values and their text in keys out. Must not know fields, items or keys.
 
+pub mod aws;
 pub mod claim_text;
 pub mod coerce;
 pub mod date_time;

@@ -146,7 +146,7 @@ pub fn lengths((kind, width): (&ValueType, Option<u8>), spelling: Spelling, text
             (Form::Lower | Form::Upper, _) => Vec::new(),
             (Form::Number, ValueType::Boolean) => text.get(..1).map(str::len).into_iter().collect(),
             (Form::Number, ValueType::Id) => numeral_length(text).into_iter().collect(),
-            (Form::Text | Form::Number, kind) => lengths((kind, width), spelling, text),
+            (Form::Text | Form::Number | Form::Aws(_), kind) => lengths((kind, width), spelling, text),
         },
         // Binary is the only part of its template.
         ValueType::Binary => vec![text.len()],

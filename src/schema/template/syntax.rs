@@ -127,6 +127,10 @@ fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Res
 /// The width of a padded number.
 fn padding(name: &str, value: &ValueType, format: &str) -> Result<u8, TemplateMistakeKind> {
     let sentence = match width(format) {
+        _ if format.starts_with('%') => format!(
+            "`{name}` has no form: only a DateTime, a LocalDateTime, a Date, and an AWSDateTime or an AWSDate with \
+             `@attribute(form:)` have one."
+        ),
         _ if !form::is_integer(value) => {
             format!("`{name}` is {}, but only Int and Long can be padded with zeros.", value.name())
         }

@@ -99,7 +99,7 @@ fn add_value(texts: &mut Automaton, kind: &ValueType, width: Option<u8>) {
             (Form::Upper, _) => texts.many(ByteSet::ANY.without(LOWER)),
             (Form::Number, ValueType::Boolean) => one_of(texts, ["0", "1"].into_iter()),
             (Form::Number, ValueType::Id) => decimal(texts),
-            (Form::Text | Form::Number, kind) => add_value(texts, kind, width),
+            (Form::Text | Form::Number | Form::Aws(_), kind) => add_value(texts, kind, width),
         },
         _ => texts.many(ByteSet::ANY),
     }

@@ -4,6 +4,7 @@
 use crate::schema::diagnostics::span::Span;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::rules::Rules;
+use crate::schema::scalar::aws::AwsScalar;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::flag;
 use crate::schema::table::{KeyType, Table};
@@ -81,6 +82,8 @@ impl Declared {
     pub fn in_template(&self, key: KeyType) -> ValueType {
         match &self.value {
             _ if self.ty.is_list() => ValueType::Json,
+            value if value.as_aws() == Some(AwsScalar::Json) => ValueType::Json,
+            value if value.as_aws().is_some() => value.plain().clone(),
             ValueType::InForm(kind, form) if key == KeyType::S && form.as_time().is_none() => (**kind).clone(),
             value => value.clone(),
         }

@@ -4,6 +4,7 @@
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
+use crate::schema::scalar::aws::AwsScalar;
 use crate::schema::scalar::definition;
 use crate::schema::scalar::form::Form;
 use crate::schema::scalar::spread::{Spread, SpreadKind};
@@ -89,7 +90,12 @@ pub fn check_enums(schema: &Schema, findings: &mut Findings) {
 /// Whether a value of type `from` can stand where `to` is wanted, without losing anything.
 pub fn fits(from: &ValueType, to: &ValueType) -> bool {
     use ValueType as V;
+    if let (Some(from), Some(to)) = (from.as_aws(), to.as_aws()) {
+        return from == to;
+    }
     match (from.in_api(), to.in_api()) {
+        (V::String, V::DateTime(_)) => from.as_aws() == Some(AwsScalar::DateTime),
+        (V::String, V::Date) => from.as_aws() == Some(AwsScalar::Date),
         (V::Id | V::String, V::Id | V::String) => true,
         (V::Int, V::Int | V::Long | V::Float) | (V::Long, V::Long) | (V::Float, V::Float) => true,
         (V::Boolean, V::Boolean) | (V::Date, V::Date) | (V::Decimal, V::Decimal) | (V::Binary, V::Binary) => true,
@@ -110,7 +116,9 @@ pub fn stored_key_type(value: &ValueType) -> Option<KeyType> {
         V::Id | V::String | V::Date | V::Enum(_) | V::DateTime(Moment::Text) => Some(KeyType::S),
         V::Int | V::Long | V::Float | V::Decimal | V::DateTime(_) => Some(KeyType::N),
         V::Binary => Some(KeyType::B),
-        V::InForm(_, form) => match &**form {
+        V::InForm(kind, form) => match &**form {
+            Form::Aws(AwsScalar::Json) => None,
+            Form::Aws(_) => stored_key_type(kind),
             Form::Time(_) | Form::Text | Form::Lower | Form::Upper => Some(KeyType::S),
             Form::Number => Some(KeyType::N),
         },
