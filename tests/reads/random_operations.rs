@@ -11,7 +11,7 @@ use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Settings;
 use keyfold::table::store::TableStore;
 
-pub const SYSTEMS: [&str; 11] = [
+pub const SYSTEMS: [&str; 12] = [
     "pantry",
     "timeline",
     "workshop",
@@ -23,6 +23,7 @@ pub const SYSTEMS: [&str; 11] = [
     "company",
     "editions",
     "contacts",
+    "tally",
 ];
 
 /// The most failures to search for; each is reduced to the smallest.

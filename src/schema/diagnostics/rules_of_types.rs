@@ -86,7 +86,7 @@ rules! { RULES_OF_TYPES;
         "Keyfold recognises the type of an item by its keys. If items of two types could have the same key, add a distinct text to one of the keys, give the types different constants in `attributes:`, or exclude the separator from a field: `@constraint(pattern: \"[^#]+\")`.",
         r#"type Group @item(keys: { PK: "{id}", SK: "Group" }) { id: ID! }"#;
     KF0217: "Shards and replicas have a number",
-        "`{shard:n}` spreads items over n keys, and `{replica:n}` copies each item to n keys. n is a whole number from 2 to 100, without leading zeros.",
+        "`{shard:n}` spreads items over n keys, and `{replica:n}` copies each item to n keys. n is a whole number from 2 to 100, without leading zeros. `{shard:01..10}` has the numbers that other programs assigned, from the first to the last, 2 to 100 of them. Both have as many digits as the keys have.",
         r#"PK: "VOTES#{candidateId}#{shard:10}""#;
     KF0218: "A type has either shards or replicas",
         "An item has one shard number, the same in all its keys. So all `{shard:n}` of a type must have the same n, and so must all `{replica:n}`. A type cannot have both.",
@@ -109,6 +109,9 @@ rules! { RULES_OF_TYPES;
     KF0224: "Every alternative of a key is used",
         "A write uses the first alternative of a template whose fields all have a value, and a Get the first whose fields are bound. In the table's key, an alternative that has all fields of an earlier one is never reached: items under it could not be found. Leave it out, or put the one with more fields first.",
         r#"type Guest @item(keys: { PK: "GUESTS", SK: ["VIP#{name}#{id}", "GUEST#{id}"] }) { id: ID! name: String @constraint(pattern: "[^#]+") }"#;
+    KF0225: "Shards that others assigned are read-only",
+        "`{shard:01..10}` says that another program chose each item's shard in a way of its own. Keyfold cannot compute the number, so it reads such items and writes none. `@check` and rules that look an item up need its whole key, and cannot find it either. To write items, make the number a field that the caller gives.",
+        r#"type Event @item(keys: { PK: "EVENT#{day}#{shard:01..10}", SK: "{id}" }, readOnly: true) { day: Date! id: ID! }"#;
 
     KF0301: "An attribute holds one field",
         "Two fields of a type cannot share an attribute, and an attribute's name cannot be empty. Change the name with `@attribute(name:)`.",

@@ -245,7 +245,9 @@ impl ValueType {
                 Form::Aws(scalar) => scalar.expectation().to_owned(),
                 _ => kind.expectation(),
             },
-            ValueType::Spread(spread) => format!("it is an integer from 0 to {}", spread.count - 1),
+            ValueType::Spread(spread) => {
+                format!("it is an integer from {} to {}", spread.numbers().start, spread.numbers().end - 1)
+            }
         }
     }
 }
