@@ -116,6 +116,7 @@ impl<'t> ParsedSchema<'t> {
 
 fn checked(mut draft: SchemaDraft<'_>, declared: &[DeclaredTable], findings: &mut Findings) -> Option<Model> {
     let schema = draft.schema;
+    types::values::check_scalars(schema, findings);
     types::values::check_enums(schema, findings);
     read_records(&mut draft, declared, findings);
     rules::read_rules(&mut draft, findings);

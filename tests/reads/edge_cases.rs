@@ -1024,3 +1024,58 @@ type Query { shelf(id: ID!): Shelf @find }
     let books = r#"{ shelf(id: "1") { there: books(bookId: "a") { id } missing: books(bookId: "b") { id shelfId } } }"#;
     assert_eq!(world.data(books).await, json!({ "shelf": { "there": [{ "id": "a" }], "missing": [] } }));
 }
+
+#[tokio::test]
+async fn a_global_id_has_what_a_key_has_in_one_case() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+interface Node @node { id: ID! }
+type User implements Node @item(keys: { pk: "USER#{email:lower}", sk: "{at}" }) { id: ID! email: AWSEmail! at: AWSTime! }
+type Query { node(id: ID!): Node user(email: AWSEmail!, at: AWSTime!): User @find }
+"#;
+    let items = [json!({ "pk": "USER#ann@example.com", "sk": "09:30Z", "email": "Ann@example.com" })];
+    let world = World::new(schema, &items).await;
+    let user = world.data(r#"{ user(email: "ANN@example.com", at: "09:30Z") { id email } }"#).await["user"].take();
+    assert_eq!(user["email"], "Ann@example.com");
+    let found = world.data(&format!("{{ node(id: {}) {{ id ... on User {{ email }} }} }}", user["id"])).await;
+    assert_eq!(found["node"], user);
+}
+
+#[tokio::test]
+async fn assigned_shards_are_all_asked_for_an_item() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+interface Node @node { id: ID! }
+type Entry implements Node @item(keys: { pk: "E#{account}#{shard:08..11}", sk: "{number}" }, readOnly: true) {
+  id: ID! account: ID! number: ID! cents: Int!
+}
+type Query { node(id: ID!): Node entry(account: ID!, number: ID!): Entry @find }
+"#;
+    let entry = |shard: &str, number: &str, cents: i64| {
+        let key = format!("E#cash#{shard}");
+        json!({ "pk": key, "sk": number, "cents": cents })
+    };
+    let items = [
+        entry("08", "a", 8),
+        entry("11", "b", 11),
+        entry("12", "c", 12),
+        entry("9", "d", 9),
+        entry("10", "e", 1),
+        entry("11", "e", 2),
+    ];
+    let world = World::new(schema, &items).await;
+    for (number, cents) in [("a", Some(8)), ("b", Some(11)), ("c", None), ("d", None), ("e", Some(1))] {
+        let query = format!("{{ entry(account: \"cash\", number: \"{number}\") {{ id cents }} }}");
+        let found = world.data(&query).await["entry"].take();
+        assert_eq!(found.get("cents").and_then(Value::as_i64), cents, "{number}");
+        let Some(id) = found.get("id") else { continue };
+        let node = world.data(&format!("{{ node(id: {id}) {{ id ... on Entry {{ cents }} }} }}")).await;
+        assert_eq!(node["node"], found, "{number}");
+    }
+    let asked: Vec<usize> = world
+        .calls()
+        .iter()
+        .map(|(_, body)| body["RequestItems"]["things"]["Keys"].as_array().map_or(1, Vec::len))
+        .collect();
+    assert_eq!(asked, [4; 8]);
+}

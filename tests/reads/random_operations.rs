@@ -11,8 +11,20 @@ use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Settings;
 use keyfold::table::store::TableStore;
 
-pub const SYSTEMS: [&str; 10] =
-    ["pantry", "timeline", "workshop", "shards", "cycles", "patterns", "audiobooks", "practice", "company", "editions"];
+pub const SYSTEMS: [&str; 12] = [
+    "pantry",
+    "timeline",
+    "workshop",
+    "shards",
+    "cycles",
+    "patterns",
+    "audiobooks",
+    "practice",
+    "company",
+    "editions",
+    "contacts",
+    "tally",
+];
 
 /// The most failures to search for; each is reduced to the smallest.
 pub const MOST: usize = 8;

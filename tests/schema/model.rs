@@ -6,6 +6,7 @@ use keyfold::schema::model::rules::{DefaultPart, Format};
 use keyfold::schema::model::source::Source;
 use keyfold::schema::model::write::{ActionKind, Write, WriteReturns, WriteTarget};
 use keyfold::schema::model::{FieldKind, Model, Stored, TypeKind};
+use keyfold::schema::scalar::coerce::coerce;
 use keyfold::schema::scalar::value_type::{Moment, ValueType};
 use keyfold::schema::syntax::definitions::DIRECTIVES;
 use keyfold::schema::table::{Billing, Capacity, KeyType, Projection, StreamView};
@@ -273,6 +274,38 @@ fn an_author_may_use_provided_names_and_carry_the_definitions() {
         assert!(!sdl.contains("keyfold__"), "{sdl}");
         keyfold_reparses(&sdl);
     }
+}
+
+/// The codes of what is found in a schema whose type has a field `at: LocalDateTime`, and the type of its values. A
+/// caller's values are of the same type.
+fn local(definition: &str) -> (Vec<&'static str>, ValueType) {
+    let text = format!(
+        r#"extend schema @table(name: "shop", partitionKey: "PK")
+        {definition}
+        type Call @item(keys: {{ PK: "{{id}}" }}) {{ id: ID! at: LocalDateTime @attribute(name: "when") }}
+        type Query {{ call(id: ID!): Call @find }}"#
+    );
+    let loaded = load("schema.graphql", &text, &|_| None);
+    let (model, found) = loaded.unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+    keyfold_reparses(&model.api.to_string());
+    let value = stored(&model, "Call", "at").value.clone();
+    let given = coerce(&model.api, &model.types["Call"].fields["at"].ty, &serde_json::json!({ "day": 1 }));
+    assert_eq!(given.is_ok(), matches!(value, ValueType::Json), "{given:?}");
+    (found.list.iter().map(|found| found.code).collect(), value)
+}
+
+#[test]
+fn a_scalar_that_the_schema_defines_is_its_own_unless_it_says_that_it_is_keyfolds() {
+    let known = DIRECTIVES.lines().find(|line| line.starts_with("scalar LocalDateTime")).unwrap();
+    for definition in ["", known] {
+        let (found, value) = local(definition);
+        assert!(found.is_empty() && matches!(value.in_api(), ValueType::LocalDateTime), "{definition}: {found:?}");
+    }
+    let (found, value) = local("scalar LocalDateTime @specifiedBy(url: \"https://example.org/local\")");
+    assert!(found.is_empty() && matches!(value, ValueType::Json), "{found:?}");
+    // Most such lines are for editors, so it is said that this one is more.
+    let (found, value) = local("scalar LocalDateTime");
+    assert!(found == ["KF0310"] && matches!(value, ValueType::Json), "{found:?}");
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn read(ty: &ItemType, template: &Template, text: &str, values: &mut Values) -> 
 
 fn spelt(field: &Field, text: &str) -> Option<Value> {
     Some(match field.kind {
-        Kind::Int => json!(text.parse::<i64>().ok()?),
+        Kind::Int | Kind::Stamp => json!(text.parse::<i64>().ok()?),
         Kind::Status => json!(if text == "open" { "OPEN" } else { text }),
         Kind::Time(form) => json!(FORMS[form].time(text)?),
         _ => json!(text),
@@ -91,9 +91,9 @@ fn spelt(field: &Field, text: &str) -> Option<Value> {
 fn value(kind: Kind, attribute: &Value) -> Value {
     let list = |attribute: &Value| attribute["L"].as_array().cloned().unwrap_or_default();
     match kind {
-        Kind::Id | Kind::Text => attribute["S"].clone(),
+        Kind::Id | Kind::Text | Kind::AwsText(_) => attribute["S"].clone(),
         Kind::Status => json!(if attribute["S"] == "open" { "OPEN" } else { attribute["S"].as_str().unwrap() }),
-        Kind::Int => json!(attribute["N"].as_str().unwrap().parse::<i64>().unwrap()),
+        Kind::Int | Kind::Stamp => json!(attribute["N"].as_str().unwrap().parse::<i64>().unwrap()),
         Kind::Flag => attribute["BOOL"].clone(),
         Kind::Time(form) => json!(FORMS[form].time(attribute["S"].as_str().unwrap()).unwrap()),
         Kind::TextInt => json!(attribute["S"].as_str().unwrap().parse::<i64>().unwrap()),

@@ -68,7 +68,7 @@ impl KnownValues {
     fn without_shard(&self, attribute: &str, text: &str) -> Option<String> {
         let templates = self.sharded.iter().filter(|(name, _)| name == attribute);
         templates.filter_map(|(_, template)| Some((template, template.spread()?))).find_map(|(template, spread)| {
-            (0..spread.count).find_map(|number| {
+            spread.numbers().find_map(|number| {
                 let fields = template.numbered(number).read(text)?;
                 let named = |part: &Part| match spread_of(part) {
                     Some(_) => Part::Literal("<shard>".into()),
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn the_shard_of_what_is_made_up_has_a_name() {
         let literal = |text: &str| Part::Literal(text.into());
-        let spread = Spread { kind: SpreadKind::Shard, count: 12 };
+        let spread = Spread { kind: SpreadKind::Shard, count: 12, assigned: None };
         let shard = Part::Placeholder {
             field: spread.placeholder(),
             value: ValueType::Spread(spread),

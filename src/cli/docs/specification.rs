@@ -215,6 +215,7 @@ fn kept(value: &ValueType, list: bool) -> String {
         ValueType::DateTime(Moment::EpochSeconds) => "N, seconds since 1970",
         ValueType::DateTime(Moment::EpochMillis) => "N, milliseconds since 1970",
         ValueType::Boolean => "BOOL",
+        ValueType::InForm(plain, _) if value.as_aws().is_some() => return kept(plain, false),
         ValueType::InForm(_, form) => match form.as_time() {
             Some(form) => return format!("S, {}", code(form.text())),
             None if **form == Form::Number => "N",

@@ -94,7 +94,7 @@ pub(super) fn claim_value(value: &Value, kind: &ValueType) -> Option<Value> {
 }
 
 /// The time as a value of the type beside which it stands: cut to what that keeps.
-fn now(kind: &ArgumentType, now: &RequestTime) -> Value {
+pub(super) fn now(kind: &ArgumentType, now: &RequestTime) -> Value {
     let now = Value::from(now.text());
     kind.0.cut(&now).unwrap_or(now)
 }

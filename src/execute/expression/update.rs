@@ -18,7 +18,7 @@
 //! change leaves neither.
 
 use super::placeholders::Placeholders;
-use super::scope::Scope;
+use super::scope::{Scope, now};
 use super::stored_form::StoredForm;
 use crate::execute::item::stored_values;
 use crate::schema::expression::condition::Condition;
@@ -381,7 +381,7 @@ impl Values<'_> {
     fn value<'o>(&self, operand: &'o Operand) -> Option<(&'o ArgumentType, Value)> {
         match operand {
             Operand::Argument(name, kind) => Some((kind, self.scope.argument(name)?.clone())),
-            Operand::Now(kind) => Some((kind, Value::from(self.scope.now.text()))),
+            Operand::Now(kind) => Some((kind, now(kind, self.scope.now))),
             Operand::Literal(value, kind) => Some((kind, value.clone())),
             Operand::Claim(claim, kind) => Some((kind, self.scope.claim(claim, &kind.0))),
             Operand::Path(_) | Operand::Size(_) => None,

@@ -4,6 +4,7 @@
 use super::*;
 use crate::execute::caller::Caller;
 use crate::execute::expression::request_time::RequestTime;
+use crate::schema::scalar::time_form::TimeForm;
 use crate::schema::scalar::value_type::Moment;
 use crate::table::data::attribute::Item;
 use dynoxide::Database;
@@ -154,6 +155,22 @@ fn set_writes_values_as_they_are_kept() {
     }
     after["copy"] = json!({ "S": "x" });
     assert_effect(&update, json!({ "size": "1.50" }), before, after);
+}
+
+#[test]
+fn the_time_is_cut_to_what_a_field_keeps() {
+    let kinds = ["AWSDateTime", "AWSDate", "AWSTime", "AWSTimestamp"].map(ValueType::from_scalar);
+    let form = TimeForm::parse("%d/%m/%Y").unwrap();
+    let coarse = ValueType::DateTime(Moment::Text).in_form(form).unwrap();
+    let names = ["instant", "day", "clock", "epoch"];
+    let now = |kind: &ValueType| SetValue::Operand(Operand::Now(ArgumentType(kind.clone())));
+    let mut changed: Vec<(&str, SetValue)> = names.into_iter().zip(kinds.iter().map(now)).collect();
+    changed.push(("coarse", now(&coarse)));
+    assert_text(
+        &set(&changed),
+        json!({}),
+        r#"SET instant = {"S":"2026-11-20T09:30:00.000Z"}, day = {"S":"2026-11-20"}, clock = {"S":"09:30:00.000Z"}, epoch = {"N":"1795167000"}, coarse = {"S":"20/11/2026"}"#,
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::execute::item::invalid_value::InvalidValue;
 use crate::execute::values::decode::{self, UnreadValue};
 use crate::execute::values::encode;
 use crate::schema::model::{Field, Model};
+use crate::schema::scalar::aws::AwsScalar;
 use crate::schema::scalar::value_type::ValueType;
 use crate::table::data::attribute::{Attribute, Item};
 use apollo_compiler::ast::Type;
@@ -80,6 +81,7 @@ pub fn read(model: &Model, ty: &Type, kind: &ValueType, attribute: &Attribute) -
     decode::typed_value(ty, kind, attribute, &|kind, attribute| match (kind, attribute) {
         (ValueType::Embedded(name), Attribute::M(map)) => read_object(model, name, map).map(Value::Object),
         (ValueType::Json, attribute) if !is_json(attribute) => None,
+        (kind, other) if kind.as_aws() == Some(AwsScalar::Json) && !matches!(other, Attribute::S(_)) => None,
         _ => decode::scalar(kind, attribute),
     })
 }

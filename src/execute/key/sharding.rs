@@ -67,6 +67,8 @@ pub fn item_values<'a>(
 ) -> impl Fn(&str) -> Option<Value> + 'a {
     let value = move |name: &str| value(name).or_else(|| caller.text(&ClaimPath::parse(name)?).map(Value::String));
     let number = |spread: Spread| match spread.kind {
+        // Nobody but the program that assigned it knows the number.
+        SpreadKind::Shard if spread.assigned.is_some() => None,
         SpreadKind::Shard => shard_of(table, keys, spread, &value),
         SpreadKind::Replica => Some(0),
     };
@@ -113,8 +115,7 @@ pub fn expand_shards<'s>(
                 );
                 return Err(Failure::new(ErrorCode::LimitExceeded, message));
             }
-            let numbers =
-                |values: FieldValues<'s>| (0..u64::from(spread.count)).map(move |number| (values.clone(), number));
+            let numbers = |values: FieldValues<'s>| spread.numbers().map(move |number| (values.clone(), number));
             all.into_iter().flat_map(numbers).map(|(values, number)| with(values, number)).collect()
         }
         (KeyChoice::Bound, SpreadKind::Shard) => all,

@@ -2,6 +2,7 @@
 
 use super::bound::BoundValue;
 use crate::plan::tree::{FieldReader, StoredPlace};
+use crate::schema::scalar::aws::AwsScalar;
 use crate::schema::scalar::date_time::instant_text;
 use crate::schema::scalar::decimal::canonical_decimal;
 use crate::schema::scalar::form::Form;
@@ -162,7 +163,13 @@ pub fn scalar(kind: &ValueType, attribute: &Attribute) -> Option<Value> {
 /// The value of a scalar that is kept in a form.
 fn in_form(kind: &ValueType, form: &Form, attribute: &Attribute) -> Option<Value> {
     match (form, attribute) {
-        (Form::Time(_) | Form::Text, Attribute::S(text)) => kind.value_in(form, text),
+        (Form::Time(_) | Form::Text | Form::Lower | Form::Upper, Attribute::S(text)) => kind.value_in(form, text),
+        // Other programs keep the JSON itself.
+        (Form::Aws(AwsScalar::Json), attribute) => match attribute {
+            Attribute::S(text) => Some(json!(text)),
+            other => Some(json_of(other).to_string().into()),
+        },
+        (Form::Aws(_), attribute) => scalar(kind, attribute),
         (Form::Number, Attribute::N(number)) => kind.value_in(form, &canonical_decimal(number).ok()?),
         _ => None,
     }

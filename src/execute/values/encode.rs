@@ -36,6 +36,7 @@ pub fn attribute(kind: &ValueType, value: &Value) -> Option<Attribute> {
             let number = if *moment == Moment::EpochSeconds { millis.div_euclid(1000) } else { millis };
             Some(Attribute::N(number.to_string().into()))
         }
+        ValueType::InForm(plain, _) if kind.as_aws().is_some() => attribute(plain, &kind.coerce(value).ok()?),
         ValueType::InForm(_, form) if **form == Form::Number => {
             kind.to_text(value).map(|number| Attribute::N(number.into()))
         }

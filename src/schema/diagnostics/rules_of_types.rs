@@ -86,7 +86,7 @@ rules! { RULES_OF_TYPES;
         "Keyfold recognises the type of an item by its keys. If items of two types could have the same key, add a distinct text to one of the keys, give the types different constants in `attributes:`, or exclude the separator from a field: `@constraint(pattern: \"[^#]+\")`.",
         r#"type Group @item(keys: { PK: "{id}", SK: "Group" }) { id: ID! }"#;
     KF0217: "Shards and replicas have a number",
-        "`{shard:n}` spreads items over n keys, and `{replica:n}` copies each item to n keys. n is a whole number from 2 to 100, without leading zeros.",
+        "`{shard:n}` spreads items over n keys, and `{replica:n}` copies each item to n keys. n is a whole number from 2 to 100, without leading zeros. `{shard:01..10}` has the numbers that other programs assigned, from the first to the last, 2 to 100 of them. Both have as many digits as the keys have.",
         r#"PK: "VOTES#{candidateId}#{shard:10}""#;
     KF0218: "A type has either shards or replicas",
         "An item has one shard number, the same in all its keys. So all `{shard:n}` of a type must have the same n, and so must all `{replica:n}`. A type cannot have both.",
@@ -109,6 +109,9 @@ rules! { RULES_OF_TYPES;
     KF0224: "Every alternative of a key is used",
         "A write uses the first alternative of a template whose fields all have a value, and a Get the first whose fields are bound. In the table's key, an alternative that has all fields of an earlier one is never reached: items under it could not be found. Leave it out, or put the one with more fields first.",
         r#"type Guest @item(keys: { PK: "GUESTS", SK: ["VIP#{name}#{id}", "GUEST#{id}"] }) { id: ID! name: String @constraint(pattern: "[^#]+") }"#;
+    KF0225: "Shards that others assigned are read-only",
+        "`{shard:01..10}` says that another program chose each item's shard in a way of its own. Keyfold cannot compute the number, so it reads such items and writes none. `@check` and rules that look an item up need its whole key, and cannot find it either. To write items, make the number a field that the caller gives.",
+        r#"type Event @item(keys: { PK: "EVENT#{day}#{shard:01..10}", SK: "{id}" }, readOnly: true) { day: Date! id: ID! }"#;
 
     KF0301: "An attribute holds one field",
         "Two fields of a type cannot share an attribute, and an attribute's name cannot be empty. Change the name with `@attribute(name:)`.",
@@ -117,7 +120,7 @@ rules! { RULES_OF_TYPES;
         "A field cannot use the attribute of a key with other content. It may share the attribute of a key that is exactly this field, and it may show a constant of `attributes:` that its type reads, if it is in no key.",
         r#"email: String! @attribute(name: "EMailAddress")  # with the key EMailAddress: "{email}""#;
     KF0303: "`stored:`, `form:` and `type:` fit the type",
-        "EPOCH_SECONDS and EPOCH_MILLIS are for DateTime. The text of a key always holds the text of the time, so a field that only such keys hold has no `stored:`. SET is for lists of texts, numbers or binary values. `form:` is for DateTime, LocalDateTime and Date; its words are `%Y %m %d %j %G %V %H %M %S %3f %6f %9f %s`. `type: S` is for numbers, Booleans and epochs, `type: N` for IDs, Booleans and enums whose values are stored as numbers.",
+        "EPOCH_SECONDS and EPOCH_MILLIS are for DateTime. The text of a key always holds the text of the time, so a field that only such keys hold has no `stored:`. SET is for lists of texts, numbers or binary values. `form:` is for DateTime, LocalDateTime, Date, AWSDateTime and AWSDate; its words are `%Y %m %d %j %G %V %H %M %S %3f %6f %9f %s`. `type: S` is for numbers, Booleans and epochs, `type: N` for IDs, Booleans and enums whose values are stored as numbers.",
         r#"seen: DateTime @attribute(stored: EPOCH_SECONDS)"#;
     KF0304: "A relation has `@find`",
         "A stored field holds scalars, enums, embedded objects or lists of them. A field whose type is another item needs `@find`.",
@@ -138,6 +141,9 @@ rules! { RULES_OF_TYPES;
     KF0309: "A field has one case in all keys",
         "`{name:lower}` and `{name:upper}` decide which values are one: `Ann` and `ann` are then the same item. So all keys of a type have a field in the same case. The value as it was given is in an attribute of its own.",
         r#"type User @item(keys: { PK: "USER#{name:lower}", SK: "USER" }) { name: String! }"#;
+    KF0310: "A scalar is Keyfold's or the schema's own",
+        "A warning. The schema defines a scalar by a name that Keyfold knows, so it is a scalar of the schema's own: it takes any value, like `JSON`, and no key holds it. For Keyfold's scalar, leave the definition out, or write the one that `keyfold schema --directives` prints. For a scalar of your own, say which it is by `@specifiedBy(url:)`.",
+        r#"scalar LocalDateTime @specifiedBy(url: "https://example.org/local-date-time")"#;
 
     KF0401: "A root field reads or writes",
         "Fields of `Query` need `@find`. Fields of `Mutation` need `@put`, `@update`, `@delete` or `@check`.",

@@ -2,6 +2,7 @@
 
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::expression::operand::Path;
+use crate::schema::scalar::form::Form;
 use crate::schema::scalar::value_type::ValueType;
 use std::ops::Range;
 
@@ -60,12 +61,14 @@ impl Subject {
 
 /// Whether the type is stored as a number.
 pub fn is_numeric(kind: &ValueType) -> bool {
-    matches!(kind, ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal)
+    matches!(kind.plain(), ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal)
 }
 
 /// A type as the API writes it: a list is in brackets.
 pub fn type_name(kind: &ValueType, list: bool) -> String {
-    if let ValueType::InForm(kind, form) = kind {
+    if let ValueType::InForm(kind, form) = kind
+        && !matches!(**form, Form::Aws(_))
+    {
         return format!("{} that is kept {form}", type_name(kind, list));
     }
     if list { format!("[{}]", kind.name()) } else { kind.name() }

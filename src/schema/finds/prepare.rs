@@ -42,7 +42,8 @@ pub fn prepare(wanted: &FindContext, findings: &mut Findings) -> Option<Prepared
     let (Ok(filter), Some(bindings)) = (filter, bound) else { return None };
     let paged = paging::check(wanted, &bindings, findings);
     let orders = paging::orders(wanted, &bindings, findings);
-    let sound = check_lists(wanted, &bindings, findings) & check_ranges(wanted, &bindings, findings) & paged;
+    let ordered = check_orders(wanted, orders.iter().flatten(), findings);
+    let sound = check_lists(wanted, &bindings, findings) & check_ranges(wanted, &bindings, findings) & paged & ordered;
     let (true, Some(orders), Ok(index)) = (sound, orders, index) else { return None };
     Some(Prepared { index, filter, bindings, orders })
 }
@@ -113,6 +114,23 @@ fn check_lists(wanted: &FindContext, bindings: &Bindings, findings: &mut Finding
     false
 }
 
+/// Whether a field is a text that has no order, whatever its key.
+fn is_unordered(wanted: &FindContext, field: &str) -> bool {
+    wanted.record.get(field).and_then(|declared| declared.value.as_aws()).is_some_and(|scalar| !scalar.sorts())
+}
+
+/// A field whose text has no order is nothing to sort by.
+fn check_orders<'o>(wanted: &FindContext, orders: impl Iterator<Item = &'o Order>, findings: &mut Findings) -> bool {
+    let mut sound = true;
+    for order in orders {
+        let Some(field) = order.field.as_deref().filter(|field| is_unordered(wanted, field)) else { continue };
+        let message = format!("no key of `{}` sorts by `{field}`", wanted.target.item);
+        findings.error(rules::KF0413, &order.span, message, unsorted(wanted, field));
+        sound = false;
+    }
+    sound
+}
+
 /// A ranged field is part of some sort key in which a range of its values is a range of keys.
 fn check_ranges(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings) -> bool {
     let mut sound = true;
@@ -128,16 +146,17 @@ fn check_ranges(wanted: &FindContext, bindings: &Bindings, findings: &mut Findin
                 })
             })
         });
-        if !allowed {
+        let has_sides = bounds.lower.is_some() || bounds.upper.is_some();
+        if !allowed || has_sides && is_unordered(wanted, field) {
             let message = format!("no sort key of `{}` supports a range of `{field}`", wanted.target.item);
             let mut help = "a range needs a DateTime, a Date, a padded number (`{score:08}`) or text at the end of a sort key's template; `beginsWith` works with any text".to_owned();
             let is_in_key =
                 wanted.keys.keys.values().flatten().any(|template| template.fields().contains(&field.as_str()));
             let declared = wanted.record.get(field).filter(|_| is_in_key);
-            if declared.is_some_and(|declared| matches!(declared.value, ValueType::Id | ValueType::String)) {
+            if declared.is_some_and(|declared| matches!(declared.value.plain(), ValueType::Id | ValueType::String)) {
                 help.push_str(&format!("; so does text of one length anywhere: {ONE_LENGTH}"));
             }
-            let help = unsorted(wanted.keys, field).unwrap_or(help);
+            let help = unsorted(wanted, field).unwrap_or(help);
             findings.error(rules::KF0425, &bounds.span, message, Some(help));
             sound = false;
         }

@@ -96,7 +96,7 @@ impl Entry<'_> {
                     self.side(&mut bounds.lower, lower, true, findings)?
                         | self.side(&mut bounds.upper, upper, true, findings)?
                 }
-                "beginsWith" if matches!(self.value, ValueType::Id | ValueType::String) => {
+                "beginsWith" if matches!(self.value.plain(), ValueType::Id | ValueType::String) => {
                     bounds.begins_with.replace(self.operand(operand, false, findings)?).is_some()
                 }
                 "beginsWith" => {

@@ -106,7 +106,7 @@ pub fn check_shown(type_name: &str, record: &StoredFields, keys: &ItemKeys, find
 
 /// Whether a field has a type that reads the constant as it is stored.
 fn reads(declared: &Declared, constant: &ConstantValue) -> bool {
-    let value = &declared.value;
+    let value = declared.value.plain();
     !declared.ty.is_list()
         && match (constant, value) {
             (ConstantValue::Text(text), ValueType::Enum(_)) => value.from_text(text).is_some(),

@@ -21,7 +21,8 @@ pub struct Reading {
 pub enum KeyChoice {
     /// All shards, side by side.
     Every,
-    /// The shard that the rest of the primary key determines, or the replica that the rest of the bound key chooses.
+    /// The shard that the rest of the primary key determines, or the replica that the rest of the bound key chooses. A
+    /// shard that another program assigned is neither.
     OfKey,
     /// The shards whose numbers the caller gives, or the replicas that the bound values choose.
     Bound,
@@ -63,7 +64,7 @@ impl AccessPath {
         let whole = self.index.is_none() && (sort_key.is_none() || matches!(sort, SortAccess::Equal { .. }));
         let which = match spread.kind {
             _ if self.bindings.contains_key(&spread.placeholder()) => KeyChoice::Bound,
-            SpreadKind::Shard if !whole => KeyChoice::Every,
+            SpreadKind::Shard if !whole || spread.assigned.is_some() => KeyChoice::Every,
             _ => KeyChoice::OfKey,
         };
         Some(Reading { spread, which })
@@ -73,7 +74,7 @@ impl AccessPath {
 impl std::fmt::Display for Reading {
     /// For people: `10 shards`, `1 of 10 shards, by its key`, `those bound of 10 shards`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Spread { kind, count } = self.spread;
+        let Spread { kind, count, .. } = self.spread;
         match self.which {
             KeyChoice::Every => write!(f, "{count} {}s", kind.word()),
             KeyChoice::OfKey => write!(f, "1 of {count} {}s, by its key", kind.word()),

@@ -26,11 +26,12 @@ pub fn global_id(draft: &SchemaDraft, type_name: &str) -> Option<GlobalId> {
         for field in template.fields() {
             if !fields.iter().any(|(known, _)| known == field) {
                 // An id has what the key has.
-                let kind = template.case_of(field).map_or_else(
-                    || record.get(field).map(|declared| declared.value.clone()),
-                    |case| Some(ValueType::InForm(Box::new(record.get(field)?.value.clone()), Arc::new(case.clone()))),
-                );
-                fields.push((field.to_owned(), kind?));
+                let value = record.get(field)?.value.plain().clone();
+                let kind = match template.case_of(field) {
+                    Some(case) => ValueType::InForm(Box::new(value), Arc::new(case.clone())),
+                    None => value,
+                };
+                fields.push((field.to_owned(), kind));
             }
         }
     }

@@ -77,7 +77,7 @@ fn check_type(
     findings: &mut Findings,
 ) -> bool {
     let texts = names.contains(&"pattern");
-    let fits = match value {
+    let fits = match value.map(ValueType::plain) {
         Some(ValueType::Id | ValueType::String) => texts,
         Some(ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Decimal) => !texts,
         _ => false,

@@ -9,6 +9,7 @@ use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::model::Field;
 use crate::schema::model::rules::{DefaultPart, DefaultValue, HashFunction};
+use crate::schema::scalar::aws::AwsScalar;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::place as place_of;
 use crate::schema::syntax::directives::{name, named, text};
@@ -227,7 +228,7 @@ fn seconds(written: &str) -> Option<i64> {
 fn misfit(of: &FieldWithDefault, parts: &[DefaultPart], hashed: bool) -> Option<String> {
     use ValueType as V;
     let kind = &of.declared.value;
-    let free = matches!(kind, V::Id | V::String) && !of.field.ty.is_list();
+    let free = matches!(kind.plain(), V::Id | V::String) && !of.field.ty.is_list();
     let alone = match parts {
         [part] => Some(part),
         _ => None,
@@ -242,7 +243,8 @@ fn misfit(of: &FieldWithDefault, parts: &[DefaultPart], hashed: bool) -> Option<
         Some(DefaultPart::Uuid | DefaultPart::Uuid7) => (!free).then(|| "a UUID, which is text".to_owned()),
         Some(DefaultPart::Claim(_)) => (!free).then(|| "a claim, which is text".to_owned()),
         Some(DefaultPart::Now { .. }) => {
-            (!matches!(kind.in_api(), V::DateTime(_) | V::String)).then(|| "a time; that is a DateTime".to_owned())
+            let fits = kind.as_aws().map_or(matches!(kind.in_api(), V::DateTime(_) | V::String), AwsScalar::takes_now);
+            (!fits).then(|| "a time; that is a DateTime".to_owned())
         }
         Some(DefaultPart::Field(other)) => {
             let fits = of
@@ -262,6 +264,9 @@ fn is_value(kind: &ValueType, text: &str) -> bool {
         ValueType::Json => serde_json::from_str::<Value>(text).is_ok(),
         ValueType::Embedded(_) | ValueType::Set(_) => false,
         kind if kind.is_time() => kind.coerce(&Value::from(text)).is_ok(),
+        ValueType::InForm(plain, _) if kind.as_aws().is_some() => {
+            plain.from_text(text).is_some_and(|value| kind.coerce(&value).is_ok())
+        }
         ValueType::InForm(kind, _) => is_value(kind, text),
         _ => kind.from_text(text).is_some(),
     }

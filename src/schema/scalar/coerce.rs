@@ -3,6 +3,7 @@
 //!
 //! GraphQL spec sections 3.5 "Scalars", 3.9 "Enums", 3.10 "Input Objects" and 3.11 "List", each under "Input Coercion".
 
+use crate::schema::scalar::definition;
 use crate::schema::scalar::json::excerpt;
 use crate::schema::scalar::value_type::ValueType;
 use apollo_compiler::ast::{Type, Value as Literal};
@@ -79,6 +80,9 @@ pub fn coerce(api: &Schema, ty: &Type, value: &Value) -> Result<Value, CoercionM
         Type::Named(name) | Type::NonNullNamed(name) => match api.types.get(name) {
             Some(ExtendedType::InputObject(input)) => object(api, input, value),
             Some(ExtendedType::Enum(definition)) => one_of_enum(definition, value),
+            Some(ExtendedType::Scalar(scalar)) => {
+                definition::value_type(scalar).coerce_argument(value).map_err(CoercionMistake::new)
+            }
             _ => ValueType::from_scalar(name).coerce_argument(value).map_err(CoercionMistake::new),
         },
     }

@@ -1,5 +1,6 @@
 //! The forms in which other programs keep values. Must not know types, fields or keys.
 
+use crate::schema::scalar::aws::AwsScalar;
 use crate::schema::scalar::time_form::TimeForm;
 use std::borrow::Cow;
 use std::fmt;
@@ -17,6 +18,8 @@ pub enum Form {
     Lower,
     /// A text in upper case, in a key.
     Upper,
+    /// A text or a number of a scalar of AWS AppSync, kept as it is. What is checked is what callers give.
+    Aws(AwsScalar),
 }
 
 impl Form {
@@ -35,6 +38,7 @@ impl Form {
             Form::Text | Form::Number => false,
             // The order of keys is that of their text.
             Form::Lower | Form::Upper => true,
+            Form::Aws(scalar) => scalar.sorts(),
         }
     }
 
@@ -67,6 +71,7 @@ impl fmt::Display for Form {
             Form::Number => write!(out, "as a number"),
             Form::Lower => write!(out, "in lower case"),
             Form::Upper => write!(out, "in upper case"),
+            Form::Aws(_) => write!(out, "as it was given"),
         }
     }
 }

@@ -1,9 +1,11 @@
-//! `{shard:n}` and `{replica:n}`: how items are spread over several keys. Must not know templates or keys.
+//! `{shard:n}`, `{shard:01..10}` and `{replica:n}`: how items are spread over several keys. Must not know templates or
+//! keys.
 //!
-//! Both are placeholders in templates, with a name that no field can have (`shard:10`) and a type of their own
+//! All are placeholders in templates, with a name that no field can have (`shard:10`) and a type of their own
 //! ([`super::value_type::ValueType::Spread`]). So they are written, read back and compared like any other placeholder.
 
 use serde_json::Value;
+use std::ops::Range;
 
 /// How the items of a type are spread, and over how many keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +14,17 @@ pub struct Spread {
     pub kind: SpreadKind,
     /// The number of keys, from [`MIN_SPREAD`] to [`MAX_SPREAD`].
     pub count: u8,
+    /// Whether other programs assigned the numbers, and which.
+    pub assigned: Option<AssignedNumbers>,
+}
+
+/// The numbers of shards that other programs assigned in a way of their own: `01..10`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AssignedNumbers {
+    /// The first number.
+    pub first: u32,
+    /// How many digits each number has in a key.
+    pub width: u8,
 }
 
 /// The ways to spread items.
@@ -46,13 +59,31 @@ impl SpreadKind {
 }
 
 impl Spread {
-    /// The name of the number in templates and bindings: `shard:10`.
+    /// The name of the number in templates and bindings: `shard:10`, `shard:01..10`.
     pub fn placeholder(self) -> String {
-        format!("{}:{}", self.kind.word(), self.count)
+        let word = self.kind.word();
+        match self.assigned {
+            Some(AssignedNumbers { first, width }) => {
+                let (last, width) = (self.numbers().end - 1, usize::from(width));
+                format!("{word}:{first:0width$}..{last:0width$}")
+            }
+            None => format!("{word}:{}", self.count),
+        }
+    }
+
+    /// The numbers, in order.
+    pub fn numbers(self) -> Range<u64> {
+        let first = self.assigned.map_or(0, |assigned| assigned.first.into());
+        first..first + u64::from(self.count)
+    }
+
+    /// How many digits each number has in a key; `None` if as few as it needs.
+    pub fn width(self) -> Option<u8> {
+        self.assigned.map(|assigned| assigned.width)
     }
 
     /// The value as a number of this spread, if it is one.
     pub fn number(self, value: &Value) -> Option<u64> {
-        value.as_u64().filter(|number| *number < u64::from(self.count))
+        value.as_u64().filter(|number| self.numbers().contains(number))
     }
 }

@@ -1,6 +1,7 @@
 //! Scalar and enum types as they are kept in items, and the text and JSON forms of their values: any JSON in, the
 //! canonical value or its key text out. Must not know where a value comes from or goes.
 
+use crate::schema::scalar::aws::AwsScalar;
 use crate::schema::scalar::claim_text;
 use crate::schema::scalar::date_time::{
     DATE_LENGTH, canonical_instant, clock_text, day_clock, instant_clock, is_canonical_instant, is_date, local_clock,
@@ -81,24 +82,6 @@ pub struct EnumValues {
 }
 
 impl ValueType {
-    /// The type of a built-in or provided scalar, by name; a scalar of the schema's own is [`ValueType::Json`].
-    pub fn from_scalar(name: &str) -> ValueType {
-        match name {
-            "ID" => ValueType::Id,
-            "String" => ValueType::String,
-            "Int" => ValueType::Int,
-            "Float" => ValueType::Float,
-            "Boolean" => ValueType::Boolean,
-            "DateTime" => ValueType::DateTime(Moment::Text),
-            "LocalDateTime" => ValueType::LocalDateTime,
-            "Date" => ValueType::Date,
-            "Long" => ValueType::Long,
-            "Decimal" => ValueType::Decimal,
-            "Binary" => ValueType::Binary,
-            _ => ValueType::Json,
-        }
-    }
-
     /// The type's name in the API, where a set is a list.
     pub fn name(&self) -> String {
         match self {
@@ -117,7 +100,10 @@ impl ValueType {
             ValueType::Enum(values) => values.name.clone(),
             ValueType::Embedded(name) => name.clone(),
             ValueType::Set(element) => format!("[{}]", element.name()),
-            ValueType::InForm(kind, _) => kind.name(),
+            ValueType::InForm(kind, form) => match **form {
+                Form::Aws(scalar) => scalar.name().to_owned(),
+                _ => kind.name(),
+            },
             ValueType::Spread(_) => "Int".to_owned(),
             ValueType::Claim => "String".to_owned(),
         }
@@ -203,7 +189,12 @@ impl ValueType {
             (ValueType::Binary, Value::String(text)) => STANDARD.decode(text).is_ok().then(|| value.clone()),
             (ValueType::Enum(values), Value::String(name)) => values.stored.contains_key(name).then(|| value.clone()),
             (ValueType::Set(element), Value::Array(elements)) => return set(element, elements),
-            (ValueType::InForm(kind, form), _) => return kind.coerce_in(form, value),
+            (ValueType::InForm(kind, form), _) => match (&**form, value) {
+                (Form::Aws(scalar), Value::String(text)) if scalar.accepts(text) => Some(value.clone()),
+                (Form::Aws(AwsScalar::Timestamp), _) => kind.coerce(value).ok(),
+                (Form::Aws(_), _) => None,
+                _ => return kind.coerce_in(form, value),
+            },
             (ValueType::Spread(spread), _) => spread.number(value).map(Value::from),
             // A single value stands for a list of one (GraphQL spec section 3.11, "List", input coercion).
             (ValueType::Set(element), _) => return set(element, std::slice::from_ref(value)),
@@ -250,8 +241,13 @@ impl ValueType {
             }
             ValueType::Embedded(_) => "it is an object".to_owned(),
             ValueType::Set(_) => "it is a list".to_owned(),
-            ValueType::InForm(kind, _) => kind.expectation(),
-            ValueType::Spread(spread) => format!("it is an integer from 0 to {}", spread.count - 1),
+            ValueType::InForm(kind, form) => match **form {
+                Form::Aws(scalar) => scalar.expectation().to_owned(),
+                _ => kind.expectation(),
+            },
+            ValueType::Spread(spread) => {
+                format!("it is an integer from {} to {}", spread.numbers().start, spread.numbers().end - 1)
+            }
         }
     }
 }
@@ -288,6 +284,25 @@ impl ValueType {
         }
     }
 
+    /// The scalar of AWS AppSync, if it is one.
+    pub fn as_aws(&self) -> Option<AwsScalar> {
+        match self {
+            ValueType::InForm(_, form) => match **form {
+                Form::Aws(scalar) => Some(scalar),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The type as which values are kept: that of the text or number which a scalar of AWS AppSync is.
+    pub fn plain(&self) -> &ValueType {
+        match self {
+            ValueType::InForm(kind, _) if self.as_aws().is_some() => kind,
+            other => other,
+        }
+    }
+
     /// The case in which a key has a text of this type, if it is one.
     pub fn case(&self) -> Option<&Form> {
         match self {
@@ -305,7 +320,7 @@ impl ValueType {
     /// kept in different ways.
     fn kept(&self) -> (Option<&Form>, Option<Moment>) {
         match self {
-            ValueType::InForm(_, form) => (Some(form), None),
+            ValueType::InForm(_, form) if self.as_aws().is_none() => (Some(form), None),
             ValueType::DateTime(moment) => (None, Some(*moment)),
             _ => (None, None),
         }
@@ -323,6 +338,7 @@ impl ValueType {
             (ValueType::InForm(kind, _), Some(form), Value::String(text)) => {
                 kind.clock_value(form, form.read(&form.write(kind.clock(form, text)?)?)?)
             }
+            (_, _, Value::String(instant)) if let Some(scalar) = self.as_aws() => scalar.value_at(instant),
             _ => self.coerce(value).ok(),
         }
     }
@@ -387,7 +403,7 @@ impl ValueType {
     fn text_in(&self, form: &Form, value: &Value) -> Option<String> {
         match (form, self) {
             (Form::Time(form), _) => form.write(self.clock(form, value.as_str()?)?),
-            (Form::Text, _) => self.to_text(value),
+            (Form::Text | Form::Aws(_), _) => self.to_text(value),
             (Form::Lower | Form::Upper, _) => self.to_text(value).map(|text| form.fold(&text).into_owned()),
             (Form::Number, ValueType::Boolean) => value.as_bool().map(|truth| u8::from(truth).to_string()),
             // A number is read back as DynamoDB writes it, so no other spelling is one.
@@ -409,7 +425,7 @@ impl ValueType {
                 "1" => Some(Value::Bool(true)),
                 _ => None,
             },
-            (Form::Number, _) => self.from_text(text),
+            (Form::Number | Form::Aws(_), _) => self.from_text(text),
         }
     }
 }

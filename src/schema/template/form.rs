@@ -13,7 +13,7 @@
 //! | any of these in a form | as many characters as the form has; a number as its digits |
 //! | claim of the caller | its own letters and digits, all else as `%XX` |
 //! | Binary | base64, only as a whole key |
-//! | shard, replica | its number in plain digits, below their count |
+//! | shard, replica | its number in plain digits, below their count; an assigned number padded to its width |
 
 use crate::schema::scalar::claim_text;
 use crate::schema::scalar::date_time::{DATE_LENGTH, INSTANT_LENGTH, instant_lengths, is_canonical_instant};
@@ -111,18 +111,15 @@ pub fn lengths((kind, width): (&ValueType, Option<u8>), spelling: Spelling, text
             lengths.sort_unstable_by(|a, b| b.cmp(a));
             lengths
         }
-        ValueType::Int | ValueType::Long => {
-            let sign = usize::from(width.is_none() && text.starts_with('-'));
+        ValueType::Int | ValueType::Long | ValueType::Spread(_) => {
+            let is_signed = width.is_none() && !matches!(kind, ValueType::Spread(_));
+            let sign = usize::from(is_signed && text.starts_with('-'));
             let digits = text.bytes().skip(sign).take_while(u8::is_ascii_digit).count();
             match width.map(usize::from) {
                 Some(width) if digits >= width => vec![width],
                 None if digits > 0 => vec![sign + digits],
                 _ => Vec::new(),
             }
-        }
-        ValueType::Spread(_) => {
-            let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-            if digits > 0 { vec![digits] } else { Vec::new() }
         }
         ValueType::Float | ValueType::Decimal => numeral_length(text).into_iter().collect(),
         ValueType::Claim => vec![text.find(|sign| !claim_text::CHARACTERS.contains(sign)).unwrap_or(text.len())],
@@ -146,7 +143,7 @@ pub fn lengths((kind, width): (&ValueType, Option<u8>), spelling: Spelling, text
             (Form::Lower | Form::Upper, _) => Vec::new(),
             (Form::Number, ValueType::Boolean) => text.get(..1).map(str::len).into_iter().collect(),
             (Form::Number, ValueType::Id) => numeral_length(text).into_iter().collect(),
-            (Form::Text | Form::Number, kind) => lengths((kind, width), spelling, text),
+            (Form::Text | Form::Number | Form::Aws(_), kind) => lengths((kind, width), spelling, text),
         },
         // Binary is the only part of its template.
         ValueType::Binary => vec![text.len()],

@@ -100,6 +100,7 @@ impl Template {
                     None => format!("{{{field}}}"),
                 },
             },
+            Part::Placeholder { field, value: ValueType::Spread(_), .. } => format!("{{{field}}}"),
             Part::Placeholder { field, width: Some(width), .. } => format!("{{{field}:0{width}}}"),
         };
         self.parts.iter().take(parts).map(part).collect()
@@ -219,10 +220,12 @@ impl Template {
     }
 
     /// The template of one shard or replica, with its number as a literal.
-    pub fn numbered(&self, number: u8) -> Template {
+    pub fn numbered(&self, number: u64) -> Template {
         // Adjacent literals are not merged, so that free text before them ends and is escaped as before.
         let number = |part: &Part| match part {
-            Part::Placeholder { value: ValueType::Spread(_), .. } => Part::Literal(number.to_string()),
+            Part::Placeholder { value: ValueType::Spread(_), width, .. } => {
+                Part::Literal(format!("{number:0width$}", width = usize::from(width.unwrap_or_default())))
+            }
             other => other.clone(),
         };
         Template { parts: self.parts.iter().map(number).collect() }

@@ -3,7 +3,7 @@
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::scalar::form::Form;
 use crate::schema::scalar::spread;
-use crate::schema::scalar::spread::{Spread, SpreadKind};
+use crate::schema::scalar::spread::{AssignedNumbers, Spread, SpreadKind};
 use crate::schema::scalar::time_form::TimeForm;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::form;
@@ -100,7 +100,7 @@ fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Res
     // For a field named `shard` or `replica`, a leading zero makes the number after the colon a padding width, not a
     // count.
     if let (Some(kind), Some(count)) = (SpreadKind::named(name), format)
-        && (value.is_none() || !count.starts_with('0'))
+        && (value.is_none() || !count.starts_with('0') || count.contains(".."))
     {
         return spread(kind, count);
     }
@@ -127,6 +127,10 @@ fn placeholder(inside: &str, resolve: &dyn Fn(&str) -> Option<ValueType>) -> Res
 /// The width of a padded number.
 fn padding(name: &str, value: &ValueType, format: &str) -> Result<u8, TemplateMistakeKind> {
     let sentence = match width(format) {
+        _ if format.starts_with('%') => format!(
+            "`{name}` has no form: only a DateTime, a LocalDateTime, a Date, and an AWSDateTime or an AWSDate with \
+             `@attribute(form:)` have one."
+        ),
         _ if !form::is_integer(value) => {
             format!("`{name}` is {}, but only Int and Long can be padded with zeros.", value.name())
         }
@@ -151,25 +155,60 @@ fn timed(name: &str, kind: &ValueType, form: &str) -> Result<Part, TemplateMista
     Ok(Part::Placeholder { field: name.to_owned(), value, width: None, limits: None })
 }
 
-/// A shard or replica with the count that the text gives.
-fn spread(kind: SpreadKind, count: &str) -> Result<Part, TemplateMistakeKind> {
+/// A shard or replica with the count, or the assigned numbers, that the text gives.
+fn spread(kind: SpreadKind, text: &str) -> Result<Part, TemplateMistakeKind> {
     let word = kind.word();
-    let digits = !count.starts_with('0') && count.bytes().all(|byte| byte.is_ascii_digit());
-    match count.parse().ok().filter(|count| digits && (spread::MIN_SPREAD..=spread::MAX_SPREAD).contains(count)) {
-        Some(count) => {
-            let spread = Spread { kind, count };
-            Ok(Part::Placeholder {
-                field: spread.placeholder(),
-                value: ValueType::Spread(spread),
-                width: None,
-                limits: None,
-            })
+    let spread = match text.split_once("..") {
+        Some((first, last)) => assigned(kind, first, last)?,
+        None => {
+            let digits = !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit());
+            let fits = |count: &u8| digits && (spread::MIN_SPREAD..=spread::MAX_SPREAD).contains(count);
+            let Some(count) = text.parse().ok().filter(fits) else {
+                return Err(TemplateMistakeKind::Spread(format!(
+                    "The number of {word}s in `{{{word}:{text}}}` must be from {} to {}.",
+                    spread::MIN_SPREAD,
+                    spread::MAX_SPREAD
+                )));
+            };
+            Spread { kind, count, assigned: None }
         }
-        None => Err(TemplateMistakeKind::Spread(format!(
-            "The number of {word}s in `{{{word}:{count}}}` must be from {} to {}.",
-            spread::MIN_SPREAD,
-            spread::MAX_SPREAD
-        ))),
+    };
+    Ok(Part::Placeholder {
+        field: spread.placeholder(),
+        value: ValueType::Spread(spread),
+        width: spread.width(),
+        limits: None,
+    })
+}
+
+/// The most digits of an assigned number.
+const MOST_DIGITS: usize = 9;
+
+/// The shards with these first and last numbers, which other programs assigned.
+fn assigned(kind: SpreadKind, first: &str, last: &str) -> Result<Spread, TemplateMistakeKind> {
+    let mistake = |why: &str| {
+        Err(TemplateMistakeKind::Spread(format!("The numbers in `{{{}:{first}..{last}}}` {why}.", kind.word())))
+    };
+    if kind == SpreadKind::Replica {
+        return mistake("are for shards: Keyfold counts replicas from 0");
+    }
+    let digits = |text: &str| text.len() <= MOST_DIGITS && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (true, Ok(from), Ok(to)) = (digits(first) && digits(last), first.parse::<u32>(), last.parse::<u32>()) else {
+        return mistake("must have from one to nine digits, such as `{shard:01..10}`");
+    };
+    if first.len() != last.len() {
+        return mistake("must have as many digits as each other, as the keys have them");
+    }
+    let count = to.checked_sub(from).and_then(|more| u8::try_from(more.saturating_add(1)).ok());
+    match count.filter(|count| (spread::MIN_SPREAD..=spread::MAX_SPREAD).contains(count)) {
+        Some(count) => {
+            let width = u8::try_from(first.len()).unwrap_or(form::WIDEST);
+            Ok(Spread { kind, count, assigned: Some(AssignedNumbers { first: from, width }) })
+        }
+        None => {
+            let (least, most) = (spread::MIN_SPREAD, spread::MAX_SPREAD);
+            mistake(&format!("must rise, and there must be from {least} to {most} of them"))
+        }
     }
 }
 

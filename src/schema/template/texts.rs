@@ -65,7 +65,8 @@ fn add_value(texts: &mut Automaton, kind: &ValueType, width: Option<u8>) {
         (ValueType::Enum(values), _) => one_of(texts, values.stored.values().map(String::as_str)),
         (ValueType::Boolean, _) => one_of(texts, ["true", "false"].into_iter()),
         (ValueType::Spread(spread), _) => {
-            let numbers: Vec<String> = (0..spread.count).map(|number| number.to_string()).collect();
+            let width = usize::from(spread.width().unwrap_or_default());
+            let numbers: Vec<String> = spread.numbers().map(|number| format!("{number:0width$}")).collect();
             one_of(texts, numbers.iter().map(String::as_str));
         }
         (ValueType::Int | ValueType::Long, Some(width)) => digits(texts, width.into()),
@@ -99,7 +100,7 @@ fn add_value(texts: &mut Automaton, kind: &ValueType, width: Option<u8>) {
             (Form::Upper, _) => texts.many(ByteSet::ANY.without(LOWER)),
             (Form::Number, ValueType::Boolean) => one_of(texts, ["0", "1"].into_iter()),
             (Form::Number, ValueType::Id) => decimal(texts),
-            (Form::Text | Form::Number, kind) => add_value(texts, kind, width),
+            (Form::Text | Form::Number | Form::Aws(_), kind) => add_value(texts, kind, width),
         },
         _ => texts.many(ByteSet::ANY),
     }

@@ -1,9 +1,12 @@
 //! What is known of a schema while the passes run: each pass reads what earlier passes wrote. Must not say what is
 //! right or wrong.
 
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span::Span;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::rules::Rules;
+use crate::schema::scalar::aws::AwsScalar;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::flag;
 use crate::schema::table::{KeyType, Table};
@@ -81,6 +84,8 @@ impl Declared {
     pub fn in_template(&self, key: KeyType) -> ValueType {
         match &self.value {
             _ if self.ty.is_list() => ValueType::Json,
+            value if value.as_aws() == Some(AwsScalar::Json) => ValueType::Json,
+            value if value.as_aws().is_some() => value.plain().clone(),
             ValueType::InForm(kind, form) if key == KeyType::S && form.as_time().is_none() => (**kind).clone(),
             value => value.clone(),
         }
@@ -113,6 +118,17 @@ impl<'a> SchemaDraft<'a> {
     pub fn is_read_only(&self, type_name: &str) -> bool {
         let item = self.schema.get_object(type_name).and_then(|object| object.directives.get("item"));
         item.is_some_and(|directive| flag(directive, "readOnly"))
+    }
+
+    /// Reports an item type whose items have no key that Keyfold can make: other programs assigned their shards.
+    pub fn check_key_is_known(&self, type_name: &str, place: &Span, findings: &mut Findings) -> bool {
+        let spread = self.items.get(type_name).and_then(ItemKeys::spread);
+        let Some(spread) = spread.filter(|spread| spread.assigned.is_some()) else { return true };
+        let number = spread.placeholder();
+        let message = format!("this needs the key of one `{type_name}`, but Keyfold cannot tell its `{{{number}}}`");
+        let help = "make the number a field, such as `bucket: Int!` and `{bucket:02}`, and bind it";
+        findings.error(rules::KF0225, place, message, Some(help.into()));
+        false
     }
 
     /// The keys and stored fields of an item type, if both could be read.

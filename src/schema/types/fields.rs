@@ -15,6 +15,7 @@ use crate::schema::diagnostics::suggestion::list;
 use crate::schema::model::Stored;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::rules::Rules;
+use crate::schema::scalar::aws::AwsScalar;
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::schema::syntax::directives::{named, text};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
@@ -118,6 +119,7 @@ fn declared(
 /// The time to live must be a number: epoch seconds (DynamoDB developer guide, "Time to Live").
 fn time_to_live(declared: &mut Declared, coordinate: &str, findings: &mut Findings) {
     match declared.value {
+        _ if declared.value.as_aws() == Some(AwsScalar::Timestamp) && !declared.ty.is_list() => {}
         ValueType::DateTime(_) if !declared.ty.is_list() => declared.value = ValueType::DateTime(Moment::EpochSeconds),
         ValueType::Int | ValueType::Long if !declared.ty.is_list() => {}
         ValueType::InForm(..) => {

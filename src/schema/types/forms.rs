@@ -3,6 +3,7 @@
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span::At;
+use crate::schema::scalar::aws::AwsScalar;
 use crate::schema::scalar::decimal::canonical_decimal;
 use crate::schema::scalar::form::Form;
 use crate::schema::scalar::time_form::TimeForm;
@@ -31,6 +32,9 @@ pub fn apply(declared: &mut Declared, attribute: Option<&Directive>, coordinate:
         kind: attribute.and_then(|directive| name(directive, "type")),
     };
     let is_set = |stored: &&At<String>| stored.value == "SET";
+    if given.form.is_some() || given.stored.as_ref().is_some_and(|stored| !is_set(&stored)) {
+        as_time(declared);
+    }
     let misfit = match (&given.form, given.stored.as_ref().filter(|stored| !is_set(stored)), &given.kind) {
         (Some(form), None, None) => timed(declared, form, coordinate),
         (Some(form), ..) => {
@@ -51,6 +55,15 @@ pub fn apply(declared: &mut Declared, attribute: Option<&Directive>, coordinate:
     }
 }
 
+/// A scalar of AWS AppSync whose form or epoch is said is a time. Without one, it is a text, which does not sort.
+fn as_time(declared: &mut Declared) {
+    match declared.value.as_aws() {
+        Some(AwsScalar::DateTime) => declared.value = ValueType::DateTime(Moment::Text),
+        Some(AwsScalar::Date) => declared.value = ValueType::Date,
+        _ => {}
+    }
+}
+
 /// Why a form does not fit a field, with its place and a help.
 type Misfit<'a> = (&'a At<String>, String, &'static str);
 
@@ -58,7 +71,11 @@ type Misfit<'a> = (&'a At<String>, String, &'static str);
 fn timed<'a>(declared: &mut Declared, form: &'a At<String>, coordinate: &str) -> Option<Misfit<'a>> {
     if !declared.value.is_time() {
         let message = format!("`{coordinate}` of type `{}` has no form", declared.ty);
-        return Some((form, message, "only a DateTime, a LocalDateTime or a Date has a form"));
+        return Some((
+            form,
+            message,
+            "only a DateTime, a LocalDateTime, a Date, an AWSDateTime or an AWSDate has a form",
+        ));
     }
     let help = "write a form such as \"%d/%m/%Y\"";
     match TimeForm::parse(&form.value).map_err(|sentence| (form, sentence, help)) {
@@ -86,7 +103,7 @@ fn epoch<'a>(declared: &mut Declared, stored: &'a At<String>, coordinate: &str) 
 
 /// Applies `type:`.
 fn typed<'a>(declared: &mut Declared, kind: &'a At<String>, coordinate: &str) -> Option<Misfit<'a>> {
-    match in_type(&declared.value, &kind.value) {
+    match in_type(declared.value.plain(), &kind.value) {
         Ok(value) => {
             declared.value = value;
             None

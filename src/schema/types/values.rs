@@ -4,6 +4,8 @@
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
+use crate::schema::scalar::aws::AwsScalar;
+use crate::schema::scalar::definition;
 use crate::schema::scalar::form::Form;
 use crate::schema::scalar::spread::{Spread, SpreadKind};
 use crate::schema::scalar::value_type::{EnumValues, Moment, ValueType};
@@ -17,7 +19,7 @@ use std::sync::Arc;
 /// The value type of a scalar, an enum or an object type (taken as embedded); `None` for every other type.
 pub fn value_type(schema: &Schema, name: &str) -> Option<ValueType> {
     match schema.types.get(name)? {
-        ExtendedType::Scalar(_) => Some(ValueType::from_scalar(name)),
+        ExtendedType::Scalar(definition) => Some(definition::value_type(definition)),
         ExtendedType::Enum(definition) => Some(ValueType::Enum(Arc::new(enum_values(definition)))),
         ExtendedType::Object(_) => Some(ValueType::Embedded(name.to_owned())),
         _ => None,
@@ -35,6 +37,18 @@ fn enum_values(definition: &EnumType) -> EnumValues {
         })
         .collect();
     EnumValues { name: definition.name.to_string(), stored }
+}
+
+/// Warns of a scalar of the schema's own by a name of Keyfold's that does not say which scalar it is.
+pub fn check_scalars(schema: &Schema, findings: &mut Findings) {
+    for scalar in schema.types.values().filter_map(|definition| definition.as_scalar()) {
+        let Some(url) = definition::specification(&scalar.name) else { continue };
+        if definition::specified_by(scalar).is_none() {
+            let message = format!("the scalar `{}` is the schema's own, which takes any value", scalar.name);
+            let help = format!("for Keyfold's, leave the definition out or add `@specifiedBy(url: \"{url}\")`");
+            findings.warning(rules::KF0310, &span::from_location(scalar.name.location()), message, Some(help));
+        }
+    }
 }
 
 /// Two values of an enum must not be stored as the same text. None may be stored as an empty text, which no key may
@@ -76,7 +90,12 @@ pub fn check_enums(schema: &Schema, findings: &mut Findings) {
 /// Whether a value of type `from` can stand where `to` is wanted, without losing anything.
 pub fn fits(from: &ValueType, to: &ValueType) -> bool {
     use ValueType as V;
+    if let (Some(from), Some(to)) = (from.as_aws(), to.as_aws()) {
+        return from == to;
+    }
     match (from.in_api(), to.in_api()) {
+        (V::String, V::DateTime(_)) => from.as_aws() == Some(AwsScalar::DateTime),
+        (V::String, V::Date) => from.as_aws() == Some(AwsScalar::Date),
         (V::Id | V::String, V::Id | V::String) => true,
         (V::Int, V::Int | V::Long | V::Float) | (V::Long, V::Long) | (V::Float, V::Float) => true,
         (V::Boolean, V::Boolean) | (V::Date, V::Date) | (V::Decimal, V::Decimal) | (V::Binary, V::Binary) => true,
@@ -97,7 +116,9 @@ pub fn stored_key_type(value: &ValueType) -> Option<KeyType> {
         V::Id | V::String | V::Date | V::Enum(_) | V::DateTime(Moment::Text) => Some(KeyType::S),
         V::Int | V::Long | V::Float | V::Decimal | V::DateTime(_) => Some(KeyType::N),
         V::Binary => Some(KeyType::B),
-        V::InForm(_, form) => match &**form {
+        V::InForm(kind, form) => match &**form {
+            Form::Aws(AwsScalar::Json) => None,
+            Form::Aws(_) => stored_key_type(kind),
             Form::Time(_) | Form::Text | Form::Lower | Form::Upper => Some(KeyType::S),
             Form::Number => Some(KeyType::N),
         },

@@ -213,7 +213,7 @@ impl Entry<'_> {
         });
         let fits = depth_of(&self.declared.ty) == 0
             && match &self.declared.value {
-                V::InForm(kind, _) if matches!(**kind, V::Id) => true,
+                V::InForm(kind, _) if matches!(**kind, V::Id | V::String) => true,
                 V::Id | V::String => true,
                 value if constant && matches!(value.in_api(), V::Enum(_)) => {
                     value.coerce(&text.value.clone().into()).is_ok()

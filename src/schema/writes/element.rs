@@ -113,7 +113,7 @@ fn named_by(
             }
             Source::Argument(input.name)
         }
-        Token::Text(text) if matches!(declared.value, ValueType::Id | ValueType::String) => {
+        Token::Text(text) if matches!(declared.value.plain(), ValueType::Id | ValueType::String) => {
             Source::Text(vec![TextPart::Literal(text.clone())])
         }
         _ => {

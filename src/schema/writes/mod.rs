@@ -101,6 +101,9 @@ fn item_of(writing: &Writing, directive: &ActionDirective, findings: &mut Findin
         Some(named) => (named.value.as_str(), &named.span),
         None => (own, &directive.span),
     };
+    if directive.verb == Verb::Check && !draft.check_key_is_known(name, place, findings) {
+        return None;
+    }
     if draft.kind(name) == Some(&Kind::Item) && (directive.verb == Verb::Check || !draft.is_read_only(name)) {
         return Some(name.to_owned());
     }

@@ -4,6 +4,7 @@
 use super::values::{attribute_of, compare, equal};
 use keyfold::schema::expression::condition::Condition;
 use keyfold::schema::expression::operand::{Comparator, Operand, Path, Segment};
+use keyfold::schema::scalar::aws::AwsScalar;
 use keyfold::schema::scalar::date_time::instant_text;
 use keyfold::schema::scalar::value_type::ValueType;
 use keyfold::table::data::attribute::{Attribute, Item};
@@ -116,7 +117,11 @@ fn values(operand: &Operand, arguments: &Map<String, Value>, item: &Item) -> Vec
         },
         Operand::Now(kind) => {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as i64;
-            attribute_of(&kind.0, &instant_text(now).into()).into_iter().collect()
+            let time = match kind.0.as_aws() {
+                Some(AwsScalar::Timestamp) => (now / 1000).into(),
+                _ => instant_text(now).into(),
+            };
+            attribute_of(&kind.0, &time).into_iter().collect()
         }
         Operand::Literal(value, kind) => attribute_of(&kind.0, value).into_iter().collect(),
         // Nobody asks, and nobody has claims.

@@ -105,7 +105,7 @@ impl<'w> Matching<'_, 'w> {
             let Some(stored) = stored_of(row.ty, field) else { return true };
             let text = |value: &Value| match keys_of(row.ty) {
                 Some(_) => text_to_find(row.ty, field, value),
-                None => stored.value.to_text(value),
+                None => stored.value.plain().to_text(value),
             };
             let own = text(&scalar_of(row.ty, field, item));
             let is_equal = |value: &Value| self.is_none(value, &own, field) || own.is_some() && text(value) == own;
@@ -349,7 +349,7 @@ fn order(
     if !by_number {
         return Some(text_to_find(ty, field, left)?.cmp(&text_to_find(ty, field, right)?));
     }
-    let (left, right) = (kind.to_text(left)?, kind.to_text(right)?);
+    let (left, right) = (kind.plain().to_text(left)?, kind.plain().to_text(right)?);
     match (by_number, kind) {
         (true, ValueType::DateTime(_)) | (false, _) => Some(left.as_bytes().cmp(right.as_bytes())),
         (true, _) => compare(&Attribute::N(left.into()), &Attribute::N(right.into())),

@@ -226,18 +226,18 @@ impl<'w> World<'w> {
         let table = &self.model.tables[matching.keys.table];
         let all = &self.items[matching.keys.table];
         let (partition, _) = table.keys_of(matching.path.index);
-        let of_number = |number: u8, attribute: &str, item: &Item| {
+        let of_number = |number: u64, attribute: &str, item: &Item| {
             let Some(Attribute::S(text)) = item.get(attribute) else { return false };
             matching.keys.keys[attribute].iter().any(|template| template.numbered(number).read(text).is_some())
         };
         let among =
-            |attribute: &str, number: u8| all.iter().filter(|item| of_number(number, attribute, item)).collect();
+            |attribute: &str, number: u64| all.iter().filter(|item| of_number(number, attribute, item)).collect();
         match (matching.path.reading(table, matching.keys), matching.keys.spread()) {
             (Some(reading), _) if reading.spread.kind == SpreadKind::Shard => match reading.which {
-                KeyChoice::Every => (0..reading.spread.count).map(|number| among(&partition.name, number)).collect(),
+                KeyChoice::Every => reading.spread.numbers().map(|number| among(&partition.name, number)).collect(),
                 KeyChoice::Bound => {
                     let number = reading.spread.number(&values[&reading.spread.placeholder()]);
-                    vec![number.map_or_else(Vec::new, |number| among(&partition.name, u8::try_from(number).unwrap()))]
+                    vec![number.map_or_else(Vec::new, |number| among(&partition.name, number))]
                 }
                 KeyChoice::OfKey => vec![all.iter().collect()],
             },

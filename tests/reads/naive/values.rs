@@ -3,6 +3,7 @@
 
 use keyfold::schema::model::keys::ItemKeys;
 use keyfold::schema::model::{FieldKind, ObjectType, Stored, TypeKind};
+use keyfold::schema::scalar::aws::AwsScalar;
 use keyfold::schema::scalar::date_time::{day_clock, epoch_millis, instant_clock, instant_text, local_clock};
 use keyfold::schema::scalar::form::Form;
 use keyfold::schema::scalar::value_type::{Moment, ValueType};
@@ -85,6 +86,11 @@ pub fn scalar(kind: &ValueType, attribute: &Attribute) -> Option<Value> {
             kind.from_text(text)
         }
         (ValueType::Decimal | ValueType::Float, Attribute::N(number)) => kind.from_text(number),
+        (ValueType::InForm(_, form), other) if matches!(**form, Form::Aws(AwsScalar::Json)) => match other {
+            Attribute::S(text) => Some(json!(text)),
+            other => Some(json!(json_of(other).to_string())),
+        },
+        (ValueType::InForm(plain, form), other) if matches!(**form, Form::Aws(_)) => scalar(plain, other),
         (ValueType::InForm(_, form), Attribute::N(number)) if **form == Form::Number => kind.from_text(number),
         (ValueType::InForm(_, form), Attribute::S(text)) if **form != Form::Number => kind.from_text(text),
         _ => None,
@@ -93,7 +99,7 @@ pub fn scalar(kind: &ValueType, attribute: &Attribute) -> Option<Value> {
 
 /// The text of a value by which a field of the type is found: in the case in which the keys have it.
 pub fn text_to_find(ty: &ObjectType, field: &str, value: &Value) -> Option<String> {
-    let text = stored_of(ty, field)?.value.to_text(value)?;
+    let text = stored_of(ty, field)?.value.plain().to_text(value)?;
     Some(match keys_of(ty)?.case_of(field) {
         Some(Form::Upper) => text.to_uppercase(),
         Some(_) => text.to_lowercase(),
@@ -181,6 +187,7 @@ pub fn attribute_of(kind: &ValueType, value: &Value) -> Option<Attribute> {
             Attribute::N(kind.to_text(&value)?.into())
         }
         (ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_) | ValueType::Binary, _) => return None,
+        (ValueType::InForm(plain, form), _) if matches!(**form, Form::Aws(_)) => attribute_of(plain, &value)?,
         (ValueType::InForm(_, form), _) if **form == Form::Number => Attribute::N(kind.to_text(&value)?.into()),
         _ => Attribute::S(kind.to_text(&value)?.into()),
     })

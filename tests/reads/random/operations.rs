@@ -7,6 +7,7 @@ use apollo_compiler::ast::Type;
 use apollo_compiler::schema::ExtendedType;
 use fastrand::Rng;
 use keyfold::schema::model::{FieldKind, Model};
+use keyfold::schema::scalar::aws::AwsScalar;
 use keyfold::schema::scalar::date_time::is_date;
 use keyfold::table::data::attribute::Item;
 use serde_json::{Value, json};
@@ -316,6 +317,13 @@ impl<'a> Maker<'a> {
             "Date" => drawn(self, &date).unwrap_or_else(|| json!("2026-11-20")),
             "Decimal" => json!("12.5"),
             "Binary" => json!("AP8Q"),
+            "AWSTimestamp" => drawn(self, &|value| value.is_i64()).unwrap_or_else(|| json!(1_785_000_000)),
+            aws if let Some(scalar) = AwsScalar::named(aws) => {
+                let fits = |value: &Value| value.as_str().is_some_and(|text| scalar.accepts(text));
+                let others = ["2026-02-01T09:00:00Z", "2026-02-01", "09:30", "ann@example.org", "https://example.org"];
+                let others = others.into_iter().chain(["+1 555 0100 123", "::1", "[]"]);
+                drawn(self, &fits).or_else(|| others.map(Value::from).find(fits)).unwrap_or_default()
+            }
             _ => {
                 let drawn = drawn(self, &Value::is_string);
                 let other = drawn.as_ref().and_then(Value::as_str).filter(|_| self.once_in(8));
@@ -414,12 +422,15 @@ impl Writer {
 /// A value as a literal. For a type that is not a scalar of GraphQL's own, a text that looks like a name is an enum
 /// value.
 fn literal(value: &Value, ty: &Type) -> String {
+    let is_aws = AwsScalar::named(ty.inner_named_type()).is_some();
     let scalars = ["ID", "String", "DateTime", "LocalDateTime", "Date", "Decimal", "Binary", "JSON", "Long"];
     match value {
         Value::Array(values) => {
             format!("[{}]", values.iter().map(|value| literal(value, ty.item_type())).collect::<Vec<_>>().join(", "))
         }
-        Value::String(text) if !scalars.contains(&ty.inner_named_type().as_str()) && !text.is_empty() => text.clone(),
+        Value::String(text) if !is_aws && !scalars.contains(&ty.inner_named_type().as_str()) && !text.is_empty() => {
+            text.clone()
+        }
         other => other.to_string(),
     }
 }

@@ -135,8 +135,8 @@ pub fn items(schema: &Schema, ty: &ItemType, values: &Values) -> Vec<Attributes>
 pub fn attribute(kind: Kind, value: &Value) -> Option<Value> {
     let texts = || value.as_array().into_iter().flatten().map(|text| text.as_str().unwrap().to_owned());
     Some(match kind {
-        Kind::Id | Kind::Text | Kind::Status => json!({ "S": text(kind, value) }),
-        Kind::Int => json!({ "N": value.to_string() }),
+        Kind::Id | Kind::Text | Kind::Status | Kind::AwsText(_) => json!({ "S": text(kind, value) }),
+        Kind::Int | Kind::Stamp => json!({ "N": value.to_string() }),
         Kind::Time(_) | Kind::TextInt => json!({ "S": text(kind, value) }),
         Kind::NumberId => json!({ "N": text(kind, value) }),
         Kind::NumberFlag => json!({ "N": if *value == json!(true) { "1" } else { "0" } }),

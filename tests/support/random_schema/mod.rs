@@ -213,6 +213,10 @@ pub enum Kind {
     NumberFlag,
     /// `ID` that is kept as a number.
     NumberId,
+    /// A text of one of the [scalars of AppSync](values::AWS_TEXTS).
+    AwsText(usize),
+    /// `AWSTimestamp`.
+    Stamp,
 }
 
 /// `@default`.

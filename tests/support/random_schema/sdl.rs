@@ -3,6 +3,7 @@
 use super::forms::FORMS;
 use super::reads::Shape;
 use super::rules;
+use super::values::AWS_TEXTS;
 use super::{Constraint, Default_, DefaultPart, Field, ItemType, Kind, Part, Schema, Table, Template};
 use serde_json::Value;
 use std::fmt::Write;
@@ -152,6 +153,8 @@ pub fn type_of(ty: &ItemType, kind: Kind, non_null: bool, input: bool) -> String
         Kind::TextInt => "Int".to_owned(),
         Kind::NumberFlag => "Boolean".to_owned(),
         Kind::NumberId => "ID".to_owned(),
+        Kind::AwsText(scalar) => AWS_TEXTS[scalar].0.to_owned(),
+        Kind::Stamp => "AWSTimestamp".to_owned(),
         Kind::Parts => format!("[{}{}!]", ty.part(), if input { "Input" } else { "" }),
     };
     format!("{name}{}", if non_null { "!" } else { "" })

@@ -1,6 +1,7 @@
 //! Random tables and item types: keys, stored fields and their rules.
 
 use super::forms::FORMS;
+use super::values::AWS_TEXTS;
 use super::{
     Constraint, Default_, DefaultPart, Dimensions, Field, Index, ItemType, Kind, Part, Rng, Table, Template, chance,
     pick,
@@ -261,7 +262,8 @@ fn payload(rng: &mut Rng, dimensions: &Dimensions, key: &[Field]) -> Vec<Field> 
         fields.push(Field { kind: Kind::Time(rng.usize(..FORMS.len())), ..maybe(rng, "at") });
     }
     if chance(rng, 20) {
-        let kind = *pick(rng, &[Kind::TextInt, Kind::NumberFlag, Kind::NumberId]);
+        let aws = Kind::AwsText(rng.usize(..AWS_TEXTS.len()));
+        let kind = *pick(rng, &[Kind::TextInt, Kind::NumberFlag, Kind::NumberId, aws, Kind::Stamp]);
         fields.push(Field { kind, ..maybe(rng, "other") });
     }
     if chance(rng, 25) {

@@ -11,6 +11,15 @@ pub const IDS: [&str; 3] = ["a", "b", "c"];
 /// Texts of fields.
 pub const TEXTS: [&str; 6] = ["x", "y", "zed", "Zed", "ü", "a b"];
 
+/// Texts of AppSync's scalars. Some are equal but for their spelling, and stay as they are.
+pub const AWS_TEXTS: [(&str, [&str; 3]); 5] = [
+    ("AWSDateTime", ["2026-02-01T10:00:00+01:00", "2026-02-01T09:00:00Z", "2026-02-01T09:00Z"]),
+    ("AWSDate", ["2026-02-01", "2026-02-01Z", "2026-02-02"]),
+    ("AWSEmail", ["ann@example.com", "Ann@example.com", "bob@example.com"]),
+    ("AWSURL", ["https://example.com", "https://example.com/", "mailto:ann@example.com"]),
+    ("AWSIPAddress", ["192.0.2.1", "::1", "0:0::1"]),
+];
+
 /// A value of a kind, never null.
 pub fn value(rng: &mut Rng, kind: Kind) -> Value {
     let texts = |rng: &mut Rng| (0..rng.usize(1..=3)).map(|_| *pick(rng, &TEXTS)).collect::<Vec<_>>();
@@ -22,6 +31,8 @@ pub fn value(rng: &mut Rng, kind: Kind) -> Value {
         Kind::Time(form) => json!(pick(rng, &FORMS[form].times).0),
         Kind::TextInt => json!(rng.i64(-3..12)),
         Kind::NumberId => json!(rng.u8(0..4).to_string()),
+        Kind::AwsText(scalar) => json!(pick(rng, &AWS_TEXTS[scalar].1)),
+        Kind::Stamp => json!(rng.i64(1_790_000_000..1_790_000_004)),
         Kind::Status => json!(pick(rng, &["OPEN", "DONE"])),
         Kind::Set => {
             let mut elements = texts(rng);

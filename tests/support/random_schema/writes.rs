@@ -159,6 +159,8 @@ impl<'s> Making<'s> {
                     | Kind::TextInt
                     | Kind::NumberFlag
                     | Kind::NumberId
+                    | Kind::AwsText(_)
+                    | Kind::Stamp
             )
         };
         let kept: Vec<&Field> =

@@ -210,7 +210,7 @@ impl Sum {
     /// type are far away, so that only a caller's amount can go beyond them, and only to its own side.
     fn limits(&self, field: &Field) -> (Option<String>, Option<String>) {
         let constraint = field.rules.constraint.as_ref();
-        let of_type = match kind_of(field).filter(|_| self.argument.is_some()) {
+        let of_type = match kind_of(field).map(ValueType::plain).filter(|_| self.argument.is_some()) {
             Some(ValueType::Int) => Some((i32::MIN.to_string(), i32::MAX.to_string())),
             Some(ValueType::Long) => Some((i64::MIN.to_string(), i64::MAX.to_string())),
             _ => None,

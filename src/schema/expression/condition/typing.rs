@@ -8,6 +8,7 @@ use crate::schema::expression::literal::literal_value;
 use crate::schema::expression::names::ConditionMistake;
 use crate::schema::expression::operand::{ArgumentType, Comparator, Operand, Path};
 use crate::schema::expression::term::{Subject, Term, TermKind, is_numeric, type_name};
+use crate::schema::scalar::aws::AwsScalar;
 use crate::schema::scalar::form::Form;
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use std::ops::Range;
@@ -257,6 +258,9 @@ impl Typing<'_> {
                 self.mistake(span, message, Some(format!("For a list, write `contains({}, {claim})`.", subject.name)));
                 None
             }
+            TermKind::Now if subject.kind.as_aws().is_some_and(AwsScalar::takes_now) && !subject.list => {
+                Some(Operand::Now(ArgumentType(subject.kind.clone())))
+            }
             TermKind::Now => {
                 let kind = ValueType::DateTime(Moment::Text);
                 self.comparable((&kind, false), subject, span)
@@ -357,6 +361,7 @@ fn kept_as(argument: &ValueType, field: &ValueType) -> ValueType {
 fn is_text(kind: &ValueType) -> bool {
     matches!(kind, ValueType::Id | ValueType::String | ValueType::Date | ValueType::DateTime(Moment::Text))
         || kind.time_form().is_some()
+        || matches!((kind.as_aws(), kind.plain()), (Some(_), ValueType::String))
 }
 
 /// From the first of the terms to the last.

@@ -5,6 +5,7 @@ use crate::schema::expression::literal::literal_value;
 use crate::schema::expression::operand::{ArgumentType, Operand};
 use crate::schema::expression::term::{Subject, Term, TermKind, is_numeric, type_name};
 use crate::schema::expression::update::reader::{Reader, Use, WritePath};
+use crate::schema::scalar::aws::AwsScalar;
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -60,6 +61,9 @@ impl Reader<'_> {
             TermKind::Claim(claim) => {
                 self.fits((&ValueType::String, false), target, &span)?;
                 Some(Operand::Claim(claim, ArgumentType(target.kind.clone())))
+            }
+            TermKind::Now if target.kind.as_aws().is_some_and(AwsScalar::takes_now) && !target.list => {
+                Some(Operand::Now(ArgumentType(target.kind.clone())))
             }
             TermKind::Now => {
                 self.fits((&ValueType::DateTime(Moment::Text), false), target, &span)?;
@@ -188,11 +192,11 @@ impl Reader<'_> {
     fn fits(&mut self, (kind, list): (&ValueType, bool), target: &WritePath, span: &Range<usize>) -> Option<()> {
         // A set is a list in the API, which its type already says.
         let is_list = |kind: &ValueType, list: bool| list || matches!(kind, ValueType::Set(_));
-        let moments = |one: &ValueType, other: &ValueType| {
-            let path = !self.parser.typing.text.get(span.clone()).unwrap_or_default().starts_with(':');
-            path && !one.is_kept_as(other)
-        };
+        let is_path = !self.parser.typing.text.get(span.clone()).unwrap_or_default().starts_with(':');
+        let moments = |one: &ValueType, other: &ValueType| is_path && !one.is_kept_as(other);
+        let is_checked = target.kind.as_aws().is_none_or(|scalar| kind.as_aws() == Some(scalar));
         let sound = match self.names.writable(kind, &target.kind) {
+            Ok(()) if is_path && !is_checked => Err(format!("nothing checks that it is {}", target.kind.name())),
             Ok(()) if moments(kind, &target.kind) => Err("they are not stored in the same form".to_owned()),
             Ok(()) if matches!(target.kind, ValueType::Json) && !target.list => Ok(()),
             Ok(()) if is_list(kind, list) != is_list(&target.kind, target.list) => {

@@ -63,7 +63,7 @@ fn no_order(given: &PathInputs, miss: &Miss, findings: &mut Findings) {
         wanted.target.item,
         wanted.coordinate()
     );
-    let help = unsorted(given.wanted.keys, field).unwrap_or_else(|| keys_of(given.wanted));
+    let help = unsorted(given.wanted, field).unwrap_or_else(|| keys_of(given.wanted));
     findings.error(rules::KF0413, &miss.order.span, message, Some(help));
 }
 

@@ -12,7 +12,7 @@ use crate::schema::finds::paging::Order;
 use crate::schema::finds::wanted::FindContext;
 use crate::schema::keys::text_limits::{ONE_LENGTH, text_limits};
 use crate::schema::model::find::{Access, AccessPath, SortAccess};
-use crate::schema::model::keys::ItemKeys;
+use crate::schema::scalar::aws::AwsScalar;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::KeyType;
 use crate::schema::template::part::Part;
@@ -91,9 +91,19 @@ fn lowest_of(pattern: &Hir) -> Option<char> {
     }
 }
 
-/// Why the keys that have a field do not sort as its values do: the form in which one has it.
-pub fn unsorted(keys: &ItemKeys, field: &str) -> Option<String> {
-    let form = keys.placeholders_of(field).filter_map(ValueType::time_form).find(|form| !form.sorts())?;
+/// Why the keys that have a field do not sort as its values do: the form in which one has it, or that it has none.
+pub fn unsorted(wanted: &FindContext, field: &str) -> Option<String> {
+    let scalar = wanted.record.get(field).and_then(|declared| declared.value.as_aws());
+    if let Some(scalar) = scalar.filter(|scalar| !scalar.sorts()) {
+        let name = scalar.name();
+        let remedy = match scalar {
+            AwsScalar::DateTime => "; say its form, such as `@attribute(form: \"%Y-%m-%dT%H:%M:%S.%3fZ\")`",
+            AwsScalar::Date => "; say its form: `@attribute(form: \"%Y-%m-%d\")`",
+            _ => "",
+        };
+        return Some(format!("a key has the {name} as it was given, which does not sort as its values do{remedy}"));
+    }
+    let form = wanted.keys.placeholders_of(field).filter_map(ValueType::time_form).find(|form| !form.sorts())?;
     Some(format!("a key has it as `{}`, which does not sort as its values do", form.text()))
 }
 
