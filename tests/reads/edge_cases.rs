@@ -119,6 +119,37 @@ type Query {
     }
 }
 
+/// A bound may lie between two times that the key can say.
+#[tokio::test]
+async fn a_bound_that_is_finer_than_the_key_bounds_all_the_same() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk", indexes: [{ name: "bySecond", partitionKey: "g", sortKey: "due", sortKeyType: N }])
+type Task @item(keys: { pk: "T#{list}", sk: "{at}", g: "G#{list}", due: "{due}" }) {
+  list: ID!
+  at: DateTime!
+  due: DateTime @attribute(stored: EPOCH_SECONDS)
+}
+type Query {
+  at(list: ID!, ge: DateTime, le: DateTime): Int! @find(item: Task, where: { at: { ge: "{ge}", le: "{le}" } })
+  atWithin(list: ID!, gt: DateTime, lt: DateTime): Int! @find(item: Task, where: { at: { gt: "{gt}", lt: "{lt}" } })
+  due(list: ID!, ge: DateTime, le: DateTime): Int! @find(item: Task, where: { due: { ge: "{ge}", le: "{le}" } })
+  dueWithin(list: ID!, gt: DateTime, lt: DateTime): Int! @find(item: Task, where: { due: { gt: "{gt}", lt: "{lt}" } })
+}
+"#;
+    let item = |n: u32| {
+        let at = format!("2026-01-01T00:00:00.00{n}Z");
+        json!({ "pk": "T#l", "sk": at, "g": "G#l", "due": 1_767_225_600 + n })
+    };
+    let world = World::new(schema, &(0..3).map(item).collect::<Vec<_>>()).await;
+    for (bound, expected) in [("ge", 2), ("gt", 2), ("le", 1), ("lt", 1)] {
+        let within = if bound.ends_with('t') { "Within" } else { "" };
+        for (field, time) in [("at", "2026-01-01T00:00:00.0005Z"), ("due", "2026-01-01T00:00:00.5Z")] {
+            let query = format!("{{ n: {field}{within}(list: \"l\", {bound}: \"{time}\") }}");
+            assert_eq!(world.data(&query).await, json!({ "n": expected }), "{query}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_bound_that_no_padded_number_has_bounds_all_the_same() {
     let schema = r#"

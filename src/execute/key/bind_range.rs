@@ -200,7 +200,7 @@ impl<'t> RangedPart<'t> {
 
     /// Whether the placeholder can say all of a value.
     fn is_whole(&self, value: &Value) -> bool {
-        self.kind().is_none_or(|kind| kind.time_form().is_none() || kind.coerce(value).is_ok())
+        self.kind().is_none_or(|kind| kind.holds_all_of(value))
     }
 
     /// Whether a value is below or above all numbers that the placeholder can pad, or all times of its form; `None` if

@@ -343,6 +343,17 @@ impl ValueType {
         }
     }
 
+    /// Whether the type can say all of a time, to the nanosecond. It can of any other value.
+    pub fn holds_all_of(&self, value: &Value) -> bool {
+        let unit = match self {
+            ValueType::DateTime(Moment::EpochSeconds) => 1_000_000_000,
+            ValueType::DateTime(Moment::Text | Moment::EpochMillis) => 1_000_000,
+            _ => return self.time_form().is_none() || self.coerce(value).is_ok(),
+        };
+        let clock = value.as_str().and_then(instant_clock);
+        clock.is_none_or(|clock| clock.nanosecond().is_multiple_of(unit))
+    }
+
     /// Whether a time is before or after all that the form can say; `None` if it is not, or the type has no such form.
     pub fn beyond_form(&self, value: &Value) -> Option<Ordering> {
         let ValueType::InForm(kind, form) = self else { return None };
