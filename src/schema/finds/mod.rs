@@ -9,7 +9,7 @@
 
 pub mod abstract_type;
 pub mod alternatives;
-mod best;
+pub mod best;
 pub mod candidates;
 pub mod choose;
 pub mod diagnosis;
