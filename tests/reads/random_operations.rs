@@ -11,7 +11,7 @@ use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Settings;
 use keyfold::table::store::TableStore;
 
-pub const SYSTEMS: [&str; 12] = [
+pub const SYSTEMS: [&str; 13] = [
     "pantry",
     "timeline",
     "workshop",
@@ -24,6 +24,7 @@ pub const SYSTEMS: [&str; 12] = [
     "editions",
     "contacts",
     "tally",
+    "feeds",
 ];
 
 /// The most failures to search for; each is reduced to the smallest.

@@ -227,7 +227,7 @@ rules! { RULES_OF_TYPES;
         "A find of an interface or a union reads the items of all its types, so each type needs `@item`. To read only one type, name it with `item:`.",
         r#"union Activity = Favorite | Tagging"#;
     KF0428: "Item types of an interface or a union share a partition",
-        "One Query reads the items of all types of an interface or a union. So the types must be in one table and have the same partition key, in the table or in an index. Types with shards or replicas need their own finds.",
+        "One Query reads the items of all types of an interface or a union. So the types must be in one table and have the same partition key, in the table or in an index. Types with the same shards in their partition key share a find. Types with replicas need their own.",
         r#"type Tagging @item(keys: { pk: "USER#{userId}", sk: "TAG#{tagId}" }) { userId: ID! tagId: ID! }"#;
     KF0429: "A find of several item types works for all of them",
         "In every type's key, the fields that the find binds, ranges over or sorts by must follow the same prefix. A filter must read the same attribute, stored in the same way, in every type. If the field returns one item or a count, the index must hold the constants that distinguish the types.",

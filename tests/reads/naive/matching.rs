@@ -204,11 +204,15 @@ impl<'w> Matching<'_, 'w> {
             Access::Scan => return true,
         };
         let has = |attribute: &str, template: &Template| {
-            template
-                .render(&value)
-                .ok()
-                .flatten()
-                .is_some_and(|wanted| text_of(item, attribute) == Some(wanted.as_str()))
+            let own = text_of(item, attribute);
+            let is_text = |template: &Template| {
+                template.render(&value).ok().flatten().is_some_and(|wanted| own == Some(wanted.as_str()))
+            };
+            // Of shards, those whose number is bound, or all.
+            match template.spread().filter(|spread| !values.contains_key(&spread.placeholder())) {
+                Some(spread) => (0..spread.count).any(|number| is_text(&template.numbered(number.into()))),
+                None => is_text(template),
+            }
         };
         if !has(&partition.name, &self.keys.keys[&partition.name][partition_at]) {
             return false;

@@ -32,8 +32,7 @@ pub fn report(asked: &AbstractFind, members: &[Member], (why, order): (&Mismatch
     let (code, place, message) = match why {
         Mismatch::Partitions if members.iter().any(|member| member.wanted.keys.spread().is_some()) => {
             let place = members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default();
-            let message =
-                format!("one find reads {names} together, but a find reads only one type with shards or replicas");
+            let message = format!("one find reads {names} together only if all have the same shards, and no replicas");
             findings.error(rules::KF0428, &place, message, Some("find each type by its own field".into()));
             return;
         }

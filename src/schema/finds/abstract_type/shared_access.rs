@@ -14,10 +14,11 @@ use crate::schema::finds::candidates::{
 };
 use crate::schema::finds::wanted::{Bindings, FindContext};
 use crate::schema::model::find::{Access, AccessPath, Range, SortAccess};
+use crate::schema::scalar::spread::{Spread, SpreadKind};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::KeyType;
 use crate::schema::template::Template;
-use crate::schema::template::part::Part;
+use crate::schema::template::part::{Part, spread_of};
 use std::cmp::Reverse;
 
 /// A member with a candidate to read it by.
@@ -319,11 +320,20 @@ fn same_part(left: (&Side, &Template), right: (&Side, &Template), at: usize, kin
     if let (Some(Part::Literal(a)), Some(Part::Literal(b))) = (left.1.parts.get(at), right.1.parts.get(at)) {
         return a == b;
     }
+    if let (Some(a), Some(b)) = (spread_at(left.1, at), spread_at(right.1, at)) {
+        // A Query reads all shards, or those that are bound. A Get of equal keys reads one shard.
+        let bound = |(side, _): (&Side, &Template)| side.candidate.path.bindings.get(&a.placeholder()).cloned();
+        return a == b && a.kind == SpreadKind::Shard && bound(left) == bound(right);
+    }
     same_form(left, right, at, kind).is_some_and(|(a, b)| {
         let source = |(side, _): (&Side, &Template), field: &str| side.candidate.path.bindings.get(field).cloned();
         let (a, b) = (source(left, a), source(right, b));
         a.is_some() && a == b
     })
+}
+
+fn spread_at(template: &Template, at: usize) -> Option<Spread> {
+    template.parts.get(at).and_then(spread_of)
 }
 
 /// Whether both templates have the same free text at a position. Each escapes it as its own next literal demands.
