@@ -1,5 +1,6 @@
 //! One copy of the gateway: what a server of Keyfold has between its requests and its store, without the sockets.
 
+use crate::bus::Wires;
 use crate::gates::TakenGate;
 use crate::network::{Network, STEP};
 use crate::seams;
@@ -45,6 +46,8 @@ pub struct Parts {
     pub caches: bool,
     /// Whether streams tell their caches what others write.
     pub follows: bool,
+    /// The bus over which they share streams. If there is none, each reads them itself.
+    pub wires: Option<Arc<Wires>>,
 }
 
 /// A copy of the gateway.
@@ -90,6 +93,7 @@ impl Copy {
         let (is_dead, mutations) = (Arc::new(AtomicBool::new(false)), Arc::<Mutations>::default());
         let link = parts.network.link((place, number), is_dead.clone());
         let model = parts.model.clone();
+        let shared = parts.wires.as_ref().map(|wires| wires.share(place, (link.clone(), is_dead.clone())));
         let gateway = move |caches| {
             let cache_bytes = if caches { CACHE_BYTES } else { 0 };
             let settings = Settings { cursor_key: b"a key for tests".to_vec(), cache_bytes, ..Settings::default() };
@@ -97,7 +101,7 @@ impl Copy {
         };
         let caches = parts.caches;
         let (serving, apart) = (gateway(caches), gateway(caches));
-        let hub = if parts.follows { Hub::new(&serving) } else { Hub::new(&gateway(false)) };
+        let hub = if parts.follows { Hub::sharing(&serving, shared) } else { Hub::sharing(&gateway(false), shared) };
         let backend = CopyBackend {
             parts: parts.clone(),
             current: CurrentGateway::with_hub(serving.clone(), hub.clone()),

@@ -3,6 +3,7 @@
 
 use crate::clauses;
 use crate::sent::is_code;
+use bytes::Bytes;
 use serde_json::{Map, Value};
 
 /// Something that keeps data right.
@@ -59,10 +60,14 @@ pub enum TakenGate {
     CacheAge,
     /// A write drops what is kept of what it touches. Without it, mutations go another way than queries.
     CacheDrops,
+    /// A message on the bus says which record it follows. Without it, each follows whatever its hearer has had.
+    MessagePlaces,
+    /// The lease of a copy that is gone lapses. Without it, no other copy takes it.
+    LeaseLapse,
 }
 
 /// Every gate, with its name.
-pub const GATES: [(&str, TakenGate); 25] = [
+pub const GATES: [(&str, TakenGate); 27] = [
     ("lost-answers", TakenGate::LostAnswers),
     ("conditions", TakenGate::Conditions),
     ("transaction-conditions", TakenGate::TransactionConditions),
@@ -88,6 +93,8 @@ pub const GATES: [(&str, TakenGate); 25] = [
     ("budget", TakenGate::Budget),
     ("cache-age", TakenGate::CacheAge),
     ("cache-drops", TakenGate::CacheDrops),
+    ("message-places", TakenGate::MessagePlaces),
+    ("lease-lapse", TakenGate::LeaseLapse),
 ];
 
 impl TakenGate {
@@ -161,6 +168,16 @@ impl TakenGate {
             _ => {}
         }
         body
+    }
+
+    /// What a copy says on the bus without the gate.
+    pub fn said(self, message: Bytes) -> Bytes {
+        let Some(end) = message.iter().position(|byte| *byte == b'\n').filter(|_| self == Self::MessagePlaces) else {
+            return message;
+        };
+        let mut head: Value = serde_json::from_slice(&message[..end]).unwrap();
+        head["after"] = "0".into();
+        [head.to_string().as_bytes(), &message[end..]].concat().into()
     }
 
     /// What the copy, which began at this time in milliseconds since 1970, sees of an answer.

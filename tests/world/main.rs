@@ -8,6 +8,7 @@
 //! | `store` | DynamoDB, as a model |
 //! | `network` | what happens to calls on their way |
 //! | `copies`, `copy` | the copies of the gateway, which die and begin |
+//! | `bus` | what copies that share a stream say to each other |
 //! | `program`, `work` | what clients do |
 //! | `watch` | who subscribes to what they change |
 //! | `run` | a world from its begin to its check |
@@ -20,6 +21,7 @@
 //! `-- --gate tokens` takes a gate out of any of these.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
+mod bus;
 mod clauses;
 mod copies;
 mod copy;

@@ -88,7 +88,7 @@ impl Network {
         seams::BEGIN * 1000 + self.begun.elapsed().as_millis() as u64
     }
 
-    fn is_calm(&self) -> bool {
+    pub fn is_calm(&self) -> bool {
         self.is_calm.load(Ordering::Relaxed)
     }
 
@@ -253,10 +253,12 @@ impl HttpConnector for Link {
     }
 }
 
-/// The keys of the items that a call names.
+/// The keys of the items, or the place in a shard, that a call names.
 fn keys_of(body: &Value) -> String {
     let mut found = Vec::new();
     add_keys(body, &mut found);
+    let place = ["ShardIteratorType", "ShardId", "SequenceNumber", "ShardIterator"].map(|name| body[name].as_str());
+    found.extend(place.into_iter().flatten().map(|part| part.rsplit('/').next().unwrap_or_default().to_owned()));
     found.join(" ")
 }
 

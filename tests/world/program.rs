@@ -23,6 +23,8 @@ pub struct Step {
 const MAX_STEPS: usize = 48;
 /// The longest pause before a step with a menu, besides that of the weather, in microseconds.
 const MENU_PAUSE: u64 = 400_000;
+/// The same before a step of a world with a bus.
+const BUS_PAUSE: u64 = 2_000_000;
 pub const COPIES: usize = 2;
 
 /// The steps of a world's clients.
@@ -30,13 +32,21 @@ pub fn program(rng: &mut fastrand::Rng, weather: Weather) -> Vec<Step> {
     let delay = weather.delay;
     let (clients, steps) = (rng.usize(2..=5), rng.usize(4..=MAX_STEPS));
     // A world has few kinds of work, so that they meet.
-    let kinds: Vec<u8> = (0..rng.usize(1..=3)).map(|_| rng.u8(..Work::KINDS)).collect();
+    let mut kinds: Vec<u8> = (0..rng.usize(1..=3)).map(|_| rng.u8(..Work::KINDS)).collect();
+    if weather.bus.is_some() {
+        kinds.push(Work::CELL);
+    }
     let cells = rng.usize(1..=3);
     let step = |position: usize| {
         let kind = kinds[rng.usize(..kinds.len())];
         let work = Work::any(kind, rng, (position, cells));
-        // What copies keep must have the time to become old.
-        let longest = if matches!(work, Work::Menu(_)) { delay * 2000 + MENU_PAUSE } else { delay * 2000 };
+        let longest = match work {
+            // What copies keep must have the time to become old.
+            Work::Menu(_) => delay * 2000 + MENU_PAUSE,
+            // The copies must have the time to agree who reads.
+            _ if weather.bus.is_some() => delay * 2000 + BUS_PAUSE,
+            _ => delay * 2000,
+        };
         let pause = Duration::from_micros(rng.u64(..=longest));
         let leaves = rng.u32(..1000) < weather.leaving;
         let patience = leaves.then(|| Duration::from_micros(rng.u64(..=delay * 6000)));

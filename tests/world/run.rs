@@ -1,5 +1,6 @@
 //! The steps of a world → its history, and what is wrong with it.
 
+use crate::bus::{LEASES, Wires};
 use crate::cells::CellOperation;
 use crate::copies::Copies;
 use crate::copy::Parts;
@@ -28,6 +29,7 @@ use keyfold::cli::selftest::histories::people::PersonOperation;
 use keyfold::schema;
 use keyfold::schema::model::Model;
 use keyfold::table::admin::definition::create_table_input;
+use keyfold::table::stream::shared::lease_table;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,12 +131,14 @@ impl World {
     }
 
     async fn live(self, model: Arc<Model>) -> Ran {
-        let tables: Vec<Value> = model.tables.iter().map(create_table_input).collect();
+        let leases = lease_table::definition(LEASES);
+        let tables: Vec<Value> = model.tables.iter().chain([&leases]).map(create_table_input).collect();
         let store = ModelStore::new(&tables, seams::BEGIN * 1000);
         let network = Network::new((self.seed, self.weather), store, self.taken);
         let caches = self.steps.iter().any(|step| matches!(step.work, Work::Menu(_)));
         let follows = rng_for(self.seed, "hubs").bool();
-        let copies = Copies::start(Parts { network: network.clone(), model, caches, follows });
+        let wires = self.weather.bus.map(|_| Wires::new(network.clone()));
+        let copies = Copies::start(Parts { network: network.clone(), model, caches, follows, wires: wires.clone() });
         let recorder = Arc::<Recorder>::default();
         network
             .store
@@ -143,9 +147,12 @@ impl World {
             .set_stream_clock(StreamClock { behind: self.weather.stream_behind, rounded: self.weather.stream_rounded });
         let deaths = tokio::spawn(copies.clone().die_and_begin());
         let splits = tokio::spawn(network.clone().split());
+        if let Some(wires) = wires {
+            tokio::spawn(wires.leave_and_come_back());
+        }
         let mut rng = rng_for(self.seed, "subscribers");
         let cells = self.cells();
-        let watched = cells.iter().filter(|_| rng.u8(..4) == 0).collect::<Vec<_>>();
+        let watched = cells.iter().filter(|_| self.weather.bus.is_some() || rng.u8(..4) == 0).collect::<Vec<_>>();
         let subscribers: Vec<_> = watched.into_iter().map(|id| Subscriber::new(id, rng.bool())).collect();
         let followers: Vec<_> = subscribers
             .iter()

@@ -58,6 +58,8 @@ impl Subscriber {
                 sleep(Duration::from_millis(100)).await;
                 continue;
             };
+            // Who begins first does not depend on chance.
+            sleep(Duration::from_millis(number as u64)).await;
             let begin = after.is_none().then(|| changes(&network.store.lock().unwrap(), &self.cell).len());
             network.note(&format!("subscriber {number} begins after {after:?}"));
             self.segments.lock().unwrap().push(Segment { begin, events: Vec::new() });

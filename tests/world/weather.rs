@@ -4,6 +4,9 @@ use crate::store::chance::{Chance, TransactionFate};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
+/// How late a message on the bus is at most, in microseconds.
+const LATEST_MESSAGE: u64 = 3_000_000;
+
 /// How bad a world is. Of each, some worlds have none.
 #[derive(Debug, Clone, Copy)]
 pub struct Weather {
@@ -31,6 +34,11 @@ pub struct Weather {
     pub busy: u64,
     /// Of a thousand steps: how many are those of a client that leaves before it is answered.
     pub leaving: u32,
+    /// Of a thousand messages on the bus over which copies share streams: how many are lost, repeated or late. `None`
+    /// if there is no bus.
+    pub bus: Option<u32>,
+    /// The most milliseconds after which the bus leaves a copy, or comes back to it; 0 is never.
+    pub bus_away: u64,
 }
 
 impl Weather {
@@ -50,6 +58,8 @@ impl Weather {
             splits: one(&[0, 3000]).into(),
             busy: one(&[0, 0, 0, 0, 0, 0, 2500, 12_000]).into(),
             leaving: one(&[0, 0, 50, 300]),
+            bus: [None, Some(0), Some(100), Some(400)][one(&[0, 0, 0, 0, 0, 0, 1, 2, 3]) as usize],
+            bus_away: one(&[0, 0, 3000]).into(),
         }
     }
 
@@ -70,6 +80,17 @@ impl Weather {
             _ => Course::Answered,
         };
         Fate { before, course, after }
+    }
+
+    /// After how long a message on the bus is heard, each time that it is.
+    pub fn arrivals(&self, rng: &mut fastrand::Rng) -> Vec<Duration> {
+        let late = Duration::from_micros(rng.u64(1..=LATEST_MESSAGE));
+        match (rng.u32(..1000) < self.bus.unwrap_or_default(), rng.u8(..3)) {
+            (false, _) => vec![Duration::ZERO],
+            (true, 0) => Vec::new(),
+            (true, 1) => vec![Duration::ZERO, late],
+            (true, _) => vec![late],
+        }
     }
 }
 

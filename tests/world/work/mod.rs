@@ -53,11 +53,13 @@ pub enum Work {
 impl Work {
     /// How many kinds there are.
     pub const KINDS: u8 = 14;
+    /// The kind of the work on cells, which have subscribers.
+    pub const CELL: u8 = 0;
 
     /// Any work of a kind, for the step at this position in a world of so many cells.
     pub fn any(kind: u8, rng: &mut fastrand::Rng, (position, cells): (usize, usize)) -> Self {
         match kind {
-            0 => Self::Cell(format!("c{}", rng.usize(..cells)), CellOperation::any(rng)),
+            Self::CELL => Self::Cell(format!("c{}", rng.usize(..cells)), CellOperation::any(rng)),
             1 => Self::Account(AccountOperation::any(rng, position)),
             2 => Self::Person(PersonOperation::any(rng)),
             3 => Self::Room(RoomOperation::any(rng, position)),
