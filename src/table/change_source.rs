@@ -47,6 +47,12 @@ pub struct Shard {
     pub parent: Option<Arc<str>>,
 }
 
+/// The shards that a shard follows, as far as they are listed, and the one before. Their records precede its own.
+pub fn ancestors<'s>(listed: &'s [Shard], shard: &str) -> impl Iterator<Item = Arc<str>> + use<'s> {
+    let parent = |id: &str| listed.iter().find(|shard| *shard.id == *id).and_then(|shard| shard.parent.clone());
+    std::iter::successors(parent(shard), move |id| parent(id))
+}
+
 /// Where to begin in a shard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShardStart {

@@ -99,18 +99,23 @@ impl Subscriber {
             let ends_otherwise = !segments.is_empty() && seen != Some(&now);
             return ends_otherwise.then(|| format!("a live query of {} ends as {seen:?}, not {now}", self.cell));
         }
-        let mut next = 0;
+        let (mut next, mut end) = (0, 0);
         for segment in segments.iter() {
             next = segment.begin.unwrap_or(next);
             // A subscriber that goes on may get a change again.
             let fits = |from: &usize| changes[*from..].starts_with(&segment.events);
             match (0..=next).rev().find(fits) {
-                Some(from) => next = next.max(from + segment.events.len()),
+                Some(from) => {
+                    end = from + segment.events.len();
+                    next = next.max(end);
+                }
                 None => return Some(format!("a subscriber to {} misses a change: {segments:#?}", self.cell)),
             }
         }
-        let is_done = segments.is_empty() || next == changes.len();
-        (!is_done).then(|| format!("a subscriber to {} has {next} of {} changes", self.cell, changes.len()))
+        // Who gets changes again gets all that follow.
+        let ends_as = segments.last().map(|last| if last.events.is_empty() { next } else { end });
+        let is_done = ends_as.is_none_or(|end| end == changes.len());
+        (!is_done).then(|| format!("a subscriber to {} ends as {ends_as:?} of {} changes", self.cell, changes.len()))
     }
 }
 

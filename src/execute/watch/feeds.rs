@@ -10,7 +10,7 @@ use crate::execute::key::values::key_of;
 use crate::schema::table::Table;
 use crate::table::cache::change::{Image, ItemChange};
 use crate::table::cache::table_cache::TableCache;
-use crate::table::change_source::ChangeRecord;
+use crate::table::change_source::{ChangeRecord, Shard};
 use crate::table::stream::reader::{ChangeSink, StreamReader};
 use crate::table::stream::shared::source::SharedStreams;
 use futures_util::future::{BoxFuture, FutureExt};
@@ -49,6 +49,8 @@ pub struct Feed {
     table: Table,
     /// Its last changes.
     pub log: ChangeLog,
+    /// The shards that its stream listed last.
+    pub shards: Vec<Shard>,
     /// Whether every change from now on arrives.
     pub begun: watch::Sender<bool>,
     /// How many seconds the reading of a shard is behind its changes. A shard that is read to its end is not among
@@ -98,6 +100,7 @@ impl Feeds {
         let feed = Feed {
             table: table.clone(),
             log: ChangeLog::new(now()),
+            shards: Vec::new(),
             begun: watch::Sender::new(false),
             lags: HashMap::new(),
             task,
@@ -153,6 +156,14 @@ impl ChangeSink for FeedSink {
             feed.lags.insert(shard.clone(), seconds);
         } else if !feed.lags.is_empty() {
             feed.lags.remove(shard);
+        }
+    }
+
+    fn listed(&self, shards: &[Shard]) {
+        if let Some(feeds) = self.feeds.upgrade()
+            && let Some(feed) = feeds.state().feeds.get_mut(&self.table)
+        {
+            feed.shards = shards.to_vec();
         }
     }
 

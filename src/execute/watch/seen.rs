@@ -3,7 +3,7 @@
 use crate::table::change_source::{ChangeRecord, StreamPosition, compare_sequences};
 use crate::table::data::attribute::{Attribute, AttributeName, AttributeNames, Item};
 use std::cmp;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -12,6 +12,8 @@ use std::sync::Arc;
 pub struct DeliveredChanges {
     /// The last change of each shard.
     pub replayed: HashMap<Arc<str>, Arc<str>>,
+    /// Shards that one of these follows. An older change of an item would come after a newer one.
+    pub over: HashSet<Arc<str>>,
     /// The item as the subscriber has it from the beginning. Without one, every change is new: it may concern an item
     /// that was there and not for this subscriber.
     pub initial: Option<SeenItem>,
@@ -80,7 +82,8 @@ impl DeliveredChanges {
     /// Whether a change is new to the subscriber. Asks about every change of the item, also if it makes no event.
     pub fn is_new(&mut self, record: &ChangeRecord) -> bool {
         let StreamPosition { shard, sequence } = &record.position;
-        if self.replayed.get(shard).is_some_and(|last| compare_sequences(sequence, last) != cmp::Ordering::Greater) {
+        let is_had = |last| compare_sequences(sequence, last) != cmp::Ordering::Greater;
+        if self.over.contains(shard) || self.replayed.get(shard).is_some_and(|last| is_had(last)) {
             return false;
         }
         // The changes of an item follow each other. The first that is new changes the item as it was seen.

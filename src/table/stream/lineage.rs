@@ -3,7 +3,7 @@
 //! lists it. Must not know how shards are read.
 
 use crate::table::change_source::StreamPosition;
-use crate::table::change_source::{Shard, ShardStart};
+use crate::table::change_source::{Shard, ShardStart, ancestors};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -123,13 +123,7 @@ impl Lineage {
             }
             StreamStart::After(position) => {
                 // What the position's shard follows precedes it.
-                let parent =
-                    |id: &str| listed.iter().find(|shard| *shard.id == *id).and_then(|shard| shard.parent.clone());
-                let mut ancestor = parent(&position.shard);
-                while let Some(id) = ancestor {
-                    ancestor = parent(&id);
-                    self.shards.insert(id, Progress::Done);
-                }
+                self.shards.extend(ancestors(listed, &position.shard).map(|id| (id, Progress::Done)));
                 let shard = position.shard.clone();
                 self.shards.insert(shard.clone(), Progress::Reading);
                 begun.push((shard, ShardStart::After(position)));

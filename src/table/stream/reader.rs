@@ -30,6 +30,9 @@ pub trait ChangeSink: Send + Sync {
     /// Takes records of one shard, in order. It may let the reader wait.
     fn take(&self, records: Vec<ChangeRecord>) -> BoxFuture<'_, ()>;
 
+    /// The stream lists these shards.
+    fn listed(&self, _shards: &[Shard]) {}
+
     /// Every shard is read from where it should be: what changes from now on arrives.
     fn begun(&self);
 
@@ -98,6 +101,7 @@ impl StreamReader {
                     reading.clear();
                     continue;
                 };
+                self.sink.listed(&listed);
                 for reader in self.begin_shards((&mut lineage, &listed), (is_begun, last)).await {
                     open += 1;
                     reading.push(reader.read().boxed());

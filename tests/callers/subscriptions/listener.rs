@@ -118,6 +118,10 @@ impl Watching {
 }
 
 impl Listener {
+    pub fn new(responses: BoxStream<'static, Response>, hub: Hub) -> Self {
+        Self { responses, hub }
+    }
+
     /// The next response.
     pub async fn whole(&mut self) -> Option<Value> {
         Some(self.whole_with_id().await?.1)

@@ -6,6 +6,7 @@ mod delivery;
 mod front;
 mod listener;
 mod lost;
+mod resumed;
 mod rules;
 mod shared;
 mod stream;

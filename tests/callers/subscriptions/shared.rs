@@ -1,7 +1,7 @@
 //! Copies that share a stream, over a bus that loses, repeats and delays messages and goes away, with a table of leases
 //! that fails: each copy gets each change once, those of an item in order, and one copy reads for all.
 
-use super::stream::{ITEMS, Stream, Taken};
+use super::stream::{ITEMS, Stream, TABLE, Taken};
 use bytes::Bytes;
 use fastrand::Rng;
 use futures_util::future::{BoxFuture, FutureExt};
@@ -197,7 +197,7 @@ impl GatewayCopy {
         let asked = Arc::new(AtomicUsize::new(0));
         let source = shared.share(Arc::new(Counted { stream: stream.clone(), asked: asked.clone() }));
         let taken = Arc::new(Taken::default());
-        let reader = StreamReader::new(source, "t".into(), taken.clone());
+        let reader = StreamReader::new(source, TABLE.into(), taken.clone());
         let reading = tokio::spawn(async move { reader.follow().await }).abort_handle();
         taken.begun.notified().await;
         Self { taken, asked, reading, shared: Some(shared) }
@@ -350,6 +350,20 @@ async fn another_copy_takes_over_within_five_seconds() {
     copies[1].shared.as_ref().unwrap().close().await;
     copies[1].reading.abort();
     assert!(heard_after(&third, &stream, 4).await < Duration::from_secs(2));
+}
+
+/// Who begins to read a shard after its records knows nothing of them.
+#[tokio::test(start_paused = true)]
+async fn what_the_reader_of_a_shard_has_not_had_is_read_from_the_stream() {
+    let (stream, wire) = (stream(4, 0), Wire::new(4, 0));
+    let before = GatewayCopy::start(0, &wire, &stream).await;
+    sleep(Duration::from_secs(2)).await;
+    stream.split(0);
+    stream.write(0, 2);
+    let began = Instant::now();
+    let _reader = GatewayCopy::start(1, &wire, &stream).await;
+    before.versions(&[2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0).await;
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
 }
 
 #[tokio::test(start_paused = true)]

@@ -11,6 +11,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
+/// The table that it is of.
+pub const TABLE: &str = "things";
 pub const ITEMS: u64 = 12;
 /// Longer than any test takes, in the time of the test.
 pub const LONG: Duration = Duration::from_secs(3_600);
@@ -97,7 +99,7 @@ impl Stream {
         let created = (state.clock)(i64::try_from(now).unwrap());
         let old = if version > 1 { image(version - 1) } else { None };
         state.shards[place].records.push(ChangeRecord {
-            table: "t".into(),
+            table: TABLE.into(),
             position,
             created,
             old,

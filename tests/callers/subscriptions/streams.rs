@@ -1,7 +1,7 @@
 //! The reader of a stream against a stream that splits, forgets iterators, throttles and trims: each change arrives,
 //! those of an item in their order.
 
-use super::stream::{ITEMS, LONG, Stream, Taken};
+use super::stream::{ITEMS, LONG, Stream, TABLE, Taken};
 use fastrand::Rng;
 use keyfold::table::change_source::ChangeRecord;
 use keyfold::table::change_source::StreamError;
@@ -18,7 +18,7 @@ async fn each_change_arrives_and_those_of_an_item_in_order() {
         let stream = Stream::new(seed, (seed % 4) as u8);
         stream.write(3, 1);
         let taken = Arc::new(Taken::default());
-        let reader = StreamReader::new(stream.clone(), "t".into(), taken.clone());
+        let reader = StreamReader::new(stream.clone(), TABLE.into(), taken.clone());
         let reading = tokio::spawn(async move { reader.follow().await });
         taken.begun.notified().await;
         let mut rng = Rng::with_seed(seed);
@@ -70,7 +70,7 @@ async fn what_follows_a_position_is_read_until_it_is_current() {
             (middle.position.clone(), version.parse::<u64>().unwrap())
         };
         let taken = Arc::new(Taken::default());
-        StreamReader::new(stream.clone(), "t".into(), taken.clone()).catch_up(position, i64::MAX).await;
+        StreamReader::new(stream.clone(), TABLE.into(), taken.clone()).catch_up(position, i64::MAX).await;
         assert_eq!(taken.versions(0).await[5], (last + 1..=written[5]).collect::<Vec<_>>(), "seed {seed}");
     }
 }
@@ -82,7 +82,7 @@ async fn reader_that_catches_up_reads_no_further_than_it_wants() {
     let position = stream.state.lock().unwrap().shards[0].records[0].position.clone();
     let taken = Arc::new(Taken::default());
     // The records are of a later second than the one that is wanted.
-    assert!(!StreamReader::new(stream.clone(), "t".into(), taken.clone()).catch_up(position, 17).await);
+    assert!(!StreamReader::new(stream.clone(), TABLE.into(), taken.clone()).catch_up(position, 17).await);
     let versions = taken.versions(1).await[0].clone();
     assert!(versions[0] == 2 && versions.len() < 8, "{versions:?}");
 }
@@ -96,7 +96,7 @@ async fn records_that_are_gone_are_lost_and_reported() {
     let position = stream.state.lock().unwrap().shards[0].records[1].position.clone();
     stream.state.lock().unwrap().shards[0].trimmed = 5;
     let taken = Arc::new(Taken::default());
-    StreamReader::new(stream.clone(), "t".into(), taken.clone()).catch_up(position, i64::MAX).await;
+    StreamReader::new(stream.clone(), TABLE.into(), taken.clone()).catch_up(position, i64::MAX).await;
     assert_eq!(*taken.lost.lock().unwrap(), 1);
     assert_eq!(taken.versions(4).await[0], [6, 7, 8, 9]);
 }
@@ -104,7 +104,7 @@ async fn records_that_are_gone_are_lost_and_reported() {
 /// Follows a stream. Gives what it reads once it has begun.
 async fn followed(stream: &Arc<Stream>) -> (Arc<Taken>, AbortHandle) {
     let taken = Arc::new(Taken::default());
-    let reader = StreamReader::new(stream.clone(), "t".into(), taken.clone());
+    let reader = StreamReader::new(stream.clone(), TABLE.into(), taken.clone());
     let reading = tokio::spawn(async move { reader.follow().await }).abort_handle();
     timeout(LONG, taken.begun.notified()).await.expect("the reading begins");
     (taken, reading)
@@ -233,7 +233,7 @@ async fn reader_that_catches_up_does_not_wait_for_a_stream() {
     let position = stream.state.lock().unwrap().shards[0].records[0].position.clone();
     stream.switch_off();
     let taken = Arc::new(Taken::default());
-    let reader = StreamReader::new(stream, "t".into(), taken.clone());
+    let reader = StreamReader::new(stream, TABLE.into(), taken.clone());
     assert!(!timeout(LONG, reader.catch_up(position, i64::MAX)).await.expect("an end"));
     assert_eq!(*taken.lost.lock().unwrap(), 1);
 }

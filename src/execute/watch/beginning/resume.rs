@@ -1,17 +1,17 @@
 //! A subscriber that comes back in, the changes that it has missed out: from the log, or from the stream until the log
 //! has the rest.
 
-use crate::execute::watch::feeds::Feeds;
+use crate::execute::watch::feeds::{Feed, Feeds};
 use crate::execute::watch::history::event_id::EventPosition;
 use crate::execute::watch::history::log::is_after;
 use crate::execute::watch::operation::WatchedOperation;
 use crate::execute::watch::seen::DeliveredChanges;
 use crate::execute::watch::subscriber::{Subscriber, SubscriptionEnd};
-use crate::table::change_source::ChangeRecord;
+use crate::table::change_source::{ChangeRecord, Shard, ancestors};
 use crate::table::stream::reader::{ChangeSink, StreamReader};
 use futures_util::future::{BoxFuture, FutureExt};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use tokio::sync::{Mutex, Semaphore};
 
 /// Sends a subscriber the changes after a position. Gives what it has had then, and all later changes of its group
@@ -27,17 +27,19 @@ pub async fn resume(
         operation: operation.clone(),
         subscriber: subscriber.clone(),
         seen: DeliveredChanges::default(),
-        last: from,
+        last: from.clone(),
     };
+    // What it has had does not come again: its item may have changed since.
+    from.change().into_iter().for_each(|position| progress.seen.note(position));
     loop {
         // What comes from here on waits. If it becomes too much, it is in the log.
         subscriber.hold();
-        let logged = feeds
-            .state()
-            .feeds
-            .get(&table)
-            .map(|feed| (feed.log.after(&progress.last), feed.log.complete_after(&progress.last)));
-        let Some((records, last)) = logged else { return Err(SubscriptionEnd::SchemaChanged) };
+        let logged =
+            feeds.state().feeds.get(&table).map(|feed| {
+                (feed.log.after(&progress.last), feed.log.complete_after(&progress.last), over(feed, &from))
+            });
+        let Some((records, last, over)) = logged else { return Err(SubscriptionEnd::SchemaChanged) };
+        progress.seen.over.extend(over);
         let is_current = match records {
             Some(records) => {
                 for record in records {
@@ -56,6 +58,11 @@ pub async fn resume(
     }
 }
 
+/// The shards that precede a position.
+fn over(feed: &Feed, from: &EventPosition) -> Vec<Arc<str>> {
+    from.change().into_iter().flat_map(|position| ancestors(&feed.shards, &position.shard)).collect()
+}
+
 /// Reads the stream again for a subscriber, until it is current or the log has the rest, from this second on. True if
 /// it is current.
 async fn catch_up(progress: &mut Progress, table: &Arc<str>, last: i64) -> Result<bool, SubscriptionEnd> {
@@ -64,7 +71,8 @@ async fn catch_up(progress: &mut Progress, table: &Arc<str>, last: i64) -> Resul
         return Err(SubscriptionEnd::Past);
     };
     let (from, failed, is_past) = (progress.last.clone(), Mutex::default(), AtomicBool::new(false));
-    let sink = Arc::new(CatchUp { from, progress: Mutex::new(progress.clone()), failed, is_past });
+    let sink = CatchUp { from, progress: Mutex::new(progress.clone()), over: OnceLock::new(), failed, is_past };
+    let sink = Arc::new(sink);
     let is_current = StreamReader::new(source, table.clone(), sink.clone()).catch_up(position, last).await;
     if sink.is_past.load(Ordering::Relaxed) {
         return Err(SubscriptionEnd::Past);
@@ -73,6 +81,7 @@ async fn catch_up(progress: &mut Progress, table: &Arc<str>, last: i64) -> Resul
         return Err(end);
     }
     *progress = sink.progress.lock().await.clone();
+    progress.seen.over.extend(sink.over.get().into_iter().flatten().cloned());
     // Some shards may have been read further than others.
     progress.last.created = progress.last.created.min(last);
     Ok(is_current)
@@ -109,6 +118,8 @@ struct CatchUp {
     /// Where it began.
     from: EventPosition,
     progress: Mutex<Progress>,
+    /// The shards that precede it. Nothing is read of them.
+    over: OnceLock<Vec<Arc<str>>>,
     failed: Mutex<Option<SubscriptionEnd>>,
     is_past: AtomicBool,
 }
@@ -125,6 +136,12 @@ impl ChangeSink for CatchUp {
             }
         }
         .boxed()
+    }
+
+    fn listed(&self, shards: &[Shard]) {
+        if let Some(position) = self.from.change() {
+            self.over.get_or_init(|| ancestors(shards, &position.shard).collect());
+        }
     }
 
     fn begun(&self) {}

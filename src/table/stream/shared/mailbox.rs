@@ -16,6 +16,8 @@ pub struct Mailbox {
     bytes: usize,
     /// The greatest number of a lease that was heard.
     fence: u64,
+    /// Whether who reads the shard has had no record of it.
+    knows_nothing: bool,
 }
 
 /// What waits for a reader.
@@ -38,12 +40,19 @@ impl Mailbox {
             return;
         }
         self.fence = message.head.fence;
+        self.knows_nothing = message.head.last.is_none();
         if self.bytes + message.size() > WAITING_BYTES {
             self.waiting.clear();
             self.bytes = 0;
         }
         self.bytes += message.size();
         self.waiting.push_back(message);
+    }
+
+    /// Whether who reads the shard cannot say that a record is missing: it began after the records that there were, and
+    /// there was none since.
+    pub fn knows_nothing(&self) -> bool {
+        self.knows_nothing
     }
 
     /// What follows the record with this sequence number; `None` if the reader has had none. Messages that say nothing
@@ -169,7 +178,9 @@ mod tests {
         let mut mailbox = Mailbox::default();
         mailbox.put(message(1, (None, None), false, 0));
         assert_eq!(heard(&mut mailbox, Some("3")), "Nothing");
+        assert!(mailbox.knows_nothing());
         mailbox.put(message(1, (None, Some("5")), false, 0));
+        assert!(!mailbox.knows_nothing());
         assert_eq!(heard(&mut mailbox, Some("3")), "Gap");
         assert_eq!(heard(&mut mailbox, Some("5")), "Nothing");
     }

@@ -24,8 +24,8 @@ use uuid::Uuid;
 
 /// How long a reader waits for a message before it looks again whether it should read itself.
 const HEAR: Duration = Duration::from_secs(1);
-/// How often, at least, who has had no record of a shard asks the stream itself. Only a record tells its place, and the
-/// readers of a shard together may ask 5 times a second.
+/// How often, at least, a copy asks the stream itself if it or who reads the shard has had no record of it. Only a
+/// record tells a place, and the readers of a shard together may ask 5 times a second.
 const ASK: Duration = Duration::from_secs(10);
 /// How often the reader of a shard says that it reads.
 const SAY: Duration = Duration::from_secs(1);
@@ -54,6 +54,13 @@ struct SharedState {
     said: HashMap<ShardName, Instant>,
     /// The tables whose messages are heard.
     listening: HashMap<Arc<str>, AbortHandle>,
+}
+
+impl SharedState {
+    /// The messages about a shard that is read here.
+    fn mailbox(&mut self, shard: &ShardName) -> &mut Mailbox {
+        self.mailboxes.entry(shard.clone()).or_default()
+    }
 }
 
 impl Drop for Shared {
@@ -207,12 +214,13 @@ impl SharedSource {
 
     /// Waits for what the reader of a shard publishes.
     async fn hear(&self, name: &ShardName, of: (&Arc<str>, &Arc<str>), cursor: &Cursor) -> Turn {
-        let wait = if cursor.after.is_some() { HEAR } else { ASK.mul_f64(0.5 + fastrand::f64()) };
+        let knows = cursor.after.is_some() && !self.shared.state().mailbox(name).knows_nothing();
+        let wait = if knows { HEAR } else { ASK.mul_f64(0.5 + fastrand::f64()) };
         let until = Instant::now() + wait;
         loop {
             let mut changed = pin!(self.shared.changed.notified());
             changed.as_mut().enable();
-            let heard = self.shared.state().mailboxes.entry(name.clone()).or_default().take(cursor.after.as_deref());
+            let heard = self.shared.state().mailbox(name).take(cursor.after.as_deref());
             match heard {
                 Heard::Gap => return Turn::Ask,
                 Heard::End => return Turn::Heard((Vec::new(), None)),
@@ -228,10 +236,7 @@ impl SharedSource {
                 return Turn::Heard((Vec::new(), Some(cursor.text())));
             }
             if Instant::now() >= until {
-                return match cursor.after {
-                    Some(_) => Turn::Heard((Vec::new(), Some(cursor.text()))),
-                    None => Turn::Ask,
-                };
+                return if knows { Turn::Heard((Vec::new(), Some(cursor.text()))) } else { Turn::Ask };
             }
             let _ = timeout_at(until.min(Instant::now() + HEAR), changed).await;
         }
@@ -252,7 +257,7 @@ impl ChangeSource for SharedSource {
         async move {
             let name = ShardName { table: table.into(), shard: shard.into() };
             self.shared.listen(&name.table);
-            self.shared.state().mailboxes.entry(name.clone()).or_default();
+            self.shared.state().mailbox(&name);
             self.shared.leases.fence(&name);
             match Cursor::at(start) {
                 Some(cursor) => Ok(cursor.text()),
