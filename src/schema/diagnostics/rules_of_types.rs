@@ -136,7 +136,7 @@ rules! { RULES_OF_TYPES;
         r#"expiresAt: DateTime @attribute(name: "ttl")"#;
 
     KF0308: "All places of a time say as much of it",
-        "A time can stand in an attribute and in several keys, each with a form of its own. Keyfold reads the field from one of them. So all of them say as much of the time. Only the key of an index may say less: it is not read back then.",
+        "A time can stand in an attribute and in several keys, each with a form of its own. Keyfold reads the field from one of them, so all say as much of the time. Only the key of an index may say less: Keyfold does not read it back then.",
         r#"type Visit @item(keys: { PK: "{id}", SK: "VISIT#{at:%Y-%m-%dT%H:%M:%SZ}" }) { id: ID! at: DateTime! }"#;
     KF0309: "A field has one case in all keys",
         "`{name:lower}` and `{name:upper}` decide which values are one: `Ann` and `ann` are then the same item. So all keys of a type have a field in the same case. The value as it was given is in an attribute of its own.",

@@ -18,7 +18,7 @@ pub enum Form {
     Lower,
     /// A text in upper case, in a key.
     Upper,
-    /// A text or a number of a scalar of AWS AppSync, kept as it is. What is checked is what callers give.
+    /// A text or a number of a scalar of AWS AppSync, kept as it is. Only values of callers are checked.
     Aws(AwsScalar),
 }
 

@@ -1,5 +1,4 @@
-//! A template in; out, what its placeholders are: fields, claims, the number of a shard or a replica. Must not know
-//! keys.
+//! The placeholders of a template: its fields, its claims, and the number of its shard or replica. Must not know keys.
 
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::scalar::form::Form;
