@@ -77,11 +77,14 @@ pub fn combinations(optional: &[String]) -> impl Iterator<Item = Vec<String>> {
 /// The best path if exactly these optional arguments are given. A second attempt uses fallback bindings, if they are
 /// allowed.
 pub fn best(given: &PathInputs, when: &[String], order: Option<&str>) -> Option<AccessPath> {
+    best_candidate(given, when, order).map(|candidate| candidate.path)
+}
+
+/// The same, with what else is known of the path.
+pub fn best_candidate(given: &PathInputs, when: &[String], order: Option<&str>) -> Option<Candidate> {
     let bare = [BareNames::Ids, BareNames::All];
     let mut attempts = bare.into_iter().take(if given.fallback { 2 } else { 1 });
-    attempts
-        .find_map(|bare| serving(given, when, order, bare).into_iter().min_by_key(rank))
-        .map(|candidate| candidate.path)
+    attempts.find_map(|bare| serving(given, when, order, bare).into_iter().min_by_key(rank))
 }
 
 /// Every path that serves if exactly these optional arguments are given, and if these bare names bind.

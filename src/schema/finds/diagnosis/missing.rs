@@ -6,8 +6,8 @@ use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::alternatives::PassedOver;
-use crate::schema::finds::best::{Miss, PathInputs, best, rank, serving};
-use crate::schema::finds::candidates::{BareNames, Candidate};
+use crate::schema::finds::best::{Miss, PathInputs, best, best_candidate};
+use crate::schema::finds::candidates::Candidate;
 use crate::schema::finds::diagnosis::left_out;
 use crate::schema::finds::diagnosis::sorted::unsorted;
 use crate::schema::finds::wanted::{FindContext, Need};
@@ -26,8 +26,8 @@ pub fn report(given: &PathInputs, optional: &[String], misses: &[Miss], findings
         return undiscriminated(given.wanted, path.index, findings);
     }
     let some = PathInputs { some_alternatives: true, ..*given };
-    if let Some(passed) = passed_over(&some, first) {
-        return alternatives(given.wanted, &passed, findings);
+    if let Some(candidate) = best_candidate(&some, &first.when, first.order.field.as_deref()) {
+        return alternatives(given.wanted, &candidate, findings);
     }
     let unfiltered = PathInputs { filter: None, ..*given };
     if given.filter.is_some()
@@ -80,17 +80,11 @@ pub fn undiscriminated(wanted: &FindContext, index: Option<usize>, findings: &mu
     findings.error(rules::KF0430, &wanted.directive.span, message, Some(help));
 }
 
-/// The path that reads too few alternatives of a key, if another would do.
-fn passed_over(some: &PathInputs, miss: &Miss) -> Option<Candidate> {
-    let bare = if some.fallback { BareNames::All } else { BareNames::Ids };
-    serving(some, &miss.when, miss.order.field.as_deref(), bare).into_iter().min_by_key(rank)
-}
-
 /// Reports that items that are meant may stand under another alternative than the one that is read.
 fn alternatives(wanted: &FindContext, candidate: &Candidate, findings: &mut Findings) {
     let Some(PassedOver { is_sort, read, other }) = candidate.passed_over else { return };
     let (partition, sort) = wanted.table.keys_of(candidate.path.index);
-    let Some(key) = sort.filter(|_| is_sort).or((!is_sort).then_some(partition)) else { return };
+    let key = sort.filter(|_| is_sort).unwrap_or(partition);
     let templates = wanted.keys.keys.get(&key.name).map(Vec::as_slice).unwrap_or_default();
     let written = |at: usize| templates.get(at).map(|template| template.as_written(template.parts.len()));
     let (read, other) = (written(read).unwrap_or_default(), written(other).unwrap_or_default());
