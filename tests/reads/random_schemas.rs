@@ -19,6 +19,7 @@ use keyfold::table::data::attribute::Item;
 use keyfold::table::store::TableStore;
 use serde_json::json;
 use std::sync::Arc;
+use tokio::runtime::Runtime;
 
 /// A schema with items, made from a seed.
 pub struct Made {
@@ -92,9 +93,8 @@ impl Made {
         Self { model: model.into(), items: items(schema, &values), sdl, more, values, ..*self }
     }
 
-    /// Lets a law try operations of this caller on a gateway with the items.
-    pub fn tried_by<T>(&self, seed: u64, caller: &Caller, law: impl FnOnce(&Trial<'_>, &mut Maker<'_>) -> T) -> T {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    /// A gateway with the items.
+    pub fn gateway(&self, seed: u64, runtime: &Runtime) -> Gateway {
         let store = TableStore::in_memory().unwrap();
         runtime.block_on(async {
             store.create_missing(&self.model.tables).await.unwrap();
@@ -102,7 +102,13 @@ impl Made {
                 store.load(table, items.clone(), support::deadline()).await.unwrap();
             }
         });
-        let gateway = Gateway::new(self.model.clone(), store, settings(&mut Rng::with_seed(seed)));
+        Gateway::new(self.model.clone(), store, settings(&mut Rng::with_seed(seed)))
+    }
+
+    /// Lets a law try operations of this caller on a gateway with the items.
+    pub fn tried_by<T>(&self, seed: u64, caller: &Caller, law: impl FnOnce(&Trial<'_>, &mut Maker<'_>) -> T) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let gateway = self.gateway(seed, &runtime);
         let world = World { model: &self.model, rules: &Rules::of(&self.sdl), items: &self.items, caller };
         let pool = Pool::of(&self.model, &self.items);
         let trial = Trial { gateway: &gateway, world: &world, runtime: &runtime };

@@ -2,15 +2,12 @@
 //! many calls, from items that are renamed like it.
 
 use crate::random::operations::{Maker, Pool, write};
-use crate::random_operations::{MOST, cases, settings};
+use crate::random_operations::{MOST, cases};
 use crate::random_schema::{Dimensions, ItemType, Part, Rng, Schema, Table, Template, keys};
 use crate::random_schemas::Made;
 use crate::support;
-use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Request;
-use keyfold::table::store::TableStore;
 use serde_json::Value;
-use tokio::runtime::Runtime;
 
 /// Another name of an attribute.
 fn attribute(name: &str) -> String {
@@ -67,18 +64,6 @@ fn rename_keys(ty: &mut ItemType) {
     }
 }
 
-/// A gateway with the items of a schema.
-fn gateway(made: &Made, runtime: &Runtime, seed: u64) -> Gateway {
-    let store = TableStore::in_memory().unwrap();
-    runtime.block_on(async {
-        store.create_missing(&made.model.tables).await.unwrap();
-        for (table, items) in made.model.tables.iter().zip(&made.items) {
-            store.load(table, items.clone(), support::deadline()).await.unwrap();
-        }
-    });
-    Gateway::new(made.model.clone(), store, settings(&mut Rng::with_seed(seed)))
-}
-
 /// The data, and each error's place and code. Its text may name an attribute.
 fn answer(response: &Value) -> (&Value, Vec<(&Value, &Value)>) {
     let errors = response["errors"].as_array().into_iter().flatten();
@@ -104,7 +89,7 @@ fn other_names_give_the_same_answers_by_as_many_calls() {
         schema.mutations.clear();
         let Some(made) = Made::with_more(seed, schema.clone()) else { continue };
         let other = made.renamed(&renamed(&schema));
-        let gateways = [&made, &other].map(|made| gateway(made, &runtime, seed));
+        let gateways = [&made, &other].map(|made| made.gateway(seed, &runtime));
         let pool = Pool::of(&made.model, &made.items);
         let mut maker = Maker::new(&made.model, &pool, Rng::with_seed(seed));
         for _ in 0..20 {

@@ -210,7 +210,7 @@ impl<'w> Matching<'_, 'w> {
             };
             // Of shards, those whose number is bound, or all.
             match template.spread().filter(|spread| !values.contains_key(&spread.placeholder())) {
-                Some(spread) => (0..spread.count).any(|number| is_text(&template.numbered(number.into()))),
+                Some(spread) => spread.numbers().any(|number| is_text(&template.numbered(number))),
                 None => is_text(template),
             }
         };
