@@ -151,8 +151,7 @@ impl<'m> Survey<'m> {
         self.guards.see_item(self.model, ty, item);
         let table = &self.model.tables[keys.table];
         let mut found: IndexMap<String, Misspelling> = IndexMap::new();
-        for (name, templates) in keys.keys.iter().filter(|(name, _)| table.primary_key().all(|key| key.name != **name))
-        {
+        for (name, templates) in keys.keys.iter().filter(|(name, _)| !table.is_primary_key(name)) {
             let misspelling =
                 item.get(name).and_then(|value| templates.iter().find_map(|template| misspelling(template, value)));
             found.extend(misspelling.map(|misspelling| (format!("{}.{}", ty.name, misspelling.field), misspelling)));

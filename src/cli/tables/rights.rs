@@ -256,7 +256,7 @@ impl<'m> Rights<'m> {
             ty.fields.values().any(|field| field.rules.unique && (*upsert || changed.contains(field.name.as_str())));
         let WriteTarget::Key(known) = &action.target else { return (false, unique) };
         let table = &self.model.tables[keys.table];
-        let of_indexes = keys.keys.iter().filter(|(key, _)| table.primary_key().all(|primary| primary.name != **key));
+        let of_indexes = keys.keys.iter().filter(|(key, _)| !table.is_primary_key(key));
         // A key with one changed field needs nothing more, nor does one that is the attribute of its field.
         let needs_more = |(key, templates): (&String, &Vec<Template>)| {
             let fields: BTreeSet<&str> =

@@ -41,7 +41,7 @@ pub fn item(
             Some(made) => {
                 item.insert(key.name.clone(), made.into());
             }
-            None if table.primary_key().any(|primary| primary.name == key.name) => {
+            None if table.is_primary_key(&key.name) => {
                 return Err(incomplete(templates, &value));
             }
             None => {}

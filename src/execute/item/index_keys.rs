@@ -42,7 +42,7 @@ pub fn index_changes(
     };
     let mut changes = IndexChanges::default();
     for key in table.key_attributes() {
-        let primary = table.primary_key().any(|primary| primary.name == key.name);
+        let primary = table.is_primary_key(&key.name);
         let Some(templates) = item_keys.keys.get(&key.name).filter(|_| !primary) else { continue };
         let holds_changed = templates.iter().flat_map(Template::fields).any(|field| changed.contains_key(field));
         let is_changed =
@@ -91,7 +91,7 @@ pub fn index_keys(
     let value = sharding::item_values(table, item_keys, caller, &given);
     let mut changes = IndexChanges::default();
     for key in table.key_attributes() {
-        let primary = table.primary_key().any(|primary| primary.name == key.name);
+        let primary = table.is_primary_key(&key.name);
         let Some(templates) = item_keys.keys.get(&key.name).filter(|_| !primary) else { continue };
         let is_changed =
             |field: &String| ty.stored(field).is_some_and(|stored| stored.attribute.as_ref() == Some(&key.name));

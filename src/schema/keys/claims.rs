@@ -24,7 +24,7 @@ pub fn check(
     keys: &ItemKeys,
     findings: &mut Findings,
 ) -> bool {
-    let is_primary = |key: &str| table.primary_key().any(|primary| primary.name == key);
+    let is_primary = |key: &str| table.is_primary_key(key);
     let primary: Vec<ClaimPath> = keys
         .keys
         .iter()

@@ -59,8 +59,8 @@ fn make_unread(item: &ItemType<'_>, keys: &mut ItemKeys) -> bool {
             Part::Literal(_) => false,
         };
         let is_marked = |part: &Part| part.end() == Some(TextEnd::Unread);
-        let is_identity = |key: &str| item.table.0.primary_key().any(|own| own.name == key);
-        let of_indexes = keys.keys.iter_mut().filter(|(key, _)| !is_identity(key)).flat_map(|(_, templates)| templates);
+        let of_indexes = keys.keys.iter_mut().filter(|(key, _)| !item.table.0.is_primary_key(key));
+        let of_indexes = of_indexes.flat_map(|(_, templates)| templates);
         for template in of_indexes.filter(|template| template.spread().is_none()) {
             if let Some(part) = template.parts.iter_mut().find(|part| is_coarse(part) && !is_marked(part)) {
                 part.make_unread();

@@ -195,7 +195,7 @@ fn templates(
     findings: &mut Findings,
 ) -> Option<Vec<Template>> {
     let resolve = |field: &str| item.record.get(field).map(|declared| declared.in_template(key.kind));
-    let is_identity = item.table.0.primary_key().any(|own| own.name == key.name);
+    let is_identity = item.table.0.is_primary_key(&key.name);
     let mut parsed: Vec<Template> = Vec::new();
     for text in written {
         match Template::parse(&text.value, &resolve, &|field| limits(item, field), is_identity) {
@@ -237,7 +237,7 @@ fn check_alternatives(
     (written, parsed): (&[At<String>], &[Template]),
     findings: &mut Findings,
 ) -> bool {
-    if item.table.0.primary_key().all(|own| own.name != key.name) {
+    if !item.table.0.is_primary_key(&key.name) {
         return true;
     }
     let mut sound = true;
@@ -392,7 +392,7 @@ fn check_complete(item: &ItemType, keys: &IndexMap<String, Vec<Template>>, findi
             complete = false;
         }
     }
-    for name in keys.keys().filter(|name| table.primary_key().all(|key| key.name != **name)) {
+    for name in keys.keys().filter(|name| !table.is_primary_key(name)) {
         let mut with_it = table.indexes.iter().filter(|index| {
             index.partition.name == *name || index.sort.as_ref().is_some_and(|sort| sort.name == *name)
         });

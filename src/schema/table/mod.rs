@@ -191,6 +191,11 @@ impl Table {
         std::iter::once(&self.partition).chain(self.sort.as_ref())
     }
 
+    /// Whether an attribute is one of the table's own key.
+    pub fn is_primary_key(&self, attribute: &str) -> bool {
+        self.primary_key().any(|key| key.name == attribute)
+    }
+
     /// Every key attribute of the table and its indexes, each once, in the order of their declaration.
     pub fn key_attributes(&self) -> Vec<&KeyAttribute> {
         let mut all: Vec<&KeyAttribute> = self.primary_key().collect();

@@ -118,7 +118,7 @@ impl Names for ItemNames<'_> {
             return self.path(names);
         }
         self.walk(names, &|name| {
-            let own = |key: &&String| self.table.primary_key().any(|known| known.name == **key);
+            let own = |key: &&String| self.table.is_primary_key(key);
             self.attribute(name).or_else(|| self.place(name)?.keys.iter().find(own).cloned())
         })
     }

@@ -126,7 +126,7 @@ impl Tags {
 
 /// Whether the table's own key has the partition of an index, as that of a local index.
 fn is_in_key(table: &Table, index: &Index) -> bool {
-    table.primary_key().any(|key| key.name == index.partition.name)
+    table.is_primary_key(&index.partition.name)
 }
 
 /// Whether a change may move an item to another place of an index.

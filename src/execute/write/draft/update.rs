@@ -316,11 +316,8 @@ fn initial(model: &Model, ty: &ObjectType, made: &Map<String, Value>) -> Result<
             initial.push((name.clone(), encode::constant(value)));
         }
     }
-    let is_key = |name: &String| {
-        model
-            .item(&ty.name)
-            .is_some_and(|(_, keys)| model.tables[keys.table].primary_key().any(|primary| primary.name == *name))
-    };
+    let is_key =
+        |name: &String| model.item(&ty.name).is_some_and(|(_, keys)| model.tables[keys.table].is_primary_key(name));
     for (field, made) in made {
         let Some(attribute) =
             ty.stored(field).and_then(|stored| stored.attribute.as_ref()).filter(|name| !is_key(name))
