@@ -39,13 +39,15 @@ impl File {
 }
 
 /// The folders of `src/`, with the layers that each may name (ARCHITECTURE.md, "Layers").
-const ARROWS: [(&str, &[&str]); 6] = [
+const ARROWS: [(&str, &[&str]); 8] = [
     ("schema", &[]),
     ("plan", &["schema"]),
     ("table", &["schema::table"]),
     ("execute", &["plan", "schema", "table"]),
     ("serve", &["execute", "plan", "schema"]),
-    ("cli", &["schema", "plan", "table", "execute", "serve"]),
+    ("sources", &["schema::table", "table"]),
+    ("infer", &["schema", "sources", "table"]),
+    ("cli", &["schema", "plan", "table", "execute", "serve", "sources", "infer"]),
 ];
 
 /// Crates, by the prefix of their names, and the only layers that may name them.
@@ -61,7 +63,7 @@ const CRATES: [(&str, &[&str]); 14] = [
     ("hyper", &["serve", "table"]),
     ("subtle", &["serve"]),
     ("brotli", &["serve"]),
-    ("flate2", &["serve", "cli"]),
+    ("flate2", &["serve", "sources", "cli"]),
     ("lambda_http", &["serve"]),
     ("anyhow", &["cli"]),
 ];
