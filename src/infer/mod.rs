@@ -1,1 +1,44 @@
 //! Tables, items and hints in; types with key templates, and a schema that serves the items, out. Must not know files.
+//!
+//! [`material`] gathers what the sources give. [`shape`] puts the items of a table into groups, [`draft`] makes a type of
+//! each group, and [`write`] makes the text of a schema that passes every check.
+
+pub mod draft;
+pub mod material;
+pub mod shape;
+pub mod write;
+
+use draft::templates::Templates;
+use draft::{SchemaDraft, finds, relations, types};
+use material::{Material, TableMaterial};
+use shape::columns::Columns;
+use shape::row::Row;
+use shape::{discriminator, groups};
+
+/// The schema that serves the tables and items of a material.
+pub fn infer(material: &Material) -> SchemaDraft {
+    let mut draft = SchemaDraft::default();
+    for (position, table) in material.tables.iter().enumerate() {
+        draft.tables.push(table.table.clone());
+        add_types(&mut draft, position, table);
+    }
+    relations::relate(&mut draft);
+    draft.finds = finds::finds(&draft);
+    draft
+}
+
+fn add_types(draft: &mut SchemaDraft, position: usize, material: &TableMaterial) {
+    let items: Vec<_> = material.items.iter().collect();
+    let mut columns = Columns::new(&material.table, &items);
+    let rows: Vec<Row<'_>> = items.iter().map(|item| Row::new(item, &columns)).collect();
+    columns.discriminator = discriminator::discriminator(&rows, &columns);
+    // The discriminator shows no values.
+    let rows: Vec<Row<'_>> = items.iter().map(|item| Row::new(item, &columns)).collect();
+    let groups = groups::groups(&rows, &columns);
+    for group in &groups {
+        let templates = Templates { table: &material.table, columns: &columns, rows: &rows, group };
+        let is_taken = |name: &str| draft.types.iter().any(|ty| ty.name == name);
+        let ty = types::type_of(&templates, position, &mut draft.objects, &is_taken);
+        draft.types.push(ty);
+    }
+}

@@ -1,0 +1,255 @@
+//! A group of items in, the parts of its keys and the fields in them out.
+//!
+//! A part is a field if an attribute repeats it or if it varies, and a label otherwise. Two parts are one field if one
+//! attribute repeats both, or if their texts are equal and their labels agree: equal numbers under different labels are
+//! chance.
+
+use super::align::{Alignment, Likeness, Texts};
+use crate::infer::shape::atoms::{Atom, atom};
+use crate::infer::shape::columns::Columns;
+use crate::infer::shape::groups::Group;
+use crate::infer::shape::row::Row;
+use crate::infer::shape::tokens::Token;
+use crate::schema::table::{KeyAttribute, KeyType, Table};
+use crate::table::data::attribute::Item;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// From how many equal texts on two parts are one field, whatever their labels are.
+const ENOUGH: usize = 5;
+
+/// The keys of a group.
+#[derive(Debug, Default)]
+pub struct GroupKeys {
+    /// Each key attribute that items of the group have.
+    pub keys: Vec<GroupKey>,
+    /// The fields in them.
+    pub fields: Vec<KeyField>,
+}
+
+/// A key attribute of a group.
+#[derive(Debug)]
+pub struct GroupKey {
+    /// The attribute.
+    pub attribute: String,
+    /// Its parts, in their order.
+    pub parts: Vec<GroupPart>,
+    /// Whether some items lack it.
+    pub sparse: bool,
+    /// How many items have it in another form.
+    pub odd: usize,
+}
+
+/// A part of a key.
+#[derive(Debug)]
+pub enum GroupPart {
+    /// This text.
+    Literal(String),
+    /// The field at this position, as the key has it.
+    Field(usize, Option<Likeness>, Vec<String>),
+}
+
+/// A field in the keys of a group.
+#[derive(Debug, Clone)]
+pub struct KeyField {
+    /// The attribute that has it as well.
+    pub attribute: Option<String>,
+    /// The label before it, where it was found first.
+    pub label: Option<String>,
+    /// The key attribute, if it is the field itself.
+    pub own: Option<String>,
+    /// Whether it is in the table's own key.
+    pub primary: bool,
+    /// Its text in each row that has it.
+    texts: BTreeMap<usize, String>,
+}
+
+/// What the keys of a group are made from.
+pub struct Templates<'r, 'i> {
+    /// The table.
+    pub table: &'i Table,
+    /// Its attributes.
+    pub columns: &'r Columns<'i>,
+    /// All rows.
+    pub rows: &'r [Row<'i>],
+    /// The group.
+    pub group: &'r Group,
+}
+
+/// A part that is looked at: where it stands and what it holds.
+struct Part<'a> {
+    key: &'a KeyAttribute,
+    position: usize,
+    length: usize,
+    label: Option<&'a str>,
+    follows_field: bool,
+    rows: Vec<usize>,
+    texts: Vec<&'a str>,
+}
+
+impl<'i> Templates<'_, 'i> {
+    /// The keys of the group.
+    pub fn keys(&self) -> GroupKeys {
+        let mut found = GroupKeys::default();
+        for key in self.table.key_attributes() {
+            let having: Vec<usize> =
+                self.group.rows.iter().copied().filter(|row| self.rows[*row].item.contains_key(&key.name)).collect();
+            if having.is_empty() {
+                continue;
+            }
+            self.add_key(&mut found, key, &having);
+        }
+        found
+    }
+
+    fn add_key(&self, found: &mut GroupKeys, key: &'i KeyAttribute, having: &[usize]) {
+        let sparse = having.len() < self.group.rows.len();
+        if key.kind != KeyType::S || self.columns.natural.contains(key.name.as_str()) {
+            let field = self.own_field(found, key, having);
+            let parts = vec![GroupPart::Field(field, None, Vec::new())];
+            found.keys.push(GroupKey { attribute: key.name.clone(), parts, sparse, odd: 0 });
+            return;
+        }
+        let frame = |row: usize| -> Vec<&str> {
+            self.tokens(row, &key.name).iter().map(|token| token.before.as_str()).collect()
+        };
+        let mut frames: BTreeMap<Vec<&str>, usize> = BTreeMap::new();
+        having.iter().for_each(|row| *frames.entry(frame(*row)).or_default() += 1);
+        let Some((usual, _)) = frames.into_iter().max_by_key(|(_, count)| *count) else { return };
+        let rows: Vec<usize> = having.iter().copied().filter(|row| frame(*row) == usual).collect();
+        let (mut parts, mut label, mut follows_field) = (Vec::new(), None, false);
+        for (position, before) in usual.iter().enumerate() {
+            push_literal(&mut parts, before);
+            let texts: Vec<&str> =
+                rows.iter().map(|row| self.tokens(*row, &key.name)[position].text.as_str()).collect();
+            let length = usual.len();
+            let part = Part { key, position, length, label, follows_field, rows: rows.clone(), texts };
+            let alignment = self.alignment(&part);
+            if self.is_label(&part, alignment.as_ref()) {
+                push_literal(&mut parts, part.texts[0]);
+                label = Some(part.texts[0]).filter(|text| !text.is_empty()).or(label);
+                follows_field = false;
+            } else {
+                parts.push(self.field_part(found, &part, alignment));
+                (label, follows_field) = (None, true);
+            }
+        }
+        found.keys.push(GroupKey { attribute: key.name.clone(), parts, sparse, odd: having.len() - rows.len() });
+    }
+
+    fn tokens(&self, row: usize, key: &str) -> &[Token] {
+        self.rows[row].keys.get(key).map_or(&[], Vec::as_slice)
+    }
+
+    fn alignment(&self, part: &Part<'_>) -> Option<Alignment> {
+        let rows = part.rows.iter().map(|row| &self.rows[*row]).collect();
+        Texts { rows, texts: part.texts.clone(), label: part.label, key: &part.key.name }.alignment()
+    }
+
+    /// Whether a part is a label: the same text in all items, which looks like a word.
+    fn is_label(&self, part: &Part<'_>, alignment: Option<&Alignment>) -> bool {
+        let Some(first) = part.texts.first() else { return false };
+        if part.texts.iter().any(|text| text != first) {
+            return false;
+        }
+        if first.is_empty() {
+            return true;
+        }
+        let is_word = matches!(atom(first), Atom::Word) || part.position == 0 && matches!(atom(first), Atom::Code);
+        let is_first = part.position == 0;
+        let followed = part.position + 1 < part.length;
+        let is_primary = self.columns.primary.contains(&part.key.name.as_str());
+        if !is_word || alignment.is_some() && !(is_first && followed && part.texts.len() > 1) {
+            return false;
+        }
+        let partitions = self.partitions(&part.rows);
+        let is_partition = self.columns.primary.first() == Some(&part.key.name.as_str());
+        match (part.length == 1, followed) {
+            // The only part of a partition key names somebody, unless all items of several types are there.
+            (true, _) => !is_partition && (partitions > 1 || part.key.name.as_str() != self.columns.primary[0]),
+            (_, true) => true,
+            _ if is_partition => part.label.is_none() || part.follows_field,
+            _ if is_primary => true,
+            _ => part.label.is_none() || part.follows_field || partitions > 1 && part.texts.len() > 2,
+        }
+    }
+
+    /// How many partitions of the table the rows are in.
+    fn partitions(&self, rows: &[usize]) -> usize {
+        let key = self.columns.primary[0];
+        let mut texts = BTreeSet::new();
+        for row in rows {
+            texts.insert(format!("{:?}", self.rows[*row].item.get(key)));
+        }
+        texts.len()
+    }
+
+    /// The field that a key attribute is by itself.
+    fn own_field(&self, found: &mut GroupKeys, key: &KeyAttribute, having: &[usize]) -> usize {
+        let primary = self.columns.primary.contains(&key.name.as_str());
+        let text = |row: &usize| Some((*row, shown(self.rows[*row].item, &key.name)?));
+        let texts: BTreeMap<usize, String> = having.iter().filter_map(text).collect();
+        let own = Some(key.name.clone());
+        if let Some(known) = found.fields.iter().position(|field| field.own == own || field.attribute == own) {
+            found.fields[known].primary |= primary;
+            return known;
+        }
+        found.fields.push(KeyField { attribute: None, label: None, own, primary, texts });
+        found.fields.len() - 1
+    }
+
+    fn field_part(&self, found: &mut GroupKeys, part: &Part<'_>, alignment: Option<Alignment>) -> GroupPart {
+        let texts: BTreeMap<usize, String> =
+            part.rows.iter().copied().zip(part.texts.iter().map(|text| (*text).to_owned())).collect();
+        let attribute = alignment.as_ref().map(|alignment| alignment.attribute.clone());
+        let known = match &attribute {
+            Some(name) => found.fields.iter().position(|field| {
+                field.attribute.as_ref() == Some(name) || field.own.as_ref() == Some(name)
+            }),
+            None => found.fields.iter().position(|field| self.is_same(field, part, &texts)),
+        };
+        let primary = self.columns.primary.contains(&part.key.name.as_str());
+        let field = known.unwrap_or_else(|| {
+            let label = part.label.map(str::to_owned);
+            // A key that is one value is the field itself.
+            let own = (part.length == 1 && attribute.is_none()).then(|| part.key.name.clone());
+            found.fields.push(KeyField { attribute, label, own, primary, texts: texts.clone() });
+            found.fields.len() - 1
+        });
+        found.fields[field].primary |= primary;
+        let mut distinct: Vec<String> = texts.into_values().collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        GroupPart::Field(field, alignment.map(|alignment| alignment.likeness), distinct)
+    }
+
+    /// Whether a part without an attribute repeats a field.
+    fn is_same(&self, field: &KeyField, part: &Part<'_>, texts: &BTreeMap<usize, String>) -> bool {
+        if field.attribute.is_some() {
+            return false;
+        }
+        let common: Vec<(&String, &String)> =
+            texts.iter().filter_map(|(row, text)| Some((text, field.texts.get(row)?))).collect();
+        let distinct: BTreeSet<&&String> = common.iter().map(|(text, _)| text).collect();
+        let plain = |label: Option<&str>| {
+            label.unwrap_or_default().to_lowercase().replace(|letter: char| !letter.is_alphanumeric(), "")
+        };
+        let (one, other) = (plain(field.label.as_deref()), plain(part.label));
+        let agree = one == other || one.is_empty() || other.is_empty();
+        !common.is_empty()
+            && common.iter().all(|(one, other)| one == other)
+            && (agree || distinct.len() >= ENOUGH)
+    }
+}
+
+/// The text of a key of any type.
+fn shown(item: &Item, key: &str) -> Option<String> {
+    item.get(key).and_then(crate::infer::shape::row::text).map(|text| text.into_owned())
+}
+
+fn push_literal(parts: &mut Vec<GroupPart>, text: &str) {
+    match parts.last_mut() {
+        _ if text.is_empty() => {}
+        Some(GroupPart::Literal(last)) => last.push_str(text),
+        _ => parts.push(GroupPart::Literal(text.to_owned())),
+    }
+}

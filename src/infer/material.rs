@@ -1,0 +1,247 @@
+//! What sources give, gathered: each table with a bounded sample of its items, and the hints on them.
+
+use crate::schema::table::{KeyAttribute, KeyType, Table};
+use crate::sources::material::{PatternHint, Receiver, TypeHint};
+use crate::table::data::attribute::{Attribute, Item};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+/// All that is known.
+#[derive(Debug, Clone, Default)]
+pub struct Material {
+    /// The tables.
+    pub tables: Vec<TableMaterial>,
+    /// The access patterns that sources name.
+    pub patterns: Vec<PatternHint>,
+    /// What no one takes, for a person.
+    pub notes: Vec<String>,
+}
+
+/// A table with a sample of its items.
+#[derive(Debug, Clone)]
+pub struct TableMaterial {
+    /// The table.
+    pub table: Table,
+    /// Items, evenly from all that came.
+    pub items: Vec<Item>,
+    /// How many came.
+    pub seen: u64,
+    /// How many of them are guards of unique values, and so no items of a type.
+    pub guards: u64,
+    /// The types that sources name.
+    pub types: Vec<TypeHint>,
+}
+
+/// A receiver that keeps a sample.
+#[derive(Debug)]
+pub struct Gathered {
+    most: usize,
+    tables: Vec<Table>,
+    /// The items of each table; those of no table under `None`.
+    samples: BTreeMap<Option<String>, Sample>,
+    types: Vec<(Option<String>, TypeHint)>,
+    patterns: Vec<PatternHint>,
+    notes: Vec<String>,
+}
+
+/// Every n-th item, where n doubles whenever the sample is full: bounded, and spread over all items.
+#[derive(Debug, Default)]
+struct Sample {
+    items: Vec<Item>,
+    seen: u64,
+    guards: u64,
+    step: u64,
+}
+
+/// The beginnings of partition keys of guards: Keyfold's own, and OneTable's.
+const GUARDS: [&str; 2] = ["Unique#", "_unique#"];
+
+impl Gathered {
+    /// A receiver that keeps about `most` items of each table, and at least half as many.
+    pub fn new(most: usize) -> Self {
+        Self {
+            most: most.max(2),
+            tables: Vec::new(),
+            samples: BTreeMap::new(),
+            types: Vec::new(),
+            patterns: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// What came. Items of no named table are of the only table, or of one whose keys they show.
+    pub fn material(mut self) -> Material {
+        let unnamed = self.samples.remove(&None);
+        let mut material = Material { tables: Vec::new(), patterns: self.patterns, notes: self.notes };
+        let mut tables: Vec<Table> = Vec::new();
+        for table in self.tables {
+            match tables.iter_mut().find(|known| known.name == table.name) {
+                Some(known) => join(known, table),
+                None => tables.push(table),
+            }
+        }
+        for (name, sample) in std::mem::take(&mut self.samples) {
+            let name = name.unwrap_or_default();
+            if !tables.iter().any(|table| table.name == name) {
+                tables.extend(guessed_table(&name, &sample.items));
+            }
+            self.samples.insert(Some(name), sample);
+        }
+        if let Some(sample) = unnamed {
+            let fits = |table: &&Table| {
+                let has_key = |item: &Item| table.primary_key().all(|key| item.contains_key(&key.name));
+                sample.items.iter().all(has_key)
+            };
+            let name = tables.iter().find(fits).map(|table| table.name.clone());
+            let name = name.unwrap_or_else(|| {
+                let table = guessed_table("table", &sample.items);
+                let name = table.as_ref().map_or_else(|| "table".to_owned(), |table| table.name.clone());
+                tables.extend(table);
+                name
+            });
+            self.samples.entry(Some(name)).or_default().append(sample, self.most);
+        }
+        for table in tables {
+            let sample = self.samples.remove(&Some(table.name.clone())).unwrap_or_default();
+            let is_of = |(name, _): &&(Option<String>, TypeHint)| name.as_ref().is_none_or(|name| *name == table.name);
+            let types = self.types.iter().filter(is_of).map(|(_, hint)| hint.clone()).collect();
+            let (seen, guards) = (sample.seen, sample.guards);
+            let items = typed_as(&table, sample.items);
+            material.tables.push(TableMaterial { table, items, seen, guards, types });
+        }
+        material
+    }
+}
+
+impl Receiver for Gathered {
+    fn table(&mut self, table: Table) {
+        self.tables.push(table);
+    }
+
+    fn item(&mut self, table: Option<&str>, item: Item) -> ControlFlow<()> {
+        self.samples.entry(table.map(str::to_owned)).or_default().take(item, self.most);
+        ControlFlow::Continue(())
+    }
+
+    fn type_hint(&mut self, table: Option<&str>, hint: TypeHint) {
+        self.types.push((table.map(str::to_owned), hint));
+    }
+
+    fn pattern_hint(&mut self, hint: PatternHint) {
+        self.patterns.push(hint);
+    }
+
+    fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+}
+
+impl Sample {
+    fn take(&mut self, item: Item, most: usize) {
+        self.seen += 1;
+        let is_guard = |value: &Attribute| {
+            matches!(value, Attribute::S(text) if GUARDS.iter().any(|guard| text.as_str().starts_with(guard)))
+        };
+        if item.members().any(|(_, value)| is_guard(value)) {
+            self.guards += 1;
+            return;
+        }
+        self.step = self.step.max(1);
+        if !(self.seen - 1).is_multiple_of(self.step) {
+            return;
+        }
+        self.items.push(item);
+        if self.items.len() >= most {
+            let mut position = 0;
+            self.items.retain(|_| {
+                position += 1;
+                position % 2 == 1
+            });
+            self.step *= 2;
+        }
+    }
+
+    fn append(&mut self, other: Sample, most: usize) {
+        let (seen, guards) = (self.seen + other.seen, self.guards + other.guards);
+        other.items.into_iter().for_each(|item| self.take(item, most));
+        (self.seen, self.guards) = (seen, guards);
+    }
+}
+
+/// A table that several sources describe.
+fn join(known: &mut Table, more: Table) {
+    for index in more.indexes {
+        if !known.indexes.iter().any(|other| other.name == index.name) {
+            known.indexes.push(index);
+        }
+    }
+    known.time_to_live = known.time_to_live.take().or(more.time_to_live);
+    known.stream = known.stream.or(more.stream);
+}
+
+/// Items whose keys have another type than the table are none of it.
+fn typed_as(table: &Table, items: Vec<Item>) -> Vec<Item> {
+    let fits = |item: &Item| {
+        table.primary_key().all(|key| {
+            matches!(
+                (item.get(&key.name), key.kind),
+                (Some(Attribute::S(_)), KeyType::S) | (Some(Attribute::N(_)), KeyType::N) | (Some(Attribute::B(_)), KeyType::B)
+            )
+        })
+    };
+    items.into_iter().filter(fits).collect()
+}
+
+/// The table that items show: two attributes that all of them have and that tell them apart.
+fn guessed_table(name: &str, items: &[Item]) -> Option<Table> {
+    let first = items.first()?;
+    let key = |name: &str| {
+        let kind = match first.get(name)? {
+            Attribute::S(_) => KeyType::S,
+            Attribute::N(_) => KeyType::N,
+            _ => return None,
+        };
+        Some(KeyAttribute { name: name.to_owned(), kind })
+    };
+    let in_all: Vec<&str> = first
+        .keys()
+        .map(|name| &**name)
+        .filter(|name| key(name).is_some_and(|key| items.iter().all(|item| has_type(item, &key))))
+        .collect();
+    let (partition, sort) = guessed_key(&in_all, items)?;
+    let mut table = Table::new(name, key(partition)?, sort.and_then(key));
+    super::shape::indexes::add_guessed(&mut table, items);
+    Some(table)
+}
+
+fn has_type(item: &Item, key: &KeyAttribute) -> bool {
+    matches!((item.get(&key.name), key.kind), (Some(Attribute::S(_)), KeyType::S) | (Some(Attribute::N(_)), KeyType::N))
+}
+
+/// The attributes of the key: by their usual names, or by what tells all items apart.
+fn guessed_key<'n>(in_all: &[&'n str], items: &[Item]) -> Option<(&'n str, Option<&'n str>)> {
+    let named = |names: &[&str]| {
+        in_all.iter().copied().find(|name| names.contains(&name.to_lowercase().replace(['_', '-'], "").as_str()))
+    };
+    let partition = named(&["pk", "partitionkey", "hashkey", "hash"]);
+    let sort = named(&["sk", "sortkey", "rangekey", "range"]);
+    if let Some(partition) = partition {
+        return Some((partition, sort));
+    }
+    let distinct = |names: &[&str]| {
+        let texts: BTreeSet<Vec<String>> = items
+            .iter()
+            .map(|item| names.iter().map(|name| format!("{:?}", item.get(name))).collect())
+            .collect();
+        texts.len()
+    };
+    // Of one attribute that tells items apart, the first: exports have keys first where they keep an order.
+    if let Some(alone) = in_all.iter().find(|name| distinct(&[name]) == items.len()) {
+        return Some((alone, None));
+    }
+    let pairs = in_all.iter().flat_map(|one| in_all.iter().map(move |other| (*one, *other)));
+    pairs
+        .filter(|(one, other)| one != other && distinct(&[one, other]) == items.len())
+        .min_by_key(|(one, other)| (distinct(&[one]), std::cmp::Reverse(distinct(&[other]))))
+        .map(|(one, other)| (one, Some(other)))
+}

@@ -1,0 +1,60 @@
+//! An item with what its grouping needs: its keys, split into tokens, and the texts of its other attributes.
+
+use super::columns::Columns;
+use super::tokens::{Token, split};
+use crate::table::data::attribute::{Attribute, Item};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// An item of a table, seen as texts.
+#[derive(Debug)]
+pub struct Row<'i> {
+    /// The item.
+    pub item: &'i Item,
+    /// The tokens of each key attribute that is a text, by the attribute's name.
+    pub keys: BTreeMap<&'i str, Vec<Token>>,
+    /// The texts of the attributes that show values.
+    pub texts: Vec<(&'i str, Cow<'i, str>)>,
+}
+
+/// A value as the text that a key may hold: of a text, a number or a Boolean.
+pub fn text(value: &Attribute) -> Option<Cow<'_, str>> {
+    match value {
+        Attribute::S(text) | Attribute::N(text) => Some(Cow::Borrowed(text.as_str())),
+        Attribute::Bool(truth) => Some(Cow::Borrowed(if *truth { "true" } else { "false" })),
+        _ => None,
+    }
+}
+
+impl<'i> Row<'i> {
+    /// The row of an item.
+    pub fn new(item: &'i Item, columns: &Columns<'i>) -> Self {
+        let texts: Vec<(&str, Cow<'_, str>)> = item
+            .members()
+            .filter(|(name, _)| columns.shows_values(name))
+            .filter_map(|(name, value)| Some((&**name, text(value)?)))
+            .filter(|(_, text)| !text.is_empty())
+            .collect();
+        let mut keys = BTreeMap::new();
+        for key in &columns.keys {
+            let Some(Attribute::S(text)) = item.get(key) else { continue };
+            // A key that is a field as well does not explain itself.
+            let values: Vec<&str> =
+                texts.iter().filter(|(name, _)| name != key).map(|(_, text)| text.as_ref()).collect();
+            keys.insert(*key, split(text.as_str(), &columns.separators, &values));
+        }
+        Self { item, keys, texts }
+    }
+
+    /// The text of an attribute that shows values.
+    pub fn text(&self, attribute: &str) -> Option<&str> {
+        self.texts.iter().find(|(name, _)| *name == attribute).map(|(_, text)| text.as_ref())
+    }
+
+    /// Whether an attribute other than the key itself has this text, whatever its case.
+    pub fn has_text(&self, text: &str, key: &str) -> bool {
+        self.texts.iter().any(|(name, known)| {
+            *name != key && (known.as_ref() == text || known.len() == text.len() && known.to_lowercase() == text)
+        })
+    }
+}

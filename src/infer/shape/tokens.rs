@@ -1,0 +1,131 @@
+//! The text of a key in, its tokens out: what stands between separators. A value that holds a separator is one token.
+
+use super::atoms::{Atom, atom, wholes};
+use std::ops::Range;
+
+/// Characters that mostly separate.
+const STRONG: &str = "#|:/~^;=!*\\,$";
+/// Characters that separate where nothing else does.
+const WEAK: &str = "_.-";
+/// The share of keys that a separator must stand in.
+const SHARE: usize = 4;
+
+/// What stands between two separators of a key.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Token {
+    /// The separators before it.
+    pub before: String,
+    /// Its text. It is empty where a key ends with a separator.
+    pub text: String,
+}
+
+/// The characters that separate the parts of these keys, by what stands before them: a word in a quarter of the keys.
+pub fn separators<'k>(keys: impl Iterator<Item = &'k str>) -> Vec<char> {
+    let keys: Vec<String> = keys.map(without_wholes).collect();
+    let least = (keys.len() / SHARE).max(2);
+    let follows_word = |separator: char, shortest: usize| {
+        let is_after_word = |key: &&String| {
+            key.split_once(separator).is_some_and(|(word, _)| {
+                let word = word.trim_start_matches(|letter| STRONG.contains(letter));
+                word.is_empty() || word.len() >= shortest && matches!(atom(word), Atom::Word)
+            }) || key.matches(separator).count() > 0 && key.split(separator).any(|part| part.len() > 1 && is_label(part))
+        };
+        keys.iter().filter(is_after_word).count() >= least
+    };
+    let strong: Vec<char> = STRONG.chars().filter(|separator| follows_word(*separator, 1)).collect();
+    if !strong.is_empty() {
+        return strong;
+    }
+    WEAK.chars().filter(|separator| follows_word(*separator, 2)).take(1).collect()
+}
+
+fn is_label(text: &str) -> bool {
+    atom(text) == Atom::Word && text.chars().all(|letter| letter.is_uppercase() || !letter.is_alphabetic())
+}
+
+fn without_wholes(key: &str) -> String {
+    let mut rest = key.to_owned();
+    for place in wholes(key).into_iter().rev() {
+        rest.replace_range(place, "0");
+    }
+    rest
+}
+
+/// The tokens of a key. `values` are texts that the item has elsewhere: where one of them stands between separators, it
+/// is one token.
+pub fn split(key: &str, separators: &[char], values: &[&str]) -> Vec<Token> {
+    let is_separator = |letter: char| separators.contains(&letter);
+    let bounded = |place: &Range<usize>| {
+        key[..place.start].chars().next_back().is_none_or(is_separator)
+            && key[place.end..].chars().next().is_none_or(is_separator)
+    };
+    let mut masks: Vec<Range<usize>> = Vec::new();
+    let mut longest: Vec<&str> = values.iter().copied().filter(|value| value.contains(is_separator)).collect();
+    longest.sort_by_key(|value| std::cmp::Reverse(value.len()));
+    let of_values =
+        longest.into_iter().flat_map(|value| key.match_indices(value).map(|(at, text)| at..at + text.len()));
+    for place in of_values.chain(wholes(key)).filter(bounded).collect::<Vec<_>>() {
+        let is_free = masks.iter().all(|mask| place.end <= mask.start || place.start >= mask.end);
+        if is_free && place.len() < key.len().max(1) + 1 {
+            masks.push(place);
+        }
+    }
+    let mut tokens = vec![Token { before: String::new(), text: String::new() }];
+    for (at, letter) in key.char_indices() {
+        let is_masked = masks.iter().any(|mask| mask.contains(&at));
+        let Some(last) = tokens.last_mut() else { break };
+        if is_masked || !is_separator(letter) {
+            last.text.push(letter);
+        } else {
+            tokens.push(Token { before: letter.to_string(), text: String::new() });
+        }
+    }
+    joined(tokens)
+}
+
+/// Empty tokens but the last join the separators around them.
+fn joined(tokens: Vec<Token>) -> Vec<Token> {
+    let mut joined: Vec<Token> = Vec::with_capacity(tokens.len());
+    let mut before = String::new();
+    let last = tokens.len() - 1;
+    for (position, token) in tokens.into_iter().enumerate() {
+        before.push_str(&token.before);
+        if !token.text.is_empty() || position == last {
+            joined.push(Token { before: std::mem::take(&mut before), text: token.text });
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(key: &str, separators: &[char], values: &[&str]) -> String {
+        split(key, separators, values)
+            .iter()
+            .map(|token| format!("{}<{}>", token.before, token.text))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    #[test]
+    fn keys_are_split_at_separators_outside_values() {
+        assert_eq!(shown("USER#ann", &['#'], &[]), "<USER> #<ann>");
+        assert_eq!(shown("#META#ann#", &['#'], &[]), "#<META> #<ann> #<>");
+        assert_eq!(shown("a:2026-12-05T09:00:00Z:b", &[':'], &[]), "<a> :<2026-12-05T09:00:00Z> :<b>");
+        assert_eq!(shown("CITY#New#York#5", &['#'], &["New#York"]), "<CITY> #<New#York> #<5>");
+        assert_eq!(shown("CITY#ANew#York#5", &['#'], &["New#York"]), "<CITY> #<ANew> #<York> #<5>");
+        assert_eq!(shown("", &['#'], &[]), "<>");
+        assert_eq!(shown("a##b", &['#'], &[]), "<a> ##<b>");
+    }
+
+    #[test]
+    fn separators_are_what_stands_after_words() {
+        let found = |keys: &[&str]| separators(keys.iter().copied());
+        assert_eq!(found(&["USER#a", "USER#b", "ORDER#2026-12-05T09:00:00Z"]), ['#']);
+        assert_eq!(found(&["user_1", "user_2", "order_7"]), ['_']);
+        assert_eq!(found(&["c-1", "c-2"]), []);
+        assert_eq!(found(&["a|B:1", "a|B:2"]), ['|', ':']);
+    }
+}

@@ -1,0 +1,248 @@
+//! A draft in; the text of its schema, and what each place of the text is about, out.
+
+use crate::infer::draft::{FieldDraft, FindDraft, KeyDraft, ObjectDraft, SchemaDraft, TypeDraft};
+use crate::schema::table::{Billing, Index, KeyAttribute, KeyType, Projection, Table};
+use std::fmt::Write;
+use std::ops::Range;
+
+/// What a place of the text is about, by positions in the draft.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Element {
+    /// A table.
+    Table(usize),
+    /// An item type.
+    Type(usize),
+    /// A key of a type.
+    Key(usize, usize),
+    /// A field of a type.
+    Field(usize, usize),
+    /// A relation of a type.
+    Relation(usize, usize),
+    /// An object inside items.
+    Object(usize),
+    /// A field of `Query`.
+    Find(usize),
+}
+
+/// The text of a schema.
+#[derive(Debug, Clone, Default)]
+pub struct Document {
+    /// The text.
+    pub text: String,
+    places: Vec<(Range<usize>, Element)>,
+}
+
+impl Document {
+    /// The document of a draft.
+    pub fn new(draft: &SchemaDraft) -> Self {
+        let mut document = Self::default();
+        for (position, table) in draft.tables.iter().enumerate() {
+            document.about(Element::Table(position), |document| document.table(table));
+        }
+        for position in 0..draft.types.len() {
+            document.about(Element::Type(position), |document| document.ty(draft, position));
+        }
+        for (position, object) in draft.objects.iter().enumerate() {
+            document.about(Element::Object(position), |document| document.object(object));
+        }
+        document.text.push_str("\ntype Query {\n");
+        for (position, find) in draft.finds.iter().enumerate() {
+            document.about(Element::Find(position), |document| document.find(find));
+        }
+        document.text.push_str("}\n");
+        document
+    }
+
+    /// The smallest element at a place of the text.
+    pub fn element(&self, at: usize) -> Option<Element> {
+        let holding = self.places.iter().filter(|(place, _)| place.contains(&at));
+        holding.min_by_key(|(place, _)| place.len()).map(|(_, element)| *element)
+    }
+
+    fn about(&mut self, element: Element, write: impl FnOnce(&mut Self)) {
+        let start = self.text.len();
+        write(self);
+        self.places.push((start..self.text.len(), element));
+    }
+
+    fn line(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    fn table(&mut self, table: &Table) {
+        let mut lines = vec![format!("name: {}", quoted(&table.name))];
+        lines.extend(key_lines("", &table.partition, table.sort.as_ref()));
+        lines.extend(table.time_to_live.as_ref().map(|name| format!("timeToLive: {}", quoted(name))));
+        lines.extend(table.stream.map(|stream| format!("stream: {}", stream.name())));
+        if let Billing::Provisioned(capacity) = table.billing {
+            lines.push(format!("billing: PROVISIONED\n  readCapacity: {}\n  writeCapacity: {}", capacity.read, capacity.write));
+        }
+        if !table.indexes.is_empty() {
+            let indexes: Vec<String> = table.indexes.iter().map(|index| format!("    {}", index_text(index))).collect();
+            lines.push(format!("indexes: [\n{}\n  ]", indexes.join("\n")));
+        }
+        let begin = if self.text.is_empty() { "" } else { "\n" };
+        let _ = writeln!(self.text, "{begin}extend schema @table(\n  {})", lines.join("\n  "));
+    }
+
+    fn ty(&mut self, draft: &SchemaDraft, position: usize) {
+        let ty = &draft.types[position];
+        self.text.push('\n');
+        for guess in &ty.guesses {
+            self.line(&format!("# guess: {guess}"));
+        }
+        let items = if ty.count == 1 { "item" } else { "items" };
+        self.line(&format!("# {} {items}", ty.count));
+        self.line(&format!("type {}", ty.name));
+        self.line("  @item(");
+        if draft.tables.len() > 1 {
+            self.line(&format!("    table: {}", quoted(&draft.tables[ty.table].name)));
+        }
+        self.keys(ty, position);
+        if !ty.constants.is_empty() {
+            self.line(&format!("    attributes: {}", constants(&ty.constants)));
+        }
+        if ty.read_only {
+            self.line("    readOnly: true");
+        }
+        self.line("  ) {");
+        for (at, field) in ty.fields.iter().enumerate() {
+            self.about(Element::Field(position, at), |document| document.field(field));
+        }
+        for (at, relation) in ty.relations.iter().enumerate() {
+            self.about(Element::Relation(position, at), |document| document.find(relation));
+        }
+        self.line("}");
+    }
+
+    fn keys(&mut self, ty: &TypeDraft, position: usize) {
+        let are_names = ty.keys.iter().all(|key| is_name(&key.attribute));
+        let entry = |key: &KeyDraft| {
+            let template = quoted(&key.template(&ty.fields));
+            match are_names {
+                true => format!("{}: {template}", key.attribute),
+                false => format!("{{ attribute: {}, template: {template} }}", quoted(&key.attribute)),
+            }
+        };
+        self.line(if are_names { "    keys: {" } else { "    keys: [" });
+        for (at, key) in ty.keys.iter().enumerate() {
+            self.about(Element::Key(position, at), |document| document.line(&format!("      {}", entry(key))));
+        }
+        self.line(if are_names { "    }" } else { "    ]" });
+    }
+
+    fn object(&mut self, object: &ObjectDraft) {
+        self.line(&format!("\ntype {} {{", object.name));
+        for field in &object.fields {
+            self.field(field);
+        }
+        self.line("}");
+    }
+
+    fn field(&mut self, field: &FieldDraft) {
+        if let Some(guess) = &field.guess {
+            self.line(&format!("  # guess: {guess}"));
+        }
+        let required = if field.required { "!" } else { "" };
+        let mut text = format!("  {}: {}{required}", field.name, field.scalar);
+        let name = field.attribute.as_ref().map(|name| format!("name: {}", quoted(name)));
+        let arguments: Vec<String> = name.into_iter().chain(field.stored.clone()).collect();
+        if !arguments.is_empty() {
+            let _ = write!(text, " @attribute({})", arguments.join(", "));
+        }
+        if let Some(constraint) = &field.constraint {
+            let _ = write!(text, " {constraint}");
+        }
+        self.line(&text);
+    }
+
+    fn find(&mut self, find: &FindDraft) {
+        if let Some(description) = &find.description {
+            self.line(&format!("  {}", described(description)));
+        }
+        let arguments: Vec<String> = find.arguments.iter().map(|(name, ty)| format!("{name}: {ty}")).collect();
+        let arguments = if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) };
+        let ty = if find.list { format!("[{}!]!", find.target) } else { find.target.clone() };
+        let bindings: Vec<String> = find.bindings.iter().map(|(field, text)| format!("{field}: {text}")).collect();
+        let bound = (!bindings.is_empty()).then(|| format!("where: {{ {} }}", bindings.join(", ")));
+        let index = find.index.as_ref().map(|index| format!("index: {}", quoted(index)));
+        let more: Vec<String> = bound.into_iter().chain(index).collect();
+        let more = if more.is_empty() { String::new() } else { format!("({})", more.join(", ")) };
+        self.line(&format!("  {}{arguments}: {ty} @find{more}", find.name));
+    }
+}
+
+/// A description in one line.
+fn described(text: &str) -> String {
+    quoted(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// A text of GraphQL (GraphQL spec section 2.9.4).
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            letter if letter.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(letter));
+            }
+            letter => quoted.push(letter),
+        }
+    }
+    quoted + "\""
+}
+
+/// Whether a text is a name of GraphQL (GraphQL spec section 2.1.9).
+fn is_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+fn constants(constants: &[(String, String)]) -> String {
+    match constants.iter().all(|(name, _)| is_name(name)) {
+        true => {
+            let all: Vec<String> = constants.iter().map(|(name, text)| format!("{name}: {}", quoted(text))).collect();
+            format!("{{ {} }}", all.join(", "))
+        }
+        false => {
+            let one = |(name, text): &(String, String)| {
+                format!("{{ attribute: {}, value: {} }}", quoted(name), quoted(text))
+            };
+            format!("[{}]", constants.iter().map(one).collect::<Vec<_>>().join(" "))
+        }
+    }
+}
+
+fn key_lines(indent: &str, partition: &KeyAttribute, sort: Option<&KeyAttribute>) -> Vec<String> {
+    let one = |role: &str, key: &KeyAttribute| {
+        let mut lines = vec![format!("{indent}{role}: {}", quoted(&key.name))];
+        if key.kind != KeyType::S {
+            lines.push(format!("{indent}{role}Type: {}", key.kind.name()));
+        }
+        lines
+    };
+    let mut lines = one("partitionKey", partition);
+    lines.extend(sort.map(|sort| one("sortKey", sort)).unwrap_or_default());
+    lines
+}
+
+fn index_text(index: &Index) -> String {
+    let mut parts = vec![format!("name: {}", quoted(&index.name))];
+    let of_keys = key_lines("", &index.partition, index.sort.as_ref());
+    parts.extend(of_keys.into_iter().filter(|line| !index.local || !line.starts_with("partitionKey")));
+    match &index.projection {
+        Projection::All => {}
+        Projection::KeysOnly => parts.push("projection: KEYS_ONLY".to_owned()),
+        Projection::Include(names) => {
+            let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+            parts.push(format!("projection: INCLUDE, include: [{}]", names.join(", ")));
+        }
+    }
+    if let Some(capacity) = index.capacity {
+        parts.push(format!("readCapacity: {}, writeCapacity: {}", capacity.read, capacity.write));
+    }
+    format!("{{ {} }}", parts.join(", "))
+}
