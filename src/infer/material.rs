@@ -139,9 +139,7 @@ impl Receiver for Gathered {
 impl Sample {
     fn take(&mut self, item: Item, most: usize) {
         self.seen += 1;
-        let is_guard = |value: &Attribute| {
-            matches!(value, Attribute::S(text) if GUARDS.iter().any(|guard| text.as_str().starts_with(guard)))
-        };
+        let is_guard = |value: &Attribute| matches!(value, Attribute::S(text) if GUARDS.iter().any(|guard| text.as_str().starts_with(guard)));
         if item.members().any(|(_, value)| is_guard(value)) {
             self.guards += 1;
             return;
@@ -185,7 +183,9 @@ fn typed_as(table: &Table, items: Vec<Item>) -> Vec<Item> {
         table.primary_key().all(|key| {
             matches!(
                 (item.get(&key.name), key.kind),
-                (Some(Attribute::S(_)), KeyType::S) | (Some(Attribute::N(_)), KeyType::N) | (Some(Attribute::B(_)), KeyType::B)
+                (Some(Attribute::S(_)), KeyType::S)
+                    | (Some(Attribute::N(_)), KeyType::N)
+                    | (Some(Attribute::B(_)), KeyType::B)
             )
         })
     };
@@ -229,10 +229,8 @@ fn guessed_key<'n>(in_all: &[&'n str], items: &[Item]) -> Option<(&'n str, Optio
         return Some((partition, sort));
     }
     let distinct = |names: &[&str]| {
-        let texts: BTreeSet<Vec<String>> = items
-            .iter()
-            .map(|item| names.iter().map(|name| format!("{:?}", item.get(name))).collect())
-            .collect();
+        let texts: BTreeSet<Vec<String>> =
+            items.iter().map(|item| names.iter().map(|name| format!("{:?}", item.get(name))).collect()).collect();
         texts.len()
     };
     // Of one attribute that tells items apart, the first: exports have keys first where they keep an order.

@@ -74,7 +74,8 @@ fn inferred(design: &Design) -> (String, Score) {
     let written = written(infer(&gathered.material()));
     let (model, _) = schema::load("inferred.graphql", &written.text, &|_| None)
         .unwrap_or_else(|found| panic!("{}\n{}", found.render(false), written.text));
-    (written.text, score(&design.model, &model, &design.items))
+    let left_out: String = written.left_out.iter().map(|line| format!("# {line}\n")).collect();
+    (written.text + &left_out, score(&design.model, &model, &design.items))
 }
 
 #[test]

@@ -72,7 +72,10 @@ pub fn score(model: &Model, inferred: &Model, items: &[(String, Vec<Item>)]) -> 
             let primary = |model: &Model, keys: &ItemKeys| shapes(model, keys, true);
             let same = guesses.iter().filter(|(_, guess)| primary(inferred, guess) == primary(model, keys));
             let Some((_, guess)) = same.clone().max_by_key(|(_, guess)| {
-                (identity(model, keys) == identity(inferred, guess), shapes(inferred, guess, false) == shapes(model, keys, false))
+                (
+                    identity(model, keys) == identity(inferred, guess),
+                    shapes(inferred, guess, false) == shapes(model, keys, false),
+                )
             }) else {
                 score.notes.push(format!("{name}: no type with the keys {:?}", primary(model, keys)));
                 continue;
@@ -80,11 +83,19 @@ pub fn score(model: &Model, inferred: &Model, items: &[(String, Vec<Item>)]) -> 
             score.keys += 1;
             score.all_keys += usize::from(shapes(inferred, guess, false) == shapes(model, keys, false));
             if shapes(inferred, guess, false) != shapes(model, keys, false) {
-                score.notes.push(format!("{name}: indexes {:?} instead of {:?}", shapes(inferred, guess, false), shapes(model, keys, false)));
+                score.notes.push(format!(
+                    "{name}: indexes {:?} instead of {:?}",
+                    shapes(inferred, guess, false),
+                    shapes(model, keys, false)
+                ));
             }
             score.identities += usize::from(identity(model, keys) == identity(inferred, guess));
             if identity(model, keys) != identity(inferred, guess) {
-                score.notes.push(format!("{name}: fields {:?} instead of {:?}", identity(inferred, guess), identity(model, keys)));
+                score.notes.push(format!(
+                    "{name}: fields {:?} instead of {:?}",
+                    identity(inferred, guess),
+                    identity(model, keys)
+                ));
             }
         }
     }
@@ -108,9 +119,7 @@ fn is_item(model: &Model, keys: &ItemKeys, item: &Item) -> bool {
         (Some(Attribute::N(_) | Attribute::B(_)), Some(_)) => true,
         _ => false,
     };
-    let has_constant = |(name, value): &(String, ConstantValue)| {
-        matches!((item.get(name), value), (Some(Attribute::S(text)), ConstantValue::Text(constant)) if text.as_str() == constant)
-    };
+    let has_constant = |(name, value): &(String, ConstantValue)| matches!((item.get(name), value), (Some(Attribute::S(text)), ConstantValue::Text(constant)) if text.as_str() == constant);
     model.tables[keys.table].primary_key().all(|key| has_key(&key.name))
         && keys.constants.iter().all(|constant| has_constant(constant) || item.get(&constant.0).is_none())
 }
@@ -157,7 +166,8 @@ fn identity(model: &Model, keys: &ItemKeys) -> Vec<usize> {
     let mut seen: Vec<String> = Vec::new();
     let mut places = Vec::new();
     for template in table.key_attributes().into_iter().filter_map(|key| keys.keys.get(&key.name)).flatten() {
-        for field in template.placeholders() {
+        let written = template.as_written(usize::MAX);
+        for field in written.split('{').skip(1).filter_map(|part| part.split(['}', ':']).next()) {
             let place = seen.iter().position(|known| known == field).unwrap_or_else(|| {
                 seen.push(field.to_owned());
                 seen.len() - 1

@@ -1,8 +1,11 @@
 //! The texts that a part of a key has in the items of a group in, the attribute that it repeats out.
 
+use crate::infer::shape::electro_db;
 use crate::infer::shape::row::Row;
 use crate::schema::scalar::date_time;
 use crate::schema::scalar::time_form::{self, TimeForm};
+use crate::table::data::attribute::Attribute;
+use std::collections::BTreeSet;
 use time::PrimitiveDateTime;
 
 /// How a part of a key repeats an attribute.
@@ -31,6 +34,8 @@ pub struct Alignment {
     pub share: f64,
 }
 
+/// From how many texts on a likeness in another case is none by chance.
+const CASES: usize = 8;
 /// The least share of items that show a likeness.
 const SHARE: f64 = 0.5;
 
@@ -44,13 +49,14 @@ pub struct Texts<'r, 'i> {
     pub label: Option<&'r str>,
     /// The key attribute.
     pub key: &'r str,
+    /// Whether it is the table's own: then it must say all of a value.
+    pub primary: bool,
 }
 
 impl Texts<'_, '_> {
     /// The attribute that the part repeats best.
     pub fn alignment(&self) -> Option<Alignment> {
-        let mut names: Vec<&str> =
-            self.rows.iter().flat_map(|row| row.texts.iter().map(|(name, _)| *name)).collect();
+        let mut names: Vec<&str> = self.rows.iter().flat_map(|row| row.texts.iter().map(|(name, _)| *name)).collect();
         names.sort_unstable();
         names.dedup();
         let mut found: Vec<Alignment> =
@@ -74,30 +80,36 @@ impl Texts<'_, '_> {
     }
 
     fn with(&self, attribute: &str) -> Option<Alignment> {
-        let pairs: Vec<(&str, &str)> = self
-            .rows
-            .iter()
-            .zip(&self.texts)
-            .filter_map(|(row, text)| Some((*text, row.text(attribute)?)))
-            .collect();
+        let pairs: Vec<(&str, &str)> =
+            self.rows.iter().zip(&self.texts).filter_map(|(row, text)| Some((*text, row.text(attribute)?))).collect();
         let share = pairs.len() as f64 / self.rows.len() as f64;
         if pairs.is_empty() || share < SHARE && pairs.len() < 5 {
             return None;
         }
-        let likeness = likeness(&pairs)?;
+        // ElectroDB puts the texts of keys in small letters.
+        let is_cased = self.rows.iter().all(|row| row.item.contains_key(electro_db::MARK));
+        let likeness = likeness(&pairs, is_cased)?;
+        let is_number = |row: &&Row<'_>| matches!(row.item.get(attribute), None | Some(Attribute::N(_)));
+        if matches!(likeness, Likeness::Padded(_)) && !self.rows.iter().all(is_number)
+            || self.primary && matches!(likeness, Likeness::Time(_, true))
+        {
+            return None;
+        }
         Some(Alignment { attribute: attribute.to_owned(), likeness, share })
     }
 }
 
-fn likeness(pairs: &[(&str, &str)]) -> Option<Likeness> {
+fn likeness(pairs: &[(&str, &str)], is_cased: bool) -> Option<Likeness> {
     let all = |is_like: &dyn Fn(&str, &str) -> bool| pairs.iter().all(|(key, value)| is_like(key, value));
     if all(&|key, value| key == value) {
         return Some(Likeness::Equal);
     }
-    if all(&|key, value| key == value.to_lowercase()) {
+    // The name `Ann` beside the id `ann` is chance, until there are many.
+    let distinct: BTreeSet<&str> = pairs.iter().map(|(key, _)| *key).collect();
+    if all(&|key, value| key == value.to_lowercase()) && (is_cased || distinct.len() >= CASES) {
         return Some(Likeness::Lower);
     }
-    if all(&|key, value| key == value.to_uppercase()) {
+    if all(&|key, value| key == value.to_uppercase()) && (is_cased || distinct.len() >= CASES) {
         return Some(Likeness::Upper);
     }
     padded(pairs).or_else(|| time(pairs))
@@ -107,7 +119,10 @@ fn padded(pairs: &[(&str, &str)]) -> Option<Likeness> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let width = pairs.first()?.0.len();
     let is_padded = |(key, value): &(&str, &str)| {
-        digits(key) && digits(value) && key.len() == width && key.trim_start_matches('0') == value.trim_start_matches('0')
+        digits(key)
+            && digits(value)
+            && key.len() == width
+            && key.trim_start_matches('0') == value.trim_start_matches('0')
     };
     pairs.iter().all(is_padded).then_some(Likeness::Padded(width))
 }
@@ -128,7 +143,8 @@ fn time(pairs: &[(&str, &str)]) -> Option<Likeness> {
             return None;
         }
     }
-    let says_less = is_coarser || pairs.iter().any(|(key, value)| form.length() < value.len() && key.len() < value.len());
+    let says_less =
+        is_coarser || pairs.iter().any(|(key, value)| form.length() < value.len() && key.len() < value.len());
     Some(Likeness::Time(form.text().to_owned(), says_less))
 }
 

@@ -37,9 +37,8 @@ fn of_type(ty: &TypeDraft, table: &Table) -> Vec<FindDraft> {
         finds.push(list(ty, (&names::plural(&name), &partition, &more), None));
     }
     for index in &table.indexes {
-        let has = |attribute: &str| {
-            ty.key(attribute).is_some() || ty.fields.iter().any(|field| stored_in(field, attribute))
-        };
+        let has =
+            |attribute: &str| ty.key(attribute).is_some() || ty.fields.iter().any(|field| stored_in(field, attribute));
         let fields = |attribute: &str| match ty.key(attribute) {
             Some(_) => ty.fields_of(attribute),
             None => ty.fields.iter().position(|field| stored_in(field, attribute)).into_iter().collect(),
@@ -89,5 +88,9 @@ fn is_sorted(field: &super::FieldDraft) -> bool {
 }
 
 fn arguments(ty: &TypeDraft, fields: &[usize]) -> Vec<(String, String)> {
-    fields.iter().map(|field| &ty.fields[*field]).map(|field| (field.name.clone(), format!("{}!", field.scalar))).collect()
+    fields
+        .iter()
+        .map(|field| &ty.fields[*field])
+        .map(|field| (field.name.clone(), format!("{}!", field.scalar)))
+        .collect()
 }

@@ -2,12 +2,27 @@
 
 /// Words that a schema cannot have as the name of an item type.
 const RESERVED: [&str; 18] = [
-    "Query", "Mutation", "Subscription", "String", "Int", "Float", "Boolean", "ID", "DateTime", "LocalDateTime", "Date",
-    "Long", "Decimal", "JSON", "Binary", "PageInfo", "Order", "Node",
+    "Query",
+    "Mutation",
+    "Subscription",
+    "String",
+    "Int",
+    "Float",
+    "Boolean",
+    "ID",
+    "DateTime",
+    "LocalDateTime",
+    "Date",
+    "Long",
+    "Decimal",
+    "JSON",
+    "Binary",
+    "PageInfo",
+    "Order",
+    "Node",
 ];
 /// Labels that say nothing of what an item is.
-const EMPTY_LABELS: [&str; 9] =
-    ["meta", "metadata", "profile", "info", "details", "detail", "data", "root", "entity"];
+const EMPTY_LABELS: [&str; 9] = ["meta", "metadata", "profile", "info", "details", "detail", "data", "root", "entity"];
 
 /// The words of a text: runs of letters and digits.
 fn words(text: &str) -> Vec<String> {
@@ -110,9 +125,13 @@ mod tests {
 
     #[test]
     fn labels_become_names_of_types() {
-        for (label, name) in
-            [("ORDER_LINE", "OrderLine"), ("user", "User"), ("QUERY", "QueryItem"), ("7", "Item7"), ("HR-EMPLOYEE", "HrEmployee")]
-        {
+        for (label, name) in [
+            ("ORDER_LINE", "OrderLine"),
+            ("user", "User"),
+            ("QUERY", "QueryItem"),
+            ("7", "Item7"),
+            ("HR-EMPLOYEE", "HrEmployee"),
+        ] {
             assert_eq!(type_name(label), name);
         }
     }

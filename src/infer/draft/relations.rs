@@ -76,7 +76,9 @@ fn of_partition(draft: &SchemaDraft, root: &Root, child: usize) -> Option<(usize
     let table = &draft.tables[ty.table];
     let partition = ty.key(&table.partition.name).filter(|_| ty.table == parent.table)?;
     let [field] = ty.fields_of(&table.partition.name)[..] else { return None };
-    if partition.shape() != root.shape || !has_label(&root.shape) && !overlaps(draft, (root.ty, root.field), (child, field)) {
+    if partition.shape() != root.shape
+        || !has_label(&root.shape) && !overlaps(draft, (root.ty, root.field), (child, field))
+    {
         return None;
     }
     let more = table.sort.as_ref().is_some_and(|sort| ty.fields_of(&sort.name).iter().any(|other| *other != field));
@@ -129,13 +131,15 @@ fn references(draft: &SchemaDraft, roots: &[Root], position: usize) -> Vec<FindD
         }
         let candidates = roots.iter().filter(|root| root.ty != position || root.field != field);
         let named = candidates.filter(|root| overlaps(draft, (root.ty, root.field), (position, field)));
-        let best = named.max_by_key(|root| of.name.to_lowercase().starts_with(&draft.types[root.ty].name.to_lowercase()));
+        let best =
+            named.max_by_key(|root| of.name.to_lowercase().starts_with(&draft.types[root.ty].name.to_lowercase()));
         let Some(root) = best else { continue };
         let (target, own) = (&draft.types[root.ty], &draft.types[root.ty].fields[root.field]);
-        let name = of.name.strip_suffix("Id").filter(|name| !name.is_empty()).map_or_else(
-            || names::decapitalised(&target.name),
-            str::to_owned,
-        );
+        let name = of
+            .name
+            .strip_suffix("Id")
+            .filter(|name| !name.is_empty())
+            .map_or_else(|| names::decapitalised(&target.name), str::to_owned);
         if found.iter().any(|find| find.name == name && find.target == target.name) {
             continue;
         }

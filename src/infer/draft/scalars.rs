@@ -46,9 +46,7 @@ pub fn time_of(form: &TimeForm) -> Option<Scalar> {
         "%Y%m%d" => None,
         _ if is_epoch => None,
         "%Y-%m-%d" => Some(Scalar::of("Date")),
-        _ if !text.contains("%H") => {
-            Some(Scalar { stored: Some(format!("form: \"{text}\"")), ..Scalar::of("Date") })
-        }
+        _ if !text.contains("%H") => Some(Scalar { stored: Some(format!("form: \"{text}\"")), ..Scalar::of("Date") }),
         "%Y-%m-%dT%H:%M:%S.%3fZ" => Some(Scalar::of("DateTime")),
         _ if form.zone().is_some() => {
             Some(Scalar { stored: Some(format!("form: \"{text}\"")), ..Scalar::of("DateTime") })
@@ -106,7 +104,8 @@ impl Values<'_> {
         }
         let distinct: BTreeSet<&str> = texts.iter().copied().collect();
         let are_words = distinct.iter().all(|text| matches!(atom(text), Atom::Word));
-        if texts.len() >= ENUM_ITEMS && distinct.len() <= ENUM_VALUES && texts.len() >= 3 * distinct.len() && are_words {
+        if texts.len() >= ENUM_ITEMS && distinct.len() <= ENUM_VALUES && texts.len() >= 3 * distinct.len() && are_words
+        {
             let list: Vec<&str> = distinct.into_iter().collect();
             return Scalar { guess: Some(format!("an enum? {}", list.join(", "))), ..Scalar::of("String") };
         }

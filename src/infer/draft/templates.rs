@@ -124,7 +124,8 @@ impl<'i> Templates<'_, 'i> {
             let length = usual.len();
             let part = Part { key, position, length, label, follows_field, rows: rows.clone(), texts };
             let alignment = self.alignment(&part);
-            if self.is_label(&part, alignment.as_ref()) {
+            let is_known = rows.iter().all(|row| self.tokens(*row, &key.name)[position].label);
+            if is_known || self.is_label(&part, alignment.as_ref()) {
                 push_literal(&mut parts, part.texts[0]);
                 label = Some(part.texts[0]).filter(|text| !text.is_empty()).or(label);
                 follows_field = false;
@@ -142,7 +143,8 @@ impl<'i> Templates<'_, 'i> {
 
     fn alignment(&self, part: &Part<'_>) -> Option<Alignment> {
         let rows = part.rows.iter().map(|row| &self.rows[*row]).collect();
-        Texts { rows, texts: part.texts.clone(), label: part.label, key: &part.key.name }.alignment()
+        let primary = self.columns.primary.contains(&part.key.name.as_str());
+        Texts { rows, texts: part.texts.clone(), label: part.label, key: &part.key.name, primary }.alignment()
     }
 
     /// Whether a part is a label: the same text in all items, which looks like a word.
@@ -164,8 +166,11 @@ impl<'i> Templates<'_, 'i> {
         let partitions = self.partitions(&part.rows);
         let is_partition = self.columns.primary.first() == Some(&part.key.name.as_str());
         match (part.length == 1, followed) {
-            // The only part of a partition key names somebody, unless all items of several types are there.
-            (true, _) => !is_partition && (partitions > 1 || part.key.name.as_str() != self.columns.primary[0]),
+            // The only part of a partition key names somebody, unless other partitions have labels.
+            (true, _) => {
+                !is_partition
+                    || self.rows.iter().any(|row| row.keys.get(part.key.name.as_str()).is_some_and(|key| key.len() > 1))
+            }
             (_, true) => true,
             _ if is_partition => part.label.is_none() || part.follows_field,
             _ if is_primary => true,
@@ -202,9 +207,10 @@ impl<'i> Templates<'_, 'i> {
             part.rows.iter().copied().zip(part.texts.iter().map(|text| (*text).to_owned())).collect();
         let attribute = alignment.as_ref().map(|alignment| alignment.attribute.clone());
         let known = match &attribute {
-            Some(name) => found.fields.iter().position(|field| {
-                field.attribute.as_ref() == Some(name) || field.own.as_ref() == Some(name)
-            }),
+            Some(name) => found
+                .fields
+                .iter()
+                .position(|field| field.attribute.as_ref() == Some(name) || field.own.as_ref() == Some(name)),
             None => found.fields.iter().position(|field| self.is_same(field, part, &texts)),
         };
         let primary = self.columns.primary.contains(&part.key.name.as_str());
@@ -235,9 +241,7 @@ impl<'i> Templates<'_, 'i> {
         };
         let (one, other) = (plain(field.label.as_deref()), plain(part.label));
         let agree = one == other || one.is_empty() || other.is_empty();
-        !common.is_empty()
-            && common.iter().all(|(one, other)| one == other)
-            && (agree || distinct.len() >= ENOUGH)
+        !common.is_empty() && common.iter().all(|(one, other)| one == other) && (agree || distinct.len() >= ENOUGH)
     }
 }
 

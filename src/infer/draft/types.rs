@@ -21,9 +21,8 @@ pub fn type_of(
     is_taken: &dyn Fn(&str) -> bool,
 ) -> TypeDraft {
     let keys = templates.keys();
-    let name = names::free(&name_of(templates), |name| {
-        is_taken(name) || objects.iter().any(|object| object.name == name)
-    });
+    let name =
+        names::free(&name_of(templates), |name| is_taken(name) || objects.iter().any(|object| object.name == name));
     let mut ty = TypeDraft {
         name,
         table,
@@ -72,7 +71,11 @@ fn name_of(templates: &Templates<'_, '_>) -> String {
     let of_sort = before_value(sort);
     let label = match (of_sort, alone(sort), of_partition) {
         (Some(label), _, _) => label,
-        (None, Some(label), Some(partition)) if !names::is_telling(&label) || label == partition => partition,
+        (None, Some(label), Some(partition))
+            if !names::is_telling(&label) || label.eq_ignore_ascii_case(&partition) =>
+        {
+            partition
+        }
         (None, Some(label), Some(partition)) => format!("{partition} {label}"),
         (None, Some(label), None) if names::is_telling(&label) => label,
         (None, _, Some(partition)) => partition,
@@ -95,7 +98,8 @@ impl<'i> Fields<'_, '_, 'i> {
         for (position, field) in self.keys.fields.iter().enumerate() {
             let of_attribute = field.attribute.as_deref().or(field.own.as_deref());
             let own = of_attribute.and_then(|name| values.shift_remove(name));
-            let field = self.key_field(ty, (position, field), own.as_deref());
+            let others: Vec<String> = values.keys().map(|name| names::field_name(name)).collect();
+            let field = self.key_field(ty, (position, field), own.as_deref(), &others);
             ty.fields.push(field);
         }
         for (attribute, values) in values {
@@ -128,6 +132,7 @@ impl<'i> Fields<'_, '_, 'i> {
         ty: &TypeDraft,
         (position, field): (usize, &KeyField),
         values: Option<&[&Attribute]>,
+        others: &[String],
     ) -> FieldDraft {
         let places: Vec<(&Option<Likeness>, &Vec<String>)> = self
             .keys
@@ -154,6 +159,7 @@ impl<'i> Fields<'_, '_, 'i> {
         }
         let name = names::free(&field_name(field, &scalar, &ty.name), |name| {
             ty.fields.iter().any(|field| field.name == name)
+                || values.is_none() && others.iter().any(|other| other == name)
         });
         let mut texts: Vec<String> = texts.into_iter().take(MAX_TEXTS).cloned().collect();
         texts.extend(values.filter(|_| texts.is_empty()).map(texts_of).unwrap_or_default());

@@ -10,8 +10,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Names that programs give to this attribute, in lower case: a hint where few items say little.
 const USUAL: [&str; 15] = [
-    "type", "entitytype", "entity", "_type", "__edb_e__", "_et", "kind", "itemtype", "objecttype", "model",
-    "__typename", "_class", "recordtype", "et", "entity_type",
+    "type",
+    "entitytype",
+    "entity",
+    "_type",
+    "__edb_e__",
+    "_et",
+    "kind",
+    "itemtype",
+    "objecttype",
+    "model",
+    "__typename",
+    "_class",
+    "recordtype",
+    "et",
+    "entity_type",
 ];
 /// The share of items that have it.
 const SHARE: f64 = 0.7;
@@ -26,9 +39,11 @@ pub fn discriminator<'i>(rows: &[Row<'i>], columns: &Columns<'i>) -> Option<&'i 
     let group_of = group_of_rows(&groups, rows.len());
     let mut candidates: BTreeMap<&str, usize> = BTreeMap::new();
     for row in rows {
-        for (name, _) in row.item.members().filter(|(name, value)| {
-            matches!(value, Attribute::S(_)) && !columns.keys.contains(&&***name)
-        }) {
+        for (name, _) in row
+            .item
+            .members()
+            .filter(|(name, value)| matches!(value, Attribute::S(_)) && !columns.keys.contains(&&***name))
+        {
             *candidates.entry(name).or_default() += 1;
         }
     }
@@ -87,7 +102,9 @@ fn score(name: &str, rows: &[Row<'_>], (groups, group_of): (&[Group], &[usize]))
 /// Whether a text may be the name of a type.
 fn is_name(text: &str) -> bool {
     let letters = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | ' ' | '.' | '#' | ':');
-    text.starts_with(char::is_alphabetic) && text.len() <= 40 && text.chars().all(letters)
+    text.starts_with(char::is_alphabetic)
+        && text.len() <= 40
+        && text.chars().all(letters)
         && !matches!(atom(text), Atom::Uuid | Atom::Ulid | Atom::Address)
 }
 

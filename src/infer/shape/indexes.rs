@@ -42,7 +42,14 @@ pub fn add_guessed(table: &mut Table, items: &[Item]) {
 /// The name of the index that an attribute is a key of, and whether it is the partition key.
 fn stem(attribute: &str) -> Option<(String, bool)> {
     let plain = attribute.to_lowercase().replace(['_', '-'], "");
-    let ends = [("partitionkey", true), ("sortkey", false), ("hashkey", true), ("rangekey", false), ("pk", true), ("sk", false)];
+    let ends = [
+        ("partitionkey", true),
+        ("sortkey", false),
+        ("hashkey", true),
+        ("rangekey", false),
+        ("pk", true),
+        ("sk", false),
+    ];
     for (end, is_partition) in ends {
         if let Some(stem) = plain.strip_suffix(end).filter(|stem| is_index_name(stem)) {
             return Some((stem.to_owned(), is_partition));

@@ -7,6 +7,7 @@
 pub mod atoms;
 pub mod columns;
 pub mod discriminator;
+pub mod electro_db;
 pub mod groups;
 pub mod indexes;
 pub mod row;

@@ -1,6 +1,7 @@
 //! An item with what its grouping needs: its keys, split into tokens, and the texts of its other attributes.
 
 use super::columns::Columns;
+use super::electro_db;
 use super::tokens::{Token, split};
 use crate::table::data::attribute::{Attribute, Item};
 use std::borrow::Cow;
@@ -26,6 +27,16 @@ pub fn text(value: &Attribute) -> Option<Cow<'_, str>> {
     }
 }
 
+/// Tokens whose first begins with a label are one more.
+fn with_prefix(mut tokens: Vec<Token>, prefix: impl Fn(&str) -> Option<usize>) -> Vec<Token> {
+    if let Some(length) = tokens.first().and_then(|first| prefix(&first.text)) {
+        let rest = tokens[0].text.split_off(length);
+        tokens[0].label = true;
+        tokens.insert(1, Token::new("", rest));
+    }
+    tokens
+}
+
 impl<'i> Row<'i> {
     /// The row of an item.
     pub fn new(item: &'i Item, columns: &Columns<'i>) -> Self {
@@ -41,7 +52,14 @@ impl<'i> Row<'i> {
             // A key that is a field as well does not explain itself.
             let values: Vec<&str> =
                 texts.iter().filter(|(name, _)| name != key).map(|(_, text)| text.as_ref()).collect();
-            keys.insert(*key, split(text.as_str(), &columns.separators, &values));
+            let text = text.as_str();
+            let tokens = match electro_db::split(text, item) {
+                Some(tokens) => tokens,
+                None => with_prefix(split(text, columns.separators(key), &values), |text| {
+                    columns.prefix(key, text).filter(|_| !values.contains(&text))
+                }),
+            };
+            keys.insert(*key, tokens);
         }
         Self { item, keys, texts }
     }

@@ -1,13 +1,14 @@
 //! The text of a key in, its tokens out: what stands between separators. A value that holds a separator is one token.
 
 use super::atoms::{Atom, atom, wholes};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Characters that mostly separate.
 const STRONG: &str = "#|:/~^;=!*\\,$";
 /// Characters that separate where nothing else does.
 const WEAK: &str = "_.-";
-/// The share of keys that a separator must stand in.
+/// A separator stands in one of this many texts at least.
 const SHARE: usize = 4;
 
 /// What stands between two separators of a key.
@@ -17,20 +18,38 @@ pub struct Token {
     pub before: String,
     /// Its text. It is empty where a key ends with a separator.
     pub text: String,
+    /// Whether it is known to be a label.
+    pub label: bool,
 }
 
-/// The characters that separate the parts of these keys, by what stands before them: a word in a quarter of the keys.
-pub fn separators<'k>(keys: impl Iterator<Item = &'k str>) -> Vec<char> {
-    let keys: Vec<String> = keys.map(without_wholes).collect();
-    let least = (keys.len() / SHARE).max(2);
+impl Token {
+    /// A token that may be a label or a value.
+    pub fn new(before: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { before: before.into(), text: text.into(), label: false }
+    }
+
+    /// A label.
+    pub fn label(before: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { before: before.into(), text: text.into(), label: true }
+    }
+}
+
+/// The characters that separate the parts of a key attribute with these texts, by what stands before them: a word in a
+/// quarter of the texts that are no single value.
+pub fn separators<'k>(texts: impl Iterator<Item = &'k str>) -> Vec<char> {
+    let texts: BTreeSet<String> = texts.map(without_wholes).filter(|text| text != "0").collect();
+    let least = (texts.len() / SHARE).max(2);
     let follows_word = |separator: char, shortest: usize| {
-        let is_after_word = |key: &&String| {
-            key.split_once(separator).is_some_and(|(word, _)| {
-                let word = word.trim_start_matches(|letter| STRONG.contains(letter));
-                word.is_empty() || word.len() >= shortest && matches!(atom(word), Atom::Word)
-            }) || key.matches(separator).count() > 0 && key.split(separator).any(|part| part.len() > 1 && is_label(part))
+        let is_after_word = |text: &&String| {
+            let mut parts = text.split(separator);
+            let first = parts.next().unwrap_or_default().trim_start_matches(|letter| STRONG.contains(letter));
+            let has_more = parts.next().is_some();
+            // `0` stands for a time or an id.
+            let is_whole = first == "0" && !is_weak(separator);
+            let is_word = first.is_empty() || is_whole || first.len() >= shortest && matches!(atom(first), Atom::Word);
+            has_more && (is_word || text.split(separator).any(is_capital_word))
         };
-        keys.iter().filter(is_after_word).count() >= least
+        texts.iter().filter(is_after_word).count() >= least
     };
     let strong: Vec<char> = STRONG.chars().filter(|separator| follows_word(*separator, 1)).collect();
     if !strong.is_empty() {
@@ -39,8 +58,13 @@ pub fn separators<'k>(keys: impl Iterator<Item = &'k str>) -> Vec<char> {
     WEAK.chars().filter(|separator| follows_word(*separator, 2)).take(1).collect()
 }
 
-fn is_label(text: &str) -> bool {
-    atom(text) == Atom::Word && text.chars().all(|letter| letter.is_uppercase() || !letter.is_alphabetic())
+/// Whether a character separates only where nothing else does.
+pub fn is_weak(letter: char) -> bool {
+    WEAK.contains(letter)
+}
+
+fn is_capital_word(text: &str) -> bool {
+    text.len() > 1 && atom(text) == Atom::Word && !text.chars().any(char::is_lowercase)
 }
 
 fn without_wholes(key: &str) -> String {
@@ -48,7 +72,16 @@ fn without_wholes(key: &str) -> String {
     for place in wholes(key).into_iter().rev() {
         rest.replace_range(place, "0");
     }
-    rest
+    if matches!(atom(&rest), Atom::Number | Atom::Ulid) { "0".to_owned() } else { rest }
+}
+
+/// A label and a value without a separator between them: `HR-EMPLOYEE7`, `item-12`. Gives the length of the label.
+pub fn prefix(text: &str) -> Option<usize> {
+    let digit = text.find(|letter: char| letter.is_ascii_digit())?;
+    let hyphen = text.find(['-', '_']).filter(|at| *at < digit && atom(&text[..*at]) == Atom::Word).map(|at| at + 1);
+    let is_capital = is_capital_word(&text[..digit]) && text[digit..].bytes().all(|byte| byte.is_ascii_digit());
+    let length = if is_capital { Some(digit) } else { hyphen.filter(|at| *at > 2) };
+    length.filter(|length| *length < text.len())
 }
 
 /// The tokens of a key. `values` are texts that the item has elsewhere: where one of them stands between separators, it
@@ -66,18 +99,18 @@ pub fn split(key: &str, separators: &[char], values: &[&str]) -> Vec<Token> {
         longest.into_iter().flat_map(|value| key.match_indices(value).map(|(at, text)| at..at + text.len()));
     for place in of_values.chain(wholes(key)).filter(bounded).collect::<Vec<_>>() {
         let is_free = masks.iter().all(|mask| place.end <= mask.start || place.start >= mask.end);
-        if is_free && place.len() < key.len().max(1) + 1 {
+        if is_free {
             masks.push(place);
         }
     }
-    let mut tokens = vec![Token { before: String::new(), text: String::new() }];
+    let mut tokens = vec![Token::new("", "")];
     for (at, letter) in key.char_indices() {
         let is_masked = masks.iter().any(|mask| mask.contains(&at));
         let Some(last) = tokens.last_mut() else { break };
         if is_masked || !is_separator(letter) {
             last.text.push(letter);
         } else {
-            tokens.push(Token { before: letter.to_string(), text: String::new() });
+            tokens.push(Token::new(letter, ""));
         }
     }
     joined(tokens)
@@ -91,7 +124,7 @@ fn joined(tokens: Vec<Token>) -> Vec<Token> {
     for (position, token) in tokens.into_iter().enumerate() {
         before.push_str(&token.before);
         if !token.text.is_empty() || position == last {
-            joined.push(Token { before: std::mem::take(&mut before), text: token.text });
+            joined.push(Token::new(std::mem::take(&mut before), token.text));
         }
     }
     joined
@@ -127,5 +160,8 @@ mod tests {
         assert_eq!(found(&["user_1", "user_2", "order_7"]), ['_']);
         assert_eq!(found(&["c-1", "c-2"]), []);
         assert_eq!(found(&["a|B:1", "a|B:2"]), ['|', ':']);
+        assert_eq!(prefix("HR-EMPLOYEE7"), Some("HR-EMPLOYEE".len()));
+        assert_eq!(prefix("item-12"), Some("item-".len()));
+        assert_eq!((prefix("p-1001"), prefix("alice"), prefix("2026-W09")), (None, None, None));
     }
 }

@@ -76,7 +76,10 @@ impl Document {
         lines.extend(table.time_to_live.as_ref().map(|name| format!("timeToLive: {}", quoted(name))));
         lines.extend(table.stream.map(|stream| format!("stream: {}", stream.name())));
         if let Billing::Provisioned(capacity) = table.billing {
-            lines.push(format!("billing: PROVISIONED\n  readCapacity: {}\n  writeCapacity: {}", capacity.read, capacity.write));
+            lines.push(format!(
+                "billing: PROVISIONED\n  readCapacity: {}\n  writeCapacity: {}",
+                capacity.read, capacity.write
+            ));
         }
         if !table.indexes.is_empty() {
             let indexes: Vec<String> = table.indexes.iter().map(|index| format!("    {}", index_text(index))).collect();
@@ -208,9 +211,8 @@ fn constants(constants: &[(String, String)]) -> String {
             format!("{{ {} }}", all.join(", "))
         }
         false => {
-            let one = |(name, text): &(String, String)| {
-                format!("{{ attribute: {}, value: {} }}", quoted(name), quoted(text))
-            };
+            let one =
+                |(name, text): &(String, String)| format!("{{ attribute: {}, value: {} }}", quoted(name), quoted(text));
             format!("[{}]", constants.iter().map(one).collect::<Vec<_>>().join(" "))
         }
     }

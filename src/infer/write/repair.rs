@@ -53,6 +53,8 @@ struct Going {
     relations: BTreeSet<(usize, usize)>,
     fields: BTreeSet<(usize, usize)>,
     types: BTreeSet<usize>,
+    /// What is said of types that could be confused.
+    messages: Vec<String>,
 }
 
 impl Repair<'_> {
@@ -61,7 +63,8 @@ impl Repair<'_> {
         let of = |mistake: &Diagnostic| document.element(mistake.span.start);
         let is_find = |mistake: &&Diagnostic| matches!(of(mistake), Some(Element::Find(_) | Element::Relation(..)));
         let (finds, others): (Vec<&Diagnostic>, Vec<&Diagnostic>) = mistakes.iter().partition(is_find);
-        let mut going = Going::default();
+        let messages = mistakes.iter().map(|mistake| mistake.message.clone()).collect();
+        let mut going = Going { messages, ..Going::default() };
         for mistake in if others.is_empty() { &finds } else { &others } {
             match of(mistake) {
                 Some(Element::Find(find)) => {
@@ -117,9 +120,10 @@ impl Repair<'_> {
             return self.ty(ty, mistake, going);
         }
         if !table.is_primary_key(&attribute) {
-            let of_index = table.indexes.iter().filter(|index| {
-                std::iter::once(&index.partition).chain(&index.sort).any(|key| key.name == attribute)
-            });
+            let of_index = table
+                .indexes
+                .iter()
+                .filter(|index| std::iter::once(&index.partition).chain(&index.sort).any(|key| key.name == attribute));
             let keys: Vec<String> = of_index
                 .flat_map(|index| std::iter::once(&index.partition).chain(&index.sort))
                 .map(|key| key.name.clone())
@@ -147,7 +151,10 @@ impl Repair<'_> {
             return;
         }
         if !in_key {
-            self.left_out.push(format!("{}.{}: {}", self.draft.types[ty].name, self.draft.types[ty].fields[field].name, mistake.message));
+            self.left_out.push(format!(
+                "{}.{}: {}",
+                self.draft.types[ty].name, self.draft.types[ty].fields[field].name, mistake.message
+            ));
             going.fields.insert((ty, field));
             return;
         }
@@ -182,9 +189,15 @@ impl Repair<'_> {
         if changed || named.iter().any(|ty| going.types.contains(ty)) {
             return;
         }
-        let Some(fewest) = named.into_iter().min_by_key(|ty| self.draft.types[*ty].count) else { return };
-        self.left_out.push(format!("{}: {} ({})", self.draft.types[fewest].name, mistake.message, mistake.code));
-        going.types.insert(fewest);
+        // The one that most others could be goes; of equal ones, that with fewest items.
+        let worst = named.into_iter().max_by_key(|ty| {
+            let name = format!("`{}`", self.draft.types[*ty].name);
+            let count = going.messages.iter().filter(|message| message.contains(&name)).count();
+            (count, std::cmp::Reverse(self.draft.types[*ty].count))
+        });
+        let Some(worst) = worst else { return };
+        self.left_out.push(format!("{}: {} ({})", self.draft.types[worst].name, mistake.message, mistake.code));
+        going.types.insert(worst);
     }
 
     fn object(&mut self, object: usize) {
