@@ -2,6 +2,7 @@
 
 use crate::schema::table::Table;
 use crate::table::data::attribute::Item;
+use std::fmt;
 use std::ops::ControlFlow;
 
 /// Who receives what a source holds, in the order in which the source has it. No source is held in memory as a whole.
@@ -20,6 +21,42 @@ pub trait Receiver {
 
     /// What the source holds and nothing here takes, as a sentence for a person.
     fn note(&mut self, note: String);
+
+    /// Where the item that follows stands.
+    fn place(&mut self, _place: &Place) {}
+
+    /// What stands where an item should, and is none. `Continue`: the receiver takes the rest. `Break`: the mistake is
+    /// the error that ends the reading.
+    fn mistake(&mut self, _place: &Place, _problem: &str) -> ControlFlow<()> {
+        ControlFlow::Break(())
+    }
+}
+
+/// Where an item stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file, as a person knows it.
+    pub file: String,
+    /// Where in the file.
+    pub position: Position,
+}
+
+/// Where in its file an item stands, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Position {
+    /// On this line: each line has an item.
+    Line(u64),
+    /// It is the item of this number.
+    Item(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.position {
+            Position::Line(line) => write!(formatter, "{}:{line}", self.file),
+            Position::Item(item) => write!(formatter, "{}, item {item}", self.file),
+        }
+    }
 }
 
 /// A type of items as a source describes it. Hints may be wrong: the items decide.

@@ -38,9 +38,14 @@ pub fn parse_line(line: &str) -> Result<Option<Item>, LineError> {
     let value: Value = serde_json::from_str(line).map_err(|error| LineError::Json(error.to_string()))?;
     let Value::Object(mut members) = value else { return Err(LineError::Shape) };
     match (members.remove("Item"), members.is_empty()) {
-        (Some(Value::Object(item)), true) => item_from_json(item, &mut Vec::new()).map(Some),
+        (Some(Value::Object(item)), true) => item_from_members(item).map(Some),
         _ => Err(LineError::Shape),
     }
+}
+
+/// Reads an item's members in JSON of DynamoDB, `{"PK": {"S": "…"}}`.
+pub fn item_from_members(members: Map<String, Value>) -> Result<Item, LineError> {
+    item_from_json(members, &mut Vec::new())
 }
 
 /// Writes an item as a line without its line break. Names are sorted, so that equal items make equal lines.

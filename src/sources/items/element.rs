@@ -1,0 +1,145 @@
+//! A JSON object in, the items in it out: alone, in what a call gives, or in a request. Must not know files.
+
+use crate::sources::format::Format;
+use serde_json::{Map, Value};
+
+/// An object's members.
+pub type Members = Map<String, Value>;
+
+/// Members that stand beside the items in what a call gives or takes.
+const BESIDE: [&str; 13] = [
+    "ConsumedCapacity",
+    "Count",
+    "ScannedCount",
+    "LastEvaluatedKey",
+    "NextToken",
+    "ResponseMetadata",
+    "$metadata",
+    "TableName",
+    "Metadata",
+    "UnprocessedKeys",
+    "UnprocessedItems",
+    "ReturnConsumedCapacity",
+    "ItemCollectionMetrics",
+];
+
+/// What an object is.
+pub enum Element {
+    /// Items, each with the table that it names.
+    Items(Format, Vec<(Option<String>, Members)>),
+    /// A change of an item.
+    Change(Change),
+    /// Something else, perhaps an item itself.
+    Other(Members),
+}
+
+/// A record of an incremental export (DynamoDB developer guide, "DynamoDB table export output format").
+pub struct Change {
+    /// The key of the item.
+    pub keys: Members,
+    /// When it changed, in microseconds since 1970.
+    pub time: u64,
+    /// The item after the change; nothing if it was deleted.
+    pub image: Option<Members>,
+}
+
+impl Element {
+    /// What an object is.
+    pub fn of(mut members: Members) -> Self {
+        let is = |name: &str, of_kind: fn(&Value) -> bool| members.get(name).is_some_and(of_kind);
+        let only = |names: &[&str]| members.keys().all(|name| names.contains(&name.as_str()) || is_beside(name));
+        if is("Keys", Value::is_object) && is("Metadata", Value::is_object) {
+            return Self::Change(Change::new(members));
+        }
+        let format = if is("Item", Value::is_object) && only(&["Item"]) {
+            if members.len() == 1 { Format::ItemLines } else { Format::GetOutput }
+        } else if is("Items", Value::is_array) && only(&["Items"]) {
+            Format::ScanOutput
+        } else if only(&["PutRequest", "DeleteRequest"]) && !only(&[]) {
+            Format::WriteRequest
+        } else if only(&["Put", "Update", "Delete", "ConditionCheck"]) && members.values().all(is_write) {
+            Format::WriteRequest
+        } else if (is("RequestItems", Value::is_object) || is("TransactItems", Value::is_array))
+            && only(&["RequestItems", "TransactItems"])
+        {
+            Format::WriteRequest
+        } else if (is("Responses", Value::is_object) || is("Responses", Value::is_array)) && only(&["Responses"]) {
+            Format::BatchOutput
+        } else {
+            return Self::Other(members);
+        };
+        let mut items = Vec::new();
+        let table = text(members.remove("TableName"));
+        for (name, value) in members {
+            collect(&name, value, table.as_deref(), &mut items);
+        }
+        Self::Items(format, items)
+    }
+}
+
+/// Whether a member may stand beside items.
+pub fn is_beside(name: &str) -> bool {
+    BESIDE.contains(&name)
+}
+
+fn is_write(value: &Value) -> bool {
+    value.get("TableName").is_some()
+}
+
+/// The items in a member.
+fn collect(name: &str, value: Value, table: Option<&str>, items: &mut Vec<(Option<String>, Members)>) {
+    let mut all = |values: Vec<Value>, table: Option<&str>| {
+        for value in values {
+            let Value::Object(members) = value else { continue };
+            match Element::of(members) {
+                Element::Items(_, inner) => {
+                    items.extend(inner.into_iter().map(|(own, item)| (own.or(table.map(str::to_owned)), item)));
+                }
+                Element::Other(members) => items.push((table.map(str::to_owned), members)),
+                Element::Change(_) => {}
+            }
+        }
+    };
+    match (name, value) {
+        ("Item", Value::Object(item)) => items.push((table.map(str::to_owned), item)),
+        ("Items" | "TransactItems" | "Responses", Value::Array(values)) => all(values, table),
+        ("RequestItems" | "Responses", Value::Object(tables)) => {
+            for (table, values) in tables {
+                let Value::Array(values) = values else { continue };
+                all(values, Some(&table));
+            }
+        }
+        ("PutRequest" | "Put", Value::Object(mut write)) => {
+            let own = text(write.remove("TableName")).or(table.map(str::to_owned));
+            if let Some(Value::Object(item)) = write.remove("Item") {
+                items.push((own, item));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn text(value: Option<Value>) -> Option<String> {
+    match value {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+impl Change {
+    fn new(mut members: Members) -> Self {
+        let mut object = |name: &str| match members.remove(name) {
+            Some(Value::Object(members)) => Some(members),
+            _ => None,
+        };
+        let (keys, image) = (object("Keys").unwrap_or_default(), object("NewImage"));
+        let metadata = object("Metadata").unwrap_or_default();
+        let time = match metadata.get("WriteTimestampMicros") {
+            Some(Value::Object(typed)) => text(typed.get("N").cloned()).and_then(|text| text.parse().ok()),
+            Some(Value::Number(number)) => number.as_u64(),
+            Some(Value::String(text)) => text.parse().ok(),
+            _ => None,
+        };
+        Self { keys, time: time.unwrap_or_default(), image }
+    }
+}
