@@ -7,6 +7,7 @@ pub mod config;
 mod docs;
 mod explain;
 mod health;
+mod init;
 mod items;
 mod measured;
 mod output;
@@ -38,6 +39,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::Init),
     Dev(server::dev::Dev),
     Serve(server::serve::Serve),
     Check(check::Check),
@@ -45,6 +47,7 @@ enum Command {
     Schema(schema::PrintSchema),
     Tables(tables::Tables),
     Docs(docs::Docs),
+    Verify(items::verify::Verify),
     Import(items::import::Import),
     Export(items::export::Export),
     Health(health::Health),
@@ -104,6 +107,7 @@ impl Cli {
     /// Runs the command. An error is for the user: `main` prints its causes and exits with 1.
     pub async fn run(self, file: &ConfigFile) -> Result<ExitCode> {
         match self.command {
+            Command::Init(command) => command.run().await,
             Command::Dev(command) => command.run().await,
             Command::Serve(command) => command.run().await,
             Command::Check(command) => command.run(),
@@ -111,6 +115,7 @@ impl Cli {
             Command::Schema(command) => command.run(),
             Command::Tables(command) => command.run().await,
             Command::Docs(command) => command.run().await,
+            Command::Verify(command) => command.run().await,
             Command::Import(command) => command.run().await,
             Command::Export(command) => command.run().await,
             Command::Health(command) => command.run().await,

@@ -8,6 +8,7 @@ pub mod material;
 pub mod shape;
 pub mod write;
 
+use draft::hinted::Hinted;
 use draft::templates::Templates;
 use draft::{SchemaDraft, finds, relations, types};
 use material::{Material, TableMaterial};
@@ -28,15 +29,26 @@ pub fn infer(material: &Material) -> SchemaDraft {
 }
 
 fn add_types(draft: &mut SchemaDraft, position: usize, material: &TableMaterial) {
-    let items: Vec<_> = material.items.iter().collect();
-    let mut columns = Columns::new(&material.table, &items);
+    let table = &material.table;
+    let mut is_hinted = vec![false; material.items.len()];
+    for hint in &material.types {
+        let hinted = Hinted { table: (table, position), items: &material.items };
+        let is_taken = |name: &str| draft.types.iter().any(|ty| ty.name == name);
+        let found = hinted.ty(hint, &is_taken, &mut draft.objects);
+        for item in found.iter().flat_map(|found| &found.items) {
+            is_hinted[*item] = true;
+        }
+        draft.types.extend(found.map(|found| found.ty));
+    }
+    let rest = material.items.iter().zip(is_hinted).filter(|(_, is_hinted)| !is_hinted);
+    let items: Vec<_> = rest.map(|(item, _)| item).collect();
+    let mut columns = Columns::new(table, &items);
     let rows: Vec<Row<'_>> = items.iter().map(|item| Row::new(item, &columns)).collect();
     columns.discriminator = discriminator::discriminator(&rows, &columns);
     // The discriminator shows no values.
     let rows: Vec<Row<'_>> = items.iter().map(|item| Row::new(item, &columns)).collect();
-    let groups = groups::groups(&rows, &columns);
-    for group in &groups {
-        let templates = Templates { table: &material.table, columns: &columns, rows: &rows, group };
+    for group in &groups::groups(&rows, &columns) {
+        let templates = Templates { table, columns: &columns, rows: &rows, group };
         let is_taken = |name: &str| draft.types.iter().any(|ty| ty.name == name);
         let ty = types::type_of(&templates, position, &mut draft.objects, &is_taken);
         draft.types.push(ty);

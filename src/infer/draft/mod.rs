@@ -1,11 +1,12 @@
 //! Groups of items in; types with key templates, fields, relations and finds out.
 //!
 //! [`align`] finds the attribute that a part of a key repeats, [`templates`] makes the keys of a type, [`scalars`] says
-//! what the values of a field are, [`names`] makes names of GraphQL, [`relations`] leads from type to type and
+//! what the values of a field are, [`hinted`] takes types that sources describe, [`names`] makes names of GraphQL, [`relations`] leads from type to type and
 //! [`finds`] lists what the keys serve.
 
 pub mod align;
 pub mod finds;
+pub mod hinted;
 pub mod names;
 pub mod relations;
 pub mod scalars;

@@ -1,6 +1,7 @@
 //! Declared tables in; created tables and differences out. Part of [`TableStore`].
 
 use super::definition::create_table;
+use super::description::described;
 use super::differences::{differences, stream_difference, time_to_live_difference};
 use crate::schema::table::Table;
 use crate::table::data::error::{TableError, TableErrorKind};
@@ -94,6 +95,20 @@ impl TableStore {
             Err(error) if matches!(error.kind, TableErrorKind::Unavailable | TableErrorKind::Timeout) => Err(error),
             _ => Ok(()),
         }
+    }
+
+    /// An existing table as a schema would declare it.
+    pub async fn described(&self, table: &str) -> Result<Table, TableError> {
+        let deadline = Instant::now() + COMPARE_LIMIT;
+        let found = self.describe(table, deadline).await?;
+        let time_to_live = match self.time_to_live(table, deadline).await? {
+            FoundTimeToLive::In(attribute) => Some(attribute),
+            _ => None,
+        };
+        described(&found, time_to_live).ok_or_else(|| TableError {
+            kind: TableErrorKind::Invalid,
+            detail: format!("the description of {table} has no key"),
+        })
     }
 
     /// Whether there is a table of this name.

@@ -9,7 +9,7 @@ const CONTAINER: usize = 3;
 const ELEMENT: usize = 1;
 
 /// The size of an item: its attributes' names and values.
-pub(in crate::table) fn item_size(item: &Item) -> usize {
+pub fn item_size(item: &Item) -> usize {
     item.members().map(|(name, value)| name.len() + attribute_size(value)).sum()
 }
 

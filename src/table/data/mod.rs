@@ -4,7 +4,7 @@ pub mod attribute;
 pub mod call;
 pub mod error;
 pub(in crate::table) mod expressions;
-pub(in crate::table) mod item_size;
+pub mod item_size;
 pub(in crate::table) mod key_identity;
 pub mod limits;
 pub(in crate::table) mod shared_names;

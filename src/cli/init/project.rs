@@ -1,0 +1,170 @@
+//! A schema with its material in, the files of a project out.
+
+use crate::infer::draft::{FindDraft, SchemaDraft};
+use crate::infer::material::Material;
+use crate::infer::write::repair::WrittenSchema;
+use crate::schema::table::Table;
+use crate::table::bulk::export_lines::write_line;
+use crate::table::bulk::fit::key_digest;
+use crate::table::data::attribute::Item;
+use anyhow::{Context, Result, ensure};
+use std::collections::HashSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+/// The most sample items of each table, and their most bytes.
+const SAMPLES: usize = 500;
+const SAMPLE_BYTES: usize = 2 * 1024 * 1024;
+/// The files and directories of a project.
+const SCHEMA: &str = "schema.graphql";
+const CONFIG: &str = "keyfold.toml";
+const README: &str = "README.md";
+const SAMPLE_DIRECTORY: &str = "samples";
+const OPERATIONS: &str = "operations";
+
+/// What a project is written from.
+pub struct Project<'p> {
+    /// Its directory.
+    pub directory: &'p Path,
+    /// What was read.
+    pub material: &'p Material,
+    /// The schema.
+    pub written: &'p WrittenSchema,
+}
+
+impl Project<'_> {
+    /// Fails if a file of the project exists, unless it may be replaced.
+    pub fn check(directory: &Path, force: bool) -> Result<()> {
+        for name in [SCHEMA, CONFIG, README, SAMPLE_DIRECTORY, OPERATIONS] {
+            let path = directory.join(name);
+            ensure!(
+                force || !path.exists(),
+                "{} exists: choose another directory with --dir, or replace it with --force",
+                path.display()
+            );
+        }
+        Ok(())
+    }
+
+    /// Writes all files.
+    pub fn write(&self, samples: bool) -> Result<()> {
+        fs::create_dir_all(self.directory).with_context(|| format!("cannot create {}", self.directory.display()))?;
+        self.file(SCHEMA, &self.schema())?;
+        self.file(CONFIG, CONFIG_TEXT)?;
+        self.file(README, &self.readme())?;
+        for (name, text) in operations(&self.written.draft) {
+            self.file(&format!("{OPERATIONS}/{name}.graphql"), &text)?;
+        }
+        if samples {
+            for table in self.material.tables.iter().filter(|table| !table.items.is_empty()) {
+                let text = sample(&table.table, &table.items);
+                self.file(&format!("{SAMPLE_DIRECTORY}/{}.jsonl", table.table.name), &text)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&self, name: &str, text: &str) -> Result<()> {
+        let path = self.directory.join(name);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
+        }
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    fn schema(&self) -> String {
+        let seen: u64 = self.material.tables.iter().map(|table| table.seen).sum();
+        let mut text =
+            format!("# Made by `keyfold init` from {seen} items. A guess is a comment; check it, then delete it.\n\n");
+        text.push_str(&self.written.text);
+        for line in &self.written.left_out {
+            let _ = writeln!(text, "# left out: {}", line.replace('\n', " "));
+        }
+        text
+    }
+
+    fn readme(&self) -> String {
+        let tables: Vec<&str> = self.material.tables.iter().map(|table| table.table.name.as_str()).collect();
+        format!(
+            "# {}\n\nA GraphQL API of Keyfold.\n\n\
+             - `keyfold dev` serves it with the items in `samples/` and opens GraphiQL\n\
+             - `keyfold check` shows how each field is read\n\
+             - `keyfold verify samples` says which items the schema covers\n\
+             - `keyfold serve` serves the table in DynamoDB\n\n\
+             `schema.graphql` says what the API looks like. `operations/` has an operation for each access pattern.\n",
+            tables.join(", ")
+        )
+    }
+}
+
+const CONFIG_TEXT: &str = "# Settings of this project; `keyfold config` shows where each comes from.\n";
+
+/// Items of a table, evenly from all, within the bounds. A key comes once.
+fn sample(table: &Table, items: &[Item]) -> String {
+    let (mut seen, mut lines, mut bytes) = (HashSet::new(), Vec::new(), 0);
+    let step = items.len().div_ceil(SAMPLES).max(1);
+    for item in items.iter().step_by(step) {
+        if !key_digest(table, item).is_some_and(|digest| seen.insert(digest)) {
+            continue;
+        }
+        let line = write_line(item);
+        bytes += line.len();
+        if bytes > SAMPLE_BYTES {
+            break;
+        }
+        lines.push(line);
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// An operation for each field of `Query`.
+fn operations(draft: &SchemaDraft) -> Vec<(String, String)> {
+    draft.finds.iter().map(|find| (find.name.clone(), operation(draft, find))).collect()
+}
+
+fn operation(draft: &SchemaDraft, find: &FindDraft) -> String {
+    let title = crate::infer::draft::names::capitalised(&find.name);
+    let variables: Vec<String> = find.arguments.iter().map(|(name, ty)| format!("${name}: {ty}")).collect();
+    let arguments: Vec<String> = find.arguments.iter().map(|(name, _)| format!("{name}: ${name}")).collect();
+    let wrapped = |list: Vec<String>| if list.is_empty() { String::new() } else { format!("({})", list.join(", ")) };
+    let mut text = String::new();
+    if let Some(description) = &find.description {
+        let _ = writeln!(text, "# {description}");
+    }
+    let _ = writeln!(text, "query {title}{} {{\n  {}{} {{", wrapped(variables), find.name, wrapped(arguments));
+    if let Some(ty) = draft.types.iter().find(|ty| ty.name == find.target) {
+        for field in &ty.fields {
+            let object = draft.objects.iter().find(|object| object.name == field.scalar.trim_matches(['[', ']', '!']));
+            match object {
+                Some(object) => selection(draft, &field.name, object, (4, &mut text)),
+                None => {
+                    let _ = writeln!(text, "    {}", field.name);
+                }
+            }
+        }
+    }
+    text.push_str("  }\n}\n");
+    text
+}
+
+/// The selection of an object: objects do not hold each other in a circle.
+fn selection(
+    draft: &SchemaDraft,
+    name: &str,
+    object: &crate::infer::draft::ObjectDraft,
+    (indent, text): (usize, &mut String),
+) {
+    let space = " ".repeat(indent);
+    let _ = writeln!(text, "{space}{name} {{");
+    for field in &object.fields {
+        let inner = draft.objects.iter().find(|object| object.name == field.scalar.trim_matches(['[', ']', '!']));
+        match inner {
+            Some(inner) => selection(draft, &field.name, inner, (indent + 2, text)),
+            None => {
+                let _ = writeln!(text, "{space}  {}", field.name);
+            }
+        }
+    }
+    let _ = writeln!(text, "{space}}}");
+}

@@ -1,0 +1,222 @@
+//! Items of a table in, how many of them each type of the schema covers out, and what the others look like.
+
+use super::survey::Survey;
+use crate::cli::output::{aligned, counted};
+use crate::execute::item::unique;
+use crate::execute::key::shown::shown;
+use crate::infer::shape::atoms::{Atom, atom};
+use crate::plan::attributes;
+use crate::plan::tree::TypeDiscriminator;
+use crate::schema::model::{Model, ObjectType};
+use crate::schema::table::Table;
+use crate::table::data::attribute::{Attribute, Item};
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The most forms of keys that are kept: 200 bytes each, and three keys.
+const MAX_FORMS: usize = 1_000;
+/// Keys that are shown of each form.
+const KEYS_SHOWN: usize = 3;
+/// Forms that are shown.
+const FORMS_SHOWN: usize = 10;
+/// The longest key that is kept, in characters.
+const KEY_LENGTH: usize = 120;
+
+/// How many items of a table are of which type.
+#[derive(Debug)]
+pub struct Coverage<'m> {
+    table: &'m Table,
+    marks: Option<Arc<TypeDiscriminator>>,
+    survey: Survey<'m>,
+    /// The items of each type, in the order of the schema.
+    types: Vec<(String, u64)>,
+    /// All items.
+    items: u64,
+    /// Guards of unique values, which are items of no type.
+    guards: u64,
+    /// Items that could be of several types.
+    several: u64,
+    /// Items of no type, by the form of their keys.
+    uncovered: IndexMap<String, Uncovered>,
+    /// Items of no type whose form was not kept.
+    others: u64,
+}
+
+/// Items of no type whose keys have one form.
+#[derive(Debug, Default)]
+struct Uncovered {
+    count: u64,
+    keys: Vec<String>,
+}
+
+impl<'m> Coverage<'m> {
+    /// The coverage of a table, before any item is seen.
+    pub fn new(model: &'m Model, table: &'m Table) -> Self {
+        let of_table =
+            |ty: &&'m ObjectType| attributes::keys(ty).is_some_and(|keys| model.tables[keys.table].name == table.name);
+        let objects: Vec<&ObjectType> = model.types.values().filter(of_table).collect();
+        let marks = attributes::discriminator(model, &objects, (None, false), true);
+        let types = objects.iter().map(|ty| (ty.name.clone(), 0)).collect();
+        let (uncovered, survey) = (IndexMap::new(), Survey::new(model, table));
+        Self { table, marks, survey, types, items: 0, guards: 0, several: 0, uncovered, others: 0 }
+    }
+
+    /// Whether it is that of a table.
+    pub fn is_of(&self, table: &Table) -> bool {
+        self.table.name == table.name
+    }
+
+    /// Looks at an item.
+    pub fn see(&mut self, item: &Item) {
+        self.items += 1;
+        self.survey.see(item);
+        if is_guard(self.table, item) {
+            self.guards += 1;
+            return;
+        }
+        let fitting = self.marks.as_ref().map(|marks| marks.fitting(item)).unwrap_or_default();
+        match fitting.first() {
+            Some(position) => {
+                self.several += u64::from(fitting.len() > 1);
+                if let Some((_, count)) = self.types.get_mut(*position) {
+                    *count += 1;
+                }
+            }
+            None => self.uncover(item),
+        }
+    }
+
+    /// Whether every item is of a type, guards set apart.
+    pub fn is_whole(&self) -> bool {
+        self.uncovered.is_empty() && self.others == 0
+    }
+
+    /// The first line: how many items are of a type.
+    pub fn summary(&self) -> String {
+        let uncovered: u64 = self.uncovered.values().map(|of| of.count).sum::<u64>() + self.others;
+        let items = self.items - self.guards;
+        let guards = match self.guards {
+            0 => String::new(),
+            guards => format!(", and {} of unique values", counted(guards, "guard")),
+        };
+        let share = if items == 0 { 100.0 } else { (items - uncovered) as f64 * 100.0 / items as f64 };
+        // Only all items are 100 %.
+        let share = if uncovered > 0 { share.min(99.9) } else { share };
+        format!(
+            "{}: {} of {} are of a type ({share:.1} %){guards}",
+            self.table.name,
+            items - uncovered,
+            counted(items, "item")
+        )
+    }
+
+    /// The report as text: the types, the items of none, and what surprises about items.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n", self.summary());
+        let all = (self.items - self.guards).max(1);
+        let row = |(name, count): &(String, u64)| {
+            vec![format!("  {name}"), count.to_string(), format!("{:.1} %", *count as f64 * 100.0 / all as f64)]
+        };
+        text.push_str(&aligned(&self.types.iter().map(row).collect::<Vec<_>>()));
+        if self.several > 0 {
+            text.push_str(&format!(
+                "  {} could be of several types, and count as the first\n",
+                counted(self.several, "item")
+            ));
+        }
+        for (form, of) in self.uncovered.iter().take(FORMS_SHOWN) {
+            text.push_str(&format!(
+                "  no type: {} like {form}, such as {}\n",
+                counted(of.count, "item"),
+                of.keys.join("; ")
+            ));
+        }
+        let more: u64 = self.uncovered.values().skip(FORMS_SHOWN).map(|of| of.count).sum::<u64>() + self.others;
+        if more > 0 {
+            text.push_str(&format!("  no type: {} more, in other forms\n", counted(more, "item")));
+        }
+        for line in self.survey.lines() {
+            text.push_str(&format!("  {line}\n"));
+        }
+        text
+    }
+
+    /// The report as JSON.
+    pub fn json(&self) -> Value {
+        let types: Vec<Value> =
+            self.types.iter().map(|(name, count)| json!({ "type": name, "items": count })).collect();
+        let uncovered: Vec<Value> = self
+            .uncovered
+            .iter()
+            .map(|(form, of)| json!({ "keys": form, "items": of.count, "examples": of.keys }))
+            .collect();
+        json!({
+            "table": self.table.name, "items": self.items, "guards": self.guards, "types": types,
+            "ofSeveralTypes": self.several, "ofNoType": uncovered, "ofNoTypeInOtherForms": self.others,
+            "warnings": self.survey.lines(),
+        })
+    }
+
+    fn uncover(&mut self, item: &Item) {
+        let form = form(self.table, item);
+        let is_full = self.uncovered.len() >= MAX_FORMS && !self.uncovered.contains_key(&form);
+        if is_full {
+            self.others += 1;
+            return;
+        }
+        let of = self.uncovered.entry(form).or_default();
+        of.count += 1;
+        if of.keys.len() < KEYS_SHOWN {
+            let key = shown(self.table.primary_key().map(|key| key.name.as_str()), item);
+            of.keys.push(key.chars().take(KEY_LENGTH).collect());
+        }
+    }
+}
+
+/// Whether an item is the guard of a unique value: Keyfold's own, or OneTable's.
+fn is_guard(table: &Table, item: &Item) -> bool {
+    matches!(item.get(&table.partition.name), Some(Attribute::S(text))
+        if text.as_str().starts_with(unique::MARK) || text.as_str().starts_with("_unique#"))
+}
+
+/// The form of an item's key: its words, and `…` for all else.
+fn form(table: &Table, item: &Item) -> String {
+    let of_key = |name: &str| match item.get(name) {
+        Some(Attribute::S(text)) => masked(text.as_str()),
+        Some(Attribute::N(_)) => "a number".to_owned(),
+        Some(Attribute::B(_)) => "bytes".to_owned(),
+        Some(_) => "no key".to_owned(),
+        None => "no key".to_owned(),
+    };
+    table.primary_key().map(|key| of_key(&key.name)).collect::<Vec<_>>().join(" | ")
+}
+
+fn masked(text: &str) -> String {
+    let mut masked = String::new();
+    let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | '@' | ' ' | '%');
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|letter| is_part(letter) != is_part(first)).unwrap_or(rest.len());
+        let part = &rest[..end];
+        let is_label = !is_part(first)
+            || atom(part) == Atom::Word
+                && (masked.is_empty() || part.len() > 2 && !part.chars().any(char::is_lowercase));
+        masked.push_str(if is_label { part } else { "…" });
+        rest = &rest[end..];
+    }
+    masked.chars().take(KEY_LENGTH).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_of_a_key_is_its_words() {
+        assert_eq!(masked("USER#ann"), "USER#…");
+        assert_eq!(masked("ORDER#2026-01-01#ITEM#7"), "ORDER#…#ITEM#…");
+        assert_eq!(masked("PROFILE"), "PROFILE");
+        assert_eq!(masked("a1b2"), "…");
+    }
+}

@@ -1,0 +1,164 @@
+//! `keyfold verify`: a schema and items in, what the schema covers of them out.
+
+use super::coverage::Coverage;
+use crate::cli::output::{self, counted};
+use crate::cli::schema_file::{self, SchemaChoice};
+use crate::cli::store_choice::{StoreChoice, explained, table_named};
+use crate::schema::model::Model;
+use crate::schema::table::Table;
+use crate::sources::material::{PatternHint, Receiver, TypeHint};
+use crate::sources::read;
+use crate::table::data::attribute::Item;
+use crate::table::data::item_size::item_size;
+use anyhow::{Result, bail, ensure};
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Items of a page at most.
+const PAGE: u32 = 250;
+/// How long one page may take, including waits for a throttled table.
+const PAGE_BOUND: Duration = Duration::from_secs(120);
+/// The bytes that a read capacity unit reads, eventually consistent.
+const UNIT_BYTES: f64 = 8192.0;
+
+/// Say which items a schema covers; exit code 1 if an item has no type
+///
+/// Reads files and directories in every form that `keyfold init` knows, or a table, and changes nothing.
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// Files and directories with items; - is standard input
+    sources: Vec<PathBuf>,
+
+    /// Read this table of the schema instead
+    #[arg(long, value_name = "NAME", conflicts_with = "sources")]
+    table: Option<String>,
+
+    #[command(flatten)]
+    choice: SchemaChoice,
+
+    #[command(flatten)]
+    store: StoreChoice,
+
+    /// Read capacity units a second to take of a table
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    units: u32,
+
+    /// Form of the output
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: ReportFormat,
+}
+
+/// Form of the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ReportFormat {
+    Text,
+    Json,
+}
+
+impl Verify {
+    /// Runs the command.
+    pub async fn run(self) -> Result<ExitCode> {
+        let model = schema_file::load(&self.choice.schema)?.model;
+        let found = match &self.table {
+            Some(name) => vec![self.of_table(&model, table_named(&model.tables, name)?).await?],
+            None => self.of_sources(&model)?,
+        };
+        match self.format {
+            ReportFormat::Text => {
+                output::print(&found.iter().map(Coverage::text).collect::<Vec<_>>().join("\n"))?;
+            }
+            ReportFormat::Json => {
+                let tables: Vec<_> = found.iter().map(Coverage::json).collect();
+                output::print(&format!("{:#}\n", json!({ "tables": tables })))?;
+            }
+        }
+        Ok(if found.iter().all(Coverage::is_whole) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    fn of_sources<'m>(&self, model: &'m Model) -> Result<Vec<Coverage<'m>>> {
+        ensure!(
+            !self.sources.is_empty(),
+            "name the items: `keyfold verify FILE…`, or `keyfold verify --table NAME` for a table"
+        );
+        let mut seen = SeenItems { model, tables: Vec::new(), strays: 0 };
+        for summary in read::read(&self.sources, &mut seen)? {
+            eprintln!("Read {}: {}, {}", summary.name, summary.format, counted(summary.items, "item"));
+        }
+        if seen.strays > 0 {
+            bail!("{} of no table of the schema: they lack its key attributes", counted(seen.strays, "item is"));
+        }
+        Ok(seen.tables)
+    }
+
+    async fn of_table<'m>(&self, model: &'m Model, table: &'m Table) -> Result<Coverage<'m>> {
+        let store = self.store.open(table).await?;
+        let mut coverage = Coverage::new(model, table);
+        let bar = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} items, {per_sec}") {
+            bar.set_style(style);
+        }
+        let (mut seen, mut start) = (0, None);
+        loop {
+            let begun = Instant::now();
+            let page = store.scan_page(&table.name, start.take(), PAGE, begun + PAGE_BOUND).await;
+            let page =
+                page.map_err(|error| explained(error, &format!("cannot read {} after {seen} items", table.name)))?;
+            page.items.iter().for_each(|item| coverage.see(item));
+            seen += page.items.len() as u64;
+            bar.set_position(seen);
+            start = page.last_key;
+            if start.is_none() {
+                break;
+            }
+            let bytes: usize = page.items.iter().map(item_size).sum();
+            let pause = Duration::from_secs_f64(bytes as f64 / UNIT_BYTES / f64::from(self.units.max(1)));
+            tokio::time::sleep_until(begun + pause).await;
+        }
+        bar.finish_and_clear();
+        Ok(coverage)
+    }
+}
+
+/// Items of files, each counted for its table.
+struct SeenItems<'m> {
+    model: &'m Model,
+    tables: Vec<Coverage<'m>>,
+    /// Items of no table.
+    strays: u64,
+}
+
+impl Receiver for SeenItems<'_> {
+    fn table(&mut self, _table: Table) {}
+
+    fn item(&mut self, table: Option<&str>, item: Item) -> ControlFlow<()> {
+        let has_key = |table: &&Table| table.primary_key().all(|key| item.contains_key(&key.name));
+        let named = self.model.tables.iter().find(|known| Some(known.name.as_str()) == table);
+        let Some(table) = named.or_else(|| self.model.tables.iter().find(has_key)) else {
+            self.strays += 1;
+            return ControlFlow::Continue(());
+        };
+        match self.tables.iter_mut().find(|coverage| coverage.is_of(table)) {
+            Some(coverage) => coverage.see(&item),
+            None => {
+                let mut coverage = Coverage::new(self.model, table);
+                coverage.see(&item);
+                self.tables.push(coverage);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn type_hint(&mut self, _table: Option<&str>, _hint: TypeHint) {}
+
+    fn pattern_hint(&mut self, _hint: PatternHint) {}
+
+    fn note(&mut self, note: String) {
+        eprintln!("note: {note}");
+    }
+}

@@ -1,0 +1,296 @@
+//! A type that a source describes with its key templates in, the draft of the type out, verified on the items: a hint may
+//! be wrong, and then its items are inferred like all others.
+
+use super::names;
+use super::scalars::{self, Scalar};
+use super::{FieldDraft, KeyDraft, ObjectDraft, PartDraft, TypeDraft};
+use crate::infer::shape::row::text;
+use crate::schema::table::{KeyType, Table};
+use crate::sources::material::{HintKind, TypeHint};
+use crate::table::data::attribute::{Attribute, Item};
+
+/// The draft of a described type, and the positions of its items.
+pub struct HintedType {
+    /// The type.
+    pub ty: TypeDraft,
+    /// Its items.
+    pub items: Vec<usize>,
+}
+
+/// A part of a described template: literal text, or the name of an attribute.
+#[derive(Debug, Clone, PartialEq)]
+enum HintPart {
+    Literal(String),
+    Attribute(String, Option<String>),
+}
+
+/// The types that hints describe with the whole key of their table.
+pub struct Hinted<'a> {
+    /// The table and its position.
+    pub table: (&'a Table, usize),
+    /// Its items.
+    pub items: &'a [Item],
+}
+
+impl Hinted<'_> {
+    /// The type of a hint; `None` if it has no templates for the table's key, or no item that has them while the table
+    /// has items.
+    pub fn ty(
+        &self,
+        hint: &TypeHint,
+        is_taken: &dyn Fn(&str) -> bool,
+        objects: &mut Vec<ObjectDraft>,
+    ) -> Option<HintedType> {
+        let (table, position) = self.table;
+        let keys: Vec<(&str, Vec<HintPart>)> =
+            hint.keys.iter().map(|key| (key.attribute.as_str(), parts(&key.template))).collect();
+        let own = |name: &str| keys.iter().find(|(key, _)| *key == name).map(|(_, parts)| parts);
+        let primary: Vec<(&str, &Vec<HintPart>)> =
+            table.primary_key().map(|key| Some((key.name.as_str(), own(&key.name)?))).collect::<Option<_>>()?;
+        let items: Vec<usize> =
+            (0..self.items.len()).filter(|at| self.is_of(&self.items[*at], hint, &primary)).collect();
+        if items.is_empty() && !self.items.is_empty() {
+            return None;
+        }
+        let name = names::free(&names::type_name(&hint.name), |name| {
+            is_taken(name) || objects.iter().any(|object| object.name == name)
+        });
+        let mut ty = TypeDraft {
+            name,
+            table: position,
+            count: items.len(),
+            keys: Vec::new(),
+            constants: hint.constants.clone(),
+            fields: Vec::new(),
+            relations: Vec::new(),
+            read_only: false,
+            guesses: Vec::new(),
+        };
+        self.add_fields(&mut ty, hint, &keys, (&items, objects));
+        for (attribute, parts) in &keys {
+            self.add_key(&mut ty, attribute, parts);
+        }
+        leave_half_indexes_out(&mut ty, table);
+        Some(HintedType { ty, items })
+    }
+
+    /// Whether an item has the constants and the keys of a hint, and its attributes agree with its keys.
+    fn is_of(&self, item: &Item, hint: &TypeHint, primary: &[(&str, &Vec<HintPart>)]) -> bool {
+        let has_constant =
+            |(name, constant): &(String, String)| item.get(name).and_then(text).is_some_and(|text| text == *constant);
+        let has_key = |(name, parts): &(&str, &Vec<HintPart>)| {
+            let Some(key) = item.get(name).and_then(text) else { return false };
+            read(parts, &key).is_some_and(|values| {
+                values.iter().all(|(name, value)| {
+                    item.get(name).and_then(text).is_none_or(|text| text == *value || text.to_lowercase() == *value)
+                })
+            })
+        };
+        hint.constants.iter().all(has_constant) && primary.iter().all(has_key)
+    }
+
+    fn add_fields(
+        &self,
+        ty: &mut TypeDraft,
+        hint: &TypeHint,
+        keys: &[(&str, Vec<HintPart>)],
+        (items, objects): (&[usize], &mut Vec<ObjectDraft>),
+    ) {
+        let table = self.table.0;
+        let in_keys = |primary: bool| {
+            keys.iter()
+                .filter(move |(key, _)| table.is_primary_key(key) == primary)
+                .flat_map(|(_, parts)| parts)
+                .filter_map(|part| if let HintPart::Attribute(name, _) = part { Some(name.as_str()) } else { None })
+        };
+        let of_key: Vec<&str> = in_keys(true).collect();
+        let mut all: Vec<&str> = of_key.clone();
+        all.extend(in_keys(false));
+        all.extend(hint.attributes.iter().map(|attribute| attribute.name.as_str()));
+        let mut of_items: Vec<&str> = items.iter().flat_map(|at| self.items[*at].keys().map(|name| &**name)).collect();
+        of_items.retain(|name| !keys.iter().any(|(key, _)| key == name));
+        all.extend(of_items);
+        for attribute in all {
+            let is_constant = ty.constants.iter().any(|(name, _)| name == attribute);
+            let is_known = ty.fields.iter().any(|field| field.attribute.as_deref() == Some(attribute));
+            // A key attribute with a template of other fields is no field.
+            let is_made = keys.iter().any(|(key, parts)| *key == attribute && !is_itself(key, parts));
+            if is_constant || is_known || is_made {
+                continue;
+            }
+            let values: Vec<&Attribute> = items.iter().filter_map(|at| self.items[*at].get(attribute)).collect();
+            let said = hint.attributes.iter().find(|known| known.name == attribute);
+            let mut scalar = match said.and_then(|said| said.kind.as_ref()) {
+                _ if !values.is_empty() => scalars::of_values(&values, attribute, &ty.name, objects),
+                Some(kind) => of_hint(kind),
+                None => Scalar { name: "String".to_owned(), ..Scalar::default() },
+            };
+            let primary = of_key.contains(&attribute);
+            if primary && scalar.name == "String" {
+                scalar.name = "ID".to_owned();
+            }
+            let wanted = said.and_then(|said| said.field.as_deref()).unwrap_or(attribute);
+            let name = names::free(&names::field_name(wanted), |name| ty.fields.iter().any(|field| field.name == name));
+            let mut texts: Vec<String> = values.iter().filter_map(|value| text(value)).map(Into::into).collect();
+            texts.sort_unstable();
+            texts.dedup();
+            ty.fields.push(FieldDraft {
+                attribute: Some(attribute.to_owned()),
+                name,
+                scalar: scalar.name,
+                stored: scalar.stored,
+                required: primary,
+                texts,
+                guess: scalar.guess,
+                constraint: None,
+            });
+        }
+    }
+
+    fn add_key(&self, ty: &mut TypeDraft, attribute: &str, parts: &[HintPart]) {
+        let table = self.table.0;
+        let Some(key) = table.key_attributes().into_iter().find(|key| key.name == attribute) else { return };
+        let field_of =
+            |ty: &TypeDraft, name: &str| ty.fields.iter().position(|field| field.attribute.as_deref() == Some(name));
+        if is_itself(attribute, parts) {
+            // The key of the table is the field; the key of an index needs no template.
+            let Some(field) = field_of(ty, attribute) else { return };
+            if table.is_primary_key(attribute) {
+                ty.fields[field].attribute = None;
+                ty.keys.push(KeyDraft {
+                    attribute: attribute.to_owned(),
+                    parts: vec![PartDraft::Field(field, None)],
+                    sparse: false,
+                });
+            }
+            return;
+        }
+        let parts: Option<Vec<PartDraft>> = parts
+            .iter()
+            .map(|part| match part {
+                HintPart::Literal(text) => Some(PartDraft::Literal(text.clone())),
+                HintPart::Attribute(name, form) => {
+                    let field = field_of(ty, name)?;
+                    let form = form.clone().or_else(|| stored_form(&ty.fields[field], key.kind));
+                    Some(PartDraft::Field(field, form))
+                }
+            })
+            .collect();
+        if let Some(parts) = parts {
+            ty.keys.push(KeyDraft { attribute: attribute.to_owned(), parts, sparse: false });
+        }
+    }
+}
+
+/// Whether a key is the attribute of its own name, as `customer_id` with `{customer_id}`.
+fn is_itself(key: &str, parts: &[HintPart]) -> bool {
+    matches!(parts, [HintPart::Attribute(name, _)] if name == key)
+}
+
+/// The form of a time that the attribute has, for its text in a key.
+fn stored_form(field: &FieldDraft, kind: KeyType) -> Option<String> {
+    let form = field.stored.as_deref()?.strip_prefix("form: \"")?.strip_suffix('"')?;
+    (kind == KeyType::S).then(|| form.to_owned())
+}
+
+/// The parts of a template: `${name}`, `{name}` and `<name>` are attributes.
+fn parts(template: &str) -> Vec<HintPart> {
+    let mut parts: Vec<HintPart> = Vec::new();
+    let mut rest = template;
+    while let Some(open) = rest.find('{') {
+        let Some(close) = rest[open..].find('}').map(|at| open + at) else { break };
+        let before = rest[..open].strip_suffix('$').unwrap_or(&rest[..open]);
+        if !before.is_empty() {
+            parts.push(HintPart::Literal(before.to_owned()));
+        }
+        let (name, form) = rest[open + 1..close]
+            .split_once(':')
+            .map_or((&rest[open + 1..close], None), |(name, form)| (name, Some(form.to_owned())));
+        parts.push(HintPart::Attribute(name.to_owned(), form));
+        rest = &rest[close + 1..];
+    }
+    if !rest.is_empty() {
+        parts.push(HintPart::Literal(rest.to_owned()));
+    }
+    parts
+}
+
+/// The text of each attribute in a key; `None` if the key has another form.
+fn read<'k>(parts: &[HintPart], key: &'k str) -> Option<Vec<(String, &'k str)>> {
+    let mut values = Vec::new();
+    let mut rest = key;
+    for (position, part) in parts.iter().enumerate() {
+        match part {
+            HintPart::Literal(text) => rest = rest.strip_prefix(text.as_str())?,
+            HintPart::Attribute(name, _) => {
+                let end = match parts.get(position + 1) {
+                    Some(HintPart::Literal(next)) => rest.find(next.as_str())?,
+                    _ => rest.len(),
+                };
+                if end == 0 {
+                    return None;
+                }
+                values.push((name.clone(), &rest[..end]));
+                rest = &rest[end..];
+            }
+        }
+    }
+    rest.is_empty().then_some(values)
+}
+
+/// The type that a source says.
+fn of_hint(kind: &HintKind) -> Scalar {
+    let named = |name: &str| Scalar { name: name.to_owned(), ..Scalar::default() };
+    match kind {
+        HintKind::Text | HintKind::Time | HintKind::Date => named("String"),
+        HintKind::Id => named("ID"),
+        HintKind::Integer => named("Int"),
+        HintKind::Decimal => named("Decimal"),
+        HintKind::Boolean => named("Boolean"),
+        HintKind::Enum(values) => Scalar { guess: Some(format!("an enum? {}", values.join(", "))), ..named("String") },
+        HintKind::List(of) => match of_hint(of).name {
+            name if name.starts_with('[') || name == "JSON" => named("JSON"),
+            name => named(&format!("[{name}!]")),
+        },
+        HintKind::Set(of) => match of_hint(of).name.as_str() {
+            name @ ("String" | "ID" | "Int" | "Decimal") => {
+                Scalar { stored: Some("stored: SET".to_owned()), ..named(&format!("[{name}!]")) }
+            }
+            _ => named("JSON"),
+        },
+        HintKind::Any => named("JSON"),
+    }
+}
+
+/// An index with one of its keys only has none of the items.
+fn leave_half_indexes_out(ty: &mut TypeDraft, table: &Table) {
+    for index in &table.indexes {
+        let keys: Vec<&str> = std::iter::once(&index.partition)
+            .chain(index.sort.as_ref())
+            .map(|key| key.name.as_str())
+            .filter(|key| !table.is_primary_key(key))
+            .collect();
+        let has =
+            |key: &str| ty.key(key).is_some() || ty.fields.iter().any(|field| field.attribute.as_deref() == Some(key));
+        if keys.iter().any(|key| has(key)) && !keys.iter().all(|key| has(key)) {
+            ty.keys.retain(|key| !keys.contains(&key.attribute.as_str()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_of_others_are_read() {
+        let literal = |text: &str| HintPart::Literal(text.to_owned());
+        let name = |name: &str| HintPart::Attribute(name.to_owned(), None);
+        assert_eq!(parts("USER#{user_id}"), [literal("USER#"), name("user_id")]);
+        assert_eq!(parts("USER#${user_id}#x"), [literal("USER#"), name("user_id"), literal("#x")]);
+        assert_eq!(parts("PROFILE"), [literal("PROFILE")]);
+        assert_eq!(read(&parts("A#{x}#{y}"), "A#1#2#3"), Some(vec![("x".to_owned(), "1"), ("y".to_owned(), "2#3")]));
+        assert_eq!(read(&parts("A#{x}"), "A#"), None);
+        assert_eq!(read(&parts("A#{x}"), "B#1"), None);
+    }
+}
