@@ -53,11 +53,21 @@ pub fn format_of(file: &SourceFile) -> Result<TextFormat, SourceError> {
         None => TextFormat::Empty,
         Some(b'{') => lines::recognised(&head, &is_document).map_or(TextFormat::Json, TextFormat::Lines),
         Some(b'[') => TextFormat::Json,
-        _ => match csv::separator(&head) {
-            Some(separator) => TextFormat::Csv(separator),
-            None => TextFormat::Foreign(foreign::described(&head)),
-        },
+        _ => of_words(&head, file),
     })
+}
+
+/// The format of a file that is no JSON.
+fn of_words(head: &[u8], file: &SourceFile) -> TextFormat {
+    let foreign = foreign::described(head);
+    if !foreign.is_text {
+        return TextFormat::Foreign(foreign);
+    }
+    let extension = file.extension();
+    if let Some(format) = documents::format_of_text(&String::from_utf8_lossy(head), extension.as_deref()) {
+        return TextFormat::Document(format);
+    }
+    csv::separator(head).map_or(TextFormat::Foreign(foreign), TextFormat::Csv)
 }
 
 /// How the text of a file is to be read.
@@ -68,6 +78,8 @@ pub enum TextFormat {
     Lines(Format),
     /// Any other JSON.
     Json,
+    /// A document that is no JSON.
+    Document(Format),
     /// Rows with this separator.
     Csv(u8),
     /// In no way.
@@ -164,6 +176,10 @@ impl Reading<'_> {
             TextFormat::Csv(separator) => {
                 csv::read(&file, separator, &mut delivery)?;
                 Format::Csv
+            }
+            TextFormat::Document(format) => {
+                documents::read_text(format, &file.text()?, &mut delivery)?;
+                format
             }
             TextFormat::Foreign(foreign) => return Err(unknown(&file.name, foreign)),
         };
