@@ -27,7 +27,8 @@ pub fn format_of(members: &Members) -> Option<Format> {
     {
         Some(Format::CreateTable)
     } else if one_table::is_schema(members) {
-        Some(Format::OneTable)
+        // A drawing tool keeps its items beside the models.
+        Some(if members.contains_key("data") { Format::Workbench } else { Format::OneTable })
     } else if electro_db::is_model(members) || electro_db::is_service(members) {
         Some(Format::ElectroDb)
     } else if cloud_formation::is_template(members) {
@@ -85,13 +86,16 @@ pub fn read(format: Format, members: Members, delivery: &mut Delivery<'_>) -> Re
     let stem = stem(&file);
     let malformed = |problem: String| SourceError::malformed(&file, problem);
     match format {
-        Format::Workbench => workbench::read(&members, delivery).map_err(malformed),
+        Format::Workbench if workbench::is_model(&members) => workbench::read(&members, delivery).map_err(malformed),
         Format::McpSchema => mcp_schema::read(members, delivery.receiver).map_err(malformed),
         Format::McpDataModel => mcp_data_model::read(members, delivery),
-        Format::OneTable => one_table::read(&members, &stem, delivery).map_err(malformed),
+        Format::OneTable | Format::Workbench => one_table::read(&members, &stem, delivery).map_err(malformed),
         Format::ElectroDb => {
             let models = if electro_db::is_model(&members) { vec![&members] } else { electro_db::models_of(&members) };
-            models.into_iter().try_for_each(|model| electro_db::read(model, &stem, delivery.receiver)).map_err(malformed)
+            models
+                .into_iter()
+                .try_for_each(|model| electro_db::read(model, &stem, delivery.receiver))
+                .map_err(malformed)
         }
         Format::CloudFormation => {
             described_tables(cloud_formation::tables(&members).map_err(malformed)?, delivery);

@@ -141,8 +141,7 @@ impl Names {
         let mut all = keys.0.iter();
         let own = all.next();
         let partition = own.map_or_else(|| "id".to_owned(), |own| own.partition.clone());
-        let mut table =
-            Table::new(ty.name.as_str(), key(partition), own.and_then(ModelKey::sort_attribute).map(key));
+        let mut table = Table::new(ty.name.as_str(), key(partition), own.and_then(ModelKey::sort_attribute).map(key));
         table.indexes.extend(all.map(|of| Index {
             name: of.index.clone().unwrap_or_default(),
             local: false,
@@ -174,7 +173,12 @@ impl Names {
         // Amplify adds what a model does not name.
         let mut add = |name: &str, kind: HintKind| {
             if !hint.attributes.iter().any(|known| known.name == name) {
-                hint.attributes.push(AttributeHint { name: name.into(), field: None, kind: Some(kind), required: true });
+                hint.attributes.push(AttributeHint {
+                    name: name.into(),
+                    field: None,
+                    kind: Some(kind),
+                    required: true,
+                });
             }
         };
         if keys.0.first().is_some_and(|own| own.partition == "id") {

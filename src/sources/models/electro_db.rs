@@ -121,7 +121,8 @@ impl<'m> Entity<'m> {
     /// The template of a half of a key. Texts of keys are in lower case, if the model does not say otherwise.
     fn template(&self, index: &Value, half: &str) -> String {
         let key = &index[half];
-        let attribute = |name: &str| self.attributes.get(name).map_or_else(|| name.to_owned(), |own| field_of(name, own));
+        let attribute =
+            |name: &str| self.attributes.get(name).map_or_else(|| name.to_owned(), |own| field_of(name, own));
         if let Some(template) = key["template"].as_str() {
             return from_dollars(template, &attribute);
         }
@@ -129,7 +130,9 @@ impl<'m> Entity<'m> {
         let names: Vec<&str> = composite.into_iter().flatten().filter_map(Value::as_str).collect();
         let field = key["field"].as_str().unwrap_or_default();
         // A key that is an attribute itself has no prefix.
-        if let [only] = names.as_slice() && attribute(only) == field {
+        if let [only] = names.as_slice()
+            && attribute(only) == field
+        {
             return format!("{{{field}}}");
         }
         let cased = |text: String| match key["casing"].as_str() {

@@ -11,7 +11,8 @@ const MAX_DEPTH: usize = 8;
 /// Whether an object is a template.
 pub fn is_template(members: &Map<String, Value>) -> bool {
     let resources = members.get("Resources").and_then(Value::as_object);
-    resources.is_some_and(|all| all.values().any(|resource| resource["Type"].as_str().is_some_and(|ty| ty.contains("::"))))
+    resources
+        .is_some_and(|all| all.values().any(|resource| resource["Type"].as_str().is_some_and(|ty| ty.contains("::"))))
 }
 
 /// Whether an object is a service of the Serverless Framework.

@@ -98,7 +98,14 @@ impl Values {
                 let partition = partition.ok_or_else(|| format!("the index {name} of {label} has no hash_key"))?;
                 let sort = self.text(index, "range_key").map(&mut key);
                 let capacity = self.capacity(index).filter(|_| !local);
-                table.indexes.push(Index { name, local, partition, sort, projection: self.projection(index), capacity });
+                table.indexes.push(Index {
+                    name,
+                    local,
+                    partition,
+                    sort,
+                    projection: self.projection(index),
+                    capacity,
+                });
             }
         }
         self.settings(block, &mut table);

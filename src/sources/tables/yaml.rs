@@ -47,9 +47,10 @@ impl<'t> Reader<'t> {
                 self.line = span.start.line() as u64;
                 Ok(event)
             }
-            Some(Err(error)) => {
-                Err(YamlMistake { line: error.marker().line() as u64, problem: format!("this is not YAML: {}", error.info()) })
-            }
+            Some(Err(error)) => Err(YamlMistake {
+                line: error.marker().line() as u64,
+                problem: format!("this is not YAML: {}", error.info()),
+            }),
         }
     }
 
