@@ -4,8 +4,9 @@ use super::error::SourceError;
 use super::format::Format;
 use super::items::delivery::Delivery;
 use super::items::element::Members;
-use super::models::{mcp_data_model, mcp_schema, one_table, workbench};
-use super::tables::create_table;
+use super::models::{amplify, electro_db, mcp_data_model, mcp_schema, one_table, workbench};
+use super::tables::create_table::DescribedTable;
+use super::tables::{cloud_formation, create_table, terraform, yaml};
 use serde_json::Value;
 use std::path::Path;
 
@@ -26,9 +27,56 @@ pub fn format_of(members: &Members) -> Option<Format> {
     {
         Some(Format::CreateTable)
     } else if one_table::is_schema(members) {
-        Some(Format::OneTable)
+        // A drawing tool keeps its items beside the models.
+        Some(if members.contains_key("data") { Format::Workbench } else { Format::OneTable })
+    } else if electro_db::is_model(members) || electro_db::is_service(members) {
+        Some(Format::ElectroDb)
+    } else if cloud_formation::is_template(members) {
+        Some(Format::CloudFormation)
+    } else if cloud_formation::is_service(members) {
+        Some(Format::Serverless)
     } else {
         None
+    }
+}
+
+/// What a text that is no JSON is; `None` if it is no known document.
+pub fn format_of_text(text: &str, extension: Option<&str>) -> Option<Format> {
+    let begins = |word: &str| text.lines().any(|line| line.starts_with(word));
+    if terraform::is_configuration(text) {
+        Some(Format::Terraform)
+    } else if begins("Resources:") || begins("AWSTemplateFormatVersion:") {
+        Some(Format::CloudFormation)
+    } else if begins("service:") && (begins("resources:") || begins("provider:")) {
+        Some(Format::Serverless)
+    } else if matches!(extension, Some("graphql" | "graphqls" | "gql")) || amplify::is_schema(text) {
+        Some(Format::Amplify)
+    } else {
+        None
+    }
+}
+
+/// Reads a text of this format.
+pub fn read_text(format: Format, text: &str, delivery: &mut Delivery<'_>) -> Result<(), SourceError> {
+    let file = delivery.file.clone();
+    let malformed = |problem: String| SourceError::malformed(&file, problem);
+    match format {
+        Format::Terraform => {
+            described_tables(terraform::tables(text).map_err(malformed)?, delivery);
+            Ok(())
+        }
+        Format::Amplify => amplify::read(text, &file, delivery.receiver).map_err(malformed),
+        _ => {
+            let value = yaml::parse(text).map_err(|mistake| SourceError::Syntax {
+                name: file.clone(),
+                line: mistake.line,
+                problem: mistake.problem,
+            })?;
+            match value {
+                Value::Object(members) => read(format, members, delivery),
+                _ => Err(malformed("the document is no map".into())),
+            }
+        }
     }
 }
 
@@ -38,10 +86,25 @@ pub fn read(format: Format, members: Members, delivery: &mut Delivery<'_>) -> Re
     let stem = stem(&file);
     let malformed = |problem: String| SourceError::malformed(&file, problem);
     match format {
-        Format::Workbench => workbench::read(&members, delivery).map_err(malformed),
+        Format::Workbench if workbench::is_model(&members) => workbench::read(&members, delivery).map_err(malformed),
         Format::McpSchema => mcp_schema::read(members, delivery.receiver).map_err(malformed),
         Format::McpDataModel => mcp_data_model::read(members, delivery),
-        Format::OneTable => one_table::read(&members, &stem, delivery).map_err(malformed),
+        Format::OneTable | Format::Workbench => one_table::read(&members, &stem, delivery).map_err(malformed),
+        Format::ElectroDb => {
+            let models = if electro_db::is_model(&members) { vec![&members] } else { electro_db::models_of(&members) };
+            models
+                .into_iter()
+                .try_for_each(|model| electro_db::read(model, &stem, delivery.receiver))
+                .map_err(malformed)
+        }
+        Format::CloudFormation => {
+            described_tables(cloud_formation::tables(&members).map_err(malformed)?, delivery);
+            Ok(())
+        }
+        Format::Serverless => {
+            described_tables(cloud_formation::tables_of_service(&members).map_err(malformed)?, delivery);
+            Ok(())
+        }
         _ => described(&members, &stem, delivery).map_err(malformed),
     }
 }
@@ -54,12 +117,19 @@ fn described(members: &Members, name: &str, delivery: &mut Delivery<'_>) -> Resu
     if tables.is_empty() {
         tables.push(alone());
     }
-    for table in tables {
-        let described = create_table::table(table, name)?;
+    let described = tables.into_iter().map(|table| create_table::table(table, name));
+    described_tables(described.collect::<Result<_, _>>()?, delivery);
+    Ok(())
+}
+
+fn described_tables(tables: Vec<DescribedTable>, delivery: &mut Delivery<'_>) {
+    if tables.is_empty() {
+        delivery.receiver.note(format!("{} has no table of DynamoDB", delivery.file));
+    }
+    for described in tables {
         delivery.receiver.table(described.table);
         described.notes.into_iter().for_each(|note| delivery.receiver.note(note));
     }
-    Ok(())
 }
 
 fn inner<'m>(members: &'m Members, name: &str) -> Option<&'m Members> {

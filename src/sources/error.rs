@@ -49,7 +49,7 @@ pub enum SourceError {
         problem: String,
     },
     /// No format is known that the file has.
-    #[error("{name} is {what}, which holds no tables, items or types that can be read{}", advice.as_ref().map(|advice| format!("\n  {advice}")).unwrap_or_default())]
+    #[error("{name} is {what}: no tables, items or types can be read from it{}", on_a_line(advice.as_deref()))]
     Unknown {
         /// The file.
         name: String,
@@ -58,6 +58,10 @@ pub enum SourceError {
         /// What to do instead.
         advice: Option<String>,
     },
+}
+
+fn on_a_line(advice: Option<&str>) -> String {
+    advice.map(|advice| format!("\n  {advice}")).unwrap_or_default()
 }
 
 impl SourceError {

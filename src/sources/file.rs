@@ -37,10 +37,11 @@ impl Drop for TemporaryFile {
 /// A file of a source.
 #[derive(Debug)]
 pub struct SourceFile {
-    path: PathBuf,
+    /// Where it is.
+    pub path: PathBuf,
     /// As a person knows it.
     pub name: String,
-    _copy: Option<TemporaryFile>,
+    copy: Option<TemporaryFile>,
 }
 
 impl SourceFile {
@@ -55,7 +56,7 @@ impl SourceFile {
             let mut pipe = File::open(path).map_err(|source| SourceError::Read { name: name.clone(), source })?;
             return Self::copied(name, &mut pipe);
         }
-        Ok(Self { path: path.to_owned(), name, _copy: None })
+        Ok(Self { path: path.to_owned(), name, copy: None })
     }
 
     fn copied(name: String, from: &mut impl Read) -> Result<Self, SourceError> {
@@ -65,9 +66,14 @@ impl SourceFile {
             Ok(copy)
         };
         match copy() {
-            Ok(copy) => Ok(Self { path: copy.path.clone(), name, _copy: Some(copy) }),
+            Ok(copy) => Ok(Self { path: copy.path.clone(), name, copy: Some(copy) }),
             Err(source) => Err(SourceError::Read { name, source }),
         }
+    }
+
+    /// The copy that it is, to be kept as long as its path is used; nothing if it is a person's own file.
+    pub fn into_copy(self) -> Option<TemporaryFile> {
+        self.copy
     }
 
     /// The extension of its name in small letters, without that of a compression.
@@ -81,6 +87,24 @@ impl SourceFile {
     pub fn open(&self) -> Result<Box<dyn BufRead>, SourceError> {
         let opened = File::open(&self.path).and_then(|file| decoded(Box::new(BufReader::with_capacity(1 << 16, file))));
         opened.map_err(|source| self.unread(source))
+    }
+
+    /// Whether its text stands in it as it is.
+    pub fn is_plain(&self) -> bool {
+        let first = self.first();
+        !self.is_packed() && ![&[0xef, 0xbb][..], &[0xff, 0xfe], &[0xfe, 0xff]].contains(&first.as_slice())
+    }
+
+    fn is_packed(&self) -> bool {
+        self.first() == [0x1f, 0x8b]
+    }
+
+    /// The first two bytes; none if there are none to be read.
+    fn first(&self) -> Vec<u8> {
+        let mut first = Vec::new();
+        // Who reads on meets the error again.
+        let _ = File::open(&self.path).and_then(|file| file.take(2).read_to_end(&mut first));
+        first
     }
 
     /// The first bytes of its text.
@@ -102,6 +126,9 @@ impl SourceFile {
 
     /// The error of a failed read.
     pub fn unread(&self, source: io::Error) -> SourceError {
+        if self.is_packed() && source.kind() != io::ErrorKind::NotFound {
+            return SourceError::malformed(&self.name, format!("it is cut off or broken: {source}"));
+        }
         SourceError::Read { name: self.name.clone(), source }
     }
 }

@@ -6,6 +6,8 @@ pub struct ForeignFile {
     pub what: String,
     /// The one command that makes a known format of it, if there is one.
     pub advice: Option<String>,
+    /// Whether it is a text of which nothing more is known.
+    pub is_text: bool,
 }
 
 /// Files by their first bytes.
@@ -48,15 +50,19 @@ pub fn json(members: &[String]) -> ForeignFile {
         0 => "JSON without members".into(),
         _ => format!("JSON of another shape, with the members {}", first.join(", ")),
     };
-    ForeignFile { what, advice: Some("For items, write a list of them, or one on each line".into()) }
+    ForeignFile { what, advice: Some("For items, write a list of them, or one on each line".into()), is_text: false }
 }
 
 /// What a file is, by its first bytes.
 pub fn described(head: &[u8]) -> ForeignFile {
     if let Some((_, what, advice)) = MAGIC.iter().find(|(magic, ..)| head.starts_with(magic)) {
-        return ForeignFile { what: (*what).to_owned(), advice: advice.map(str::to_owned) };
+        return ForeignFile { what: (*what).to_owned(), advice: advice.map(str::to_owned), is_text: false };
     }
-    let file = |what: &str, advice: Option<&str>| ForeignFile { what: what.into(), advice: advice.map(str::to_owned) };
+    let file = |what: &str, advice: Option<&str>| ForeignFile {
+        what: what.into(),
+        advice: advice.map(str::to_owned),
+        is_text: false,
+    };
     if head.get(257..262) == Some(b"ustar") {
         return file("a tar archive", Some("Unpack it: tar -xf FILE"));
     }
@@ -82,7 +88,7 @@ pub fn described(head: &[u8]) -> ForeignFile {
         );
     }
     let line: String = text.trim_start().lines().next().unwrap_or_default().chars().take(60).collect();
-    file(&format!("text that begins with {line:?}"), None)
+    ForeignFile { what: format!("text that begins with {line:?}"), advice: None, is_text: true }
 }
 
 fn shortened(name: &str) -> String {

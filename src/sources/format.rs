@@ -49,6 +49,25 @@ pub enum Format {
     OneTable,
 }
 
+impl Format {
+    /// Whether a file of the format is there for its items.
+    pub fn holds_items(self) -> bool {
+        !matches!(
+            self,
+            Self::Workbench
+                | Self::McpSchema
+                | Self::McpDataModel
+                | Self::CreateTable
+                | Self::CloudFormation
+                | Self::Serverless
+                | Self::Terraform
+                | Self::Amplify
+                | Self::ElectroDb
+                | Self::OneTable
+        )
+    }
+}
+
 impl fmt::Display for Format {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
@@ -63,7 +82,7 @@ impl fmt::Display for Format {
             Self::WriteRequest => "a request of writes",
             Self::BatchOutput => "the output of a BatchGetItem or a TransactGetItems",
             Self::Csv => "a CSV file",
-            Self::Workbench => "a model of NoSQL Workbench",
+            Self::Workbench => "a model of NoSQL Workbench or a visualizer",
             Self::McpSchema => "a schema.json of the DynamoDB MCP server",
             Self::McpDataModel => "a data model of the DynamoDB MCP server",
             Self::CreateTable => "a CreateTable request or a table's description",

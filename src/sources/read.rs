@@ -9,7 +9,10 @@ use super::items::delivery::Delivery;
 use super::items::document::{Contents, DocumentReader};
 use super::items::export::{self, Export};
 use super::items::{changes, csv, lines};
-use super::material::Receiver;
+use super::material::{PatternHint, Receiver, TypeHint};
+use crate::schema::table::Table;
+use crate::table::data::attribute::Item;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// How much of a file shows its format, in bytes: more than the longest item that DynamoDB keeps.
@@ -45,29 +48,78 @@ pub fn read(paths: &[PathBuf], receiver: &mut dyn Receiver) -> Result<Vec<Source
     Ok(reading.summaries)
 }
 
+/// Reads one file.
+pub fn read_file(file: SourceFile, receiver: &mut dyn Receiver) -> Result<Vec<SourceSummary>, SourceError> {
+    let mut reading = Reading { receiver, summaries: Vec::new(), changes: Vec::new(), is_enough: false };
+    reading.file(file)?;
+    reading.all_changes()?;
+    Ok(reading.summaries)
+}
+
+/// What a file is. No more of it is read than that takes.
+pub fn recognised(file: SourceFile) -> Result<Format, SourceError> {
+    let summaries = read_file(file, &mut FirstItem)?;
+    Ok(summaries.first().map_or(Format::Empty, |summary| summary.format))
+}
+
+/// Has enough with the first item.
+struct FirstItem;
+
+impl Receiver for FirstItem {
+    fn table(&mut self, _: Table) {}
+
+    fn item(&mut self, _: Option<&str>, _: Item) -> ControlFlow<()> {
+        ControlFlow::Break(())
+    }
+
+    fn type_hint(&mut self, _: Option<&str>, _: TypeHint) {}
+
+    fn pattern_hint(&mut self, _: PatternHint) {}
+
+    fn note(&mut self, _: String) {}
+}
+
+/// Whether a file has lines of `{"Item": …}` as they are, or nothing.
+pub fn is_item_lines(file: &SourceFile) -> Result<bool, SourceError> {
+    let format = format_of(file)?;
+    Ok(file.is_plain() && matches!(format, TextFormat::Empty | TextFormat::Lines(Format::ItemLines)))
+}
+
 /// The format of a file, from its beginning.
-pub fn format_of(file: &SourceFile) -> Result<TextFormat, SourceError> {
+fn format_of(file: &SourceFile) -> Result<TextFormat, SourceError> {
     let head = file.head(HEAD)?;
     let is_document = |members: &_| documents::format_of(members).is_some();
     Ok(match head.trim_ascii_start().first() {
         None => TextFormat::Empty,
         Some(b'{') => lines::recognised(&head, &is_document).map_or(TextFormat::Json, TextFormat::Lines),
         Some(b'[') => TextFormat::Json,
-        _ => match csv::separator(&head) {
-            Some(separator) => TextFormat::Csv(separator),
-            None => TextFormat::Foreign(foreign::described(&head)),
-        },
+        _ => of_words(&head, file),
     })
 }
 
+/// The format of a file that is no JSON.
+fn of_words(head: &[u8], file: &SourceFile) -> TextFormat {
+    let foreign = foreign::described(head);
+    if !foreign.is_text {
+        return TextFormat::Foreign(foreign);
+    }
+    let extension = file.extension();
+    if let Some(format) = documents::format_of_text(&String::from_utf8_lossy(head), extension.as_deref()) {
+        return TextFormat::Document(format);
+    }
+    csv::separator(head).map_or(TextFormat::Foreign(foreign), TextFormat::Csv)
+}
+
 /// How the text of a file is to be read.
-pub enum TextFormat {
+enum TextFormat {
     /// It has no text.
     Empty,
     /// An object on each line.
     Lines(Format),
     /// Any other JSON.
     Json,
+    /// A document that is no JSON.
+    Document(Format),
     /// Rows with this separator.
     Csv(u8),
     /// In no way.
@@ -135,10 +187,10 @@ impl Reading<'_> {
                 lines::read(file, true, &mut delivery)?;
             }
         }
-        let (items, is_enough) = (delivery.items, delivery.is_enough);
+        let (items, is_enough, counted) = (delivery.items, delivery.is_enough, delivery.counted());
         if !is_enough && !export.is_incremental && items != export.promised {
             let promised = export.promised;
-            self.receiver.note(format!("{name} has {items} items, and its manifest promises {promised}"));
+            self.receiver.note(format!("{name} has {counted}, and its manifest promises {promised}"));
         }
         self.is_enough = is_enough;
         let format = if export.is_incremental { Format::IncrementalExport } else { Format::Export };
@@ -164,6 +216,10 @@ impl Reading<'_> {
             TextFormat::Csv(separator) => {
                 csv::read(&file, separator, &mut delivery)?;
                 Format::Csv
+            }
+            TextFormat::Document(format) => {
+                documents::read_text(format, &file.text()?, &mut delivery)?;
+                format
             }
             TextFormat::Foreign(foreign) => return Err(unknown(&file.name, foreign)),
         };

@@ -19,13 +19,14 @@ const BATCH_BOUND: Duration = Duration::from_secs(120);
 
 /// Load items from a file into a table
 ///
-/// The file has one item per line in DynamoDB JSON, {"Item": {"PK": {"S": "…"}, …}}, as DynamoDB's export to S3 writes
-/// it. The whole file is checked before the first item is written. An item replaces the item with the same key. Items
-/// that other programs wrote otherwise than Keyfold would are counted: keys and times in another spelling, and items
-/// without the constants of their type.
+/// The file may be an export to S3 (its directory), the output of `aws dynamodb scan`, a request of writes, a list or
+/// lines of items in DynamoDB's JSON or in plain JSON, a CSV file, or a model of NoSQL Workbench, packed by gzip or not.
+/// The format is recognised. The whole file is checked before the first item is written. An item replaces the item with
+/// the same key. Items that other programs wrote otherwise than Keyfold would are counted: keys and times in another
+/// spelling, and items without the constants of their type.
 #[derive(Debug, Args)]
 pub struct Import {
-    /// The file; - is standard input
+    /// The file, or a directory of files; - is standard input
     file: PathBuf,
 
     /// The table
@@ -45,7 +46,8 @@ impl Import {
         let model = schema_file::load(&self.choice.schema)?.model;
         let table = table_named(&model.tables, &self.table)?;
         let mut survey = Survey::new(&model, table);
-        let mut items = ItemFile::at(&self.file)?.check(table, &mut |item| survey.see(item))?;
+        let mut items = ItemFile::of_table(&self.file, &table.name, &mut |note| eprintln!("note: {note}"))?
+            .check(table, &mut |item| survey.see(item))?;
         survey.warn();
         let store = self.store.open_for(table).await?;
         let bar = bar(items.total);

@@ -1,7 +1,13 @@
 //! A file with one item per line in DynamoDB JSON in (DynamoDB's export to S3 writes it), its items in batches out.
 //! Checks it first. Must not know where the items go.
 
+use super::conversion::{self, MISTAKES_SHOWN, Origin};
+use super::places::Places;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
+use crate::sources::file::{SourceFile, TemporaryFile};
+use crate::sources::format::Format;
+use crate::sources::items::lines::MAX_LINE_LENGTH;
+use crate::sources::read;
 use crate::table::bulk::export_lines::parse_line;
 use crate::table::bulk::fit::{KeyDigest, key_digest, misfit};
 use crate::table::data::attribute::{Attribute, Item};
@@ -10,13 +16,6 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use uuid::Uuid;
-
-/// The longest line, in bytes: ten times the largest item, since JSON and base64 add to it.
-const MAX_LINE_LENGTH: u64 = 4 * 1024 * 1024;
-
-/// Most bad lines that are listed.
-const MISTAKES_SHOWN: usize = 10;
 
 /// Items of one batch.
 const BATCH: usize = 500;
@@ -24,13 +23,15 @@ const BATCH: usize = 500;
 /// The items of files up to this size, in bytes, are kept when they have been checked. Larger files are read again.
 pub const KEPT: u64 = 4 * 1024 * 1024;
 
-/// A file of items that can be read more than once; standard input and pipes are copied to a temporary file first.
+/// A file of items that can be read more than once. Other forms of items are written as lines to a temporary file first.
 #[derive(Debug)]
 pub struct ItemFile {
     /// Where it is.
     pub path: PathBuf,
     name: String,
-    temporary: bool,
+    _temporary: Option<TemporaryFile>,
+    /// Where the lines come from, if they are written from another form of items.
+    places: Option<Places>,
     /// Its lines, if they have been parsed.
     parsed: Option<Vec<Line>>,
 }
@@ -38,36 +39,37 @@ pub struct ItemFile {
 /// The number of a line, and its item or what is wrong with it.
 type Line = (u64, Result<Item, String>);
 
-impl Drop for ItemFile {
-    fn drop(&mut self) {
-        if self.temporary {
-            // The system cleans up its directory for temporary files anyway.
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
-}
-
 impl ItemFile {
-    /// The file at the path; `-` is standard input.
-    pub fn at(path: &Path) -> Result<Self> {
-        if path == Path::new("-") {
-            return Self::copied("standard input".into(), &mut std::io::stdin().lock());
-        }
+    /// The file of lines at the path.
+    pub fn at(path: &Path) -> Self {
         let name = path.display().to_string();
-        // A pipe, as of `<(zcat items.jsonl.gz)`, can be read once.
-        if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
-            let mut pipe = File::open(path).with_context(|| format!("cannot open {name}"))?;
-            return Self::copied(name, &mut pipe);
-        }
-        Ok(Self { path: path.to_owned(), name, temporary: false, parsed: None })
+        Self { path: path.to_owned(), name, _temporary: None, places: None, parsed: None }
     }
 
-    fn copied(name: String, from: &mut impl Read) -> Result<Self> {
-        let copy = std::env::temp_dir().join(format!("keyfold-{}.jsonl", Uuid::now_v7()));
-        let mut file = File::create_new(&copy).with_context(|| format!("cannot write {}", copy.display()))?;
-        let copied = Self { path: copy, name, temporary: true, parsed: None };
-        std::io::copy(from, &mut file).with_context(|| format!("cannot copy {} to a temporary file", copied.name))?;
-        Ok(copied)
+    /// The items of a table at the path, in any form; `-` is standard input. `note` gets what a person may want to know.
+    pub fn of_table(path: &Path, table: &str, note: &mut dyn FnMut(&str)) -> Result<Self> {
+        let source = match Origin::at(path)? {
+            Origin::File(file) if read::is_item_lines(&file)? => {
+                let (path, name) = (file.path.clone(), file.name.clone());
+                return Ok(Self { path, name, _temporary: file.into_copy(), places: None, parsed: None });
+            }
+            source => source,
+        };
+        let lines = conversion::lines_of(source, table)?;
+        lines.notes.iter().for_each(|text| note(text));
+        let (path, name) = (lines.file.path.clone(), path.display().to_string());
+        Ok(Self { path, name, _temporary: Some(lines.file), places: Some(lines.places), parsed: None })
+    }
+
+    /// Where the item of a line stands.
+    fn place(&self, line: u64) -> String {
+        let place = self.places.as_ref().and_then(|places| places.get(line - 1));
+        place.map_or_else(|| format!("{}:{line}", self.name), |place| place.to_string())
+    }
+
+    /// The same, for who knows the file.
+    fn short_place(&self, line: u64) -> String {
+        if self.places.is_some() { self.place(line) } else { format!("line {line}") }
     }
 
     /// Its size in bytes.
@@ -106,7 +108,7 @@ impl ItemFile {
             let (number, parsed) = line?;
             let item = parsed.and_then(|item| fitting(item, table)).and_then(|item| {
                 match key_digest(table, &item).and_then(|digest| keys.insert(digest, number)) {
-                    Some(before) => Err(format!("the item has the key of line {before}")),
+                    Some(before) => Err(format!("the item has the key of {}", self.short_place(before))),
                     None => Ok(item),
                 }
             });
@@ -116,17 +118,34 @@ impl ItemFile {
                     see(&item);
                     kept.extend(is_small.then_some(item));
                 }
-                Err(mistake) => mistakes.push(format!("  {}:{number}: {mistake}", self.name)),
+                Err(mistake) => mistakes.push(format!("  {}: {mistake}", self.place(number))),
             }
             if mistakes.len() > MISTAKES_SHOWN {
-                mistakes[MISTAKES_SHOWN] = "  … and perhaps more".into();
                 break;
             }
         }
         if !mistakes.is_empty() {
-            return Err(anyhow!("nothing was loaded\n{}", mistakes.join("\n")));
+            let listed = conversion::listed(&mut mistakes);
+            return Err(match self.other_form() {
+                Some(form) => anyhow!("{listed:#}\n  {form}"),
+                None => listed,
+            });
         }
         Ok(CheckedItems { file: self, total, kept: is_small.then_some(kept) })
+    }
+
+    /// What the file is, if it has no lines of items.
+    fn other_form(&self) -> Option<String> {
+        let file = SourceFile::at(&self.path).ok().filter(|_| self.places.is_none())?;
+        match read::recognised(file) {
+            Ok(Format::ItemLines | Format::Empty) => None,
+            Ok(format) if format.holds_items() => {
+                Some(format!("{} is {format}, which `keyfold import FILE --table NAME` reads", self.name))
+            }
+            Ok(format) => Some(format!("{} is {format}", self.name)),
+            // A text of mistakes is named by them.
+            Err(_) => None,
+        }
     }
 
     /// The lines, parsed. Blank ones are passed over.
@@ -168,7 +187,7 @@ impl CheckedItems {
                 let (number, parsed) = line?;
                 parsed
                     .and_then(|item| fitting(item, table))
-                    .map_err(|mistake| anyhow!("{}:{number}: {mistake}", self.file.name))
+                    .map_err(|mistake| anyhow!("{}: {mistake}", self.file.place(number)))
             })),
         };
         Ok(std::iter::from_fn(move || {
@@ -233,7 +252,7 @@ mod tests {
     fn file(text: &[u8]) -> (tempfile::NamedTempFile, ItemFile) {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
-        let items = ItemFile::at(file.path()).unwrap();
+        let items = ItemFile::at(file.path());
         (file, items)
     }
 

@@ -70,7 +70,7 @@ impl Samples {
 /// [`load`] reports their mistakes.
 pub fn parsed_ahead(directory: &Path) -> Option<Vec<ItemFile>> {
     let paths = names(directory).into_iter().map(|name| directory.join(name)).filter(|path| path.is_file());
-    let mut files: Vec<ItemFile> = paths.map(|path| ItemFile::at(&path).ok()).collect::<Option<_>>()?;
+    let mut files: Vec<ItemFile> = paths.map(|path| ItemFile::at(&path)).collect();
     let bytes: u64 = files.iter().map(|file| file.size().ok()).sum::<Option<_>>()?;
     if bytes > KEPT {
         return None;
@@ -93,7 +93,7 @@ pub async fn load(
         let path = directory.join(format!("{}.jsonl", table.name));
         if path.is_file() && is_empty(store, table).await? {
             let file = parsed.iter().position(|file| file.path == path).map(|place| parsed.swap_remove(place));
-            loads.push(load_file(store, table, file.map_or_else(|| ItemFile::at(&path), Ok)?));
+            loads.push(load_file(store, table, file.unwrap_or_else(|| ItemFile::at(&path))));
         }
     }
     // The next file is read while the items of the one before are written.

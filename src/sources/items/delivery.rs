@@ -72,11 +72,16 @@ impl<'r> Delivery<'r> {
 
     /// How many items came, for a person.
     pub fn counted(&self) -> String {
-        if self.items == 1 { "1 item".into() } else { format!("{} items", self.items) }
+        counted(self.items)
     }
 
     fn place(&self) -> Place {
         let position = self.line.map_or(Position::Item(self.items), Position::Line);
         Place { file: self.file.clone(), position }
     }
+}
+
+/// A number of items, for a person.
+pub fn counted(items: u64) -> String {
+    if items == 1 { "1 item".into() } else { format!("{items} items") }
 }

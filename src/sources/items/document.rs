@@ -20,6 +20,8 @@ pub struct DocumentReader<'a, 'f, 'r> {
     delivery: &'a mut Delivery<'r>,
     take: &'a mut TakeDocument<'a>,
     format: Option<Format>,
+    /// Whether the last page says that there are more.
+    is_partial: bool,
     /// The first object that is no item in a known form. It is one if more of them follow.
     first: Option<Members>,
 }
@@ -42,7 +44,7 @@ impl<'a, 'f, 'r> DocumentReader<'a, 'f, 'r> {
         take: &'a mut TakeDocument<'a>,
     ) -> Result<Contents, SourceError> {
         let text = JsonText::new(file)?;
-        let mut reader = Self { text, name: &file.name, delivery, take, format: None, first: None };
+        let mut reader = Self { text, name: &file.name, delivery, take, format: None, is_partial: false, first: None };
         match reader.values() {
             Ok(contents) => Ok(contents),
             Err(JsonFailure::Other(error)) => Err(error),
@@ -66,6 +68,12 @@ impl<'a, 'f, 'r> DocumentReader<'a, 'f, 'r> {
                 _ if self.format.is_none() && self.first.is_none() => return Ok(Contents::NoObject),
                 _ => return Err(self.text.wrong("expected an object or a list")),
             }
+        }
+        if self.is_partial && !self.delivery.is_enough {
+            let name = self.name;
+            self.delivery
+                .receiver
+                .note(format!("{name} ends with a page that others follow: the table has more items"));
         }
         Ok(match (self.format, self.first.take()) {
             (Some(format), _) => Contents::Known(format),
@@ -143,7 +151,7 @@ impl<'a, 'f, 'r> DocumentReader<'a, 'f, 'r> {
         }
         let Some(format) = streamed else { return self.element(members, false) };
         self.format.get_or_insert(format);
-        self.note_rest(&members);
+        self.is_partial = members.contains_key("LastEvaluatedKey") || members.contains_key("NextToken");
         Ok(())
     }
 
@@ -245,13 +253,5 @@ impl<'a, 'f, 'r> DocumentReader<'a, 'f, 'r> {
         let is_plain = self.delivery.dialect() == Some(Dialect::Plain);
         self.format.get_or_insert(if is_plain { Format::PlainItems } else { Format::TypedItems });
         Ok(())
-    }
-
-    /// Says what the members beside streamed items mean.
-    fn note_rest(&mut self, members: &Members) {
-        if members.contains_key("LastEvaluatedKey") || members.contains_key("NextToken") {
-            let name = self.name;
-            self.delivery.receiver.note(format!("{name} is one page of several: the table has more items"));
-        }
     }
 }

@@ -63,6 +63,9 @@ impl Element {
             && only(&["RequestItems", "TransactItems"])
         {
             Format::WriteRequest
+        } else if !members.is_empty() && members.values().all(has_writes) {
+            members = Members::from_iter([("RequestItems".to_owned(), Value::Object(members))]);
+            Format::WriteRequest
         } else if (is("Responses", Value::is_object) || is("Responses", Value::is_array)) && only(&["Responses"]) {
             Format::BatchOutput
         } else {
@@ -84,6 +87,11 @@ pub fn is_beside(name: &str) -> bool {
 
 fn is_write(value: &Value) -> bool {
     value.get("TableName").is_some()
+}
+
+/// Whether a value is a table's list of writes.
+fn has_writes(value: &Value) -> bool {
+    ["PutRequest", "DeleteRequest"].iter().any(|name| value[0].get(name).is_some_and(Value::is_object))
 }
 
 /// The items in a member.

@@ -130,14 +130,11 @@ impl SchemaTable {
         let key = |name: &String| KeyAttribute { name: name.clone(), kind: kind_of(name, entities) };
         let mut table = Table::new(&config.table_name, key(&config.partition_key), config.sort_key.as_ref().map(key));
         for index in &self.gsi_list {
-            let (Some(partition), sort) = (index.partition_key.one(), index.sort_key.as_ref().map(Names::one)) else {
-                receiver.note(left_out(&index.name, &config.table_name));
+            let Some(partition) = index.partition_key.one().filter(|_| !index.is_multiple()) else {
+                let (index, table) = (&index.name, &config.table_name);
+                receiver.note(format!("the index {index} of {table} has keys of several attributes: it is left out"));
                 continue;
             };
-            if sort == Some(None) {
-                receiver.note(left_out(&index.name, &config.table_name));
-                continue;
-            }
             let projection = match index.projection.as_deref() {
                 Some("KEYS_ONLY") => Projection::KeysOnly,
                 Some("INCLUDE") => Projection::Include(index.included_attributes.clone()),
@@ -147,7 +144,7 @@ impl SchemaTable {
                 name: index.name.clone(),
                 local: false,
                 partition: key(partition),
-                sort: sort.flatten().map(key),
+                sort: index.sort_key.as_ref().and_then(Names::one).map(key),
                 projection,
                 capacity: None,
             });
@@ -165,17 +162,14 @@ impl SchemaTable {
         add(Some(&self.table_config.partition_key), entity.pk_template.as_ref());
         add(self.table_config.sort_key.as_ref(), entity.sk_template.as_ref());
         for mapping in &entity.gsi_mappings {
-            let Some(index) = self.gsi_list.iter().find(|index| index.name == mapping.name) else { continue };
+            let is_read = |index: &&IndexConfig| index.name == mapping.name && !index.is_multiple();
+            let Some(index) = self.gsi_list.iter().find(is_read) else { continue };
             add(index.partition_key.one(), mapping.pk_template.as_ref().and_then(Names::one));
             add(index.sort_key.as_ref().and_then(Names::one), mapping.sk_template.as_ref().and_then(Names::one));
         }
         let attributes = entity.fields.iter().map(Field::hint).collect();
         TypeHint { name: name.to_owned(), attributes, keys, constants: Vec::new() }
     }
-}
-
-fn left_out(index: &str, table: &str) -> String {
-    format!("the index {index} of {table} has keys of several attributes: it is left out")
 }
 
 /// The type of a key attribute: a number if a field of its name is one.
@@ -185,6 +179,13 @@ fn kind_of(attribute: &str, entities: &[(&String, Entity)]) -> KeyType {
     match fields.into_iter().find(|field| field.name == attribute) {
         Some(field) if is_number(field) => KeyType::N,
         _ => KeyType::S,
+    }
+}
+
+impl IndexConfig {
+    /// Whether a key of it has several attributes.
+    fn is_multiple(&self) -> bool {
+        std::iter::once(&self.partition_key).chain(&self.sort_key).any(|names| names.one().is_none())
     }
 }
 

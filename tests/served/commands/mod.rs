@@ -304,6 +304,52 @@ fn a_bad_line_is_named_and_nothing_is_loaded() {
 }
 
 #[test]
+fn items_come_in_from_any_form() {
+    let directory = pantry();
+    let item = |name: &str| json!({ "PK": { "S": name }, "SK": { "S": "User" }, "UserName": { "S": "Ann" } });
+    let put = |name: &str| json!({ "PutRequest": { "Item": item(name) } });
+    let mut loaded = 0;
+    let mut import = |text: &str, data: &str| {
+        loaded += 1;
+        let file = format!("items{loaded}.json");
+        fs::write(directory.path().join(&file), text).unwrap();
+        run(directory.path(), &["import", &file, "--table", TABLE, "--data", data])
+    };
+    let scan = serde_json::to_string_pretty(&json!({ "Items": [item("1"), item("2")], "Count": 2 })).unwrap();
+    assert!(import(&scan, "scan").err.contains("Loaded 2 items"));
+    assert!(import("PK,SK,UserName\r\n1,User,Ann\r\n", "csv").err.contains("Loaded 1 items"));
+    let done = with_input(directory.path(), &["import", "-", "--table", TABLE, "--data", "input"], &scan);
+    assert!(done.err.contains("Loaded 2 items"), "{done:?}");
+
+    // Items of other tables.
+    let done = import(&json!({ TABLE: [put("1")], "other": [put("2"), put("3")] }).to_string(), "requests");
+    assert!(done.err.contains("note: items of other tables are left out: of other (2 items)\n"), "{done:?}");
+    assert!(done.err.contains("Loaded 1 items"), "{done:?}");
+    let done = import(&json!({ "other": [put("1"), put("2")] }).to_string(), "other");
+    assert!(done.err.contains(&format!("note: 2 items of the table other are loaded into {TABLE}\n")), "{done:?}");
+    assert!(done.err.contains("Loaded 2 items"), "{done:?}");
+    let said = import(&json!({ "other": [put("1")], "more": [put("2")] }).to_string(), "none").badly(1);
+    assert_eq!(said, format!("error: there are no items of the table {TABLE}, but of other (1 item), more (1 item)\n"));
+
+    // Nothing is written before all is checked.
+    let twice = json!([item("1"), item("2"), item("1")]).to_string();
+    let said = import(&twice, "none").badly(1);
+    assert!(said.contains("nothing was loaded\n  items7.json, item 3: the item has the key of items7.json, item 1"), "{said}");
+    let said = import(&format!("{}\n{{\"PK\": {{\"X\": 1}}, \"SK\": {{}}}}\n", item("1")), "none").badly(1);
+    assert!(said.contains("nothing was loaded\n  items8.json:2: attribute PK: unknown type"), "{said}");
+    let said = import(&scan[..scan.len() - 20], "none").badly(1);
+    assert!(said.contains("items9.json ends in the middle, behind 2 items: it is cut off"), "{said}");
+    let said = import(&json!({ "TableName": "t", "KeySchema": [{ "AttributeName": "a" }] }).to_string(), "none").badly(1);
+    assert_eq!(said, "error: items10.json is a CreateTable request or a table's description: it has no items\n");
+    assert!(!directory.path().join("none").exists());
+
+    fs::create_dir(directory.path().join("samples")).unwrap();
+    fs::write(directory.path().join("samples").join(format!("{TABLE}.jsonl")), &scan).unwrap();
+    let said = run(directory.path(), &["docs"]).badly(1);
+    assert!(said.contains("is the output of a Scan or a Query, which `keyfold import FILE --table NAME` reads"), "{said}");
+}
+
+#[test]
 fn usage_is_explained() {
     assert_eq!(in_pantry(&["--version"]).well().trim(), format!("keyfold {}", env!("CARGO_PKG_VERSION")));
     let help = in_pantry(&["--help"]).well();

@@ -46,7 +46,7 @@ impl Records {
             if !path.is_file() {
                 continue;
             }
-            let mut items = ItemFile::at(&path)?.check(table, &mut |_| {}).context("the samples cannot be read")?;
+            let mut items = ItemFile::at(&path).check(table, &mut |_| {}).context("the samples cannot be read")?;
             let types = TypesOfTable::new(model, position, None);
             for batch in items.batches(table)? {
                 list.extend(batch?.into_iter().map(|item| types.sample(item)));

@@ -1,0 +1,2 @@
+import { Entity } from 'electrodb';
+export const x = new Entity({});
