@@ -10,7 +10,7 @@ pub mod write;
 
 use draft::hinted::Hinted;
 use draft::templates::Templates;
-use draft::{SchemaDraft, finds, relations, types};
+use draft::{SchemaDraft, finds, patterns, relations, types};
 use material::{Material, TableMaterial};
 use shape::columns::Columns;
 use shape::row::Row;
@@ -24,31 +24,33 @@ pub fn infer(material: &Material) -> SchemaDraft {
         add_types(&mut draft, position, table);
     }
     relations::relate(&mut draft);
-    draft.finds = finds::finds(&draft);
+    draft.finds = finds::finds(&draft, &material.patterns);
+    draft.writes = patterns::writes(&draft, &material.patterns);
     draft
 }
 
 fn add_types(draft: &mut SchemaDraft, position: usize, material: &TableMaterial) {
     let table = &material.table;
-    let mut is_hinted = vec![false; material.items.len()];
-    for hint in &material.types {
-        let hinted = Hinted { table: (table, position), items: &material.items };
-        let is_taken = |name: &str| draft.types.iter().any(|ty| ty.name == name);
-        let found = hinted.ty(hint, &is_taken, &mut draft.objects);
-        for item in found.iter().flat_map(|found| &found.items) {
-            is_hinted[*item] = true;
-        }
-        draft.types.extend(found.map(|found| found.ty));
-    }
-    let rest = material.items.iter().zip(is_hinted).filter(|(_, is_hinted)| !is_hinted);
-    let items: Vec<_> = rest.map(|(item, _)| item).collect();
+    let items: Vec<_> = material.items.iter().collect();
     let mut columns = Columns::new(table, &items);
     let rows: Vec<Row<'_>> = items.iter().map(|item| Row::new(item, &columns)).collect();
     columns.discriminator = discriminator::discriminator(&rows, &columns);
     // The discriminator shows no values.
     let rows: Vec<Row<'_>> = items.iter().map(|item| Row::new(item, &columns)).collect();
-    for group in &groups::groups(&rows, &columns) {
-        let templates = Templates { table, columns: &columns, rows: &rows, group };
+    let mut is_hinted = vec![false; items.len()];
+    for hint in &material.types {
+        let hinted = Hinted { table: (table, position), items: &material.items, columns: &columns, taken: &is_hinted };
+        let is_taken = |name: &str| draft.types.iter().any(|ty| ty.name == name);
+        let Some(found) = hinted.ty(hint, &is_taken, &mut draft.objects) else { continue };
+        found.items.iter().for_each(|item| is_hinted[*item] = true);
+        draft.types.push(found.ty);
+    }
+    for mut group in groups::groups(&rows, &columns) {
+        group.rows.retain(|row| !is_hinted[*row]);
+        if group.rows.is_empty() {
+            continue;
+        }
+        let templates = Templates { table, columns: &columns, rows: &rows, group: &group };
         let is_taken = |name: &str| draft.types.iter().any(|ty| ty.name == name);
         let ty = types::type_of(&templates, position, &mut draft.objects, &is_taken);
         draft.types.push(ty);

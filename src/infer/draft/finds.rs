@@ -2,15 +2,31 @@
 //! of each index.
 
 use super::names;
+use super::patterns;
 use super::{FindDraft, SchemaDraft, TypeDraft};
 use crate::schema::table::Table;
+use crate::sources::material::PatternHint;
+use std::collections::BTreeSet;
 
-/// The finds of all types.
-pub fn finds(draft: &SchemaDraft) -> Vec<FindDraft> {
+/// The finds for patterns that sources name, and those of all types.
+pub fn finds(draft: &SchemaDraft, patterns: &[PatternHint]) -> Vec<FindDraft> {
     let mut finds: Vec<FindDraft> = Vec::new();
+    for mut find in patterns::finds(draft, patterns) {
+        find.name = names::free(&find.name, |name| finds.iter().any(|find| find.name == name));
+        finds.push(find);
+    }
     for ty in &draft.types {
         let table = &draft.tables[ty.table];
         for mut find in of_type(ty, table) {
+            let is_same = |known: &FindDraft| {
+                let names = |find: &FindDraft| -> BTreeSet<String> {
+                    find.arguments.iter().map(|(name, _)| name.clone()).collect()
+                };
+                known.target == find.target && known.list == find.list && names(known) == names(&find)
+            };
+            if finds.iter().any(is_same) {
+                continue;
+            }
             find.name = names::free(&find.name, |name| finds.iter().any(|find| find.name == name));
             finds.push(find);
         }

@@ -4,6 +4,7 @@
 use super::names;
 use super::scalars::{self, Scalar};
 use super::{FieldDraft, KeyDraft, ObjectDraft, PartDraft, TypeDraft};
+use crate::infer::shape::columns::Columns;
 use crate::infer::shape::row::text;
 use crate::schema::table::{KeyType, Table};
 use crate::sources::material::{HintKind, TypeHint};
@@ -30,6 +31,10 @@ pub struct Hinted<'a> {
     pub table: (&'a Table, usize),
     /// Its items.
     pub items: &'a [Item],
+    /// Its attributes.
+    pub columns: &'a Columns<'a>,
+    /// Which items are of a type already.
+    pub taken: &'a [bool],
 }
 
 impl Hinted<'_> {
@@ -47,9 +52,20 @@ impl Hinted<'_> {
         let own = |name: &str| keys.iter().find(|(key, _)| *key == name).map(|(_, parts)| parts);
         let primary: Vec<(&str, &Vec<HintPart>)> =
             table.primary_key().map(|key| Some((key.name.as_str(), own(&key.name)?))).collect::<Option<_>>()?;
-        let items: Vec<usize> =
-            (0..self.items.len()).filter(|at| self.is_of(&self.items[*at], hint, &primary)).collect();
-        if items.is_empty() && !self.items.is_empty() {
+        let mut items: Vec<usize> = (0..self.items.len())
+            .filter(|at| !self.taken[*at] && self.is_of(&self.items[*at], hint, &primary))
+            .collect();
+        // What one item of a type has beside its key, the others have.
+        for part in primary.iter().flat_map(|(_, parts)| parts.iter()) {
+            if let HintPart::Attribute(name, _) = part
+                && items.iter().any(|at| self.items[*at].contains_key(name))
+            {
+                items.retain(|at| self.items[*at].contains_key(name));
+            }
+        }
+        // Templates of free texts alone say nothing that items do not.
+        let says_nothing = primary.iter().all(|(key, parts)| is_itself(key, parts));
+        if !self.items.is_empty() && (items.is_empty() || says_nothing) {
             return None;
         }
         let name = names::free(&names::type_name(&hint.name), |name| {
@@ -60,7 +76,7 @@ impl Hinted<'_> {
             table: position,
             count: items.len(),
             keys: Vec::new(),
-            constants: hint.constants.clone(),
+            constants: self.constants(hint, &items),
             fields: Vec::new(),
             relations: Vec::new(),
             read_only: false,
@@ -72,6 +88,19 @@ impl Hinted<'_> {
         }
         leave_half_indexes_out(&mut ty, table);
         Some(HintedType { ty, items })
+    }
+
+    /// The constants of a hint, and the discriminator if all items have it alike.
+    fn constants(&self, hint: &TypeHint, items: &[usize]) -> Vec<(String, String)> {
+        let mut constants = hint.constants.clone();
+        let Some(name) = self.columns.discriminator else { return constants };
+        let mut texts = items.iter().map(|at| self.items[*at].get(name).and_then(text));
+        let first = texts.next().flatten();
+        let is_known = constants.iter().any(|(known, _)| known == name);
+        if let Some(constant) = first.filter(|first| !is_known && texts.all(|text| text.as_ref() == Some(first))) {
+            constants.push((name.to_owned(), constant.into_owned()));
+        }
+        constants
     }
 
     /// Whether an item has the constants and the keys of a hint, and its attributes agree with its keys.
@@ -112,7 +141,7 @@ impl Hinted<'_> {
         all.extend(of_items);
         for attribute in all {
             let is_constant = ty.constants.iter().any(|(name, _)| name == attribute);
-            let is_known = ty.fields.iter().any(|field| field.attribute.as_deref() == Some(attribute));
+            let is_known = ty.fields.iter().any(|field| named(field, attribute));
             // A key attribute with a template of other fields is no field.
             let is_made = keys.iter().any(|(key, parts)| *key == attribute && !is_itself(key, parts));
             if is_constant || is_known || is_made {
@@ -132,10 +161,16 @@ impl Hinted<'_> {
             let wanted = said.and_then(|said| said.field.as_deref()).unwrap_or(attribute);
             let name = names::free(&names::field_name(wanted), |name| ty.fields.iter().any(|field| field.name == name));
             let mut texts: Vec<String> = values.iter().filter_map(|value| text(value)).map(Into::into).collect();
+            if texts.is_empty() {
+                texts = self.texts_in_keys(items, keys, attribute);
+            }
             texts.sort_unstable();
             texts.dedup();
+            // A name that no item has is the template's own.
+            let is_stored = !values.is_empty() || self.items.is_empty() && said.is_some() || !primary;
             ty.fields.push(FieldDraft {
-                attribute: Some(attribute.to_owned()),
+                attribute: is_stored.then(|| attribute.to_owned()),
+                hint: Some(attribute.to_owned()),
                 name,
                 scalar: scalar.name,
                 stored: scalar.stored,
@@ -147,11 +182,23 @@ impl Hinted<'_> {
         }
     }
 
+    /// The texts that the keys of items have where the templates have a name.
+    fn texts_in_keys(&self, items: &[usize], keys: &[(&str, Vec<HintPart>)], name: &str) -> Vec<String> {
+        let mut texts = Vec::new();
+        for (key, parts) in keys {
+            for item in items {
+                let Some(key) = self.items[*item].get(key).and_then(text) else { continue };
+                let values = read(parts, &key).unwrap_or_default();
+                texts.extend(values.into_iter().filter(|(known, _)| known == name).map(|(_, text)| text.to_owned()));
+            }
+        }
+        texts
+    }
+
     fn add_key(&self, ty: &mut TypeDraft, attribute: &str, parts: &[HintPart]) {
         let table = self.table.0;
         let Some(key) = table.key_attributes().into_iter().find(|key| key.name == attribute) else { return };
-        let field_of =
-            |ty: &TypeDraft, name: &str| ty.fields.iter().position(|field| field.attribute.as_deref() == Some(name));
+        let field_of = |ty: &TypeDraft, name: &str| ty.fields.iter().position(|field| named(field, name));
         if is_itself(attribute, parts) {
             // The key of the table is the field; the key of an index needs no template.
             let Some(field) = field_of(ty, attribute) else { return };
@@ -180,6 +227,11 @@ impl Hinted<'_> {
             ty.keys.push(KeyDraft { attribute: attribute.to_owned(), parts, sparse: false });
         }
     }
+}
+
+/// Whether a field is the one that a hint calls so.
+fn named(field: &FieldDraft, name: &str) -> bool {
+    field.hint.as_deref() == Some(name)
 }
 
 /// Whether a key is the attribute of its own name, as `customer_id` with `{customer_id}`.
@@ -270,8 +322,7 @@ fn leave_half_indexes_out(ty: &mut TypeDraft, table: &Table) {
             .map(|key| key.name.as_str())
             .filter(|key| !table.is_primary_key(key))
             .collect();
-        let has =
-            |key: &str| ty.key(key).is_some() || ty.fields.iter().any(|field| field.attribute.as_deref() == Some(key));
+        let has = |key: &str| ty.key(key).is_some() || ty.fields.iter().any(|field| named(field, key));
         if keys.iter().any(|key| has(key)) && !keys.iter().all(|key| has(key)) {
             ty.keys.retain(|key| !keys.contains(&key.attribute.as_str()));
         }

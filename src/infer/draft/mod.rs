@@ -8,6 +8,7 @@ pub mod align;
 pub mod finds;
 pub mod hinted;
 pub mod names;
+pub mod patterns;
 pub mod relations;
 pub mod scalars;
 pub mod templates;
@@ -26,6 +27,8 @@ pub struct SchemaDraft {
     pub objects: Vec<ObjectDraft>,
     /// The fields of `Query`.
     pub finds: Vec<FindDraft>,
+    /// The fields of `Mutation`.
+    pub writes: Vec<WriteDraft>,
 }
 
 /// A type of items.
@@ -90,6 +93,8 @@ pub struct FieldDraft {
     pub texts: Vec<String>,
     /// What is guessed, for a comment.
     pub guess: Option<String>,
+    /// The name that a source has for it.
+    pub hint: Option<String>,
 }
 
 /// An object inside items.
@@ -118,6 +123,21 @@ pub struct FindDraft {
     pub bindings: Vec<(String, String)>,
     /// The index, if one must be named.
     pub index: Option<String>,
+}
+
+/// A field that writes an item.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WriteDraft {
+    /// Its name.
+    pub name: String,
+    /// What a person reads of it.
+    pub description: Option<String>,
+    /// Its arguments with their types.
+    pub arguments: Vec<(String, String)>,
+    /// The type of the item.
+    pub target: String,
+    /// The directive: `@put`, `@update` or `@delete`.
+    pub directive: &'static str,
 }
 
 impl TypeDraft {

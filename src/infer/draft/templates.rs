@@ -57,6 +57,8 @@ pub struct KeyField {
     pub label: Option<String>,
     /// The key attribute, if it is the field itself.
     pub own: Option<String>,
+    /// The name that the key attribute gives it, as `Status` in `Status#Time`.
+    pub named: Option<String>,
     /// Whether it is in the table's own key.
     pub primary: bool,
     /// Its text in each row that has it.
@@ -84,6 +86,17 @@ struct Part<'a> {
     follows_field: bool,
     rows: Vec<usize>,
     texts: Vec<&'a str>,
+}
+
+impl Part<'_> {
+    /// The name of the part in the name of the key attribute, if that lists its parts.
+    fn name(&self) -> Option<&str> {
+        let names: Vec<&str> = self.key.name.split(['#', '|', ':']).collect();
+        names
+            .get(self.position)
+            .copied()
+            .filter(|name| names.len() == self.length && names.len() > 1 && !name.is_empty())
+    }
 }
 
 impl<'i> Templates<'_, 'i> {
@@ -156,6 +169,9 @@ impl<'i> Templates<'_, 'i> {
         if first.is_empty() {
             return true;
         }
+        if part.name().is_some() {
+            return false;
+        }
         let is_word = matches!(atom(first), Atom::Word) || part.position == 0 && matches!(atom(first), Atom::Code);
         let is_first = part.position == 0;
         let followed = part.position + 1 < part.length;
@@ -198,7 +214,7 @@ impl<'i> Templates<'_, 'i> {
             found.fields[known].primary |= primary;
             return known;
         }
-        found.fields.push(KeyField { attribute: None, label: None, own, primary, texts });
+        found.fields.push(KeyField { attribute: None, label: None, own, named: None, primary, texts });
         found.fields.len() - 1
     }
 
@@ -218,7 +234,8 @@ impl<'i> Templates<'_, 'i> {
             let label = part.label.map(str::to_owned);
             // A key that is one value is the field itself.
             let own = (part.length == 1 && attribute.is_none()).then(|| part.key.name.clone());
-            found.fields.push(KeyField { attribute, label, own, primary, texts: texts.clone() });
+            let named = part.name().map(str::to_owned);
+            found.fields.push(KeyField { attribute, label, own, named, primary, texts: texts.clone() });
             found.fields.len() - 1
         });
         found.fields[field].primary |= primary;

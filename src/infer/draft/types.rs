@@ -203,6 +203,9 @@ fn field_name(field: &KeyField, scalar: &Scalar, parent: &str) -> String {
     if let Some(attribute) = field.attribute.as_deref().or(field.own.as_deref()) {
         return names::field_name(attribute);
     }
+    if let Some(name) = &field.named {
+        return names::field_name(name);
+    }
     let label = field.label.as_deref().map(names::type_name);
     let ending = match scalar.name.as_str() {
         "Date" => "Date",
@@ -210,7 +213,10 @@ fn field_name(field: &KeyField, scalar: &Scalar, parent: &str) -> String {
         _ => "Id",
     };
     match label {
-        Some(label) if label != parent => names::decapitalised(&format!("{label}{ending}")),
+        // `INV` before the number of an invoice.
+        Some(label) if !parent.to_lowercase().starts_with(&label.to_lowercase()) => {
+            names::decapitalised(&format!("{label}{ending}"))
+        }
         _ if ending == "Id" => "id".to_owned(),
         _ => ending.to_lowercase(),
     }

@@ -6,6 +6,9 @@ use crate::schema::table::{KeyType, Table};
 use crate::table::data::attribute::{Attribute, Item};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// From how many items on a word that all of them have is a label.
+const LABELS: usize = 3;
+
 /// What is known of the attributes of a table.
 #[derive(Debug)]
 pub struct Columns<'i> {
@@ -151,5 +154,5 @@ fn texts<'i>(items: &[&'i Item], key: &str) -> impl Iterator<Item = &'i str> {
 fn is_constant_label(values: &BTreeMap<&str, Vec<&Item>>, count: usize) -> bool {
     let are_words = values.keys().all(|text| atom(text) == Atom::Word);
     let are_capitals = values.keys().all(|text| text.chars().all(|letter| !letter.is_lowercase()));
-    are_words && count >= 2 * values.len() && (values.len() == 1 || are_capitals)
+    are_words && count >= 2 * values.len() && count >= LABELS && (values.len() == 1 || are_capitals)
 }

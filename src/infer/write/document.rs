@@ -1,6 +1,6 @@
 //! A draft in; the text of its schema, and what each place of the text is about, out.
 
-use crate::infer::draft::{FieldDraft, FindDraft, KeyDraft, ObjectDraft, SchemaDraft, TypeDraft};
+use crate::infer::draft::{FieldDraft, FindDraft, KeyDraft, ObjectDraft, SchemaDraft, TypeDraft, WriteDraft};
 use crate::schema::table::{Billing, Index, KeyAttribute, KeyType, Projection, Table};
 use std::fmt::Write;
 use std::ops::Range;
@@ -22,6 +22,8 @@ pub enum Element {
     Object(usize),
     /// A field of `Query`.
     Find(usize),
+    /// A field of `Mutation`.
+    Write(usize),
 }
 
 /// The text of a schema.
@@ -50,6 +52,13 @@ impl Document {
             document.about(Element::Find(position), |document| document.find(find));
         }
         document.text.push_str("}\n");
+        if !draft.writes.is_empty() {
+            document.text.push_str("\ntype Mutation {\n");
+            for (position, write) in draft.writes.iter().enumerate() {
+                document.about(Element::Write(position), |document| document.write(write));
+            }
+            document.text.push_str("}\n");
+        }
         document
     }
 
@@ -160,12 +169,19 @@ impl Document {
         self.line(&text);
     }
 
+    fn write(&mut self, write: &WriteDraft) {
+        if let Some(description) = &write.description {
+            self.line(&format!("  {}", described(description)));
+        }
+        let arguments = arguments(&write.arguments);
+        self.line(&format!("  {}{arguments}: {} {}", write.name, write.target, write.directive));
+    }
+
     fn find(&mut self, find: &FindDraft) {
         if let Some(description) = &find.description {
             self.line(&format!("  {}", described(description)));
         }
-        let arguments: Vec<String> = find.arguments.iter().map(|(name, ty)| format!("{name}: {ty}")).collect();
-        let arguments = if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) };
+        let arguments = arguments(&find.arguments);
         let ty = if find.list { format!("[{}!]!", find.target) } else { find.target.clone() };
         let bindings: Vec<String> = find.bindings.iter().map(|(field, text)| format!("{field}: {text}")).collect();
         let bound = (!bindings.is_empty()).then(|| format!("where: {{ {} }}", bindings.join(", ")));
@@ -174,6 +190,11 @@ impl Document {
         let more = if more.is_empty() { String::new() } else { format!("({})", more.join(", ")) };
         self.line(&format!("  {}{arguments}: {ty} @find{more}", find.name));
     }
+}
+
+fn arguments(arguments: &[(String, String)]) -> String {
+    let arguments: Vec<String> = arguments.iter().map(|(name, ty)| format!("{name}: {ty}")).collect();
+    if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) }
 }
 
 /// A description in one line.

@@ -50,6 +50,7 @@ struct Repair<'d> {
 #[derive(Debug, Default)]
 struct Going {
     finds: BTreeSet<usize>,
+    writes: BTreeSet<usize>,
     relations: BTreeSet<(usize, usize)>,
     fields: BTreeSet<(usize, usize)>,
     types: BTreeSet<usize>,
@@ -61,7 +62,9 @@ impl Repair<'_> {
     /// Repairs what one check found. Only the mistakes of the first kind that there is: others may follow from them.
     fn all(&mut self, document: &Document, mistakes: &[Diagnostic]) {
         let of = |mistake: &Diagnostic| document.element(mistake.span.start);
-        let is_find = |mistake: &&Diagnostic| matches!(of(mistake), Some(Element::Find(_) | Element::Relation(..)));
+        let is_find = |mistake: &&Diagnostic| {
+            matches!(of(mistake), Some(Element::Find(_) | Element::Write(_) | Element::Relation(..)))
+        };
         let (finds, others): (Vec<&Diagnostic>, Vec<&Diagnostic>) = mistakes.iter().partition(is_find);
         let messages = mistakes.iter().map(|mistake| mistake.message.clone()).collect();
         let mut going = Going { messages, ..Going::default() };
@@ -80,6 +83,12 @@ impl Repair<'_> {
                         self.left_out.push(format!("{}.{name}: {} ({})", ty.name, mistake.message, mistake.code));
                     }
                 }
+                Some(Element::Write(write)) => {
+                    if going.writes.insert(write) {
+                        let name = &self.draft.writes[write].name;
+                        self.left_out.push(format!("Mutation.{name}: {} ({})", mistake.message, mistake.code));
+                    }
+                }
                 Some(Element::Key(ty, key)) => self.key(ty, key, mistake, &mut going),
                 Some(Element::Field(ty, field)) => self.field(ty, field, mistake, &mut going),
                 Some(Element::Type(ty)) => self.ty(ty, mistake, &mut going),
@@ -95,6 +104,11 @@ impl Repair<'_> {
         self.draft.finds.retain(|_| {
             position += 1;
             !going.finds.contains(&(position - 1))
+        });
+        let mut position = 0;
+        self.draft.writes.retain(|_| {
+            position += 1;
+            !going.writes.contains(&(position - 1))
         });
         for (at, ty) in self.draft.types.iter_mut().enumerate() {
             let mut position = 0;
@@ -259,6 +273,7 @@ impl Repair<'_> {
             self.left_out.push(format!("{}: {why}", gone.name));
         }
         self.draft.finds.retain(|find| find.target != gone.name);
+        self.draft.writes.retain(|write| write.target != gone.name);
         for ty in &mut self.draft.types {
             ty.relations.retain(|find| find.target != gone.name);
         }
