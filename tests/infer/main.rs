@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod renamed;
 mod score;
 
 use keyfold::infer::write::repair::written;
@@ -10,9 +11,10 @@ use keyfold::infer::{infer, material::Gathered};
 use keyfold::schema;
 use keyfold::schema::model::Model;
 use keyfold::sources::material::Receiver;
+use keyfold::schema::table::{KeyAttribute, KeyType, Table};
 use keyfold::table::bulk::export_lines::parse_line;
-use keyfold::table::data::attribute::Item;
-use score::{Score, score};
+use keyfold::table::data::attribute::{Attribute, Item};
+use score::{Score, count_covered, keyed_types};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -60,40 +62,112 @@ fn design(name: &str, path: &Path, samples: &Path) -> Design {
     Design { name: name.to_owned(), model, items }
 }
 
-/// What inference makes of the items of a design, and how it scores.
-fn inferred(design: &Design) -> (String, Score) {
+/// What inference makes of tables with items: the schema's text, and its model, which passes every check.
+fn inferred(tables: &[(Table, Vec<Item>)]) -> (String, Model) {
     let mut gathered = Gathered::new(20_000);
-    for table in &design.model.tables {
+    for (table, items) in tables {
         gathered.table(table.clone());
-    }
-    for (table, items) in &design.items {
         for item in items {
-            let _ = gathered.item(Some(table), item.clone());
+            let _ = gathered.item(Some(&table.name), item.clone());
         }
     }
     let written = written(infer(&gathered.material()));
     let (model, _) = schema::load("inferred.graphql", &written.text, &|_| None)
         .unwrap_or_else(|found| panic!("{}\n{}", found.render(false), written.text));
     let left_out: String = written.left_out.iter().map(|line| format!("# {line}\n")).collect();
-    (written.text + &left_out, score(&design.model, &model, &design.items))
+    (written.text + &left_out, model)
 }
 
-#[test]
-fn the_projects_own_designs_come_back_from_their_items() {
-    let only = std::env::var("KEYFOLD_INFER_ONLY").ok();
-    let mut all = Score::default();
-    for design in designs() {
-        if only.as_ref().is_some_and(|only| *only != design.name) {
-            continue;
-        }
-        let (text, score) = inferred(&design);
-        if only.is_some() {
+/// The score of a design, and of what `change` makes of it.
+fn scored(design: &Design, change: Change) -> Score {
+    let only = std::env::var("KEYFOLD_INFER_ONLY").is_ok();
+    let mut score = Score::default();
+    for (name, items) in &design.items {
+        let table = design.model.tables.iter().find(|table| table.name == *name).unwrap();
+        let types = keyed_types(&design.model, name, Some(items));
+        let (table, items, types) = match change {
+            Change::None => (table.clone(), items.clone(), types),
+            Change::Names => (
+                renamed::table(table),
+                items.iter().map(|item| renamed::item(design, name, item)).collect(),
+                types.iter().map(renamed::keyed_type).collect(),
+            ),
+            Change::Dirt => (table.clone(), with_dirt(table, items), types),
+        };
+        let (text, model) = inferred(&[(table, items.clone())]);
+        if only {
             println!("{text}");
         }
+        let mut of_table = score::score(&types, &keyed_types(&model, name, None));
+        if change != Change::Dirt {
+            count_covered(&model, name, &items, &mut of_table);
+        }
+        score.notes.append(&mut of_table.notes);
+        score.add(of_table);
+    }
+    score
+}
+
+/// What is done to a design before its items are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Change {
+    None,
+    /// Its attributes, labels and separators get other names.
+    Names,
+    /// One item in twenty is one that nobody meant.
+    Dirt,
+}
+
+/// Items with others among them, whose keys are like nothing else.
+fn with_dirt(table: &Table, items: &[Item]) -> Vec<Item> {
+    let texts = ["???", "test 1", "%00", "tmp.bak", "42!"];
+    let dirt = |number: usize| -> Item {
+        let value = |key: &KeyAttribute| match key.kind {
+            KeyType::S => Attribute::S(format!("{}{number}", texts[number % texts.len()]).into()),
+            KeyType::N => Attribute::N(number.to_string().into()),
+            KeyType::B => Attribute::B(vec![7]),
+        };
+        let mut item: Item = table.primary_key().map(|key| (key.name.clone(), value(key))).collect();
+        item.insert("x", Attribute::Bool(true));
+        item
+    };
+    let mut all = items.to_vec();
+    all.extend((0..items.len() / 20).map(dirt));
+    all
+}
+
+/// The scores of all designs under a change.
+fn all_scored(change: Change) -> Score {
+    let only = std::env::var("KEYFOLD_INFER_ONLY").ok();
+    let mut all = Score::default();
+    for design in designs().iter().filter(|design| only.as_ref().is_none_or(|only| *only == design.name)) {
+        let score = scored(design, change);
         println!("{:16} {score}", design.name);
         score.notes.iter().for_each(|note| println!("    {note}"));
         all.add(score);
     }
     println!("{:16} {all}", "all");
-    assert!(only.is_some() || all.keys * 10 >= all.types * 8, "{all}");
+    all
+}
+
+/// Of all designs, `practice` and `wards` are the hardest that there are: each type tries a form of its own.
+#[test]
+fn the_projects_own_designs_come_back_from_their_items() {
+    let all = all_scored(Change::None);
+    assert!(all.keys * 100 >= all.types * 82, "{all}");
+    assert!(all.identities * 100 >= all.types * 78, "{all}");
+    assert!(all.covered * 100 >= all.items * 98, "{all}");
+}
+
+#[test]
+fn no_table_of_known_names_does_the_work() {
+    let (own, other) = (all_scored(Change::None), all_scored(Change::Names));
+    assert!(other.keys * 10 >= own.keys * 9, "{own}; with other names: {other}");
+    assert!(other.identities * 10 >= own.identities * 9, "{own}; with other names: {other}");
+}
+
+#[test]
+fn items_that_nobody_meant_change_no_type() {
+    let (own, dirty) = (all_scored(Change::None), all_scored(Change::Dirt));
+    assert!(dirty.keys * 100 >= own.keys * 97, "{own}; with dirt: {dirty}");
 }

@@ -1,11 +1,24 @@
-//! Two models of one table's items in; how many types of the first the second has, by keys and by identities of fields,
+//! Two schemas of one table's items in; how many types of the first the second has, by keys and by identities of fields,
 //! out.
 
 use keyfold::schema::model::Model;
 use keyfold::schema::model::keys::{ConstantValue, ItemKeys};
-use keyfold::schema::template::Template;
 use keyfold::table::data::attribute::{Attribute, Item};
+use std::collections::BTreeMap;
 use std::fmt;
+
+/// A type as its keys have it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyedType {
+    /// Its name.
+    pub name: String,
+    /// The templates of the table's key attributes, with `{}` for each field.
+    pub primary: BTreeMap<String, Vec<String>>,
+    /// The templates of the keys of indexes.
+    pub indexes: BTreeMap<String, Vec<String>>,
+    /// Which places of the keys hold one field: the number of each place's field, counted as they come.
+    pub identity: Vec<usize>,
+}
 
 /// How much came back.
 #[derive(Debug, Default)]
@@ -20,7 +33,7 @@ pub struct Score {
     pub identities: usize,
     /// Items of all types.
     pub items: usize,
-    /// Items that a type of the second model covers.
+    /// Items that a type of the second schema covers.
     pub covered: usize,
     /// What did not come back.
     pub notes: Vec<String>,
@@ -48,58 +61,56 @@ impl fmt::Display for Score {
     }
 }
 
-/// Scores a model against the one that the items were written by.
-pub fn score(model: &Model, inferred: &Model, items: &[(String, Vec<Item>)]) -> Score {
+/// Scores the types that were inferred for a table against those that its items were written by.
+pub fn score(types: &[KeyedType], guesses: &[KeyedType]) -> Score {
     let mut score = Score::default();
-    for (table, items) in items {
-        let of_table = |model: &Model| model.tables.iter().position(|known| known.name == *table);
-        let (Some(own), other) = (of_table(model), of_table(inferred)) else { continue };
-        let guesses: Vec<(&str, &ItemKeys)> = types(inferred).filter(|(_, keys)| Some(keys.table) == other).collect();
-        for item in items.iter().filter(|item| !is_guard(item)) {
-            let is_of = |keys: &ItemKeys| is_item(inferred, keys, item);
-            score.items += 1;
-            if guesses.iter().any(|(_, keys)| is_of(keys)) {
-                score.covered += 1;
-            } else {
-                score.notes.push(format!("not covered: {:?}", key_texts(inferred, other, item)));
-            }
-        }
-        for (name, keys) in types(model).filter(|(_, keys)| keys.table == own) {
-            if !items.iter().any(|item| is_item(model, keys, item)) {
-                continue;
-            }
-            score.types += 1;
-            let primary = |model: &Model, keys: &ItemKeys| shapes(model, keys, true);
-            let same = guesses.iter().filter(|(_, guess)| primary(inferred, guess) == primary(model, keys));
-            let Some((_, guess)) = same.clone().max_by_key(|(_, guess)| {
-                (
-                    identity(model, keys) == identity(inferred, guess),
-                    shapes(inferred, guess, false) == shapes(model, keys, false),
-                )
-            }) else {
-                score.notes.push(format!("{name}: no type with the keys {:?}", primary(model, keys)));
-                continue;
-            };
-            score.keys += 1;
-            score.all_keys += usize::from(shapes(inferred, guess, false) == shapes(model, keys, false));
-            if shapes(inferred, guess, false) != shapes(model, keys, false) {
-                score.notes.push(format!(
-                    "{name}: indexes {:?} instead of {:?}",
-                    shapes(inferred, guess, false),
-                    shapes(model, keys, false)
-                ));
-            }
-            score.identities += usize::from(identity(model, keys) == identity(inferred, guess));
-            if identity(model, keys) != identity(inferred, guess) {
-                score.notes.push(format!(
-                    "{name}: fields {:?} instead of {:?}",
-                    identity(inferred, guess),
-                    identity(model, keys)
-                ));
-            }
+    for ty in types {
+        score.types += 1;
+        let same = guesses.iter().filter(|guess| guess.primary == ty.primary);
+        let Some(guess) = same.max_by_key(|guess| (guess.identity == ty.identity, guess.indexes == ty.indexes)) else {
+            score.notes.push(format!("{}: no type with the keys {:?}", ty.name, ty.primary));
+            continue;
+        };
+        score.keys += 1;
+        score.all_keys += usize::from(guess.indexes == ty.indexes);
+        score.identities += usize::from(guess.identity == ty.identity);
+        if guess.indexes != ty.indexes {
+            score.notes.push(format!("{}: indexes {:?} instead of {:?}", ty.name, guess.indexes, ty.indexes));
+        } else if guess.identity != ty.identity {
+            score.notes.push(format!("{}: fields {:?} instead of {:?}", ty.name, guess.identity, ty.identity));
         }
     }
     score
+}
+
+/// Counts the items that types of a model cover.
+pub fn count_covered(model: &Model, table: &str, items: &[Item], score: &mut Score) {
+    for item in items.iter().filter(|item| !is_guard(item)) {
+        score.items += 1;
+        let mut of_table = types(model).filter(|(_, keys)| model.tables[keys.table].name == table);
+        if of_table.any(|(_, keys)| is_item(model, keys, item)) {
+            score.covered += 1;
+        } else {
+            let key: Vec<_> = item.members().take(2).collect();
+            score.notes.push(format!("not covered: {key:?}"));
+        }
+    }
+}
+
+/// The types of a table in a model. With items, only those that have some.
+pub fn keyed_types(model: &Model, table: &str, items: Option<&[Item]>) -> Vec<KeyedType> {
+    let of_table = types(model).filter(|(_, keys)| model.tables[keys.table].name == table);
+    let has_items =
+        |keys: &ItemKeys| items.is_none_or(|items| items.iter().any(|item| is_item(model, keys, item)));
+    of_table
+        .filter(|(_, keys)| has_items(keys))
+        .map(|(name, keys)| KeyedType {
+            name: name.to_owned(),
+            primary: shapes(model, keys, true),
+            indexes: shapes(model, keys, false),
+            identity: identity(model, keys),
+        })
+        .collect()
 }
 
 fn types(model: &Model) -> impl Iterator<Item = (&str, &ItemKeys)> {
@@ -111,7 +122,7 @@ fn is_guard(item: &Item) -> bool {
 }
 
 /// Whether the keys and constants of an item are those of a type.
-fn is_item(model: &Model, keys: &ItemKeys, item: &Item) -> bool {
+pub fn is_item(model: &Model, keys: &ItemKeys, item: &Item) -> bool {
     let has_key = |attribute: &str| match (item.get(attribute), keys.keys.get(attribute)) {
         (Some(Attribute::S(text)), Some(templates)) => {
             templates.iter().any(|template| template.read(text.as_str()).is_some())
@@ -119,48 +130,29 @@ fn is_item(model: &Model, keys: &ItemKeys, item: &Item) -> bool {
         (Some(Attribute::N(_) | Attribute::B(_)), Some(_)) => true,
         _ => false,
     };
-    let has_constant = |(name, value): &(String, ConstantValue)| matches!((item.get(name), value), (Some(Attribute::S(text)), ConstantValue::Text(constant)) if text.as_str() == constant);
-    model.tables[keys.table].primary_key().all(|key| has_key(&key.name))
-        && keys.constants.iter().all(|constant| has_constant(constant) || item.get(&constant.0).is_none())
-}
-
-fn key_texts(model: &Model, table: Option<usize>, item: &Item) -> Vec<String> {
-    let keys = table.map(|table| model.tables[table].primary_key().collect::<Vec<_>>()).unwrap_or_default();
-    keys.iter().map(|key| format!("{:?}", item.get(&key.name))).collect()
+    let has_constant = |(name, value): &(String, ConstantValue)| match (item.get(name), value) {
+        (Some(Attribute::S(text)), ConstantValue::Text(constant)) => text.as_str() == constant,
+        (found, _) => found.is_none(),
+    };
+    model.tables[keys.table].primary_key().all(|key| has_key(&key.name)) && keys.constants.iter().all(has_constant)
 }
 
 /// The templates of the keys with `{}` for each field: of the table, or of its indexes.
-fn shapes(model: &Model, keys: &ItemKeys, primary: bool) -> Vec<(String, Vec<String>)> {
+fn shapes(model: &Model, keys: &ItemKeys, primary: bool) -> BTreeMap<String, Vec<String>> {
     let table = &model.tables[keys.table];
-    let mut found: Vec<(String, Vec<String>)> = keys
-        .keys
-        .iter()
-        .filter(|(name, _)| table.is_primary_key(name) == primary)
-        .map(|(name, templates)| (name.clone(), templates.iter().map(|template| shape(template)).collect()))
-        .collect();
-    found.sort();
-    found
+    let of_kind = keys.keys.iter().filter(|(name, _)| table.is_primary_key(name) == primary);
+    let shape = |written: String| {
+        let rest = |part: &str| part.split_once('}').map(|(_, rest)| format!("{{}}{rest}")).unwrap_or_default();
+        let (first, others) = written.split_once('{').map_or((written.as_str(), None), |(first, rest)| (first, Some(rest)));
+        format!("{first}{}", others.iter().flat_map(|rest| rest.split('{')).map(rest).collect::<String>())
+    };
+    of_kind
+        .map(|(name, templates)| {
+            (name.clone(), templates.iter().map(|template| shape(template.as_written(usize::MAX))).collect())
+        })
+        .collect()
 }
 
-fn shape(template: &Template) -> String {
-    let written = template.as_written(usize::MAX);
-    let mut shape = String::new();
-    let mut depth = 0;
-    for letter in written.chars() {
-        match letter {
-            '{' => depth += 1,
-            '}' => {
-                depth -= 1;
-                shape.push_str("{}");
-            }
-            letter if depth == 0 => shape.push(letter),
-            _ => {}
-        }
-    }
-    shape
-}
-
-/// Which places of the table's keys hold one field: the number of each place's field, counted as they come.
 fn identity(model: &Model, keys: &ItemKeys) -> Vec<usize> {
     let table = &model.tables[keys.table];
     let mut seen: Vec<String> = Vec::new();
