@@ -100,8 +100,7 @@ pub fn count_covered(model: &Model, table: &str, items: &[Item], score: &mut Sco
 /// The types of a table in a model. With items, only those that have some.
 pub fn keyed_types(model: &Model, table: &str, items: Option<&[Item]>) -> Vec<KeyedType> {
     let of_table = types(model).filter(|(_, keys)| model.tables[keys.table].name == table);
-    let has_items =
-        |keys: &ItemKeys| items.is_none_or(|items| items.iter().any(|item| is_item(model, keys, item)));
+    let has_items = |keys: &ItemKeys| items.is_none_or(|items| items.iter().any(|item| is_item(model, keys, item)));
     of_table
         .filter(|(_, keys)| has_items(keys))
         .map(|(name, keys)| KeyedType {
@@ -143,7 +142,8 @@ fn shapes(model: &Model, keys: &ItemKeys, primary: bool) -> BTreeMap<String, Vec
     let of_kind = keys.keys.iter().filter(|(name, _)| table.is_primary_key(name) == primary);
     let shape = |written: String| {
         let rest = |part: &str| part.split_once('}').map(|(_, rest)| format!("{{}}{rest}")).unwrap_or_default();
-        let (first, others) = written.split_once('{').map_or((written.as_str(), None), |(first, rest)| (first, Some(rest)));
+        let (first, others) =
+            written.split_once('{').map_or((written.as_str(), None), |(first, rest)| (first, Some(rest)));
         format!("{first}{}", others.iter().flat_map(|rest| rest.split('{')).map(rest).collect::<String>())
     };
     of_kind

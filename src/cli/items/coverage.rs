@@ -10,9 +10,12 @@ use crate::plan::tree::TypeDiscriminator;
 use crate::schema::model::{Model, ObjectType};
 use crate::schema::table::Table;
 use crate::table::data::attribute::{Attribute, Item};
+use crate::table::store::TableStore;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// The most forms of keys that are kept: 200 bytes each, and three keys.
 const MAX_FORMS: usize = 1_000;
@@ -22,6 +25,38 @@ const KEYS_SHOWN: usize = 3;
 const FORMS_SHOWN: usize = 10;
 /// The longest key that is kept, in characters.
 const KEY_LENGTH: usize = 120;
+
+/// The most items of a table that are looked at in a store.
+const MAX_KEYS: usize = 100_000;
+/// Items read at once.
+const PAGE: u32 = 1_000;
+/// How long reading them may take.
+const PAGE_BOUND: Duration = Duration::from_secs(30);
+
+/// Looks at the first items of each table in a store, and prints the lines as warnings.
+pub async fn warn_of_store(store: TableStore, model: Arc<Model>) {
+    for table in &model.tables {
+        let mut coverage = Coverage::new(&model, table);
+        let (mut seen, mut start) = (0, None);
+        while seen < MAX_KEYS {
+            // A table that cannot be read is reported by the first request.
+            let Ok(page) = store.scan_page(&table.name, start.take(), PAGE, Instant::now() + PAGE_BOUND).await else {
+                coverage.survey.leave_out();
+                break;
+            };
+            page.items.iter().for_each(|item| coverage.see(item));
+            seen += page.items.len();
+            start = page.last_key;
+            if start.is_none() {
+                break;
+            }
+        }
+        if start.is_some() {
+            coverage.survey.leave_out();
+        }
+        coverage.warn();
+    }
+}
 
 /// How many items of a table are of which type.
 #[derive(Debug)]
@@ -109,6 +144,14 @@ impl<'m> Coverage<'m> {
             items - uncovered,
             counted(items, "item")
         )
+    }
+
+    /// Prints what a person should know as warnings.
+    pub fn warn(&self) {
+        if !self.is_whole() {
+            eprintln!("warning: {}; `keyfold verify` lists the others", self.summary());
+        }
+        self.survey.lines().iter().for_each(|line| eprintln!("warning: {line}"));
     }
 
     /// The report as text: the types, the items of none, and what surprises about items.

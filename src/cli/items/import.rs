@@ -1,7 +1,7 @@
 //! `keyfold import`: a file of items in, the items in a table out.
 
+use super::coverage::Coverage;
 use super::item_file::{CheckedItems, ItemFile};
-use super::survey::Survey;
 use crate::cli::schema_file::{self, SchemaChoice};
 use crate::cli::store_choice::{StoreChoice, explained, table_named};
 use crate::schema::table::Table;
@@ -45,10 +45,10 @@ impl Import {
     pub async fn run(self) -> Result<ExitCode> {
         let model = schema_file::load(&self.choice.schema)?.model;
         let table = table_named(&model.tables, &self.table)?;
-        let mut survey = Survey::new(&model, table);
+        let mut coverage = Coverage::new(&model, table);
         let mut items = ItemFile::of_table(&self.file, &table.name, &mut |note| eprintln!("note: {note}"))?
-            .check(table, &mut |item| survey.see(item))?;
-        survey.warn();
+            .check(table, &mut |item| coverage.see(item))?;
+        coverage.warn();
         let store = self.store.open_for(table).await?;
         let bar = bar(items.total);
         let loaded = load(&store, table, &mut items, &|items| bar.set_position(items)).await;

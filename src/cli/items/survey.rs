@@ -12,21 +12,11 @@ use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::Table;
 use crate::schema::template::part::Misspelling;
 use crate::table::data::attribute::{Attribute, Item};
-use crate::table::store::TableStore;
 use indexmap::IndexMap;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::time::Instant;
 
 /// The deepest embedded objects that are looked at: as deep as DynamoDB nests attributes.
 const MAX_DEPTH: usize = 32;
-
-/// The most items of a table that are looked at in a store.
-const MAX_KEYS: usize = 100_000;
-/// Items read at once.
-const PAGE: u32 = 1_000;
-/// How long reading them may take.
-const PAGE_BOUND: Duration = Duration::from_secs(30);
 
 /// What is known of the items of one table so far.
 #[derive(Debug)]
@@ -39,29 +29,6 @@ pub struct Survey<'m> {
     guards: Guards,
     /// Whether items are left out, so that guards may be among them.
     is_partial: bool,
-}
-
-/// Looks at the first items of each table in a store, and prints the lines as warnings.
-pub async fn warn_of_store(store: TableStore, model: Arc<Model>) {
-    for table in &model.tables {
-        let mut survey = Survey::new(&model, table);
-        let (mut seen, mut start) = (0, None);
-        while seen < MAX_KEYS {
-            // A table that cannot be read is reported by the first request.
-            let Ok(page) = store.scan_page(&table.name, start.take(), PAGE, Instant::now() + PAGE_BOUND).await else {
-                survey.is_partial = true;
-                break;
-            };
-            page.items.iter().for_each(|item| survey.see(item));
-            seen += page.items.len();
-            start = page.last_key;
-            if start.is_none() {
-                break;
-            }
-        }
-        survey.is_partial |= start.is_some();
-        survey.warn();
-    }
 }
 
 /// How many items are of one kind, and the first of them.
@@ -140,9 +107,9 @@ impl<'m> Survey<'m> {
         found.chain(unguarded).collect()
     }
 
-    /// Prints the lines as warnings.
-    pub fn warn(&self) {
-        self.lines().iter().for_each(|line| eprintln!("warning: {line}"));
+    /// Says that not all items are seen, so that guards may be among the others.
+    pub fn leave_out(&mut self) {
+        self.is_partial = true;
     }
 
     /// Looks at the values of an item of a type.

@@ -8,8 +8,8 @@ use super::reload::{Reload, StoreOfTables, Watching};
 use super::run::Server;
 use super::signals::Hangups;
 use crate::cli::items::callers::{self, SampleCaller};
+use crate::cli::items::coverage;
 use crate::cli::items::samples::Samples;
-use crate::cli::items::survey;
 use crate::cli::output;
 use crate::cli::schema_file::{self, SchemaChoice};
 use crate::cli::store_choice::variable;
@@ -88,7 +88,7 @@ impl Dev {
         output::print(&self.banner(&server, &loaded.model, (&filled, &callers)))?;
         let settings = server.gateway_settings(cursor_key);
         let model = Arc::new(loaded.model);
-        let surveying = tokio::spawn(survey::warn_of_store(store.clone(), model.clone()));
+        let surveying = tokio::spawn(coverage::warn_of_store(store.clone(), model.clone()));
         let current = Arc::new(CurrentGateway::new(Gateway::new(model, store.clone(), settings.clone())));
         let design = Arc::new(SchemaDesign::new(self.choice.schema.clone(), sample_directory));
         let reload = Reload {
