@@ -1,5 +1,4 @@
-//! What people bring in any form of items in; a file of lines with the items of one table, and where each of them stands,
-//! out. Must not know what is done with the lines.
+//! Items in any form in; a file of lines with the items of one table, and where each of them stands, out. Must not know what is done with the lines.
 
 use super::places::Places;
 use crate::schema::table::Table;

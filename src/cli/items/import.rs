@@ -20,7 +20,7 @@ const BATCH_BOUND: Duration = Duration::from_secs(120);
 /// Load items from a file into a table
 ///
 /// The file may be an export to S3 (its directory), the output of `aws dynamodb scan`, a request of writes, a list or
-/// lines of items in DynamoDB's JSON or in plain JSON, a CSV file, or a model of NoSQL Workbench, packed by gzip or not.
+/// lines of items in DynamoDB's JSON or in plain JSON, a CSV file, or a model of NoSQL Workbench. gzip may pack it.
 /// The format is recognised. The whole file is checked before the first item is written. An item replaces the item with
 /// the same key. Items that other programs wrote otherwise than Keyfold would are counted: keys and times in another
 /// spelling, and items without the constants of their type.

@@ -23,7 +23,8 @@ const BATCH: usize = 500;
 /// The items of files up to this size, in bytes, are kept when they have been checked. Larger files are read again.
 pub const KEPT: u64 = 4 * 1024 * 1024;
 
-/// A file of items that can be read more than once. Other forms of items are written as lines to a temporary file first.
+/// A file of items that can be read more than once. Other forms of items are written as lines to a temporary file
+/// first.
 #[derive(Debug)]
 pub struct ItemFile {
     /// Where it is.

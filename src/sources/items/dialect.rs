@@ -76,7 +76,8 @@ pub fn plain(value: Value, depth: usize) -> Result<Attribute, String> {
     })
 }
 
-/// Reads an item of a drawing tool: a map may have members without types, or be a map in a map, and a number may be one.
+/// Reads an item of a drawing tool: a map may have members without types, or be a map in a map, and a number may be a
+/// number of JSON.
 pub fn loose_item(members: Map<String, Value>) -> Item {
     Item::from_members(members.into_iter().map(|(name, value)| (name.into(), loose_value(value))).collect())
 }

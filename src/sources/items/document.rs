@@ -155,7 +155,8 @@ impl<'a, 'f, 'r> DocumentReader<'a, 'f, 'r> {
         Ok(())
     }
 
-    /// Reads a list in an object. Items and writes are delivered, and it gives the format; any other list becomes a member.
+    /// Reads a list in an object. Items and writes are delivered, and it gives the format. Any other list becomes a
+    /// member.
     fn streamed(&mut self, name: &str, members: &mut Members) -> Result<Option<Format>, JsonFailure> {
         let (mut values, mut length, mut format) = (Vec::new(), 0, None);
         let is_items = name == "Items" && members.keys().all(|name| is_beside(name));

@@ -114,7 +114,7 @@ pub fn changes(
 }
 
 /// What the lines of a file are, if it has a line for each item: seen from the first of them. `is_document`: whether an
-/// object is a model or a table. `None`: the first line is no object, and a document over several lines may begin there.
+/// object is a model or a table. `None`: the first line is no object, and a longer document may begin there.
 pub fn recognised(head: &[u8], is_document: &dyn Fn(&Members) -> bool) -> Option<Format> {
     let text = String::from_utf8_lossy(head);
     let complete = text.rfind('\n').map_or(text.as_ref(), |end| &text[..=end]);

@@ -1,5 +1,5 @@
-//! A template of CloudFormation, SAM or the CDK in, or a service of the Serverless Framework, its tables out. What only a
-//! deployment knows is left to the logical id. Must not know files.
+//! A template of CloudFormation, SAM or the CDK in, or a service of the Serverless Framework; its tables out. What only
+//! a deployment knows is left to the logical id. Must not know files.
 
 use super::create_table::{self, DescribedTable};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
@@ -47,9 +47,8 @@ fn in_resources(resources: Option<&Value>, variables: &Variables<'_>) -> Result<
         let name = name.unwrap_or_else(|| id.clone());
         match resource["Type"].as_str() {
             Some("AWS::DynamoDB::Table" | "AWS::DynamoDB::GlobalTable") => {
-                let mut resolved = variables.resolved(properties, 0);
-                resolved["TableName"] = Value::String(name.clone());
-                let Value::Object(members) = resolved else { continue };
+                let Value::Object(mut members) = variables.resolved(properties, 0) else { continue };
+                members.insert("TableName".into(), Value::String(name.clone()));
                 found.push(create_table::table(&members, &name)?);
             }
             Some("AWS::Serverless::SimpleTable") => {
