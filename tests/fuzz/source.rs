@@ -3,7 +3,7 @@
 
 use crate::run::{files, run};
 use keyfold::schema::table::Table;
-use keyfold::sources::material::{PatternHint, Place, Receiver, TypeHint};
+use keyfold::sources::material::{PatternHint, Receiver, SourcePlace, TypeHint};
 use keyfold::sources::read::read;
 use keyfold::table::bulk::export_lines::{parse_line, write_line};
 use keyfold::table::data::attribute::Item;
@@ -46,7 +46,7 @@ impl Receiver for Counts {
         self.notes += 1;
     }
 
-    fn mistake(&mut self, _: &Place, problem: &str) -> ControlFlow<()> {
+    fn mistake(&mut self, _: &SourcePlace, problem: &str) -> ControlFlow<()> {
         self.mistakes += 1;
         assert!(problem.len() <= LONGEST_REFUSAL, "{} bytes", problem.len());
         ControlFlow::Continue(())

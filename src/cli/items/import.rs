@@ -46,7 +46,7 @@ impl Import {
         let model = schema_file::load(&self.choice.schema)?.model;
         let table = table_named(&model.tables, &self.table)?;
         let mut survey = Survey::new(&model, table);
-        let mut items = ItemFile::of_table(&self.file, &table.name, &mut |note| eprintln!("note: {note}"))?
+        let mut items = ItemFile::for_table(&self.file, &table.name, &mut |note| eprintln!("note: {note}"))?
             .check(table, &mut |item| survey.see(item))?;
         survey.warn();
         let store = self.store.open_for(table).await?;

@@ -23,7 +23,7 @@ pub enum Dialect {
 
 impl Dialect {
     /// The dialect of an item. An item without attributes has both.
-    pub fn of(members: &Map<String, Value>) -> Option<Self> {
+    pub fn seen_in(members: &Map<String, Value>) -> Option<Self> {
         // Most members decide, so that one mistake is a mistake, and no dialect.
         let typed = members.values().filter(|value| type_of(value).is_some()).count();
         (!members.is_empty()).then_some(if typed * 2 > members.len() { Self::Typed } else { Self::Plain })

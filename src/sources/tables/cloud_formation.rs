@@ -147,14 +147,14 @@ impl Variables<'_> {
             let end = closing(inner)?;
             let name = inner[..end].trim();
             let own = own.get(name).and_then(|value| self.text(value, depth + 1));
-            done.push_str(&own.or_else(|| self.parameter(name)).or_else(|| self.of_service(name, depth + 1))?);
+            done.push_str(&own.or_else(|| self.parameter(name)).or_else(|| self.serverless(name, depth + 1))?);
             rest = &inner[end + 1..];
         }
         Some(done + rest)
     }
 
     /// A variable of the Serverless Framework: `self:custom.name`, or anything with a default.
-    fn of_service(&self, variable: &str, depth: usize) -> Option<String> {
+    fn serverless(&self, variable: &str, depth: usize) -> Option<String> {
         if depth > MAX_DEPTH || !variable.contains(':') {
             return None;
         }
@@ -170,7 +170,7 @@ impl Variables<'_> {
         found.or_else(|| {
             let default = default?;
             let quoted = default.trim_matches(['\'', '"']);
-            if quoted.len() < default.len() { Some(quoted.to_owned()) } else { self.of_service(default, depth + 1) }
+            if quoted.len() < default.len() { Some(quoted.to_owned()) } else { self.serverless(default, depth + 1) }
         })
     }
 }
