@@ -1,7 +1,7 @@
 //! A JSON object that is no item in; the model, template or description that it is, read into the receiver, out.
 
 use super::error::SourceError;
-use super::format::Format;
+use super::format::SourceFormat;
 use super::items::delivery::Delivery;
 use super::items::element::Members;
 use super::models::{amplify, electro_db, mcp_data_model, mcp_schema, one_table, workbench};
@@ -11,61 +11,61 @@ use serde_json::Value;
 use std::path::Path;
 
 /// What an object is; `None` if it is no known document.
-pub fn format_of(members: &Members) -> Option<Format> {
+pub fn format_of(members: &Members) -> Option<SourceFormat> {
     let has = |name: &str, is: fn(&Value) -> bool| members.get(name).is_some_and(is);
     if workbench::is_model(members) {
-        Some(Format::Workbench)
+        Some(SourceFormat::Workbench)
     } else if mcp_schema::is_schema(members) {
-        Some(Format::McpSchema)
+        Some(SourceFormat::McpSchema)
     } else if mcp_data_model::is_data_model(members) {
-        Some(Format::McpDataModel)
+        Some(SourceFormat::McpDataModel)
     } else if create_table::is_table(members)
         || ["Table", "TableDescription"]
             .into_iter()
             .any(|name| inner(members, name).is_some_and(create_table::is_table))
         || has("Tables", |tables| tables[0].as_object().is_some_and(create_table::is_table))
     {
-        Some(Format::CreateTable)
+        Some(SourceFormat::CreateTable)
     } else if one_table::is_schema(members) {
         // A drawing tool keeps its items beside the models.
-        Some(if members.contains_key("data") { Format::Workbench } else { Format::OneTable })
+        Some(if members.contains_key("data") { SourceFormat::Workbench } else { SourceFormat::OneTable })
     } else if electro_db::is_model(members) || electro_db::is_service(members) {
-        Some(Format::ElectroDb)
+        Some(SourceFormat::ElectroDb)
     } else if cloud_formation::is_template(members) {
-        Some(Format::CloudFormation)
+        Some(SourceFormat::CloudFormation)
     } else if cloud_formation::is_service(members) {
-        Some(Format::Serverless)
+        Some(SourceFormat::Serverless)
     } else {
         None
     }
 }
 
 /// What a text that is no JSON is; `None` if it is no known document.
-pub fn format_of_text(text: &str, extension: Option<&str>) -> Option<Format> {
+pub fn format_of_text(text: &str, extension: Option<&str>) -> Option<SourceFormat> {
     let begins = |word: &str| text.lines().any(|line| line.starts_with(word));
     if terraform::is_configuration(text) {
-        Some(Format::Terraform)
+        Some(SourceFormat::Terraform)
     } else if begins("Resources:") || begins("AWSTemplateFormatVersion:") {
-        Some(Format::CloudFormation)
+        Some(SourceFormat::CloudFormation)
     } else if begins("service:") && (begins("resources:") || begins("provider:")) {
-        Some(Format::Serverless)
+        Some(SourceFormat::Serverless)
     } else if matches!(extension, Some("graphql" | "graphqls" | "gql")) || amplify::is_schema(text) {
-        Some(Format::Amplify)
+        Some(SourceFormat::Amplify)
     } else {
         None
     }
 }
 
 /// Reads a text of this format.
-pub fn read_text(format: Format, text: &str, delivery: &mut Delivery<'_>) -> Result<(), SourceError> {
+pub fn read_text(format: SourceFormat, text: &str, delivery: &mut Delivery<'_>) -> Result<(), SourceError> {
     let file = delivery.file.clone();
     let malformed = |problem: String| SourceError::malformed(&file, problem);
     match format {
-        Format::Terraform => {
+        SourceFormat::Terraform => {
             described_tables(terraform::tables(text).map_err(malformed)?, delivery);
             Ok(())
         }
-        Format::Amplify => amplify::read(text, &file, delivery.receiver).map_err(malformed),
+        SourceFormat::Amplify => amplify::read(text, &file, delivery.receiver).map_err(malformed),
         _ => {
             let value = yaml::parse(text).map_err(|mistake| SourceError::Syntax {
                 name: file.clone(),
@@ -81,27 +81,31 @@ pub fn read_text(format: Format, text: &str, delivery: &mut Delivery<'_>) -> Res
 }
 
 /// Reads an object of this format.
-pub fn read(format: Format, members: Members, delivery: &mut Delivery<'_>) -> Result<(), SourceError> {
+pub fn read(format: SourceFormat, members: Members, delivery: &mut Delivery<'_>) -> Result<(), SourceError> {
     let file = delivery.file.clone();
     let stem = stem(&file);
     let malformed = |problem: String| SourceError::malformed(&file, problem);
     match format {
-        Format::Workbench if workbench::is_model(&members) => workbench::read(&members, delivery).map_err(malformed),
-        Format::McpSchema => mcp_schema::read(members, delivery.receiver).map_err(malformed),
-        Format::McpDataModel => mcp_data_model::read(members, delivery),
-        Format::OneTable | Format::Workbench => one_table::read(&members, &stem, delivery).map_err(malformed),
-        Format::ElectroDb => {
+        SourceFormat::Workbench if workbench::is_model(&members) => {
+            workbench::read(&members, delivery).map_err(malformed)
+        }
+        SourceFormat::McpSchema => mcp_schema::read(members, delivery.receiver).map_err(malformed),
+        SourceFormat::McpDataModel => mcp_data_model::read(members, delivery),
+        SourceFormat::OneTable | SourceFormat::Workbench => {
+            one_table::read(&members, &stem, delivery).map_err(malformed)
+        }
+        SourceFormat::ElectroDb => {
             let models = if electro_db::is_model(&members) { vec![&members] } else { electro_db::models_of(&members) };
             models
                 .into_iter()
                 .try_for_each(|model| electro_db::read(model, &stem, delivery.receiver))
                 .map_err(malformed)
         }
-        Format::CloudFormation => {
+        SourceFormat::CloudFormation => {
             described_tables(cloud_formation::tables(&members).map_err(malformed)?, delivery);
             Ok(())
         }
-        Format::Serverless => {
+        SourceFormat::Serverless => {
             described_tables(cloud_formation::tables_of_service(&members).map_err(malformed)?, delivery);
             Ok(())
         }

@@ -1,6 +1,6 @@
 //! Why what a person brings cannot be read, with the place and the way out.
 
-use super::material::Place;
+use super::material::SourcePlace;
 use std::io;
 
 /// Why a source cannot be read.
@@ -18,7 +18,7 @@ pub enum SourceError {
     #[error("{place}: {problem}")]
     Item {
         /// Where.
-        place: Place,
+        place: SourcePlace,
         /// What is wrong with it.
         problem: String,
     },

@@ -38,6 +38,10 @@ const MAGIC: [(&[u8], &str, Option<&str>); 20] = [
     (b"-----BEGIN", "a key or a certificate", None),
 ];
 
+/// How a program shows the schema or the model in it.
+const JAVA_SCRIPT: &str = "Print its schema or model as JSON: \
+    node -e 'import(\"./FILE\").then(m => console.log(JSON.stringify(m.default)))'";
+
 const ION: &str = "Export the table again with `--export-format DYNAMODB_JSON`";
 
 /// What JSON of another shape is, by its first members.
@@ -80,12 +84,7 @@ pub fn described(head: &[u8]) -> ForeignFile {
         .iter()
         .any(|word| begin.starts_with(word))
     {
-        return file(
-            "a program in JavaScript or TypeScript",
-            Some(
-                "Print its schema or model as JSON: node -e 'import(\"./FILE\").then(m => console.log(JSON.stringify(m.default)))'",
-            ),
-        );
+        return file("a program in JavaScript or TypeScript", Some(JAVA_SCRIPT));
     }
     let line: String = text.trim_start().lines().next().unwrap_or_default().chars().take(60).collect();
     ForeignFile { what: format!("text that begins with {line:?}"), advice: None, is_text: true }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
+pub enum SourceFormat {
     /// No bytes, or white space.
     Empty,
     /// Lines of `{"Item": {…}}`.
@@ -49,7 +49,7 @@ pub enum Format {
     OneTable,
 }
 
-impl Format {
+impl SourceFormat {
     /// Whether a file of the format is there for its items.
     pub fn holds_items(self) -> bool {
         !matches!(
@@ -68,7 +68,7 @@ impl Format {
     }
 }
 
-impl fmt::Display for Format {
+impl fmt::Display for SourceFormat {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Empty => "an empty file",

@@ -53,7 +53,10 @@ impl RawValue {
         let mistake = |problem, line| JsonMistake { problem, line };
         let text = std::str::from_utf8(&self.text).map_err(|_| mistake("it is not UTF-8 text".into(), self.line))?;
         text.parse().map_err(|error: serde_json::Error| {
-            mistake(format!("this is not JSON: {}", without_place(&error)), self.line + error.line() as u64 - 1)
+            mistake(
+                format!("this is not JSON: {}", without_place(&error)),
+                self.line + (error.line() as u64).saturating_sub(1),
+            )
         })
     }
 }

@@ -23,38 +23,38 @@ pub trait Receiver {
     fn note(&mut self, note: String);
 
     /// Where the item that follows stands.
-    fn place(&mut self, _place: &Place) {}
+    fn place(&mut self, _place: &SourcePlace) {}
 
     /// What stands where an item should, and is none. `Continue`: the receiver takes the rest. `Break`: the mistake is
     /// the error that ends the reading.
-    fn mistake(&mut self, _place: &Place, _problem: &str) -> ControlFlow<()> {
+    fn mistake(&mut self, _place: &SourcePlace, _problem: &str) -> ControlFlow<()> {
         ControlFlow::Break(())
     }
 }
 
 /// Where an item stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct SourcePlace {
     /// The file, as a person knows it.
     pub file: String,
     /// Where in the file.
-    pub position: Position,
+    pub position: SourcePosition,
 }
 
 /// Where in its file an item stands, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Position {
+pub enum SourcePosition {
     /// On this line: each line has an item.
     Line(u64),
     /// It is the item of this number.
     Item(u64),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourcePlace {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.position {
-            Position::Line(line) => write!(formatter, "{}:{line}", self.file),
-            Position::Item(item) => write!(formatter, "{}, item {item}", self.file),
+            SourcePosition::Line(line) => write!(formatter, "{}:{line}", self.file),
+            SourcePosition::Item(item) => write!(formatter, "{}, item {item}", self.file),
         }
     }
 }

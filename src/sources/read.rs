@@ -4,10 +4,10 @@ use super::documents;
 use super::error::SourceError;
 use super::file::SourceFile;
 use super::foreign::{self, ForeignFile};
-use super::format::Format;
+use super::format::SourceFormat;
 use super::items::delivery::Delivery;
-use super::items::document::{Contents, DocumentReader};
-use super::items::export::{self, Export};
+use super::items::document::{DocumentReader, TextContents};
+use super::items::export::{self, TableExport};
 use super::items::{changes, csv, lines};
 use super::material::{PatternHint, Receiver, TypeHint};
 use crate::schema::table::Table;
@@ -27,7 +27,7 @@ pub struct SourceSummary {
     /// Its name, as a person knows it.
     pub name: String,
     /// What it is.
-    pub format: Format,
+    pub format: SourceFormat,
     /// How many items it gave.
     pub items: u64,
 }
@@ -57,9 +57,9 @@ pub fn read_file(file: SourceFile, receiver: &mut dyn Receiver) -> Result<Vec<So
 }
 
 /// What a file is. No more of it is read than that takes.
-pub fn recognised(file: SourceFile) -> Result<Format, SourceError> {
+pub fn recognised(file: SourceFile) -> Result<SourceFormat, SourceError> {
     let summaries = read_file(file, &mut FirstItem)?;
-    Ok(summaries.first().map_or(Format::Empty, |summary| summary.format))
+    Ok(summaries.first().map_or(SourceFormat::Empty, |summary| summary.format))
 }
 
 /// Has enough with the first item.
@@ -82,7 +82,7 @@ impl Receiver for FirstItem {
 /// Whether a file has lines of `{"Item": …}` as they are, or nothing.
 pub fn is_item_lines(file: &SourceFile) -> Result<bool, SourceError> {
     let format = format_of(file)?;
-    Ok(file.is_plain() && matches!(format, TextFormat::Empty | TextFormat::Lines(Format::ItemLines)))
+    Ok(file.is_plain() && matches!(format, TextFormat::Empty | TextFormat::Lines(SourceFormat::ItemLines)))
 }
 
 /// The format of a file, from its beginning.
@@ -93,12 +93,12 @@ fn format_of(file: &SourceFile) -> Result<TextFormat, SourceError> {
         None => TextFormat::Empty,
         Some(b'{') => lines::recognised(&head, &is_document).map_or(TextFormat::Json, TextFormat::Lines),
         Some(b'[') => TextFormat::Json,
-        _ => of_words(&head, file),
+        _ => format_of_words(&head, file),
     })
 }
 
 /// The format of a file that is no JSON.
-fn of_words(head: &[u8], file: &SourceFile) -> TextFormat {
+fn format_of_words(head: &[u8], file: &SourceFile) -> TextFormat {
     let foreign = foreign::described(head);
     if !foreign.is_text {
         return TextFormat::Foreign(foreign);
@@ -115,11 +115,11 @@ enum TextFormat {
     /// It has no text.
     Empty,
     /// An object on each line.
-    Lines(Format),
+    Lines(SourceFormat),
     /// Any other JSON.
     Json,
     /// A document that is no JSON.
-    Document(Format),
+    Document(SourceFormat),
     /// Rows with this separator.
     Csv(u8),
     /// In no way.
@@ -173,7 +173,7 @@ impl Reading<'_> {
     }
 
     fn export(&mut self, directory: &Path) -> Result<(), SourceError> {
-        let export = Export::at(directory)?;
+        let export = TableExport::at(directory)?;
         let name = directory.display().to_string();
         let files = export.files.iter().map(|path| SourceFile::at(path)).collect::<Result<Vec<_>, _>>()?;
         let mut delivery = Delivery::new(self.receiver, &name);
@@ -193,29 +193,29 @@ impl Reading<'_> {
             self.receiver.note(format!("{name} has {counted}, and its manifest promises {promised}"));
         }
         self.is_enough = is_enough;
-        let format = if export.is_incremental { Format::IncrementalExport } else { Format::Export };
+        let format = if export.is_incremental { SourceFormat::IncrementalExport } else { SourceFormat::Export };
         self.summaries.push(SourceSummary { name, format, items });
         Ok(())
     }
 
     fn file(&mut self, file: SourceFile) -> Result<(), SourceError> {
         let format = format_of(&file)?;
-        if let TextFormat::Lines(Format::IncrementalExport) = format {
+        if let TextFormat::Lines(SourceFormat::IncrementalExport) = format {
             self.changes.push(file);
             return Ok(());
         }
         let mut delivery = Delivery::new(self.receiver, &file.name);
         delivery.is_enough = self.is_enough;
         let format = match format {
-            TextFormat::Empty => Format::Empty,
+            TextFormat::Empty => SourceFormat::Empty,
             TextFormat::Lines(format) => {
-                lines::read(&file, format == Format::ItemLines, &mut delivery)?;
+                lines::read(&file, format == SourceFormat::ItemLines, &mut delivery)?;
                 format
             }
             TextFormat::Json => json(&file, &mut delivery)?,
             TextFormat::Csv(separator) => {
                 csv::read(&file, separator, &mut delivery)?;
-                Format::Csv
+                SourceFormat::Csv
             }
             TextFormat::Document(format) => {
                 documents::read_text(format, &file.text()?, &mut delivery)?;
@@ -236,21 +236,21 @@ impl Reading<'_> {
         delivery.is_enough = self.is_enough;
         changes::read(&files, &mut delivery)?;
         let (name, items) = (first.name.clone(), delivery.items);
-        self.summaries.push(SourceSummary { name, format: Format::IncrementalExport, items });
+        self.summaries.push(SourceSummary { name, format: SourceFormat::IncrementalExport, items });
         Ok(())
     }
 }
 
 /// Reads JSON: items, or a document.
-fn json(file: &SourceFile, delivery: &mut Delivery<'_>) -> Result<Format, SourceError> {
+fn json(file: &SourceFile, delivery: &mut Delivery<'_>) -> Result<SourceFormat, SourceError> {
     let mut take = |members, delivery: &mut Delivery<'_>| match documents::format_of(&members) {
         Some(format) => documents::read(format, members, delivery).map(|()| Ok(format)),
         None => Ok(Err(members)),
     };
     match DocumentReader::read(file, delivery, &mut take)? {
-        Contents::Known(format) => Ok(format),
-        Contents::Unknown(members) => Err(unknown(&file.name, foreign::json(&members))),
-        Contents::NoObject => Err(unknown(&file.name, foreign::described(&file.head(HEAD)?))),
+        TextContents::Known(format) => Ok(format),
+        TextContents::Unknown(members) => Err(unknown(&file.name, foreign::json(&members))),
+        TextContents::NoObject => Err(unknown(&file.name, foreign::described(&file.head(HEAD)?))),
     }
 }
 

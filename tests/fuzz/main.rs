@@ -1,5 +1,5 @@
-//! Unusual inputs from outside: a document, a schema, a cursor, a line of an import. None makes Keyfold panic, take
-//! long or answer long.
+//! Unusual inputs from outside: a document, a schema, a cursor, a line of an import, a file that somebody brings. None
+//! makes Keyfold panic, take long or answer long.
 //!
 //! Each target runs the inputs of its corpus, `tests/fuzz/corpus/<target>/`, and then changes them by bytes and by
 //! tokens until its time is over. An input with a new outcome joins the corpus of this run. A file holds the current
@@ -16,3 +16,4 @@ mod golden_file;
 mod import_line;
 mod run;
 mod schema;
+mod source;

@@ -1,5 +1,5 @@
-//! Each file and each directory of `formats/<format>/` in, its listing out: `<name>.received` beside it. `UPDATE_EXPECT=1`
-//! writes the listings.
+//! Each file and each directory of `formats/<format>/` in, its listing out: `<name>.received` beside it.
+//! `UPDATE_EXPECT=1` writes the listings.
 
 use crate::listing::Listing;
 use keyfold::sources::read::read;

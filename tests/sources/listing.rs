@@ -1,7 +1,7 @@
 //! A receiver that lists what it gets, a line for each thing.
 
 use keyfold::schema::table::{KeyAttribute, Table};
-use keyfold::sources::material::{AttributeHint, HintKind, PatternHint, Place, Receiver, TypeHint};
+use keyfold::sources::material::{AttributeHint, HintKind, PatternHint, Receiver, SourcePlace, TypeHint};
 use keyfold::table::bulk::export_lines::write_line;
 use keyfold::table::data::attribute::Item;
 use std::ops::ControlFlow;
@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 pub struct Listing {
     pub lines: Vec<String>,
     pub items: Vec<Item>,
-    place: Option<Place>,
+    place: Option<SourcePlace>,
 }
 
 fn key(key: &KeyAttribute) -> String {
@@ -77,11 +77,11 @@ impl Receiver for Listing {
         self.lines.push(format!("note: {note}"));
     }
 
-    fn place(&mut self, place: &Place) {
+    fn place(&mut self, place: &SourcePlace) {
         self.place = Some(place.clone());
     }
 
-    fn mistake(&mut self, place: &Place, problem: &str) -> ControlFlow<()> {
+    fn mistake(&mut self, place: &SourcePlace, problem: &str) -> ControlFlow<()> {
         self.lines.push(format!("mistake at {place}: {problem}"));
         ControlFlow::Continue(())
     }

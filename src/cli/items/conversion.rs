@@ -1,4 +1,4 @@
-//! What people bring in any form of items in; a file of lines with the items of one table, and where each of them stands,
+//! Items in any form in; a file of lines with the items of one table, and where each of them stands,
 //! out. Must not know what is done with the lines.
 
 use super::places::Places;
@@ -6,7 +6,7 @@ use crate::schema::table::Table;
 use crate::sources::error::SourceError;
 use crate::sources::file::{SourceFile, TemporaryFile};
 use crate::sources::items::delivery::counted;
-use crate::sources::material::{PatternHint, Place, Receiver, TypeHint};
+use crate::sources::material::{PatternHint, Receiver, SourcePlace, TypeHint};
 use crate::sources::read::{SourceSummary, read, read_file};
 use crate::table::bulk::export_lines::write_line;
 use crate::table::data::attribute::Item;
@@ -32,7 +32,7 @@ pub struct TableLines {
 
 /// Writes the items of a table as lines. A source whose items are all of another table is one of this table, too: who
 /// brings it says so.
-pub fn lines_of(source: Origin, table: &str) -> Result<TableLines> {
+pub fn lines_of(source: ItemOrigin, table: &str) -> Result<TableLines> {
     let mut conversion = Conversion {
         table,
         own: LineFile::create()?,
@@ -43,21 +43,21 @@ pub fn lines_of(source: Origin, table: &str) -> Result<TableLines> {
         notes: Vec::new(),
     };
     let summaries = match source {
-        Origin::File(file) => read_file(file, &mut conversion),
-        Origin::Directory(directory) => read(&[directory], &mut conversion),
+        ItemOrigin::File(file) => read_file(file, &mut conversion),
+        ItemOrigin::Directory(directory) => read(&[directory], &mut conversion),
     };
     conversion.finish(summaries)
 }
 
 /// What is brought.
-pub enum Origin {
+pub enum ItemOrigin {
     /// A file.
     File(SourceFile),
     /// All files of a directory, or an export.
     Directory(PathBuf),
 }
 
-impl Origin {
+impl ItemOrigin {
     /// What is at a path; `-` is standard input.
     pub fn at(path: &Path) -> Result<Self, SourceError> {
         if path.is_dir() { Ok(Self::Directory(path.to_owned())) } else { SourceFile::at(path).map(Self::File) }
@@ -87,7 +87,7 @@ impl LineFile {
         Ok(Self { file, out: BufWriter::new(out), places: Places::default(), failure: None })
     }
 
-    fn write(&mut self, item: &Item, place: Option<Place>) -> ControlFlow<()> {
+    fn write(&mut self, item: &Item, place: Option<SourcePlace>) -> ControlFlow<()> {
         let written = writeln!(self.out, "{}", write_line(item));
         self.failure = written.err();
         if let Some(place) = place {
@@ -104,7 +104,7 @@ struct Conversion<'t> {
     other: LineFile,
     /// The other tables, and how many items each has.
     others: IndexMap<String, u64>,
-    place: Option<Place>,
+    place: Option<SourcePlace>,
     mistakes: Vec<String>,
     notes: Vec<String>,
 }
@@ -127,11 +127,11 @@ impl Receiver for Conversion<'_> {
         self.notes.push(note);
     }
 
-    fn place(&mut self, place: &Place) {
+    fn place(&mut self, place: &SourcePlace) {
         self.place = Some(place.clone());
     }
 
-    fn mistake(&mut self, place: &Place, problem: &str) -> ControlFlow<()> {
+    fn mistake(&mut self, place: &SourcePlace, problem: &str) -> ControlFlow<()> {
         self.mistakes.push(format!("  {place}: {problem}"));
         if self.mistakes.len() > MISTAKES_SHOWN { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }

@@ -20,7 +20,7 @@ const BATCH_BOUND: Duration = Duration::from_secs(120);
 /// Load items from a file into a table
 ///
 /// The file may be an export to S3 (its directory), the output of `aws dynamodb scan`, a request of writes, a list or
-/// lines of items in DynamoDB's JSON or in plain JSON, a CSV file, or a model of NoSQL Workbench, packed by gzip or not.
+/// lines of items in DynamoDB's JSON or in plain JSON, a CSV file, or a model of NoSQL Workbench. gzip may pack it.
 /// The format is recognised. The whole file is checked before the first item is written. An item replaces the item with
 /// the same key. Items that other programs wrote otherwise than Keyfold would are counted: keys and times in another
 /// spelling, and items without the constants of their type.
@@ -46,7 +46,7 @@ impl Import {
         let model = schema_file::load(&self.choice.schema)?.model;
         let table = table_named(&model.tables, &self.table)?;
         let mut coverage = Coverage::new(&model, table);
-        let mut items = ItemFile::of_table(&self.file, &table.name, &mut |note| eprintln!("note: {note}"))?
+        let mut items = ItemFile::for_table(&self.file, &table.name, &mut |note| eprintln!("note: {note}"))?
             .check(table, &mut |item| coverage.see(item))?;
         coverage.warn();
         let store = self.store.open_for(table).await?;

@@ -1,11 +1,11 @@
 //! A file with one item per line in DynamoDB JSON in (DynamoDB's export to S3 writes it), its items in batches out.
 //! Checks it first. Must not know where the items go.
 
-use super::conversion::{self, MISTAKES_SHOWN, Origin};
+use super::conversion::{self, ItemOrigin, MISTAKES_SHOWN};
 use super::places::Places;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::sources::file::{SourceFile, TemporaryFile};
-use crate::sources::format::Format;
+use crate::sources::format::SourceFormat;
 use crate::sources::items::lines::MAX_LINE_LENGTH;
 use crate::sources::read;
 use crate::table::bulk::export_lines::parse_line;
@@ -23,7 +23,8 @@ const BATCH: usize = 500;
 /// The items of files up to this size, in bytes, are kept when they have been checked. Larger files are read again.
 pub const KEPT: u64 = 4 * 1024 * 1024;
 
-/// A file of items that can be read more than once. Other forms of items are written as lines to a temporary file first.
+/// A file of items that can be read more than once. Other forms of items are written as lines to a temporary file
+/// first.
 #[derive(Debug)]
 pub struct ItemFile {
     /// Where it is.
@@ -46,10 +47,11 @@ impl ItemFile {
         Self { path: path.to_owned(), name, _temporary: None, places: None, parsed: None }
     }
 
-    /// The items of a table at the path, in any form; `-` is standard input. `note` gets what a person may want to know.
-    pub fn of_table(path: &Path, table: &str, note: &mut dyn FnMut(&str)) -> Result<Self> {
-        let source = match Origin::at(path)? {
-            Origin::File(file) if read::is_item_lines(&file)? => {
+    /// The items of a table at the path, in any form; `-` is standard input. `note` gets what a person may want to
+    /// know.
+    pub fn for_table(path: &Path, table: &str, note: &mut dyn FnMut(&str)) -> Result<Self> {
+        let source = match ItemOrigin::at(path)? {
+            ItemOrigin::File(file) if read::is_item_lines(&file)? => {
                 let (path, name) = (file.path.clone(), file.name.clone());
                 return Ok(Self { path, name, _temporary: file.into_copy(), places: None, parsed: None });
             }
@@ -138,7 +140,7 @@ impl ItemFile {
     fn other_form(&self) -> Option<String> {
         let file = SourceFile::at(&self.path).ok().filter(|_| self.places.is_none())?;
         match read::recognised(file) {
-            Ok(Format::ItemLines | Format::Empty) => None,
+            Ok(SourceFormat::ItemLines | SourceFormat::Empty) => None,
             Ok(format) if format.holds_items() => {
                 Some(format!("{} is {format}, which `keyfold import FILE --table NAME` reads", self.name))
             }

@@ -1,6 +1,6 @@
 //! Where each of many items stands, kept as runs: items that follow each other in one file are one.
 
-use crate::sources::material::{Place, Position};
+use crate::sources::material::{SourcePlace, SourcePosition};
 
 /// The places of items, in their order.
 #[derive(Debug, Default)]
@@ -16,15 +16,15 @@ struct Run {
     /// The number of the first, from 0.
     first: u64,
     file: usize,
-    position: Position,
+    position: SourcePosition,
 }
 
 impl Run {
     /// Where the item of a number stands, if the run has it.
-    fn position(&self, item: u64) -> Position {
+    fn position(&self, item: u64) -> SourcePosition {
         match self.position {
-            Position::Line(line) => Position::Line(line + item - self.first),
-            Position::Item(number) => Position::Item(number + item - self.first),
+            SourcePosition::Line(line) => SourcePosition::Line(line + item - self.first),
+            SourcePosition::Item(number) => SourcePosition::Item(number + item - self.first),
         }
     }
 }
@@ -36,7 +36,7 @@ impl Places {
     }
 
     /// Adds the place of the next item.
-    pub fn push(&mut self, place: Place) {
+    pub fn push(&mut self, place: SourcePlace) {
         if self.files.last() != Some(&place.file) {
             self.files.push(place.file);
         }
@@ -49,9 +49,9 @@ impl Places {
     }
 
     /// The place of an item by its number, from 0.
-    pub fn get(&self, item: u64) -> Option<Place> {
+    pub fn get(&self, item: u64) -> Option<SourcePlace> {
         let run = &self.runs[..self.runs.partition_point(|run| run.first <= item)].last()?;
-        Some(Place { file: self.files[run.file].clone(), position: run.position(item) })
+        Some(SourcePlace { file: self.files[run.file].clone(), position: run.position(item) })
     }
 }
 
@@ -61,13 +61,13 @@ mod tests {
 
     #[test]
     fn places_come_back_whatever_is_between() {
-        let line = |file: &str, line| Place { file: file.into(), position: Position::Line(line) };
-        let item = |file: &str, item| Place { file: file.into(), position: Position::Item(item) };
+        let line = |file: &str, line| SourcePlace { file: file.into(), position: SourcePosition::Line(line) };
+        let item = |file: &str, item| SourcePlace { file: file.into(), position: SourcePosition::Item(item) };
         let all = [line("a", 1), line("a", 2), line("a", 5), line("b", 1), item("c", 6), item("c", 7), line("a", 6)];
         let mut places = Places::default();
         assert!(places.is_empty() && places.get(0).is_none());
         all.iter().for_each(|place| places.push(place.clone()));
-        let read: Vec<Option<Place>> = (0..all.len() as u64).map(|number| places.get(number)).collect();
+        let read: Vec<Option<SourcePlace>> = (0..all.len() as u64).map(|number| places.get(number)).collect();
         assert_eq!(read, all.clone().map(Some));
         assert_eq!(places.runs.len(), 5);
     }

@@ -1,6 +1,6 @@
 //! Rows with a header in (NoSQL Workbench, DynamoDB's console, a spreadsheet; RFC 4180), an item for each out.
 //!
-//! A cell is a text, as DynamoDB's import from S3 reads it (DynamoDB developer guide, "Amazon S3 import formats"), but a
+//! A cell is a text, as DynamoDB's import from S3 reads it (DynamoDB developer guide, "Amazon S3 import formats"). A
 //! cell with a map or a list is one. An empty cell is no attribute.
 
 use super::delivery::Delivery;

@@ -3,7 +3,7 @@
 
 use super::dialect::Dialect;
 use crate::sources::error::SourceError;
-use crate::sources::material::{Place, Position, Receiver};
+use crate::sources::material::{Receiver, SourcePlace, SourcePosition};
 use crate::table::data::attribute::Item;
 use serde_json::{Map, Value};
 
@@ -38,7 +38,7 @@ impl<'r> Delivery<'r> {
 
     /// Delivers the item with these members.
     pub fn members(&mut self, table: Option<&str>, members: Map<String, Value>) -> Result<(), SourceError> {
-        self.dialect = self.dialect.or_else(|| Dialect::of(&members));
+        self.dialect = self.dialect.or_else(|| Dialect::seen_in(&members));
         match self.dialect.unwrap_or(Dialect::Typed).item(members) {
             Ok(item) => self.item(table, item),
             Err(problem) => return self.mistake(problem),
@@ -75,9 +75,9 @@ impl<'r> Delivery<'r> {
         counted(self.items)
     }
 
-    fn place(&self) -> Place {
-        let position = self.line.map_or(Position::Item(self.items), Position::Line);
-        Place { file: self.file.clone(), position }
+    fn place(&self) -> SourcePlace {
+        let position = self.line.map_or(SourcePosition::Item(self.items), SourcePosition::Line);
+        SourcePlace { file: self.file.clone(), position }
     }
 }
 

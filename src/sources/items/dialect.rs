@@ -23,7 +23,7 @@ pub enum Dialect {
 
 impl Dialect {
     /// The dialect of an item. An item without attributes has both.
-    pub fn of(members: &Map<String, Value>) -> Option<Self> {
+    pub fn seen_in(members: &Map<String, Value>) -> Option<Self> {
         // Most members decide, so that one mistake is a mistake, and no dialect.
         let typed = members.values().filter(|value| type_of(value).is_some()).count();
         (!members.is_empty()).then_some(if typed * 2 > members.len() { Self::Typed } else { Self::Plain })
@@ -76,7 +76,8 @@ pub fn plain(value: Value, depth: usize) -> Result<Attribute, String> {
     })
 }
 
-/// Reads an item of a drawing tool: a map may have members without types, or be a map in a map, and a number may be one.
+/// Reads an item of a drawing tool: a map may have members without types, or be a map in a map, and a number may be a
+/// number of JSON.
 pub fn loose_item(members: Map<String, Value>) -> Item {
     Item::from_members(members.into_iter().map(|(name, value)| (name.into(), loose_value(value))).collect())
 }

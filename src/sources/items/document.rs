@@ -3,15 +3,16 @@
 
 use super::delivery::Delivery;
 use super::dialect::Dialect;
-use super::element::{Element, Members, is_beside};
+use super::element::{JsonElement, Members, is_beside};
 use crate::sources::error::SourceError;
 use crate::sources::file::{MAX_TEXT_LENGTH, SourceFile};
-use crate::sources::format::Format;
+use crate::sources::format::SourceFormat;
 use crate::sources::json_text::{JsonFailure, JsonText, RawValue};
 use serde_json::Value;
 
 /// Takes an object that holds no items in a known form: a model or a table. Gives the object back if it is neither.
-pub type TakeDocument<'t> = dyn FnMut(Members, &mut Delivery<'_>) -> Result<Result<Format, Members>, SourceError> + 't;
+pub type TakeDocument<'t> =
+    dyn FnMut(Members, &mut Delivery<'_>) -> Result<Result<SourceFormat, Members>, SourceError> + 't;
 
 /// A text while it is read.
 pub struct DocumentReader<'a, 'f, 'r> {
@@ -19,7 +20,7 @@ pub struct DocumentReader<'a, 'f, 'r> {
     name: &'f str,
     delivery: &'a mut Delivery<'r>,
     take: &'a mut TakeDocument<'a>,
-    format: Option<Format>,
+    format: Option<SourceFormat>,
     /// Whether the last page says that there are more.
     is_partial: bool,
     /// The first object that is no item in a known form. It is one if more of them follow.
@@ -27,9 +28,9 @@ pub struct DocumentReader<'a, 'f, 'r> {
 }
 
 /// What a text is.
-pub enum Contents {
+pub enum TextContents {
     /// A known format.
-    Known(Format),
+    Known(SourceFormat),
     /// JSON of another shape: the first members.
     Unknown(Vec<String>),
     /// JSON of another shape, and no object.
@@ -42,7 +43,7 @@ impl<'a, 'f, 'r> DocumentReader<'a, 'f, 'r> {
         file: &'f SourceFile,
         delivery: &'a mut Delivery<'r>,
         take: &'a mut TakeDocument<'a>,
-    ) -> Result<Contents, SourceError> {
+    ) -> Result<TextContents, SourceError> {
         let text = JsonText::new(file)?;
         let mut reader = Self { text, name: &file.name, delivery, take, format: None, is_partial: false, first: None };
         match reader.values() {
@@ -54,7 +55,7 @@ impl<'a, 'f, 'r> DocumentReader<'a, 'f, 'r> {
         }
     }
 
-    fn values(&mut self) -> Result<Contents, JsonFailure> {
+    fn values(&mut self) -> Result<TextContents, JsonFailure> {
         let mut is_list = false;
         while let Some(next) = self.text.peek()?
             && !self.delivery.is_enough
@@ -65,7 +66,7 @@ impl<'a, 'f, 'r> DocumentReader<'a, 'f, 'r> {
                     is_list = true;
                     self.list()?;
                 }
-                _ if self.format.is_none() && self.first.is_none() => return Ok(Contents::NoObject),
+                _ if self.format.is_none() && self.first.is_none() => return Ok(TextContents::NoObject),
                 _ => return Err(self.text.wrong("expected an object or a list")),
             }
         }
@@ -76,10 +77,10 @@ impl<'a, 'f, 'r> DocumentReader<'a, 'f, 'r> {
                 .note(format!("{name} ends with a page that others follow: the table has more items"));
         }
         Ok(match (self.format, self.first.take()) {
-            (Some(format), _) => Contents::Known(format),
-            (None, Some(first)) => Contents::Unknown(first.keys().cloned().collect()),
-            (None, None) if is_list => Contents::Known(Format::PlainItems),
-            (None, None) => Contents::NoObject,
+            (Some(format), _) => TextContents::Known(format),
+            (None, Some(first)) => TextContents::Unknown(first.keys().cloned().collect()),
+            (None, None) if is_list => TextContents::Known(SourceFormat::PlainItems),
+            (None, None) => TextContents::NoObject,
         })
     }
 
@@ -155,14 +156,15 @@ impl<'a, 'f, 'r> DocumentReader<'a, 'f, 'r> {
         Ok(())
     }
 
-    /// Reads a list in an object. Items and writes are delivered, and it gives the format; any other list becomes a member.
-    fn streamed(&mut self, name: &str, members: &mut Members) -> Result<Option<Format>, JsonFailure> {
+    /// Reads a list in an object. Items and writes are delivered, and it gives the format. Any other list becomes a
+    /// member.
+    fn streamed(&mut self, name: &str, members: &mut Members) -> Result<Option<SourceFormat>, JsonFailure> {
         let (mut values, mut length, mut format) = (Vec::new(), 0, None);
         let is_items = name == "Items" && members.keys().all(|name| is_beside(name));
         self.elements(|reader, value| {
             if is_items {
                 let Some(members) = reader.parsed(value)? else { return Ok(()) };
-                format = Some(Format::ScanOutput);
+                format = Some(SourceFormat::ScanOutput);
                 return Ok(reader.delivery.members(None, members)?);
             }
             length += value.length();
@@ -171,7 +173,7 @@ impl<'a, 'f, 'r> DocumentReader<'a, 'f, 'r> {
             }
             match reader.value(value)? {
                 Value::Object(write) if write.contains_key("PutRequest") || write.contains_key("DeleteRequest") => {
-                    format = Some(Format::WriteRequest);
+                    format = Some(SourceFormat::WriteRequest);
                     reader.writes(name, write)
                 }
                 value => {
@@ -181,7 +183,7 @@ impl<'a, 'f, 'r> DocumentReader<'a, 'f, 'r> {
             }
         })?;
         if is_items && format.is_none() {
-            format = Some(Format::ScanOutput);
+            format = Some(SourceFormat::ScanOutput);
         }
         if format.is_none() {
             members.insert(name.to_owned(), Value::Array(values));
@@ -191,7 +193,7 @@ impl<'a, 'f, 'r> DocumentReader<'a, 'f, 'r> {
 
     /// Delivers the items of a write to a table.
     fn writes(&mut self, table: &str, write: Members) -> Result<(), JsonFailure> {
-        if let Element::Items(_, items) = Element::of(write) {
+        if let JsonElement::Items(_, items) = JsonElement::recognised(write) {
             for (own, item) in items {
                 self.delivery.members(Some(own.as_deref().unwrap_or(table)), item)?;
             }
@@ -208,22 +210,22 @@ impl<'a, 'f, 'r> DocumentReader<'a, 'f, 'r> {
 
     /// An object as a whole: what a call gives, a model, a table, or an item.
     fn element(&mut self, members: Members, is_listed: bool) -> Result<(), JsonFailure> {
-        let members = match Element::of(members) {
-            Element::Items(format, items) => {
+        let members = match JsonElement::recognised(members) {
+            JsonElement::Items(format, items) => {
                 self.format.get_or_insert(format);
                 for (table, item) in items {
                     self.delivery.members(table.as_deref(), item)?;
                 }
                 return Ok(());
             }
-            Element::Change(_) => {
+            JsonElement::Change(_) => {
                 let problem = "a change of an incremental export among items; changes stand on a line each";
                 return Ok(self.delivery.mistake(problem.into())?);
             }
-            Element::Other(members) => members,
+            JsonElement::Other(members) => members,
         };
-        let is_typed = Dialect::of(&members) == Some(Dialect::Typed);
-        let members = if is_typed || self.format == Some(Format::PlainItems) {
+        let is_typed = Dialect::seen_in(&members) == Some(Dialect::Typed);
+        let members = if is_typed || self.format == Some(SourceFormat::PlainItems) {
             members
         } else {
             match (self.take)(members, self.delivery)? {
@@ -251,7 +253,7 @@ impl<'a, 'f, 'r> DocumentReader<'a, 'f, 'r> {
     fn bare_item(&mut self, members: Members) -> Result<(), JsonFailure> {
         self.delivery.members(None, members)?;
         let is_plain = self.delivery.dialect() == Some(Dialect::Plain);
-        self.format.get_or_insert(if is_plain { Format::PlainItems } else { Format::TypedItems });
+        self.format.get_or_insert(if is_plain { SourceFormat::PlainItems } else { SourceFormat::TypedItems });
         Ok(())
     }
 }

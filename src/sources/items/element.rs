@@ -1,6 +1,6 @@
 //! A JSON object in, the items in it out: alone, in what a call gives, or in a request. Must not know files.
 
-use crate::sources::format::Format;
+use crate::sources::format::SourceFormat;
 use serde_json::{Map, Value};
 
 /// An object's members.
@@ -24,17 +24,17 @@ const BESIDE: [&str; 13] = [
 ];
 
 /// What an object is.
-pub enum Element {
+pub enum JsonElement {
     /// Items, each with the table that it names.
-    Items(Format, Vec<(Option<String>, Members)>),
+    Items(SourceFormat, Vec<(Option<String>, Members)>),
     /// A change of an item.
-    Change(Change),
+    Change(ItemChange),
     /// Something else, perhaps an item itself.
     Other(Members),
 }
 
 /// A record of an incremental export (DynamoDB developer guide, "DynamoDB table export output format").
-pub struct Change {
+pub struct ItemChange {
     /// The key of the item.
     pub keys: Members,
     /// When it changed, in microseconds since 1970.
@@ -43,31 +43,31 @@ pub struct Change {
     pub image: Option<Members>,
 }
 
-impl Element {
+impl JsonElement {
     /// What an object is.
-    pub fn of(mut members: Members) -> Self {
+    pub fn recognised(mut members: Members) -> Self {
         let is = |name: &str, of_kind: fn(&Value) -> bool| members.get(name).is_some_and(of_kind);
         let only = |names: &[&str]| members.keys().all(|name| names.contains(&name.as_str()) || is_beside(name));
         if is("Keys", Value::is_object) && is("Metadata", Value::is_object) {
-            return Self::Change(Change::new(members));
+            return Self::Change(ItemChange::new(members));
         }
         let format = if is("Item", Value::is_object) && only(&["Item"]) {
-            if members.len() == 1 { Format::ItemLines } else { Format::GetOutput }
+            if members.len() == 1 { SourceFormat::ItemLines } else { SourceFormat::GetOutput }
         } else if is("Items", Value::is_array) && only(&["Items"]) {
-            Format::ScanOutput
+            SourceFormat::ScanOutput
         } else if only(&["PutRequest", "DeleteRequest"]) && !only(&[]) {
-            Format::WriteRequest
+            SourceFormat::WriteRequest
         } else if only(&["Put", "Update", "Delete", "ConditionCheck"]) && members.values().all(is_write) {
-            Format::WriteRequest
+            SourceFormat::WriteRequest
         } else if (is("RequestItems", Value::is_object) || is("TransactItems", Value::is_array))
             && only(&["RequestItems", "TransactItems"])
         {
-            Format::WriteRequest
+            SourceFormat::WriteRequest
         } else if !members.is_empty() && members.values().all(has_writes) {
             members = Members::from_iter([("RequestItems".to_owned(), Value::Object(members))]);
-            Format::WriteRequest
+            SourceFormat::WriteRequest
         } else if (is("Responses", Value::is_object) || is("Responses", Value::is_array)) && only(&["Responses"]) {
-            Format::BatchOutput
+            SourceFormat::BatchOutput
         } else {
             return Self::Other(members);
         };
@@ -99,12 +99,12 @@ fn collect(name: &str, value: Value, table: Option<&str>, items: &mut Vec<(Optio
     let mut all = |values: Vec<Value>, table: Option<&str>| {
         for value in values {
             let Value::Object(members) = value else { continue };
-            match Element::of(members) {
-                Element::Items(_, inner) => {
+            match JsonElement::recognised(members) {
+                JsonElement::Items(_, inner) => {
                     items.extend(inner.into_iter().map(|(own, item)| (own.or(table.map(str::to_owned)), item)));
                 }
-                Element::Other(members) => items.push((table.map(str::to_owned), members)),
-                Element::Change(_) => {}
+                JsonElement::Other(members) => items.push((table.map(str::to_owned), members)),
+                JsonElement::Change(_) => {}
             }
         }
     };
@@ -134,7 +134,7 @@ fn text(value: Option<Value>) -> Option<String> {
     }
 }
 
-impl Change {
+impl ItemChange {
     fn new(mut members: Members) -> Self {
         let mut object = |name: &str| match members.remove(name) {
             Some(Value::Object(members)) => Some(members),

@@ -12,7 +12,7 @@ pub const FILES: &str = "manifest-files.json";
 pub const SUMMARY: &str = "manifest-summary.json";
 
 /// An export.
-pub struct Export {
+pub struct TableExport {
     /// The table, if the summary is there.
     pub table: Option<String>,
     /// Whether it has changes instead of items.
@@ -46,7 +46,7 @@ pub fn is_export(directory: &Path) -> bool {
     directory.join(FILES).is_file() || directory.join(SUMMARY).is_file()
 }
 
-impl Export {
+impl TableExport {
     /// The export in a directory.
     pub fn at(directory: &Path) -> Result<Self, SourceError> {
         let name = directory.display().to_string();

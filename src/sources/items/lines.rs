@@ -2,10 +2,10 @@
 
 use super::delivery::Delivery;
 use super::dialect::Dialect;
-use super::element::{Change, Element, Members};
+use super::element::{ItemChange, JsonElement, Members};
 use crate::sources::error::SourceError;
 use crate::sources::file::SourceFile;
-use crate::sources::format::Format;
+use crate::sources::format::SourceFormat;
 use crate::sources::json_text::without_place;
 use crate::table::bulk::export_lines::LineError;
 use serde_json::Value;
@@ -81,13 +81,13 @@ pub fn read(file: &SourceFile, is_wrapped: bool, delivery: &mut Delivery<'_>) ->
     for line in Lines::new(file)? {
         let (number, members) = line?;
         delivery.line = Some(number);
-        match members.map(Element::of) {
-            Ok(Element::Items(_, items)) => {
+        match members.map(JsonElement::recognised) {
+            Ok(JsonElement::Items(_, items)) => {
                 for (table, members) in items {
                     delivery.members(table.as_deref(), members)?;
                 }
             }
-            Ok(Element::Other(members)) if !is_wrapped => delivery.members(None, members)?,
+            Ok(JsonElement::Other(members)) if !is_wrapped => delivery.members(None, members)?,
             Ok(_) => delivery.mistake(LineError::Shape.to_string())?,
             Err(problem) => delivery.mistake(problem)?,
         }
@@ -101,11 +101,11 @@ pub fn read(file: &SourceFile, is_wrapped: bool, delivery: &mut Delivery<'_>) ->
 /// The changes of a file, each with its line.
 pub fn changes(
     file: &SourceFile,
-) -> Result<impl Iterator<Item = Result<(u64, Change), SourceError>> + '_, SourceError> {
+) -> Result<impl Iterator<Item = Result<(u64, ItemChange), SourceError>> + '_, SourceError> {
     Ok(Lines::new(file)?.map(|line| {
         let (number, members) = line?;
-        let problem = match members.map(Element::of) {
-            Ok(Element::Change(change)) => return Ok((number, change)),
+        let problem = match members.map(JsonElement::recognised) {
+            Ok(JsonElement::Change(change)) => return Ok((number, change)),
             Ok(_) => "expected a change with \"Metadata\" and \"Keys\"".to_owned(),
             Err(problem) => problem,
         };
@@ -114,13 +114,13 @@ pub fn changes(
 }
 
 /// What the lines of a file are, if it has a line for each item: seen from the first of them. `is_document`: whether an
-/// object is a model or a table. `None`: the first line is no object, and a document over several lines may begin there.
-pub fn recognised(head: &[u8], is_document: &dyn Fn(&Members) -> bool) -> Option<Format> {
+/// object is a model or a table. `None`: the first line is no object, and a longer document may begin there.
+pub fn recognised(head: &[u8], is_document: &dyn Fn(&Members) -> bool) -> Option<SourceFormat> {
     let text = String::from_utf8_lossy(head);
     let complete = text.rfind('\n').map_or(text.as_ref(), |end| &text[..=end]);
     for line in complete.lines().filter(|line| !line.trim().is_empty()).take(3) {
         match line.parse::<Value>() {
-            Ok(Value::Object(members)) => return of_line(members, is_document),
+            Ok(Value::Object(members)) => return format_of_line(members, is_document),
             // Not the end, but a mistake: the next line says more.
             Err(error) if !error.is_eof() => {}
             _ => return None,
@@ -130,14 +130,16 @@ pub fn recognised(head: &[u8], is_document: &dyn Fn(&Members) -> bool) -> Option
 }
 
 /// What an object on a line of its own is.
-fn of_line(members: Members, is_document: &dyn Fn(&Members) -> bool) -> Option<Format> {
-    match Element::of(members) {
-        Element::Items(format @ (Format::ItemLines | Format::GetOutput), _) => Some(format),
-        Element::Change(_) => Some(Format::IncrementalExport),
-        Element::Other(members) if !is_document(&members) => Dialect::of(&members).map(|dialect| match dialect {
-            Dialect::Typed => Format::TypedItems,
-            Dialect::Plain => Format::PlainItems,
-        }),
+fn format_of_line(members: Members, is_document: &dyn Fn(&Members) -> bool) -> Option<SourceFormat> {
+    match JsonElement::recognised(members) {
+        JsonElement::Items(format @ (SourceFormat::ItemLines | SourceFormat::GetOutput), _) => Some(format),
+        JsonElement::Change(_) => Some(SourceFormat::IncrementalExport),
+        JsonElement::Other(members) if !is_document(&members) => {
+            Dialect::seen_in(&members).map(|dialect| match dialect {
+                Dialect::Typed => SourceFormat::TypedItems,
+                Dialect::Plain => SourceFormat::PlainItems,
+            })
+        }
         _ => None,
     }
 }

@@ -52,7 +52,7 @@ pub fn read(text: &str, file: &str, receiver: &mut dyn Receiver) -> Result<(), S
     };
     for ty in objects().filter(|ty| !ROOTS.contains(&ty.name.as_str())) {
         if ty.directives.has("model") {
-            let keys = Keys::of(ty);
+            let keys = Keys::declared_by(ty);
             receiver.table(names.table(ty, &keys));
             receiver.type_hint(Some(&ty.name), names.hint(ty, Some(&keys)));
         } else {
@@ -94,7 +94,7 @@ struct ModelKey {
 struct Keys(Vec<ModelKey>);
 
 impl Keys {
-    fn of(ty: &ObjectTypeDefinition) -> Self {
+    fn declared_by(ty: &ObjectTypeDefinition) -> Self {
         let mut keys = Vec::new();
         // The first form of Amplify: @key(name:, fields:) on the type.
         for directive in ty.directives.get_all("key") {

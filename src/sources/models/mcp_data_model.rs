@@ -3,7 +3,7 @@
 
 use crate::sources::error::SourceError;
 use crate::sources::items::delivery::Delivery;
-use crate::sources::items::element::Element;
+use crate::sources::items::element::JsonElement;
 use crate::sources::tables::create_table;
 use serde_json::{Map, Value};
 
@@ -37,14 +37,14 @@ pub fn read(mut members: Map<String, Value>, delivery: &mut Delivery<'_>) -> Res
         let Value::Array(values) = values else { continue };
         for value in values {
             let Value::Object(value) = value else { continue };
-            match Element::of(value) {
-                Element::Items(_, items) => {
+            match JsonElement::recognised(value) {
+                JsonElement::Items(_, items) => {
                     for (own, item) in items {
                         delivery.members(Some(own.as_deref().unwrap_or(&table)), item)?;
                     }
                 }
-                Element::Other(item) => delivery.members(Some(&table), item)?,
-                Element::Change(_) => {}
+                JsonElement::Other(item) => delivery.members(Some(&table), item)?,
+                JsonElement::Change(_) => {}
             }
         }
     }

@@ -1,5 +1,5 @@
-//! A model of NoSQL Workbench in (`DataModel`, also of the visualizers that write its form), its tables, items and types
-//! out.
+//! A model of NoSQL Workbench in (`DataModel`, also of the visualizers that write its form); its tables, items and
+//! types out.
 
 use super::one_table;
 use super::template::from_alias;

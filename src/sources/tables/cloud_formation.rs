@@ -1,5 +1,5 @@
-//! A template of CloudFormation, SAM or the CDK in, or a service of the Serverless Framework, its tables out. What only a
-//! deployment knows is left to the logical id. Must not know files.
+//! A template of CloudFormation, SAM or the CDK in, or a service of the Serverless Framework; its tables out. What only
+//! a deployment knows is left to the logical id. Must not know files.
 
 use super::create_table::{self, DescribedTable};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
@@ -47,9 +47,8 @@ fn in_resources(resources: Option<&Value>, variables: &Variables<'_>) -> Result<
         let name = name.unwrap_or_else(|| id.clone());
         match resource["Type"].as_str() {
             Some("AWS::DynamoDB::Table" | "AWS::DynamoDB::GlobalTable") => {
-                let mut resolved = variables.resolved(properties, 0);
-                resolved["TableName"] = Value::String(name.clone());
-                let Value::Object(members) = resolved else { continue };
+                let Value::Object(mut members) = variables.resolved(properties, 0) else { continue };
+                members.insert("TableName".into(), Value::String(name.clone()));
                 found.push(create_table::table(&members, &name)?);
             }
             Some("AWS::Serverless::SimpleTable") => {
@@ -148,14 +147,14 @@ impl Variables<'_> {
             let end = closing(inner)?;
             let name = inner[..end].trim();
             let own = own.get(name).and_then(|value| self.text(value, depth + 1));
-            done.push_str(&own.or_else(|| self.parameter(name)).or_else(|| self.of_service(name, depth + 1))?);
+            done.push_str(&own.or_else(|| self.parameter(name)).or_else(|| self.serverless(name, depth + 1))?);
             rest = &inner[end + 1..];
         }
         Some(done + rest)
     }
 
     /// A variable of the Serverless Framework: `self:custom.name`, or anything with a default.
-    fn of_service(&self, variable: &str, depth: usize) -> Option<String> {
+    fn serverless(&self, variable: &str, depth: usize) -> Option<String> {
         if depth > MAX_DEPTH || !variable.contains(':') {
             return None;
         }
@@ -171,7 +170,7 @@ impl Variables<'_> {
         found.or_else(|| {
             let default = default?;
             let quoted = default.trim_matches(['\'', '"']);
-            if quoted.len() < default.len() { Some(quoted.to_owned()) } else { self.of_service(default, depth + 1) }
+            if quoted.len() < default.len() { Some(quoted.to_owned()) } else { self.serverless(default, depth + 1) }
         })
     }
 }

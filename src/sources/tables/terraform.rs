@@ -1,10 +1,13 @@
-//! A configuration of Terraform in (AWS provider, resource `aws_dynamodb_table`), its tables out. What only a plan knows
-//! is left to the label. Must not know files.
+//! A configuration of Terraform in (AWS provider, resource `aws_dynamodb_table`); its tables out. What only a plan
+//! knows is left to the label. Must not know files.
 
 use super::create_table::{DescribedTable, kind_named, view_named};
 use crate::schema::table::{Billing, Capacity, Index, KeyAttribute, KeyType, Projection, Table};
 use hcl::eval::{Context, Evaluate};
 use hcl::{Block, Body, Expression, Value};
+
+/// The deepest brackets within each other: the parser goes down a step of the stack for each.
+const MAX_DEPTH: usize = 64;
 
 /// How often local values that need each other are tried.
 const ROUNDS: usize = 4;
@@ -16,6 +19,9 @@ pub fn is_configuration(text: &str) -> bool {
 
 /// The tables of a configuration.
 pub fn tables(text: &str) -> Result<Vec<DescribedTable>, String> {
+    if depth(text) > MAX_DEPTH {
+        return Err(format!("its brackets nest deeper than {MAX_DEPTH} levels"));
+    }
     let body: Body = hcl::parse(text).map_err(|error| format!("this is no configuration of Terraform: {error}"))?;
     let values = Values::new(&body);
     let mut found = Vec::new();
@@ -28,6 +34,20 @@ pub fn tables(text: &str) -> Result<Vec<DescribedTable>, String> {
         }
     }
     Ok(found)
+}
+
+/// How deep the brackets of a text are at most, whatever is in quotes.
+fn depth(text: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
 }
 
 /// What the configuration says of its variables and local values.

@@ -1,5 +1,5 @@
-//! YAML in, the same as JSON out: a tag of CloudFormation (`!Ref X`) becomes the function that it is short for. Must not
-//! know what it describes.
+//! YAML in, the same as JSON out: a tag of CloudFormation (`!Ref X`) becomes the function that it is short for. Must
+//! not know what it describes.
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 use serde_json::{Map, Value};

@@ -4,7 +4,7 @@ mod configuration;
 mod selftest;
 
 use crate::process::{Ended, keyfold, repository, run};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
