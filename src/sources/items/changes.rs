@@ -2,7 +2,7 @@
 //! for each key are kept between.
 
 use super::delivery::Delivery;
-use super::element::ItemChange;
+use super::element::KeyChange;
 use super::lines;
 use crate::sources::error::SourceError;
 use crate::sources::file::SourceFile;
@@ -51,7 +51,7 @@ pub fn read(files: &[SourceFile], delivery: &mut Delivery<'_>) -> Result<(), Sou
     Ok(())
 }
 
-fn short(change: &ItemChange) -> ShortKey {
+fn short(change: &KeyChange) -> ShortKey {
     let mut names: Vec<(&String, &Value)> = change.keys.iter().collect();
     names.sort_by_key(|(name, _)| *name);
     let mut hash = Sha256::new();

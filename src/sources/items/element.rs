@@ -28,13 +28,13 @@ pub enum JsonElement {
     /// Items, each with the table that it names.
     Items(SourceFormat, Vec<(Option<String>, Members)>),
     /// A change of an item.
-    Change(ItemChange),
+    Change(KeyChange),
     /// Something else, perhaps an item itself.
     Other(Members),
 }
 
 /// A record of an incremental export (DynamoDB developer guide, "DynamoDB table export output format").
-pub struct ItemChange {
+pub struct KeyChange {
     /// The key of the item.
     pub keys: Members,
     /// When it changed, in microseconds since 1970.
@@ -49,7 +49,7 @@ impl JsonElement {
         let is = |name: &str, of_kind: fn(&Value) -> bool| members.get(name).is_some_and(of_kind);
         let only = |names: &[&str]| members.keys().all(|name| names.contains(&name.as_str()) || is_beside(name));
         if is("Keys", Value::is_object) && is("Metadata", Value::is_object) {
-            return Self::Change(ItemChange::new(members));
+            return Self::Change(KeyChange::new(members));
         }
         let format = if is("Item", Value::is_object) && only(&["Item"]) {
             if members.len() == 1 { SourceFormat::ItemLines } else { SourceFormat::GetOutput }
@@ -134,7 +134,7 @@ fn text(value: Option<Value>) -> Option<String> {
     }
 }
 
-impl ItemChange {
+impl KeyChange {
     fn new(mut members: Members) -> Self {
         let mut object = |name: &str| match members.remove(name) {
             Some(Value::Object(members)) => Some(members),

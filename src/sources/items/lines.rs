@@ -2,7 +2,7 @@
 
 use super::delivery::Delivery;
 use super::dialect::Dialect;
-use super::element::{ItemChange, JsonElement, Members};
+use super::element::{JsonElement, KeyChange, Members};
 use crate::sources::error::SourceError;
 use crate::sources::file::SourceFile;
 use crate::sources::format::SourceFormat;
@@ -101,7 +101,7 @@ pub fn read(file: &SourceFile, is_wrapped: bool, delivery: &mut Delivery<'_>) ->
 /// The changes of a file, each with its line.
 pub fn changes(
     file: &SourceFile,
-) -> Result<impl Iterator<Item = Result<(u64, ItemChange), SourceError>> + '_, SourceError> {
+) -> Result<impl Iterator<Item = Result<(u64, KeyChange), SourceError>> + '_, SourceError> {
     Ok(Lines::new(file)?.map(|line| {
         let (number, members) = line?;
         let problem = match members.map(JsonElement::recognised) {

@@ -110,11 +110,11 @@ impl<'s> Indexes<'s> {
         for key in self.keys() {
             let field = fields.get(key);
             let value = field.and_then(|field| field["value"].as_str());
-            // A key attribute without a template is a field that is a key.
+            // A key attribute without a template is a field that is a key. A drawing only leaves its template open.
             let template = match (field, value) {
                 (_, Some(value)) => from_dollars(value, &attribute),
-                (Some(_), None) => format!("{{{key}}}"),
-                (None, None) => continue,
+                (Some(_), None) if !constants.is_empty() => format!("{{{key}}}"),
+                _ => continue,
             };
             if !keys.iter().any(|known| known.attribute == key) {
                 keys.push(KeyHint { attribute: key.to_owned(), template });

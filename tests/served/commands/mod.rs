@@ -335,16 +335,16 @@ fn items_come_in_from_any_form() {
     let twice = json!([item("1"), item("2"), item("1")]).to_string();
     let said = import(&twice, "none").badly(1);
     assert!(
-        said.contains("nothing was loaded\n  items7.json, item 3: the item has the key of items7.json, item 1"),
+        said.contains("nothing was loaded\n  items6.json, item 3: the item has the key of items6.json, item 1"),
         "{said}"
     );
     let said = import(&format!("{}\n{{\"PK\": {{\"X\": 1}}, \"SK\": {{}}}}\n", item("1")), "none").badly(1);
-    assert!(said.contains("nothing was loaded\n  items8.json:2: attribute PK: unknown type"), "{said}");
+    assert!(said.contains("nothing was loaded\n  items7.json:2: attribute PK: unknown type"), "{said}");
     let said = import(&scan[..scan.len() - 20], "none").badly(1);
-    assert!(said.contains("items9.json ends in the middle, behind 2 items: it is cut off"), "{said}");
+    assert!(said.contains("items8.json ends in the middle, behind 2 items: it is cut off"), "{said}");
     let said =
         import(&json!({ "TableName": "t", "KeySchema": [{ "AttributeName": "a" }] }).to_string(), "none").badly(1);
-    assert_eq!(said, "error: items10.json is a CreateTable request or a table's description: it has no items\n");
+    assert_eq!(said, "error: items9.json is a CreateTable request or a table's description: it has no items\n");
     assert!(!directory.path().join("none").exists());
 
     fs::create_dir(directory.path().join("samples")).unwrap();
