@@ -2,8 +2,9 @@
 //!
 //! The modules are named in the order in which data travels: [`schema`] reads `schema.graphql` into a checked model,
 //! [`plan`] turns an operation into waves of batched calls, [`table`] sends them to DynamoDB or the embedded store,
-//! [`execute`] runs a plan and writes the response, [`serve`] speaks HTTP, [`cli`] holds the commands. For who has a table and
-//! no schema, [`sources`] reads what they have and [`infer`] makes a schema of it. ARCHITECTURE.md says the rest.
+//! [`execute`] runs a plan and writes the response, [`serve`] speaks HTTP, [`cli`] holds the commands. For who has a
+//! table and no schema, [`sources`] reads what they have and [`infer`] makes a schema of it. ARCHITECTURE.md says the
+//! rest.
 
 #![forbid(unsafe_code)]
 

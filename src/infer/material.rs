@@ -26,7 +26,7 @@ pub struct TableMaterial {
     pub items: Vec<Item>,
     /// How many came.
     pub seen: u64,
-    /// How many of them are guards of unique values, and so no items of a type.
+    /// How many of the sample are guards of unique values, and so no items of a type.
     pub guards: u64,
     /// The types that sources name.
     pub types: Vec<TypeHint>,
@@ -49,7 +49,6 @@ pub struct Gathered {
 struct Sample {
     items: Vec<Item>,
     seen: u64,
-    guards: u64,
     step: u64,
 }
 
@@ -105,8 +104,10 @@ impl Gathered {
             let sample = self.samples.remove(&Some(table.name.clone())).unwrap_or_default();
             let is_of = |(name, _): &&(Option<String>, TypeHint)| name.as_ref().is_none_or(|name| *name == table.name);
             let types = self.types.iter().filter(is_of).map(|(_, hint)| hint.clone()).collect();
-            let (seen, guards) = (sample.seen, sample.guards);
-            let items = typed_as(&table, sample.items);
+            let seen = sample.seen;
+            let (guards, items): (Vec<Item>, Vec<Item>) =
+                typed_as(&table, sample.items).into_iter().partition(|item| is_guard(&table, item));
+            let guards = guards.len() as u64;
             material.tables.push(TableMaterial { table, items, seen, guards, types });
         }
         material
@@ -139,11 +140,6 @@ impl Receiver for Gathered {
 impl Sample {
     fn take(&mut self, item: Item, most: usize) {
         self.seen += 1;
-        let is_guard = |value: &Attribute| matches!(value, Attribute::S(text) if GUARDS.iter().any(|guard| text.as_str().starts_with(guard)));
-        if item.members().any(|(_, value)| is_guard(value)) {
-            self.guards += 1;
-            return;
-        }
         self.step = self.step.max(1);
         if !(self.seen - 1).is_multiple_of(self.step) {
             return;
@@ -160,10 +156,15 @@ impl Sample {
     }
 
     fn append(&mut self, other: Sample, most: usize) {
-        let (seen, guards) = (self.seen + other.seen, self.guards + other.guards);
+        let seen = self.seen + other.seen;
         other.items.into_iter().for_each(|item| self.take(item, most));
-        (self.seen, self.guards) = (seen, guards);
+        self.seen = seen;
     }
+}
+
+fn is_guard(table: &Table, item: &Item) -> bool {
+    matches!(item.get(&table.partition.name), Some(Attribute::S(text))
+        if GUARDS.iter().any(|guard| text.as_str().starts_with(guard)))
 }
 
 /// A table that several sources describe.

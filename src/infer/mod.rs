@@ -1,7 +1,7 @@
 //! Tables, items and hints in; types with key templates, and a schema that serves the items, out. Must not know files.
 //!
-//! [`material`] gathers what the sources give. [`shape`] puts the items of a table into groups, [`draft`] makes a type of
-//! each group, and [`write`] makes the text of a schema that passes every check.
+//! [`material`] gathers what the sources give. [`shape`] puts the items of a table into groups, [`draft`] makes a type
+//! of each group, and [`write`] makes the text of a schema that passes every check.
 
 pub mod draft;
 pub mod material;
@@ -10,15 +10,15 @@ pub mod write;
 
 use draft::hinted::Hinted;
 use draft::templates::Templates;
-use draft::{SchemaDraft, finds, patterns, relations, types};
+use draft::{ApiDraft, finds, patterns, relations, types};
 use material::{Material, TableMaterial};
 use shape::columns::Columns;
 use shape::row::Row;
 use shape::{discriminator, groups};
 
 /// The schema that serves the tables and items of a material.
-pub fn infer(material: &Material) -> SchemaDraft {
-    let mut draft = SchemaDraft::default();
+pub fn infer(material: &Material) -> ApiDraft {
+    let mut draft = ApiDraft::default();
     for (position, table) in material.tables.iter().enumerate() {
         draft.tables.push(table.table.clone());
         add_types(&mut draft, position, table);
@@ -29,7 +29,7 @@ pub fn infer(material: &Material) -> SchemaDraft {
     draft
 }
 
-fn add_types(draft: &mut SchemaDraft, position: usize, material: &TableMaterial) {
+fn add_types(draft: &mut ApiDraft, position: usize, material: &TableMaterial) {
     let table = &material.table;
     let items: Vec<_> = material.items.iter().collect();
     let mut columns = Columns::new(table, &items);

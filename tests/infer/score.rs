@@ -1,5 +1,5 @@
-//! Two schemas of one table's items in; how many types of the first the second has, by keys and by identities of fields,
-//! out.
+//! Two schemas of one table's items in; how many types of the first the second has, by keys and by identities of
+//! fields, out.
 
 use keyfold::schema::model::Model;
 use keyfold::schema::model::keys::{ConstantValue, ItemKeys};

@@ -1,6 +1,6 @@
 //! A schema with its material in, the files of a project out.
 
-use crate::infer::draft::{FindDraft, SchemaDraft};
+use crate::infer::draft::{ApiDraft, FindDraft};
 use crate::infer::material::Material;
 use crate::infer::write::repair::WrittenSchema;
 use crate::schema::table::Table;
@@ -119,11 +119,11 @@ fn sample(table: &Table, items: &[Item]) -> String {
 }
 
 /// An operation for each field of `Query`.
-fn operations(draft: &SchemaDraft) -> Vec<(String, String)> {
+fn operations(draft: &ApiDraft) -> Vec<(String, String)> {
     draft.finds.iter().map(|find| (find.name.clone(), operation(draft, find))).collect()
 }
 
-fn operation(draft: &SchemaDraft, find: &FindDraft) -> String {
+fn operation(draft: &ApiDraft, find: &FindDraft) -> String {
     let title = crate::infer::draft::names::capitalised(&find.name);
     let variables: Vec<String> = find.arguments.iter().map(|(name, ty)| format!("${name}: {ty}")).collect();
     let arguments: Vec<String> = find.arguments.iter().map(|(name, _)| format!("{name}: ${name}")).collect();
@@ -150,7 +150,7 @@ fn operation(draft: &SchemaDraft, find: &FindDraft) -> String {
 
 /// The selection of an object: objects do not hold each other in a circle.
 fn selection(
-    draft: &SchemaDraft,
+    draft: &ApiDraft,
     name: &str,
     object: &crate::infer::draft::ObjectDraft,
     (indent, text): (usize, &mut String),

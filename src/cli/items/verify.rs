@@ -66,8 +66,8 @@ impl Verify {
     pub async fn run(self) -> Result<ExitCode> {
         let model = schema_file::load(&self.choice.schema)?.model;
         let found = match &self.table {
-            Some(name) => vec![self.of_table(&model, table_named(&model.tables, name)?).await?],
-            None => self.of_sources(&model)?,
+            Some(name) => vec![self.table_coverage(&model, table_named(&model.tables, name)?).await?],
+            None => self.source_coverage(&model)?,
         };
         match self.format {
             ReportFormat::Text => {
@@ -81,7 +81,7 @@ impl Verify {
         Ok(if found.iter().all(Coverage::is_whole) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    fn of_sources<'m>(&self, model: &'m Model) -> Result<Vec<Coverage<'m>>> {
+    fn source_coverage<'m>(&self, model: &'m Model) -> Result<Vec<Coverage<'m>>> {
         ensure!(
             !self.sources.is_empty(),
             "name the items: `keyfold verify FILE…`, or `keyfold verify --table NAME` for a table"
@@ -96,7 +96,7 @@ impl Verify {
         Ok(seen.tables)
     }
 
-    async fn of_table<'m>(&self, model: &'m Model, table: &'m Table) -> Result<Coverage<'m>> {
+    async fn table_coverage<'m>(&self, model: &'m Model, table: &'m Table) -> Result<Coverage<'m>> {
         let store = self.store.open(table).await?;
         let mut coverage = Coverage::new(model, table);
         let bar = ProgressBar::new_spinner();

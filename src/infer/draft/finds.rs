@@ -3,13 +3,13 @@
 
 use super::names;
 use super::patterns;
-use super::{FindDraft, SchemaDraft, TypeDraft};
+use super::{ApiDraft, FindDraft, TypeDraft};
 use crate::schema::table::Table;
 use crate::sources::material::PatternHint;
 use std::collections::BTreeSet;
 
 /// The finds for patterns that sources name, and those of all types.
-pub fn finds(draft: &SchemaDraft, patterns: &[PatternHint]) -> Vec<FindDraft> {
+pub fn finds(draft: &ApiDraft, patterns: &[PatternHint]) -> Vec<FindDraft> {
     let mut finds: Vec<FindDraft> = Vec::new();
     for mut find in patterns::finds(draft, patterns) {
         find.name = names::free(&find.name, |name| finds.iter().any(|find| find.name == name));
@@ -17,7 +17,7 @@ pub fn finds(draft: &SchemaDraft, patterns: &[PatternHint]) -> Vec<FindDraft> {
     }
     for ty in &draft.types {
         let table = &draft.tables[ty.table];
-        for mut find in of_type(ty, table) {
+        for mut find in finds_by_keys(ty, table) {
             let is_same = |known: &FindDraft| {
                 let names = |find: &FindDraft| -> BTreeSet<String> {
                     find.arguments.iter().map(|(name, _)| name.clone()).collect()
@@ -34,7 +34,7 @@ pub fn finds(draft: &SchemaDraft, patterns: &[PatternHint]) -> Vec<FindDraft> {
     finds
 }
 
-fn of_type(ty: &TypeDraft, table: &Table) -> Vec<FindDraft> {
+fn finds_by_keys(ty: &TypeDraft, table: &Table) -> Vec<FindDraft> {
     let name = names::decapitalised(&ty.name);
     let partition = ty.fields_of(&table.partition.name);
     let sort = table.sort.as_ref().map(|sort| ty.fields_of(&sort.name)).unwrap_or_default();

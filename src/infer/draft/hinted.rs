@@ -1,5 +1,5 @@
-//! A type that a source describes with its key templates in, the draft of the type out, verified on the items: a hint may
-//! be wrong, and then its items are inferred like all others.
+//! A type that a source describes with its key templates in, the draft of the type out, verified on the items: a hint
+//! may be wrong, and then its items are inferred like all others.
 
 use super::names;
 use super::scalars::{self, Scalar};
@@ -7,8 +7,9 @@ use super::{FieldDraft, KeyDraft, ObjectDraft, PartDraft, TypeDraft};
 use crate::infer::shape::columns::Columns;
 use crate::infer::shape::row::text;
 use crate::schema::table::{KeyType, Table};
-use crate::sources::material::{HintKind, TypeHint};
+use crate::sources::material::{AttributeHint, HintKind, TypeHint};
 use crate::table::data::attribute::{Attribute, Item};
+use std::collections::BTreeSet;
 
 /// The draft of a described type, and the positions of its items.
 pub struct HintedType {
@@ -118,6 +119,7 @@ impl Hinted<'_> {
         hint.constants.iter().all(has_constant) && primary.iter().all(has_key)
     }
 
+    /// Adds the fields in the templates, those of the hint, and what items have beside them.
     fn add_fields(
         &self,
         ty: &mut TypeDraft,
@@ -125,20 +127,19 @@ impl Hinted<'_> {
         keys: &[(&str, Vec<HintPart>)],
         (items, objects): (&[usize], &mut Vec<ObjectDraft>),
     ) {
-        let table = self.table.0;
         let in_keys = |primary: bool| {
             keys.iter()
-                .filter(move |(key, _)| table.is_primary_key(key) == primary)
+                .filter(move |(key, _)| self.table.0.is_primary_key(key) == primary)
                 .flat_map(|(_, parts)| parts)
                 .filter_map(|part| if let HintPart::Attribute(name, _) = part { Some(name.as_str()) } else { None })
         };
         let of_key: Vec<&str> = in_keys(true).collect();
-        let mut all: Vec<&str> = of_key.clone();
-        all.extend(in_keys(false));
-        all.extend(hint.attributes.iter().map(|attribute| attribute.name.as_str()));
-        let mut of_items: Vec<&str> = items.iter().flat_map(|at| self.items[*at].keys().map(|name| &**name)).collect();
-        of_items.retain(|name| !keys.iter().any(|(key, _)| key == name));
-        all.extend(of_items);
+        let of_items = items.iter().flat_map(|at| self.items[*at].keys().map(|name| &**name));
+        let all: Vec<&str> = in_keys(true)
+            .chain(in_keys(false))
+            .chain(hint.attributes.iter().map(|attribute| attribute.name.as_str()))
+            .chain(of_items.filter(|name| !keys.iter().any(|(key, _)| key == name)))
+            .collect();
         for attribute in all {
             let is_constant = ty.constants.iter().any(|(name, _)| name == attribute);
             let is_known = ty.fields.iter().any(|field| named(field, attribute));
@@ -147,44 +148,56 @@ impl Hinted<'_> {
             if is_constant || is_known || is_made {
                 continue;
             }
-            let values: Vec<&Attribute> = items.iter().filter_map(|at| self.items[*at].get(attribute)).collect();
             let said = hint.attributes.iter().find(|known| known.name == attribute);
-            let mut scalar = match said.and_then(|said| said.kind.as_ref()) {
-                _ if !values.is_empty() => scalars::of_values(&values, attribute, &ty.name, objects),
-                Some(kind) => of_hint(kind),
-                None => Scalar { name: "String".to_owned(), ..Scalar::default() },
-            };
-            let primary = of_key.contains(&attribute);
-            if primary && scalar.name == "String" {
-                scalar.name = "ID".to_owned();
+            let mut field = self.field(ty, attribute, said, (items, objects));
+            field.required = of_key.contains(&attribute);
+            if field.required && field.scalar == "String" {
+                field.scalar = "ID".to_owned();
             }
-            let wanted = said.and_then(|said| said.field.as_deref()).unwrap_or(attribute);
-            let name = names::free(&names::field_name(wanted), |name| ty.fields.iter().any(|field| field.name == name));
-            let mut texts: Vec<String> = values.iter().filter_map(|value| text(value)).map(Into::into).collect();
-            if texts.is_empty() {
-                texts = self.texts_in_keys(items, keys, attribute);
+            // A name in the key that no item has is the template's own.
+            let is_said = self.items.is_empty() && said.is_some();
+            if field.required && field.texts.is_empty() && !is_said {
+                field.attribute = None;
             }
-            texts.sort_unstable();
-            texts.dedup();
-            // A name that no item has is the template's own.
-            let is_stored = !values.is_empty() || self.items.is_empty() && said.is_some() || !primary;
-            ty.fields.push(FieldDraft {
-                attribute: is_stored.then(|| attribute.to_owned()),
-                hint: Some(attribute.to_owned()),
-                name,
-                scalar: scalar.name,
-                stored: scalar.stored,
-                required: primary,
-                texts,
-                guess: scalar.guess,
-                constraint: None,
-            });
+            if field.texts.is_empty() {
+                field.texts = self.texts_in_keys(items, keys, attribute);
+            }
+            ty.fields.push(field);
+        }
+    }
+
+    /// The field of an attribute, by its values or by what the hint says of it.
+    fn field(
+        &self,
+        ty: &TypeDraft,
+        attribute: &str,
+        said: Option<&AttributeHint>,
+        (items, objects): (&[usize], &mut Vec<ObjectDraft>),
+    ) -> FieldDraft {
+        let values: Vec<&Attribute> = items.iter().filter_map(|at| self.items[*at].get(attribute)).collect();
+        let scalar = match said.and_then(|said| said.kind.as_ref()) {
+            _ if !values.is_empty() => scalars::scalar_of_values(&values, attribute, &ty.name, objects),
+            Some(kind) => hinted_scalar(kind),
+            None => Scalar { name: "String".to_owned(), ..Scalar::default() },
+        };
+        let wanted = said.and_then(|said| said.field.as_deref()).unwrap_or(attribute);
+        let name = names::free(&names::field_name(wanted), |name| ty.fields.iter().any(|field| field.name == name));
+        let texts: BTreeSet<String> = values.iter().filter_map(|value| text(value)).map(Into::into).collect();
+        FieldDraft {
+            name,
+            scalar: scalar.name,
+            attribute: Some(attribute.to_owned()),
+            stored: scalar.stored,
+            texts: texts.into_iter().collect(),
+            guess: scalar.guess,
+            hint: Some(attribute.to_owned()),
+            ..FieldDraft::default()
         }
     }
 
     /// The texts that the keys of items have where the templates have a name.
     fn texts_in_keys(&self, items: &[usize], keys: &[(&str, Vec<HintPart>)], name: &str) -> Vec<String> {
-        let mut texts = Vec::new();
+        let mut texts = BTreeSet::new();
         for (key, parts) in keys {
             for item in items {
                 let Some(key) = self.items[*item].get(key).and_then(text) else { continue };
@@ -192,7 +205,7 @@ impl Hinted<'_> {
                 texts.extend(values.into_iter().filter(|(known, _)| known == name).map(|(_, text)| text.to_owned()));
             }
         }
-        texts
+        texts.into_iter().collect()
     }
 
     fn add_key(&self, ty: &mut TypeDraft, attribute: &str, parts: &[HintPart]) {
@@ -291,7 +304,7 @@ fn read<'k>(parts: &[HintPart], key: &'k str) -> Option<Vec<(String, &'k str)>> 
 }
 
 /// The type that a source says.
-fn of_hint(kind: &HintKind) -> Scalar {
+fn hinted_scalar(kind: &HintKind) -> Scalar {
     let named = |name: &str| Scalar { name: name.to_owned(), ..Scalar::default() };
     match kind {
         HintKind::Text | HintKind::Time | HintKind::Date => named("String"),
@@ -300,11 +313,11 @@ fn of_hint(kind: &HintKind) -> Scalar {
         HintKind::Decimal => named("Decimal"),
         HintKind::Boolean => named("Boolean"),
         HintKind::Enum(values) => Scalar { guess: Some(format!("an enum? {}", values.join(", "))), ..named("String") },
-        HintKind::List(of) => match of_hint(of).name {
+        HintKind::List(of) => match hinted_scalar(of).name {
             name if name.starts_with('[') || name == "JSON" => named("JSON"),
             name => named(&format!("[{name}!]")),
         },
-        HintKind::Set(of) => match of_hint(of).name.as_str() {
+        HintKind::Set(of) => match hinted_scalar(of).name.as_str() {
             name @ ("String" | "ID" | "Int" | "Decimal") => {
                 Scalar { stored: Some("stored: SET".to_owned()), ..named(&format!("[{name}!]")) }
             }

@@ -1,7 +1,8 @@
 //! Groups of items in; types with key templates, fields, relations and finds out.
 //!
-//! [`align`] finds the attribute that a part of a key repeats, [`templates`] makes the keys of a type, [`scalars`] says
-//! what the values of a field are, [`hinted`] takes types that sources describe, [`names`] makes names of GraphQL, [`relations`] leads from type to type and
+//! [`align`] finds the attribute that a part of a key repeats, [`templates`] makes the keys of a group, [`types`] its
+//! type, and [`scalars`] says what the values of a field are. [`hinted`] takes types that sources describe,
+//! [`patterns`] their access patterns. [`names`] makes names of GraphQL, [`relations`] leads from type to type, and
 //! [`finds`] lists what the keys serve.
 
 pub mod align;
@@ -18,7 +19,7 @@ use crate::schema::table::Table;
 
 /// A schema before it is written.
 #[derive(Debug, Clone, Default)]
-pub struct SchemaDraft {
+pub struct ApiDraft {
     /// The tables.
     pub tables: Vec<Table>,
     /// The item types.
@@ -28,7 +29,7 @@ pub struct SchemaDraft {
     /// The fields of `Query`.
     pub finds: Vec<FindDraft>,
     /// The fields of `Mutation`.
-    pub writes: Vec<WriteDraft>,
+    pub writes: Vec<MutationDraft>,
 }
 
 /// A type of items.
@@ -127,7 +128,7 @@ pub struct FindDraft {
 
 /// A field that writes an item.
 #[derive(Debug, Clone, PartialEq)]
-pub struct WriteDraft {
+pub struct MutationDraft {
     /// Its name.
     pub name: String,
     /// What a person reads of it.

@@ -1,16 +1,16 @@
 //! Access patterns that sources name in, the fields of `Query` and `Mutation` for them out.
 
-use super::{FieldDraft, FindDraft, SchemaDraft, TypeDraft, WriteDraft, names};
+use super::{ApiDraft, FieldDraft, FindDraft, MutationDraft, TypeDraft, names};
 use crate::sources::material::{PatternAction, PatternHint, RangeHint};
 
 /// The finds for patterns that read.
-pub fn finds(draft: &SchemaDraft, patterns: &[PatternHint]) -> Vec<FindDraft> {
+pub fn finds(draft: &ApiDraft, patterns: &[PatternHint]) -> Vec<FindDraft> {
     patterns.iter().filter(|pattern| pattern.action == PatternAction::Read).filter_map(|of| find(draft, of)).collect()
 }
 
 /// The fields of `Mutation` for patterns that write.
-pub fn writes(draft: &SchemaDraft, patterns: &[PatternHint]) -> Vec<WriteDraft> {
-    let mut writes: Vec<WriteDraft> = Vec::new();
+pub fn writes(draft: &ApiDraft, patterns: &[PatternHint]) -> Vec<MutationDraft> {
+    let mut writes: Vec<MutationDraft> = Vec::new();
     for pattern in patterns {
         if let Some(mut write) = write(draft, pattern) {
             write.name = names::free(&write.name, |name| writes.iter().any(|write| write.name == name));
@@ -20,7 +20,7 @@ pub fn writes(draft: &SchemaDraft, patterns: &[PatternHint]) -> Vec<WriteDraft> 
     writes
 }
 
-fn type_of<'d>(draft: &'d SchemaDraft, pattern: &PatternHint) -> Option<&'d TypeDraft> {
+fn type_of<'d>(draft: &'d ApiDraft, pattern: &PatternHint) -> Option<&'d TypeDraft> {
     let name = names::type_name(&pattern.of);
     draft.types.iter().find(|ty| ty.name == name)
 }
@@ -32,7 +32,7 @@ fn field<'t>(ty: &'t TypeDraft, name: &str) -> Option<&'t FieldDraft> {
     ty.fields.iter().find(is_named).or_else(|| ty.fields.iter().find(|field| field.name == names::field_name(name)))
 }
 
-fn find(draft: &SchemaDraft, pattern: &PatternHint) -> Option<FindDraft> {
+fn find(draft: &ApiDraft, pattern: &PatternHint) -> Option<FindDraft> {
     let ty = type_of(draft, pattern)?;
     let table = &draft.tables[ty.table];
     let bound: Vec<&FieldDraft> = pattern.equals.iter().map(|name| field(ty, name)).collect::<Option<_>>()?;
@@ -72,7 +72,7 @@ fn ranged(range: RangeHint, names: &[String]) -> Option<String> {
     })
 }
 
-fn write(draft: &SchemaDraft, pattern: &PatternHint) -> Option<WriteDraft> {
+fn write(draft: &ApiDraft, pattern: &PatternHint) -> Option<MutationDraft> {
     let ty = type_of(draft, pattern).filter(|ty| !ty.read_only)?;
     let is_leaf = |field: &&FieldDraft| {
         !draft.objects.iter().any(|object| object.name == field.scalar.trim_matches(['[', ']', '!']))
@@ -93,7 +93,7 @@ fn write(draft: &SchemaDraft, pattern: &PatternHint) -> Option<WriteDraft> {
             ("@update", keys().map(argument).chain(changed).collect())
         }
     };
-    Some(WriteDraft {
+    Some(MutationDraft {
         name: names::field_name(&pattern.name),
         description: pattern.description.clone(),
         arguments,

@@ -2,7 +2,7 @@
 //! index lists under it, and to the item that a field names.
 
 use super::names;
-use super::{FindDraft, SchemaDraft, TypeDraft};
+use super::{ApiDraft, FindDraft, TypeDraft};
 use std::collections::BTreeSet;
 
 /// The share of a field's texts that name items of a type.
@@ -18,15 +18,15 @@ struct Root {
 }
 
 /// Adds the relations to the types.
-pub fn relate(draft: &mut SchemaDraft) {
+pub fn relate(draft: &mut ApiDraft) {
     let roots: Vec<Root> = (0..draft.types.len()).filter_map(|ty| root(draft, ty)).collect();
     let mut found: Vec<(usize, FindDraft)> = Vec::new();
     for root in &roots {
         for child in 0..draft.types.len() {
             if child != root.ty {
-                found.extend(of_partition(draft, root, child));
+                found.extend(partition_relation(draft, root, child));
             }
-            found.extend(of_indexes(draft, root, child));
+            found.extend(index_relations(draft, root, child));
         }
     }
     for ty in 0..draft.types.len() {
@@ -44,7 +44,7 @@ pub fn relate(draft: &mut SchemaDraft) {
 
 /// A type with one field in its partition key and nothing but labels in its sort key: the thing that a partition is of.
 /// Of several, the one with most fields.
-fn root(draft: &SchemaDraft, position: usize) -> Option<Root> {
+fn root(draft: &ApiDraft, position: usize) -> Option<Root> {
     let ty = &draft.types[position];
     let table = &draft.tables[ty.table];
     let (partition, sort) = (ty.key(&table.partition.name)?, table.sort.as_ref().map(|sort| sort.name.as_str()));
@@ -71,7 +71,7 @@ fn field_of(ty: &TypeDraft, attribute: &str) -> usize {
 }
 
 /// The items in the partition of a root.
-fn of_partition(draft: &SchemaDraft, root: &Root, child: usize) -> Option<(usize, FindDraft)> {
+fn partition_relation(draft: &ApiDraft, root: &Root, child: usize) -> Option<(usize, FindDraft)> {
     let (parent, ty) = (&draft.types[root.ty], &draft.types[child]);
     let table = &draft.tables[ty.table];
     let partition = ty.key(&table.partition.name).filter(|_| ty.table == parent.table)?;
@@ -82,11 +82,11 @@ fn of_partition(draft: &SchemaDraft, root: &Root, child: usize) -> Option<(usize
         return None;
     }
     let more = table.sort.as_ref().is_some_and(|sort| ty.fields_of(&sort.name).iter().any(|other| *other != field));
-    Some((root.ty, relation((parent, root.field), (ty, field), more, None)))
+    Some((root.ty, relation(End(parent, root.field), End(ty, field), more, None)))
 }
 
 /// The items that an index lists under a root.
-fn of_indexes(draft: &SchemaDraft, root: &Root, child: usize) -> Vec<(usize, FindDraft)> {
+fn index_relations(draft: &ApiDraft, root: &Root, child: usize) -> Vec<(usize, FindDraft)> {
     let (parent, ty) = (&draft.types[root.ty], &draft.types[child]);
     let mut found = Vec::new();
     for index in &draft.tables[ty.table].indexes {
@@ -98,17 +98,15 @@ fn of_indexes(draft: &SchemaDraft, root: &Root, child: usize) -> Vec<(usize, Fin
         if index.local || !is_complete || is_own || !is_shape || !has_label(&root.shape) {
             continue;
         }
-        found.push((root.ty, relation((parent, root.field), (ty, field), true, Some(index.name.clone()))));
+        found.push((root.ty, relation(End(parent, root.field), End(ty, field), true, Some(index.name.clone()))));
     }
     found
 }
 
-fn relation(
-    (parent, own): (&TypeDraft, usize),
-    (ty, field): (&TypeDraft, usize),
-    list: bool,
-    index: Option<String>,
-) -> FindDraft {
+/// A type, and the field in it that a relation binds.
+struct End<'d>(&'d TypeDraft, usize);
+
+fn relation(End(parent, own): End<'_>, End(ty, field): End<'_>, list: bool, index: Option<String>) -> FindDraft {
     let name = names::decapitalised(&ty.name);
     FindDraft {
         name: if list { names::plural(&name) } else { name },
@@ -122,7 +120,7 @@ fn relation(
 }
 
 /// The single items that fields of a type name.
-fn references(draft: &SchemaDraft, roots: &[Root], position: usize) -> Vec<FindDraft> {
+fn references(draft: &ApiDraft, roots: &[Root], position: usize) -> Vec<FindDraft> {
     let ty = &draft.types[position];
     let mut found: Vec<FindDraft> = Vec::new();
     for (field, of) in ty.fields.iter().enumerate() {
@@ -157,7 +155,7 @@ fn references(draft: &SchemaDraft, roots: &[Root], position: usize) -> Vec<FindD
 }
 
 /// Whether the texts of a field name items of a root.
-fn overlaps(draft: &SchemaDraft, (root, own): (usize, usize), (ty, field): (usize, usize)) -> bool {
+fn overlaps(draft: &ApiDraft, (root, own): (usize, usize), (ty, field): (usize, usize)) -> bool {
     let ids: BTreeSet<&String> = draft.types[root].fields[own].texts.iter().collect();
     let texts = &draft.types[ty].fields[field].texts;
     let named = texts.iter().filter(|text| ids.contains(text)).count();

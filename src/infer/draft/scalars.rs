@@ -33,7 +33,7 @@ const ENUM_VALUES: usize = 8;
 const SECONDS: std::ops::Range<i64> = 1_000_000_000..2_200_000_000;
 
 impl Scalar {
-    fn of(name: &str) -> Self {
+    fn plain(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
     }
 }
@@ -45,25 +45,27 @@ pub fn time_of(form: &TimeForm) -> Option<Scalar> {
     match text {
         "%Y%m%d" => None,
         _ if is_epoch => None,
-        "%Y-%m-%d" => Some(Scalar::of("Date")),
-        _ if !text.contains("%H") => Some(Scalar { stored: Some(format!("form: \"{text}\"")), ..Scalar::of("Date") }),
-        "%Y-%m-%dT%H:%M:%S.%3fZ" => Some(Scalar::of("DateTime")),
-        _ if form.zone().is_some() => {
-            Some(Scalar { stored: Some(format!("form: \"{text}\"")), ..Scalar::of("DateTime") })
+        "%Y-%m-%d" => Some(Scalar::plain("Date")),
+        _ if !text.contains("%H") => {
+            Some(Scalar { stored: Some(format!("form: \"{text}\"")), ..Scalar::plain("Date") })
         }
-        _ => Some(Scalar { stored: Some(format!("form: \"{text}\"")), ..Scalar::of("LocalDateTime") }),
+        "%Y-%m-%dT%H:%M:%S.%3fZ" => Some(Scalar::plain("DateTime")),
+        _ if form.zone().is_some() => {
+            Some(Scalar { stored: Some(format!("form: \"{text}\"")), ..Scalar::plain("DateTime") })
+        }
+        _ => Some(Scalar { stored: Some(format!("form: \"{text}\"")), ..Scalar::plain("LocalDateTime") }),
     }
 }
 
 /// The type of a field that stands in keys only, by its texts there.
-pub fn of_texts<'t>(texts: impl Iterator<Item = &'t str> + Clone) -> Scalar {
+pub fn scalar_of_texts<'t>(texts: impl Iterator<Item = &'t str> + Clone) -> Scalar {
     let scalar = common_form(texts.clone()).as_ref().and_then(time_of);
     // The form stands in the placeholder.
-    scalar.map_or_else(|| Scalar::of("ID"), |scalar| Scalar { stored: None, ..scalar })
+    scalar.map_or_else(|| Scalar::plain("ID"), |scalar| Scalar { stored: None, ..scalar })
 }
 
 /// The type of an attribute with these values. `objects` gets the types of objects in them.
-pub fn of_values(values: &[&Attribute], name: &str, parent: &str, objects: &mut Vec<ObjectDraft>) -> Scalar {
+pub fn scalar_of_values(values: &[&Attribute], name: &str, parent: &str, objects: &mut Vec<ObjectDraft>) -> Scalar {
     Values { parent, name, depth: 0 }.scalar(values, objects)
 }
 
@@ -81,16 +83,16 @@ impl Values<'_> {
         let kinds: BTreeSet<&str> = values.iter().map(|value| kind(value)).collect();
         let kinds: Vec<&str> = kinds.into_iter().collect();
         match kinds.as_slice() {
-            [] => Scalar { guess: Some("always null".to_owned()), ..Scalar::of("String") },
+            [] => Scalar { guess: Some("always null".to_owned()), ..Scalar::plain("String") },
             ["S"] => self.text(&values),
             ["N"] => self.number(&values),
-            ["BOOL"] => Scalar::of("Boolean"),
-            ["B"] => Scalar::of("Binary"),
-            ["SS"] => Scalar { stored: Some("stored: SET".to_owned()), ..Scalar::of("[String!]") },
-            ["NS"] => Scalar { stored: Some("stored: SET".to_owned()), ..Scalar::of("[Decimal!]") },
+            ["BOOL"] => Scalar::plain("Boolean"),
+            ["B"] => Scalar::plain("Binary"),
+            ["SS"] => Scalar { stored: Some("stored: SET".to_owned()), ..Scalar::plain("[String!]") },
+            ["NS"] => Scalar { stored: Some("stored: SET".to_owned()), ..Scalar::plain("[Decimal!]") },
             ["L"] => self.list(&values, objects),
-            ["M"] => self.object(&values, objects).map_or_else(|| Scalar::of("JSON"), |name| Scalar::of(&name)),
-            kinds => Scalar { guess: Some(format!("of several types: {}", kinds.join(", "))), ..Scalar::of("JSON") },
+            ["M"] => self.object(&values, objects).map_or_else(|| Scalar::plain("JSON"), |name| Scalar::plain(&name)),
+            kinds => Scalar { guess: Some(format!("of several types: {}", kinds.join(", "))), ..Scalar::plain("JSON") },
         }
     }
 
@@ -100,25 +102,25 @@ impl Values<'_> {
             return scalar;
         }
         if texts.iter().all(|text| date_time::instant_clock(text).is_some()) {
-            return Scalar { guess: Some("times in several forms".to_owned()), ..Scalar::of("DateTime") };
+            return Scalar { guess: Some("times in several forms".to_owned()), ..Scalar::plain("DateTime") };
         }
         let distinct: BTreeSet<&str> = texts.iter().copied().collect();
         let are_words = distinct.iter().all(|text| matches!(atom(text), Atom::Word));
         if texts.len() >= ENUM_ITEMS && distinct.len() <= ENUM_VALUES && texts.len() >= 3 * distinct.len() && are_words
         {
             let list: Vec<&str> = distinct.into_iter().collect();
-            return Scalar { guess: Some(format!("an enum? {}", list.join(", "))), ..Scalar::of("String") };
+            return Scalar { guess: Some(format!("an enum? {}", list.join(", "))), ..Scalar::plain("String") };
         }
         let lower = self.name.to_lowercase();
         let is_id = lower == "id" || self.name.ends_with("Id") || self.name.ends_with("ID") || lower.ends_with("_id");
         let are_ids = distinct.iter().all(|text| matches!(atom(text), Atom::Uuid | Atom::Ulid));
-        Scalar::of(if is_id || are_ids { "ID" } else { "String" })
+        Scalar::plain(if is_id || are_ids { "ID" } else { "String" })
     }
 
     fn number(&self, values: &[&Attribute]) -> Scalar {
         let whole: Option<Vec<i64>> =
             values.iter().map(|value| as_text(value).and_then(|text| text.parse().ok())).collect();
-        let Some(whole) = whole else { return Scalar::of("Decimal") };
+        let Some(whole) = whole else { return Scalar::plain("Decimal") };
         let is_time = ["at", "time", "date", "on", "ttl", "expires", "expiry", "timestamp"]
             .iter()
             .any(|end| self.name.to_lowercase().ends_with(end));
@@ -126,13 +128,13 @@ impl Values<'_> {
         let are_many = whole.iter().collect::<BTreeSet<_>>().len() >= 3;
         if within(SECONDS) && (is_time || are_many) {
             let stored = Some("stored: EPOCH_SECONDS".to_owned());
-            return Scalar { stored, guess: Some("epoch seconds".to_owned()), ..Scalar::of("DateTime") };
+            return Scalar { stored, guess: Some("epoch seconds".to_owned()), ..Scalar::plain("DateTime") };
         }
         if within(SECONDS.start * 1000..SECONDS.end * 1000) && (is_time || are_many) {
             let stored = Some("stored: EPOCH_MILLIS".to_owned());
-            return Scalar { stored, guess: Some("epoch milliseconds".to_owned()), ..Scalar::of("DateTime") };
+            return Scalar { stored, guess: Some("epoch milliseconds".to_owned()), ..Scalar::plain("DateTime") };
         }
-        Scalar::of(if whole.iter().all(|number| i32::try_from(*number).is_ok()) { "Int" } else { "Long" })
+        Scalar::plain(if whole.iter().all(|number| i32::try_from(*number).is_ok()) { "Int" } else { "Long" })
     }
 
     fn list(&self, values: &[&Attribute], objects: &mut Vec<ObjectDraft>) -> Scalar {
@@ -143,15 +145,15 @@ impl Values<'_> {
             }
         }
         if elements.is_empty() || elements.iter().any(|element| matches!(element, Attribute::Null)) {
-            return Scalar::of("JSON");
+            return Scalar::plain("JSON");
         }
         let singular = self.name.strip_suffix('s').unwrap_or(self.name);
         let of = Values { name: singular, ..*self }.scalar(&elements, objects);
         match of.name.as_str() {
             // Elements have no form of their own, and a list of lists has no type.
-            _ if of.stored.is_some() || of.name.starts_with('[') => Scalar::of("JSON"),
-            "JSON" => Scalar::of("JSON"),
-            name => Scalar::of(&format!("[{name}!]")),
+            _ if of.stored.is_some() || of.name.starts_with('[') => Scalar::plain("JSON"),
+            "JSON" => Scalar::plain("JSON"),
+            name => Scalar::plain(&format!("[{name}!]")),
         }
     }
 

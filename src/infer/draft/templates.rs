@@ -7,9 +7,9 @@
 use super::align::{Alignment, Likeness, Texts};
 use crate::infer::shape::atoms::{Atom, atom};
 use crate::infer::shape::columns::Columns;
-use crate::infer::shape::groups::Group;
+use crate::infer::shape::groups::RowGroup;
 use crate::infer::shape::row::Row;
-use crate::infer::shape::tokens::Token;
+use crate::infer::shape::tokens::KeyToken;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::table::data::attribute::Item;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,14 +21,14 @@ const ENOUGH: usize = 5;
 #[derive(Debug, Default)]
 pub struct GroupKeys {
     /// Each key attribute that items of the group have.
-    pub keys: Vec<GroupKey>,
+    pub keys: Vec<GuessedKey>,
     /// The fields in them.
-    pub fields: Vec<KeyField>,
+    pub fields: Vec<KeyedField>,
 }
 
 /// A key attribute of a group.
 #[derive(Debug)]
-pub struct GroupKey {
+pub struct GuessedKey {
     /// The attribute.
     pub attribute: String,
     /// Its parts, in their order.
@@ -50,7 +50,7 @@ pub enum GroupPart {
 
 /// A field in the keys of a group.
 #[derive(Debug, Clone)]
-pub struct KeyField {
+pub struct KeyedField {
     /// The attribute that has it as well.
     pub attribute: Option<String>,
     /// The label before it, where it was found first.
@@ -74,7 +74,7 @@ pub struct Templates<'r, 'i> {
     /// All rows.
     pub rows: &'r [Row<'i>],
     /// The group.
-    pub group: &'r Group,
+    pub group: &'r RowGroup,
 }
 
 /// A part that is looked at: where it stands and what it holds.
@@ -119,7 +119,7 @@ impl<'i> Templates<'_, 'i> {
         if key.kind != KeyType::S || self.columns.natural.contains(key.name.as_str()) {
             let field = self.own_field(found, key, having);
             let parts = vec![GroupPart::Field(field, None, Vec::new())];
-            found.keys.push(GroupKey { attribute: key.name.clone(), parts, sparse, odd: 0 });
+            found.keys.push(GuessedKey { attribute: key.name.clone(), parts, sparse, odd: 0 });
             return;
         }
         let frame = |row: usize| -> Vec<&str> {
@@ -147,10 +147,10 @@ impl<'i> Templates<'_, 'i> {
                 (label, follows_field) = (None, true);
             }
         }
-        found.keys.push(GroupKey { attribute: key.name.clone(), parts, sparse, odd: having.len() - rows.len() });
+        found.keys.push(GuessedKey { attribute: key.name.clone(), parts, sparse, odd: having.len() - rows.len() });
     }
 
-    fn tokens(&self, row: usize, key: &str) -> &[Token] {
+    fn tokens(&self, row: usize, key: &str) -> &[KeyToken] {
         self.rows[row].keys.get(key).map_or(&[], Vec::as_slice)
     }
 
@@ -214,7 +214,7 @@ impl<'i> Templates<'_, 'i> {
             found.fields[known].primary |= primary;
             return known;
         }
-        found.fields.push(KeyField { attribute: None, label: None, own, named: None, primary, texts });
+        found.fields.push(KeyedField { attribute: None, label: None, own, named: None, primary, texts });
         found.fields.len() - 1
     }
 
@@ -235,7 +235,7 @@ impl<'i> Templates<'_, 'i> {
             // A key that is one value is the field itself.
             let own = (part.length == 1 && attribute.is_none()).then(|| part.key.name.clone());
             let named = part.name().map(str::to_owned);
-            found.fields.push(KeyField { attribute, label, own, named, primary, texts: texts.clone() });
+            found.fields.push(KeyedField { attribute, label, own, named, primary, texts: texts.clone() });
             found.fields.len() - 1
         });
         found.fields[field].primary |= primary;
@@ -246,7 +246,7 @@ impl<'i> Templates<'_, 'i> {
     }
 
     /// Whether a part without an attribute repeats a field.
-    fn is_same(&self, field: &KeyField, part: &Part<'_>, texts: &BTreeMap<usize, String>) -> bool {
+    fn is_same(&self, field: &KeyedField, part: &Part<'_>, texts: &BTreeMap<usize, String>) -> bool {
         if field.attribute.is_some() {
             return false;
         }

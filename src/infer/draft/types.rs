@@ -3,7 +3,7 @@
 use super::align::{Likeness, common_form};
 use super::names;
 use super::scalars::{self, Scalar};
-use super::templates::{GroupKeys, GroupPart, KeyField, Templates};
+use super::templates::{GroupKeys, GroupPart, KeyedField, Templates};
 use super::{FieldDraft, KeyDraft, ObjectDraft, PartDraft, TypeDraft};
 use crate::infer::shape::groups::{Skeleton, Slot};
 use crate::table::data::attribute::{Attribute, Item};
@@ -105,7 +105,7 @@ impl<'i> Fields<'_, '_, 'i> {
         for (attribute, values) in values {
             let name =
                 names::free(&names::field_name(attribute), |name| ty.fields.iter().any(|field| field.name == name));
-            let scalar = scalars::of_values(&values, attribute, &ty.name, self.objects);
+            let scalar = scalars::scalar_of_values(&values, attribute, &ty.name, self.objects);
             let texts = texts_of(&values);
             ty.fields.push(FieldDraft { texts, ..stored_field(name, attribute, scalar) });
         }
@@ -130,7 +130,7 @@ impl<'i> Fields<'_, '_, 'i> {
     fn key_field(
         &mut self,
         ty: &TypeDraft,
-        (position, field): (usize, &KeyField),
+        (position, field): (usize, &KeyedField),
         values: Option<&[&Attribute]>,
         others: &[String],
     ) -> FieldDraft {
@@ -147,9 +147,9 @@ impl<'i> Fields<'_, '_, 'i> {
         let texts: BTreeSet<&String> = places.iter().flat_map(|(_, texts)| texts.iter()).collect();
         let mut scalar = match (values, &field.attribute, &field.own) {
             (Some(values), Some(name), _) | (Some(values), None, Some(name)) => {
-                scalars::of_values(values, name, &ty.name, self.objects)
+                scalars::scalar_of_values(values, name, &ty.name, self.objects)
             }
-            _ => scalars::of_texts(texts.iter().map(|text| text.as_str())),
+            _ => scalars::scalar_of_texts(texts.iter().map(|text| text.as_str())),
         };
         let is_cased = places.iter().any(|(likeness, _)| matches!(likeness, Some(Likeness::Lower | Likeness::Upper)));
         let is_mixed = scalar.guess.as_deref() == Some("times in several forms");
@@ -199,7 +199,7 @@ fn texts_of(values: &[&Attribute]) -> Vec<String> {
 }
 
 /// The name of a field in keys: of its attribute, or of the label before it.
-fn field_name(field: &KeyField, scalar: &Scalar, parent: &str) -> String {
+fn field_name(field: &KeyedField, scalar: &Scalar, parent: &str) -> String {
     if let Some(attribute) = field.attribute.as_deref().or(field.own.as_deref()) {
         return names::field_name(attribute);
     }

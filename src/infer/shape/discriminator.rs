@@ -3,7 +3,7 @@
 
 use super::atoms::{Atom, atom};
 use super::columns::Columns;
-use super::groups::{Group, groups, names};
+use super::groups::{RowGroup, groups, names};
 use super::row::Row;
 use crate::table::data::attribute::Attribute;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,7 +55,7 @@ pub fn discriminator<'i>(rows: &[Row<'i>], columns: &Columns<'i>) -> Option<&'i 
         .map(|(_, _, name)| name)
 }
 
-fn group_of_rows(groups: &[Group], rows: usize) -> Vec<usize> {
+fn group_of_rows(groups: &[RowGroup], rows: usize) -> Vec<usize> {
     let mut of = vec![0; rows];
     for (position, group) in groups.iter().enumerate() {
         for row in &group.rows {
@@ -66,7 +66,7 @@ fn group_of_rows(groups: &[Group], rows: usize) -> Vec<usize> {
 }
 
 /// How well an attribute names types; `None` if it does not.
-fn score(name: &str, rows: &[Row<'_>], (groups, group_of): (&[Group], &[usize])) -> Option<u32> {
+fn score(name: &str, rows: &[Row<'_>], (groups, group_of): (&[RowGroup], &[usize])) -> Option<u32> {
     let mut texts: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (position, row) in rows.iter().enumerate() {
         if let Some(Attribute::S(text)) = row.item.get(name) {
@@ -113,8 +113,8 @@ fn differ(texts: &BTreeMap<&str, Vec<usize>>, rows: &[Row<'_>]) -> bool {
     let sets: BTreeSet<BTreeSet<&str>> = texts
         .values()
         .map(|members| {
-            let signature = super::groups::Signature { kind: None, keys: Vec::new() };
-            names(&Group { signature, rows: members.clone() }, rows)
+            let signature = super::groups::GroupShape { kind: None, keys: Vec::new() };
+            names(&RowGroup { signature, rows: members.clone() }, rows)
         })
         .collect();
     sets.len() as f64 >= DISTINCT * texts.len() as f64 && texts.len() > 1

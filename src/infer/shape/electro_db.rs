@@ -1,7 +1,7 @@
-//! A key of an item that ElectroDB wrote in, its tokens out: `$service#attribute_value#attribute_value`, where the texts
-//! before values are labels (<https://electrodb.dev/en/modeling/indexes/>).
+//! A key of an item that ElectroDB wrote in, its tokens out: `$service#attribute_value#attribute_value`, where the
+//! texts before values are labels (<https://electrodb.dev/en/modeling/indexes/>).
 
-use super::tokens::Token;
+use super::tokens::KeyToken;
 use crate::table::data::attribute::{Attribute, Item};
 
 /// The attribute by which ElectroDB knows the type of an item.
@@ -11,7 +11,7 @@ pub const MARK: &str = "__edb_e__";
 const VERSION: &str = "__edb_v__";
 
 /// The tokens of a key; `None` if ElectroDB did not write the item or the key.
-pub fn split(key: &str, item: &Item) -> Option<Vec<Token>> {
+pub fn split(key: &str, item: &Item) -> Option<Vec<KeyToken>> {
     if !item.contains_key(MARK) || !key.starts_with('$') {
         return None;
     }
@@ -24,7 +24,7 @@ pub fn split(key: &str, item: &Item) -> Option<Vec<Token>> {
         _ => String::new(),
     };
     let version = format!("#{}_{}", text(MARK), text(VERSION));
-    let mut tokens: Vec<Token> = Vec::new();
+    let mut tokens: Vec<KeyToken> = Vec::new();
     let (mut label, mut value) = (String::new(), None::<String>);
     let mut rest = key;
     while let Some(letter) = rest.chars().next() {
@@ -37,10 +37,10 @@ pub fn split(key: &str, item: &Item) -> Option<Vec<Token>> {
         // The last label before a value is the name of an attribute, and the first key goes on to it.
         if let Some(name) = names.iter().find(|name| rest.to_lowercase().starts_with(name.as_str())) {
             if let Some(value) = value.take() {
-                tokens.push(Token::new("", value));
+                tokens.push(KeyToken::new("", value));
             }
             label.push_str(&rest[..name.len()]);
-            tokens.push(Token::label("", std::mem::take(&mut label)));
+            tokens.push(KeyToken::label("", std::mem::take(&mut label)));
             value = Some(String::new());
             rest = &rest[name.len()..];
             continue;
@@ -49,8 +49,8 @@ pub fn split(key: &str, item: &Item) -> Option<Vec<Token>> {
         rest = &rest[letter.len_utf8()..];
     }
     match value {
-        Some(value) => tokens.push(Token::new("", value)),
-        None => tokens.push(Token::label("", label)),
+        Some(value) => tokens.push(KeyToken::new("", value)),
+        None => tokens.push(KeyToken::label("", label)),
     }
     Some(tokens)
 }

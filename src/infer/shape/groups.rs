@@ -7,7 +7,7 @@
 use super::atoms::{Atom, atom};
 use super::columns::Columns;
 use super::row::Row;
-use super::tokens::Token;
+use super::tokens::KeyToken;
 use crate::table::data::attribute::Attribute;
 use indexmap::IndexMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ pub type Skeleton = Vec<(String, Slot)>;
 
 /// What the rows of a group share.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Signature {
+pub struct GroupShape {
     /// The text of the discriminator.
     pub kind: Option<String>,
     /// The key attributes of the table, in their order.
@@ -35,9 +35,9 @@ pub struct Signature {
 
 /// Rows whose keys are equal but for their values.
 #[derive(Debug, Clone)]
-pub struct Group {
+pub struct RowGroup {
     /// What they share.
-    pub signature: Signature,
+    pub signature: GroupShape,
     /// Their positions.
     pub rows: Vec<usize>,
 }
@@ -54,13 +54,13 @@ const ALIKE: f64 = 0.6;
 const MOST_GROUPS: usize = 1_000;
 
 /// The groups of the rows, in the order of their first rows.
-pub fn groups(rows: &[Row<'_>], columns: &Columns<'_>) -> Vec<Group> {
+pub fn groups(rows: &[Row<'_>], columns: &Columns<'_>) -> Vec<RowGroup> {
     let words = Words::new(rows, columns);
-    let mut found: IndexMap<Signature, Vec<usize>> = IndexMap::new();
+    let mut found: IndexMap<GroupShape, Vec<usize>> = IndexMap::new();
     for (position, row) in rows.iter().enumerate() {
         found.entry(signature(row, columns, &words)).or_default().push(position);
     }
-    let mut groups: Vec<Group> = found.into_iter().map(|(signature, rows)| Group { signature, rows }).collect();
+    let mut groups: Vec<RowGroup> = found.into_iter().map(|(signature, rows)| RowGroup { signature, rows }).collect();
     while let Some(merged) = merge_words(&groups, rows) {
         groups = merged;
     }
@@ -132,7 +132,7 @@ impl Words {
     }
 
     /// Whether a word at a place of a key is a value.
-    fn is_value(&self, (key, position): Place, tokens: &[Token]) -> bool {
+    fn is_value(&self, (key, position): Place, tokens: &[KeyToken]) -> bool {
         let before = position.checked_sub(1).map_or("", |before| tokens[before].text.as_str());
         // Behind a value, a word in another case may be a label.
         let is_behind_label = position > 0 && atom(before) == Atom::Word;
@@ -144,18 +144,18 @@ impl Words {
 }
 
 /// What a row shows of the type that it is of.
-fn signature(row: &Row<'_>, columns: &Columns<'_>, words: &Words) -> Signature {
+fn signature(row: &Row<'_>, columns: &Columns<'_>, words: &Words) -> GroupShape {
     let kind = columns.discriminator.and_then(|name| match row.item.get(name) {
         Some(Attribute::S(text)) => Some(text.as_str().to_owned()),
         _ => None,
     });
     let keys = columns.primary.iter().enumerate().map(|(at, key)| skeleton(row, (at, key), words)).collect();
-    Signature { kind, keys }
+    GroupShape { kind, keys }
 }
 
 fn skeleton(row: &Row<'_>, (at, key): (usize, &str), words: &Words) -> Skeleton {
     let Some(tokens) = row.keys.get(key) else { return vec![(String::new(), Slot::Value)] };
-    let slot = |(position, token): (usize, &Token)| {
+    let slot = |(position, token): (usize, &KeyToken)| {
         let is_value = row.has_text(&token.text, key)
             || !matches!(atom(&token.text), Atom::Word)
             || words.is_value((at, position), tokens);
@@ -171,8 +171,8 @@ fn skeleton(row: &Row<'_>, (at, key): (usize, &str), words: &Words) -> Skeleton 
 type Place = (usize, usize);
 
 /// The groups with those merged that differ in one first word only, which is a value; `None` if there are none.
-fn merge_words(groups: &[Group], rows: &[Row<'_>]) -> Option<Vec<Group>> {
-    let mut candidates: IndexMap<(Signature, Place), Vec<usize>> = IndexMap::new();
+fn merge_words(groups: &[RowGroup], rows: &[Row<'_>]) -> Option<Vec<RowGroup>> {
+    let mut candidates: IndexMap<(GroupShape, Place), Vec<usize>> = IndexMap::new();
     for (position, group) in groups.iter().enumerate() {
         for place in places(&group.signature).into_iter().filter(|place| place.1 == 0) {
             candidates.entry((with_value(&group.signature, place), place)).or_default().push(position);
@@ -188,7 +188,7 @@ fn merge_words(groups: &[Group], rows: &[Row<'_>]) -> Option<Vec<Group>> {
     all.sort_unstable();
     for (position, group) in groups.iter().enumerate() {
         if members.first() == Some(&position) {
-            merged.push(Group { signature: signature.clone(), rows: std::mem::take(&mut all) });
+            merged.push(RowGroup { signature: signature.clone(), rows: std::mem::take(&mut all) });
         } else if !members.contains(&position) {
             merged.push(group.clone());
         }
@@ -197,7 +197,7 @@ fn merge_words(groups: &[Group], rows: &[Row<'_>]) -> Option<Vec<Group>> {
 }
 
 /// The places of words.
-fn places(signature: &Signature) -> Vec<Place> {
+fn places(signature: &GroupShape) -> Vec<Place> {
     let mut places = Vec::new();
     for (key, skeleton) in signature.keys.iter().enumerate() {
         for (position, (_, slot)) in skeleton.iter().enumerate() {
@@ -209,14 +209,14 @@ fn places(signature: &Signature) -> Vec<Place> {
     places
 }
 
-fn with_value(signature: &Signature, (key, position): Place) -> Signature {
+fn with_value(signature: &GroupShape, (key, position): Place) -> GroupShape {
     let mut with = signature.clone();
     with.keys[key][position].1 = Slot::Value;
     with
 }
 
 /// Whether the first words of these groups are values. The groups are equal otherwise.
-fn is_first_value(groups: &[Group], members: &[usize], (key, position): Place, rows: &[Row<'_>]) -> bool {
+fn is_first_value(groups: &[RowGroup], members: &[usize], (key, position): Place, rows: &[Row<'_>]) -> bool {
     let Some(first) = members.first().map(|member| &groups[*member]) else { return false };
     let skeleton = &first.signature.keys[key];
     let next = skeleton.get(position + 1).map(|(_, slot)| slot);
@@ -232,14 +232,14 @@ fn is_first_value(groups: &[Group], members: &[usize], (key, position): Place, r
 }
 
 /// Two groups that are one: they differ in words behind the first label only, and have the same attributes.
-fn pair(groups: &[Group], rows: &[Row<'_>], words: &Words) -> Option<(usize, usize)> {
+fn pair(groups: &[RowGroup], rows: &[Row<'_>], words: &Words) -> Option<(usize, usize)> {
     let count = groups.len().min(MOST_GROUPS);
     let pairs = (0..count).flat_map(|one| (one + 1..count).map(move |other| (one, other)));
     let mut found = pairs.filter(|(one, other)| are_one(&groups[*one], &groups[*other], rows, words));
     found.next()
 }
 
-fn are_one(one: &Group, other: &Group, rows: &[Row<'_>], words: &Words) -> bool {
+fn are_one(one: &RowGroup, other: &RowGroup, rows: &[Row<'_>], words: &Words) -> bool {
     let (first, second) = (&one.signature, &other.signature);
     if first.kind != second.kind || first.keys.len() != second.keys.len() {
         return false;
@@ -290,7 +290,7 @@ fn are_one(one: &Group, other: &Group, rows: &[Row<'_>], words: &Words) -> bool 
 }
 
 /// What two signatures have in common: values where they differ.
-fn joined(one: &Signature, other: &Signature) -> Signature {
+fn joined(one: &GroupShape, other: &GroupShape) -> GroupShape {
     let mut joined = one.clone();
     for (mine, others) in joined.keys.iter_mut().zip(&other.keys) {
         for (slot, other) in mine.iter_mut().zip(others) {
@@ -303,14 +303,14 @@ fn joined(one: &Signature, other: &Signature) -> Signature {
 }
 
 /// Whether two groups have items with mostly the same attributes.
-fn are_alike(one: &Group, other: &Group, rows: &[Row<'_>]) -> bool {
+fn are_alike(one: &RowGroup, other: &RowGroup, rows: &[Row<'_>]) -> bool {
     let (one, other) = (names(one, rows), names(other, rows));
     let all = one.union(&other).count();
     all == 0 || one.intersection(&other).count() as f64 >= ALIKE * all as f64
 }
 
 /// The names of the attributes that show values in a group.
-pub fn names<'i>(group: &Group, rows: &[Row<'i>]) -> BTreeSet<&'i str> {
+pub fn names<'i>(group: &RowGroup, rows: &[Row<'i>]) -> BTreeSet<&'i str> {
     group
         .rows
         .iter()

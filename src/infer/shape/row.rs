@@ -2,7 +2,7 @@
 
 use super::columns::Columns;
 use super::electro_db;
-use super::tokens::{Token, split};
+use super::tokens::{KeyToken, split};
 use crate::table::data::attribute::{Attribute, Item};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ pub struct Row<'i> {
     /// The item.
     pub item: &'i Item,
     /// The tokens of each key attribute that is a text, by the attribute's name.
-    pub keys: BTreeMap<&'i str, Vec<Token>>,
+    pub keys: BTreeMap<&'i str, Vec<KeyToken>>,
     /// The texts of the attributes that show values.
     pub texts: Vec<(&'i str, Cow<'i, str>)>,
 }
@@ -28,11 +28,11 @@ pub fn text(value: &Attribute) -> Option<Cow<'_, str>> {
 }
 
 /// Tokens whose first begins with a label are one more.
-fn with_prefix(mut tokens: Vec<Token>, prefix: impl Fn(&str) -> Option<usize>) -> Vec<Token> {
+fn with_prefix(mut tokens: Vec<KeyToken>, prefix: impl Fn(&str) -> Option<usize>) -> Vec<KeyToken> {
     if let Some(length) = tokens.first().and_then(|first| prefix(&first.text)) {
         let rest = tokens[0].text.split_off(length);
         tokens[0].label = true;
-        tokens.insert(1, Token::new("", rest));
+        tokens.insert(1, KeyToken::new("", rest));
     }
     tokens
 }

@@ -13,7 +13,7 @@ const SHARE: usize = 4;
 
 /// What stands between two separators of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Token {
+pub struct KeyToken {
     /// The separators before it.
     pub before: String,
     /// Its text. It is empty where a key ends with a separator.
@@ -22,7 +22,7 @@ pub struct Token {
     pub label: bool,
 }
 
-impl Token {
+impl KeyToken {
     /// A token that may be a label or a value.
     pub fn new(before: impl Into<String>, text: impl Into<String>) -> Self {
         Self { before: before.into(), text: text.into(), label: false }
@@ -86,7 +86,7 @@ pub fn prefix(text: &str) -> Option<usize> {
 
 /// The tokens of a key. `values` are texts that the item has elsewhere: where one of them stands between separators, it
 /// is one token.
-pub fn split(key: &str, separators: &[char], values: &[&str]) -> Vec<Token> {
+pub fn split(key: &str, separators: &[char], values: &[&str]) -> Vec<KeyToken> {
     let is_separator = |letter: char| separators.contains(&letter);
     let bounded = |place: &Range<usize>| {
         key[..place.start].chars().next_back().is_none_or(is_separator)
@@ -95,36 +95,36 @@ pub fn split(key: &str, separators: &[char], values: &[&str]) -> Vec<Token> {
     let mut masks: Vec<Range<usize>> = Vec::new();
     let mut longest: Vec<&str> = values.iter().copied().filter(|value| value.contains(is_separator)).collect();
     longest.sort_by_key(|value| std::cmp::Reverse(value.len()));
-    let of_values =
+    let scalar_of_values =
         longest.into_iter().flat_map(|value| key.match_indices(value).map(|(at, text)| at..at + text.len()));
-    for place in of_values.chain(wholes(key)).filter(bounded).collect::<Vec<_>>() {
+    for place in scalar_of_values.chain(wholes(key)).filter(bounded).collect::<Vec<_>>() {
         let is_free = masks.iter().all(|mask| place.end <= mask.start || place.start >= mask.end);
         if is_free {
             masks.push(place);
         }
     }
-    let mut tokens = vec![Token::new("", "")];
+    let mut tokens = vec![KeyToken::new("", "")];
     for (at, letter) in key.char_indices() {
         let is_masked = masks.iter().any(|mask| mask.contains(&at));
         let Some(last) = tokens.last_mut() else { break };
         if is_masked || !is_separator(letter) {
             last.text.push(letter);
         } else {
-            tokens.push(Token::new(letter, ""));
+            tokens.push(KeyToken::new(letter, ""));
         }
     }
     joined(tokens)
 }
 
 /// Empty tokens but the last join the separators around them.
-fn joined(tokens: Vec<Token>) -> Vec<Token> {
-    let mut joined: Vec<Token> = Vec::with_capacity(tokens.len());
+fn joined(tokens: Vec<KeyToken>) -> Vec<KeyToken> {
+    let mut joined: Vec<KeyToken> = Vec::with_capacity(tokens.len());
     let mut before = String::new();
     let last = tokens.len() - 1;
     for (position, token) in tokens.into_iter().enumerate() {
         before.push_str(&token.before);
         if !token.text.is_empty() || position == last {
-            joined.push(Token::new(std::mem::take(&mut before), token.text));
+            joined.push(KeyToken::new(std::mem::take(&mut before), token.text));
         }
     }
     joined

@@ -1,13 +1,13 @@
 //! A draft in; the text of its schema, and what each place of the text is about, out.
 
-use crate::infer::draft::{FieldDraft, FindDraft, KeyDraft, ObjectDraft, SchemaDraft, TypeDraft, WriteDraft};
+use crate::infer::draft::{ApiDraft, FieldDraft, FindDraft, KeyDraft, MutationDraft, ObjectDraft, TypeDraft};
 use crate::schema::table::{Billing, Index, KeyAttribute, KeyType, Projection, Table};
 use std::fmt::Write;
 use std::ops::Range;
 
 /// What a place of the text is about, by positions in the draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Element {
+pub enum DraftPlace {
     /// A table.
     Table(usize),
     /// An item type.
@@ -28,34 +28,34 @@ pub enum Element {
 
 /// The text of a schema.
 #[derive(Debug, Clone, Default)]
-pub struct Document {
+pub struct SchemaText {
     /// The text.
     pub text: String,
-    places: Vec<(Range<usize>, Element)>,
+    places: Vec<(Range<usize>, DraftPlace)>,
 }
 
-impl Document {
+impl SchemaText {
     /// The document of a draft.
-    pub fn new(draft: &SchemaDraft) -> Self {
+    pub fn new(draft: &ApiDraft) -> Self {
         let mut document = Self::default();
         for (position, table) in draft.tables.iter().enumerate() {
-            document.about(Element::Table(position), |document| document.table(table));
+            document.about(DraftPlace::Table(position), |document| document.table(table));
         }
         for position in 0..draft.types.len() {
-            document.about(Element::Type(position), |document| document.ty(draft, position));
+            document.about(DraftPlace::Type(position), |document| document.ty(draft, position));
         }
         for (position, object) in draft.objects.iter().enumerate() {
-            document.about(Element::Object(position), |document| document.object(object));
+            document.about(DraftPlace::Object(position), |document| document.object(object));
         }
         document.text.push_str("\ntype Query {\n");
         for (position, find) in draft.finds.iter().enumerate() {
-            document.about(Element::Find(position), |document| document.find(find));
+            document.about(DraftPlace::Find(position), |document| document.find(find));
         }
         document.text.push_str("}\n");
         if !draft.writes.is_empty() {
             document.text.push_str("\ntype Mutation {\n");
             for (position, write) in draft.writes.iter().enumerate() {
-                document.about(Element::Write(position), |document| document.write(write));
+                document.about(DraftPlace::Write(position), |document| document.write(write));
             }
             document.text.push_str("}\n");
         }
@@ -63,12 +63,12 @@ impl Document {
     }
 
     /// The smallest element at a place of the text.
-    pub fn element(&self, at: usize) -> Option<Element> {
+    pub fn element(&self, at: usize) -> Option<DraftPlace> {
         let holding = self.places.iter().filter(|(place, _)| place.contains(&at));
         holding.min_by_key(|(place, _)| place.len()).map(|(_, element)| *element)
     }
 
-    fn about(&mut self, element: Element, write: impl FnOnce(&mut Self)) {
+    fn about(&mut self, element: DraftPlace, write: impl FnOnce(&mut Self)) {
         let start = self.text.len();
         write(self);
         self.places.push((start..self.text.len(), element));
@@ -98,7 +98,7 @@ impl Document {
         let _ = writeln!(self.text, "{begin}extend schema @table(\n  {})", lines.join("\n  "));
     }
 
-    fn ty(&mut self, draft: &SchemaDraft, position: usize) {
+    fn ty(&mut self, draft: &ApiDraft, position: usize) {
         let ty = &draft.types[position];
         self.text.push('\n');
         for guess in &ty.guesses {
@@ -120,10 +120,10 @@ impl Document {
         }
         self.line("  ) {");
         for (at, field) in ty.fields.iter().enumerate() {
-            self.about(Element::Field(position, at), |document| document.field(field));
+            self.about(DraftPlace::Field(position, at), |document| document.field(field));
         }
         for (at, relation) in ty.relations.iter().enumerate() {
-            self.about(Element::Relation(position, at), |document| document.find(relation));
+            self.about(DraftPlace::Relation(position, at), |document| document.find(relation));
         }
         self.line("}");
     }
@@ -139,7 +139,7 @@ impl Document {
         };
         self.line(if are_names { "    keys: {" } else { "    keys: [" });
         for (at, key) in ty.keys.iter().enumerate() {
-            self.about(Element::Key(position, at), |document| document.line(&format!("      {}", entry(key))));
+            self.about(DraftPlace::Key(position, at), |document| document.line(&format!("      {}", entry(key))));
         }
         self.line(if are_names { "    }" } else { "    ]" });
     }
@@ -169,7 +169,7 @@ impl Document {
         self.line(&text);
     }
 
-    fn write(&mut self, write: &WriteDraft) {
+    fn write(&mut self, write: &MutationDraft) {
         if let Some(description) = &write.description {
             self.line(&format!("  {}", described(description)));
         }

@@ -1,8 +1,8 @@
-//! A draft in, a schema that passes every check out. A mistake says by its place and code what to change: a find that no
-//! key serves goes, types that could be confused get constraints, an index whose keys cannot be read is left out.
+//! A draft in, a schema that passes every check out. A mistake says by its place and code what to change: a find that
+//! no key serves goes, types that could be confused get constraints, an index whose keys cannot be read is left out.
 
-use super::document::{Document, Element};
-use crate::infer::draft::{FieldDraft, SchemaDraft};
+use super::document::{DraftPlace, SchemaText};
+use crate::infer::draft::{ApiDraft, FieldDraft};
 use crate::infer::shape::atoms::{Atom, atom};
 use crate::schema;
 use crate::schema::diagnostics::diagnostic::{Diagnostic, Severity};
@@ -14,23 +14,23 @@ pub struct WrittenSchema {
     /// Its text.
     pub text: String,
     /// The draft that it was written from.
-    pub draft: SchemaDraft,
+    pub draft: ApiDraft,
     /// What was left out, as sentences.
     pub left_out: Vec<String>,
 }
 
 /// Writes a draft. Each mistake takes something away or adds a constraint, so this ends.
-pub fn written(mut draft: SchemaDraft) -> WrittenSchema {
+pub fn written(mut draft: ApiDraft) -> WrittenSchema {
     let mut left_out = Vec::new();
     loop {
-        let document = Document::new(&draft);
+        let document = SchemaText::new(&draft);
         let mistakes = match schema::load("schema.graphql", &document.text, &|_| None) {
             Ok(_) => return WrittenSchema { text: document.text, draft, left_out },
             Err(found) => found.list.into_iter().filter(|found| found.severity == Severity::Error).collect::<Vec<_>>(),
         };
         let before = document.text.clone();
         Repair { draft: &mut draft, left_out: &mut left_out }.all(&document, &mistakes);
-        if Document::new(&draft).text == before {
+        if SchemaText::new(&draft).text == before {
             // Nothing said what to do: the last type goes, and what leads to it.
             let Some(last) = draft.types.len().checked_sub(1) else {
                 return WrittenSchema { text: before, draft, left_out };
@@ -42,7 +42,7 @@ pub fn written(mut draft: SchemaDraft) -> WrittenSchema {
 }
 
 struct Repair<'d> {
-    draft: &'d mut SchemaDraft,
+    draft: &'d mut ApiDraft,
     left_out: &'d mut Vec<String>,
 }
 
@@ -60,40 +60,40 @@ struct Going {
 
 impl Repair<'_> {
     /// Repairs what one check found. Only the mistakes of the first kind that there is: others may follow from them.
-    fn all(&mut self, document: &Document, mistakes: &[Diagnostic]) {
+    fn all(&mut self, document: &SchemaText, mistakes: &[Diagnostic]) {
         let of = |mistake: &Diagnostic| document.element(mistake.span.start);
         let is_find = |mistake: &&Diagnostic| {
-            matches!(of(mistake), Some(Element::Find(_) | Element::Write(_) | Element::Relation(..)))
+            matches!(of(mistake), Some(DraftPlace::Find(_) | DraftPlace::Write(_) | DraftPlace::Relation(..)))
         };
         let (finds, others): (Vec<&Diagnostic>, Vec<&Diagnostic>) = mistakes.iter().partition(is_find);
         let messages = mistakes.iter().map(|mistake| mistake.message.clone()).collect();
         let mut going = Going { messages, ..Going::default() };
         for mistake in if others.is_empty() { &finds } else { &others } {
             match of(mistake) {
-                Some(Element::Find(find)) => {
+                Some(DraftPlace::Find(find)) => {
                     if going.finds.insert(find) {
                         let name = &self.draft.finds[find].name;
                         self.left_out.push(format!("Query.{name}: {} ({})", mistake.message, mistake.code));
                     }
                 }
-                Some(Element::Relation(ty, relation)) => {
+                Some(DraftPlace::Relation(ty, relation)) => {
                     if going.relations.insert((ty, relation)) {
                         let ty = &self.draft.types[ty];
                         let name = &ty.relations[relation].name;
                         self.left_out.push(format!("{}.{name}: {} ({})", ty.name, mistake.message, mistake.code));
                     }
                 }
-                Some(Element::Write(write)) => {
+                Some(DraftPlace::Write(write)) => {
                     if going.writes.insert(write) {
                         let name = &self.draft.writes[write].name;
                         self.left_out.push(format!("Mutation.{name}: {} ({})", mistake.message, mistake.code));
                     }
                 }
-                Some(Element::Key(ty, key)) => self.key(ty, key, mistake, &mut going),
-                Some(Element::Field(ty, field)) => self.field(ty, field, mistake, &mut going),
-                Some(Element::Type(ty)) => self.ty(ty, mistake, &mut going),
-                Some(Element::Object(object)) => self.object(object),
-                Some(Element::Table(_)) | None => {}
+                Some(DraftPlace::Key(ty, key)) => self.key(ty, key, mistake, &mut going),
+                Some(DraftPlace::Field(ty, field)) => self.field(ty, field, mistake, &mut going),
+                Some(DraftPlace::Type(ty)) => self.ty(ty, mistake, &mut going),
+                Some(DraftPlace::Object(object)) => self.object(object),
+                Some(DraftPlace::Table(_)) | None => {}
             }
         }
         self.remove(&going);
