@@ -196,8 +196,7 @@ fn tell_left_out(types: &TypeDiscriminator, item: &Item) {
         let form = misspelling.fitting().unwrap_or_default();
         let Misspelling { field, found, own } = misspelling;
         let place = format!("{}.{field}", marks.item);
-        let mut reported = REPORTED.lock().unwrap_or_else(PoisonError::into_inner);
-        if reported.len() < MAX_REPORTED && reported.insert(place.clone()) {
+        if is_first(&mut REPORTED.lock().unwrap_or_else(PoisonError::into_inner), &place) {
             let written = own.unwrap_or_default();
             let key = shown(marks.key.attributes.iter().map(|(name, _)| name.as_str()), item);
             tracing::warn!(
@@ -209,5 +208,26 @@ fn tell_left_out(types: &TypeDiscriminator, item: &Item) {
                 "an item is left out, and so are others like it: Keyfold writes its key otherwise, so nothing could find it by its fields"
             );
         }
+    }
+}
+
+/// Whether a field is reported now, which it is once, as long as there are not too many.
+fn is_first(reported: &mut BTreeSet<String>, place: &str) -> bool {
+    reported.len() < MAX_REPORTED && reported.insert(place.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_field_is_reported_once_and_not_too_many_are() {
+        let mut reported = BTreeSet::new();
+        for number in 0..2 * MAX_REPORTED {
+            let place = format!("Post.f{number}");
+            assert_eq!(is_first(&mut reported, &place), number < MAX_REPORTED, "{place}");
+            assert!(!is_first(&mut reported, &place), "{place} again");
+        }
+        assert_eq!(reported.len(), MAX_REPORTED);
     }
 }

@@ -30,6 +30,11 @@ pub trait ChangeSink: Send + Sync {
     /// Takes records of one shard, in order. It may let the reader wait.
     fn take(&self, records: Vec<ChangeRecord>) -> BoxFuture<'_, ()>;
 
+    /// Whether what a shard has after this record arrives by another way. Who catches up reads no further in it.
+    fn has_after(&self, _record: &ChangeRecord) -> bool {
+        false
+    }
+
     /// The stream lists these shards.
     fn listed(&self, _shards: &[Shard]) {}
 
@@ -64,7 +69,7 @@ enum Step {
     Away(Arc<str>, ShardStart),
     /// All of its records so far are read.
     Current(Box<ShardReader>),
-    /// Its records are read as far as is wanted.
+    /// What it has next arrives by another way.
     Passed,
 }
 
@@ -76,25 +81,25 @@ impl StreamReader {
 
     /// Reads what changes from now on. It ends only when it is dropped.
     pub async fn follow(&self) {
-        self.run(StreamStart::Latest, None).await;
+        self.run(StreamStart::Latest, false).await;
     }
 
-    /// Reads what changed after a position, until each shard is current or has a record of a later second than this
-    /// one, since 1970. True if all are current.
-    pub async fn catch_up(&self, position: StreamPosition, last: i64) -> bool {
-        self.run(StreamStart::After(position), Some(last)).await
+    /// Reads what changed after a position, until each shard is current or what it has next [arrives by another
+    /// way](ChangeSink::has_after). True if all are current.
+    pub async fn catch_up(&self, position: StreamPosition) -> bool {
+        self.run(StreamStart::After(position), true).await
     }
 
-    async fn run(&self, start: StreamStart, last: Option<i64>) -> bool {
+    async fn run(&self, start: StreamStart, is_catching_up: bool) -> bool {
         let mut lineage = Lineage::new(start);
         let mut reading: FuturesUnordered<BoxFuture<'static, Step>> = FuturesUnordered::new();
         let (mut open, mut is_begun, mut is_current) = (0_usize, false, true);
         let (mut list_at, mut away_since) = (Instant::now(), None);
         loop {
             if Instant::now() >= list_at {
-                let Some(listed) = self.list(&lineage, last.is_some()).await else {
+                let Some(listed) = self.list(&lineage, is_catching_up).await else {
                     self.sink.stopped();
-                    if last.is_some() {
+                    if is_catching_up {
                         return false;
                     }
                     (lineage, open, is_begun) = (Lineage::new(StreamStart::Latest), 0, false);
@@ -102,7 +107,7 @@ impl StreamReader {
                     continue;
                 };
                 self.sink.listed(&listed);
-                for reader in self.begin_shards((&mut lineage, &listed), (is_begun, last)).await {
+                for reader in self.begin_shards((&mut lineage, &listed), (is_begun, is_catching_up)).await {
                     open += 1;
                     reading.push(reader.read().boxed());
                 }
@@ -115,7 +120,7 @@ impl StreamReader {
                 }
                 away_since = if is_waiting { away_since.or(Some(Instant::now())) } else { None };
             }
-            if last.is_some() && open == 0 && reading.is_empty() && self.has_caught_up(away_since) {
+            if is_catching_up && open == 0 && reading.is_empty() && self.has_caught_up(away_since) {
                 return is_current;
             }
             tokio::select! {
@@ -138,7 +143,7 @@ impl StreamReader {
                         open -= 1;
                         is_current = false;
                     }
-                    Step::Current(shard) if last.is_some() && shard.empty >= EMPTY_ANSWERS => open -= 1,
+                    Step::Current(shard) if is_catching_up && shard.empty >= EMPTY_ANSWERS => open -= 1,
                     Step::Current(shard) => reading.push(shard.read_later().boxed()),
                 },
             }
@@ -158,7 +163,7 @@ impl StreamReader {
     async fn begin_shards(
         &self,
         (lineage, listed): (&mut Lineage, &[Shard]),
-        (is_begun, last): (bool, Option<i64>),
+        (is_begun, is_catching_up): (bool, bool),
     ) -> Vec<ShardReader> {
         let mut is_lost = false;
         for (shard, start) in lineage.take_gone(listed) {
@@ -168,7 +173,7 @@ impl StreamReader {
         }
         let mut begun = Vec::new();
         for (shard, start) in lineage.update(listed) {
-            match ShardReader::begin(self, shard.clone(), start.clone(), last).await {
+            match ShardReader::begin(self, shard.clone(), start.clone(), is_catching_up).await {
                 Some(reader) => {
                     // Its place was known to an iterator alone, which is gone. Only now, what comes next is known to
                     // arrive.
@@ -221,17 +226,17 @@ struct ShardReader {
     iterator: Option<String>,
     /// The answers without records since the last record.
     empty: u32,
-    /// The second after which no record is wanted.
-    last: Option<i64>,
+    /// Whether no record is wanted that arrives by another way.
+    is_catching_up: bool,
 }
 
 impl ShardReader {
     /// Begins to read a shard: once this is done, no later record is missed. `None` if the shard cannot be read for
     /// now.
-    async fn begin(reader: &StreamReader, shard: Arc<str>, at: ShardStart, last: Option<i64>) -> Option<Self> {
+    async fn begin(reader: &StreamReader, shard: Arc<str>, at: ShardStart, is_catching_up: bool) -> Option<Self> {
         let StreamReader { source, table, sink } = reader;
         let (source, sink, table) = (source.clone(), sink.clone(), table.clone());
-        let mut begun = Self { source, sink, table, shard, at, iterator: None, empty: 0, last };
+        let mut begun = Self { source, sink, table, shard, at, iterator: None, empty: 0, is_catching_up };
         begun.renew().await.then_some(begun)
     }
 
@@ -272,7 +277,7 @@ impl ShardReader {
                     if let Some(last) = records.last() {
                         self.at = ShardStart::After(last.position.clone());
                         self.sink.lag(&self.shard, seconds_now() - last.created);
-                        let has_passed = self.last.is_some_and(|wanted| last.created > wanted);
+                        let has_passed = self.is_catching_up && self.sink.has_after(last);
                         self.sink.take(records).await;
                         if has_passed {
                             return Step::Passed;

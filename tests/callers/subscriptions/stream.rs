@@ -32,6 +32,8 @@ pub struct State {
     pub all_expired: bool,
     /// Whether the table has no stream.
     pub is_off: bool,
+    /// How many iterators were given.
+    pub iterators: usize,
     pub shards: Vec<Branch>,
     sequence: u64,
 }
@@ -74,9 +76,9 @@ impl Stream {
     pub fn new(seed: u64, trouble: u8) -> Arc<Self> {
         let (rng, clock, shards) =
             (Rng::with_seed(seed), on_time as fn(i64) -> i64, vec![Branch::new(None, (0, ITEMS))]);
-        Arc::new(Self {
-            state: Mutex::new(State { rng, trouble, clock, all_expired: false, is_off: false, shards, sequence: 0 }),
-        })
+        let (all_expired, is_off, iterators, sequence) = (false, false, 0, 0);
+        let state = State { rng, trouble, clock, all_expired, is_off, iterators, shards, sequence };
+        Arc::new(Self { state: Mutex::new(state) })
     }
 
     /// Changes an item.
@@ -200,6 +202,7 @@ impl ChangeSource for Stream {
             };
             let is_new = if *start == ShardStart::Latest { " new" } else { "" };
             state.all_expired = false;
+            state.iterators += 1;
             Ok(format!("{shard} {at}{is_new}"))
         }
         .boxed()
@@ -250,6 +253,8 @@ pub struct Taken {
     pub begun: Notify,
     pub lost: Mutex<usize>,
     pub more: Notify,
+    /// The sequence number from which on changes arrive by another way, if they do.
+    pub beside: Mutex<Option<Arc<str>>>,
 }
 
 impl ChangeSink for Taken {
@@ -257,6 +262,11 @@ impl ChangeSink for Taken {
         self.records.lock().unwrap().extend(records);
         self.more.notify_one();
         std::future::ready(()).boxed()
+    }
+
+    fn has_after(&self, record: &ChangeRecord) -> bool {
+        // All numbers have one length.
+        self.beside.lock().unwrap().as_ref().is_some_and(|from| *from <= record.position.sequence)
     }
 
     fn begun(&self) {

@@ -172,6 +172,20 @@ async fn a_null_that_goes_or_comes_meanwhile_is_seen() {
     assert_eq!(is["add"], json!({ "coins": 3, "version": 2 }));
 }
 
+/// Two items of a write have nulls: both are read, and the second attempt is made.
+#[tokio::test(start_paused = true)]
+async fn nulls_in_several_items_of_a_write_are_seen_together() {
+    let backend = Backend::of_text(SCHEMA).await;
+    ["1", "2"].into_iter().for_each(|id| backend.table.put("books", book(id, &["coins", "version"], true)));
+    backend.calm();
+    backend.ok("mutation { both(id: \"1\", otherId: \"2\", n: 3) }", json!({})).await;
+    assert_eq!(backend.writes(), 2);
+    for id in ["1", "2"] {
+        let is = backend.ok(&format!("{{ book(id: \"{id}\") {{ coins version }} }}"), json!({})).await;
+        assert_eq!(is["book"], json!({ "coins": 3, "version": 1 }));
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_usual_write_costs_what_it_did() {
     let backend = Backend::of_text(SCHEMA).await;

@@ -350,3 +350,54 @@ async fn a_rule_is_checked_where_another_call_writes_what_it_looks_up() {
         }
     }
 }
+
+const SHELVES: &str = r#"
+extend schema @table(name: "shelves", partitionKey: "PK")
+type Shelf @item(keys: { PK: "Shelf#{id}" }) @auth(public: true) {
+  id: ID!
+  stock: Int!
+  reserve: Int!
+}
+type Query {
+  shelf(id: ID!): Shelf @find @auth(public: true)
+}
+type Mutation {
+  putShelf(id: ID!, stock: Int!, reserve: Int!): Shelf @put @auth(public: true)
+  take(id: ID!): Shelf
+    @find(item: Shelf, filter: "reserve < 5")
+    @update(item: Shelf, expression: "SET stock = stock - 1", if: "stock > :Shelf.reserve", message: "Reserved.")
+    @auth(public: true)
+  takeLast(id: ID!): Shelf
+    @find(item: Shelf, filter: "reserve < 5")
+    @update(item: Shelf, expression: "SET stock = stock - 1", if: "stock > 0", message: "Empty.")
+    @auth(public: true)
+}
+"#;
+
+/// A condition that names the found item holds or fails by the item as it is at the moment of the write. With a value
+/// from before, it says nothing. A condition that names nothing found says what it says at once.
+#[tokio::test(start_paused = true)]
+async fn a_condition_that_names_what_was_found_and_has_changed_is_asked_again() {
+    let cases = [
+        ("take", (3, 1), 2, Ok(2)),
+        ("take", (3, 4), 2, Err(("CONFLICT", "Reserved."))),
+        ("take", (1, 9), 1, Err(("NOT_FOUND", "This Shelf does not exist."))),
+        ("takeLast", (3, 9), 1, Err(("NOT_FOUND", "This Shelf does not exist."))),
+        ("takeLast", (0, 9), 1, Err(("CONFLICT", "Empty."))),
+    ];
+    for (field, (stock, reserve), writes, outcome) in cases {
+        let backend = Backend::ruled(SHELVES).await;
+        backend.ok("mutation { putShelf(id: \"s\", stock: 4, reserve: 3) { id } }", json!({})).await;
+        backend.script(first(move |call| {
+            let number = |number: i32| json!({ "N": number.to_string() });
+            let shelf = json!({ "PK": { "S": "Shelf#s" }, "stock": number(stock), "reserve": number(reserve) });
+            call.table.put("shelves", shelf);
+        }));
+        let is = backend.run(&format!("mutation {{ {field}(id: \"s\") {{ stock }} }}"), json!({})).await;
+        match outcome {
+            Ok(left) => assert_eq!(is["data"][field], json!({ "stock": left }), "{field}: {is}"),
+            Err(expected) => assert_eq!((error(&is).0, error(&is).1), expected, "{field}: {is}"),
+        }
+        assert_eq!(backend.writes(), writes, "{field} with {stock} in stock and {reserve} in reserve");
+    }
+}

@@ -27,7 +27,7 @@ const READ_LIMIT: Duration = Duration::from_secs(10);
 /// Begins a subscription: sends what comes before the changes of its group, and gives what the subscriber has had then.
 /// `catching_up` lets subscribers that come back read the stream again.
 pub async fn begin(
-    (feeds, catching_up): (&Feeds, &Semaphore),
+    (feeds, catching_up): (&Arc<Feeds>, &Semaphore),
     operation: &Arc<WatchedOperation>,
     subscriber: &Arc<Subscriber>,
     after: Option<EventPosition>,

@@ -78,8 +78,7 @@ impl ChangeLog {
                     .then(|| self.filtered(|logged| is_after(&logged.record, from)))
             }
             EventPlace::Log { log, count } if *log == self.name => {
-                let first = self.count - self.records.len() as u64;
-                let had = usize::try_from(count.checked_sub(first)?).ok()?;
+                let had = usize::try_from(count.checked_sub(self.first())?).ok()?;
                 Some(self.records.iter().skip(had).map(|logged| logged.record.clone()).collect())
             }
             // The place is in the log of another copy. Whatever was read here before that second, precedes it.
@@ -90,10 +89,38 @@ impl ChangeLog {
         }
     }
 
-    /// The second after whose changes the log surely has all, for a subscriber that goes on after a position.
-    pub fn complete_after(&self, from: &EventPosition) -> i64 {
-        let is_of_one_shard = from.change().is_some_and(|position| self.is_of_one_shard(position));
-        self.since + if is_of_one_shard { 0 } else { SHARD_LAG }
+    /// The place after all changes so far.
+    pub fn reached(&self) -> EventPosition {
+        self.place(self.records.len())
+    }
+
+    /// A place from which on changes stay here for a while: the end, unless others were read long before.
+    pub fn lasting(&self) -> EventPosition {
+        let oldest = self.records.front().map_or(0, |oldest| oldest.taken);
+        let lasts = |logged: &LogEntry| logged.taken >= oldest + SHARD_LAG;
+        self.place(self.records.iter().position(lasts).unwrap_or(self.records.len()))
+    }
+
+    /// Whether all changes of a shard after a position follow a place here, or will: the change, or an earlier one of
+    /// its shard, does.
+    pub fn has_after(&self, place: &EventPosition, position: &StreamPosition) -> bool {
+        let EventPlace::Log { log, count } = place.place else { return false };
+        let had = usize::try_from(count.saturating_sub(self.first())).unwrap_or(usize::MAX);
+        let mut of_shard = self.records.iter().skip(had).map(|logged| &logged.record.position);
+        let first = of_shard.find(|one| one.shard == position.shard);
+        log == self.name
+            && first.is_some_and(|first| compare_sequences(&first.sequence, &position.sequence) != Ordering::Greater)
+    }
+
+    /// How many changes came before those that are here.
+    fn first(&self) -> u64 {
+        self.count - self.records.len() as u64
+    }
+
+    /// The place after so many of the changes that are here.
+    fn place(&self, had: usize) -> EventPosition {
+        let count = self.first() + had as u64;
+        EventPosition { created: self.since, place: EventPlace::Log { log: self.name, count } }
     }
 
     /// Whether all changes here are of the position's shard, so that its sequence number determines all.
@@ -169,5 +196,29 @@ mod tests {
         let begun = log.end(1_000);
         (0..40_000).for_each(|sequence| log.add(record(sequence, 1), 1_001));
         assert_eq!(after(&log, &begun), None);
+    }
+
+    #[test]
+    fn who_catches_up_stops_where_changes_stay_for_a_while() {
+        let position =
+            |shard: &str, sequence: u64| StreamPosition { shard: shard.into(), sequence: sequence.to_string().into() };
+        let mut log = ChangeLog::new(1_000);
+        assert_eq!(log.lasting(), log.reached());
+        // The clock of the stream decides nothing.
+        for (sequence, taken) in [(8, 1_001), (9, 1_030), (10, 1_031), (11, 1_032)] {
+            log.add(record(sequence, 9_000), taken);
+            assert_eq!(log.lasting() == log.reached(), taken < 1_031, "after {taken}");
+        }
+        let place = log.lasting();
+        assert_eq!(after(&log, &place).unwrap(), ["10", "11"]);
+        for (shard, sequence, has) in [("s", 9, false), ("s", 10, true), ("s", 11, true), ("other", 11, false)] {
+            assert_eq!(log.has_after(&place, &position(shard, sequence)), has, "{sequence} of {shard}");
+        }
+        assert!(!log.has_after(&log.reached(), &position("s", 11)));
+        let other = ChangeLog { name: log.name.wrapping_add(1), ..ChangeLog::new(1_000) };
+        assert!(!log.has_after(&other.lasting(), &position("s", 11)));
+        (12..40_000).for_each(|sequence| log.add(record(sequence, 9_000), 1_033));
+        assert_eq!(after(&log, &place), None);
+        assert!(log.has_after(&place, &position("s", 39_999)));
     }
 }
