@@ -125,10 +125,12 @@ fn seen_later(case: &Case, one: &Made, outcome: &Outcome, state: &Memory) -> Vec
     let item = mutation.actions[action].item;
     let ty = &case.schema.types[item];
     let values = data.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    let place = (ty.table, crate::random_schema::keys::name(case.schema.table_of(ty), ty, &values));
-    match state.items.get(&place) {
-        Some((of, values)) if *of == item => vec![Outcome::Data(shown(ty, values))],
+    let places = crate::random_schema::keys::places(case.schema.table_of(ty), ty, &values).into_iter();
+    let there = places.filter_map(|place| state.items.get(&(ty.table, place))).filter(|(of, _)| *of == item);
+    let mut seen: Vec<Outcome> = there.map(|(_, values)| Outcome::Data(shown(ty, values))).collect();
+    if seen.is_empty() || crate::random_schema::keys::is_assigned(ty) {
         // A field that is never null says that it cannot show what it made.
-        _ => vec![Outcome::Data(Value::Null), Outcome::Refused(["UNAVAILABLE"].into())],
+        seen.extend([Outcome::Data(Value::Null), Outcome::Refused(["UNAVAILABLE"].into())]);
     }
+    seen
 }

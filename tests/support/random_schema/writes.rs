@@ -1,6 +1,6 @@
 //! Random fields of `Mutation`: every kind of write of every type.
 
-use super::keys::is_kept;
+use super::keys::{is_assigned, is_kept};
 use super::mutations::{Action, Argument, Clause, Condition, Found, Mutation, Returns, Source, Verb};
 use super::{Dimensions, Field, ItemType, Kind, Rng, Schema, Template, chance, pick};
 
@@ -38,8 +38,23 @@ pub fn random(rng: &mut Rng, schema: &Schema, dimensions: &Dimensions) -> Vec<Mu
     let mut all: Vec<Mutation> = all.into_iter().filter(|mutation| !mutation.actions.is_empty()).collect();
     for (number, mutation) in all.iter_mut().enumerate() {
         mutation.name += &number.to_string();
+        give_shards(rng, schema, mutation);
     }
     all
+}
+
+/// Gives each new item the number of its shard, if another program assigns it, and some writes that of the item to find.
+fn give_shards(rng: &mut Rng, schema: &Schema, mutation: &mut Mutation) {
+    for (position, action) in mutation.actions.iter_mut().enumerate() {
+        let makes = matches!(action.verb, Verb::Put { .. } | Verb::Update { upsert: true, .. });
+        // The clause of an appended element binds its own fields.
+        let may_say = action.verb != Verb::Append && is_assigned(&schema.types[action.item]);
+        if may_say && (makes || chance(rng, 25)) {
+            let (name, of) = (format!("shard{position}"), action.item);
+            action.number = Some(name.clone());
+            mutation.arguments.push(Argument { name, kind: Kind::Number, of, non_null: true, field: None });
+        }
+    }
 }
 
 /// The types, and which writes of them are allowed.
@@ -129,7 +144,7 @@ impl<'s> Making<'s> {
         key: Vec<(String, Source)>,
         values: Vec<(String, Source)>,
     ) -> &mut Action {
-        self.made.actions.push(Action { verb, item, key, values, condition: None, version: None, by_name: false });
+        self.made.actions.push(Action { verb, item, key, values, condition: None, number: None, version: None, by_name: false });
         self.made.actions.last_mut().unwrap()
     }
 
