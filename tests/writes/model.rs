@@ -252,7 +252,8 @@ impl Memory {
         let mut effect = Effect::default();
         for (place, (item, values)) in &self.items {
             let meant = action.key.iter().all(|(field, source)| values.get(field) == run.value(source).as_ref());
-            let elsewhere = action.number.as_ref().is_some_and(|number| values.get(NUMBER) != run.arguments.get(number));
+            let elsewhere =
+                action.number.as_ref().is_some_and(|number| values.get(NUMBER) != run.arguments.get(number));
             if *item != action.item || !meant || elsewhere || !run.holds(action, values) {
                 continue;
             }

@@ -25,9 +25,9 @@ pub struct WantedItem<'m> {
     pub condition: Residual,
 }
 
-/// The items of which a look-up demands one: one item, or one in each shard if another program assigned the shards. `own`
-/// has the known values of the guarded item. Empty if no item can let the caller in: a value of the key is missing, or the
-/// condition holds for no item with the key.
+/// The items of which a look-up demands one: one item, or one in each shard if another program assigned the shards.
+/// `own` has the known values of the guarded item. Empty if no item can let the caller in: a value of the key is
+/// missing, or the condition holds for no item with the key.
 pub fn wanted_items<'m>(
     model: &'m Model,
     lookup: &RuleLookup,

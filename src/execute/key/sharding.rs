@@ -79,8 +79,8 @@ pub fn item_values<'a>(
     }
 }
 
-/// The number that another program assigned to an item, and the key attribute that tells it: the first that has one, and
-/// those of the table come first. `None` if no key has one.
+/// The number that another program assigned to an item, and the key attribute that tells it: the first that has one,
+/// and those of the table come first. `None` if no key has one.
 pub fn assigned_number<'k>(table: &Table, keys: &'k ItemKeys, item: &Item) -> Option<(&'k String, u64)> {
     let spread = keys.assigned()?;
     table.key_attributes().into_iter().find_map(|key| {

@@ -77,8 +77,11 @@ impl OperationCost {
             let targets = lookups.target.as_ref().map_or(1, |lookup| self.add_lookup(model, lookup, (variables, 1, 1)));
             most = most.max(targets);
             let cost = ActionCost::new(model, action, ty);
-            let asked: Vec<u64> =
-                declared.demanded(action, ty).iter().map(|(_, auth, asked)| self::lookups(model, auth, *asked)).collect();
+            let asked: Vec<u64> = declared
+                .demanded(action, ty)
+                .iter()
+                .map(|(_, auth, asked)| self::lookups(model, auth, *asked))
+                .collect();
             let looked_up = asked.iter().sum::<u64>();
             sum.check(targets.saturating_mul(asked.iter().filter(|count| **count > 0).count() as u64));
             let is_alone =

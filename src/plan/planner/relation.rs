@@ -129,8 +129,8 @@ impl<'a> Builder<'a> {
         // A write refuses to choose among the shards that have an item with the key.
         let of_write = relation.find.returns == Returns::One && matches!(relation.want, Want::Whole { .. });
         let in_every_shard = key.spread.is_some_and(|reading| reading.which == KeyChoice::Every);
-        let several = of_write && in_every_shard
-            || path.bindings.values().any(|source| self.is_list(source, relation.field));
+        let several =
+            of_write && in_every_shard || path.bindings.values().any(|source| self.is_list(source, relation.field));
         let many = matches!(relation.want, Want::Whole { .. } | Want::Page { .. } | Want::Count { .. });
         let action = match &path.access {
             Access::Get { .. } => ReadAction::Get(Box::new(GetBinding {

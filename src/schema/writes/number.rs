@@ -81,12 +81,12 @@ pub fn of_new_item(acting: &Acting, findings: &mut Findings) -> Option<Option<(S
     let Some(number) = assigned(acting) else { return Some(None) };
     let Some(bound) = bind(acting, number, Purpose::Value, findings).ok()? else {
         let message = format!("nothing gives the number of a new `{}`: its `{{{}}}`", acting.item, number.name);
-        report(acting, message, findings);
+        report((acting, number), message, findings);
         return None;
     };
     if bound.nullable {
         let message = format!("the new `{}` needs its `{{{}}}`, which may be null here", acting.item, number.name);
-        report(acting, message, findings);
+        report((acting, number), message, findings);
         return None;
     }
     Some(Some((number.name.to_owned(), WrittenValue { source: Some(bound.source), default: None })))
@@ -95,11 +95,13 @@ pub fn of_new_item(acting: &Acting, findings: &mut Findings) -> Option<Option<(S
 /// Reports an upsert that may make an item without a number.
 pub fn report_upsert(acting: &Acting, number: AssignedNumber, findings: &mut Findings) {
     let message = format!("`upsert:` may make a `{}`, and nothing gives its `{{{}}}`", acting.item, number.name);
-    report(acting, message, findings);
+    report((acting, number), message, findings);
 }
 
-fn report(acting: &Acting, message: String, findings: &mut Findings) {
-    let help = "only the program that assigns the numbers knows them: add an argument `shard: Int!` for whoever makes \
-                the item, or leave this to that program";
+fn report((acting, number): (&Acting, AssignedNumber), message: String, findings: &mut Findings) {
+    let help = match acting.record.contains_key(number.spread.kind.word()) {
+        true => "rename the field `shard`, so that the word binds the number; then add an argument `shard: Int!`",
+        false => "whoever makes the item must know the number: add an argument `shard: Int!`",
+    };
     findings.error(rules::KF0225, &acting.directive.span, message, Some(help.to_owned()));
 }

@@ -33,6 +33,8 @@ pub struct Dimensions {
     pub shards: bool,
     /// `{shard:08..11}`, whose numbers another program assigns.
     pub assigned: bool,
+    /// Such numbers follow no rule, so that two shards may have items of one key.
+    pub any_numbers: bool,
     /// `{replica:n}`.
     pub replicas: bool,
     /// Lists of templates.
@@ -82,6 +84,7 @@ impl Default for Dimensions {
             twins: true,
             shards: true,
             assigned: true,
+            any_numbers: true,
             replicas: true,
             alternatives: true,
             cases: true,

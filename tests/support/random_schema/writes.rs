@@ -144,7 +144,16 @@ impl<'s> Making<'s> {
         key: Vec<(String, Source)>,
         values: Vec<(String, Source)>,
     ) -> &mut Action {
-        self.made.actions.push(Action { verb, item, key, values, condition: None, number: None, version: None, by_name: false });
+        self.made.actions.push(Action {
+            verb,
+            item,
+            key,
+            values,
+            condition: None,
+            number: None,
+            version: None,
+            by_name: false,
+        });
         self.made.actions.last_mut().unwrap()
     }
 

@@ -266,8 +266,8 @@ pub fn if_unmet(action: &Action) -> Reason {
     if is_many(action) { Reason::Race } else { Reason::ConditionFailed }
 }
 
-/// What follows if the item of an action does not exist. One of many is left out by the next attempt. One that was sought
-/// in every shard may be in another now.
+/// What follows if the item of an action does not exist. One of many is left out by the next attempt. One that was
+/// sought in every shard may be in another now.
 pub fn if_absent(action: &Action, otherwise: Reason) -> Reason {
     if is_many(action) || is_sought(action) { Reason::Gone } else { otherwise }
 }

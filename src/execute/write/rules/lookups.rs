@@ -75,8 +75,7 @@ pub async fn choose(
     }
     // One item may be in any of its shards: they are read together, and the loader keeps what they have.
     let model = job.context.model;
-    let is_sought =
-        |check: &&RuleCheck| model.item(&check.item).is_some_and(|(_, keys)| keys.assigned().is_some());
+    let is_sought = |check: &&RuleCheck| model.item(&check.item).is_some_and(|(_, keys)| keys.assigned().is_some());
     let gets: Vec<Get> = checks.iter().filter(is_sought).filter_map(|check| get(job, check).ok()).collect();
     job.context.loaders.get(gets).await;
     for mut check in checks {
