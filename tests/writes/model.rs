@@ -189,7 +189,7 @@ impl Memory {
     fn effect(&self, run: &Run, action: &Action) -> Result<Effect, Refusal> {
         match &action.verb {
             Verb::Put { replace } => self.put(run, action, *replace),
-            Verb::Update { many: true, .. } | Verb::Delete { many: true, .. } => Ok(self.many(run, action)),
+            Verb::Update { many: true, .. } | Verb::Delete { many: true, .. } => self.many(run, action),
             verb => {
                 let place = self.aim(run, action)?;
                 let here = self.get(&place, action.item);
@@ -247,7 +247,7 @@ impl Memory {
         if is_reported { Err(MISSING) } else { Ok(Effect { gives: vec![Value::Null], ..Effect::default() }) }
     }
 
-    fn many(&self, run: &Run, action: &Action) -> Effect {
+    fn many(&self, run: &Run, action: &Action) -> Result<Effect, Refusal> {
         let ty = run.ty(action);
         let mut effect = Effect::default();
         for (place, (item, values)) in &self.items {
@@ -259,12 +259,12 @@ impl Memory {
             }
             let after = match &action.verb {
                 Verb::Delete { .. } => None,
-                _ => run.changed(action, values).ok(),
+                _ => Some(run.changed(action, values)?),
             };
             effect.gives.push(shown(ty, after.as_ref().unwrap_or(values)));
             effect.writes.push((place.clone(), after.map(|values| (*item, values))));
         }
-        effect
+        Ok(effect)
     }
 
     /// The items at the end of a path of relations to children.
@@ -326,7 +326,9 @@ impl Run<'_> {
             ty.fields.iter().filter_map(|field| Some((field.name.clone(), with_default(ty, field, &values)?)));
         let number = action.number.as_ref().and_then(|number| self.arguments.get(number));
         let number = number.map(|number| (NUMBER.to_owned(), number.clone()));
-        with_defaults.filter(|(_, value)| !value.is_null()).chain(number).collect()
+        let mut values: Values = with_defaults.filter(|(_, value)| !value.is_null()).chain(number).collect();
+        forget_number(ty, &mut values);
+        values
     }
 
     fn version(&self, action: &Action) -> Option<&Value> {
@@ -431,6 +433,10 @@ impl Run<'_> {
         if let Some(version) = after.get_mut("version") {
             *version = json!(version.as_i64().unwrap() + 1);
         }
+        if keys::holds_number(ty, &after) && !after.contains_key(NUMBER) {
+            return Err(CONFLICT);
+        }
+        forget_number(ty, &mut after);
         Ok(after)
     }
 
@@ -479,6 +485,13 @@ impl Run<'_> {
             parts[meant]["text"] = text.clone();
         }
         Ok(json!(parts))
+    }
+}
+
+/// An item of which no key has its number has none.
+fn forget_number(ty: &ItemType, values: &mut Values) {
+    if !keys::holds_number(ty, values) {
+        values.remove(NUMBER);
     }
 }
 

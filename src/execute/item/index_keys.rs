@@ -28,10 +28,9 @@ pub struct IndexChanges {
 
 /// The changes of index keys, with the claims of the caller. `changed` holds the new values of fields; null removes
 /// one. `known` gives the values of other fields, and the number of the item's shard if another program assigned it:
-/// the outer `None` means "not known", the inner one null. If an index
-/// key is itself the stored attribute of a changed field (template `{status}` on attribute `status`), the code that
-/// sets the field writes it. An index key without a changed field stays as it is. An index key whose new value is not
-/// known yet is neither set nor removed.
+/// the outer `None` means "not known", the inner one null. If an index key is itself the stored attribute of a changed
+/// field (template `{status}` on attribute `status`), the code that sets the field writes it. An index key without a
+/// changed field stays as it is. An index key whose new value is not known yet is neither set nor removed.
 pub fn index_changes(
     model: &Model,
     ty: &ObjectType,

@@ -52,6 +52,18 @@ pub fn is_assigned(ty: &ItemType) -> bool {
     spread(ty) == Some(Part::Assigned)
 }
 
+/// Whether the primary key has the number that another program assigns.
+pub fn is_numbered(table: &Table, ty: &ItemType) -> bool {
+    table.primary().filter_map(|attribute| ty.key(attribute)).flatten().any(|template| template.0.contains(&Part::Assigned))
+}
+
+/// Whether an item with these values has a key with the number that another program assigns.
+pub fn holds_number(ty: &ItemType, values: &Values) -> bool {
+    let applies = |template: &&Template| template.fields().iter().all(|field| values.contains_key(*field));
+    let mut made = ty.keys.iter().filter_map(|(_, templates)| templates.iter().find(applies));
+    made.any(|template| template.0.contains(&Part::Assigned))
+}
+
 /// The shard or replica part of a type's templates, if it has one.
 pub fn spread(ty: &ItemType) -> Option<Part> {
     let mut parts = ty.keys.iter().flat_map(|(_, templates)| templates).flat_map(|template| &template.0);
@@ -89,13 +101,13 @@ pub fn name(table: &Table, ty: &ItemType, values: &Values) -> Vec<String> {
 
 /// The same, with the number that another program assigned: two shards may have items of one key.
 pub fn place(table: &Table, ty: &ItemType, values: &Values) -> Vec<String> {
-    let number = values.get(NUMBER).filter(|_| is_assigned(ty));
+    let number = values.get(NUMBER).filter(|_| is_numbered(table, ty));
     name(table, ty, values).into_iter().chain(number.map(Value::to_string)).collect()
 }
 
 /// Every place that an item with these values may have.
 pub fn places(table: &Table, ty: &ItemType, values: &Values) -> Vec<Vec<String>> {
-    if !is_assigned(ty) {
+    if !is_numbered(table, ty) {
         return vec![name(table, ty, values)];
     }
     let numbered = |number: u64| values.clone().into_iter().chain([(NUMBER.to_owned(), json!(number))]).collect();

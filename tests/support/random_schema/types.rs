@@ -344,7 +344,9 @@ fn index_keys(rng: &mut Rng, dimensions: &Dimensions, ty: &mut ItemType, index: 
         _ => whole(field),
     };
     let spread = ty.keys[0].1[0].0.iter().find(|part| is_spread(part)).cloned();
+    let in_index = dimensions.assigned && spread.is_none() && ty.keys.len() == 2 && chance(rng, 5);
     let needed = spread.filter(|spread| matches!(spread, Part::Replica(_)) || chance(rng, 30));
+    let needed = needed.or_else(|| in_index.then_some(Part::Assigned));
     if !index.local {
         let groups: Vec<&Field> = ty
             .fields

@@ -1,6 +1,6 @@
 //! Random fields of `Mutation`: every kind of write of every type.
 
-use super::keys::{is_assigned, is_kept};
+use super::keys::{is_assigned, is_kept, is_numbered};
 use super::mutations::{Action, Argument, Clause, Condition, Found, Mutation, Returns, Source, Verb};
 use super::{Dimensions, Field, ItemType, Kind, Rng, Schema, Template, chance, pick};
 
@@ -46,10 +46,15 @@ pub fn random(rng: &mut Rng, schema: &Schema, dimensions: &Dimensions) -> Vec<Mu
 /// Gives each new item the number of its shard, if another program assigns it, and some writes that of the item to find.
 fn give_shards(rng: &mut Rng, schema: &Schema, mutation: &mut Mutation) {
     for (position, action) in mutation.actions.iter_mut().enumerate() {
+        let ty = &schema.types[action.item];
+        let in_key = is_numbered(schema.table_of(ty), ty);
+        if let Verb::Update { upsert, .. } = &mut action.verb {
+            // Only the key of the item to find binds a number.
+            *upsert &= in_key || !is_assigned(ty);
+        }
         let makes = matches!(action.verb, Verb::Put { .. } | Verb::Update { upsert: true, .. });
         // The clause of an appended element binds its own fields.
-        let may_say = action.verb != Verb::Append && is_assigned(&schema.types[action.item]);
-        if may_say && (makes || chance(rng, 25)) {
+        if is_assigned(ty) && (makes || in_key && action.verb != Verb::Append && chance(rng, 25)) {
             let (name, of) = (format!("shard{position}"), action.item);
             action.number = Some(name.clone());
             mutation.arguments.push(Argument { name, kind: Kind::Number, of, non_null: true, field: None });

@@ -24,7 +24,7 @@ type Mutation {
   add(account: ID!, number: ID!, part: PartInput!): Entry @put(at: "parts")
   drop(account: ID!, number: ID!, part: ID!): Entry @delete(at: "parts[id = :part]")
   copy(account: ID!, number: ID!, id: ID!, shard: Int!): Task @check(item: Entry, if: "cents <> 0", where: { shard: null }) @put
-  take(account: ID!, number: ID!, id: ID!, place: Int!): Boolean @delete(item: Entry) @put(item: Task, set: { shard: "{place}" })
+  take(account: ID!, number: ID!, id: ID!, place: Int!): Boolean @delete(item: Entry) @put(item: Task, set: { id: "{id}", shard: "{place}" })
   pass(id: ID!, state: String): Task @update
 }
 "#;
@@ -138,7 +138,7 @@ async fn an_item_keeps_its_number_in_the_keys_of_indexes() {
 async fn a_number_that_only_an_index_has_is_held() {
     let s = |text: &str| json!({ "S": text });
     let task =
-        |queue: &str| json!({ "PK": s("T#t"), "SK": s("T"), "QPK": s(&format!("TASKS#{queue}")), "QSK": s("t") });
+        move |queue: &str| json!({ "PK": s("T#t"), "SK": s("T"), "QPK": s(&format!("TASKS#{queue}")), "QSK": s("t") });
     let pass = |state: &str| format!("mutation {{ pass(id: \"t\", state: {state}) {{ state }} }}");
     let tasks = |state: &str, shard: u8| format!("{{ tasks(state: \"{state}\", shard: {shard}) {{ id }} }}");
     let backend = backend().await;
