@@ -288,6 +288,8 @@ fn operation_of(action: &Action) -> &'static str {
 /// The number of the rule that binds a field in a write, inferred from the names (docs/language.md, "What binds to
 /// what").
 fn rule_of_write(owner: &str, name: &str, source: &Source) -> u8 {
+    // The number of a shard is bound by its word.
+    let name = name.split_once(':').map_or(name, |(word, _)| word);
     match source {
         Source::Argument(argument) if argument == name => 2,
         Source::Argument(argument) if *argument == prefixed(owner, name) => 3,

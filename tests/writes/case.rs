@@ -3,8 +3,8 @@
 
 use crate::engine::Engine;
 use crate::model::{Arguments, Memory};
-use crate::random_schema::mutations::{Mutation, Returns, Verb};
-use crate::random_schema::{Dimensions, Kind, Rng, Schema, chance, rules, values};
+use crate::random_schema::mutations::{Mutation, Returns, Source, Verb};
+use crate::random_schema::{Dimensions, Kind, Rng, Schema, chance, keys, rules, values};
 use crate::support;
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Request;
@@ -70,6 +70,9 @@ impl Case {
         let writer = |position: usize| position.checked_sub(FIRST).map(|position| position % WRITERS);
         let mut operations: Vec<Operation> =
             (0..most).map(|position| operation(&mut rng, &schema, writer(position))).collect();
+        if !dimensions.any_numbers {
+            operations.iter_mut().for_each(|operation| operation.number_by_keys(&schema));
+        }
         if dimensions.rules {
             schema = rules::with_random(&mut rng, schema, &|schema| load(schema).is_some());
             operations.iter_mut().for_each(|operation| operation.claims = rules::claims(&mut rng));
@@ -180,6 +183,35 @@ fn operation(rng: &mut Rng, schema: &Schema, writer: Option<usize>) -> Operation
         arguments.insert(argument.name.clone(), value);
     }
     Operation { mutation, writer, arguments, claims: Value::Null }
+}
+
+impl Operation {
+    /// Gives each item the number that follows from its key, so that no two shards have items of one key.
+    fn number_by_keys(&mut self, schema: &Schema) {
+        let mutation = &schema.mutations[self.mutation];
+        for action in &mutation.actions {
+            let Some(number) = &action.number else { continue };
+            let ty = &schema.types[action.item];
+            let mut bytes = Vec::new();
+            for field in ty.key_fields(schema.table_of(ty)) {
+                let source = |bound: &[(String, Source)]| {
+                    bound.iter().find(|(name, _)| name == field).map(|(_, source)| source.clone())
+                };
+                // What is found is found by its key.
+                let argument = match source(&action.key).or_else(|| source(&action.values)) {
+                    Some(Source::Found(of)) => mutation.found.as_ref().and_then(|found| {
+                        found.key.iter().find(|(name, _)| *name == of).map(|(_, source)| source.clone())
+                    }),
+                    own => own,
+                };
+                let Some(Source::Argument(name)) = argument else { continue };
+                bytes.extend(self.arguments.get(&name).map(Value::to_string).unwrap_or_default().into_bytes());
+            }
+            let sum: u64 = bytes.into_iter().map(u64::from).sum();
+            let count = keys::ASSIGNED.end() - keys::ASSIGNED.start() + 1;
+            self.arguments.insert(number.clone(), json!(keys::ASSIGNED.start() + sum % count));
+        }
+    }
 }
 
 /// The text of an operation that runs a mutation and selects all fields of its items.

@@ -1,7 +1,7 @@
 //! The meaning of mutations on plain values in memory: no expressions, no calls, no races. Follows docs/language.md,
 //! not the code.
 
-use crate::random_schema::keys::{self, Attributes, Values};
+use crate::random_schema::keys::{self, Attributes, NUMBER, Values};
 use crate::random_schema::mutations::{Action, Clause, Condition, Mutation, Returns, Source, Verb};
 use crate::random_schema::{Constraint, DefaultPart, Field, ItemType, Kind, Part, Schema};
 use serde_json::{Map, Value, json};
@@ -60,9 +60,9 @@ impl Memory {
             return Outcome::Refused([BAD].into());
         }
         if let Some(found) = &mutation.found {
-            let place = run.place(found.item, &found.key);
-            match self.get(&place, found.item) {
-                Some(values) => run.found = Some(values.clone()),
+            // Of several shards that have an item with the key, the first counts.
+            match self.there(&run, found.item, &found.key).first() {
+                Some(place) => run.found = self.get(place, found.item).cloned(),
                 None => return Outcome::Refused([MISSING].into()),
             }
         }
@@ -109,7 +109,7 @@ impl Memory {
         };
         let place = |action: &Action| {
             let ty = run.ty(action);
-            ((ty.table, keys::name(schema.table_of(ty), ty, &run.new_item(action))), action.item)
+            ((ty.table, keys::place(schema.table_of(ty), ty, &run.new_item(action))), action.item)
         };
         mutation.actions.iter().filter(puts).map(place).collect()
     }
@@ -123,10 +123,9 @@ impl Memory {
                 continue;
             }
             let new = if put { run.new_item(action) } else { Values::new() };
-            let place = if put {
-                (ty.table, keys::name(run.schema.table_of(ty), ty, &new))
-            } else {
-                run.place(action.item, &action.key)
+            let place = match put {
+                true => (ty.table, keys::place(run.schema.table_of(ty), ty, &new)),
+                false => self.aim(run, action).unwrap_or_default(),
             };
             let old = self.get(&place, action.item);
             let unique =
@@ -153,6 +152,27 @@ impl Memory {
         stored
     }
 
+    /// The places of the type's items with this key. Shards that another program assigns may have one each.
+    fn there(&self, run: &Run, item: usize, key: &[(String, Source)]) -> Vec<Place> {
+        let ty = &run.schema.types[item];
+        let places = keys::places(run.schema.table_of(ty), ty, &run.key(key)).into_iter();
+        places.map(|place| (ty.table, place)).filter(|place| self.get(place, item).is_some()).collect()
+    }
+
+    /// The place of the item that an action is about. Without a number, only one shard may have it.
+    fn aim(&self, run: &Run, action: &Action) -> Result<Place, Refusal> {
+        let ty = run.ty(action);
+        let mut values = run.key(&action.key);
+        let number = action.number.as_ref().and_then(|number| run.arguments.get(number));
+        values.extend(number.map(|number| (NUMBER.to_owned(), number.clone())));
+        let mut there = self.there(run, action.item, &action.key);
+        match there.pop() {
+            Some(place) if number.is_none() && there.is_empty() => Ok(place),
+            Some(_) if number.is_none() => Err(BAD),
+            _ => Ok((ty.table, keys::place(run.schema.table_of(ty), ty, &values))),
+        }
+    }
+
     fn get(&self, place: &Place, item: usize) -> Option<&Values> {
         self.items.get(place).filter(|(of, _)| *of == item).map(|(_, values)| values)
     }
@@ -169,9 +189,9 @@ impl Memory {
     fn effect(&self, run: &Run, action: &Action) -> Result<Effect, Refusal> {
         match &action.verb {
             Verb::Put { replace } => self.put(run, action, *replace),
-            Verb::Update { many: true, .. } | Verb::Delete { many: true, .. } => Ok(self.many(run, action)),
+            Verb::Update { many: true, .. } | Verb::Delete { many: true, .. } => self.many(run, action),
             verb => {
-                let place = run.place(action.item, &action.key);
+                let place = self.aim(run, action)?;
                 let here = self.get(&place, action.item);
                 if let (Verb::Update { upsert: true, .. }, None) = (verb, here) {
                     return self.put(run, action, false);
@@ -209,7 +229,7 @@ impl Memory {
     fn put(&self, run: &Run, action: &Action, replace: bool) -> Result<Effect, Refusal> {
         let ty = run.ty(action);
         let values = run.new_item(action);
-        let place = (ty.table, keys::name(run.schema.table_of(ty), ty, &values));
+        let place = (ty.table, keys::place(run.schema.table_of(ty), ty, &values));
         if self.items.get(&place).is_some_and(|(of, _)| !replace || *of != action.item) {
             return Err(CONFLICT);
         }
@@ -227,22 +247,24 @@ impl Memory {
         if is_reported { Err(MISSING) } else { Ok(Effect { gives: vec![Value::Null], ..Effect::default() }) }
     }
 
-    fn many(&self, run: &Run, action: &Action) -> Effect {
+    fn many(&self, run: &Run, action: &Action) -> Result<Effect, Refusal> {
         let ty = run.ty(action);
         let mut effect = Effect::default();
         for (place, (item, values)) in &self.items {
             let meant = action.key.iter().all(|(field, source)| values.get(field) == run.value(source).as_ref());
-            if *item != action.item || !meant || !run.holds(action, values) {
+            let elsewhere =
+                action.number.as_ref().is_some_and(|number| values.get(NUMBER) != run.arguments.get(number));
+            if *item != action.item || !meant || elsewhere || !run.holds(action, values) {
                 continue;
             }
             let after = match &action.verb {
                 Verb::Delete { .. } => None,
-                _ => run.changed(action, values).ok(),
+                _ => Some(run.changed(action, values)?),
             };
             effect.gives.push(shown(ty, after.as_ref().unwrap_or(values)));
             effect.writes.push((place.clone(), after.map(|values| (*item, values))));
         }
-        effect
+        Ok(effect)
     }
 
     /// The items at the end of a path of relations to children.
@@ -284,10 +306,9 @@ impl Run<'_> {
         }
     }
 
-    fn place(&self, item: usize, key: &[(String, Source)]) -> Place {
-        let ty = &self.schema.types[item];
-        let values = key.iter().filter_map(|(field, source)| Some((field.clone(), self.value(source)?))).collect();
-        (ty.table, keys::name(self.schema.table_of(ty), ty, &values))
+    /// The values of a key.
+    fn key(&self, key: &[(String, Source)]) -> Values {
+        key.iter().filter_map(|(field, source)| Some((field.clone(), self.value(source)?))).collect()
     }
 
     /// The given values, defaults for the rest, and the first version. A given null stays null if the field is
@@ -303,7 +324,11 @@ impl Run<'_> {
         }
         let with_defaults =
             ty.fields.iter().filter_map(|field| Some((field.name.clone(), with_default(ty, field, &values)?)));
-        with_defaults.filter(|(_, value)| !value.is_null()).collect()
+        let number = action.number.as_ref().and_then(|number| self.arguments.get(number));
+        let number = number.map(|number| (NUMBER.to_owned(), number.clone()));
+        let mut values: Values = with_defaults.filter(|(_, value)| !value.is_null()).chain(number).collect();
+        forget_number(ty, &mut values);
+        values
     }
 
     fn version(&self, action: &Action) -> Option<&Value> {
@@ -408,6 +433,10 @@ impl Run<'_> {
         if let Some(version) = after.get_mut("version") {
             *version = json!(version.as_i64().unwrap() + 1);
         }
+        if keys::holds_number(ty, &after) && !after.contains_key(NUMBER) {
+            return Err(CONFLICT);
+        }
+        forget_number(ty, &mut after);
         Ok(after)
     }
 
@@ -456,6 +485,13 @@ impl Run<'_> {
             parts[meant]["text"] = text.clone();
         }
         Ok(json!(parts))
+    }
+}
+
+/// An item of which no key has its number has none.
+fn forget_number(ty: &ItemType, values: &mut Values) {
+    if !keys::holds_number(ty, values) {
+        values.remove(NUMBER);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::model::{Memory, Place};
 use crate::random_schema::forms::FORMS;
-use crate::random_schema::keys::{Attributes, Values, constant, is_read_back};
+use crate::random_schema::keys::{Attributes, NUMBER, Values, constant, is_read_back};
 use crate::random_schema::{Field, ItemType, Kind, Part, Schema, Template};
 use serde_json::{Map, Value, json};
 
@@ -19,7 +19,7 @@ impl Memory {
                 .find_map(|(position, ty)| Some((position, values(schema, ty, *table, item)?)));
             if let Some((position, values)) = known {
                 let ty = &schema.types[position];
-                let place: Place = (*table, crate::random_schema::keys::name(schema.table_of(ty), ty, &values));
+                let place: Place = (*table, crate::random_schema::keys::place(schema.table_of(ty), ty, &values));
                 memory.items.insert(place, (position, values));
             }
         }
@@ -70,6 +70,10 @@ fn read(ty: &ItemType, template: &Template, text: &str, values: &mut Values) -> 
                 rest = &rest[end..];
             }
             Part::Shard(_) | Part::Replica(_) => rest = &rest[end..],
+            Part::Assigned => {
+                values.insert(NUMBER.to_owned(), json!(rest[..end].parse::<u64>().ok()?));
+                rest = &rest[end..];
+            }
             // The value is in an attribute of its own.
             Part::Lower(_) => rest = &rest[end..],
             Part::Year(_) => return None,
@@ -101,7 +105,7 @@ fn value(kind: Kind, attribute: &Value) -> Value {
         Kind::NumberId => attribute["N"].clone(),
         Kind::Set => attribute["SS"].clone(),
         Kind::Log => list(attribute).iter().map(|text| text["S"].clone()).collect(),
-        Kind::Parts | Kind::Part => {
+        Kind::Parts | Kind::Part | Kind::Number => {
             let part = |part: &Value| -> Value {
                 let fields = part["M"].as_object().unwrap().iter();
                 let kind = |name: &str| if name == "count" { Kind::Int } else { Kind::Text };

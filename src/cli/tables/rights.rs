@@ -257,14 +257,16 @@ impl<'m> Rights<'m> {
         let WriteTarget::Key(known) = &action.target else { return (false, unique) };
         let table = &self.model.tables[keys.table];
         let of_indexes = keys.keys.iter().filter(|(key, _)| !table.is_primary_key(key));
-        // A key with one changed field needs nothing more, nor does one that is the attribute of its field.
+        // A key with one changed field needs nothing more, unless another program assigned its shard, nor does one that
+        // is the attribute of its field.
         let needs_more = |(key, templates): (&String, &Vec<Template>)| {
             let fields: BTreeSet<&str> =
                 templates.iter().flat_map(Template::fields).filter(|field| !known.contains_key(*field)).collect();
             let is_itself = fields
                 .iter()
                 .any(|field| ty.stored(field).is_some_and(|stored| stored.attribute.as_ref() == Some(key)));
-            !is_itself && fields.len() > 1 && fields.iter().any(|field| changed.contains(field))
+            let number = templates.iter().any(Template::has_assigned);
+            !is_itself && (fields.len() > 1 || number) && fields.iter().any(|field| changed.contains(field))
         };
         let defaults = ty.defaults.iter().filter_map(|name| ty.fields.get(name)?.rules.default.as_ref());
         let of_others = defaults.flat_map(|default| default.fields()).any(|field| !known.contains_key(field));

@@ -2,7 +2,7 @@
 //! decide most rules at once. An `exists:` rule needs the item that it looks up, which [`HidingRules::look_up`] reads.
 //! Must not know how items are found.
 
-use super::lookup::{WantedItem, wanted_item};
+use super::lookup::{WantedItem, wanted_items};
 use crate::execute::caller::Caller;
 use crate::execute::context::ExecutionContext;
 use crate::execute::expression::request_time::RequestTime;
@@ -52,7 +52,7 @@ impl TypeRules {
         };
         let lookups = self.lookups.iter().filter_map(|rule| rule.lookup());
         let own = assemble::values_of(model, ty, known).known;
-        lookups.filter_map(|lookup| wanted_item(model, lookup, scope, &own)).collect()
+        lookups.flat_map(|lookup| wanted_items(model, lookup, scope, &own)).collect()
     }
 }
 

@@ -7,6 +7,7 @@ use crate::execute::expression::settle::{Residual, settle_lookup};
 use crate::execute::item::{assemble, identity};
 use crate::schema::model::auth::RuleLookup;
 use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::sharding::{KeyChoice, Reading};
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::{Model, ObjectType};
 use crate::table::data::attribute::{Item, Key};
@@ -24,24 +25,31 @@ pub struct WantedItem<'m> {
     pub condition: Residual,
 }
 
-/// The item that a look-up demands. `own` has the known values of the guarded item. `None` if no item can let the
-/// caller in: a value of the key is missing, or the condition holds for no item with the key.
-pub fn wanted_item<'m>(
+/// The items of which a look-up demands one: one item, or one in each shard if another program assigned the shards.
+/// `own` has the known values of the guarded item. Empty if no item can let the caller in: a value of the key is
+/// missing, or the condition holds for no item with the key.
+pub fn wanted_items<'m>(
     model: &'m Model,
     lookup: &RuleLookup,
     scope: &Scope<'_>,
     own: &Map<String, Value>,
-) -> Option<WantedItem<'m>> {
-    let condition = Some(settle_lookup(lookup, scope)).filter(|condition| *condition != Residual::Never)?;
-    let (ty, keys) = model.item(&lookup.find.item)?;
-    let mut values = Map::new();
-    for (field, source) in &lookup.path()?.bindings {
-        values.insert(field.clone(), value(source, scope, own)?);
-    }
-    // No item has a key of values that do not fit.
-    let key = assemble::primary_key(model, ty, scope.caller, &values).ok()?;
-    let condition = narrowed(&condition, &KnownAttributes::from_key(&key), scope);
-    (condition != Residual::Never).then_some(WantedItem { ty, keys, key, condition })
+) -> Vec<WantedItem<'m>> {
+    let condition = settle_lookup(lookup, scope);
+    let (Some((ty, keys)), Some(path)) = (model.item(&lookup.find.item), lookup.path()) else { return Vec::new() };
+    let bound = path.bindings.iter().map(|(field, source)| Some((field.clone(), value(source, scope, own)?)));
+    let Some(values) = bound.collect::<Option<Map<String, Value>>>() else { return Vec::new() };
+    let wanted = |values: Map<String, Value>| {
+        // No item has a key of values that do not fit.
+        let key = assemble::primary_key(model, ty, scope.caller, &values).ok()?;
+        let condition = narrowed(&condition, &KnownAttributes::from_key(&key), scope);
+        (condition != Residual::Never).then_some(WantedItem { ty, keys, key, condition })
+    };
+    let open = path.reading(&model.tables[keys.table], keys).filter(|reading| reading.spread.assigned.is_some());
+    let Some(Reading { spread, .. }) = open.filter(|reading| reading.which == KeyChoice::Every) else {
+        return wanted(values).into_iter().collect();
+    };
+    let numbered = |number: u64| values.clone().into_iter().chain([(spread.placeholder(), number.into())]).collect();
+    spread.numbers().map(numbered).filter_map(wanted).collect()
 }
 
 impl WantedItem<'_> {

@@ -11,14 +11,15 @@ use crate::execute::values::encode;
 use crate::plan::attributes::{keys, places, reader};
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::{Model, ObjectType};
+use crate::schema::scalar::spread::Spread;
 use crate::schema::table::{KeyAttribute, Table};
 use crate::schema::template::Template;
 use crate::table::data::attribute::{Attribute, Item, Key};
 use serde_json::{Map, Value};
 
 /// The whole item: stored attributes, constants, and every key attribute whose fields are all given. `values` holds API
-/// values by field. Null, a missing field and an empty set have no attribute. The primary key must be complete. The
-/// claims in it are the caller's.
+/// values by field, and the number of the shard if another program assigned it. Null, a missing field and an empty set
+/// have no attribute. The primary key must be complete. The claims in it are the caller's.
 pub fn item(
     model: &Model,
     ty: &ObjectType,
@@ -29,7 +30,8 @@ pub fn item(
     let given = |field: &str| values.get(field).cloned();
     let value = sharding::item_values(table, item_keys, caller, &given);
     let mut item = Item::with_capacity(values.len() + item_keys.keys.len());
-    for (field, value) in values {
+    let number = item_keys.assigned().map(Spread::placeholder);
+    for (field, value) in values.iter().filter(|(field, _)| number.as_ref() != Some(field)) {
         let Some(stored) = ty.stored(field) else { return Err(unknown(ty, field)) };
         if let (Some(name), Some(attribute)) = (&stored.attribute, attribute(model, ty, field, value)?) {
             item.insert(name.clone(), attribute);
@@ -146,6 +148,14 @@ pub fn values_of(model: &Model, ty: &ObjectType, item: &Item) -> ItemValues {
         }
     }
     values
+}
+
+/// The number that another program assigned to an item, by its name among values, with the key attribute that tells it;
+/// `None` if no key of the item has one.
+pub fn number_of<'t>(model: &Model, ty: &'t ObjectType, item: &Item) -> Option<((String, Value), &'t String)> {
+    let keys = keys(ty)?;
+    let (attribute, number) = sharding::assigned_number(&model.tables[keys.table], keys, item)?;
+    Some(((keys.assigned()?.placeholder(), number.into()), attribute))
 }
 
 /// The attributes that determine a field's value in an item: if they are unchanged, so is the value. Nothing can change

@@ -6,6 +6,7 @@ use crate::execute::item::invalid_value::InvalidValue;
 use crate::execute::item::key_values::key_value;
 use crate::execute::key::sharding;
 use crate::schema::model::{Model, ObjectType};
+use crate::schema::scalar::spread::Spread;
 use crate::schema::template::Template;
 use crate::table::data::attribute::Attribute;
 use serde_json::{Map, Value};
@@ -19,15 +20,17 @@ pub struct IndexChanges {
     pub remove: Vec<String>,
     /// Fields whose current values are needed but not known: read the item and ask again.
     pub unknown: Vec<String>,
-    /// Fields whose known current values were used.
+    /// Fields whose known current values were used, and the number of a shard that another program assigned.
     pub taken: Vec<String>,
+    /// Whether an index key needs that number, and the item has none.
+    pub lacks_number: bool,
 }
 
 /// The changes of index keys, with the claims of the caller. `changed` holds the new values of fields; null removes
-/// one. `known` gives the values of other fields: the outer `None` means "not known", the inner one null. If an index
-/// key is itself the stored attribute of a changed field (template `{status}` on attribute `status`), the code that
-/// sets the field writes it. An index key without a changed field stays as it is. An index key whose new value is not
-/// known yet is neither set nor removed.
+/// one. `known` gives the values of other fields, and the number of the item's shard if another program assigned it:
+/// the outer `None` means "not known", the inner one null. If an index key is itself the stored attribute of a changed
+/// field (template `{status}` on attribute `status`), the code that sets the field writes it. An index key without a
+/// changed field stays as it is. An index key whose new value is not known yet is neither set nor removed.
 pub fn index_changes(
     model: &Model,
     ty: &ObjectType,
@@ -51,14 +54,15 @@ pub fn index_changes(
             continue;
         }
         let considered = considered(templates, &value);
-        let taken = considered.iter().flat_map(|template| template.fields());
-        for field in taken.filter(|field| !changed.contains_key(*field) && known(field).is_some()) {
-            if !changes.taken.iter().any(|other| other == field) {
-                changes.taken.push(field.to_owned());
+        let taken = considered.iter().flat_map(|template| needed(template));
+        for field in taken.filter(|field| !changed.contains_key(field) && known(field).is_some()) {
+            if !changes.taken.contains(&field) {
+                changes.taken.push(field);
             }
         }
         match applies(considered, &value) {
             Applies::None => changes.remove.push(key.name.clone()),
+            Applies::Unnumbered => changes.lacks_number = true,
             Applies::This(template) => {
                 let made = key_value(
                     table,
@@ -107,6 +111,8 @@ enum Applies<'t> {
     This(&'t Template),
     /// Every template has a field that is null.
     None,
+    /// A template does that needs the number of the item's shard, and the item has none.
+    Unnumbered,
     /// The values of these fields are needed.
     Unknown(Vec<String>),
 }
@@ -123,7 +129,17 @@ fn applies<'t>(considered: &'t [Template], value: &dyn Fn(&str) -> Option<Option
     let Some(template) = considered.last().filter(|template| !template.fields().iter().any(is_null)) else {
         return Applies::None;
     };
-    let unknown: Vec<String> =
-        template.fields().into_iter().filter(|field| value(field).is_none()).map(str::to_owned).collect();
-    if unknown.is_empty() { Applies::This(template) } else { Applies::Unknown(unknown) }
+    let (unknown, known): (Vec<String>, Vec<String>) =
+        needed(template).into_iter().partition(|field| value(field).is_none());
+    match known.iter().any(|name| value(name).is_some_and(|value| value.is_none())) {
+        _ if !unknown.is_empty() => Applies::Unknown(unknown),
+        true => Applies::Unnumbered,
+        false => Applies::This(template),
+    }
+}
+
+/// The values that a template needs: its fields, and the number of the shard if another program assigned it.
+fn needed(template: &Template) -> Vec<String> {
+    let number = template.spread().filter(|spread| spread.assigned.is_some()).map(Spread::placeholder);
+    template.fields().into_iter().map(str::to_owned).chain(number).collect()
 }

@@ -51,7 +51,11 @@ fn rendered(
     let made = match (key.kind, template.parts.as_slice()) {
         (KeyType::S, _) => match template.render(value) {
             Ok(text) => text.map(KeyValue::S),
-            Err(RenderMistake::Unfit(field, message)) => return Err(InvalidValue { field, message }),
+            Err(RenderMistake::Unfit(field, message)) => {
+                // The number of a shard is called by its word: `shard:01..10` is no name for callers.
+                let word = field.split_once(':').map_or(field.as_str(), |(word, _)| word);
+                return Err(InvalidValue { field: word.to_owned(), message });
+            }
         },
         // A number or binary key consists of one field, in the field's stored form.
         (KeyType::N | KeyType::B, [Part::Placeholder { value: kind, .. }]) => {

@@ -58,7 +58,7 @@ pub fn shard_of(table: &Table, keys: &ItemKeys, spread: Spread, value: Lookup<'_
 }
 
 /// The values of an item's keys: those given, the caller's claims, and the number of its shard, or 0 for the first
-/// replica.
+/// replica. A number that another program assigned is among those given.
 pub fn item_values<'a>(
     table: &Table,
     keys: &ItemKeys,
@@ -67,7 +67,7 @@ pub fn item_values<'a>(
 ) -> impl Fn(&str) -> Option<Value> + 'a {
     let value = move |name: &str| value(name).or_else(|| caller.text(&ClaimPath::parse(name)?).map(Value::String));
     let number = |spread: Spread| match spread.kind {
-        // Nobody but the program that assigned it knows the number.
+        // If it is known, it is among the values.
         SpreadKind::Shard if spread.assigned.is_some() => None,
         SpreadKind::Shard => shard_of(table, keys, spread, &value),
         SpreadKind::Replica => Some(0),
@@ -77,6 +77,22 @@ pub fn item_values<'a>(
         Some((name, number)) if name == field => Some(number.clone()),
         _ => value(field),
     }
+}
+
+/// The number that another program assigned to an item, and the key attribute that tells it: the first that has one,
+/// and those of the table come first. `None` if no key has one.
+pub fn assigned_number<'k>(table: &Table, keys: &'k ItemKeys, item: &Item) -> Option<(&'k String, u64)> {
+    let spread = keys.assigned()?;
+    table.key_attributes().into_iter().find_map(|key| {
+        let (name, templates) = keys.keys.get_key_value(&key.name)?;
+        let Some(Attribute::S(text)) = item.get(name) else { return None };
+        let in_key = |template: &Template| {
+            let texts = template.split(text)?;
+            let at = template.parts.iter().position(|part| spread_of(part).is_some())?;
+            spread.number(&json!(texts.get(at)?.parse::<u64>().ok()?))
+        };
+        Some((name, templates.iter().find_map(in_key)?))
+    })
 }
 
 /// A part of a key, without the number.

@@ -68,6 +68,13 @@ pub fn unreadable(ty: &ObjectType, field: &str) -> FieldErrors {
     vec![FieldError::new(ErrorCode::Internal, message)]
 }
 
+/// The error of an update that would put an item into an index under the number of a shard, if another program assigns
+/// the numbers and has given the item none.
+pub fn unnumbered(item: &str) -> FieldErrors {
+    let message = format!("The program that assigns shards has given this {item} none, so it cannot be in this index.");
+    vec![FieldError::new(ErrorCode::Conflict, message)]
+}
+
 /// The error of a missing item. The author's message is about the condition: it is used only if the condition asks
 /// whether the item exists, or if there is no condition.
 pub fn absent(item: &str, action: &Action) -> FieldError {

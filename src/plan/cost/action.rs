@@ -5,6 +5,7 @@ use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::write::{Action, ActionKind};
 use crate::schema::model::{Model, ObjectType};
 use crate::schema::table::Table;
+use crate::schema::template::Template;
 use std::collections::BTreeSet;
 
 /// Whether a write changes the keys of an index, by its position.
@@ -90,9 +91,13 @@ fn changed<'a>(action: &'a Action, ty: &'a ObjectType) -> BTreeSet<&'a str> {
 
 /// The fields of which the keys of an index are made.
 fn fields_of<'k>(keys: &'k ItemKeys, table: &Table, index: usize) -> BTreeSet<&'k str> {
+    templates_of(keys, table, index).flat_map(|template| template.fields()).collect()
+}
+
+/// The templates of the keys of an index.
+fn templates_of<'k>(keys: &'k ItemKeys, table: &Table, index: usize) -> impl Iterator<Item = &'k Template> {
     let (partition, sort) = table.keys_of(Some(index));
-    let templates = std::iter::once(partition).chain(sort).filter_map(|key| keys.keys.get(&key.name)).flatten();
-    templates.flat_map(|template| template.fields()).collect()
+    std::iter::once(partition).chain(sort).filter_map(|key| keys.keys.get(&key.name)).flatten()
 }
 
 /// Whether an update may need values of the item that its arguments do not give.
@@ -105,7 +110,9 @@ fn needs_item(model: &Model, action: &Action, ty: &ObjectType, changed: &BTreeSe
     let by_index = |index: usize| {
         let fields = fields_of(keys, table, index);
         let others = fields.iter().filter(|field| !of_key.contains(field));
-        changed.iter().any(|field| fields.contains(field)) && others.count() > 1
+        // A number that another program assigned is read, too.
+        let is_numbered = || templates_of(keys, table, index).any(|template| template.has_assigned());
+        changed.iter().any(|field| fields.contains(field)) && (others.count() > 1 || is_numbered())
     };
     let defaults = ty.fields.values().filter_map(|field| field.rules.default.as_ref());
     let by_default = defaults.filter(|default| default.every_write).any(|default| default.fields().next().is_some());

@@ -8,7 +8,7 @@ use super::operation::OperationCost;
 use super::reads::{KEYS_PER_BATCH, PlanCost};
 use crate::plan::tree::{ActionLookups, PlannedWrite, SingleWrites, WriteLookup};
 use crate::schema::model::Model;
-use crate::schema::model::auth::{AuthAction, AuthRules};
+use crate::schema::model::auth::{AuthAction, AuthRules, RuleLookup};
 use crate::schema::model::write::{Action, ActionKind, Write, WriteReturns, WriteTarget};
 use apollo_compiler::ast::OperationType;
 use serde_json::{Map, Value};
@@ -65,7 +65,7 @@ impl OperationCost {
         sum.check(of_field.min(1));
         if let Some(lookup) = &write.found {
             let found = self.add_lookup(model, lookup, (variables, 1, 1));
-            let lookups = model.types.get(&lookup.item).map_or(0, |ty| lookups(&ty.auth, AuthAction::Read));
+            let lookups = model.types.get(&lookup.item).map_or(0, |ty| lookups(model, &ty.auth, AuthAction::Read));
             // After a lost race, an item of an index is read again; without one, it is not.
             sum.reads = sum.reads.saturating_add(found.saturating_mul(lookups));
             sum.check(1 + lookups.min(1));
@@ -77,8 +77,11 @@ impl OperationCost {
             let targets = lookups.target.as_ref().map_or(1, |lookup| self.add_lookup(model, lookup, (variables, 1, 1)));
             most = most.max(targets);
             let cost = ActionCost::new(model, action, ty);
-            let asked: Vec<u64> =
-                declared.demanded(action, ty).iter().map(|(_, auth, asked)| self::lookups(auth, *asked)).collect();
+            let asked: Vec<u64> = declared
+                .demanded(action, ty)
+                .iter()
+                .map(|(_, auth, asked)| self::lookups(model, auth, *asked))
+                .collect();
             let looked_up = asked.iter().sum::<u64>();
             sum.check(targets.saturating_mul(asked.iter().filter(|count| **count > 0).count() as u64));
             let is_alone =
@@ -97,11 +100,12 @@ impl OperationCost {
             if is_returned && !alone && reads_result(action) {
                 results = targets;
             }
-            sum.write(&cost, targets);
-            stages += self.add_cascade(model, lookups, (variables, targets), &mut sum);
+            let written = if is_many(action) { targets } else { targets.min(1) };
+            sum.write(&cost, written);
+            stages += self.add_cascade(model, lookups, (variables, written), &mut sum);
         }
         if let Some(ty) = model.returned_by(&write.field).filter(|ty| ty.auth.hide()) {
-            self.add_batches(most.saturating_mul(lookups(&ty.auth, AuthAction::Read)));
+            self.add_batches(most.saturating_mul(lookups(model, &ty.auth, AuthAction::Read)));
         }
         sum.reads = sum.reads.saturating_add(results);
         let cascades = write.actions.iter().any(|action| !action.cascade.is_empty());
@@ -197,12 +201,16 @@ impl OperationCost {
 /// How many other items the rules of a mutation's field look up.
 fn lookups_of_field(model: &Model, field: &str) -> u64 {
     let root = model.api.root_operation(OperationType::Mutation).and_then(|root| model.types.get(root.as_str()));
-    root.and_then(|root| root.fields.get(field)).map_or(0, |field| lookups(&field.auth, AuthAction::Write))
+    root.and_then(|root| root.fields.get(field)).map_or(0, |field| lookups(model, &field.auth, AuthAction::Write))
 }
 
-/// How many other items rules look up for an item.
-fn lookups(auth: &AuthRules, asked: AuthAction) -> u64 {
-    auth.each(asked).filter(|rule| rule.lookup().is_some()).count() as u64
+/// How many other items rules look up for an item. One that another program assigned a shard may be in any.
+fn lookups(model: &Model, auth: &AuthRules, asked: AuthAction) -> u64 {
+    let places = |lookup: &RuleLookup| {
+        let assigned = model.item(&lookup.find.item).and_then(|(_, keys)| keys.assigned());
+        assigned.map_or(1, |spread| u64::from(spread.count))
+    };
+    auth.each(asked).filter_map(|rule| rule.lookup()).map(places).sum()
 }
 
 fn is_many(action: &Action) -> bool {

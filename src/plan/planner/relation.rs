@@ -11,8 +11,9 @@ use crate::plan::error::PlanError;
 use crate::plan::passes::draft::DraftRead;
 use crate::plan::tree::*;
 use crate::schema::model::auth::AuthAction;
-use crate::schema::model::find::{Access, AccessPath, Find};
+use crate::schema::model::find::{Access, AccessPath, Find, Returns};
 use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::sharding::KeyChoice;
 use crate::schema::model::{Field, Model, ObjectType};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -125,7 +126,11 @@ impl<'a> Builder<'a> {
         (target, path): (&ReadTarget<'a>, &'a AccessPath),
         key: KeyBinding,
     ) -> Result<(Entity<'a>, ReadId), PlanError> {
-        let several = path.bindings.values().any(|source| self.is_list(source, relation.field));
+        // A write refuses to choose among the shards that have an item with the key.
+        let of_write = relation.find.returns == Returns::One && matches!(relation.want, Want::Whole { .. });
+        let in_every_shard = key.spread.is_some_and(|reading| reading.which == KeyChoice::Every);
+        let several =
+            of_write && in_every_shard || path.bindings.values().any(|source| self.is_list(source, relation.field));
         let many = matches!(relation.want, Want::Whole { .. } | Want::Page { .. } | Want::Count { .. });
         let action = match &path.access {
             Access::Get { .. } => ReadAction::Get(Box::new(GetBinding {

@@ -78,9 +78,6 @@ fn read_item<'a>(
     findings: &mut Findings,
 ) -> Option<(&'a ItemKeys, &'a StoredFields)> {
     let found = draft.item(&item.value);
-    if !draft.check_key_is_known(&item.value, &item.span, findings) {
-        return None;
-    }
     // Mistakes of an item type itself are reported where its keys are read.
     if found.is_none() && draft.kind(&item.value) != Some(&Kind::Item) {
         let items = draft.kinds.iter().filter(|(_, kind)| **kind == Kind::Item).map(|(name, _)| name.as_str());

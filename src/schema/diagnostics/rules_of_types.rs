@@ -109,9 +109,9 @@ rules! { RULES_OF_TYPES;
     KF0224: "Every alternative of a key is used",
         "A write uses the first alternative of a template whose fields all have a value, and a Get the first whose fields are bound. In the table's key, an alternative that has all fields of an earlier one is never reached: items under it could not be found. Leave it out, or put the one with more fields first.",
         r#"type Guest @item(keys: { PK: "GUESTS", SK: ["VIP#{name}#{id}", "GUEST#{id}"] }) { id: ID! name: String @constraint(pattern: "[^#]+") }"#;
-    KF0225: "Shards that others assigned are read-only",
-        "`{shard:01..10}` says that another program chose each item's shard in a way of its own. Keyfold cannot compute the number, so it reads such items and writes none. `@check` and rules that look an item up need its whole key, and cannot find it either. To write items, make the number a field that the caller gives.",
-        r#"type Event @item(keys: { PK: "EVENT#{day}#{shard:01..10}", SK: "{id}" }, readOnly: true) { day: Date! id: ID! }"#;
+    KF0225: "Whoever makes an item gives the number of its shard",
+        "`{shard:01..10}` says that another program chooses each item's shard in a way of its own. Keyfold finds an item in any shard, and updates and deletes it there. But it cannot compute the number of a new item: a `@put`, and an `@update` with `upsert: true`, need a value for `shard` that is never null. It comes from an argument of that name, from `set:`, or from the `where:` of an upsert, which must be part of the table's key.",
+        r#"record(day: Date!, id: ID!, shard: Int!): Event! @put"#;
 
     KF0301: "An attribute holds one field",
         "Two fields of a type cannot share an attribute, and an attribute's name cannot be empty. Change the name with `@attribute(name:)`.",

@@ -12,7 +12,7 @@ use crate::schema::keys::text_limits::{ONE_LENGTH, text_limits};
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::rules::constraint::{ConstraintTarget, read_constraint};
 use crate::schema::scalar::spread::SpreadKind;
-use crate::schema::syntax::directives::{argument, flag, items, named, string};
+use crate::schema::syntax::directives::{argument, items, named, string};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::limits::Limits;
@@ -100,13 +100,7 @@ fn check_spread(item: &ItemType, keys: &ItemKeys, findings: &mut Findings) -> bo
         return false;
     }
     if spread.kind == SpreadKind::Shard {
-        let is_known = spread.assigned.is_none() || flag(item.directive, "readOnly");
-        if !is_known {
-            let message = format!("a write of `{name}` cannot tell the number of its `{{{}}}`", spread.placeholder());
-            let help = "add `readOnly: true`; or make the number a field, such as `bucket: Int!` and `{bucket:02}`";
-            findings.error(rules::KF0225, &place, message, Some(help.into()));
-        }
-        return is_known;
+        return true;
     }
     let indexes = item.table.0.indexes.iter().map(|index| &index.partition);
     let without = |key: &&KeyAttribute| {

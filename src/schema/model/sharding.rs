@@ -34,6 +34,11 @@ impl ItemKeys {
         self.keys.values().flatten().find_map(Template::spread)
     }
 
+    /// The shards that another program assigned to the items, if one did.
+    pub fn assigned(&self) -> Option<Spread> {
+        self.spread().filter(|spread| spread.assigned.is_some())
+    }
+
     /// The replicas of the items, if they have any.
     pub fn replicas(&self) -> Option<Spread> {
         self.spread().filter(|spread| spread.kind == SpreadKind::Replica)

@@ -83,6 +83,11 @@ impl Template {
         self.spreads().next()
     }
 
+    /// Whether it has the number of a shard that another program assigned.
+    pub fn has_assigned(&self) -> bool {
+        self.spreads().any(|spread| spread.assigned.is_some())
+    }
+
     /// The claims of the caller in the template, in order.
     pub fn claims(&self) -> impl Iterator<Item = ClaimPath> {
         self.parts.iter().filter_map(claim_of)

@@ -1,8 +1,6 @@
 //! What is known of a schema while the passes run: each pass reads what earlier passes wrote. Must not say what is
 //! right or wrong.
 
-use crate::schema::diagnostics::diagnostic::Findings;
-use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span::Span;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::rules::Rules;
@@ -118,17 +116,6 @@ impl<'a> SchemaDraft<'a> {
     pub fn is_read_only(&self, type_name: &str) -> bool {
         let item = self.schema.get_object(type_name).and_then(|object| object.directives.get("item"));
         item.is_some_and(|directive| flag(directive, "readOnly"))
-    }
-
-    /// Reports an item type whose items have no key that Keyfold can make: other programs assigned their shards.
-    pub fn check_key_is_known(&self, type_name: &str, place: &Span, findings: &mut Findings) -> bool {
-        let spread = self.items.get(type_name).and_then(ItemKeys::spread);
-        let Some(spread) = spread.filter(|spread| spread.assigned.is_some()) else { return true };
-        let number = spread.placeholder();
-        let message = format!("this needs the key of one `{type_name}`, but Keyfold cannot tell its `{{{number}}}`");
-        let help = "make the number a field, such as `bucket: Int!` and `{bucket:02}`, and bind it";
-        findings.error(rules::KF0225, place, message, Some(help.into()));
-        false
     }
 
     /// The keys and stored fields of an item type, if both could be read.

@@ -1,6 +1,7 @@
 //! `set:` and `where:` of an action in, what their fields are bound to out. Must not know keys.
 
 use super::acting::{Acting, FieldBinding};
+use super::number::{self, assigned_as};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
@@ -36,7 +37,9 @@ pub fn read_clause(acting: &Acting, (owner, record): (&str, &StoredFields), find
         sound = false;
     }
     for (field, written) in &acting.directive.bindings {
-        let Some(declared) = record.get(&field.value) else {
+        let number = assigned_as(acting, &field.value).filter(|_| owner == acting.item);
+        let as_field = number.map(|number| number::as_field(number, &field.span));
+        let Some(declared) = record.get(&field.value).or(as_field.as_ref()) else {
             let message = format!("`{}` is not a stored field of `{owner}`", field.value);
             findings.error(
                 rules::KF0702,
@@ -47,12 +50,13 @@ pub fn read_clause(acting: &Acting, (owner, record): (&str, &StoredFields), find
             sound = false;
             continue;
         };
+        let name = number.map_or(field.value.as_str(), |number| number.name);
         if written.is_null() {
-            hidden.insert(field.value.clone());
+            hidden.insert(name.to_owned());
             continue;
         }
         match (Entry { acting, owner, field, declared }).read_binding(written, findings) {
-            Some(value) if !bound.contains_key(&field.value) => _ = bound.insert(field.value.clone(), value),
+            Some(value) if !bound.contains_key(name) => _ = bound.insert(name.to_owned(), value),
             Some(_) => {
                 findings.error(rules::KF0702, &field.span, format!("`{clause}:` binds `{}` twice", field.value), None);
                 sound = false;

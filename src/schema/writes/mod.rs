@@ -1,8 +1,8 @@
 //! A field of `Mutation` in, what it writes out, or why it cannot. Must not know how it is run.
 //!
 //! Each other file of this folder is a step. [`directive`] reads the syntax of the actions, and [`find`] the item that
-//! is read first. Then, for each action, [`clause`] and [`binding`] bind its fields, [`target`] finds its item,
-//! [`element`] resolves `at:`, [`values`] collects what is written, [`expressions`] checks its condition and its
+//! is read first. Then, for each action, [`clause`] and [`binding`] bind its fields, [`number`] the shard that another
+//! program assigned, [`target`] finds its item, [`element`] resolves `at:`, [`values`] collects what is written, [`expressions`] checks its condition and its
 //! update, and [`cascade`] the relations that are deleted too. At the end, [`checks`] judges the actions together, and
 //! [`held`] collects what they take from the found item.
 
@@ -16,6 +16,7 @@ mod element;
 mod expressions;
 mod find;
 mod held;
+mod number;
 mod target;
 mod values;
 
@@ -101,9 +102,6 @@ fn item_of(writing: &Writing, directive: &ActionDirective, findings: &mut Findin
         Some(named) => (named.value.as_str(), &named.span),
         None => (own, &directive.span),
     };
-    if directive.verb == Verb::Check && !draft.check_key_is_known(name, place, findings) {
-        return None;
-    }
     if draft.kind(name) == Some(&Kind::Item) && (directive.verb == Verb::Check || !draft.is_read_only(name)) {
         return Some(name.to_owned());
     }
@@ -163,7 +161,13 @@ fn action(
     let (owner, record) = part.unwrap_or((&acting.item, record));
     let written = values::WriteTargetType { owner, record, finding: &finding };
     let mut values = match directive.verb {
-        Verb::Put => values::put_values(&acting, &written, findings)?,
+        Verb::Put => {
+            let mut values = values::put_values(&acting, &written, findings)?;
+            if at.is_none() {
+                values.extend(number::of_new_item(&acting, findings)?);
+            }
+            values
+        }
         Verb::Update => values::update_values(&acting, &written, findings)?,
         Verb::Delete | Verb::Check => IndexMap::new(),
     };

@@ -4,6 +4,7 @@
 use super::acting::{Acting, FieldBinding, Writing};
 use super::binding::{Purpose, Wish, by_argument, by_item, by_long_name, other_id, report_other_id};
 use super::directive::Verb;
+use super::number::{self, AssignedNumber};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::suggestion::list;
@@ -34,18 +35,32 @@ pub fn read_target(acting: &Acting, findings: &mut Findings) -> Option<ResolvedT
     let primary = acting.primary_fields();
     let mut bound: IndexMap<&str, FieldBinding> = IndexMap::new();
     bind_all(acting, &primary, &mut bound, findings)?;
+    let number = number::assigned(acting);
+    let of_key = number.filter(|number| number.is_in_key);
+    bind_number(acting, of_key, &mut bound, findings)?;
     let whole = acting.table.primary_key().all(|key| {
         let templates = acting.keys.keys.get(&key.name).map(Vec::as_slice).unwrap_or_default();
         templates.iter().any(|template| template.fields().iter().all(|field| bound.contains_key(field)))
     });
     if whole && !many {
         check_clause(acting, &bound.keys().copied().collect::<Vec<_>>(), findings)?;
-        let needed = bound.iter().filter(|(field, _)| !may_lack(acting, &bound, field));
+        if acting.directive.upsert
+            && let Some(number) = number.filter(|number| !bound.contains_key(number.name))
+        {
+            number::report_upsert(acting, number, findings);
+            return None;
+        }
+        if of_key.is_some_and(|number| !bound.contains_key(number.name)) {
+            return by_every_shard(acting, &bound, findings);
+        }
+        let is_number = |field: &str| of_key.is_some_and(|number| number.name == field);
+        let needed = bound.iter().filter(|(field, _)| is_number(field) || !may_lack(acting, &bound, field));
         check_there(acting, needed.map(|(field, bound)| (*field, bound)), findings)?;
         let arguments = bound.values().flat_map(|bound| bound.arguments.clone()).collect();
         let sources = bound.into_iter().map(|(field, bound)| (field.to_owned(), bound.source)).collect();
         return Some(ResolvedTarget { target: WriteTarget::Key(sources), arguments });
     }
+    bind_number(acting, number.filter(|number| !number.is_in_key), &mut bound, findings)?;
     let others: Vec<&str> = acting.key_fields().into_iter().filter(|field| !primary.contains(field)).collect();
     bind_all(acting, &others, &mut bound, findings)?;
     bind_references(acting, &mut bound, findings)?;
@@ -67,6 +82,19 @@ fn bind_all<'a>(
         }
     }
     sound.then_some(())
+}
+
+/// Binds the number of the item's shard, if there is one.
+fn bind_number<'a>(
+    acting: &Acting<'a>,
+    number: Option<AssignedNumber<'a>>,
+    bound: &mut IndexMap<&'a str, FieldBinding>,
+    findings: &mut Findings,
+) -> Option<()> {
+    let Some(number) = number else { return Some(()) };
+    let found = number::bind(acting, number, Purpose::Key { many: acting.directive.many }, findings).ok()?;
+    bound.extend(found.map(|found| (number.name, found)));
+    Some(())
 }
 
 /// Binds `ID` fields outside all keys whose name names an item in scope: with a `List` in scope, `listId`. The author
@@ -158,12 +186,26 @@ fn check_there<'b>(
     sound.then_some(())
 }
 
+/// Reads the key in every shard: another program chose the item's.
+fn by_every_shard(
+    acting: &Acting,
+    bound: &IndexMap<&str, FieldBinding>,
+    findings: &mut Findings,
+) -> Option<ResolvedTarget> {
+    let wanted = acting.wanted(Returns::One);
+    let bindings = bindings_of(acting, &wanted, bound);
+    let by_key = |candidate: &Candidate| matches!(candidate.path.access, Access::Get { .. });
+    match finds::paths_of_write(&wanted, &bindings, None, &by_key).into_iter().next() {
+        Some(path) => by_path(acting, (&wanted, path), bound, findings),
+        None => refuse(acting, &wanted, bound, None, findings),
+    }
+}
+
 /// Chooses the best access path for the bindings.
 fn by_read(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, findings: &mut Findings) -> Option<ResolvedTarget> {
     let many = acting.directive.many;
     let wanted = acting.wanted(if many { Returns::List } else { Returns::One });
-    let equal = bound.iter().map(|(field, bound)| ((*field).to_owned(), bind_for_find(acting, field, bound)));
-    let bindings = Bindings { equal: equal.chain(wanted.claims()).collect(), ..Bindings::default() };
+    let bindings = bindings_of(acting, &wanted, bound);
     let paths = |serves: &dyn Fn(&Candidate) -> bool| finds::paths_of_write(&wanted, &bindings, None, serves);
     let one = |candidate: &Candidate| many || is_one(&wanted, candidate);
     let serving = paths(&one);
@@ -191,6 +233,22 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, findings: &mut
     {
         return None;
     }
+    by_path(acting, (&wanted, path), bound, findings)
+}
+
+/// What is bound, for a find.
+fn bindings_of(acting: &Acting, wanted: &FindContext, bound: &IndexMap<&str, FieldBinding>) -> Bindings {
+    let equal = bound.iter().map(|(field, bound)| ((*field).to_owned(), bind_for_find(acting, field, bound)));
+    Bindings { equal: equal.chain(wanted.claims()).collect(), ..Bindings::default() }
+}
+
+/// The target that is read by a path.
+fn by_path(
+    acting: &Acting,
+    (wanted, path): (&FindContext, AccessPath),
+    bound: &IndexMap<&str, FieldBinding>,
+    findings: &mut Findings,
+) -> Option<ResolvedTarget> {
     let used: Vec<(&str, &FieldBinding)> =
         bound.iter().filter(|(field, _)| path.bindings.contains_key(**field)).map(|(f, b)| (*f, b)).collect();
     check_there(acting, used.iter().copied(), findings)?;
@@ -210,6 +268,7 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, findings: &mut
         max: MAX_DEFAULT,
         consistent: strong,
     };
+    let many = acting.directive.many;
     Some(ResolvedTarget { target: WriteTarget::Read { find: Box::new(find), many }, arguments })
 }
 
@@ -219,6 +278,8 @@ fn bind_for_find(acting: &Acting, field: &str, bound: &FieldBinding) -> wanted::
         _ if where_of(acting, field).is_some() => (BindingRule::Where, Need::Always),
         Source::Item(item, own) if prefixed(item, own) == *field => (BindingRule::ParentName, Need::Named),
         Source::Item(..) => (BindingRule::SameName, Need::Free),
+        // Whoever gives the number of a shard means items in it.
+        _ if !acting.record.contains_key(field) => (BindingRule::Argument, Need::Always),
         _ => (BindingRule::Argument, Need::Free),
     };
     let (source, arguments) = (bound.source.clone(), bound.arguments.clone());

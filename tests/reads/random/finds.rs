@@ -276,7 +276,7 @@ fn together(rng: &mut Rng, schema: &Schema, (position, number): (usize, usize)) 
     if all.len() < 2 {
         return None;
     }
-    let spread = |part: &Part| matches!(part, Part::Shard(_) | Part::Replica(_));
+    let spread = |part: &Part| matches!(part, Part::Shard(_) | Part::Replica(_) | Part::Assigned);
     if all
         .iter()
         .flat_map(|ty| &ty.keys)

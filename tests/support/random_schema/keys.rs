@@ -13,6 +13,12 @@ pub type Values = BTreeMap<String, Value>;
 /// Attributes by name.
 pub type Attributes = BTreeMap<String, Value>;
 
+/// The numbers of shards that another program assigns.
+pub const ASSIGNED: std::ops::RangeInclusive<u64> = 8..=11;
+
+/// The name of an item's number among its values, if another program assigns the numbers. No field has it.
+pub const NUMBER: &str = "shard";
+
 /// The text in which a value of a kind is stored.
 pub fn text(kind: Kind, value: &Value) -> String {
     match (kind, value) {
@@ -35,15 +41,33 @@ pub fn render(ty: &ItemType, template: &Template, values: &Values, number: Optio
             Part::Lower(field) => key += &values.get(field)?.as_str()?.to_lowercase(),
             Part::Year(field) => key += &values.get(field)?.as_str()?[..4],
             Part::Shard(_) | Part::Replica(_) => key.extend(number.map(|number| number.to_string())),
+            Part::Assigned => key.extend(number.map(|number| format!("{number:02}"))),
         }
     }
     Some(key)
 }
 
+/// Whether another program assigns the shards of a type's items.
+pub fn is_assigned(ty: &ItemType) -> bool {
+    spread(ty) == Some(Part::Assigned)
+}
+
+/// Whether the primary key has the number that another program assigns.
+pub fn is_numbered(table: &Table, ty: &ItemType) -> bool {
+    table.primary().filter_map(|attribute| ty.key(attribute)).flatten().any(|template| template.0.contains(&Part::Assigned))
+}
+
+/// Whether an item with these values has a key with the number that another program assigns.
+pub fn holds_number(ty: &ItemType, values: &Values) -> bool {
+    let applies = |template: &&Template| template.fields().iter().all(|field| values.contains_key(*field));
+    let mut made = ty.keys.iter().filter_map(|(_, templates)| templates.iter().find(applies));
+    made.any(|template| template.0.contains(&Part::Assigned))
+}
+
 /// The shard or replica part of a type's templates, if it has one.
 pub fn spread(ty: &ItemType) -> Option<Part> {
     let mut parts = ty.keys.iter().flat_map(|(_, templates)| templates).flat_map(|template| &template.0);
-    parts.find(|part| matches!(part, Part::Shard(_) | Part::Replica(_))).cloned()
+    parts.find(|part| matches!(part, Part::Shard(_) | Part::Replica(_) | Part::Assigned)).cloned()
 }
 
 /// The numbers in the keys of an item's replicas: one for the shard, one for each replica, or none at all.
@@ -60,6 +84,7 @@ pub fn numbers(table: &Table, ty: &ItemType, values: &Values) -> Vec<Option<u64>
             vec![Some(first % count)]
         }
         Some(Part::Replica(count)) => (0..count).map(Some).collect(),
+        Some(Part::Assigned) => vec![values.get(NUMBER).and_then(Value::as_u64)],
         _ => vec![None],
     }
 }
@@ -72,6 +97,21 @@ fn first(ty: &ItemType, attribute: &str, values: &Values, number: Option<u64>) -
 /// The text of an item's primary key without its shard or replica number. It names the item.
 pub fn name(table: &Table, ty: &ItemType, values: &Values) -> Vec<String> {
     table.primary().map(|attribute| first(ty, attribute, values, None).unwrap()).collect()
+}
+
+/// The same, with the number that another program assigned: two shards may have items of one key.
+pub fn place(table: &Table, ty: &ItemType, values: &Values) -> Vec<String> {
+    let number = values.get(NUMBER).filter(|_| is_numbered(table, ty));
+    name(table, ty, values).into_iter().chain(number.map(Value::to_string)).collect()
+}
+
+/// Every place that an item with these values may have.
+pub fn places(table: &Table, ty: &ItemType, values: &Values) -> Vec<Vec<String>> {
+    if !is_numbered(table, ty) {
+        return vec![name(table, ty, values)];
+    }
+    let numbered = |number: u64| values.clone().into_iter().chain([(NUMBER.to_owned(), json!(number))]).collect();
+    ASSIGNED.map(|number| place(table, ty, &numbered(number))).collect()
 }
 
 /// Whether a field has an attribute of its own. It needs none if it can always be read from the item's keys.
@@ -151,7 +191,7 @@ pub fn attribute(kind: Kind, value: &Value) -> Option<Value> {
             json!({ "SS": elements })
         }
         Kind::Log => json!({ "L": texts().map(|text| json!({ "S": text })).collect::<Vec<_>>() }),
-        Kind::Part => unreachable!("no field is one"),
+        Kind::Part | Kind::Number => unreachable!("no field is one"),
         Kind::Parts => {
             let part = |part: &Value| {
                 let kind = |name: &str| if name == "count" { Kind::Int } else { Kind::Text };

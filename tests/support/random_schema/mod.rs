@@ -31,6 +31,10 @@ pub struct Dimensions {
     pub twins: bool,
     /// `{shard:n}`.
     pub shards: bool,
+    /// `{shard:08..11}`, whose numbers another program assigns.
+    pub assigned: bool,
+    /// Such numbers follow no rule, so that two shards may have items of one key.
+    pub any_numbers: bool,
     /// `{replica:n}`.
     pub replicas: bool,
     /// Lists of templates.
@@ -79,6 +83,8 @@ impl Default for Dimensions {
         Self {
             twins: true,
             shards: true,
+            assigned: true,
+            any_numbers: true,
             replicas: true,
             alternatives: true,
             cases: true,
@@ -171,6 +177,8 @@ pub enum Part {
     Year(String),
     Shard(u64),
     Replica(u64),
+    /// One of the [numbers](keys::ASSIGNED) that another program assigns.
+    Assigned,
 }
 
 /// A stored field.
@@ -205,6 +213,8 @@ pub enum Kind {
     Parts,
     /// One such object; only arguments have this kind.
     Part,
+    /// The number of an item's shard, if another program assigns it; only arguments have this kind.
+    Number,
     /// A time in one of the [forms](forms::FORMS).
     Time(usize),
     /// `Int` that is kept as text.

@@ -65,6 +65,8 @@ pub struct Action {
     /// What is written.
     pub values: Vec<(String, Source)>,
     pub condition: Option<Condition>,
+    /// The argument with the number of the item's shard, if another program assigns it.
+    pub number: Option<String>,
     /// The argument with the version that the caller has seen.
     pub version: Option<String>,
     /// Whether fields are bound by the names of arguments.
@@ -170,9 +172,10 @@ impl Mutation {
             Verb::Update { .. } | Verb::Change(_) | Verb::ChangeElement => ("update", "where"),
             Verb::Delete { .. } | Verb::RemoveElement => ("delete", "where"),
         };
-        if !action.by_name {
+        if !action.by_name || action.number.is_some() {
             let bound = if matches!(action.verb, Verb::Put { .. }) { &action.values } else { &action.key };
-            let mut bound = self.bindings(schema, bound);
+            let mut bound = if action.by_name { Vec::new() } else { self.bindings(schema, bound) };
+            bound.extend(action.number.iter().map(|number| format!("shard: \"{{{number}}}\"")));
             if matches!(action.verb, Verb::Update { many: true, .. }) {
                 // The written fields do not help to find the items.
                 bound.extend(action.values.iter().map(|(field, _)| format!("{field}: null")));

@@ -1,6 +1,7 @@
 //! The text of a schema.
 
 use super::forms::FORMS;
+use super::keys::ASSIGNED;
 use super::reads::Shape;
 use super::rules;
 use super::values::AWS_TEXTS;
@@ -135,6 +136,7 @@ impl std::fmt::Display for Template {
             Part::Year(field) => write!(f, "{{{field}:%Y}}"),
             Part::Shard(count) => write!(f, "{{shard:{count}}}"),
             Part::Replica(count) => write!(f, "{{replica:{count}}}"),
+            Part::Assigned => write!(f, "{{shard:{:02}..{:02}}}", ASSIGNED.start(), ASSIGNED.end()),
         })
     }
 }
@@ -144,7 +146,7 @@ pub fn type_of(ty: &ItemType, kind: Kind, non_null: bool, input: bool) -> String
     let name = match kind {
         Kind::Id => "ID".to_owned(),
         Kind::Text => "String".to_owned(),
-        Kind::Int => "Int".to_owned(),
+        Kind::Int | Kind::Number => "Int".to_owned(),
         Kind::Flag => "Boolean".to_owned(),
         Kind::Status => "Status".to_owned(),
         Kind::Set | Kind::Log => "[String!]".to_owned(),

@@ -75,6 +75,7 @@ impl Types {
         let spread = match rng.u8(..10) {
             0 if self.dimensions.shards => Some(Part::Shard(4)),
             1 | 2 if self.dimensions.replicas => Some(Part::Replica(3)),
+            3 if self.dimensions.assigned => Some(Part::Assigned),
             _ => None,
         };
         let own = literal(&name);
@@ -109,12 +110,14 @@ impl Types {
         let name = self.next_name();
         let of = &self.types[parent];
         let (parent_id, own) = (format!("{}Id", of.small()), literal(&name));
-        let spread_parent = of.keys[0].1[0].0.iter().any(|part| matches!(part, Part::Shard(_) | Part::Replica(_)));
+        let spread_parent = of.keys[0].1[0].0.iter().any(is_spread);
         let beside = of.parent.is_none() && !spread_parent && chance(rng, 50);
         let mut partition =
             template(&[&if beside { literal(&of.name) } else { own.clone() }, &format!("{{{parent_id}}}")]);
         if !beside && self.dimensions.shards && chance(rng, 10) {
             partition.0.extend([Part::Text("#".to_owned()), Part::Shard(3)]);
+        } else if !beside && self.dimensions.assigned && chance(rng, 10) {
+            partition.0.extend([Part::Text("#".to_owned()), Part::Assigned]);
         }
         let mut key_fields = vec![id(&parent_id), id("id")];
         // Some children of one parent share a part of their keys.
@@ -340,8 +343,10 @@ fn index_keys(rng: &mut Rng, dimensions: &Dimensions, ty: &mut ItemType, index: 
         Kind::Int if !index.number => Part::Padded(field.name.clone(), 4),
         _ => whole(field),
     };
-    let spread = ty.keys[0].1[0].0.iter().find(|part| matches!(part, Part::Shard(_) | Part::Replica(_))).cloned();
+    let spread = ty.keys[0].1[0].0.iter().find(|part| is_spread(part)).cloned();
+    let in_index = dimensions.assigned && spread.is_none() && ty.keys.len() == 2 && chance(rng, 5);
     let needed = spread.filter(|spread| matches!(spread, Part::Replica(_)) || chance(rng, 30));
+    let needed = needed.or_else(|| in_index.then_some(Part::Assigned));
     if !index.local {
         let groups: Vec<&Field> = ty
             .fields
@@ -398,6 +403,10 @@ fn unread(rng: &mut Rng, ty: &ItemType, parts: &[Part], whole: &dyn Fn(&Field) -
 /// The text with which a type's keys begin.
 fn literal(name: &str) -> String {
     format!("{}#", name.to_uppercase())
+}
+
+fn is_spread(part: &Part) -> bool {
+    matches!(part, Part::Shard(_) | Part::Replica(_) | Part::Assigned)
 }
 
 fn field(name: &str) -> Part {

@@ -1,7 +1,7 @@
 //! Random values of fields, and random items of types. The pools are small, so that values collide.
 
 use super::forms::FORMS;
-use super::keys::Values;
+use super::keys::{ASSIGNED, NUMBER, Values, is_assigned};
 use super::{Constraint, Field, ItemType, Kind, Rng, Schema, chance, pick};
 use serde_json::{Value, json};
 
@@ -42,6 +42,7 @@ pub fn value(rng: &mut Rng, kind: Kind) -> Value {
         }
         Kind::Log => json!(texts(rng)),
         Kind::Part => part(rng, 3),
+        Kind::Number => json!(rng.u64(ASSIGNED)),
         Kind::Parts => (0..rng.usize(0..3)).map(|number| part(rng, number)).collect(),
     }
 }
@@ -65,7 +66,12 @@ pub fn of_field(rng: &mut Rng, field: &Field) -> Option<Value> {
 
 /// The values of a random item.
 pub fn item(rng: &mut Rng, ty: &ItemType) -> Values {
-    ty.fields.iter().filter_map(|field| Some((field.name.clone(), of_field(rng, field)?))).collect()
+    let of_fields = ty.fields.iter().filter_map(|field| Some((field.name.clone(), of_field(rng, field)?)));
+    let mut values: Values = of_fields.collect();
+    if is_assigned(ty) {
+        values.insert(NUMBER.to_owned(), value(rng, Kind::Number));
+    }
+    values
 }
 
 /// Random items: at most this many of each type, no two with one key or one unique value. Each is its type's position

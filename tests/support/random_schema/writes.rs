@@ -1,6 +1,6 @@
 //! Random fields of `Mutation`: every kind of write of every type.
 
-use super::keys::is_kept;
+use super::keys::{is_assigned, is_kept, is_numbered};
 use super::mutations::{Action, Argument, Clause, Condition, Found, Mutation, Returns, Source, Verb};
 use super::{Dimensions, Field, ItemType, Kind, Rng, Schema, Template, chance, pick};
 
@@ -38,8 +38,28 @@ pub fn random(rng: &mut Rng, schema: &Schema, dimensions: &Dimensions) -> Vec<Mu
     let mut all: Vec<Mutation> = all.into_iter().filter(|mutation| !mutation.actions.is_empty()).collect();
     for (number, mutation) in all.iter_mut().enumerate() {
         mutation.name += &number.to_string();
+        give_shards(rng, schema, mutation);
     }
     all
+}
+
+/// Gives each new item the number of its shard, if another program assigns it, and some writes that of the item to find.
+fn give_shards(rng: &mut Rng, schema: &Schema, mutation: &mut Mutation) {
+    for (position, action) in mutation.actions.iter_mut().enumerate() {
+        let ty = &schema.types[action.item];
+        let in_key = is_numbered(schema.table_of(ty), ty);
+        if let Verb::Update { upsert, .. } = &mut action.verb {
+            // Only the key of the item to find binds a number.
+            *upsert &= in_key || !is_assigned(ty);
+        }
+        let makes = matches!(action.verb, Verb::Put { .. } | Verb::Update { upsert: true, .. });
+        // The clause of an appended element binds its own fields.
+        if is_assigned(ty) && (makes || in_key && action.verb != Verb::Append && chance(rng, 25)) {
+            let (name, of) = (format!("shard{position}"), action.item);
+            action.number = Some(name.clone());
+            mutation.arguments.push(Argument { name, kind: Kind::Number, of, non_null: true, field: None });
+        }
+    }
 }
 
 /// The types, and which writes of them are allowed.
@@ -129,7 +149,16 @@ impl<'s> Making<'s> {
         key: Vec<(String, Source)>,
         values: Vec<(String, Source)>,
     ) -> &mut Action {
-        self.made.actions.push(Action { verb, item, key, values, condition: None, version: None, by_name: false });
+        self.made.actions.push(Action {
+            verb,
+            item,
+            key,
+            values,
+            condition: None,
+            number: None,
+            version: None,
+            by_name: false,
+        });
         self.made.actions.last_mut().unwrap()
     }
 

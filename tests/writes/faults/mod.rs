@@ -6,11 +6,11 @@
 //! a transaction cannot hold, `orphans` items that are put while their parent is deleted, `copies` replicated items,
 //! `identity` items of several types under one key, `guards` unique values that several items have, `held` items that
 //! `@find` found, `lost_answers` writes of others between an attempt and its answer, `defaults` values that nothing
-//! sets, `rules` constraints, `limits` the sizes that DynamoDB allows, `unfit` changes that an item does not allow,
-//! `unreadable` items with values that no field of theirs can read, `places` the places in which an item of another
-//! program has a field, `nulls` the forms in which another program stores values, and `order` several writes of one
-//! operation. Time is paused: nothing sleeps. `leaving` tests clients that hang up, over real sockets and in real time;
-//! it waits only for events.
+//! sets, `rules` constraints, `shards` numbers that another program assigns, `limits` the sizes that DynamoDB allows,
+//! `unfit` changes that an item does not allow, `unreadable` items with values that no field of theirs can read,
+//! `places` the places in which an item of another program has a field, `nulls` the forms in which another program
+//! stores values, and `order` several writes of one operation. Time is paused: nothing sleeps. `leaving` tests clients
+//! that hang up, over real sockets and in real time; it waits only for events.
 
 mod backend;
 mod cascades;
@@ -28,6 +28,7 @@ mod places;
 mod races;
 mod replicas;
 mod rules;
+mod shards;
 mod troubles;
 mod unfit;
 mod unreadable;

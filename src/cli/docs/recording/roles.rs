@@ -141,7 +141,10 @@ pub fn write_roles(model: &Model, root: &ObjectType, write: &Write) -> Vec<Argum
         match &action.target {
             WriteTarget::Read { find, .. } => roles.extend(find_roles(model, root, find, None)),
             WriteTarget::Key(sources) => {
-                for (field, source) in sources {
+                // The number of a shard is not a field.
+                let is_field =
+                    |field: &str| model.types.get(&action.item).is_some_and(|object| object.stored(field).is_some());
+                for (field, source) in sources.iter().filter(|(field, _)| is_field(field)) {
                     add_source_roles(source, &place(&action.item, field), Relation::Finds, &mut roles);
                 }
             }
@@ -171,6 +174,9 @@ fn add_value_roles(model: &Model, action: &Action, roles: &mut Vec<ArgumentRole>
         .collect();
     for (field, value) in &action.values {
         let Some(source) = &value.source else { continue };
+        if action.at.is_none() && object.stored(field).is_none() {
+            continue;
+        }
         let list = action.at.as_ref().map(|at| at.field.clone());
         let whole = object.fields.get(field).filter(|_| list.is_none());
         let rules = whole.map(|field| &field.rules);

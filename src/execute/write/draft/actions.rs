@@ -4,7 +4,7 @@ use crate::execute::expression::evaluate;
 use crate::execute::expression::settle::Residual;
 use crate::execute::item::assemble;
 use crate::execute::write::draft::call::{Earlier, Generated, MAX_IN_TRANSACTION, WriteDraft};
-use crate::execute::write::draft::drafting::{Drafting, if_absent, if_unmet};
+use crate::execute::write::draft::drafting::{Drafting, if_absent, if_unmet, is_sought};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::ItemsInScope;
@@ -133,6 +133,10 @@ impl Drafting<'_, '_> {
             let mut requires = Requirements::default();
             // No text says so alone: the author's condition may hold of nothing.
             requires.add(ItemCondition::Visible, if_absent(action, Reason::NotFound));
+            // It was found, but may be in another shard now.
+            if is_sought(action) {
+                requires.add(ItemCondition::Exists, Reason::Gone);
+            }
             self.hold_found(ty, &target.key, &mut requires);
             if let Some(condition) = &action.condition {
                 requires.add(ItemCondition::VisiblePart(condition.clone(), rule), if_unmet(action));

@@ -20,7 +20,15 @@ impl<'a> Drafting<'a, '_> {
         let job = self.job;
         let ty = job.type_named(&action.item)?;
         let alone = job.write.actions.len() == 1;
-        for target in self.target_items(position, action, ty).await? {
+        let targets = self.target_items(position, action, ty).await?;
+        if targets.is_empty() && !is_many(action) {
+            let has_version = self.expected_version(ty, action, &mut Requirements::default());
+            let is_demanding = action.condition.is_some() || has_version;
+            if !alone || is_demanding && !self.deletes_more(position, ty) {
+                return Err(vec![absent(&ty.name, action)]);
+            }
+        }
+        for target in targets {
             self.delete_one((position, action), ty, target).await?;
         }
         let demands = self.draft.calls.iter().any(DraftCall::demands) || !self.draft.rules.is_empty();

@@ -17,6 +17,7 @@ use crate::execute::write::rules::lookups::{self, RuleCheck};
 use crate::schema::model::ObjectType;
 use crate::schema::model::auth::AuthAction;
 use crate::schema::model::demanded;
+use crate::schema::model::find::{Access, Via};
 use crate::schema::model::write::{Action, WriteTarget};
 use crate::schema::table::Table;
 use crate::table::data::attribute::{Item, Key};
@@ -183,7 +184,14 @@ impl<'a> Drafting<'a, '_> {
         fields: impl Iterator<Item = &'f String>,
         requires: &mut Requirements,
     ) {
-        fields.for_each(|field| requires.unchanged(assemble::determining_attributes(ty, field, item), item));
+        for field in fields {
+            requires.unchanged(assemble::determining_attributes(ty, field, item), item);
+            // It is no field, but the number of the item's shard.
+            if !ty.fields.contains_key(field) {
+                let number = assemble::number_of(self.job.context.model, ty, item);
+                requires.unchanged(number.map(|(_, attribute)| attribute), item);
+            }
+        }
     }
 
     /// Puts the guard of a unique value. If the item already has this guard, keeps it and removes it from `gone`. A new
@@ -258,9 +266,16 @@ pub fn if_unmet(action: &Action) -> Reason {
     if is_many(action) { Reason::Race } else { Reason::ConditionFailed }
 }
 
-/// What follows if the item of an action does not exist. One of many is left out by the next attempt.
+/// What follows if the item of an action does not exist. One of many is left out by the next attempt. One that was
+/// sought in every shard may be in another now.
 pub fn if_absent(action: &Action, otherwise: Reason) -> Reason {
-    if is_many(action) { Reason::Gone } else { otherwise }
+    if is_many(action) || is_sought(action) { Reason::Gone } else { otherwise }
+}
+
+/// Whether the item of an action is sought by its whole key: it may be in any shard.
+pub fn is_sought(action: &Action) -> bool {
+    let WriteTarget::Read { find, .. } = &action.target else { return false };
+    matches!(&find.via, Via::Keys(paths) if paths.iter().all(|path| matches!(path.access, Access::Get { .. })))
 }
 
 /// The attribute that stores a field's value, and the stored value.

@@ -7,7 +7,7 @@ use crate::execute::item::index_keys::{self, IndexChanges};
 use crate::execute::write::draft::defaults::unmade;
 use crate::execute::write::draft::drafting::{Drafting, internal};
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::messages::{FieldErrors, bad_input, invalid, unreadable};
+use crate::execute::write::messages::{FieldErrors, bad_input, invalid, unnumbered, unreadable};
 use crate::schema::expression::operand::Operand;
 use crate::schema::expression::update::Update;
 use crate::schema::model::rules::DefaultValue;
@@ -52,7 +52,8 @@ impl Drafting<'_, '_> {
     ) -> Result<UpdateValues, FieldErrors> {
         let ActionKind::Update { upsert, expression } = &action.kind else { return Err(internal(&ty.name)) };
         let model = self.job.context.model;
-        let of_key = assemble::values_of(model, ty, &key_item(key)).known;
+        let mut of_key = assemble::values_of(model, ty, &key_item(key)).known;
+        of_key.extend(assemble::number_of(model, ty, &key_item(key)).map(|(number, _)| number));
         let by_expression = self.changed_by(expression.as_ref())?;
         let mut set = self.set_values(position, action, ty)?;
         set.extend(by_expression.clone());
@@ -91,6 +92,7 @@ impl Drafting<'_, '_> {
     ) -> Result<UpdateValues, FieldErrors> {
         let model = self.job.context.model;
         let mut known = item.map(|item| assemble::values_of(model, ty, item)).unwrap_or_default();
+        known.known.extend(item.and_then(|item| assemble::number_of(model, ty, item)).map(|(number, _)| number));
         known.known.extend(values.of_key.clone());
         let mut changed = values.set.clone();
         // A new item gets all its defaults below, in the order in which they depend on each other.
@@ -293,6 +295,9 @@ fn changed_index_keys(
         (None, _) => None,
     };
     let mut changes = index_keys::index_changes(model, ty, job.context.caller, changed, &known).map_err(invalid)?;
+    if changes.lacks_number {
+        return Err(unnumbered(&ty.name));
+    }
     // Of an item that was read, only a value that cannot be read is not known.
     if let (Some(_), Some(field)) = (all, changes.unknown.first()) {
         return Err(unreadable(ty, field));

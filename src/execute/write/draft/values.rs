@@ -72,7 +72,8 @@ impl Drafting<'_, '_> {
                 _ => field_errors,
             })?;
         let found = self.there(action, ty, found).await?;
-        if found.is_empty() && !many && !matches!(action.kind, ActionKind::Delete { .. }) {
+        let deletes = matches!(action.kind, ActionKind::Delete { .. }) && action.at.is_none();
+        if found.is_empty() && !many && !deletes {
             return Err(vec![absent(&ty.name, action)]);
         }
         if found.len() > 1 && !many {

@@ -4,7 +4,7 @@
 //! If one look-up alone can let the caller in, nothing is read for it. Of several, the first that is found to hold is
 //! checked.
 
-use crate::execute::auth::lookup::{WantedItem, wanted_item};
+use crate::execute::auth::lookup::{WantedItem, wanted_items};
 use crate::execute::error::FieldError;
 use crate::execute::expression::condition::lettered;
 use crate::execute::expression::settle::{Residual, one_of, settle_rule};
@@ -48,14 +48,17 @@ pub fn alternatives(
     let scope = job.scope();
     let others = rules.each(action).filter(|rule| rule.lookup().is_none());
     let others = one_of(others.map(|rule| settle_rule(rule, &scope)).collect());
-    let check = |lookup: &RuleLookup| {
-        let WantedItem { ty, key, condition, .. } = wanted_item(job.context.model, lookup, &scope, own)?;
+    let check = |WantedItem { ty, key, condition, .. }: WantedItem<'_>| {
         let (of, item, table) = (of.to_owned(), ty.name.clone(), job.table_of(ty));
-        Some(RuleCheck { of, asked: action, item, table, key, condition, was_read: false })
+        RuleCheck { of, asked: action, item, table, key, condition, was_read: false }
+    };
+    let checks = |lookup: &RuleLookup| {
+        let wanted = wanted_items(job.context.model, lookup, &scope, own);
+        wanted.into_iter().map(check).collect::<Vec<_>>()
     };
     let checks = match others {
         Residual::Always => Vec::new(),
-        _ => rules.each(action).filter_map(|rule| rule.lookup()).filter_map(check).collect(),
+        _ => rules.each(action).filter_map(|rule| rule.lookup()).flat_map(checks).collect(),
     };
     (others, checks)
 }
@@ -70,6 +73,11 @@ pub async fn choose(
     if let (Residual::Never, [_], true) = (&others, checks.as_slice(), may_refuse) {
         return Ok((Residual::Always, checks.pop()));
     }
+    // One item may be in any of its shards: they are read together, and the loader keeps what they have.
+    let model = job.context.model;
+    let is_sought = |check: &&RuleCheck| model.item(&check.item).is_some_and(|(_, keys)| keys.assigned().is_some());
+    let gets: Vec<Get> = checks.iter().filter(is_sought).filter_map(|check| get(job, check).ok()).collect();
+    job.context.loaders.get(gets).await;
     for mut check in checks {
         if holds(job, &check).await? {
             check.was_read = true;

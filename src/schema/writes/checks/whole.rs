@@ -9,6 +9,7 @@ use crate::schema::model::find::Find;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::write::{Action, ActionKind, WriteReturns, WriteTarget};
+use crate::schema::scalar::spread::Spread;
 use crate::schema::syntax::directives::named;
 use crate::schema::template::part::Part;
 use crate::schema::types::draft::Kind;
@@ -210,22 +211,18 @@ fn place_of(writing: &Writing, action: &Action) -> Option<(usize, Vec<TextPart>)
 fn key_of(writing: &Writing, action: &Action) -> Option<Vec<(String, Source)>> {
     let keys: &ItemKeys = writing.draft.items.get(&action.item)?;
     let table = writing.draft.tables.get(keys.table)?;
-    let fields =
-        table.primary_key().filter_map(|key| keys.keys.get(&key.name)).flatten().flat_map(|template| template.fields());
+    let source = |field: &str| match &action.target {
+        WriteTarget::Key(sources) if sources.is_empty() => action.values.get(field)?.source.clone(),
+        WriteTarget::Key(sources) => sources.get(field).cloned(),
+        WriteTarget::Read { .. } => None,
+    };
     let mut key: Vec<(String, Source)> = Vec::new();
-    for field in fields {
-        let source = match &action.target {
-            WriteTarget::Key(sources) if sources.is_empty() => {
-                let value = action.values.get(field)?;
-                value.source.clone()?
-            }
-            WriteTarget::Key(sources) => sources.get(field)?.clone(),
-            WriteTarget::Read { .. } => return None,
-        };
-        if !key.iter().any(|(known, _)| known == field) {
-            key.push((field.to_owned(), source));
-        }
+    for field in keys.primary_fields(table) {
+        key.push((field.to_owned(), source(field)?));
     }
+    // A given number tells an item from that of another shard.
+    let number = keys.assigned().map(Spread::placeholder);
+    key.extend(number.and_then(|number| Some((number.clone(), source(&number)?))));
     key.sort_by(|(one, _), (other, _)| one.cmp(other));
     Some(key)
 }
