@@ -55,13 +55,7 @@ impl JsonElement {
             if members.len() == 1 { SourceFormat::ItemLines } else { SourceFormat::GetOutput }
         } else if is("Items", Value::is_array) && only(&["Items"]) {
             SourceFormat::ScanOutput
-        } else if only(&["PutRequest", "DeleteRequest"]) && !only(&[]) {
-            SourceFormat::WriteRequest
-        } else if only(&["Put", "Update", "Delete", "ConditionCheck"]) && members.values().all(is_write) {
-            SourceFormat::WriteRequest
-        } else if (is("RequestItems", Value::is_object) || is("TransactItems", Value::is_array))
-            && only(&["RequestItems", "TransactItems"])
-        {
+        } else if is_request(&members) {
             SourceFormat::WriteRequest
         } else if !members.is_empty() && members.values().all(has_writes) {
             members = Members::from_iter([("RequestItems".to_owned(), Value::Object(members))]);
@@ -83,6 +77,16 @@ impl JsonElement {
 /// Whether a member may stand beside items.
 pub fn is_beside(name: &str) -> bool {
     BESIDE.contains(&name)
+}
+
+/// Whether an object is a write, or a request of writes.
+fn is_request(members: &Members) -> bool {
+    let only = |names: &[&str]| members.keys().all(|name| names.contains(&name.as_str()) || is_beside(name));
+    let has = |name: &str, is: fn(&Value) -> bool| members.get(name).is_some_and(is);
+    let is_put = only(&["PutRequest", "DeleteRequest"]) && !only(&[]);
+    let is_of_transaction = only(&["Put", "Update", "Delete", "ConditionCheck"]) && members.values().all(is_write);
+    let is_whole = has("RequestItems", Value::is_object) || has("TransactItems", Value::is_array);
+    is_put || is_of_transaction || (is_whole && only(&["RequestItems", "TransactItems"]))
 }
 
 fn is_write(value: &Value) -> bool {

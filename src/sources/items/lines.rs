@@ -14,6 +14,9 @@ use std::io::{BufRead, Read};
 /// The longest line, in bytes: ten times the largest item, since JSON and base64 add to it.
 pub const MAX_LINE_LENGTH: u64 = 4 * 1024 * 1024;
 
+/// The number of a line, and its text or what is wrong with it.
+type NumberedText = (u64, Result<String, String>);
+
 /// The lines of a file, each with its number. Blank ones are passed over.
 pub struct Lines<'f> {
     file: &'f SourceFile,
@@ -27,7 +30,7 @@ impl<'f> Lines<'f> {
         Ok(Self { file, bytes: file.open()?, number: 0 })
     }
 
-    fn next_line(&mut self) -> Result<Option<(u64, Result<String, String>)>, SourceError> {
+    fn next_line(&mut self) -> Result<Option<NumberedText>, SourceError> {
         loop {
             let mut line = Vec::new();
             let mut bytes = self.bytes.by_ref().take(MAX_LINE_LENGTH + 1);
