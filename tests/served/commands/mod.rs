@@ -1,6 +1,7 @@
 //! The commands that end by themselves: arguments in; output, errors and the exit code out.
 
 mod configuration;
+mod init;
 mod selftest;
 
 use crate::process::{Ended, keyfold, repository, run};
