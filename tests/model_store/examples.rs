@@ -304,7 +304,7 @@ fn a_stream_forgets_after_a_day_and_an_iterator_after_a_quarter_of_an_hour() {
 #[test]
 fn an_expired_item_stays_until_it_is_swept_and_its_record_names_the_service() {
     let mut store = store();
-    store.set_stream_clock(StreamClock { behind: 5 * SECOND, rounded: MINUTE });
+    store.set_stream_clock(StreamClock { behind: 5_000, rounded: MINUTE });
     put(&mut store, "1", "a", BEGIN);
     let late = BEGIN + 2 * MINUTE;
     assert_eq!(store.sweep(BEGIN + MINUTE), 0);

@@ -25,7 +25,7 @@ pub struct Weather {
     /// By how many milliseconds the clock of the second copy is ahead.
     pub skew: i64,
     /// By how many milliseconds the clock of the streams is behind.
-    pub stream_behind: u64,
+    pub stream_behind: i64,
     /// What the clock of the streams rounds down to, in milliseconds.
     pub stream_rounded: u64,
     /// The most milliseconds between two splits of the stream; 0 is never.
@@ -45,7 +45,7 @@ impl Weather {
     /// That of a seed.
     pub fn new(rng: &mut fastrand::Rng) -> Self {
         let mut one = |choices: &[u32]| choices[rng.usize(..choices.len())];
-        Self {
+        let weather = Self {
             lost: one(&[0, 20, 150, 400]),
             refused: one(&[0, 10, 100, 300]),
             delay: one(&[1, 8, 60, 900]).into(),
@@ -60,7 +60,9 @@ impl Weather {
             leaving: one(&[0, 0, 50, 300]),
             bus: [None, Some(0), Some(100), Some(400)][one(&[0, 0, 0, 0, 0, 0, 1, 2, 3]) as usize],
             bus_away: one(&[0, 0, 3000]).into(),
-        }
+        };
+        let ahead = i64::from(one(&[0, 0, 0, 4000, 60_000]));
+        Self { stream_behind: weather.stream_behind - ahead, ..weather }
     }
 
     /// What happens to a call of the operation.

@@ -25,14 +25,15 @@ pub struct Token {
 /// How `ApproximateCreationDateTime` differs from the time of a change, in milliseconds.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct StreamClock {
-    pub behind: u64,
+    /// It is ahead if this is less than none.
+    pub behind: i64,
     /// It is rounded down to a multiple of this.
     pub rounded: u64,
 }
 
 impl StreamClock {
     pub fn created(self, made: u64) -> u64 {
-        let time = made.saturating_sub(self.behind);
+        let time = made.saturating_add_signed(-self.behind);
         time - time % self.rounded.max(1)
     }
 }
