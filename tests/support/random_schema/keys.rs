@@ -54,7 +54,11 @@ pub fn is_assigned(ty: &ItemType) -> bool {
 
 /// Whether the primary key has the number that another program assigns.
 pub fn is_numbered(table: &Table, ty: &ItemType) -> bool {
-    table.primary().filter_map(|attribute| ty.key(attribute)).flatten().any(|template| template.0.contains(&Part::Assigned))
+    table
+        .primary()
+        .filter_map(|attribute| ty.key(attribute))
+        .flatten()
+        .any(|template| template.0.contains(&Part::Assigned))
 }
 
 /// Whether an item with these values has a key with the number that another program assigns.
