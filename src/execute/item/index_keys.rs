@@ -54,7 +54,7 @@ pub fn index_changes(
             continue;
         }
         let considered = considered(templates, &value);
-        let taken = considered.iter().flat_map(|template| needed(template));
+        let taken = considered.iter().flat_map(needed);
         for field in taken.filter(|field| !changed.contains_key(field) && known(field).is_some()) {
             if !changes.taken.contains(&field) {
                 changes.taken.push(field);

@@ -77,11 +77,8 @@ impl OperationCost {
             let targets = lookups.target.as_ref().map_or(1, |lookup| self.add_lookup(model, lookup, (variables, 1, 1)));
             most = most.max(targets);
             let cost = ActionCost::new(model, action, ty);
-            let asked: Vec<u64> = declared
-                .demanded(action, ty)
-                .iter()
-                .map(|(_, auth, asked)| self::lookups(model, auth, *asked))
-                .collect();
+            let demanded = declared.demanded(action, ty);
+            let asked: Vec<u64> = demanded.iter().map(|(_, auth, asked)| self::lookups(model, auth, *asked)).collect();
             let looked_up = asked.iter().sum::<u64>();
             sum.check(targets.saturating_mul(asked.iter().filter(|count| **count > 0).count() as u64));
             let is_alone =
@@ -95,9 +92,7 @@ impl OperationCost {
             if matches!(action.kind, ActionKind::Delete { .. }) {
                 self.add_batches(targets.saturating_mul(if cost.replicas > 1 { cost.replicas } else { 0 }));
             }
-            let is_returned =
-                matches!(declared.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
-            if is_returned && !alone && reads_result(action) {
+            if returns_of(declared, position) && !alone && reads_result(action) {
                 results = targets;
             }
             let written = if is_many(action) { targets } else { targets.min(1) };
@@ -234,6 +229,11 @@ fn reads_first(action: &Action, cost: &ActionCost, alone: bool) -> bool {
 /// that does not hold.
 fn reads_if_unmet(write: &Write, action: &Action) -> bool {
     action.condition.is_some() && (write.actions.len() > 1 || is_many(action))
+}
+
+/// Whether a field returns the items of the action at a position.
+fn returns_of(write: &Write, position: usize) -> bool {
+    matches!(write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position)
 }
 
 /// Whether the item that a field returns is read after a transaction, which returns none.

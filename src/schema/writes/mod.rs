@@ -2,9 +2,9 @@
 //!
 //! Each other file of this folder is a step. [`directive`] reads the syntax of the actions, and [`find`] the item that
 //! is read first. Then, for each action, [`clause`] and [`binding`] bind its fields, [`number`] the shard that another
-//! program assigned, [`target`] finds its item, [`element`] resolves `at:`, [`values`] collects what is written, [`expressions`] checks its condition and its
-//! update, and [`cascade`] the relations that are deleted too. At the end, [`checks`] judges the actions together, and
-//! [`held`] collects what they take from the found item.
+//! program assigned, [`target`] finds its item, [`element`] resolves `at:`, [`values`] collects what is written,
+//! [`expressions`] checks its condition and its update, and [`cascade`] the relations that are deleted too. At the end,
+//! [`checks`] judges the actions together, and [`held`] collects what they take from the found item.
 
 mod acting;
 mod binding;
@@ -164,7 +164,7 @@ fn action(
         Verb::Put => {
             let mut values = values::put_values(&acting, &written, findings)?;
             if at.is_none() {
-                values.extend(number::of_new_item(&acting, findings)?);
+                values.extend(number::bind_new_item(&acting, findings)?);
             }
             values
         }

@@ -77,7 +77,7 @@ pub fn bind(
 }
 
 /// The number that a put gives its item, by its name, if the item has one; the outer `None` is a mistake.
-pub fn of_new_item(acting: &Acting, findings: &mut Findings) -> Option<Option<(String, WrittenValue)>> {
+pub fn bind_new_item(acting: &Acting, findings: &mut Findings) -> Option<Option<(String, WrittenValue)>> {
     let Some(number) = assigned(acting) else { return Some(None) };
     let Some(bound) = bind(acting, number, Purpose::Value, findings).ok()? else {
         let message = format!("nothing gives the number of a new `{}`: its `{{{}}}`", acting.item, number.name);

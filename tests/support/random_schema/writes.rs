@@ -43,7 +43,8 @@ pub fn random(rng: &mut Rng, schema: &Schema, dimensions: &Dimensions) -> Vec<Mu
     all
 }
 
-/// Gives each new item the number of its shard, if another program assigns it, and some writes that of the item to find.
+/// Gives each new item the number of its shard, if another program assigns it, and some writes that of the item to
+/// find.
 fn give_shards(rng: &mut Rng, schema: &Schema, mutation: &mut Mutation) {
     for (position, action) in mutation.actions.iter_mut().enumerate() {
         let ty = &schema.types[action.item];

@@ -39,7 +39,8 @@ async fn backend() -> Backend {
 fn entry(shard: &str, cents: i64) -> Value {
     let s = |text: String| json!({ "S": text });
     json!({
-        "PK": s(format!("E#cash#{shard}")), "SK": s("n".to_owned()), "QPK": s(format!("new#{shard}")), "QSK": s("n".to_owned()),
+        "PK": s(format!("E#cash#{shard}")), "SK": s("n".to_owned()),
+        "QPK": s(format!("new#{shard}")), "QSK": s("n".to_owned()),
         "cents": { "N": cents.to_string() }, "parts": { "L": [{ "M": { "id": { "S": "p" } } }] }
     })
 }
