@@ -54,18 +54,18 @@ fn name_of(templates: &Templates<'_, '_>) -> String {
     let partition = signature.keys.first().unwrap_or(&empty);
     let sort = signature.keys.get(1).unwrap_or(&empty);
     let before_value = |key: &Skeleton| {
-        let labels = key.windows(2).filter_map(|pair| match (&pair[0].1, &pair[1].1) {
+        let mut labels = key.windows(2).filter_map(|pair| match (&pair[0].1, &pair[1].1) {
             (Slot::Label(text), Slot::Value) if !text.is_empty() => Some(text.clone()),
             _ => None,
         });
-        labels.last()
+        labels.next_back()
     };
     let alone = |key: &Skeleton| {
-        let labels = key.iter().filter_map(|(_, slot)| match slot {
+        let mut labels = key.iter().filter_map(|(_, slot)| match slot {
             Slot::Label(text) if !text.is_empty() => Some(text.clone()),
             _ => None,
         });
-        labels.last()
+        labels.next_back()
     };
     let of_partition = before_value(partition).or_else(|| alone(partition));
     let of_sort = before_value(sort);
