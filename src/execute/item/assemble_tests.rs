@@ -271,7 +271,7 @@ fn untaken(changed: Value, known: Value) -> Result<IndexChanges, InvalidValue> {
 fn changed(set: &[(&str, Attribute)], remove: &[&str], unknown: &[&str]) -> Result<IndexChanges, InvalidValue> {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let set = set.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    Ok(IndexChanges { set, remove: owned(remove), unknown: owned(unknown), taken: Vec::new() })
+    Ok(IndexChanges { set, remove: owned(remove), unknown: owned(unknown), taken: Vec::new(), lacks_number: false })
 }
 
 #[test]
