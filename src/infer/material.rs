@@ -1,10 +1,11 @@
 //! What sources give, gathered: each table with a bounded sample of its items, and the hints on them.
 
 use crate::schema::table::{KeyAttribute, KeyType, Table};
-use crate::sources::material::{PatternHint, Receiver, TypeHint};
+use crate::sources::material::{PatternHint, Receiver, SourcePlace, TypeHint};
 use crate::table::data::attribute::{Attribute, Item};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
+use std::path::Path;
 
 /// All that is known.
 #[derive(Debug, Clone, Default)]
@@ -37,11 +38,21 @@ pub struct TableMaterial {
 pub struct Gathered {
     most: usize,
     tables: Vec<Table>,
-    /// The items of each table; those of no table under `None`.
-    samples: BTreeMap<Option<String>, Sample>,
+    samples: BTreeMap<Origin, Sample>,
+    /// The file that is read.
+    file: String,
     types: Vec<(Option<String>, TypeHint)>,
     patterns: Vec<PatternHint>,
     notes: Vec<String>,
+}
+
+/// Where items come from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Origin {
+    /// A table of this name.
+    Table(String),
+    /// A file that names no table.
+    File(String),
 }
 
 /// Every n-th item, where n doubles whenever the sample is full: bounded, and spread over all items.
@@ -52,6 +63,8 @@ struct Sample {
     step: u64,
 }
 
+/// The file with the callers of samples.
+const CALLERS: &str = "callers.json";
 /// The beginnings of partition keys of guards: Keyfold's own, and OneTable's.
 const GUARDS: [&str; 2] = ["Unique#", "_unique#"];
 
@@ -62,15 +75,16 @@ impl Gathered {
             most: most.max(2),
             tables: Vec::new(),
             samples: BTreeMap::new(),
+            file: String::new(),
             types: Vec::new(),
             patterns: Vec::new(),
             notes: Vec::new(),
         }
     }
 
-    /// What came. Items of no named table are of the only table, or of one whose keys they show.
+    /// What came. The items of a file that names no table are of a described table whose keys they have, or else of one
+    /// of the file's name.
     pub fn material(mut self) -> Material {
-        let unnamed = self.samples.remove(&None);
         let mut material = Material { tables: Vec::new(), patterns: self.patterns, notes: self.notes };
         let mut tables: Vec<Table> = Vec::new();
         for table in self.tables {
@@ -79,29 +93,30 @@ impl Gathered {
                 None => tables.push(table),
             }
         }
-        for (name, sample) in std::mem::take(&mut self.samples) {
-            let name = name.unwrap_or_default();
+        let described = tables.len();
+        let mut samples: BTreeMap<String, Sample> = BTreeMap::new();
+        for (origin, sample) in self.samples {
+            let name = match origin {
+                Origin::Table(name) => name,
+                Origin::File(file) => {
+                    let name = table_name(&file);
+                    let fits = |(position, table): &(usize, &Table)| {
+                        let having = sample.items.iter().filter(|item| has_key(table, item)).count();
+                        having > 0
+                            && having * 10 >= sample.items.len() * 9
+                            && (*position < described || table.name == name)
+                    };
+                    let known = tables.iter().enumerate().find(fits).map(|(_, table)| table.name.clone());
+                    known.unwrap_or(name)
+                }
+            };
             if !tables.iter().any(|table| table.name == name) {
                 tables.extend(guessed_table(&name, &sample.items));
             }
-            self.samples.insert(Some(name), sample);
-        }
-        if let Some(sample) = unnamed {
-            let fits = |table: &&Table| {
-                let has_key = |item: &Item| table.primary_key().all(|key| item.contains_key(&key.name));
-                sample.items.iter().all(has_key)
-            };
-            let name = tables.iter().find(fits).map(|table| table.name.clone());
-            let name = name.unwrap_or_else(|| {
-                let table = guessed_table("table", &sample.items);
-                let name = table.as_ref().map_or_else(|| "table".to_owned(), |table| table.name.clone());
-                tables.extend(table);
-                name
-            });
-            self.samples.entry(Some(name)).or_default().append(sample, self.most);
+            samples.entry(name).or_default().append(sample, self.most);
         }
         for table in tables {
-            let sample = self.samples.remove(&Some(table.name.clone())).unwrap_or_default();
+            let sample = samples.remove(&table.name).unwrap_or_default();
             let is_of = |(name, _): &&(Option<String>, TypeHint)| name.as_ref().is_none_or(|name| *name == table.name);
             let types = self.types.iter().filter(is_of).map(|(_, hint)| hint.clone()).collect();
             let seen = sample.seen;
@@ -120,7 +135,11 @@ impl Receiver for Gathered {
     }
 
     fn item(&mut self, table: Option<&str>, item: Item) -> ControlFlow<()> {
-        self.samples.entry(table.map(str::to_owned)).or_default().take(item, self.most);
+        let origin = table.map_or_else(|| Origin::File(self.file.clone()), |table| Origin::Table(table.to_owned()));
+        // The callers of samples stand beside the items.
+        if !matches!(&origin, Origin::File(file) if file.ends_with(CALLERS)) {
+            self.samples.entry(origin).or_default().take(item, self.most);
+        }
         ControlFlow::Continue(())
     }
 
@@ -134,6 +153,12 @@ impl Receiver for Gathered {
 
     fn note(&mut self, note: String) {
         self.notes.push(note);
+    }
+
+    fn place(&mut self, place: &SourcePlace) {
+        if self.file != place.file {
+            self.file.clone_from(&place.file);
+        }
     }
 }
 
@@ -160,6 +185,21 @@ impl Sample {
         other.items.into_iter().for_each(|item| self.take(item, most));
         self.seen = seen;
     }
+}
+
+fn has_key(table: &Table, item: &Item) -> bool {
+    table.primary_key().all(|key| item.contains_key(&key.name))
+}
+
+/// The name of a table for a file: that of the file, as far as a table may have it (DynamoDB developer guide, "Naming
+/// rules").
+fn table_name(file: &str) -> String {
+    let name = Path::new(file).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem =
+        [".gz", ".json", ".jsonl", ".csv", ".txt"].iter().fold(name.as_str(), |name, end| name.trim_end_matches(end));
+    let allowed = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    let stem: String = stem.chars().filter(allowed).take(255).collect();
+    if stem.len() < 3 { "table".to_owned() } else { stem }
 }
 
 fn is_guard(table: &Table, item: &Item) -> bool {

@@ -42,7 +42,9 @@ pub fn separators<'k>(texts: impl Iterator<Item = &'k str>) -> Vec<char> {
     let follows_word = |separator: char, shortest: usize| {
         let is_after_word = |text: &&String| {
             let mut parts = text.split(separator);
-            let first = parts.next().unwrap_or_default().trim_start_matches(|letter| STRONG.contains(letter));
+            // Only what stands behind another separator.
+            let first =
+                parts.next().unwrap_or_default().rsplit(|letter| STRONG.contains(letter)).next().unwrap_or_default();
             let has_more = parts.next().is_some();
             // `0` stands for a time or an id.
             let is_whole = first == "0" && !is_weak(separator);
@@ -159,7 +161,7 @@ mod tests {
         assert_eq!(found(&["USER#a", "USER#b", "ORDER#2026-12-05T09:00:00Z"]), ['#']);
         assert_eq!(found(&["user_1", "user_2", "order_7"]), ['_']);
         assert_eq!(found(&["c-1", "c-2"]), []);
-        assert_eq!(found(&["a|B:1", "a|B:2"]), ['|', ':']);
+        assert_eq!(found(&["a|BOX:1", "a|BOX:2"]), ['|', ':']);
         assert_eq!(prefix("HR-EMPLOYEE7"), Some("HR-EMPLOYEE".len()));
         assert_eq!(prefix("item-12"), Some("item-".len()));
         assert_eq!((prefix("p-1001"), prefix("alice"), prefix("2026-W09")), (None, None, None));

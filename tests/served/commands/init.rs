@@ -12,7 +12,7 @@ fn scan() -> Value {
     let customer = |id: &str, name: &str| {
         json!({
             "pk": { "S": format!("CUSTOMER#{id}") }, "sk": { "S": "PROFILE" }, "kind": { "S": "Customer" },
-            "name": { "S": name }, "since": { "N": "1700810111" },
+            "name": { "S": name }, "createdAt": { "N": "1700810111" },
         })
     };
     let order = |customer: &str, number: u32, status: &str| {
@@ -40,16 +40,16 @@ fn with_scan() -> TempDir {
 async fn from_a_scan_to_a_nested_query_takes_two_commands() {
     let directory = with_scan();
     let said = run(directory.path(), &["init", "items.json", "--dir", "api"]).well();
-    assert!(said.contains("table: 6 of 6 items are of a type (100.0 %)"), "{said}");
+    assert!(said.contains("items: 6 of 6 items are of a type (100.0 %)"), "{said}");
     assert!(said.ends_with("Next: cd api && keyfold dev\n"), "{said}");
     let project = directory.path().join("api");
     run(&project, &["check"]).well();
-    for file in ["keyfold.toml", "README.md", "samples/table.jsonl", "operations/orders.graphql"] {
+    for file in ["keyfold.toml", "README.md", "samples/items.jsonl", "operations/orders.graphql"] {
         assert!(project.join(file).is_file(), "{file}");
     }
     let server = Server::dev_by(keyfold(&project, &["dev", "--listen", "127.0.0.1:0"]), directory);
     let query = r#"{
-      customer(id: "c-1") { name since orders { placedAt status lines { sku cents } customer { name } } }
+      customer(id: "c-1") { name createdAt orders { placedAt status lines { sku cents } customer { name } } }
       ordersByStatus(status: "open", since: "2026-11-04T00:00:00Z") { customerId placedAt }
     }"#;
     let answer = server.ask(query, json!({})).await;
@@ -61,7 +61,7 @@ async fn from_a_scan_to_a_nested_query_takes_two_commands() {
     };
     let expected = json!({
         "customer": {
-            "name": "Ann", "since": "2023-11-24T07:15:11.000Z", "orders": [order(3, "open"), order(5, "paid")],
+            "name": "Ann", "createdAt": "2023-11-24T07:15:11.000Z", "orders": [order(3, "open"), order(5, "paid")],
         },
         "ordersByStatus": [{ "customerId": "c-2", "placedAt": "2026-11-07T09:00:00.000Z" }],
     });
@@ -101,7 +101,7 @@ fn verify_says_which_items_are_of_no_type() {
     let directory = with_scan();
     run(directory.path(), &["init", "items.json"]).well();
     let verify = |arguments: &[&str]| run(directory.path(), &[&["verify"], arguments].concat());
-    assert!(verify(&["items.json"]).well().starts_with("table: 6 of 6 items are of a type (100.0 %)\n"));
+    assert!(verify(&["items.json"]).well().starts_with("items: 6 of 6 items are of a type (100.0 %)\n"));
     let line = |pk: &str, sk: &str| json!({ "Item": { "pk": { "S": pk }, "sk": { "S": sk } } }).to_string();
     let others: Vec<String> =
         (1..=4).map(|n| line(&format!("SHOP#s{n}"), "META")).chain([line("Unique#X.y#a", "Unique#X.y")]).collect();
@@ -109,7 +109,7 @@ fn verify_says_which_items_are_of_no_type() {
     let ended = verify(&["items.json", "others.jsonl"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(
-        ended.out.starts_with("table: 6 of 10 items are of a type (60.0 %), and 1 guard of unique values\n"),
+        ended.out.starts_with("items: 6 of 10 items are of a type (60.0 %), and 1 guard of unique values\n"),
         "{}",
         ended.out
     );
@@ -118,10 +118,10 @@ fn verify_says_which_items_are_of_no_type() {
     let report: Value = serde_json::from_str(&ended.out).unwrap();
     let table = &report["tables"][0];
     assert_eq!((&table["items"], &table["guards"], &table["ofNoType"][0]["items"]), (&json!(11), &json!(1), &json!(4)));
-    let import = run(directory.path(), &["import", "others.jsonl", "--table", "table", "--data", "data"]);
-    assert!(import.err.contains("warning: table: 0 of 4 items are of a type"), "{import:?}");
-    let ended = verify(&["--table", "table", "--data", "data"]);
-    assert!(ended.out.starts_with("table: 0 of 4 items are of a type"), "{ended:?}");
+    let import = run(directory.path(), &["import", "others.jsonl", "--table", "items", "--data", "data"]);
+    assert!(import.err.contains("warning: items: 0 of 4 items are of a type"), "{import:?}");
+    let ended = verify(&["--table", "items", "--data", "data"]);
+    assert!(ended.out.starts_with("items: 0 of 4 items are of a type"), "{ended:?}");
 }
 
 #[test]
