@@ -3,6 +3,7 @@
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::sources::material::{PatternHint, Receiver, SourcePlace, TypeHint};
 use crate::table::data::attribute::{Attribute, Item};
+use crate::table::data::item_size::item_size;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -55,14 +56,18 @@ enum Origin {
     File(String),
 }
 
-/// Every n-th item, where n doubles whenever the sample is full: bounded, and spread over all items.
+/// Every n-th item, where n doubles whenever the sample is full, by number or by bytes: bounded, and spread over all
+/// items.
 #[derive(Debug, Default)]
 struct Sample {
     items: Vec<Item>,
     seen: u64,
     step: u64,
+    bytes: usize,
 }
 
+/// The most bytes of a sample, as DynamoDB counts them.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
 /// The file with the callers of samples.
 const CALLERS: &str = "callers.json";
 /// The beginnings of partition keys of guards: Keyfold's own, and OneTable's.
@@ -84,7 +89,7 @@ impl Gathered {
 
     /// What came. The items of a file that names no table are of a described table whose keys they have, or else of one
     /// of the file's name.
-    pub fn material(mut self) -> Material {
+    pub fn material(self) -> Material {
         let mut material = Material { tables: Vec::new(), patterns: self.patterns, notes: self.notes };
         let mut tables: Vec<Table> = Vec::new();
         for table in self.tables {
@@ -169,14 +174,16 @@ impl Sample {
         if !(self.seen - 1).is_multiple_of(self.step) {
             return;
         }
+        self.bytes += item_size(&item);
         self.items.push(item);
-        if self.items.len() >= most {
+        if self.items.len() >= most || self.bytes > MOST_BYTES && self.items.len() > 1 {
             let mut position = 0;
             self.items.retain(|_| {
                 position += 1;
                 position % 2 == 1
             });
             self.step *= 2;
+            self.bytes = self.items.iter().map(item_size).sum();
         }
     }
 

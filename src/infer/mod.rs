@@ -1,7 +1,7 @@
 //! Tables, items and hints in; types with key templates, and a schema that serves the items, out. Must not know files.
 //!
 //! [`material`] gathers what the sources give. [`shape`] puts the items of a table into groups, [`draft`] makes a type
-//! of each group, and [`write`] makes the text of a schema that passes every check.
+//! of each group, and [`write`](mod@write) makes the text of a schema that passes every check.
 
 pub mod draft;
 pub mod material;

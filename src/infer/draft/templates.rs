@@ -74,7 +74,7 @@ pub struct Templates<'r, 'i> {
     /// All rows.
     pub rows: &'r [Row<'i>],
     /// The group.
-    pub group: &'r RowGroup,
+    pub group: &'r RowGroup<'i>,
 }
 
 /// A part that is looked at: where it stands and what it holds.

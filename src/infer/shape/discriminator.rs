@@ -3,7 +3,7 @@
 
 use super::atoms::{Atom, atom};
 use super::columns::Columns;
-use super::groups::{RowGroup, groups, names};
+use super::groups::{GroupShape, RowGroup, groups};
 use super::row::Row;
 use crate::table::data::attribute::Attribute;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,7 +55,7 @@ pub fn discriminator<'i>(rows: &[Row<'i>], columns: &Columns<'i>) -> Option<&'i 
         .map(|(_, _, name)| name)
 }
 
-fn group_of_rows(groups: &[RowGroup], rows: usize) -> Vec<usize> {
+fn group_of_rows(groups: &[RowGroup<'_>], rows: usize) -> Vec<usize> {
     let mut of = vec![0; rows];
     for (position, group) in groups.iter().enumerate() {
         for row in &group.rows {
@@ -66,7 +66,7 @@ fn group_of_rows(groups: &[RowGroup], rows: usize) -> Vec<usize> {
 }
 
 /// How well an attribute names types; `None` if it does not.
-fn score(name: &str, rows: &[Row<'_>], (groups, group_of): (&[RowGroup], &[usize])) -> Option<u32> {
+fn score(name: &str, rows: &[Row<'_>], (groups, group_of): (&[RowGroup<'_>], &[usize])) -> Option<u32> {
     let mut texts: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (position, row) in rows.iter().enumerate() {
         if let Some(Attribute::S(text)) = row.item.get(name) {
@@ -110,12 +110,8 @@ fn is_name(text: &str) -> bool {
 
 /// Whether the items of different texts have other attributes.
 fn differ(texts: &BTreeMap<&str, Vec<usize>>, rows: &[Row<'_>]) -> bool {
-    let sets: BTreeSet<BTreeSet<&str>> = texts
-        .values()
-        .map(|members| {
-            let signature = super::groups::GroupShape { kind: None, keys: Vec::new() };
-            names(&RowGroup { signature, rows: members.clone() }, rows)
-        })
-        .collect();
+    let names =
+        |members: &Vec<usize>| RowGroup::new(GroupShape { kind: None, keys: Vec::new() }, members.clone(), rows).names;
+    let sets: BTreeSet<BTreeSet<&str>> = texts.values().map(names).collect();
     sets.len() as f64 >= DISTINCT * texts.len() as f64 && texts.len() > 1
 }

@@ -35,11 +35,24 @@ pub struct GroupShape {
 
 /// Rows whose keys are equal but for their values.
 #[derive(Debug, Clone)]
-pub struct RowGroup {
+pub struct RowGroup<'i> {
     /// What they share.
     pub signature: GroupShape,
     /// Their positions.
     pub rows: Vec<usize>,
+    /// The attributes beside their keys.
+    pub names: BTreeSet<&'i str>,
+}
+
+impl<'i> RowGroup<'i> {
+    /// The group of these rows.
+    pub fn new(signature: GroupShape, members: Vec<usize>, rows: &[Row<'i>]) -> Self {
+        let mut names = BTreeSet::new();
+        for row in members.iter().map(|member| &rows[*member]) {
+            names.extend(row.item.keys().map(|name| &**name).filter(|name| !row.keys.contains_key(name)));
+        }
+        Self { signature, rows: members, names }
+    }
 }
 
 /// From how many words on in one place they are values, whatever else shows.
@@ -54,23 +67,18 @@ const ALIKE: f64 = 0.6;
 const MOST_GROUPS: usize = 1_000;
 
 /// The groups of the rows, in the order of their first rows.
-pub fn groups(rows: &[Row<'_>], columns: &Columns<'_>) -> Vec<RowGroup> {
+pub fn groups<'i>(rows: &[Row<'i>], columns: &Columns<'_>) -> Vec<RowGroup<'i>> {
     let words = Words::new(rows, columns);
     let mut found: IndexMap<GroupShape, Vec<usize>> = IndexMap::new();
     for (position, row) in rows.iter().enumerate() {
         found.entry(signature(row, columns, &words)).or_default().push(position);
     }
-    let mut groups: Vec<RowGroup> = found.into_iter().map(|(signature, rows)| RowGroup { signature, rows }).collect();
+    let mut groups: Vec<RowGroup<'i>> =
+        found.into_iter().map(|(signature, members)| RowGroup::new(signature, members, rows)).collect();
     while let Some(merged) = merge_words(&groups, rows) {
         groups = merged;
     }
-    while let Some((one, other)) = pair(&groups, rows, &words) {
-        let gone = groups.remove(other);
-        let known = &mut groups[one];
-        known.signature = joined(&known.signature, &gone.signature);
-        known.rows.extend(gone.rows);
-        known.rows.sort_unstable();
-    }
+    while merge_pairs(&mut groups, &words) {}
     groups
 }
 
@@ -171,7 +179,7 @@ fn skeleton(row: &Row<'_>, (at, key): (usize, &str), words: &Words) -> Skeleton 
 type Place = (usize, usize);
 
 /// The groups with those merged that differ in one first word only, which is a value; `None` if there are none.
-fn merge_words(groups: &[RowGroup], rows: &[Row<'_>]) -> Option<Vec<RowGroup>> {
+fn merge_words<'i>(groups: &[RowGroup<'i>], rows: &[Row<'i>]) -> Option<Vec<RowGroup<'i>>> {
     let mut candidates: IndexMap<(GroupShape, Place), Vec<usize>> = IndexMap::new();
     for (position, group) in groups.iter().enumerate() {
         for place in places(&group.signature).into_iter().filter(|place| place.1 == 0) {
@@ -182,13 +190,13 @@ fn merge_words(groups: &[RowGroup], rows: &[Row<'_>]) -> Option<Vec<RowGroup>> {
     let mut candidates: Vec<_> = candidates.into_iter().collect();
     candidates.sort_by_key(|(_, members)| std::cmp::Reverse(members.len()));
     let ((signature, _), members) =
-        candidates.into_iter().find(|((_, place), members)| is_first_value(groups, members, *place, rows))?;
+        candidates.into_iter().find(|((_, place), members)| is_first_value(groups, members, *place))?;
     let mut merged = Vec::with_capacity(groups.len());
     let mut all: Vec<usize> = members.iter().flat_map(|position| groups[*position].rows.clone()).collect();
     all.sort_unstable();
     for (position, group) in groups.iter().enumerate() {
         if members.first() == Some(&position) {
-            merged.push(RowGroup { signature: signature.clone(), rows: std::mem::take(&mut all) });
+            merged.push(RowGroup::new(signature.clone(), std::mem::take(&mut all), rows));
         } else if !members.contains(&position) {
             merged.push(group.clone());
         }
@@ -216,11 +224,11 @@ fn with_value(signature: &GroupShape, (key, position): Place) -> GroupShape {
 }
 
 /// Whether the first words of these groups are values. The groups are equal otherwise.
-fn is_first_value(groups: &[RowGroup], members: &[usize], (key, position): Place, rows: &[Row<'_>]) -> bool {
+fn is_first_value(groups: &[RowGroup<'_>], members: &[usize], (key, position): Place) -> bool {
     let Some(first) = members.first().map(|member| &groups[*member]) else { return false };
     let skeleton = &first.signature.keys[key];
     let next = skeleton.get(position + 1).map(|(_, slot)| slot);
-    if members.len() < 2 || !members.iter().all(|member| are_alike(&groups[*member], first, rows)) {
+    if members.len() < 2 || !members.iter().all(|member| are_alike(&groups[*member], first)) {
         return false;
     }
     let count: usize = members.iter().map(|member| groups[*member].rows.len()).sum();
@@ -231,15 +239,31 @@ fn is_first_value(groups: &[RowGroup], members: &[usize], (key, position): Place
     }
 }
 
-/// Two groups that are one: they differ in words behind the first label only, and have the same attributes.
-fn pair(groups: &[RowGroup], rows: &[Row<'_>], words: &Words) -> Option<(usize, usize)> {
-    let count = groups.len().min(MOST_GROUPS);
-    let pairs = (0..count).flat_map(|one| (one + 1..count).map(move |other| (one, other)));
-    let mut found = pairs.filter(|(one, other)| are_one(&groups[*one], &groups[*other], rows, words));
-    found.next()
+/// Joins groups that are one: they differ in words behind the first label only, and have the same attributes. Whether
+/// there were any.
+fn merge_pairs(groups: &mut Vec<RowGroup<'_>>, words: &Words) -> bool {
+    let (mut one, mut has_merged) = (0, false);
+    while one < groups.len().min(MOST_GROUPS) {
+        let mut other = one + 1;
+        while other < groups.len().min(MOST_GROUPS) {
+            if are_one(&groups[one], &groups[other], words) {
+                let gone = groups.remove(other);
+                let known = &mut groups[one];
+                known.signature = joined(&known.signature, &gone.signature);
+                known.rows.extend(gone.rows);
+                known.rows.sort_unstable();
+                known.names.extend(gone.names);
+                has_merged = true;
+            } else {
+                other += 1;
+            }
+        }
+        one += 1;
+    }
+    has_merged
 }
 
-fn are_one(one: &RowGroup, other: &RowGroup, rows: &[Row<'_>], words: &Words) -> bool {
+fn are_one(one: &RowGroup<'_>, other: &RowGroup<'_>, words: &Words) -> bool {
     let (first, second) = (&one.signature, &other.signature);
     if first.kind != second.kind || first.keys.len() != second.keys.len() {
         return false;
@@ -282,11 +306,10 @@ fn are_one(one: &RowGroup, other: &RowGroup, rows: &[Row<'_>], words: &Words) ->
             }
         }
     }
-    let (names_of_one, names_of_other) = (names(one, rows), names(other, rows));
-    let common = names_of_one.intersection(&names_of_other).count();
-    let fewest = names_of_one.len().min(names_of_other.len());
-    let is_alike = common as f64 >= ALIKE * fewest as f64 && (fewest > 0 || names_of_one.len() == names_of_other.len());
-    differ && is_alike && (!is_open || are_alike(one, other, rows) && fewest > 0)
+    let common = one.names.intersection(&other.names).count();
+    let fewest = one.names.len().min(other.names.len());
+    let is_alike = common as f64 >= ALIKE * fewest as f64 && (fewest > 0 || one.names.len() == other.names.len());
+    differ && is_alike && (!is_open || are_alike(one, other) && fewest > 0)
 }
 
 /// What two signatures have in common: values where they differ.
@@ -303,18 +326,7 @@ fn joined(one: &GroupShape, other: &GroupShape) -> GroupShape {
 }
 
 /// Whether two groups have items with mostly the same attributes.
-fn are_alike(one: &RowGroup, other: &RowGroup, rows: &[Row<'_>]) -> bool {
-    let (one, other) = (names(one, rows), names(other, rows));
-    let all = one.union(&other).count();
-    all == 0 || one.intersection(&other).count() as f64 >= ALIKE * all as f64
-}
-
-/// The names of the attributes that show values in a group.
-pub fn names<'i>(group: &RowGroup, rows: &[Row<'i>]) -> BTreeSet<&'i str> {
-    group
-        .rows
-        .iter()
-        .flat_map(|row| rows[*row].item.keys().map(|name| &**name))
-        .filter(|name| group.rows.iter().any(|row| !rows[*row].keys.contains_key(name)))
-        .collect()
+fn are_alike(one: &RowGroup<'_>, other: &RowGroup<'_>) -> bool {
+    let all = one.names.union(&other.names).count();
+    all == 0 || one.names.intersection(&other.names).count() as f64 >= ALIKE * all as f64
 }
