@@ -1,5 +1,6 @@
 //! What sources give, gathered: each table with a bounded sample of its items, and the hints on them.
 
+use super::draft::names;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::sources::material::{PatternHint, Receiver, SourcePlace, TypeHint};
 use crate::table::data::attribute::{Attribute, Item};
@@ -66,10 +67,13 @@ struct Sample {
     bytes: usize,
 }
 
-/// The most bytes of a sample, as DynamoDB counts them.
+/// The items and the attributes that are looked at for the keys of a table.
+const KEY_ITEMS: usize = 1_000;
+const KEY_COLUMNS: usize = 32;
+/// The most bytes of samples, as DynamoDB counts them: of the first, and less of each that follows.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 /// The file with the callers of samples.
-const CALLERS: &str = "callers.json";
+pub const CALLERS: &str = "callers.json";
 /// The beginnings of partition keys of guards: Keyfold's own, and OneTable's.
 const GUARDS: [&str; 2] = ["Unique#", "_unique#"];
 
@@ -87,8 +91,8 @@ impl Gathered {
         }
     }
 
-    /// What came. The items of a file that names no table are of a described table whose keys they have, or else of one
-    /// of the file's name.
+    /// What came. The items of a file that names no table are of the described table of the file's name whose keys they
+    /// have, or of the only one with these keys; else of a table that they show.
     pub fn material(self) -> Material {
         let mut material = Material { tables: Vec::new(), patterns: self.patterns, notes: self.notes };
         let mut tables: Vec<Table> = Vec::new();
@@ -103,17 +107,7 @@ impl Gathered {
         for (origin, sample) in self.samples {
             let name = match origin {
                 Origin::Table(name) => name,
-                Origin::File(file) => {
-                    let name = table_name(&file);
-                    let fits = |(position, table): &(usize, &Table)| {
-                        let having = sample.items.iter().filter(|item| has_key(table, item)).count();
-                        having > 0
-                            && having * 10 >= sample.items.len() * 9
-                            && (*position < described || table.name == name)
-                    };
-                    let known = tables.iter().enumerate().find(fits).map(|(_, table)| table.name.clone());
-                    known.unwrap_or(name)
-                }
+                Origin::File(file) => table_of_file(&file, &sample.items, (&tables, described)),
             };
             if !tables.iter().any(|table| table.name == name) {
                 tables.extend(guessed_table(&name, &sample.items));
@@ -143,7 +137,9 @@ impl Receiver for Gathered {
         let origin = table.map_or_else(|| Origin::File(self.file.clone()), |table| Origin::Table(table.to_owned()));
         // The callers of samples stand beside the items.
         if !matches!(&origin, Origin::File(file) if file.ends_with(CALLERS)) {
-            self.samples.entry(origin).or_default().take(item, self.most);
+            // All samples together are bounded.
+            let most_bytes = MOST_BYTES / (self.samples.len() + 1);
+            self.samples.entry(origin).or_default().take(item, (self.most, most_bytes));
         }
         ControlFlow::Continue(())
     }
@@ -168,7 +164,7 @@ impl Receiver for Gathered {
 }
 
 impl Sample {
-    fn take(&mut self, item: Item, most: usize) {
+    fn take(&mut self, item: Item, (most, most_bytes): (usize, usize)) {
         self.seen += 1;
         self.step = self.step.max(1);
         if !(self.seen - 1).is_multiple_of(self.step) {
@@ -176,7 +172,7 @@ impl Sample {
         }
         self.bytes += item_size(&item);
         self.items.push(item);
-        if self.items.len() >= most || self.bytes > MOST_BYTES && self.items.len() > 1 {
+        if self.items.len() >= most || self.bytes > most_bytes && self.items.len() > 1 {
             let mut position = 0;
             self.items.retain(|_| {
                 position += 1;
@@ -189,8 +185,26 @@ impl Sample {
 
     fn append(&mut self, other: Sample, most: usize) {
         let seen = self.seen + other.seen;
-        other.items.into_iter().for_each(|item| self.take(item, most));
+        other.items.into_iter().for_each(|item| self.take(item, (most, MOST_BYTES)));
         self.seen = seen;
+    }
+}
+
+/// The name of the table of a file's items. Of the tables, so many first ones are described.
+fn table_of_file(file: &str, items: &[Item], (tables, described): (&[Table], usize)) -> String {
+    let name = table_name(file);
+    let fits = |table: &Table| {
+        let having = items.iter().filter(|item| has_key(table, item)).count();
+        having > 0 && having * 10 >= items.len() * 9
+    };
+    let fitting: Vec<&Table> = tables.iter().filter(|table| fits(table)).collect();
+    let is_described = |table: &&&Table| tables[..described].iter().any(|known| known.name == table.name);
+    let of_description: Vec<&&Table> = fitting.iter().filter(is_described).collect();
+    match (fitting.iter().find(|table| table.name == name), of_description.as_slice()) {
+        (Some(own), _) => own.name.clone(),
+        (None, [only]) => only.name.clone(),
+        // Two files of one name in two directories may hold items of two tables.
+        _ => names::free(&name, |name| tables.iter().any(|table| table.name == name)),
     }
 }
 
@@ -200,7 +214,7 @@ fn has_key(table: &Table, item: &Item) -> bool {
 
 /// The name of a table for a file: that of the file, as far as a table may have it (DynamoDB developer guide, "Naming
 /// rules").
-fn table_name(file: &str) -> String {
+pub fn table_name(file: &str) -> String {
     let name = Path::new(file).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let stem =
         [".gz", ".json", ".jsonl", ".csv", ".txt"].iter().fold(name.as_str(), |name, end| name.trim_end_matches(end));
@@ -209,7 +223,8 @@ fn table_name(file: &str) -> String {
     if stem.len() < 3 { "table".to_owned() } else { stem }
 }
 
-fn is_guard(table: &Table, item: &Item) -> bool {
+/// Whether an item is the guard of a unique value.
+pub fn is_guard(table: &Table, item: &Item) -> bool {
     matches!(item.get(&table.partition.name), Some(Attribute::S(text))
         if GUARDS.iter().any(|guard| text.as_str().starts_with(guard)))
 }
@@ -268,6 +283,7 @@ fn has_type(item: &Item, key: &KeyAttribute) -> bool {
 
 /// The attributes of the key: by their usual names, or by what tells all items apart.
 fn guessed_key<'n>(in_all: &[&'n str], items: &[Item]) -> Option<(&'n str, Option<&'n str>)> {
+    let items = &items[..items.len().min(KEY_ITEMS)];
     let named = |names: &[&str]| {
         in_all.iter().copied().find(|name| names.contains(&name.to_lowercase().replace(['_', '-'], "").as_str()))
     };
@@ -285,7 +301,8 @@ fn guessed_key<'n>(in_all: &[&'n str], items: &[Item]) -> Option<(&'n str, Optio
     if let Some(alone) = in_all.iter().find(|name| distinct(&[name]) == items.len()) {
         return Some((alone, None));
     }
-    let pairs = in_all.iter().flat_map(|one| in_all.iter().map(move |other| (*one, *other)));
+    let first = &in_all[..in_all.len().min(KEY_COLUMNS)];
+    let pairs = first.iter().flat_map(|one| first.iter().map(move |other| (*one, *other)));
     pairs
         .filter(|(one, other)| one != other && distinct(&[one, other]) == items.len())
         .min_by_key(|(one, other)| (distinct(&[one]), std::cmp::Reverse(distinct(&[other]))))

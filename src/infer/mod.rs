@@ -10,11 +10,15 @@ pub mod write;
 
 use draft::hinted::Hinted;
 use draft::templates::Templates;
-use draft::{ApiDraft, finds, patterns, relations, types};
+use draft::{ApiDraft, finds, patterns, relations, scalars, types};
 use material::{Material, TableMaterial};
 use shape::columns::Columns;
+use shape::groups::RowGroup;
 use shape::row::Row;
 use shape::{discriminator, groups};
+
+/// The most types that are made of the items of a table.
+const MOST_TYPES: usize = 200;
 
 /// The schema that serves the tables and items of a material.
 pub fn infer(material: &Material) -> ApiDraft {
@@ -23,6 +27,7 @@ pub fn infer(material: &Material) -> ApiDraft {
         draft.tables.push(table.table.clone());
         add_types(&mut draft, position, table);
     }
+    scalars::rename_objects(&mut draft);
     relations::relate(&mut draft);
     draft.finds = finds::finds(&draft, &material.patterns);
     draft.writes = patterns::writes(&draft, &material.patterns);
@@ -45,14 +50,25 @@ fn add_types(draft: &mut ApiDraft, position: usize, material: &TableMaterial) {
         found.items.iter().for_each(|item| is_hinted[*item] = true);
         draft.types.push(found.ty);
     }
-    for mut group in groups::groups(&rows, &columns) {
-        group.rows.retain(|row| !is_hinted[*row]);
-        if group.rows.is_empty() {
-            continue;
-        }
+    let mut found = groups::groups(&rows, &columns);
+    found.iter_mut().for_each(|group| group.rows.retain(|row| !is_hinted[*row]));
+    found.retain(|group| !group.rows.is_empty());
+    for group in most_common(found, &table.name, &mut draft.left_out) {
         let templates = Templates { table, columns: &columns, rows: &rows, group: &group };
         let is_taken = |name: &str| draft.types.iter().any(|ty| ty.name == name);
         let ty = types::type_of(&templates, position, &mut draft.objects, &is_taken);
         draft.types.push(ty);
     }
+}
+
+/// The groups with most rows, in their order, if there are more than a schema has types for.
+fn most_common<'i>(mut groups: Vec<RowGroup<'i>>, table: &str, left_out: &mut Vec<String>) -> Vec<RowGroup<'i>> {
+    let more = groups.len().saturating_sub(MOST_TYPES);
+    if more > 0 {
+        groups.sort_by_key(|group| std::cmp::Reverse(group.rows.len()));
+        groups.truncate(MOST_TYPES);
+        groups.sort_by_key(|group| group.rows.first().copied());
+        left_out.push(format!("{table}: {more} rare forms of keys, which are of no type"));
+    }
+    groups
 }

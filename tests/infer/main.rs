@@ -3,11 +3,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod any_items;
 mod renamed;
 mod score;
 
+use keyfold::infer::infer;
+use keyfold::infer::material::{Gathered, Material};
 use keyfold::infer::write::repair::written;
-use keyfold::infer::{infer, material::Gathered};
 use keyfold::schema;
 use keyfold::schema::model::Model;
 use keyfold::schema::table::{KeyAttribute, KeyType, Table};
@@ -71,11 +73,21 @@ fn inferred(tables: &[(Table, Vec<Item>)]) -> (String, Model) {
             let _ = gathered.item(Some(&table.name), item.clone());
         }
     }
-    let written = written(infer(&gathered.material()));
-    let (model, _) = schema::load("inferred.graphql", &written.text, &|_| None)
-        .unwrap_or_else(|found| panic!("{}\n{}", found.render(false), written.text));
+    let (text, model) = inferred_of(&gathered.material());
+    (text, model.expect("there are types"))
+}
+
+/// The schema of a material, which passes every check; no model if nothing can be a type.
+fn inferred_of(material: &Material) -> (String, Option<Model>) {
+    let written = written(infer(material));
     let left_out: String = written.left_out.iter().map(|line| format!("# {line}\n")).collect();
-    (written.text + &left_out, model)
+    if written.draft.types.is_empty() {
+        return (written.text + &left_out, None);
+    }
+    match schema::load("inferred.graphql", &written.text, &|_| None) {
+        Ok((model, _)) => (written.text + &left_out, Some(model)),
+        Err(found) => panic!("{}\n{}", found.render(false), written.text),
+    }
 }
 
 /// The score of a design, and of what `change` makes of it.

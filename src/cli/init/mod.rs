@@ -83,6 +83,11 @@ impl Init {
             );
         }
         let written = written(draft);
+        ensure!(
+            !written.draft.types.is_empty(),
+            "no schema serves what was read:\n  {}",
+            written.left_out.join("\n  ")
+        );
         let project = Project { directory: &self.dir, material: &material, written: &written };
         project.write(!self.no_samples)?;
         report(&material, &written, &self.dir)?;

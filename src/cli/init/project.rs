@@ -2,6 +2,7 @@
 
 use crate::infer::draft::{ApiDraft, FindDraft};
 use crate::infer::material::Material;
+use crate::infer::write::document::one_line;
 use crate::infer::write::repair::WrittenSchema;
 use crate::schema::table::Table;
 use crate::table::bulk::export_lines::write_line;
@@ -79,7 +80,7 @@ impl Project<'_> {
             format!("# Made by `keyfold init` from {seen} items. A guess is a comment; check it, then delete it.\n\n");
         text.push_str(&self.written.text);
         for line in &self.written.left_out {
-            let _ = writeln!(text, "# left out: {}", line.replace('\n', " "));
+            let _ = writeln!(text, "# left out: {}", one_line(line));
         }
         text
     }
@@ -130,7 +131,7 @@ fn operation(draft: &ApiDraft, find: &FindDraft) -> String {
     let wrapped = |list: Vec<String>| if list.is_empty() { String::new() } else { format!("({})", list.join(", ")) };
     let mut text = String::new();
     if let Some(description) = &find.description {
-        let _ = writeln!(text, "# {description}");
+        let _ = writeln!(text, "# {}", one_line(description));
     }
     let _ = writeln!(text, "query {title}{} {{\n  {}{} {{", wrapped(variables), find.name, wrapped(arguments));
     if let Some(ty) = draft.types.iter().find(|ty| ty.name == find.target) {

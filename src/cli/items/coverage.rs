@@ -2,8 +2,8 @@
 
 use super::survey::Survey;
 use crate::cli::output::{aligned, counted};
-use crate::execute::item::unique;
 use crate::execute::key::shown::shown;
+use crate::infer::material::is_guard;
 use crate::infer::shape::atoms::{Atom, atom};
 use crate::plan::attributes;
 use crate::plan::tree::TypeDiscriminator;
@@ -215,12 +215,6 @@ impl<'m> Coverage<'m> {
             of.keys.push(key.chars().take(KEY_LENGTH).collect());
         }
     }
-}
-
-/// Whether an item is the guard of a unique value: Keyfold's own, or OneTable's.
-fn is_guard(table: &Table, item: &Item) -> bool {
-    matches!(item.get(&table.partition.name), Some(Attribute::S(text))
-        if text.as_str().starts_with(unique::MARK) || text.as_str().starts_with("_unique#"))
 }
 
 /// The form of an item's key: its words, and `…` for all else.

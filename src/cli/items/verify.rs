@@ -4,13 +4,14 @@ use super::coverage::Coverage;
 use crate::cli::output::{self, counted};
 use crate::cli::schema_file::{self, SchemaChoice};
 use crate::cli::store_choice::{StoreChoice, explained, table_named};
+use crate::infer::material::{CALLERS, table_name};
 use crate::schema::model::Model;
 use crate::schema::table::Table;
-use crate::sources::material::{PatternHint, Receiver, TypeHint};
+use crate::sources::material::{PatternHint, Receiver, SourcePlace, TypeHint};
 use crate::sources::read;
 use crate::table::data::attribute::Item;
 use crate::table::data::item_size::item_size;
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
@@ -65,8 +66,8 @@ impl Verify {
     /// Runs the command.
     pub async fn run(self) -> Result<ExitCode> {
         let model = schema_file::load(&self.choice.schema)?.model;
-        let found = match &self.table {
-            Some(name) => vec![self.table_coverage(&model, table_named(&model.tables, name)?).await?],
+        let (found, has_all) = match &self.table {
+            Some(name) => (vec![self.table_coverage(&model, table_named(&model.tables, name)?).await?], true),
             None => self.source_coverage(&model)?,
         };
         match self.format {
@@ -78,22 +79,26 @@ impl Verify {
                 output::print(&format!("{:#}\n", json!({ "tables": tables })))?;
             }
         }
-        Ok(if found.iter().all(Coverage::is_whole) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        Ok(if has_all && found.iter().all(Coverage::is_whole) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    fn source_coverage<'m>(&self, model: &'m Model) -> Result<Vec<Coverage<'m>>> {
+    /// The coverage of each table, and whether every item is of one.
+    fn source_coverage<'m>(&self, model: &'m Model) -> Result<(Vec<Coverage<'m>>, bool)> {
         ensure!(
             !self.sources.is_empty(),
             "name the items: `keyfold verify FILE…`, or `keyfold verify --table NAME` for a table"
         );
-        let mut seen = SeenItems { model, tables: Vec::new(), strays: 0 };
+        let mut seen = SeenItems { model, tables: Vec::new(), file: String::new(), strays: 0 };
         for summary in read::read(&self.sources, &mut seen)? {
             eprintln!("Read {}: {}, {}", summary.name, summary.format, counted(summary.items, "item"));
         }
         if seen.strays > 0 {
-            bail!("{} of no table of the schema: they lack its key attributes", counted(seen.strays, "item is"));
+            eprintln!(
+                "warning: {} left out: their file names no table of the schema, and their keys are not those of one only",
+                counted(seen.strays, "item")
+            );
         }
-        Ok(seen.tables)
+        Ok((seen.tables, seen.strays == 0))
     }
 
     async fn table_coverage<'m>(&self, model: &'m Model, table: &'m Table) -> Result<Coverage<'m>> {
@@ -129,6 +134,8 @@ impl Verify {
 struct SeenItems<'m> {
     model: &'m Model,
     tables: Vec<Coverage<'m>>,
+    /// The file that is read.
+    file: String,
     /// Items of no table.
     strays: u64,
 }
@@ -137,9 +144,14 @@ impl Receiver for SeenItems<'_> {
     fn table(&mut self, _table: Table) {}
 
     fn item(&mut self, table: Option<&str>, item: Item) -> ControlFlow<()> {
+        if self.file.ends_with(CALLERS) {
+            return ControlFlow::Continue(());
+        }
         let has_key = |table: &&Table| table.primary_key().all(|key| item.contains_key(&key.name));
-        let named = self.model.tables.iter().find(|known| Some(known.name.as_str()) == table);
-        let Some(table) = named.or_else(|| self.model.tables.iter().find(has_key)) else {
+        let named = table.map_or_else(|| table_name(&self.file), str::to_owned);
+        let mut fitting = self.model.tables.iter().filter(has_key);
+        let known = self.model.tables.iter().find(|known| known.name == named);
+        let Some(table) = known.or_else(|| fitting.next().filter(|_| fitting.next().is_none())) else {
             self.strays += 1;
             return ControlFlow::Continue(());
         };
@@ -157,6 +169,12 @@ impl Receiver for SeenItems<'_> {
     fn type_hint(&mut self, _table: Option<&str>, _hint: TypeHint) {}
 
     fn pattern_hint(&mut self, _hint: PatternHint) {}
+
+    fn place(&mut self, place: &SourcePlace) {
+        if self.file != place.file {
+            self.file.clone_from(&place.file);
+        }
+    }
 
     fn note(&mut self, note: String) {
         eprintln!("note: {note}");

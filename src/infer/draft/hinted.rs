@@ -66,12 +66,10 @@ impl Hinted<'_> {
         }
         // Templates of free texts alone say nothing that items do not.
         let says_nothing = primary.iter().all(|(key, parts)| is_itself(key, parts));
-        if !self.items.is_empty() && (items.is_empty() || says_nothing) {
+        if !self.items.is_empty() && (items.is_empty() || says_nothing && hint.constants.is_empty()) {
             return None;
         }
-        let name = names::free(&names::type_name(&hint.name), |name| {
-            is_taken(name) || objects.iter().any(|object| object.name == name)
-        });
+        let name = names::free(&names::type_name(&hint.name), is_taken);
         let mut ty = TypeDraft {
             name,
             table: position,
@@ -85,7 +83,7 @@ impl Hinted<'_> {
         };
         self.add_fields(&mut ty, hint, &keys, (&items, objects));
         for (attribute, parts) in &keys {
-            self.add_key(&mut ty, attribute, parts);
+            self.add_key(&mut ty, (attribute, parts), &items);
         }
         leave_half_indexes_out(&mut ty, table);
         Some(HintedType { ty, items })
@@ -208,10 +206,17 @@ impl Hinted<'_> {
         texts.into_iter().collect()
     }
 
-    fn add_key(&self, ty: &mut TypeDraft, attribute: &str, parts: &[HintPart]) {
+    fn add_key(&self, ty: &mut TypeDraft, (attribute, parts): (&str, &[HintPart]), items: &[usize]) {
         let table = self.table.0;
         let Some(key) = table.key_attributes().into_iter().find(|key| key.name == attribute) else { return };
         let field_of = |ty: &TypeDraft, name: &str| ty.fields.iter().position(|field| named(field, name));
+        let fits =
+            |at: &usize| self.items[*at].get(attribute).and_then(text).is_none_or(|key| read(parts, &key).is_some());
+        if !table.is_primary_key(attribute) && !items.iter().all(fits) {
+            ty.read_only = true;
+            ty.guesses.push(format!("{attribute} has another form than its template says: it is left out"));
+            return;
+        }
         if is_itself(attribute, parts) {
             // The key of the table is the field; the key of an index needs no template.
             let Some(field) = field_of(ty, attribute) else { return };
@@ -258,7 +263,7 @@ fn stored_form(field: &FieldDraft, kind: KeyType) -> Option<String> {
     (kind == KeyType::S).then(|| form.to_owned())
 }
 
-/// The parts of a template: `${name}`, `{name}` and `<name>` are attributes.
+/// The parts of a template: `${name}` and `{name}` are attributes.
 fn parts(template: &str) -> Vec<HintPart> {
     let mut parts: Vec<HintPart> = Vec::new();
     let mut rest = template;
@@ -338,6 +343,7 @@ fn leave_half_indexes_out(ty: &mut TypeDraft, table: &Table) {
         let has = |key: &str| ty.key(key).is_some() || ty.fields.iter().any(|field| named(field, key));
         if keys.iter().any(|key| has(key)) && !keys.iter().all(|key| has(key)) {
             ty.keys.retain(|key| !keys.contains(&key.attribute.as_str()));
+            ty.read_only = true;
         }
     }
 }

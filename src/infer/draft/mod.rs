@@ -30,6 +30,8 @@ pub struct ApiDraft {
     pub finds: Vec<FindDraft>,
     /// The fields of `Mutation`.
     pub writes: Vec<MutationDraft>,
+    /// What has no place in it, as sentences.
+    pub left_out: Vec<String>,
 }
 
 /// A type of items.
@@ -96,6 +98,8 @@ pub struct FieldDraft {
     pub guess: Option<String>,
     /// The name that a source has for it.
     pub hint: Option<String>,
+    /// Whether a constraint for its values was tried, and cannot be.
+    pub unconstrained: bool,
 }
 
 /// An object inside items.

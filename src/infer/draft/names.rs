@@ -1,7 +1,7 @@
 //! Names of attributes, labels and tables in, names of GraphQL out.
 
 /// Words that a schema cannot have as the name of an item type.
-const RESERVED: [&str; 18] = [
+pub const RESERVED: [&str; 17] = [
     "Query",
     "Mutation",
     "Subscription",
@@ -18,7 +18,6 @@ const RESERVED: [&str; 18] = [
     "JSON",
     "Binary",
     "PageInfo",
-    "Order",
     "Node",
 ];
 /// Labels that say nothing of what an item is.
@@ -54,7 +53,7 @@ pub fn type_name(text: &str) -> String {
         name.push_str(&capitalised(&if is_capital { word.to_lowercase() } else { word }));
     }
     let name = valid(name, "Item");
-    if RESERVED.contains(&name.as_str()) && name != "Order" { format!("{name}Item") } else { name }
+    if RESERVED.contains(&name.as_str()) { format!("{name}Item") } else { name }
 }
 
 /// Whether a label says what an item is.
@@ -74,7 +73,7 @@ pub fn plural(name: &str) -> String {
     }
 }
 
-/// The name with a small first letter; a name in capitals is in small letters.
+/// The name with a small first letter.
 pub fn decapitalised(name: &str) -> String {
     let mut letters = name.chars();
     letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()

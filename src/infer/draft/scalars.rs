@@ -2,7 +2,7 @@
 
 use super::align::common_form;
 use super::names;
-use super::{FieldDraft, ObjectDraft};
+use super::{ApiDraft, FieldDraft, ObjectDraft};
 use crate::infer::shape::atoms::{Atom, atom};
 use crate::schema::scalar::date_time;
 use crate::schema::scalar::time_form::TimeForm;
@@ -67,6 +67,30 @@ pub fn scalar_of_texts<'t>(texts: impl Iterator<Item = &'t str> + Clone) -> Scal
 /// The type of an attribute with these values. `objects` gets the types of objects in them.
 pub fn scalar_of_values(values: &[&Attribute], name: &str, parent: &str, objects: &mut Vec<ObjectDraft>) -> Scalar {
     Values { parent, name, depth: 0 }.scalar(values, objects)
+}
+
+/// Gives objects inside items names that no item type has, and none that GraphQL or Keyfold has.
+pub fn rename_objects(draft: &mut ApiDraft) {
+    for position in 0..draft.objects.len() {
+        let own = draft.objects[position].name.clone();
+        let is_taken = |name: &str| {
+            names::RESERVED.contains(&name)
+                || draft.types.iter().any(|ty| ty.name == name)
+                || draft.objects.iter().enumerate().any(|(at, object)| at != position && object.name == name)
+        };
+        let name = names::free(&own, is_taken);
+        if name == own {
+            continue;
+        }
+        let of_types = draft.types.iter_mut().flat_map(|ty| &mut ty.fields);
+        let of_objects = draft.objects.iter_mut().flat_map(|object| &mut object.fields);
+        for field in of_types.chain(of_objects) {
+            if field.scalar.trim_matches(['[', ']', '!']) == own {
+                field.scalar = field.scalar.replace(&own, &name);
+            }
+        }
+        draft.objects[position].name = name;
+    }
 }
 
 /// Whose values are looked at.

@@ -129,7 +129,7 @@ impl<'i> Templates<'_, 'i> {
         having.iter().for_each(|row| *frames.entry(frame(*row)).or_default() += 1);
         let Some((usual, _)) = frames.into_iter().max_by_key(|(_, count)| *count) else { return };
         let rows: Vec<usize> = having.iter().copied().filter(|row| frame(*row) == usual).collect();
-        let (mut parts, mut label, mut follows_field) = (Vec::new(), None, false);
+        let (mut parts, mut label, mut follows_field, mut short) = (Vec::new(), None, false, 0);
         for (position, before) in usual.iter().enumerate() {
             push_literal(&mut parts, before);
             let texts: Vec<&str> =
@@ -143,11 +143,14 @@ impl<'i> Templates<'_, 'i> {
                 label = Some(part.texts[0]).filter(|text| !text.is_empty()).or(label);
                 follows_field = false;
             } else {
+                // A key that ends early is another form.
+                short = short.max(part.texts.iter().filter(|text| text.is_empty()).count());
                 parts.push(self.field_part(found, &part, alignment));
                 (label, follows_field) = (None, true);
             }
         }
-        found.keys.push(GuessedKey { attribute: key.name.clone(), parts, sparse, odd: having.len() - rows.len() });
+        let odd = having.len() - rows.len() + short;
+        found.keys.push(GuessedKey { attribute: key.name.clone(), parts, sparse, odd });
     }
 
     fn tokens(&self, row: usize, key: &str) -> &[KeyToken] {

@@ -3,7 +3,7 @@
 use super::align::{Likeness, common_form};
 use super::names;
 use super::scalars::{self, Scalar};
-use super::templates::{GroupKeys, GroupPart, KeyedField, Templates};
+use super::templates::{GroupKeys, GroupPart, GuessedKey, KeyedField, Templates};
 use super::{FieldDraft, KeyDraft, ObjectDraft, PartDraft, TypeDraft};
 use crate::infer::shape::groups::{Skeleton, Slot};
 use crate::table::data::attribute::{Attribute, Item};
@@ -21,8 +21,7 @@ pub fn type_of(
     is_taken: &dyn Fn(&str) -> bool,
 ) -> TypeDraft {
     let keys = templates.keys();
-    let name =
-        names::free(&name_of(templates), |name| is_taken(name) || objects.iter().any(|object| object.name == name));
+    let name = names::free(&name_of(templates), is_taken);
     let mut ty = TypeDraft {
         name,
         table,
@@ -230,8 +229,7 @@ fn add_keys(ty: &mut TypeDraft, templates: &Templates<'_, '_>, keys: &GroupKeys)
         if templates.columns.natural.contains(name) && !is_primary {
             continue;
         }
-        let has_fields = key.parts.iter().any(|part| matches!(part, GroupPart::Field(..)));
-        let cannot_be_said = !is_primary && (key.odd > 0 || key.sparse && !has_fields);
+        let cannot_be_said = !is_primary && (key.odd > 0 || key.sparse && !is_explained(templates, keys, key));
         if cannot_be_said {
             ty.read_only = true;
             ty.guesses.push(format!("{name} has several forms, or stands in some items only: it is left out"));
@@ -250,6 +248,18 @@ fn add_keys(ty: &mut TypeDraft, templates: &Templates<'_, '_>, keys: &GroupKeys)
         ty.keys.push(KeyDraft { attribute: name.to_owned(), parts, sparse: key.sparse });
     }
     leave_half_indexes_out(ty, templates);
+}
+
+/// Whether each item without a key lacks a field of its template: then the index is sparse as indexes are.
+fn is_explained(templates: &Templates<'_, '_>, keys: &GroupKeys, key: &GuessedKey) -> bool {
+    let attributes = key.parts.iter().filter_map(|part| match part {
+        GroupPart::Field(field, ..) => keys.fields[*field].attribute.as_deref(),
+        GroupPart::Literal(_) => None,
+    });
+    let attributes: Vec<&str> = attributes.collect();
+    let rows = templates.group.rows.iter().map(|row| templates.rows[*row].item);
+    rows.filter(|item| !item.contains_key(&key.attribute))
+        .all(|item| attributes.iter().any(|name| !item.contains_key(name)))
 }
 
 /// A global index whose other key has no template and is no field has no items of the type.

@@ -6,6 +6,8 @@ use crate::schema::table::{KeyType, Table};
 use crate::table::data::attribute::{Attribute, Item};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The most labels without a separator behind them.
+const MOST_PREFIXES: usize = 100;
 /// From how many items on a word that all of them have is a label.
 const LABELS: usize = 3;
 
@@ -94,6 +96,9 @@ impl<'i> Columns<'i> {
                     found.entry(&text[..length]).or_default().extend(names);
                 }
             }
+            if found.len() < 2 || found.len() > MOST_PREFIXES || found.len() * 2 > count.max(4) {
+                continue;
+            }
             let sets: Vec<&BTreeSet<&str>> = found.values().collect();
             let pairs =
                 sets.iter().enumerate().flat_map(|(at, one)| sets[at + 1..].iter().map(move |other| (one, other)));
@@ -101,7 +106,7 @@ impl<'i> Columns<'i> {
                 let common = one.intersection(other).count();
                 (alike + usize::from(2 * common > one.union(other).count()), all + 1)
             });
-            if found.len() >= 2 && found.len() * 2 <= count.max(4) && alike * 2 <= all {
+            if alike * 2 <= all {
                 self.prefixes.insert(key, found.into_keys().collect());
             }
         }

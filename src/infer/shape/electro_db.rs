@@ -35,7 +35,7 @@ pub fn split(key: &str, item: &Item) -> Option<Vec<KeyToken>> {
             continue;
         }
         // The last label before a value is the name of an attribute, and the first key goes on to it.
-        if let Some(name) = names.iter().find(|name| rest.to_lowercase().starts_with(name.as_str())) {
+        if let Some(name) = names.iter().find(|name| begins_with(rest, name)) {
             if let Some(value) = value.take() {
                 tokens.push(KeyToken::new("", value));
             }
@@ -53,6 +53,11 @@ pub fn split(key: &str, item: &Item) -> Option<Vec<KeyToken>> {
         None => tokens.push(KeyToken::label("", label)),
     }
     Some(tokens)
+}
+
+/// Whether a text begins with a name in small letters. The case of a letter may change its length.
+fn begins_with(text: &str, name: &str) -> bool {
+    text.get(..name.len()).is_some_and(|begin| begin.to_lowercase() == *name)
 }
 
 #[cfg(test)]
@@ -75,6 +80,8 @@ mod tests {
         assert_eq!(shown("$app#project_a_b#employeeid_7"), ["$app#project_", "=a_b", "#employeeid_", "=7"]);
         assert_eq!(shown("$task_1"), ["$task_1"]);
         assert_eq!(shown("$task_1#employee_"), ["$task_1#employee_", "="]);
+        assert_eq!(shown("$a#PROJECT_\u{212A}"), ["$a#PROJECT_", "=\u{212A}"]);
+        assert_eq!(shown("$a#projec\u{212A}_1"), ["$a#projec\u{212A}_1"]);
         assert!(split("USER#a", &item).is_none());
     }
 }

@@ -63,7 +63,7 @@ const SEVERAL: usize = 5;
 const MANY: usize = 4;
 /// The share of attributes that two groups of one type have in common.
 const ALIKE: f64 = 0.6;
-/// The most groups that are compared with each other.
+/// The most groups; those with most rows stay.
 const MOST_GROUPS: usize = 1_000;
 
 /// The groups of the rows, in the order of their first rows.
@@ -73,6 +73,10 @@ pub fn groups<'i>(rows: &[Row<'i>], columns: &Columns<'_>) -> Vec<RowGroup<'i>> 
     for (position, row) in rows.iter().enumerate() {
         found.entry(signature(row, columns, &words)).or_default().push(position);
     }
+    // What is rarer than a thousand other forms shows nothing.
+    found.sort_by(|_, one, _, other| other.len().cmp(&one.len()).then(one.cmp(other)));
+    found.truncate(MOST_GROUPS);
+    found.sort_by(|_, one, _, other| one.cmp(other));
     let mut groups: Vec<RowGroup<'i>> =
         found.into_iter().map(|(signature, members)| RowGroup::new(signature, members, rows)).collect();
     while let Some(merged) = merge_words(&groups, rows) {
@@ -243,9 +247,9 @@ fn is_first_value(groups: &[RowGroup<'_>], members: &[usize], (key, position): P
 /// there were any.
 fn merge_pairs(groups: &mut Vec<RowGroup<'_>>, words: &Words) -> bool {
     let (mut one, mut has_merged) = (0, false);
-    while one < groups.len().min(MOST_GROUPS) {
+    while one < groups.len() {
         let mut other = one + 1;
-        while other < groups.len().min(MOST_GROUPS) {
+        while other < groups.len() {
             if are_one(&groups[one], &groups[other], words) {
                 let gone = groups.remove(other);
                 let known = &mut groups[one];

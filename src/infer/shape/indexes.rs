@@ -27,6 +27,10 @@ pub fn add_guessed(table: &mut Table, items: &[Item]) {
     let partition = table.partition.clone();
     for (stem, pair) in found {
         let local = pair.0.is_none();
+        // A local index sorts the items of a partition anew.
+        if local && (table.sort.is_none() || pair.1.and_then(key).is_none()) {
+            continue;
+        }
         let Some(of_index) = pair.0.map_or(Some(partition.clone()), key) else { continue };
         table.indexes.push(Index {
             name: stem.to_uppercase(),

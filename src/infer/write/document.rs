@@ -102,7 +102,7 @@ impl SchemaText {
         let ty = &draft.types[position];
         self.text.push('\n');
         for guess in &ty.guesses {
-            self.line(&format!("# guess: {guess}"));
+            self.line(&format!("# guess: {}", one_line(guess)));
         }
         let items = if ty.count == 1 { "item" } else { "items" };
         self.line(&format!("# {} {items}", ty.count));
@@ -154,7 +154,7 @@ impl SchemaText {
 
     fn field(&mut self, field: &FieldDraft) {
         if let Some(guess) = &field.guess {
-            self.line(&format!("  # guess: {guess}"));
+            self.line(&format!("  # guess: {}", one_line(guess)));
         }
         let required = if field.required { "!" } else { "" };
         let mut text = format!("  {}: {}{required}", field.name, field.scalar);
@@ -199,7 +199,12 @@ fn arguments(arguments: &[(String, String)]) -> String {
 
 /// A description in one line.
 fn described(text: &str) -> String {
-    quoted(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+    quoted(&one_line(text))
+}
+
+/// A text in one line, as a comment needs it.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A text of GraphQL (GraphQL spec section 2.9.4).

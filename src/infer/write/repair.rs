@@ -21,7 +21,7 @@ pub struct WrittenSchema {
 
 /// Writes a draft. Each mistake takes something away or adds a constraint, so this ends.
 pub fn written(mut draft: ApiDraft) -> WrittenSchema {
-    let mut left_out = Vec::new();
+    let mut left_out = std::mem::take(&mut draft.left_out);
     loop {
         let document = SchemaText::new(&draft);
         let mistakes = match schema::load("schema.graphql", &document.text, &|_| None) {
@@ -54,6 +54,9 @@ struct Going {
     relations: BTreeSet<(usize, usize)>,
     fields: BTreeSet<(usize, usize)>,
     types: BTreeSet<usize>,
+    objects: BTreeSet<usize>,
+    /// Key attributes of types.
+    keys: BTreeSet<(usize, String)>,
     /// What is said of types that could be confused.
     messages: Vec<String>,
 }
@@ -92,7 +95,7 @@ impl Repair<'_> {
                 Some(DraftPlace::Key(ty, key)) => self.key(ty, key, mistake, &mut going),
                 Some(DraftPlace::Field(ty, field)) => self.field(ty, field, mistake, &mut going),
                 Some(DraftPlace::Type(ty)) => self.ty(ty, mistake, &mut going),
-                Some(DraftPlace::Object(object)) => self.object(object),
+                Some(DraftPlace::Object(object)) => _ = going.objects.insert(object),
                 Some(DraftPlace::Table(_)) | None => {}
             }
         }
@@ -121,6 +124,12 @@ impl Repair<'_> {
         for (ty, field) in going.fields.iter().rev() {
             self.drop_field(*ty, *field);
         }
+        for (ty, attribute) in &going.keys {
+            self.draft.types[*ty].keys.retain(|key| key.attribute != *attribute);
+        }
+        for object in going.objects.iter().rev() {
+            self.object(*object);
+        }
         for ty in going.types.iter().rev() {
             self.drop_type(*ty, "");
         }
@@ -143,10 +152,11 @@ impl Repair<'_> {
                 .map(|key| key.name.clone())
                 .filter(|name| !table.is_primary_key(name))
                 .collect();
+            let position = ty;
             let ty = &mut self.draft.types[ty];
-            ty.keys.retain(|key| !keys.contains(&key.attribute));
             ty.read_only = true;
             ty.guesses.push(format!("{attribute} is left out: {}", mistake.message));
+            going.keys.extend(keys.into_iter().map(|key| (position, key)));
             return;
         }
         if !self.constrain(ty) {
@@ -162,6 +172,7 @@ impl Repair<'_> {
         });
         let draft = &mut self.draft.types[ty].fields[field];
         if draft.constraint.take().is_some() {
+            draft.unconstrained = true;
             return;
         }
         if !in_key {
@@ -247,7 +258,7 @@ impl Repair<'_> {
         let mut changed = false;
         for field in fields {
             let field = &mut ty.fields[field];
-            if field.constraint.is_none() && matches!(field.scalar.as_str(), "ID" | "String") {
+            if field.constraint.is_none() && !field.unconstrained && matches!(field.scalar.as_str(), "ID" | "String") {
                 field.constraint = constraint(&field.texts, &separators);
                 changed |= field.constraint.is_some();
             }
@@ -299,7 +310,9 @@ fn constraint(texts: &[String], separators: &BTreeSet<char>) -> Option<String> {
 /// A character in a class of a pattern, in a text of GraphQL.
 fn escaped(letter: char) -> String {
     match letter {
-        '\\' | ']' | '[' | '^' | '-' | '&' | '~' => format!("\\\\{letter}"),
+        // A backslash for the pattern, and each once more for the text of GraphQL.
+        '\\' => "\\\\\\\\".to_owned(),
+        ']' | '[' | '^' | '-' | '&' | '~' => format!("\\\\{letter}"),
         '"' => "\\\"".to_owned(),
         letter => letter.to_string(),
     }
