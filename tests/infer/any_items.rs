@@ -85,7 +85,10 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases()) })]
 
     #[test]
-    fn the_schema_of_any_items_passes_every_check(items in proptest::collection::vec(item(), 0..24), described in any::<bool>()) {
+    fn the_schema_of_any_items_passes_every_check(
+        items in proptest::collection::vec(item(), 0..24),
+        described in any::<bool>(),
+    ) {
         let mut gathered = Gathered::new(100);
         if described {
             gathered.table(table("things"));
