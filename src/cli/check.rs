@@ -1,11 +1,12 @@
 //! `keyfold check`: a schema in; its mistakes and warnings, and how each field is read and written or who may do so,
 //! out.
 
+use super::output::{self, OutputFormat};
 use super::schema_file::{self, SchemaChoice};
-use super::{access_paths, output, rules_table};
+use super::{access_paths, rules_table};
 use crate::schema::diagnostics::diagnostic::{Diagnostic, Diagnostics, Severity};
 use anyhow::{Result, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,14 +30,7 @@ pub struct Check {
 
     /// Form of the output; JSON includes mistakes and warnings
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: CheckFormat,
-}
-
-/// Form of the output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum CheckFormat {
-    Text,
-    Json,
+    format: OutputFormat,
 }
 
 impl Check {
@@ -55,11 +49,11 @@ impl Check {
         }
         let rows = model.as_ref().map(|model| access_paths::rows(model, self.of.as_deref()));
         match self.format {
-            CheckFormat::Json => {
+            OutputFormat::Json => {
                 let fields = rows.as_deref().map(access_paths::json);
                 output::print(&format!("{:#}\n", json!({ "found": listed(&found), "fields": fields })))?;
             }
-            CheckFormat::Text => {
+            OutputFormat::Text => {
                 schema_file::show(&found);
                 if let (Some(model), Some(rows)) = (&model, &rows) {
                     output::print(&match self.rules {

@@ -1,13 +1,13 @@
 //! `keyfold explain`: an operation in, its plan, what it costs at most and, if it is run, what it did cost out.
 
 use super::measured::RunChoice;
-use super::output;
+use super::output::{self, OutputFormat};
 use super::schema_file::{self, SchemaChoice};
 use crate::execute::error::GraphqlError;
 use crate::execute::gateway;
 use crate::execute::request::{Request, Settings};
 use anyhow::{Context, Result, anyhow, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -36,14 +36,7 @@ pub struct Explain {
 
     /// Form of the plan
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: PlanFormat,
-}
-
-/// Form of a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum PlanFormat {
-    Text,
-    Json,
+    format: OutputFormat,
 }
 
 impl Explain {
@@ -63,8 +56,8 @@ impl Explain {
             json["measured"] = serde_json::to_value(measurement)?;
         }
         output::print(&match self.format {
-            PlanFormat::Text => text,
-            PlanFormat::Json => format!("{json:#}\n"),
+            OutputFormat::Text => text,
+            OutputFormat::Json => format!("{json:#}\n"),
         })?;
         Ok(ExitCode::SUCCESS)
     }

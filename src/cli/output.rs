@@ -1,7 +1,15 @@
 //! Text in, lines for the terminal out.
 
 use anyhow::Result;
+use clap::ValueEnum;
 use std::io::{IsTerminal, Write};
+
+/// Form of what a command prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    Text,
+    Json,
+}
 
 /// Writes the text to standard output.
 pub fn print(text: &str) -> Result<()> {

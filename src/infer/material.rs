@@ -25,12 +25,10 @@ pub struct Material {
 pub struct TableMaterial {
     /// The table.
     pub table: Table,
-    /// Items, evenly from all that came.
+    /// Items, evenly from all that came. Guards of unique values are none.
     pub items: Vec<Item>,
     /// How many came.
     pub seen: u64,
-    /// How many of the sample are guards of unique values, and so no items of a type.
-    pub guards: u64,
     /// The types that sources name.
     pub types: Vec<TypeHint>,
 }
@@ -118,11 +116,12 @@ impl Gathered {
             let sample = samples.remove(&table.name).unwrap_or_default();
             let is_of = |(name, _): &&(Option<String>, TypeHint)| name.as_ref().is_none_or(|name| *name == table.name);
             let types = self.types.iter().filter(is_of).map(|(_, hint)| hint.clone()).collect();
-            let seen = sample.seen;
-            let (guards, items): (Vec<Item>, Vec<Item>) =
-                typed_as(&table, sample.items).into_iter().partition(|item| is_guard(&table, item));
-            let guards = guards.len() as u64;
-            material.tables.push(TableMaterial { table, items, seen, guards, types });
+            // Items whose keys have another type than the table are none of it.
+            let is_of_table =
+                |item: &Item| table.primary_key().all(|key| has_type(item, key)) && !is_guard(&table, item);
+            let (seen, mut items) = (sample.seen, sample.items);
+            items.retain(is_of_table);
+            material.tables.push(TableMaterial { table, items, seen, types });
         }
         material
     }
@@ -240,21 +239,6 @@ fn join(known: &mut Table, more: Table) {
     known.stream = known.stream.or(more.stream);
 }
 
-/// Items whose keys have another type than the table are none of it.
-fn typed_as(table: &Table, items: Vec<Item>) -> Vec<Item> {
-    let fits = |item: &Item| {
-        table.primary_key().all(|key| {
-            matches!(
-                (item.get(&key.name), key.kind),
-                (Some(Attribute::S(_)), KeyType::S)
-                    | (Some(Attribute::N(_)), KeyType::N)
-                    | (Some(Attribute::B(_)), KeyType::B)
-            )
-        })
-    };
-    items.into_iter().filter(fits).collect()
-}
-
 /// The table that items show: two attributes that all of them have and that tell them apart.
 fn guessed_table(name: &str, items: &[Item]) -> Option<Table> {
     let first = items.first()?;
@@ -277,8 +261,12 @@ fn guessed_table(name: &str, items: &[Item]) -> Option<Table> {
     Some(table)
 }
 
+/// Whether an item has a key attribute, of its type.
 fn has_type(item: &Item, key: &KeyAttribute) -> bool {
-    matches!((item.get(&key.name), key.kind), (Some(Attribute::S(_)), KeyType::S) | (Some(Attribute::N(_)), KeyType::N))
+    matches!(
+        (item.get(&key.name), key.kind),
+        (Some(Attribute::S(_)), KeyType::S) | (Some(Attribute::N(_)), KeyType::N) | (Some(Attribute::B(_)), KeyType::B)
+    )
 }
 
 /// The attributes of the key: by their usual names, or by what tells all items apart.

@@ -6,7 +6,7 @@
 pub mod file;
 pub mod levels;
 
-use super::output;
+use super::output::{self, OutputFormat};
 use anyhow::{Result, anyhow};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, ValueEnum};
@@ -28,7 +28,7 @@ pub struct ShowConfig {
 
     /// Form of the output
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: ConfigFormat,
+    format: OutputFormat,
 
     /// Options of that command, as in `keyfold config serve -- --max-depth 30`
     #[arg(last = true, value_name = "OPTIONS")]
@@ -40,12 +40,6 @@ pub struct ShowConfig {
 enum ServerCommand {
     Serve,
     Dev,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ConfigFormat {
-    Text,
-    Json,
 }
 
 /// A setting as it is now.
@@ -78,8 +72,8 @@ impl ShowConfig {
         let shown: Vec<SettingRow> =
             options(server).map(|option| shown(option, (server, matches), (&leveled, &settings))).collect();
         output::print(&match self.format {
-            ConfigFormat::Text => text(&shown),
-            ConfigFormat::Json => format!("{:#}\n", Value::Array(shown.iter().map(SettingRow::json).collect())),
+            OutputFormat::Text => text(&shown),
+            OutputFormat::Json => format!("{:#}\n", Value::Array(shown.iter().map(SettingRow::json).collect())),
         })?;
         Ok(ExitCode::SUCCESS)
     }

@@ -4,6 +4,7 @@ mod live;
 mod project;
 
 use super::items::coverage::Coverage;
+use super::items::scan::ScanPace;
 use super::output::{self, counted};
 use super::schema_file;
 use super::store_choice::Remote;
@@ -72,7 +73,8 @@ impl Init {
             eprintln!("Read {}: {}, {}", summary.name, summary.format, counted(summary.items, "item"));
         }
         if let Some(table) = &self.table {
-            live::read(table, &self.remote, (self.sample, self.units), &mut gathered).await?;
+            let pace = ScanPace { most: self.sample, units: self.units };
+            live::read(table, &self.remote, &pace, &mut gathered).await?;
         }
         let material = gathered.material();
         ensure!(!material.tables.is_empty(), "there is no table, and no item that would show one");
@@ -95,7 +97,7 @@ impl Init {
     }
 }
 
-/// Prints what the schema covers, what it leaves out, and what to do next.
+/// Prints the coverage of each table, the parts that are left out, and the next command.
 fn report(material: &Material, written: &WrittenSchema, directory: &Path) -> Result<()> {
     let (model, _) = match schema_file::parse(Path::new("schema.graphql"), &written.text) {
         Ok(parsed) => parsed,

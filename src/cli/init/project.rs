@@ -1,6 +1,7 @@
 //! A schema with its material in, the files of a project out.
 
-use crate::infer::draft::{ApiDraft, FindDraft};
+use crate::infer::draft::names::capitalised;
+use crate::infer::draft::{ApiDraft, FieldDraft, FindDraft};
 use crate::infer::material::Material;
 use crate::infer::write::document::one_line;
 use crate::infer::write::repair::WrittenSchema;
@@ -24,7 +25,7 @@ const README: &str = "README.md";
 const SAMPLE_DIRECTORY: &str = "samples";
 const OPERATIONS: &str = "operations";
 
-/// What a project is written from.
+/// A project before it is written.
 pub struct Project<'p> {
     /// Its directory.
     pub directory: &'p Path,
@@ -125,7 +126,7 @@ fn operations(draft: &ApiDraft) -> Vec<(String, String)> {
 }
 
 fn operation(draft: &ApiDraft, find: &FindDraft) -> String {
-    let title = crate::infer::draft::names::capitalised(&find.name);
+    let title = capitalised(&find.name);
     let variables: Vec<String> = find.arguments.iter().map(|(name, ty)| format!("${name}: {ty}")).collect();
     let arguments: Vec<String> = find.arguments.iter().map(|(name, _)| format!("{name}: ${name}")).collect();
     let wrapped = |list: Vec<String>| if list.is_empty() { String::new() } else { format!("({})", list.join(", ")) };
@@ -135,37 +136,25 @@ fn operation(draft: &ApiDraft, find: &FindDraft) -> String {
     }
     let _ = writeln!(text, "query {title}{} {{\n  {}{} {{", wrapped(variables), find.name, wrapped(arguments));
     if let Some(ty) = draft.types.iter().find(|ty| ty.name == find.target) {
-        for field in &ty.fields {
-            let object = draft.objects.iter().find(|object| object.name == field.scalar.trim_matches(['[', ']', '!']));
-            match object {
-                Some(object) => selection(draft, &field.name, object, (4, &mut text)),
-                None => {
-                    let _ = writeln!(text, "    {}", field.name);
-                }
-            }
-        }
+        selection(draft, &ty.fields, 4, &mut text);
     }
     text.push_str("  }\n}\n");
     text
 }
 
-/// The selection of an object: objects do not hold each other in a circle.
-fn selection(
-    draft: &ApiDraft,
-    name: &str,
-    object: &crate::infer::draft::ObjectDraft,
-    (indent, text): (usize, &mut String),
-) {
+/// The selection of all fields. Objects do not hold each other in a circle.
+fn selection(draft: &ApiDraft, fields: &[FieldDraft], indent: usize, text: &mut String) {
     let space = " ".repeat(indent);
-    let _ = writeln!(text, "{space}{name} {{");
-    for field in &object.fields {
-        let inner = draft.objects.iter().find(|object| object.name == field.scalar.trim_matches(['[', ']', '!']));
-        match inner {
-            Some(inner) => selection(draft, &field.name, inner, (indent + 2, text)),
+    for field in fields {
+        match draft.object_of(field) {
+            Some(object) => {
+                let _ = writeln!(text, "{space}{} {{", field.name);
+                selection(draft, &object.fields, indent + 2, text);
+                let _ = writeln!(text, "{space}}}");
+            }
             None => {
-                let _ = writeln!(text, "{space}  {}", field.name);
+                let _ = writeln!(text, "{space}{}", field.name);
             }
         }
     }
-    let _ = writeln!(text, "{space}}}");
 }

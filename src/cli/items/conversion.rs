@@ -2,10 +2,10 @@
 //! out. Must not know what is done with the lines.
 
 use super::places::Places;
+use crate::cli::output::counted;
 use crate::schema::table::Table;
 use crate::sources::error::SourceError;
 use crate::sources::file::{SourceFile, TemporaryFile};
-use crate::sources::items::delivery::counted;
 use crate::sources::material::{PatternHint, Receiver, SourcePlace, TypeHint};
 use crate::sources::read::{SourceSummary, read, read_file};
 use crate::table::bulk::export_lines::write_line;
@@ -58,7 +58,7 @@ pub enum ItemOrigin {
 }
 
 impl ItemOrigin {
-    /// What is at a path; `-` is standard input.
+    /// Finds out what a path leads to; `-` is standard input.
     pub fn at(path: &Path) -> Result<Self, SourceError> {
         if path.is_dir() { Ok(Self::Directory(path.to_owned())) } else { SourceFile::at(path).map(Self::File) }
     }
@@ -152,7 +152,7 @@ impl Conversion<'_> {
             let (Some((other, count)), 1) = (self.others.first(), self.others.len()) else {
                 bail!("there are no items of the table {name}, but of {counts}");
             };
-            self.notes.push(format!("{} of the table {other} are loaded into {name}", counted(*count)));
+            self.notes.push(format!("{} of the table {other} are loaded into {name}", counted(*count, "item")));
             self.other
         } else {
             if !self.others.is_empty() {
@@ -171,7 +171,7 @@ impl Conversion<'_> {
     /// The other tables, with how many items each has.
     fn counts(&self) -> String {
         let all: Vec<String> =
-            self.others.iter().map(|(name, count)| format!("{name} ({})", counted(*count))).collect();
+            self.others.iter().map(|(name, count)| format!("{name} ({})", counted(*count, "item"))).collect();
         all.join(", ")
     }
 }

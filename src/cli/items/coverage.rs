@@ -5,9 +5,7 @@ use crate::cli::output::{aligned, counted};
 use crate::execute::key::shown::shown;
 use crate::infer::material::is_guard;
 use crate::infer::shape::atoms::{Atom, atom};
-use crate::plan::attributes;
-use crate::plan::tree::TypeDiscriminator;
-use crate::schema::model::{Model, ObjectType};
+use crate::schema::model::Model;
 use crate::schema::table::Table;
 use crate::table::data::attribute::{Attribute, Item};
 use crate::table::store::TableStore;
@@ -62,7 +60,6 @@ pub async fn warn_of_store(store: TableStore, model: Arc<Model>) {
 #[derive(Debug)]
 pub struct Coverage<'m> {
     table: &'m Table,
-    marks: Option<Arc<TypeDiscriminator>>,
     survey: Survey<'m>,
     /// The items of each type, in the order of the schema.
     types: Vec<(String, u64)>,
@@ -88,13 +85,9 @@ struct Uncovered {
 impl<'m> Coverage<'m> {
     /// The coverage of a table, before any item is seen.
     pub fn new(model: &'m Model, table: &'m Table) -> Self {
-        let of_table =
-            |ty: &&'m ObjectType| attributes::keys(ty).is_some_and(|keys| model.tables[keys.table].name == table.name);
-        let objects: Vec<&ObjectType> = model.types.values().filter(of_table).collect();
-        let marks = attributes::discriminator(model, &objects, (None, false), true);
-        let types = objects.iter().map(|ty| (ty.name.clone(), 0)).collect();
-        let (uncovered, survey) = (IndexMap::new(), Survey::new(model, table));
-        Self { table, marks, survey, types, items: 0, guards: 0, several: 0, uncovered, others: 0 }
+        let survey = Survey::new(model, table);
+        let types = survey.type_names().map(|name| (name.to_owned(), 0)).collect();
+        Self { table, survey, types, items: 0, guards: 0, several: 0, uncovered: IndexMap::new(), others: 0 }
     }
 
     /// Whether it is that of a table.
@@ -105,12 +98,11 @@ impl<'m> Coverage<'m> {
     /// Looks at an item.
     pub fn see(&mut self, item: &Item) {
         self.items += 1;
-        self.survey.see(item);
+        let fitting = self.survey.see(item);
         if is_guard(self.table, item) {
             self.guards += 1;
             return;
         }
-        let fitting = self.marks.as_ref().map(|marks| marks.fitting(item)).unwrap_or_default();
         match fitting.first() {
             Some(position) => {
                 self.several += u64::from(fitting.len() > 1);

@@ -136,7 +136,7 @@ impl ItemFile {
         Ok(CheckedItems { file: self, total, kept: is_small.then_some(kept) })
     }
 
-    /// What the file is, if it has no lines of items.
+    /// Names the format of a file that has no lines of items.
     fn other_form(&self) -> Option<String> {
         let file = SourceFile::at(&self.path).ok().filter(|_| self.places.is_none())?;
         match read::recognised(file) {

@@ -9,5 +9,6 @@ pub mod import;
 pub mod item_file;
 pub mod places;
 pub mod samples;
+pub mod scan;
 pub mod survey;
 pub mod verify;

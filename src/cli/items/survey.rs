@@ -66,11 +66,17 @@ impl<'m> Survey<'m> {
         Self { model, types, marks, found: IndexMap::new(), table, guards: Guards::default(), is_partial: false }
     }
 
-    /// Looks at an item.
-    pub fn see(&mut self, item: &Item) {
+    /// The names of the table's types, in the order of the schema.
+    pub fn type_names(&self) -> impl Iterator<Item = &str> {
+        self.types.iter().map(|(ty, _)| ty.name.as_str())
+    }
+
+    /// Looks at an item. Gives the positions of the types that it may be of.
+    pub fn see(&mut self, item: &Item) -> Vec<usize> {
         self.guards.see_guard(&self.table.partition.name, item);
-        let Some(marks) = self.marks.clone() else { return };
-        match marks.fitting(item).as_slice() {
+        let Some(marks) = self.marks.clone() else { return Vec::new() };
+        let fitting = marks.fitting(item);
+        match fitting.as_slice() {
             [] => {
                 let of_type = |marks: &TypeMarks| {
                     let misspelling = misspelt(&marks.key, item)?;
@@ -94,6 +100,7 @@ impl<'m> Survey<'m> {
                 self.values(*first, item);
             }
         }
+        fitting
     }
 
     /// The lines, of what was found first first.

@@ -1,32 +1,23 @@
-//! `keyfold verify`: a schema and items in, what the schema covers of them out.
+//! `keyfold verify`: a schema and items in; how many items each type covers, and which ones none does, out.
 
 use super::coverage::Coverage;
-use crate::cli::output::{self, counted};
+use super::scan::{ScanPace, scan};
+use crate::cli::output::{self, OutputFormat, counted};
 use crate::cli::schema_file::{self, SchemaChoice};
-use crate::cli::store_choice::{StoreChoice, explained, table_named};
+use crate::cli::store_choice::{StoreChoice, table_named};
 use crate::infer::material::{CALLERS, table_name};
 use crate::schema::model::Model;
 use crate::schema::table::Table;
 use crate::sources::material::{PatternHint, Receiver, SourcePlace, TypeHint};
 use crate::sources::read;
 use crate::table::data::attribute::Item;
-use crate::table::data::item_size::item_size;
 use anyhow::{Result, ensure};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
-use tokio::time::Instant;
-
-/// Items of a page at most.
-const PAGE: u32 = 250;
-/// How long one page may take, including waits for a throttled table.
-const PAGE_BOUND: Duration = Duration::from_secs(120);
-/// The bytes that a read capacity unit reads, eventually consistent.
-const UNIT_BYTES: f64 = 8192.0;
 
 /// Say which items a schema covers; exit code 1 if an item has no type
 ///
@@ -52,14 +43,7 @@ pub struct Verify {
 
     /// Form of the output
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: ReportFormat,
-}
-
-/// Form of the output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ReportFormat {
-    Text,
-    Json,
+    format: OutputFormat,
 }
 
 impl Verify {
@@ -71,10 +55,10 @@ impl Verify {
             None => self.source_coverage(&model)?,
         };
         match self.format {
-            ReportFormat::Text => {
+            OutputFormat::Text => {
                 output::print(&found.iter().map(Coverage::text).collect::<Vec<_>>().join("\n"))?;
             }
-            ReportFormat::Json => {
+            OutputFormat::Json => {
                 let tables: Vec<_> = found.iter().map(Coverage::json).collect();
                 output::print(&format!("{:#}\n", json!({ "tables": tables })))?;
             }
@@ -108,24 +92,12 @@ impl Verify {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} items, {per_sec}") {
             bar.set_style(style);
         }
-        let (mut seen, mut start) = (0, None);
-        loop {
-            let begun = Instant::now();
-            let page = store.scan_page(&table.name, start.take(), PAGE, begun + PAGE_BOUND).await;
-            let page =
-                page.map_err(|error| explained(error, &format!("cannot read {} after {seen} items", table.name)))?;
-            page.items.iter().for_each(|item| coverage.see(item));
-            seen += page.items.len() as u64;
-            bar.set_position(seen);
-            start = page.last_key;
-            if start.is_none() {
-                break;
-            }
-            let bytes: usize = page.items.iter().map(item_size).sum();
-            let pause = Duration::from_secs_f64(bytes as f64 / UNIT_BYTES / f64::from(self.units.max(1)));
-            tokio::time::sleep_until(begun + pause).await;
-        }
-        bar.finish_and_clear();
+        let pace = ScanPace { most: usize::MAX, units: self.units };
+        scan(&store, &table.name, &pace, &bar, &mut |item| {
+            coverage.see(&item);
+            ControlFlow::Continue(())
+        })
+        .await?;
         Ok(coverage)
     }
 }

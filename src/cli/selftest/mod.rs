@@ -14,11 +14,11 @@ mod scratch;
 mod stock;
 mod tap;
 
-use super::output;
+use super::output::{self, OutputFormat};
 use super::server::signals::StopSignals;
 use super::store_choice::Remote;
 use anyhow::{Context, Result, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use cost::Cost;
 use goldens::bundle::Bundle;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -67,14 +67,7 @@ pub struct Selftest {
 
     /// Form of the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: ReportFormat,
-}
-
-/// Form of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ReportFormat {
-    Text,
-    Json,
+    format: OutputFormat,
 }
 
 impl Selftest {
@@ -154,8 +147,8 @@ impl Selftest {
 
     fn print(&self, report: &Report<'_>) -> Result<()> {
         match self.format {
-            ReportFormat::Text => output::print(&report.to_text()),
-            ReportFormat::Json => output::print(&format!("{:#}\n", report.to_json())),
+            OutputFormat::Text => output::print(&report.to_text()),
+            OutputFormat::Json => output::print(&format!("{:#}\n", report.to_json())),
         }
     }
 }

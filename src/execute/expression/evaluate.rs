@@ -62,7 +62,7 @@ impl<'a> Evaluation<'a> {
             Condition::Exists(path) => self.at(path).is_some(),
             Condition::NotExists(path) => self.at(path).is_none(),
             Condition::AttributeType(path, descriptor) => {
-                self.at(path).is_some_and(|value| type_of(&value) == descriptor)
+                self.at(path).is_some_and(|value| value.descriptor() == descriptor)
             }
             Condition::BeginsWith(path, operand) => match (self.at(path).as_deref(), self.operand(operand)?.as_deref())
             {
@@ -216,20 +216,4 @@ fn size(value: &Attribute) -> Option<usize> {
         Attribute::M(map) => map.len(),
         Attribute::N(_) | Attribute::Bool(_) | Attribute::Null => return None,
     })
-}
-
-/// The data type descriptor of a value.
-pub fn type_of(value: &Attribute) -> &'static str {
-    match value {
-        Attribute::S(_) => "S",
-        Attribute::N(_) => "N",
-        Attribute::B(_) => "B",
-        Attribute::Bool(_) => "BOOL",
-        Attribute::Null => "NULL",
-        Attribute::Ss(_) => "SS",
-        Attribute::Ns(_) => "NS",
-        Attribute::Bs(_) => "BS",
-        Attribute::L(_) => "L",
-        Attribute::M(_) => "M",
-    }
 }

@@ -82,7 +82,7 @@ impl StoredForm {
         if others.is_empty() || self.is_key(path) {
             return Ok(value);
         }
-        if let Some(other) = self.at(path).map(evaluate::type_of).filter(|is| others.contains(is)) {
+        if let Some(other) = self.at(path).map(Attribute::descriptor).filter(|is| others.contains(is)) {
             self.grant(has_type(path, other));
             return in_type(other, value).ok_or_else(|| {
                 let form = if other == "NS" { "a set of numbers" } else { "a number" };

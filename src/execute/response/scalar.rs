@@ -3,7 +3,6 @@
 use super::misfit::Misfit;
 use super::writer::{PathStep, ValueFault, Writer, json};
 use crate::execute::error::ErrorCode;
-use crate::execute::expression::evaluate::type_of;
 use crate::execute::values::decode;
 use crate::schema::scalar::value_type::{Moment, ValueType};
 use crate::table::data::attribute::Attribute;
@@ -131,7 +130,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn misfit(&mut self, ty: &Type, attribute: &Attribute) -> ValueFault {
-        Misfit::note(&mut self.body.misfit, type_of(attribute));
+        Misfit::note(&mut self.body.misfit, attribute.descriptor());
         self.error(ErrorCode::Internal, format!("The stored value does not fit the type {ty}."))
     }
 }

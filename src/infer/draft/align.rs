@@ -1,5 +1,6 @@
 //! The texts that a part of a key has in the items of a group in, the attribute that it repeats out.
 
+use super::names;
 use crate::infer::shape::electro_db;
 use crate::infer::shape::row::Row;
 use crate::schema::scalar::date_time;
@@ -73,9 +74,8 @@ impl Texts<'_, '_> {
 
     /// How near an attribute's name is to the label.
     fn affinity(&self, attribute: &str) -> i32 {
-        let plain = |text: &str| text.to_lowercase().replace(|letter: char| !letter.is_alphanumeric(), "");
-        let attribute = plain(attribute);
-        let is_near = self.label.map(plain).is_some_and(|label| !label.is_empty() && attribute.contains(&label));
+        let attribute = names::plain(attribute);
+        let is_near = self.label.map(names::plain).is_some_and(|label| !label.is_empty() && attribute.contains(&label));
         i32::from(is_near) * 2 + i32::from(attribute.ends_with("id"))
     }
 
@@ -156,7 +156,7 @@ fn is_cut(form: &TimeForm, cut: PrimitiveDateTime, clock: PrimitiveDateTime) -> 
 }
 
 /// The time that a text of an attribute shows, in UTC.
-pub fn clock(text: &str) -> Option<PrimitiveDateTime> {
+fn clock(text: &str) -> Option<PrimitiveDateTime> {
     date_time::instant_clock(text)
         .or_else(|| date_time::local_clock(text))
         .or_else(|| common_form(std::iter::once(text)).and_then(|form| form.read(text)))

@@ -85,7 +85,8 @@ impl Hinted<'_> {
         for (attribute, parts) in &keys {
             self.add_key(&mut ty, (attribute, parts), &items);
         }
-        leave_half_indexes_out(&mut ty, table);
+        let is_field = |ty: &TypeDraft, key: &str| ty.fields.iter().any(|field| named(field, key));
+        ty.leave_half_indexes_out(table, &|ty, key| Some(ty.key(key).is_some() || is_field(ty, key)));
         Some(HintedType { ty, items })
     }
 
@@ -222,11 +223,7 @@ impl Hinted<'_> {
             let Some(field) = field_of(ty, attribute) else { return };
             if table.is_primary_key(attribute) {
                 ty.fields[field].attribute = None;
-                ty.keys.push(KeyDraft {
-                    attribute: attribute.to_owned(),
-                    parts: vec![PartDraft::Field(field, None)],
-                    sparse: false,
-                });
+                ty.keys.push(KeyDraft { attribute: attribute.to_owned(), parts: vec![PartDraft::Field(field, None)] });
             }
             return;
         }
@@ -242,7 +239,7 @@ impl Hinted<'_> {
             })
             .collect();
         if let Some(parts) = parts {
-            ty.keys.push(KeyDraft { attribute: attribute.to_owned(), parts, sparse: false });
+            ty.keys.push(KeyDraft { attribute: attribute.to_owned(), parts });
         }
     }
 }
@@ -329,22 +326,6 @@ fn hinted_scalar(kind: &HintKind) -> Scalar {
             _ => named("JSON"),
         },
         HintKind::Any => named("JSON"),
-    }
-}
-
-/// An index with one of its keys only has none of the items.
-fn leave_half_indexes_out(ty: &mut TypeDraft, table: &Table) {
-    for index in &table.indexes {
-        let keys: Vec<&str> = std::iter::once(&index.partition)
-            .chain(index.sort.as_ref())
-            .map(|key| key.name.as_str())
-            .filter(|key| !table.is_primary_key(key))
-            .collect();
-        let has = |key: &str| ty.key(key).is_some() || ty.fields.iter().any(|field| named(field, key));
-        if keys.iter().any(|key| has(key)) && !keys.iter().all(|key| has(key)) {
-            ty.keys.retain(|key| !keys.contains(&key.attribute.as_str()));
-            ty.read_only = true;
-        }
     }
 }
 

@@ -64,8 +64,6 @@ pub struct KeyDraft {
     pub attribute: String,
     /// The parts of its text.
     pub parts: Vec<PartDraft>,
-    /// Whether some items of the type lack the attribute.
-    pub sparse: bool,
 }
 
 /// A part of a key.
@@ -145,7 +143,38 @@ pub struct MutationDraft {
     pub directive: &'static str,
 }
 
+impl ApiDraft {
+    /// The object inside items that a field holds, or a list of it.
+    pub fn object_of(&self, field: &FieldDraft) -> Option<&ObjectDraft> {
+        self.objects.iter().find(|object| object.name == field.named_type())
+    }
+}
+
+impl FieldDraft {
+    /// The name of its type, without the marks of lists.
+    pub fn named_type(&self) -> &str {
+        self.scalar.trim_matches(['[', ']', '!'])
+    }
+}
+
 impl TypeDraft {
+    /// Leaves each index out that has one of its keys only: it has none of the items. `is_there` says whether a key
+    /// attribute of an index is there; nothing of one that does not count.
+    pub fn leave_half_indexes_out(&mut self, table: &Table, is_there: &dyn Fn(&Self, &str) -> Option<bool>) {
+        for index in &table.indexes {
+            let keys: Vec<(&str, bool)> = std::iter::once(&index.partition)
+                .chain(index.sort.as_ref())
+                .map(|key| key.name.as_str())
+                .filter(|key| !table.is_primary_key(key))
+                .filter_map(|key| Some((key, is_there(self, key)?)))
+                .collect();
+            if keys.iter().any(|(_, there)| *there) && !keys.iter().all(|(_, there)| *there) {
+                self.keys.retain(|key| !keys.iter().any(|(name, _)| *name == key.attribute));
+                self.read_only = true;
+            }
+        }
+    }
+
     /// The template of a key attribute.
     pub fn key(&self, attribute: &str) -> Option<&KeyDraft> {
         self.keys.iter().find(|key| key.attribute == attribute)

@@ -61,6 +61,11 @@ pub fn is_telling(label: &str) -> bool {
     !EMPTY_LABELS.contains(&label.to_lowercase().trim_matches(|letter: char| !letter.is_alphanumeric()))
 }
 
+/// A name without its case and what joins its words, to compare it.
+pub fn plain(name: &str) -> String {
+    name.to_lowercase().replace(|letter: char| !letter.is_alphanumeric(), "")
+}
+
 /// The plural of a field's name, for lists.
 pub fn plural(name: &str) -> String {
     let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));

@@ -74,9 +74,7 @@ fn ranged(range: RangeHint, names: &[String]) -> Option<String> {
 
 fn write(draft: &ApiDraft, pattern: &PatternHint) -> Option<MutationDraft> {
     let ty = type_of(draft, pattern).filter(|ty| !ty.read_only)?;
-    let is_leaf = |field: &&FieldDraft| {
-        !draft.objects.iter().any(|object| object.name == field.scalar.trim_matches(['[', ']', '!']))
-    };
+    let is_leaf = |field: &&FieldDraft| draft.object_of(field).is_none();
     let argument =
         |field: &FieldDraft| (field.name.clone(), format!("{}{}", field.scalar, if field.required { "!" } else { "" }));
     let keys = || ty.fields.iter().filter(|field| field.required);

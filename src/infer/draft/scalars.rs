@@ -39,28 +39,24 @@ impl Scalar {
 }
 
 /// The type of texts that are times of one form; `None` if they are none.
-pub fn time_of(form: &TimeForm) -> Option<Scalar> {
+fn time_of(form: &TimeForm) -> Option<Scalar> {
     let text = form.text();
-    let is_epoch = form.is_epoch();
+    let in_form = |name: &str| Scalar { stored: Some(format!("form: \"{text}\"")), ..Scalar::plain(name) };
     match text {
         "%Y%m%d" => None,
-        _ if is_epoch => None,
+        _ if form.is_epoch() => None,
         "%Y-%m-%d" => Some(Scalar::plain("Date")),
-        _ if !text.contains("%H") => {
-            Some(Scalar { stored: Some(format!("form: \"{text}\"")), ..Scalar::plain("Date") })
-        }
         "%Y-%m-%dT%H:%M:%S.%3fZ" => Some(Scalar::plain("DateTime")),
-        _ if form.zone().is_some() => {
-            Some(Scalar { stored: Some(format!("form: \"{text}\"")), ..Scalar::plain("DateTime") })
-        }
-        _ => Some(Scalar { stored: Some(format!("form: \"{text}\"")), ..Scalar::plain("LocalDateTime") }),
+        _ if !text.contains("%H") => Some(in_form("Date")),
+        _ if form.zone().is_some() => Some(in_form("DateTime")),
+        _ => Some(in_form("LocalDateTime")),
     }
 }
 
-/// The type of a field that stands in keys only, by its texts there.
+/// The type of a field that no attribute has, by its texts in keys.
 pub fn scalar_of_texts<'t>(texts: impl Iterator<Item = &'t str> + Clone) -> Scalar {
     let scalar = common_form(texts.clone()).as_ref().and_then(time_of);
-    // The form stands in the placeholder.
+    // Each placeholder says its form.
     scalar.map_or_else(|| Scalar::plain("ID"), |scalar| Scalar { stored: None, ..scalar })
 }
 
@@ -85,7 +81,7 @@ pub fn rename_objects(draft: &mut ApiDraft) {
         let of_types = draft.types.iter_mut().flat_map(|ty| &mut ty.fields);
         let of_objects = draft.objects.iter_mut().flat_map(|object| &mut object.fields);
         for field in of_types.chain(of_objects) {
-            if field.scalar.trim_matches(['[', ']', '!']) == own {
+            if field.named_type() == own {
                 field.scalar = field.scalar.replace(&own, &name);
             }
         }
@@ -104,7 +100,7 @@ impl Values<'_> {
     fn scalar(&self, values: &[&Attribute], objects: &mut Vec<ObjectDraft>) -> Scalar {
         let values: Vec<&Attribute> =
             values.iter().copied().filter(|value| !matches!(value, Attribute::Null)).collect();
-        let kinds: BTreeSet<&str> = values.iter().map(|value| kind(value)).collect();
+        let kinds: BTreeSet<&str> = values.iter().map(|value| value.descriptor()).collect();
         let kinds: Vec<&str> = kinds.into_iter().collect();
         match kinds.as_slice() {
             [] => Scalar { guess: Some("always null".to_owned()), ..Scalar::plain("String") },
@@ -223,20 +219,5 @@ fn as_text(value: &Attribute) -> Option<&str> {
     match value {
         Attribute::S(text) | Attribute::N(text) => Some(text.as_str()),
         _ => None,
-    }
-}
-
-fn kind(value: &Attribute) -> &'static str {
-    match value {
-        Attribute::S(_) => "S",
-        Attribute::N(_) => "N",
-        Attribute::B(_) => "B",
-        Attribute::Bool(_) => "BOOL",
-        Attribute::Null => "NULL",
-        Attribute::Ss(_) => "SS",
-        Attribute::Ns(_) => "NS",
-        Attribute::Bs(_) => "BS",
-        Attribute::L(_) => "L",
-        Attribute::M(_) => "M",
     }
 }

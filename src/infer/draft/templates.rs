@@ -5,6 +5,7 @@
 //! chance.
 
 use super::align::{Alignment, Likeness, Texts};
+use super::names;
 use crate::infer::shape::atoms::{Atom, atom};
 use crate::infer::shape::columns::Columns;
 use crate::infer::shape::groups::RowGroup;
@@ -33,8 +34,6 @@ pub struct GuessedKey {
     pub attribute: String,
     /// Its parts, in their order.
     pub parts: Vec<GroupPart>,
-    /// Whether some items lack it.
-    pub sparse: bool,
     /// How many items have it in another form.
     pub odd: usize,
 }
@@ -115,11 +114,10 @@ impl<'i> Templates<'_, 'i> {
     }
 
     fn add_key(&self, found: &mut GroupKeys, key: &'i KeyAttribute, having: &[usize]) {
-        let sparse = having.len() < self.group.rows.len();
         if key.kind != KeyType::S || self.columns.natural.contains(key.name.as_str()) {
             let field = self.own_field(found, key, having);
             let parts = vec![GroupPart::Field(field, None, Vec::new())];
-            found.keys.push(GuessedKey { attribute: key.name.clone(), parts, sparse, odd: 0 });
+            found.keys.push(GuessedKey { attribute: key.name.clone(), parts, odd: 0 });
             return;
         }
         let frame = |row: usize| -> Vec<&str> {
@@ -150,7 +148,7 @@ impl<'i> Templates<'_, 'i> {
             }
         }
         let odd = having.len() - rows.len() + short;
-        found.keys.push(GuessedKey { attribute: key.name.clone(), parts, sparse, odd });
+        found.keys.push(GuessedKey { attribute: key.name.clone(), parts, odd });
     }
 
     fn tokens(&self, row: usize, key: &str) -> &[KeyToken] {
@@ -256,9 +254,7 @@ impl<'i> Templates<'_, 'i> {
         let common: Vec<(&String, &String)> =
             texts.iter().filter_map(|(row, text)| Some((text, field.texts.get(row)?))).collect();
         let distinct: BTreeSet<&&String> = common.iter().map(|(text, _)| text).collect();
-        let plain = |label: Option<&str>| {
-            label.unwrap_or_default().to_lowercase().replace(|letter: char| !letter.is_alphanumeric(), "")
-        };
+        let plain = |label: Option<&str>| names::plain(label.unwrap_or_default());
         let (one, other) = (plain(field.label.as_deref()), plain(part.label));
         let agree = one == other || one.is_empty() || other.is_empty();
         !common.is_empty() && common.iter().all(|(one, other)| one == other) && (agree || distinct.len() >= ENOUGH)

@@ -229,10 +229,10 @@ fn add_keys(ty: &mut TypeDraft, templates: &Templates<'_, '_>, keys: &GroupKeys)
         if templates.columns.natural.contains(name) && !is_primary {
             continue;
         }
-        let cannot_be_said = !is_primary && (key.odd > 0 || key.sparse && !is_explained(templates, keys, key));
+        let cannot_be_said = !is_primary && (key.odd > 0 || !is_explained(templates, keys, key));
         if cannot_be_said {
             ty.read_only = true;
-            ty.guesses.push(format!("{name} has several forms, or stands in some items only: it is left out"));
+            ty.guesses.push(format!("{name} is left out: it has several forms, or only some of the items have it"));
             continue;
         }
         let parts = key
@@ -245,12 +245,15 @@ fn add_keys(ty: &mut TypeDraft, templates: &Templates<'_, '_>, keys: &GroupKeys)
                 }
             })
             .collect();
-        ty.keys.push(KeyDraft { attribute: name.to_owned(), parts, sparse: key.sparse });
+        ty.keys.push(KeyDraft { attribute: name.to_owned(), parts });
     }
-    leave_half_indexes_out(ty, templates);
+    // A key that is a field by itself says nothing of the others.
+    let natural = &templates.columns.natural;
+    ty.leave_half_indexes_out(templates.table, &|ty, key| (!natural.contains(key)).then(|| ty.key(key).is_some()));
 }
 
-/// Whether each item without a key lacks a field of its template: then the index is sparse as indexes are.
+/// Whether each item without a key lacks a field of its template: then the index is sparse as indexes are. Of a key
+/// that all items have, this holds.
 fn is_explained(templates: &Templates<'_, '_>, keys: &GroupKeys, key: &GuessedKey) -> bool {
     let attributes = key.parts.iter().filter_map(|part| match part {
         GroupPart::Field(field, ..) => keys.fields[*field].attribute.as_deref(),
@@ -260,22 +263,6 @@ fn is_explained(templates: &Templates<'_, '_>, keys: &GroupKeys, key: &GuessedKe
     let rows = templates.group.rows.iter().map(|row| templates.rows[*row].item);
     rows.filter(|item| !item.contains_key(&key.attribute))
         .all(|item| attributes.iter().any(|name| !item.contains_key(name)))
-}
-
-/// A global index whose other key has no template and is no field has no items of the type.
-fn leave_half_indexes_out(ty: &mut TypeDraft, templates: &Templates<'_, '_>) {
-    for index in &templates.table.indexes {
-        let keys: Vec<&str> = std::iter::once(&index.partition)
-            .chain(index.sort.as_ref())
-            .map(|key| key.name.as_str())
-            .filter(|key| !templates.columns.primary.contains(key) && !templates.columns.natural.contains(key))
-            .collect();
-        let has = |key: &str| ty.key(key).is_some();
-        if keys.iter().any(|key| has(key)) && !keys.iter().all(|key| has(key)) {
-            ty.keys.retain(|key| !keys.contains(&key.attribute.as_str()));
-            ty.read_only = true;
-        }
-    }
 }
 
 /// The form of a field's text in a key.

@@ -228,7 +228,7 @@ impl Repair<'_> {
     fn object(&mut self, object: usize) {
         let name = self.draft.objects[object].name.clone();
         let json = |field: &mut FieldDraft| {
-            if field.scalar.trim_matches(|letter| "[]!".contains(letter)) == name {
+            if field.named_type() == name {
                 (field.scalar, field.stored) = ("JSON".to_owned(), None);
             }
         };

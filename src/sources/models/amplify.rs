@@ -4,7 +4,7 @@
 use crate::schema::table::{Index, KeyAttribute, KeyType, Projection, Table};
 use crate::sources::material::{AttributeHint, HintKind, KeyHint, Receiver, TypeHint};
 use apollo_compiler::ast::{Definition, Directive, Document, FieldDefinition, ObjectTypeDefinition, Type, Value};
-use apollo_compiler::validation::WithErrors;
+use apollo_compiler::validation::{DiagnosticList, WithErrors};
 use std::collections::HashMap;
 
 /// The attribute with the name of an item's type.
@@ -35,7 +35,7 @@ pub fn is_schema(text: &str) -> bool {
 pub fn read(text: &str, file: &str, receiver: &mut dyn Receiver) -> Result<(), String> {
     let document = match Document::parse(text, file) {
         Ok(document) => document,
-        Err(WithErrors { errors, .. }) => return Err(first_line(&errors.to_string())),
+        Err(WithErrors { errors, .. }) => return Err(first_mistake(&errors)),
     };
     let is_keyfold = |definition: &Definition| match definition {
         Definition::SchemaExtension(extension) => extension.directives.has("table"),
@@ -62,8 +62,11 @@ pub fn read(text: &str, file: &str, receiver: &mut dyn Receiver) -> Result<(), S
     Ok(())
 }
 
-fn first_line(text: &str) -> String {
-    text.lines().find(|line| !line.trim().is_empty()).unwrap_or(text).trim().to_owned()
+/// The first mistake and its line. A drawing of all of them takes minutes for a file of no schema.
+fn first_mistake(mistakes: &DiagnosticList) -> String {
+    let Some(first) = mistakes.iter().next() else { return "this is no GraphQL schema".into() };
+    let line = first.line_column_range().map(|range| format!("line {}: ", range.start.line));
+    format!("{}{}", line.unwrap_or_default(), first.error)
 }
 
 fn object(definition: &Definition) -> Option<&ObjectTypeDefinition> {

@@ -49,16 +49,20 @@ fn lists<'v>(members: &'v Map<String, Value>, name: &str) -> impl Iterator<Item 
     members.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
 }
 
+fn text<'v>(members: &'v Map<String, Value>, name: &str) -> Option<&'v str> {
+    members.get(name).and_then(Value::as_str)
+}
+
 fn table(model: &Map<String, Value>) -> Result<Table, String> {
-    let name = model.get("TableName").and_then(Value::as_str).ok_or("a table of the model has no TableName")?;
+    let name = text(model, "TableName").ok_or("a table of the model has no TableName")?;
     let (partition, sort) = keys(model).ok_or_else(|| format!("the table {name} has no PartitionKey"))?;
     let mut table = Table::new(name, partition, sort);
     let settings = model.get("ProvisionedCapacitySettings").and_then(Value::as_object);
-    let provisioned = settings.and_then(capacity).filter(|_| model["BillingMode"] == "PROVISIONED");
+    let provisioned = settings.and_then(capacity).filter(|_| text(model, "BillingMode") == Some("PROVISIONED"));
     table.billing = provisioned.map_or(Billing::PayPerRequest, Billing::Provisioned);
     for (list, local) in [("GlobalSecondaryIndexes", false), ("LocalSecondaryIndexes", true)] {
         for index in lists(model, list) {
-            let named = index.get("IndexName").and_then(Value::as_str);
+            let named = text(index, "IndexName");
             let (Some(named), Some((partition, sort))) = (named, keys(index)) else {
                 return Err(format!("an index of the table {name} has no IndexName or no PartitionKey"));
             };
@@ -87,7 +91,7 @@ fn keys(of: &Map<String, Value>) -> Option<(KeyAttribute, Option<KeyAttribute>)>
 
 /// The type that a facet is.
 fn facet_hint(facet: &Map<String, Value>, model: &Map<String, Value>, position: usize) -> TypeHint {
-    let name = facet.get("FacetName").and_then(Value::as_str);
+    let name = text(facet, "FacetName");
     let mut keys_of_facet = Vec::new();
     if let (Some((partition, sort)), Some(aliases)) = (keys(model), facet.get("KeyAttributeAlias")) {
         let mut add = |key: Option<KeyAttribute>, alias: &Value| {
@@ -100,7 +104,8 @@ fn facet_hint(facet: &Map<String, Value>, model: &Map<String, Value>, position: 
     }
     let kind_of = |attribute: &str| {
         let mut all = lists(model, "NonKeyAttributes");
-        all.find(|known| known["AttributeName"] == attribute).and_then(|known| kind(known["AttributeType"].as_str()?))
+        all.find(|known| text(known, "AttributeName") == Some(attribute))
+            .and_then(|known| kind(text(known, "AttributeType")?))
     };
     let names = facet.get("NonKeyAttributes").and_then(Value::as_array).into_iter().flatten();
     let attribute = |name: &str| AttributeHint { name: name.into(), field: None, kind: kind_of(name), required: false };

@@ -32,6 +32,22 @@ pub enum Attribute {
 }
 
 impl Attribute {
+    /// Its data type descriptor (DynamoDB developer guide, "Data type descriptors").
+    pub fn descriptor(&self) -> &'static str {
+        match self {
+            Self::S(_) => "S",
+            Self::N(_) => "N",
+            Self::B(_) => "B",
+            Self::Bool(_) => "BOOL",
+            Self::Null => "NULL",
+            Self::Ss(_) => "SS",
+            Self::Ns(_) => "NS",
+            Self::Bs(_) => "BS",
+            Self::L(_) => "L",
+            Self::M(_) => "M",
+        }
+    }
+
     /// The same value, which keeps nothing of the answer that it came in.
     pub(in crate::table) fn detached(&self) -> Self {
         match self {
