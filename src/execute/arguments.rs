@@ -24,8 +24,8 @@ pub struct ReadArguments<'a> {
     pub item_filter: Option<ItemFilter<'a>>,
     /// The page; `None` for a read of no page.
     pub page: Option<Paging>,
-    /// The filter that DynamoDB applies. A value that does not fit it fails the rows that would query.
-    pub query_filter: Result<Option<Expression>, Arc<Failure>>,
+    /// The filter that DynamoDB applies.
+    pub query_filter: Option<Expression>,
 }
 
 impl<'p> FieldArguments<'p> {
@@ -48,7 +48,8 @@ impl<'p> FieldArguments<'p> {
         &self.plan.arguments[id].given
     }
 
-    /// The filter and the paging of a read, from its arguments. An argument that is not acceptable is an error.
+    /// The filter and the paging of a read, from its arguments. An argument that is not acceptable is an error, also of
+    /// rows for which there is nothing to read.
     pub fn read_arguments<'a>(
         &'a self,
         context: &'a ExecutionContext<'_>,
@@ -63,7 +64,7 @@ impl<'p> FieldArguments<'p> {
             None => None,
         };
         let ReadAction::Query(query) = &read.action else {
-            return Ok(ReadArguments { item_filter, page: None, query_filter: Ok(None) });
+            return Ok(ReadArguments { item_filter, page: None, query_filter: None });
         };
         let page = match query.want {
             Want::Page { arguments: id, sizes, .. } => Some(paging(self.values(id)?, self.given(id), sizes)?),
@@ -73,6 +74,6 @@ impl<'p> FieldArguments<'p> {
             let scope = scope(filter.arguments)?;
             condition::expression(&applicable(filter, &scope), &scope).map_err(refuse)
         });
-        Ok(ReadArguments { item_filter, page, query_filter: query_filter.transpose().map(Option::flatten) })
+        Ok(ReadArguments { item_filter, page, query_filter: query_filter.transpose()?.flatten() })
     }
 }

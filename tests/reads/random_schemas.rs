@@ -128,6 +128,9 @@ fn items(schema: &Schema, values: &[(usize, keys::Values)]) -> Vec<Vec<Item>> {
     items
 }
 
+/// How many schemas are tried. Fewer may not have what a law asks of all of them.
+const USUAL: u64 = 40;
+
 fn model_of(sdl: &str) -> Option<Model> {
     load("random.graphql", sdl, &|_| None).ok().map(|(model, _)| model)
 }
@@ -137,7 +140,7 @@ fn a_query_on_any_schema_gives_what_reading_field_by_field_gives() {
     let mut seen = Seen::default();
     let mut failures: Vec<String> = Vec::new();
     let (mut tried, mut kept, mut of_interfaces, mut schemas) = (0, 0, 0, 0);
-    let range = cases(60);
+    let range = cases(USUAL);
     let count = range.end - range.start;
     for seed in range {
         let Some(made) = Made::of(seed) else { continue };
@@ -170,6 +173,9 @@ fn a_query_on_any_schema_gives_what_reading_field_by_field_gives() {
     }
     eprintln!("random: {seen:?}, {schemas} schemas, {kept} of {tried} more fields, {of_interfaces} of interfaces");
     assert!(failures.is_empty(), "{} operations differ:\n\n{}", failures.len(), failures.join("\n\n"));
+    if count < USUAL {
+        return;
+    }
     assert!(schemas * 10 > count * 9, "the checker refuses too many schemas: {schemas} of {count} are left");
     assert!(kept * 4 > tried, "the checker refuses too many fields: {kept} of {tried} are left");
     assert!(

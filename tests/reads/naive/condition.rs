@@ -14,19 +14,23 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Whether an item matches a filter. A part of an AND whose argument is null is dropped.
 pub fn lets_in(filter: &Condition, arguments: &Map<String, Value>, item: &Item) -> bool {
-    let filter = filter.without(&|name| argument(arguments, name).is_null());
-    filter.is_none_or(|filter| holds(&filter, arguments, item))
+    left_of(filter, arguments).is_none_or(|filter| holds(&filter, arguments, item))
 }
 
-/// Whether each argument can be what the field beside it keeps: a time in a form may be too coarse.
+/// Whether each argument of the parts that are not dropped can be what the field beside it keeps: a time in a form may
+/// be too coarse.
 pub fn fits(filter: &Condition, arguments: &Map<String, Value>) -> bool {
-    operands(filter).into_iter().all(|operand| match operand {
+    left_of(filter, arguments).iter().flat_map(operands).all(|operand| match operand {
         Operand::Argument(name, kind) if matches!(kind.0, ValueType::InForm(..)) => match argument(arguments, name) {
             Value::Array(values) => values.iter().all(|value| kind.0.coerce(value).is_ok()),
             value => kind.0.coerce(&value).is_ok(),
         },
         _ => true,
     })
+}
+
+fn left_of(filter: &Condition, arguments: &Map<String, Value>) -> Option<Condition> {
+    filter.without(&|name| argument(arguments, name).is_null())
 }
 
 fn operands(condition: &Condition) -> Vec<&Operand> {

@@ -74,7 +74,7 @@ pub fn range_query(context: &ExecutionContext<'_>, of: &QueryRead<'_>, ranges: V
         ranges,
         sort,
         sort_attribute,
-        filter: arguments.query_filter.clone()?,
+        filter: arguments.query_filter.clone(),
         projection: (query.want != Want::Count { looked_at: false }).then(|| read.projection.clone()),
         forward,
         last_first: backward,
