@@ -7,7 +7,7 @@ use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Reads a table: its description, and as many of its items as the pace allows.
-pub async fn read(table: &str, remote: &Remote, pace: &ScanPace, receiver: &mut dyn Receiver) -> Result<()> {
+pub async fn read(table: &str, remote: &Remote, pace: ScanPace, receiver: &mut dyn Receiver) -> Result<()> {
     let store = remote.store().await?;
     let described =
         store.described(table).await.map_err(|error| explained(error, &format!("cannot describe {table}")))?;

@@ -74,7 +74,7 @@ impl Init {
         }
         if let Some(table) = &self.table {
             let pace = ScanPace { most: self.sample, units: self.units };
-            live::read(table, &self.remote, &pace, &mut gathered).await?;
+            live::read(table, &self.remote, pace, &mut gathered).await?;
         }
         let material = gathered.material();
         ensure!(!material.tables.is_empty(), "there is no table, and no item that would show one");

@@ -60,7 +60,8 @@ pub async fn warn_of_store(store: TableStore, model: Arc<Model>) {
 #[derive(Debug)]
 pub struct Coverage<'m> {
     table: &'m Table,
-    survey: Survey<'m>,
+    /// What is known of the items beside their types.
+    pub survey: Survey<'m>,
     /// The items of each type, in the order of the schema.
     types: Vec<(String, u64)>,
     /// All items.

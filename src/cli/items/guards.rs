@@ -1,76 +1,211 @@
-//! Items in, how many of their unique values have no guard out. Another program that writes items writes no guards, and
-//! then nothing keeps a second item from the same value.
+//! Items in, the guards that their unique values need and lack, and values that several items have, out. Another
+//! program that writes items writes no guards, and then nothing keeps a second item from the same value.
 
-use crate::execute::item::{assemble, unique};
+use crate::execute::item::{assemble, replicas, unique};
+use crate::execute::key::shown::shown;
 use crate::schema::model::{Model, ObjectType};
-use crate::table::data::attribute::{Attribute, Item};
+use crate::schema::table::Table;
+use crate::table::data::attribute::{Attribute, Item, Key};
 use indexmap::IndexSet;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
-/// The most values and guards that are kept, about 64 MiB.
-const MAX_GUARDS: usize = 2 << 20;
+/// The most bytes of values and guards that are kept.
+const MAX_BYTES: usize = 256 * 1024 * 1024;
+/// The bytes of a value or a guard in a hash map, without its owner.
+const ENTRY_BYTES: usize = 64;
+/// Values of several items that are listed.
+const CONFLICTS_SHOWN: usize = 20;
 
-/// The unique values and the guards of a table so far, as hashes of the guards.
-#[derive(Debug, Default)]
-pub struct Guards {
-    /// Each guard that an item needs, and the coordinate of its field.
-    needed: HashMap<u64, usize>,
-    there: HashSet<u64>,
-    /// The coordinates of the fields, such as `User.email`.
-    fields: IndexSet<String>,
-    is_over: bool,
+/// The guard that a unique value of an item needs.
+#[derive(Debug)]
+pub struct NeededGuard<'m> {
+    /// The item's type.
+    pub ty: &'m ObjectType,
+    /// The name of the unique field.
+    pub field: &'m str,
+    /// The guard.
+    pub guard: Item,
+    /// The item's key.
+    pub owner: Key,
 }
 
-impl Guards {
-    /// Looks at an item of a type.
-    pub fn see_item(&mut self, model: &Model, ty: &ObjectType, item: &Item) {
-        let mut unique = ty.fields.values().filter(|field| field.rules.unique).peekable();
-        if unique.peek().is_none() {
-            return;
+/// The guards that the unique values of an item need. Of replicas, only the first has them.
+pub fn needed<'m>(model: &'m Model, ty: &'m ObjectType, item: &Item) -> Vec<NeededGuard<'m>> {
+    let mut unique = ty.fields.values().filter(|field| field.rules.unique).peekable();
+    if unique.peek().is_none() {
+        return Vec::new();
+    }
+    let Some(owner) = assemble::key_of(model, ty, item) else { return Vec::new() };
+    let first = replicas::first(model, &ty.name, Arc::new(item.clone()));
+    if assemble::key_of(model, ty, &first).as_ref() != Some(&owner) {
+        return Vec::new();
+    }
+    let values = assemble::values_of(model, ty, item).known;
+    let guard = |field: &'m str| {
+        let guard = unique::guard(model, ty, field, values.get(field)?, &owner).ok()??;
+        Some(NeededGuard { ty, field, guard, owner: owner.clone() })
+    };
+    unique.filter_map(|field| guard(&field.name)).collect()
+}
+
+/// The unique values and the guards of a table so far.
+#[derive(Debug)]
+pub struct Guards<'m> {
+    table: &'m Table,
+    /// The guards that items need, by the hashes of their keys.
+    needed: HashMap<u64, Owned>,
+    /// The guards that there are, by the hashes of their keys.
+    there: HashMap<u64, Owned>,
+    /// The needed guards of values that an item before has, with the hashes of their keys.
+    repeated: Vec<(u64, Owned)>,
+    /// The coordinates of the fields, such as `User.email`.
+    fields: IndexSet<String>,
+    /// A line for each of the first values that several items have.
+    conflicts: Vec<String>,
+    bytes: usize,
+}
+
+/// A guard, as it is kept.
+#[derive(Debug)]
+struct Owned {
+    /// The place of its field; none of a guard that is there.
+    field: Option<usize>,
+    /// The hash of the guard.
+    guard: u64,
+    /// Whether another item has the value, too.
+    is_shared: bool,
+    /// The key of its owner, for a person to read.
+    owner: Box<str>,
+}
+
+/// What is known of a field's values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UniqueField<'g> {
+    /// The field's coordinate.
+    pub field: &'g str,
+    /// Its values.
+    pub values: u64,
+    /// Those that no guard reserves for their item.
+    pub missing: u64,
+    /// Those of the missing that another item has, or has the guard for.
+    pub conflicts: u64,
+}
+
+impl<'m> Guards<'m> {
+    /// Those of a table, before any item is seen.
+    pub fn new(table: &'m Table) -> Self {
+        Self {
+            table,
+            needed: HashMap::new(),
+            there: HashMap::new(),
+            repeated: Vec::new(),
+            fields: IndexSet::new(),
+            conflicts: Vec::new(),
+            bytes: 0,
         }
-        let Some(key) = assemble::key_of(model, ty, item) else { return };
-        let values = assemble::values_of(model, ty, item).known;
-        for field in unique {
-            let Some(value) = values.get(&field.name) else { continue };
-            let Ok(Some(guard)) = unique::guard(model, ty, &field.name, value, &key) else { continue };
-            let (place, _) = self.fields.insert_full(format!("{}.{}", ty.name, field.name));
-            self.keep(|guards| _ = guards.needed.insert(hash(&guard), place));
+    }
+
+    /// Looks at the guards that an item needs.
+    pub fn see_item(&mut self, needed: &[NeededGuard<'_>], item: &Item) {
+        for needed in needed {
+            let (place, _) = self.fields.insert_full(format!("{}.{}", needed.ty.name, needed.field));
+            let owner = shown(self.table.primary_key().map(|key| key.name.as_str()), item);
+            let (key, guard) = (self.key(&needed.guard), hash(&needed.guard));
+            if !self.has_room(owner.len()) {
+                return;
+            }
+            let owned = Owned { field: Some(place), guard, is_shared: false, owner: owner.into() };
+            match self.needed.get_mut(&key) {
+                None => _ = self.needed.insert(key, owned),
+                Some(first) if first.guard == guard => {}
+                Some(first) => {
+                    first.is_shared = true;
+                    if self.conflicts.len() < CONFLICTS_SHOWN {
+                        let (field, first, second) = (&self.fields[place], &first.owner, &owned.owner);
+                        self.conflicts.push(format!("{field} of {first} and of {second} are equal"));
+                    }
+                    self.repeated.push((key, Owned { is_shared: true, ..owned }));
+                }
+            }
         }
     }
 
     /// Looks at an item that may be a guard.
-    pub fn see_guard(&mut self, partition: &str, item: &Item) {
+    pub fn see_guard(&mut self, item: &Item) {
+        let partition = &self.table.partition.name;
         if matches!(item.get(partition), Some(Attribute::S(text)) if text.starts_with(unique::MARK)) {
-            self.keep(|guards| _ = guards.there.insert(hash(item)));
+            let names: Vec<String> =
+                self.table.primary_key().map(|key| unique::owner_attribute(self.table, &key.name)).collect();
+            let owner = shown(names.iter().map(String::as_str), item);
+            if self.has_room(owner.len()) {
+                self.there.insert(
+                    self.key(item),
+                    Owned { field: None, guard: hash(item), is_shared: false, owner: owner.into() },
+                );
+            }
         }
     }
 
-    /// The fields that have values without a guard of their item, with the number of these values. Nothing, if there
-    /// are too many to know.
-    pub fn missing(&self) -> Vec<(&str, u64)> {
-        let mut counts = vec![0; self.fields.len()];
-        for place in self
-            .needed
-            .iter()
-            .filter(|(guard, _)| !self.is_over && !self.there.contains(guard))
-            .map(|(_, place)| *place)
-        {
-            counts[place] += 1;
+    /// The fields that have values. Nothing, if there are too many to know.
+    pub fn fields(&self) -> Vec<UniqueField<'_>> {
+        if self.is_over() {
+            return Vec::new();
         }
-        self.fields.iter().map(String::as_str).zip(counts).filter(|(_, count)| *count > 0).collect()
+        let field = |field| UniqueField { field, values: 0, missing: 0, conflicts: 0 };
+        let mut found: Vec<UniqueField<'_>> = self.fields.iter().map(|name| field(name.as_str())).collect();
+        for (key, needed) in self.all_needed() {
+            let Some(field) = needed.field.and_then(|place| found.get_mut(place)) else { continue };
+            field.values += 1;
+            let has_guard = self.there.get(key).map(|there| there.guard == needed.guard);
+            field.missing += u64::from(has_guard != Some(true));
+            field.conflicts += u64::from(has_guard == Some(false) || has_guard.is_none() && needed.is_shared);
+        }
+        found
     }
 
-    fn keep(&mut self, keep: impl FnOnce(&mut Self)) {
-        self.is_over |= self.needed.len() + self.there.len() >= MAX_GUARDS;
-        if !self.is_over {
-            keep(self);
-        }
+    /// Whether there are more values than are kept.
+    pub fn is_over(&self) -> bool {
+        self.bytes > MAX_BYTES
+    }
+
+    /// Whether a guard is missing, and no other item has its value or the guard for it.
+    pub fn is_missing(&self, guard: &Item) -> bool {
+        let key = self.key(guard);
+        let is_its_own = |needed: &Owned| !needed.is_shared && needed.guard == hash(guard);
+        !self.there.contains_key(&key) && self.needed.get(&key).is_some_and(is_its_own)
+    }
+
+    /// A line for each value that several items have, or whose guard another item has, up to 20.
+    pub fn conflicts(&self) -> Vec<String> {
+        let others = self.needed.iter().filter_map(|(key, needed)| {
+            let there = self.there.get(key).filter(|there| !needed.is_shared && there.guard != needed.guard)?;
+            let field = &self.fields[needed.field?];
+            Some(format!("{field} of {}: its guard is that of {}", needed.owner, there.owner))
+        });
+        let mut lines: Vec<String> = others.take(CONFLICTS_SHOWN).collect();
+        lines.sort();
+        self.conflicts.iter().cloned().chain(lines).take(CONFLICTS_SHOWN).collect()
+    }
+
+    fn all_needed(&self) -> impl Iterator<Item = (&u64, &Owned)> {
+        self.needed.iter().chain(self.repeated.iter().map(|(key, needed)| (key, needed)))
+    }
+
+    fn has_room(&mut self, owner: usize) -> bool {
+        self.bytes += ENTRY_BYTES + owner;
+        !self.is_over()
+    }
+
+    /// The hash of a guard's key.
+    fn key(&self, guard: &Item) -> u64 {
+        hash(&self.table.primary_key().map(|key| guard.get(&key.name)).collect::<Vec<_>>())
     }
 }
 
-fn hash(guard: &Item) -> u64 {
+fn hash(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
-    guard.hash(&mut hasher);
+    value.hash(&mut hasher);
     hasher.finish()
 }

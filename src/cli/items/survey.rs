@@ -1,7 +1,8 @@
 //! Items that other programs wrote in, a line for each thing about them that surprises out: keys and instants in
 //! another spelling than Keyfold's, items that lack the constants of their type, and unique values without a guard.
 
-use super::guards::Guards;
+use super::guards::{self, Guards, NeededGuard};
+use crate::cli::output::counted;
 use crate::execute::key::marks::{misspelling, misspelt};
 use crate::execute::key::shown::shown;
 use crate::plan::attributes;
@@ -21,12 +22,15 @@ const MAX_DEPTH: usize = 32;
 /// What is known of the items of one table so far.
 #[derive(Debug)]
 pub struct Survey<'m> {
-    model: &'m Model,
+    /// The schema.
+    pub model: &'m Model,
     types: Vec<(&'m ObjectType, &'m ItemKeys)>,
     marks: Option<Arc<TypeDiscriminator>>,
     found: IndexMap<Surprise, Example>,
-    table: &'m Table,
-    guards: Guards,
+    /// The table.
+    pub table: &'m Table,
+    /// The unique values and their guards.
+    pub guards: Guards<'m>,
     /// Whether items are left out, so that guards may be among them.
     is_partial: bool,
 }
@@ -63,7 +67,7 @@ impl<'m> Survey<'m> {
         let types: Vec<_> = model.types.values().filter_map(of_table).collect();
         let objects: Vec<&ObjectType> = types.iter().map(|(ty, _)| *ty).collect();
         let marks = attributes::discriminator(model, &objects, (None, false), true);
-        Self { model, types, marks, found: IndexMap::new(), table, guards: Guards::default(), is_partial: false }
+        Self { model, types, marks, found: IndexMap::new(), table, guards: Guards::new(table), is_partial: false }
     }
 
     /// The names of the table's types, in the order of the schema.
@@ -73,7 +77,7 @@ impl<'m> Survey<'m> {
 
     /// Looks at an item. Gives the positions of the types that it may be of.
     pub fn see(&mut self, item: &Item) -> Vec<usize> {
-        self.guards.see_guard(&self.table.partition.name, item);
+        self.guards.see_guard(item);
         let Some(marks) = self.marks.clone() else { return Vec::new() };
         let fitting = marks.fitting(item);
         match fitting.as_slice() {
@@ -103,13 +107,20 @@ impl<'m> Survey<'m> {
         fitting
     }
 
+    /// The guards that an item needs.
+    pub fn needed_guards(&self, item: &Item) -> Vec<NeededGuard<'m>> {
+        let first = self.marks.as_ref().and_then(|marks| marks.fitting(item).first().copied());
+        let ty = first.and_then(|position| self.types.get(position));
+        ty.map_or_else(Vec::new, |(ty, _)| guards::needed(self.model, ty, item))
+    }
+
     /// The lines, of what was found first first.
     pub fn lines(&self) -> Vec<String> {
         let found = self.found.iter().map(|(surprise, example)| line(surprise, example));
-        let missing = if self.is_partial { Vec::new() } else { self.guards.missing() };
-        let unguarded = missing.into_iter().map(|(field, count)| {
-            let values = if count == 1 { "1 value".to_owned() } else { format!("{count} values") };
-            format!("{values} of `{field}` have no guard, so nothing keeps another item from the same value: write the guards, as docs/language.md says under Unique")
+        let fields = if self.is_partial { Vec::new() } else { self.guards.fields() };
+        let unguarded = fields.iter().filter(|field| field.missing > 0).map(|field| {
+            let (values, field) = (counted(field.missing, "value"), field.field);
+            format!("{values} of `{field}` have no guard, so nothing keeps another item from the same value: `keyfold verify --table {} --write-guards` writes them", self.table.name)
         });
         found.chain(unguarded).collect()
     }
@@ -122,7 +133,7 @@ impl<'m> Survey<'m> {
     /// Looks at the values of an item of a type.
     fn values(&mut self, position: usize, item: &Item) {
         let Some((ty, keys)) = self.types.get(position).copied() else { return };
-        self.guards.see_item(self.model, ty, item);
+        self.guards.see_item(&guards::needed(self.model, ty, item), item);
         let table = &self.model.tables[keys.table];
         let mut found: IndexMap<String, Misspelling> = IndexMap::new();
         for (name, templates) in keys.keys.iter().filter(|(name, _)| !table.is_primary_key(name)) {

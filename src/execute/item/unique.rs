@@ -99,7 +99,7 @@ pub fn owner_attributes(model: &Model, ty: &ObjectType, owner: &Key) -> Vec<(Str
 
 /// The guard's attribute for the owner's key attribute of this name. It is never a key attribute, so no index contains
 /// the guard.
-fn owner_attribute(table: &Table, key: &str) -> String {
+pub fn owner_attribute(table: &Table, key: &str) -> String {
     let mut name = format!("owner{key}");
     while table.key_attributes().iter().any(|taken| taken.name == name) {
         name.insert_str(0, "owner");

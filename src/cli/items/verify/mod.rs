@@ -1,5 +1,10 @@
 //! `keyfold verify`: a schema and items in; how many items each type covers, and which ones none does, out.
 
+mod guard_report;
+mod guard_writes;
+
+use self::guard_report::GuardReport;
+use self::guard_writes::write_guards;
 use super::coverage::Coverage;
 use super::scan::{ScanPace, scan};
 use crate::cli::output::{self, OutputFormat, counted};
@@ -11,6 +16,7 @@ use crate::schema::table::Table;
 use crate::sources::material::{PatternHint, Receiver, SourcePlace, TypeHint};
 use crate::sources::read;
 use crate::table::data::attribute::Item;
+use crate::table::store::TableStore;
 use anyhow::{Result, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -21,7 +27,8 @@ use std::process::ExitCode;
 
 /// Say which items a schema covers; exit code 1 if an item has no type
 ///
-/// Reads files and directories in every form that `keyfold init` knows, or a table, and changes nothing.
+/// Reads files and directories in every form that `keyfold init` knows, or a table. It changes nothing but the guards
+/// of unique values, and these only with --write-guards --yes.
 #[derive(Debug, Args)]
 pub struct Verify {
     /// Files and directories with items; - is standard input
@@ -37,7 +44,16 @@ pub struct Verify {
     #[command(flatten)]
     store: StoreChoice,
 
-    /// Read capacity units a second to take of a table
+    /// Say which guards of unique values the table lacks, and which values several items have; exit code 1 if there are
+    /// any
+    #[arg(long, requires = "table")]
+    write_guards: bool,
+
+    /// Write the guards; values that several items have get none
+    #[arg(long, requires = "write_guards")]
+    yes: bool,
+
+    /// Read capacity units a second to take of a table, and write capacity units for guards
     #[arg(long, value_name = "N", default_value_t = 50)]
     units: u32,
 
@@ -50,20 +66,53 @@ impl Verify {
     /// Runs the command.
     pub async fn run(self) -> Result<ExitCode> {
         let model = schema_file::load(&self.choice.schema)?.model;
-        let (found, has_all) = match &self.table {
-            Some(name) => (vec![self.table_coverage(&model, table_named(&model.tables, name)?).await?], true),
-            None => self.source_coverage(&model)?,
-        };
+        if let Some(name) = &self.table {
+            return self.table(&model, table_named(&model.tables, name)?).await;
+        }
+        let (found, has_all) = self.source_coverage(&model)?;
+        self.print(&found, None)?;
+        Ok(exit_code(has_all && found.iter().all(Coverage::is_whole)))
+    }
+
+    fn print(&self, found: &[Coverage<'_>], guards: Option<&GuardReport<'_>>) -> Result<()> {
         match self.format {
             OutputFormat::Text => {
-                output::print(&found.iter().map(Coverage::text).collect::<Vec<_>>().join("\n"))?;
+                let tables: Vec<String> = found.iter().map(Coverage::text).collect();
+                output::print(&format!("{}{}", tables.join("\n"), guards.map(GuardReport::text).unwrap_or_default()))
             }
             OutputFormat::Json => {
                 let tables: Vec<_> = found.iter().map(Coverage::json).collect();
-                output::print(&format!("{:#}\n", json!({ "tables": tables })))?;
+                let mut report = json!({ "tables": tables });
+                if let Some(guards) = guards {
+                    report["uniqueValues"] = guards.json();
+                }
+                output::print(&format!("{report:#}\n"))
             }
         }
-        Ok(if has_all && found.iter().all(Coverage::is_whole) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    /// Reads a table, and writes its guards where that is asked for.
+    async fn table(&self, model: &Model, table: &Table) -> Result<ExitCode> {
+        let store = self.store.open(table).await?;
+        let pace = ScanPace { most: usize::MAX, units: self.units };
+        let coverage = self.table_coverage((&store, model, table), pace).await?;
+        if !self.write_guards {
+            self.print(std::slice::from_ref(&coverage), None)?;
+            return Ok(exit_code(coverage.is_whole()));
+        }
+        let guards = &coverage.survey.guards;
+        ensure!(!guards.is_over(), "{} has more unique values than fit in 256 MiB", table.name);
+        let mut report =
+            GuardReport { table: &table.name, fields: guards.fields(), conflicts: guards.conflicts(), written: None };
+        if self.yes && report.to_write() > 0 {
+            let bar = ProgressBar::new(report.to_write());
+            if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos} of {len} guards, {eta} left") {
+                bar.set_style(style);
+            }
+            report.written = Some(write_guards(&store, &coverage, pace, &bar).await?);
+        }
+        self.print(std::slice::from_ref(&coverage), Some(&report))?;
+        Ok(exit_code(coverage.is_whole() && report.is_whole()))
     }
 
     /// The coverage of each table, and whether every item is of one.
@@ -85,21 +134,27 @@ impl Verify {
         Ok((seen.tables, seen.strays == 0))
     }
 
-    async fn table_coverage<'m>(&self, model: &'m Model, table: &'m Table) -> Result<Coverage<'m>> {
-        let store = self.store.open(table).await?;
+    async fn table_coverage<'m>(
+        &self,
+        (store, model, table): (&TableStore, &'m Model, &'m Table),
+        pace: ScanPace,
+    ) -> Result<Coverage<'m>> {
         let mut coverage = Coverage::new(model, table);
         let bar = ProgressBar::new_spinner();
         if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} items, {per_sec}") {
             bar.set_style(style);
         }
-        let pace = ScanPace { most: usize::MAX, units: self.units };
-        scan(&store, &table.name, &pace, &bar, &mut |item| {
+        scan(store, &table.name, pace, &bar, &mut |item| {
             coverage.see(&item);
             ControlFlow::Continue(())
         })
         .await?;
         Ok(coverage)
     }
+}
+
+fn exit_code(is_well: bool) -> ExitCode {
+    if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Items of files, each counted for its table.
