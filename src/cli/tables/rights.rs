@@ -5,11 +5,13 @@
 
 use crate::plan::attributes::attributes_for;
 use crate::plan::tree::SingleWrites;
+use crate::schema::expression::operand::Operand;
+use crate::schema::expression::update::Update;
 use crate::schema::model::auth::{AuthAction, AuthRules};
 use crate::schema::model::find::{Access, AccessPath, Find, Via};
 use crate::schema::model::rules::DefaultValue;
 use crate::schema::model::source::Source;
-use crate::schema::model::write::{Action, ActionKind, Write, WriteReturns, WriteTarget};
+use crate::schema::model::write::{Action, ActionKind, Write, WriteReturns, WriteTarget, WrittenValue};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::schema::table::StreamView;
 use crate::schema::template::Template;
@@ -145,6 +147,11 @@ impl<'m> Rights<'m> {
         for (position, action) in write.actions.iter().enumerate() {
             if let Some(ty) = model.types.get(&action.item) {
                 self.action(write, (position, action), (ty, looks_up));
+                // An update of nothing is the check of its condition, where it is a part of a transaction.
+                let is_many = matches!(action.target, WriteTarget::Read { many: true, .. });
+                if (is_many || self.is_transaction(write, ty, looks_up)) && !changes_surely(field, action, ty) {
+                    self.change(&ty.name, |table| table.checks = true);
+                }
             }
         }
     }
@@ -157,6 +164,14 @@ impl<'m> Rights<'m> {
             self.change(item, |table| (table.gets, table.checks) = (true, true));
         }
         !lookups.is_empty()
+    }
+
+    /// Whether an action on items of a type is a part of a transaction.
+    fn is_transaction(&self, write: &Write, ty: &ObjectType, looks_up: bool) -> bool {
+        let unique = ty.fields.values().any(|field| field.rules.unique);
+        let replicated = self.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
+        let transaction = self.single_writes == SingleWrites::Transaction;
+        transaction || write.actions.len() > 1 || looks_up || unique || replicated || write.find.is_some()
     }
 
     fn action(&mut self, write: &Write, (position, action): (usize, &Action), (ty, looks_up): (&'m ObjectType, bool)) {
@@ -172,7 +187,7 @@ impl<'m> Rights<'m> {
         let alone = write.actions.len() == 1;
         // A transaction gives no item, so that what the field returns is read after it.
         let transaction = self.single_writes == SingleWrites::Transaction;
-        let several = transaction || !alone || looks_up || unique || replicated || write.find.is_some();
+        let several = self.is_transaction(write, ty, looks_up);
         // If its answer is lost, the item shows by a generated value whether the write was made.
         let written = action.at.as_ref().map_or(Some(ty), |element| self.model.types.get(&element.element));
         let generates = written.is_some_and(|ty| {
@@ -291,6 +306,28 @@ impl TableRights {
         }
         self.gets |= path.index.is_some() && index_lacks;
     }
+}
+
+/// Whether an action changes its item whatever arguments a request gives.
+fn changes_surely(field: &Field, action: &Action, ty: &ObjectType) -> bool {
+    let ActionKind::Update { expression, .. } = &action.kind else { return true };
+    let is_given =
+        |name: &str| field.arguments.iter().any(|argument| argument.name == name && argument.ty.is_non_null());
+    let is_sure = |source: &Source| match source {
+        Source::Argument(name) => is_given(name),
+        Source::Claim(_) | Source::Item(..) => true,
+        Source::Parent(_) | Source::Text(_) => false,
+    };
+    let is_written = |value: &WrittenValue| {
+        let given = value.source.as_ref().is_some_and(|source| source.leaves().into_iter().all(is_sure));
+        given || value.default.is_some()
+    };
+    let is_changed = |update: &Update| {
+        let is_operand = |operand: &Operand| !matches!(operand, Operand::Argument(name, _) if !is_given(name));
+        !update.remove.is_empty() || update.changes.values().flatten().any(is_operand)
+    };
+    let has_version = ty.fields.values().any(|field| field.rules.version);
+    has_version || action.values.values().any(is_written) || expression.as_ref().is_some_and(is_changed)
 }
 
 /// Whether an action is sure to be on the item that the write's find has found.
