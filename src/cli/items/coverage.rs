@@ -128,7 +128,10 @@ impl<'m> Coverage<'m> {
             0 => String::new(),
             guards => format!(", and {} of unique values", counted(guards, "guard")),
         };
-        let share = if items == 0 { 100.0 } else { (items - uncovered) as f64 * 100.0 / items as f64 };
+        if items == 0 {
+            return format!("{}: no items{guards}", self.table.name);
+        }
+        let share = (items - uncovered) as f64 * 100.0 / items as f64;
         // Only all items are 100 %.
         let share = if uncovered > 0 { share.min(99.9) } else { share };
         format!(
