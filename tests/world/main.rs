@@ -57,6 +57,9 @@ const MAX_WORLDS_TO_MISS: u64 = 1000;
 /// A world that takes longer is named.
 const SLOW: Duration = Duration::from_secs(5);
 
+/// How often a search says how far it is.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(60);
+
 /// What a search for failures went through.
 #[derive(Debug)]
 struct Searched {
@@ -69,9 +72,10 @@ struct Searched {
 
 /// Runs the worlds of seeds, side by side on all processors, until one fails or `goes_on` says no.
 fn search(first: u64, taken: Option<TakenGate>, goes_on: &(dyn Fn(u64) -> bool + Sync)) -> Searched {
-    let begun = Instant::now();
+    let begun_at = Instant::now();
     let (next, worlds) = (AtomicU64::new(0), AtomicU64::new(0));
     let (operations, undecided, failed) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(None::<u64>));
+    let next_line = Mutex::new(begun_at + PROGRESS_INTERVAL);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -87,7 +91,13 @@ fn search(first: u64, taken: Option<TakenGate>, goes_on: &(dyn Fn(u64) -> bool +
                     if begun.elapsed() > SLOW {
                         println!("seed {seed} took {:.1} s", begun.elapsed().as_secs_f64());
                     }
-                    worlds.fetch_add(1, Ordering::Relaxed);
+                    let ended = worlds.fetch_add(1, Ordering::Relaxed) + 1;
+                    let mut next_line = next_line.lock().unwrap();
+                    if Instant::now() > *next_line {
+                        println!("{ended} worlds from seed {first} in {:.0} s", begun_at.elapsed().as_secs_f64());
+                        *next_line += PROGRESS_INTERVAL;
+                    }
+                    drop(next_line);
                     operations.fetch_add(ran.operations, Ordering::Relaxed);
                     undecided.fetch_add(ran.undecided, Ordering::Relaxed);
                     if !ran.wrong.is_empty() {
@@ -102,7 +112,7 @@ fn search(first: u64, taken: Option<TakenGate>, goes_on: &(dyn Fn(u64) -> bool +
         worlds: worlds.into_inner(),
         operations: operations.into_inner(),
         undecided: undecided.into_inner(),
-        lasted: begun.elapsed(),
+        lasted: begun_at.elapsed(),
         failed: failed.into_inner().unwrap(),
     }
 }
