@@ -5,7 +5,7 @@ use crate::cli::output::{aligned, counted};
 use crate::execute::key::shown::shown;
 use crate::infer::material::is_guard;
 use crate::infer::shape::atoms::{Atom, atom};
-use crate::schema::model::Model;
+use crate::schema::model::{Model, ObjectType};
 use crate::schema::table::Table;
 use crate::table::data::attribute::{Attribute, Item};
 use crate::table::store::TableStore;
@@ -42,7 +42,7 @@ pub async fn warn_of_store(store: TableStore, model: Arc<Model>) {
                 coverage.survey.leave_out();
                 break;
             };
-            page.items.iter().for_each(|item| coverage.see(item));
+            page.items.iter().for_each(|item| _ = coverage.see(item));
             seen += page.items.len();
             start = page.last_key;
             if start.is_none() {
@@ -96,23 +96,23 @@ impl<'m> Coverage<'m> {
         self.table.name == table.name
     }
 
-    /// Looks at an item.
-    pub fn see(&mut self, item: &Item) {
+    /// Looks at an item. Gives its type.
+    pub fn see(&mut self, item: &Item) -> Option<&'m ObjectType> {
         self.items += 1;
         let fitting = self.survey.see(item);
         if is_guard(self.table, item) {
             self.guards += 1;
-            return;
+            return None;
         }
-        match fitting.first() {
-            Some(position) => {
-                self.several += u64::from(fitting.len() > 1);
-                if let Some((_, count)) = self.types.get_mut(*position) {
-                    *count += 1;
-                }
-            }
-            None => self.uncover(item),
+        let Some(position) = fitting.first() else {
+            self.uncover(item);
+            return None;
+        };
+        self.several += u64::from(fitting.len() > 1);
+        if let Some((_, count)) = self.types.get_mut(*position) {
+            *count += 1;
         }
+        self.survey.ty(*position)
     }
 
     /// Whether every item is of a type, guards set apart.
@@ -178,6 +178,9 @@ impl<'m> Coverage<'m> {
         for line in self.survey.lines() {
             text.push_str(&format!("  {line}\n"));
         }
+        for note in self.survey.notes() {
+            text.push_str(&format!("  note: {note}\n"));
+        }
         text
     }
 
@@ -193,7 +196,7 @@ impl<'m> Coverage<'m> {
         json!({
             "table": self.table.name, "items": self.items, "guards": self.guards, "types": types,
             "ofSeveralTypes": self.several, "ofNoType": uncovered, "ofNoTypeInOtherForms": self.others,
-            "warnings": self.survey.lines(),
+            "warnings": self.survey.lines(), "findings": self.survey.json(), "notes": self.survey.notes(),
         })
     }
 

@@ -7,7 +7,7 @@ use crate::schema::model::{Model, ObjectType};
 use crate::schema::table::Table;
 use crate::table::data::attribute::{Attribute, Item, Key};
 use indexmap::IndexSet;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -163,6 +163,13 @@ impl<'m> Guards<'m> {
             field.conflicts += u64::from(has_guard == Some(false) || has_guard.is_none() && needed.is_shared);
         }
         found
+    }
+
+    /// How many guards reserve a value that no item has. None, if there are too many to know.
+    pub fn orphans(&self) -> u64 {
+        let needed: HashSet<(u64, u64)> = self.all_needed().map(|(key, needed)| (*key, needed.guard)).collect();
+        let is_orphan = |(key, there): &(&u64, &Owned)| !needed.contains(&(**key, there.guard));
+        if self.is_over() { 0 } else { self.there.iter().filter(is_orphan).count() as u64 }
     }
 
     /// Whether there are more values than are kept.

@@ -47,7 +47,7 @@ impl Import {
         let table = table_named(&model.tables, &self.table)?;
         let mut coverage = Coverage::new(&model, table);
         let mut items = ItemFile::for_table(&self.file, &table.name, &mut |note| eprintln!("note: {note}"))?
-            .check(table, &mut |item| coverage.see(item))?;
+            .check(table, &mut |item| _ = coverage.see(item))?;
         coverage.warn();
         let store = self.store.open_for(table).await?;
         let bar = bar(items.total);

@@ -7,7 +7,7 @@ pub mod default_value;
 pub mod identity;
 pub mod index_keys;
 pub mod invalid_value;
-mod key_values;
+pub mod key_values;
 pub mod replicas;
 pub mod stored_values;
 pub mod unique;

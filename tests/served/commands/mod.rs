@@ -3,6 +3,7 @@
 mod configuration;
 mod init;
 mod selftest;
+mod verify;
 
 use crate::process::{Ended, keyfold, repository, run};
 use serde_json::{Value, json};

@@ -2,9 +2,11 @@
 
 mod guard_report;
 mod guard_writes;
+mod references;
 
 use self::guard_report::GuardReport;
 use self::guard_writes::write_guards;
+use self::references::References;
 use super::coverage::Coverage;
 use super::scan::{ScanPace, scan};
 use crate::cli::output::{self, OutputFormat, counted};
@@ -27,8 +29,10 @@ use std::process::ExitCode;
 
 /// Say which items a schema covers; exit code 1 if an item has no type
 ///
-/// Reads files and directories in every form that `keyfold init` knows, or a table. It changes nothing but the guards
-/// of unique values, and these only with --write-guards --yes.
+/// Reads files and directories in every form that `keyfold init` knows, or a table. Says of the items that have a type
+/// what surprises about them: values that their fields cannot read, nulls where none may be, stale and missing index
+/// keys, keys in another spelling, and unique values without a guard. It changes nothing but these guards, and only
+/// with --write-guards --yes.
 #[derive(Debug, Args)]
 pub struct Verify {
     /// Files and directories with items; - is standard input
@@ -53,6 +57,10 @@ pub struct Verify {
     #[arg(long, requires = "write_guards")]
     yes: bool,
 
+    /// Say which fields that find one item by its key find none; exit code 1 if there are any
+    #[arg(long)]
+    references: bool,
+
     /// Read capacity units a second to take of a table, and write capacity units for guards
     #[arg(long, value_name = "N", default_value_t = 50)]
     units: u32,
@@ -69,20 +77,30 @@ impl Verify {
         if let Some(name) = &self.table {
             return self.table(&model, table_named(&model.tables, name)?).await;
         }
-        let (found, has_all) = self.source_coverage(&model)?;
-        self.print(&found, None)?;
-        Ok(exit_code(has_all && found.iter().all(Coverage::is_whole)))
+        let mut references = self.references.then(|| References::new(&model));
+        let (found, has_all) = self.source_coverage(&model, &mut references)?;
+        self.print(&found, (references.as_ref(), None))?;
+        let leads_to_items = references.is_none_or(|references| references.is_whole());
+        Ok(exit_code(has_all && leads_to_items && found.iter().all(Coverage::is_whole)))
     }
 
-    fn print(&self, found: &[Coverage<'_>], guards: Option<&GuardReport<'_>>) -> Result<()> {
+    fn print(
+        &self,
+        found: &[Coverage<'_>],
+        (references, guards): (Option<&References<'_>>, Option<&GuardReport<'_>>),
+    ) -> Result<()> {
         match self.format {
             OutputFormat::Text => {
                 let tables: Vec<String> = found.iter().map(Coverage::text).collect();
-                output::print(&format!("{}{}", tables.join("\n"), guards.map(GuardReport::text).unwrap_or_default()))
+                let more = [references.map(References::text), guards.map(GuardReport::text)];
+                output::print(&format!("{}{}", tables.join("\n"), more.into_iter().flatten().collect::<String>()))
             }
             OutputFormat::Json => {
                 let tables: Vec<_> = found.iter().map(Coverage::json).collect();
                 let mut report = json!({ "tables": tables });
+                if let Some(references) = references {
+                    report["references"] = references.json();
+                }
                 if let Some(guards) = guards {
                     report["uniqueValues"] = guards.json();
                 }
@@ -95,10 +113,12 @@ impl Verify {
     async fn table(&self, model: &Model, table: &Table) -> Result<ExitCode> {
         let store = self.store.open(table).await?;
         let pace = ScanPace { most: usize::MAX, units: self.units };
-        let coverage = self.table_coverage((&store, model, table), pace).await?;
+        let mut references = self.references.then(|| References::new(model));
+        let coverage = self.table_coverage((&store, model, table), pace, &mut references).await?;
+        let leads_to_items = references.as_ref().is_none_or(References::is_whole);
         if !self.write_guards {
-            self.print(std::slice::from_ref(&coverage), None)?;
-            return Ok(exit_code(coverage.is_whole()));
+            self.print(std::slice::from_ref(&coverage), (references.as_ref(), None))?;
+            return Ok(exit_code(coverage.is_whole() && leads_to_items));
         }
         let guards = &coverage.survey.guards;
         ensure!(!guards.is_over(), "{} has more unique values than fit in 256 MiB", table.name);
@@ -111,17 +131,21 @@ impl Verify {
             }
             report.written = Some(write_guards(&store, &coverage, pace, &bar).await?);
         }
-        self.print(std::slice::from_ref(&coverage), Some(&report))?;
-        Ok(exit_code(coverage.is_whole() && report.is_whole()))
+        self.print(std::slice::from_ref(&coverage), (references.as_ref(), Some(&report)))?;
+        Ok(exit_code(coverage.is_whole() && leads_to_items && report.is_whole()))
     }
 
     /// The coverage of each table, and whether every item is of one.
-    fn source_coverage<'m>(&self, model: &'m Model) -> Result<(Vec<Coverage<'m>>, bool)> {
+    fn source_coverage<'m>(
+        &self,
+        model: &'m Model,
+        references: &mut Option<References<'m>>,
+    ) -> Result<(Vec<Coverage<'m>>, bool)> {
         ensure!(
             !self.sources.is_empty(),
             "name the items: `keyfold verify FILE…`, or `keyfold verify --table NAME` for a table"
         );
-        let mut seen = SeenItems { model, tables: Vec::new(), file: String::new(), strays: 0 };
+        let mut seen = SeenItems { model, tables: Vec::new(), references, file: String::new(), strays: 0 };
         for summary in read::read(&self.sources, &mut seen)? {
             eprintln!("Read {}: {}, {}", summary.name, summary.format, counted(summary.items, "item"));
         }
@@ -138,14 +162,19 @@ impl Verify {
         &self,
         (store, model, table): (&TableStore, &'m Model, &'m Table),
         pace: ScanPace,
+        references: &mut Option<References<'m>>,
     ) -> Result<Coverage<'m>> {
+        let position = position(model, table);
         let mut coverage = Coverage::new(model, table);
         let bar = ProgressBar::new_spinner();
         if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} items, {per_sec}") {
             bar.set_style(style);
         }
         scan(store, &table.name, pace, &bar, &mut |item| {
-            coverage.see(&item);
+            let ty = coverage.see(&item);
+            if let Some(references) = references {
+                references.see(position, ty, &item);
+            }
             ControlFlow::Continue(())
         })
         .await?;
@@ -157,17 +186,23 @@ fn exit_code(is_well: bool) -> ExitCode {
     if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+/// The position of a table in its schema.
+fn position(model: &Model, table: &Table) -> usize {
+    model.tables.iter().position(|known| known.name == table.name).unwrap_or_default()
+}
+
 /// Items of files, each counted for its table.
-struct SeenItems<'m> {
+struct SeenItems<'m, 'r> {
     model: &'m Model,
     tables: Vec<Coverage<'m>>,
+    references: &'r mut Option<References<'m>>,
     /// The file that is read.
     file: String,
     /// Items of no table.
     strays: u64,
 }
 
-impl Receiver for SeenItems<'_> {
+impl Receiver for SeenItems<'_, '_> {
     fn table(&mut self, _table: Table) {}
 
     fn item(&mut self, table: Option<&str>, item: Item) -> ControlFlow<()> {
@@ -182,13 +217,13 @@ impl Receiver for SeenItems<'_> {
             self.strays += 1;
             return ControlFlow::Continue(());
         };
-        match self.tables.iter_mut().find(|coverage| coverage.is_of(table)) {
-            Some(coverage) => coverage.see(&item),
-            None => {
-                let mut coverage = Coverage::new(self.model, table);
-                coverage.see(&item);
-                self.tables.push(coverage);
-            }
+        let known = self.tables.iter().position(|coverage| coverage.is_of(table)).unwrap_or_else(|| {
+            self.tables.push(Coverage::new(self.model, table));
+            self.tables.len() - 1
+        });
+        let ty = self.tables[known].see(&item);
+        if let Some(references) = self.references {
+            references.see(position(self.model, table), ty, &item);
         }
         ControlFlow::Continue(())
     }

@@ -1,0 +1,230 @@
+//! Items that other programs wrote in, a line for each thing about them that surprises out: keys and instants in
+//! another spelling than Keyfold's, values that their fields cannot read, nulls where none may be, keys that the fields
+//! would not make, items that lack the constants of their type, and unique values without a guard.
+
+mod keys;
+mod surprise;
+mod values;
+
+use self::surprise::{FirstOfKind, Surprise};
+use self::values::{Found, nothing};
+use super::guards::{self, Guards, NeededGuard};
+use crate::cli::output::counted;
+use crate::execute::key::marks::{misspelling, misspelt};
+use crate::execute::key::shown::shown;
+use crate::plan::attributes;
+use crate::plan::tree::{FieldReader, TypeDiscriminator, TypeMarks};
+use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::{Model, ObjectType};
+use crate::schema::table::Table;
+use crate::schema::template::part::Misspelling;
+use crate::table::data::attribute::{Attribute, Item};
+use indexmap::IndexMap;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How long ago an item may have expired, in seconds: DynamoDB takes an older time for a mistake and keeps the item
+/// (DynamoDB developer guide, "Using time to live (TTL) in DynamoDB").
+const EXPIRED_SECONDS: u64 = 5 * 366 * 24 * 60 * 60;
+
+/// What is known of the items of one table so far.
+#[derive(Debug)]
+pub struct Survey<'m> {
+    /// The schema.
+    pub model: &'m Model,
+    types: Vec<SurveyedType<'m>>,
+    marks: Option<Arc<TypeDiscriminator>>,
+    found: IndexMap<Surprise, FirstOfKind>,
+    /// The table.
+    pub table: &'m Table,
+    /// The unique values and their guards.
+    pub guards: Guards<'m>,
+    /// Whether items are left out, so that guards may be among them.
+    is_partial: bool,
+    /// All items.
+    items: u64,
+    /// Those in each index.
+    in_index: Vec<u64>,
+    /// Those that have expired.
+    expired: u64,
+    /// The seconds since 1970.
+    now: u64,
+}
+
+/// A type of the table's items.
+#[derive(Debug)]
+struct SurveyedType<'m> {
+    ty: &'m ObjectType,
+    keys: &'m ItemKeys,
+    readers: Vec<Arc<FieldReader>>,
+}
+
+impl<'m> Survey<'m> {
+    /// A survey of the items of a table.
+    pub fn new(model: &'m Model, table: &'m Table) -> Self {
+        let of_table = |ty: &'m ObjectType| {
+            let keys = attributes::keys(ty)?;
+            let is_of = model.tables[keys.table].name == table.name;
+            is_of.then(|| SurveyedType { ty, keys, readers: values::readers(ty) })
+        };
+        let types: Vec<_> = model.types.values().filter_map(of_table).collect();
+        let objects: Vec<&ObjectType> = types.iter().map(|of| of.ty).collect();
+        let marks = attributes::discriminator(model, &objects, (None, false), true);
+        Self {
+            model,
+            types,
+            marks,
+            found: IndexMap::new(),
+            table,
+            guards: Guards::new(table),
+            is_partial: false,
+            items: 0,
+            in_index: vec![0; table.indexes.len()],
+            expired: 0,
+            now: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        }
+    }
+
+    /// The names of the table's types, in the order of the schema.
+    pub fn type_names(&self) -> impl Iterator<Item = &str> {
+        self.types.iter().map(|of| of.ty.name.as_str())
+    }
+
+    /// The type of a position.
+    pub fn ty(&self, position: usize) -> Option<&'m ObjectType> {
+        self.types.get(position).map(|of| of.ty)
+    }
+
+    /// Looks at an item. Gives the positions of the types that it may be of.
+    pub fn see(&mut self, item: &Item) -> Vec<usize> {
+        self.guards.see_guard(item);
+        self.tally(item);
+        let Some(marks) = self.marks.clone() else { return Vec::new() };
+        let fitting = marks.fitting(item);
+        match fitting.as_slice() {
+            [] => {
+                let of_type = |marks: &TypeMarks| {
+                    let misspelling = misspelt(&marks.key, item)?;
+                    Some((Surprise::Key(format!("{}.{}", marks.item, misspelling.field)), misspelling))
+                };
+                if let Some((surprise, misspelling)) = marks.types.iter().find_map(of_type) {
+                    self.count(surprise, misspelling, item);
+                }
+            }
+            [only] => self.values(*only, item),
+            [first, others @ ..] => {
+                let name = |position: &usize| format!("`{}`", marks.types[*position].item);
+                let names: Vec<String> = std::iter::once(first).chain(others).map(name).collect();
+                let lacks = |position: &usize| {
+                    marks.types[*position].constants.iter().any(|(name, _)| !item.contains_key(name))
+                };
+                if std::iter::once(first).chain(others).all(lacks) {
+                    self.count(Surprise::Constants(names.join(" or ")), nothing(), item);
+                }
+                self.values(*first, item);
+            }
+        }
+        fitting
+    }
+
+    /// The guards that an item needs.
+    pub fn needed_guards(&self, item: &Item) -> Vec<NeededGuard<'m>> {
+        let first = self.marks.as_ref().and_then(|marks| marks.fitting(item).first().copied());
+        let ty = first.and_then(|position| self.types.get(position));
+        ty.map_or_else(Vec::new, |of| guards::needed(self.model, of.ty, item))
+    }
+
+    /// The lines, of what was found first first.
+    pub fn lines(&self) -> Vec<String> {
+        let found = self.found.iter().map(|(surprise, example)| surprise.line(example));
+        let fields = if self.is_partial { Vec::new() } else { self.guards.fields() };
+        let unguarded = fields.iter().filter(|field| field.missing > 0).map(|field| {
+            let (values, field) = (counted(field.missing, "value"), field.field);
+            format!("{values} of `{field}` have no guard, so nothing keeps another item from the same value: `keyfold verify --table {} --write-guards` writes them", self.table.name)
+        });
+        found.chain(unguarded).collect()
+    }
+
+    /// What surprises, as JSON.
+    pub fn json(&self) -> Vec<Value> {
+        self.found.iter().map(|(surprise, example)| surprise.json(example)).collect()
+    }
+
+    /// What is no fault of an item, a line each. Nothing, if items are left out.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.is_partial || self.items == 0 {
+            return notes;
+        }
+        if let Some(name) = self.table.time_to_live.as_ref().filter(|_| self.expired > 0) {
+            notes.push(format!("{} expired by `{name}`: DynamoDB deletes them soon", have(self.expired, "item")));
+        }
+        let empty = self.table.indexes.iter().zip(&self.in_index).filter(|(_, items)| **items == 0);
+        notes.extend(empty.map(|(index, _)| format!("the index `{}` has no items", index.name)));
+        let orphans = self.guards.orphans();
+        if orphans > 0 {
+            notes.push(format!("{} a value that no item has, so that no item can get it", reserve(orphans)));
+        }
+        notes
+    }
+
+    /// Says that not all items are seen, so that guards may be among the others.
+    pub fn leave_out(&mut self) {
+        self.is_partial = true;
+    }
+
+    /// Counts an item of any type.
+    fn tally(&mut self, item: &Item) {
+        self.items += 1;
+        for (index, items) in self.table.indexes.iter().zip(&mut self.in_index) {
+            let keys = std::iter::once(&index.partition).chain(&index.sort);
+            *items += u64::from(keys.into_iter().all(|key| item.contains_key(&key.name)));
+        }
+        let expiry = self.table.time_to_live.as_ref().and_then(|name| item.get(name));
+        if let Some(Attribute::N(seconds)) = expiry
+            && seconds.parse::<u64>().is_ok_and(|at| at < self.now && at + EXPIRED_SECONDS > self.now)
+        {
+            self.expired += 1;
+        }
+    }
+
+    /// Looks at the values of an item of a type.
+    fn values(&mut self, position: usize, item: &Item) {
+        let Some(SurveyedType { ty, keys, readers }) = self.types.get(position) else { return };
+        self.guards.see_item(&guards::needed(self.model, ty, item), item);
+        let table = &self.model.tables[keys.table];
+        let mut found = Found::new();
+        for (name, templates) in keys.keys.iter().filter(|(name, _)| !table.is_primary_key(name)) {
+            let misspelling =
+                item.get(name).and_then(|value| templates.iter().find_map(|template| misspelling(template, value)));
+            if let Some(misspelling) = misspelling {
+                let surprise = if misspelling.own.is_some() { Surprise::Value } else { Surprise::Unread };
+                found.insert(surprise(format!("{}.{}", ty.name, misspelling.field)), misspelling);
+            }
+        }
+        values::look(self.model, (ty, readers), item, &mut found);
+        keys::look(self.model, (ty, keys), item, &mut found);
+        for (surprise, misspelling) in found {
+            self.count(surprise, misspelling, item);
+        }
+    }
+
+    fn count(&mut self, surprise: Surprise, misspelling: Misspelling, item: &Item) {
+        let names = self.table.primary_key().map(|key| key.name.as_str());
+        let first = || FirstOfKind { count: 0, misspelling, key: shown(names, item) };
+        self.found.entry(surprise).or_insert_with(first).count += 1;
+    }
+}
+
+fn have(items: u64, word: &str) -> String {
+    format!("{} {}", counted(items, word), if items == 1 { "has" } else { "have" })
+}
+
+fn reserve(guards: u64) -> String {
+    format!("{} {}", counted(guards, "guard"), if guards == 1 { "reserves" } else { "reserve" })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests;
