@@ -75,7 +75,10 @@ fn what_keyfold_would_have_written_surprises_nobody() {
 
 #[test]
 fn unique_values_without_a_guard_of_their_item_are_counted() {
-    let user = |id: &str, mail: &str| json!({ "pk": { "S": format!("USER#{id}") }, "sk": { "S": "USER" }, "mail": { "S": mail } });
+    let user = |id: &str, mail: &str| {
+        let partition = format!("USER#{id}");
+        json!({ "pk": { "S": partition }, "sk": { "S": "USER" }, "mail": { "S": mail } })
+    };
     let guard = |mail: &str, id: &str| {
         let (pk, sk) = (json!({ "S": format!("Unique#User.mail#{mail}") }), json!({ "S": "Unique#User.mail" }));
         json!({ "pk": pk, "sk": sk, "ownerpk": { "S": format!("USER#{id}") }, "ownersk": { "S": "USER" } })
