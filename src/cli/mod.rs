@@ -2,6 +2,7 @@
 //! shared.
 
 mod access_paths;
+mod bundle;
 mod check;
 pub mod config;
 mod docs;

@@ -1,17 +1,20 @@
 //! Tables, items and hints in; types with key templates, and a schema that serves the items, out. Must not know files.
 //!
 //! [`material`] gathers what the sources give. [`shape`] puts the items of a table into groups, [`draft`] makes a type
-//! of each group, and [`write`](mod@write) makes the text of a schema that passes every check.
+//! of each group, and [`write`](mod@write) makes the text of a schema that passes every check. [`questions`] are what
+//! items leave open.
 
 pub mod draft;
 pub mod material;
+pub mod questions;
 pub mod shape;
 pub mod write;
 
 use draft::hinted::Hinted;
 use draft::templates::Templates;
-use draft::{ApiDraft, finds, patterns, relations, scalars, types};
+use draft::{ApiDraft, finds, patterns, relations, scalars, settle, types};
 use material::{Material, TableMaterial};
+use questions::{AnswerChoice, Answers, Question};
 use shape::columns::Columns;
 use shape::groups::RowGroup;
 use shape::row::Row;
@@ -20,21 +23,43 @@ use shape::{discriminator, groups};
 /// The most types that are made of the items of a table.
 const MOST_TYPES: usize = 200;
 
-/// The schema that serves the tables and items of a material.
-pub fn infer(material: &Material) -> ApiDraft {
+/// The schema that serves the tables and items of a material, with what a person answered.
+pub fn infer(material: &Material, answers: &Answers) -> ApiDraft {
     let mut draft = ApiDraft::default();
     for (position, table) in material.tables.iter().enumerate() {
         draft.tables.push(table.table.clone());
-        add_types(&mut draft, position, table);
+        add_types(&mut draft, (position, table), answers);
     }
     scalars::rename_objects(&mut draft);
+    draft.questions = draft.types.iter().flat_map(|ty| ty.questions.clone()).collect();
+    settle::settle(&mut draft, answers);
     relations::relate(&mut draft);
     draft.finds = finds::finds(&draft, &material.patterns);
     draft.writes = patterns::writes(&draft, &material.patterns);
+    let mutations = mutations(&draft);
+    if answers.word(&mutations) == "write" {
+        patterns::add_writes(&mut draft);
+    }
+    draft.questions.push(mutations);
+    questions::sort(&mut draft.questions);
     draft
 }
 
-fn add_types(draft: &mut ApiDraft, position: usize, material: &TableMaterial) {
+/// Whether callers may write: no item says so.
+fn mutations(draft: &ApiDraft) -> Question {
+    let items: usize = draft.types.iter().map(|ty| ty.count).sum();
+    let mut choices = vec![
+        AnswerChoice::new("read", "no: there are queries only"),
+        AnswerChoice::new("write", "yes: each type gets mutations that put, update and delete its items"),
+    ];
+    if !draft.writes.is_empty() {
+        choices[0].meaning = "no more than the sources say".to_owned();
+    }
+    let text = "Shall callers write items?".to_owned();
+    Question { id: "mutations".to_owned(), text, items: items.max(1), choices }
+}
+
+fn add_types(draft: &mut ApiDraft, (position, material): (usize, &TableMaterial), answers: &Answers) {
     let table = &material.table;
     let items: Vec<_> = material.items.iter().collect();
     let mut columns = Columns::new(table, &items);
@@ -54,7 +79,7 @@ fn add_types(draft: &mut ApiDraft, position: usize, material: &TableMaterial) {
     found.iter_mut().for_each(|group| group.rows.retain(|row| !is_hinted[*row]));
     found.retain(|group| !group.rows.is_empty());
     for group in most_common(found, &table.name, &mut draft.left_out) {
-        let templates = Templates { table, columns: &columns, rows: &rows, group: &group };
+        let templates = Templates { table, columns: &columns, rows: &rows, group: &group, answers };
         let is_taken = |name: &str| draft.types.iter().any(|ty| ty.name == name);
         let ty = types::type_of(&templates, position, &mut draft.objects, &is_taken);
         draft.types.push(ty);

@@ -9,6 +9,7 @@ mod score;
 
 use keyfold::infer::infer;
 use keyfold::infer::material::{Gathered, Material};
+use keyfold::infer::questions::Answers;
 use keyfold::infer::write::repair::written;
 use keyfold::schema;
 use keyfold::schema::model::Model;
@@ -79,7 +80,7 @@ fn inferred(tables: &[(Table, Vec<Item>)]) -> (String, Model) {
 
 /// The schema of a material, which passes every check; no model if nothing can be a type.
 fn inferred_of(material: &Material) -> (String, Option<Model>) {
-    let written = written(infer(material));
+    let written = written(infer(material, &Answers::default()));
     let left_out: String = written.left_out.iter().map(|line| format!("# {line}\n")).collect();
     if written.draft.types.is_empty() {
         return (written.text + &left_out, None);

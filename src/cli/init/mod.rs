@@ -1,7 +1,9 @@
 //! `keyfold init`: what a person has in; a project that serves it, with a schema, samples and operations, out.
 
+mod ask;
 mod live;
 mod project;
+mod template;
 
 use super::items::coverage::Coverage;
 use super::items::scan::ScanPace;
@@ -10,20 +12,24 @@ use super::schema_file;
 use super::store_choice::Remote;
 use crate::infer::infer;
 use crate::infer::material::{Gathered, Material};
+use crate::infer::questions::{Answers, Question};
 use crate::infer::write::repair::{WrittenSchema, written};
 use crate::sources::read;
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 use project::Project;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use template::ProjectTemplate;
 
 /// Write a schema and a project for a table that exists
 ///
 /// Each source is a file or a directory: items (a DynamoDB export, the output of `aws dynamodb scan`, JSON or CSV), a
 /// model of NoSQL Workbench or of AWS's MCP server, a CreateTable request, a template. The format is recognised. Name
 /// several to put them together, such as a template and items. The schema passes `keyfold check`; each guess in it is a
-/// comment.
+/// comment. At a terminal, up to five questions follow; answers.toml has all of them, and --answers takes them from it.
+/// Without a source, there are templates to begin with.
 #[derive(Debug, Args)]
 pub struct Init {
     /// Files and directories to read; - is standard input
@@ -48,6 +54,18 @@ pub struct Init {
     #[arg(long, value_name = "DIR", default_value = ".")]
     dir: PathBuf,
 
+    /// Begin with a project that works instead, by its name
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["sources", "table"])]
+    template: Option<String>,
+
+    /// Take the answers in this file, and ask nothing
+    #[arg(long, value_name = "FILE")]
+    answers: Option<PathBuf>,
+
+    /// Ask nothing, and take each guess
+    #[arg(long)]
+    yes: bool,
+
     /// Write no sample items
     #[arg(long)]
     no_samples: bool,
@@ -60,13 +78,78 @@ pub struct Init {
 impl Init {
     /// Runs the command.
     pub async fn run(self) -> Result<ExitCode> {
-        ensure!(
-            !self.sources.is_empty() || self.table.is_some(),
-            "name what you have: `keyfold init FILE…` with items, a model or a template, or `keyfold init --table NAME`\n  \
-             such as the output of `aws dynamodb scan --table-name NAME > items.json`"
-        );
+        if self.sources.is_empty() && self.table.is_none() {
+            let template = self.chosen_template()?;
+            Project::check(&self.dir, self.force)?;
+            project::write_template(&self.dir, template, !self.no_samples)?;
+            output::print(&next(&self.dir))?;
+            return Ok(ExitCode::SUCCESS);
+        }
         ensure!(self.sample > 0 && self.units > 0, "--sample and --units are at least 1");
         Project::check(&self.dir, self.force)?;
+        let mut answers = self.answers.as_deref().map(ask::read).transpose()?.unwrap_or_default();
+        let material = self.material().await?;
+        let (mut written, mut questions) = schema_for(&material, &answers)?;
+        if let Some(path) = &self.answers {
+            for id in ask::check(&answers, &questions, path)? {
+                eprintln!("warning: {}: {id:?} is no question on these items", path.display());
+            }
+        }
+        output::print(&coverage(&material, &written)?)?;
+        if self.asks() && self.asked(&mut answers, &questions)? {
+            (written, questions) = schema_for(&material, &answers)?;
+        }
+        let answers = ask::text(&questions, &answers);
+        let project = Project { directory: &self.dir, material: &material, written: &written, answers };
+        project.write(!self.no_samples)?;
+        self.report(&material, &written, &questions)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// The template that is named, or that a person chooses.
+    fn chosen_template(&self) -> Result<ProjectTemplate> {
+        let chosen = match &self.template {
+            Some(name) => Some(name.clone()),
+            None if self.asks() => {
+                ask::ask(&template::question(), (1, 1), &mut std::io::stdin().lock())?.map(str::to_owned)
+            }
+            None => None,
+        };
+        match chosen {
+            Some(name) => ProjectTemplate::named(&name),
+            None => bail!(
+                "name what you have: `keyfold init FILE…` with items, a model or a template, or \
+                 `keyfold init --table NAME`\n  such as the output of `aws dynamodb scan --table-name NAME > items.json`\n\
+                 or begin with a project that works: `keyfold init --template NAME`\n{}",
+                template::list().trim_end()
+            ),
+        }
+    }
+
+    /// Whether there is a person to ask.
+    fn asks(&self) -> bool {
+        let is_read = self.sources.iter().any(|source| source == Path::new("-"));
+        !self.yes
+            && self.answers.is_none()
+            && !is_read
+            && std::io::stdin().is_terminal()
+            && std::io::stderr().is_terminal()
+    }
+
+    /// Asks a person. Whether there is an answer that is no guess.
+    fn asked(&self, answers: &mut Answers, questions: &[Question]) -> Result<bool> {
+        let asked = questions.len().min(ask::MOST_ASKED);
+        let mut differs = false;
+        for (position, question) in questions.iter().take(asked).enumerate() {
+            let Some(word) = ask::ask(question, (position + 1, asked), &mut std::io::stdin().lock())? else { break };
+            differs |= word != answers.word(question);
+            answers.insert(&question.id, word);
+        }
+        Ok(differs)
+    }
+
+    /// What the sources and the table have.
+    async fn material(&self) -> Result<Material> {
         let mut gathered = Gathered::new(self.sample);
         let summaries = read::read(&self.sources, &mut gathered)?;
         for summary in summaries {
@@ -78,27 +161,47 @@ impl Init {
         }
         let material = gathered.material();
         ensure!(!material.tables.is_empty(), "there is no table, and no item that would show one");
-        let draft = infer(&material);
-        if draft.types.is_empty() {
-            bail!(
-                "there are no items and no types to write a schema for: add some items, such as the output of `aws dynamodb scan`"
-            );
+        Ok(material)
+    }
+
+    /// Prints the parts that are left out, where the open questions are, and the next command.
+    fn report(&self, material: &Material, written: &WrittenSchema, questions: &[Question]) -> Result<()> {
+        let mut text = String::new();
+        if !written.left_out.is_empty() {
+            text.push_str("\nLeft out:\n");
+            written.left_out.iter().for_each(|line| text.push_str(&format!("  {line}\n")));
         }
-        let written = written(draft);
-        ensure!(
-            !written.draft.types.is_empty(),
-            "no schema serves what was read:\n  {}",
-            written.left_out.join("\n  ")
-        );
-        let project = Project { directory: &self.dir, material: &material, written: &written };
-        project.write(!self.no_samples)?;
-        report(&material, &written, &self.dir)?;
-        Ok(ExitCode::SUCCESS)
+        material.notes.iter().for_each(|note| text.push_str(&format!("note: {note}\n")));
+        if self.answers.is_none() && !self.asks() {
+            let file = self.dir.join(ask::FILE);
+            let (open, file) = (counted(questions.len() as u64, "question"), file.display());
+            text.push_str(&format!(
+                "note: the items leave {open} open: change the answers in {file}, and run it again with --answers \
+                 {file} --force\n"
+            ));
+        }
+        text.push_str(&next(&self.dir));
+        output::print(&text)
     }
 }
 
-/// Prints the coverage of each table, the parts that are left out, and the next command.
-fn report(material: &Material, written: &WrittenSchema, directory: &Path) -> Result<()> {
+/// The schema that serves a material, and what its items leave open.
+fn schema_for(material: &Material, answers: &Answers) -> Result<(WrittenSchema, Vec<Question>)> {
+    let mut draft = infer(material, answers);
+    if draft.types.is_empty() {
+        bail!(
+            "there are no items and no types to write a schema for: add some items, such as the output of \
+             `aws dynamodb scan`"
+        );
+    }
+    let questions = std::mem::take(&mut draft.questions);
+    let written = written(draft);
+    ensure!(!written.draft.types.is_empty(), "no schema serves what was read:\n  {}", written.left_out.join("\n  "));
+    Ok((written, questions))
+}
+
+/// The coverage of each table.
+fn coverage(material: &Material, written: &WrittenSchema) -> Result<String> {
     let (model, _) = match schema_file::parse(Path::new("schema.graphql"), &written.text) {
         Ok(parsed) => parsed,
         Err(mistakes) => bail!("the schema that was made has mistakes\n\n{}", mistakes.render(false).trim_end()),
@@ -110,12 +213,11 @@ fn report(material: &Material, written: &WrittenSchema, directory: &Path) -> Res
         of.items.iter().for_each(|item| _ = coverage.see(item));
         text.push_str(&coverage.text());
     }
-    if !written.left_out.is_empty() {
-        text.push_str("\nLeft out:\n");
-        written.left_out.iter().for_each(|line| text.push_str(&format!("  {line}\n")));
-    }
-    material.notes.iter().for_each(|note| text.push_str(&format!("note: {note}\n")));
+    Ok(text)
+}
+
+/// The next command.
+fn next(directory: &Path) -> String {
     let change = if directory == Path::new(".") { String::new() } else { format!("cd {} && ", directory.display()) };
-    text.push_str(&format!("\nNext: {change}keyfold dev\n"));
-    output::print(&text)
+    format!("\nNext: {change}keyfold dev\n")
 }

@@ -1,5 +1,7 @@
 //! A schema with its material in, the files of a project out.
 
+use super::ask;
+use super::template::ProjectTemplate;
 use crate::infer::draft::names::capitalised;
 use crate::infer::draft::{ApiDraft, FieldDraft, FindDraft};
 use crate::infer::material::Material;
@@ -33,12 +35,14 @@ pub struct Project<'p> {
     pub material: &'p Material,
     /// The schema.
     pub written: &'p WrittenSchema,
+    /// The file of answers.
+    pub answers: String,
 }
 
 impl Project<'_> {
     /// Fails if a file of the project exists, unless it may be replaced.
     pub fn check(directory: &Path, force: bool) -> Result<()> {
-        for name in [SCHEMA, CONFIG, README, SAMPLE_DIRECTORY, OPERATIONS] {
+        for name in [SCHEMA, CONFIG, README, ask::FILE, SAMPLE_DIRECTORY, OPERATIONS] {
             let path = directory.join(name);
             ensure!(
                 force || !path.exists(),
@@ -51,10 +55,10 @@ impl Project<'_> {
 
     /// Writes all files.
     pub fn write(&self, samples: bool) -> Result<()> {
-        fs::create_dir_all(self.directory).with_context(|| format!("cannot create {}", self.directory.display()))?;
         self.file(SCHEMA, &self.schema())?;
         self.file(CONFIG, CONFIG_TEXT)?;
         self.file(README, &self.readme())?;
+        self.file(ask::FILE, &self.answers)?;
         for (name, text) in operations(&self.written.draft) {
             self.file(&format!("{OPERATIONS}/{name}.graphql"), &text)?;
         }
@@ -68,11 +72,7 @@ impl Project<'_> {
     }
 
     fn file(&self, name: &str, text: &str) -> Result<()> {
-        let path = self.directory.join(name);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
-        }
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+        write_file(self.directory, name, text)
     }
 
     fn schema(&self) -> String {
@@ -88,16 +88,39 @@ impl Project<'_> {
 
     fn readme(&self) -> String {
         let tables: Vec<&str> = self.material.tables.iter().map(|table| table.table.name.as_str()).collect();
-        format!(
-            "# {}\n\nA GraphQL API of Keyfold.\n\n\
-             - `keyfold dev` serves it with the items in `samples/` and opens GraphiQL\n\
-             - `keyfold check` shows how each field is read\n\
-             - `keyfold verify samples` says which items the schema covers\n\
-             - `keyfold serve` serves the table in DynamoDB\n\n\
-             `schema.graphql` says what the API looks like. `operations/` has an operation for each access pattern.\n",
-            tables.join(", ")
-        )
+        let more = "`answers.toml` has what the items leave open, and what was taken for granted.\n";
+        format!("{}{more}", readme(&tables.join(", "), "A GraphQL API of Keyfold."))
     }
+}
+
+/// Writes the files of a template.
+pub fn write_template(directory: &Path, template: ProjectTemplate, samples: bool) -> Result<()> {
+    for (name, text) in template.files()? {
+        if samples || !name.starts_with(SAMPLE_DIRECTORY) {
+            write_file(directory, &name, &text)?;
+        }
+    }
+    write_file(directory, CONFIG, CONFIG_TEXT)?;
+    write_file(directory, README, &readme(template.name, &format!("A GraphQL API of Keyfold: {}.", template.shows)))
+}
+
+fn write_file(directory: &Path, name: &str, text: &str) -> Result<()> {
+    let path = directory.join(name);
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
+    }
+    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn readme(title: &str, sentence: &str) -> String {
+    format!(
+        "# {title}\n\n{sentence}\n\n\
+         - `keyfold dev` serves it with the items in `samples/` and opens GraphiQL\n\
+         - `keyfold check` shows how each field is read\n\
+         - `keyfold verify samples` says which items the schema covers\n\
+         - `keyfold serve` serves the table in DynamoDB\n\n\
+         `schema.graphql` says what the API looks like. `operations/` has operations to try.\n"
+    )
 }
 
 const CONFIG_TEXT: &str = "# Settings of this project; `keyfold config` shows where each comes from.\n";

@@ -1,11 +1,11 @@
 //! Goldens and histories in; what differs on a place's scratch tables out. It makes the same calls wherever it runs.
 
-use super::goldens::bundle::Bundle;
 use super::goldens::case_run::Stage;
 use super::goldens::comparison::Difference;
 use super::goldens::systems::{Ground, grounds, model};
 use super::histories::clients::{self, Clients, HistoryResult};
 use super::scratch::Scratch;
+use crate::cli::bundle::Bundle;
 use crate::plan::passes::Passes;
 use anyhow::Result;
 use futures_util::stream::{self, StreamExt};

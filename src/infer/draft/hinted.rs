@@ -1,6 +1,7 @@
 //! A type that a source describes with its key templates in, the draft of the type out, verified on the items: a hint
 //! may be wrong, and then its items are inferred like all others.
 
+use super::guess::Guess;
 use super::names;
 use super::scalars::{self, Scalar};
 use super::{FieldDraft, KeyDraft, ObjectDraft, PartDraft, TypeDraft};
@@ -80,6 +81,7 @@ impl Hinted<'_> {
             relations: Vec::new(),
             read_only: false,
             guesses: Vec::new(),
+            questions: Vec::new(),
         };
         self.add_fields(&mut ty, hint, &keys, (&items, objects));
         for (attribute, parts) in &keys {
@@ -314,7 +316,7 @@ fn hinted_scalar(kind: &HintKind) -> Scalar {
         HintKind::Integer => named("Int"),
         HintKind::Decimal => named("Decimal"),
         HintKind::Boolean => named("Boolean"),
-        HintKind::Enum(values) => Scalar { guess: Some(format!("an enum? {}", values.join(", "))), ..named("String") },
+        HintKind::Enum(values) => Scalar { guess: Some(Guess::Enum(values.clone())), ..named("String") },
         HintKind::List(of) => match hinted_scalar(of).name {
             name if name.starts_with('[') || name == "JSON" => named("JSON"),
             name => named(&format!("[{name}!]")),

@@ -1,20 +1,25 @@
 //! Groups of items in; types with key templates, fields, relations and finds out.
 //!
 //! [`align`] finds the attribute that a part of a key repeats, [`templates`] makes the keys of a group, [`types`] its
-//! type, and [`scalars`] says what the values of a field are. [`hinted`] takes types that sources describe,
-//! [`patterns`] their access patterns. [`names`] makes names of GraphQL, [`relations`] leads from type to type, and
-//! [`finds`] lists what the keys serve.
+//! type, and [`scalars`] says what the values of a field are, with a [`guess`] where they leave it open, which
+//! [`settle`] takes back where a person answered. [`hinted`] takes types that sources describe, [`patterns`] their
+//! access patterns. [`names`] makes names of GraphQL, [`relations`] leads from type to type, and [`finds`] lists what
+//! the keys serve.
 
 pub mod align;
 pub mod finds;
+pub mod guess;
 pub mod hinted;
 pub mod names;
 pub mod patterns;
 pub mod relations;
 pub mod scalars;
+pub mod settle;
 pub mod templates;
 pub mod types;
 
+use self::guess::Guess;
+use super::questions::Question;
 use crate::schema::table::Table;
 
 /// A schema before it is written.
@@ -26,16 +31,20 @@ pub struct ApiDraft {
     pub types: Vec<TypeDraft>,
     /// The objects inside items.
     pub objects: Vec<ObjectDraft>,
+    /// The enums.
+    pub enums: Vec<EnumDraft>,
     /// The fields of `Query`.
     pub finds: Vec<FindDraft>,
     /// The fields of `Mutation`.
     pub writes: Vec<MutationDraft>,
     /// What has no place in it, as sentences.
     pub left_out: Vec<String>,
+    /// What items leave open, answered or not.
+    pub questions: Vec<Question>,
 }
 
 /// A type of items.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct TypeDraft {
     /// Its name.
     pub name: String,
@@ -55,6 +64,8 @@ pub struct TypeDraft {
     pub read_only: bool,
     /// What is guessed, for a comment.
     pub guesses: Vec<String>,
+    /// What its items leave open of its keys.
+    pub questions: Vec<Question>,
 }
 
 /// A key attribute's template.
@@ -92,8 +103,8 @@ pub struct FieldDraft {
     pub required: bool,
     /// Its texts in keys, for what must be tried on them: bounded, distinct.
     pub texts: Vec<String>,
-    /// What is guessed, for a comment.
-    pub guess: Option<String>,
+    /// What is guessed.
+    pub guess: Option<Guess>,
     /// The name that a source has for it.
     pub hint: Option<String>,
     /// Whether a constraint for its values was tried, and cannot be.
@@ -107,6 +118,15 @@ pub struct ObjectDraft {
     pub name: String,
     /// Its fields.
     pub fields: Vec<FieldDraft>,
+}
+
+/// An enum of texts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EnumDraft {
+    /// Its name.
+    pub name: String,
+    /// Its values: the name of each, and the text that items have.
+    pub values: Vec<(String, String)>,
 }
 
 /// A field that finds items.

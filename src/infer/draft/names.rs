@@ -56,6 +56,18 @@ pub fn type_name(text: &str) -> String {
     if RESERVED.contains(&name.as_str()) { format!("{name}Item") } else { name }
 }
 
+/// A name of an enum's value: the text itself, or `IN_STOCK` for `in stock`.
+pub fn enum_value(text: &str) -> String {
+    let is_name = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && !text.starts_with("__")
+        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    match text {
+        "true" | "false" | "null" => text.to_uppercase(),
+        _ if is_name => text.to_owned(),
+        _ => valid(words(text).join("_").to_uppercase(), "VALUE"),
+    }
+}
+
 /// Whether a label says what an item is.
 pub fn is_telling(label: &str) -> bool {
     !EMPTY_LABELS.contains(&label.to_lowercase().trim_matches(|letter: char| !letter.is_alphanumeric()))

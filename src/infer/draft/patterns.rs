@@ -74,28 +74,56 @@ fn ranged(range: RangeHint, names: &[String]) -> Option<String> {
 
 fn write(draft: &ApiDraft, pattern: &PatternHint) -> Option<MutationDraft> {
     let ty = type_of(draft, pattern).filter(|ty| !ty.read_only)?;
+    let named: Vec<&FieldDraft> = pattern.equals.iter().filter_map(|name| field(ty, name)).collect();
+    let mutation = mutation((draft, ty), pattern.action, &named)?;
+    Some(MutationDraft { name: names::field_name(&pattern.name), description: pattern.description.clone(), ..mutation })
+}
+
+/// Adds the fields of `Mutation` that put, update and delete the items of each type, unless there is such a field.
+pub fn add_writes(draft: &mut ApiDraft) {
+    let actions = [PatternAction::Put, PatternAction::Update, PatternAction::Delete];
+    let of_type = |ty| actions.iter().filter_map(move |action| Some((ty, *action)));
+    let all: Vec<(&TypeDraft, PatternAction)> =
+        draft.types.iter().filter(|ty| !ty.read_only).flat_map(of_type).collect();
+    let made: Vec<MutationDraft> =
+        all.into_iter().filter_map(|(ty, action)| mutation((draft, ty), action, &[])).collect();
+    for mut write in made {
+        let is_same = |known: &MutationDraft| known.target == write.target && known.directive == write.directive;
+        if !draft.writes.iter().any(is_same) {
+            write.name = names::free(&write.name, |name| draft.writes.iter().any(|write| write.name == name));
+            draft.writes.push(write);
+        }
+    }
+}
+
+/// The field of `Mutation` that does something to the items of a type. An update changes the fields that are `named`,
+/// or else all; `None`: there is nothing to change.
+fn mutation(
+    (draft, ty): (&ApiDraft, &TypeDraft),
+    action: PatternAction,
+    named: &[&FieldDraft],
+) -> Option<MutationDraft> {
     let is_leaf = |field: &&FieldDraft| draft.object_of(field).is_none();
     let argument =
         |field: &FieldDraft| (field.name.clone(), format!("{}{}", field.scalar, if field.required { "!" } else { "" }));
     let keys = || ty.fields.iter().filter(|field| field.required);
-    let (directive, arguments): (&str, Vec<(String, String)>) = match pattern.action {
+    let (verb, directive, arguments): (&str, &str, Vec<(String, String)>) = match action {
         PatternAction::Read => return None,
-        PatternAction::Put => ("@put", ty.fields.iter().filter(is_leaf).map(argument).collect()),
-        PatternAction::Delete => ("@delete", keys().map(argument).collect()),
+        PatternAction::Put => ("put", "@put", ty.fields.iter().filter(is_leaf).map(argument).collect()),
+        PatternAction::Delete => ("delete", "@delete", keys().map(argument).collect()),
         PatternAction::Update => {
-            let named = pattern.equals.iter().filter_map(|name| field(ty, name)).filter(|field| !field.required);
-            let mut changed: Vec<(String, String)> = named.filter(|field| is_leaf(field)).map(argument).collect();
+            let is_changed = |field: &&FieldDraft| !field.required && is_leaf(field);
+            let named = named.iter().copied().filter(is_changed);
+            let mut changed: Vec<(String, String)> = named.map(argument).collect();
             if changed.is_empty() {
-                changed = ty.fields.iter().filter(|field| !field.required && is_leaf(field)).map(argument).collect();
+                changed = ty.fields.iter().filter(is_changed).map(argument).collect();
             }
-            ("@update", keys().map(argument).chain(changed).collect())
+            if changed.is_empty() {
+                return None;
+            }
+            ("update", "@update", keys().map(argument).chain(changed).collect())
         }
     };
-    Some(MutationDraft {
-        name: names::field_name(&pattern.name),
-        description: pattern.description.clone(),
-        arguments,
-        target: ty.name.clone(),
-        directive,
-    })
+    let name = format!("{verb}{}", ty.name);
+    Some(MutationDraft { name, description: None, arguments, target: ty.name.clone(), directive })
 }

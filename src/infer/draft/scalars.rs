@@ -1,6 +1,7 @@
 //! The values of a field in, its type in GraphQL out, with what `@attribute` must say for it.
 
 use super::align::common_form;
+use super::guess::Guess;
 use super::names;
 use super::{ApiDraft, FieldDraft, ObjectDraft};
 use crate::infer::shape::atoms::{Atom, atom};
@@ -18,7 +19,7 @@ pub struct Scalar {
     /// More arguments of `@attribute`.
     pub stored: Option<String>,
     /// What is guessed.
-    pub guess: Option<String>,
+    pub guess: Option<Guess>,
 }
 
 /// The deepest objects that get types of their own.
@@ -103,7 +104,7 @@ impl Values<'_> {
         let kinds: BTreeSet<&str> = values.iter().map(|value| value.descriptor()).collect();
         let kinds: Vec<&str> = kinds.into_iter().collect();
         match kinds.as_slice() {
-            [] => Scalar { guess: Some("always null".to_owned()), ..Scalar::plain("String") },
+            [] => Scalar { guess: Some(Guess::AlwaysNull), ..Scalar::plain("String") },
             ["S"] => self.text(&values),
             ["N"] => self.number(&values),
             ["BOOL"] => Scalar::plain("Boolean"),
@@ -112,7 +113,10 @@ impl Values<'_> {
             ["NS"] => Scalar { stored: Some("stored: SET".to_owned()), ..Scalar::plain("[Decimal!]") },
             ["L"] => self.list(&values, objects),
             ["M"] => self.object(&values, objects).map_or_else(|| Scalar::plain("JSON"), |name| Scalar::plain(&name)),
-            kinds => Scalar { guess: Some(format!("of several types: {}", kinds.join(", "))), ..Scalar::plain("JSON") },
+            kinds => {
+                let types = kinds.iter().map(|kind| (*kind).to_owned()).collect();
+                Scalar { guess: Some(Guess::SeveralTypes(types)), ..Scalar::plain("JSON") }
+            }
         }
     }
 
@@ -122,14 +126,14 @@ impl Values<'_> {
             return scalar;
         }
         if texts.iter().all(|text| date_time::instant_clock(text).is_some()) {
-            return Scalar { guess: Some("times in several forms".to_owned()), ..Scalar::plain("DateTime") };
+            return Scalar { guess: Some(Guess::SeveralForms), ..Scalar::plain("DateTime") };
         }
         let distinct: BTreeSet<&str> = texts.iter().copied().collect();
         let are_words = distinct.iter().all(|text| matches!(atom(text), Atom::Word));
         if texts.len() >= ENUM_ITEMS && distinct.len() <= ENUM_VALUES && texts.len() >= 3 * distinct.len() && are_words
         {
-            let list: Vec<&str> = distinct.into_iter().collect();
-            return Scalar { guess: Some(format!("an enum? {}", list.join(", "))), ..Scalar::plain("String") };
+            let texts = distinct.into_iter().map(str::to_owned).collect();
+            return Scalar { guess: Some(Guess::Enum(texts)), ..Scalar::plain("String") };
         }
         let lower = self.name.to_lowercase();
         let is_id = lower == "id" || self.name.ends_with("Id") || self.name.ends_with("ID") || lower.ends_with("_id");
@@ -148,11 +152,11 @@ impl Values<'_> {
         let are_many = whole.iter().collect::<BTreeSet<_>>().len() >= 3;
         if within(SECONDS) && (is_time || are_many) {
             let stored = Some("stored: EPOCH_SECONDS".to_owned());
-            return Scalar { stored, guess: Some("epoch seconds".to_owned()), ..Scalar::plain("DateTime") };
+            return Scalar { stored, guess: Some(Guess::EpochSeconds), ..Scalar::plain("DateTime") };
         }
         if within(SECONDS.start * 1000..SECONDS.end * 1000) && (is_time || are_many) {
             let stored = Some("stored: EPOCH_MILLIS".to_owned());
-            return Scalar { stored, guess: Some("epoch milliseconds".to_owned()), ..Scalar::plain("DateTime") };
+            return Scalar { stored, guess: Some(Guess::EpochMillis), ..Scalar::plain("DateTime") };
         }
         Scalar::plain(if whole.iter().all(|number| i32::try_from(*number).is_ok()) { "Int" } else { "Long" })
     }

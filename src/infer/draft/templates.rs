@@ -6,9 +6,10 @@
 
 use super::align::{Alignment, Likeness, Texts};
 use super::names;
+use crate::infer::questions::{AnswerChoice, Answers, Question};
 use crate::infer::shape::atoms::{Atom, atom};
 use crate::infer::shape::columns::Columns;
-use crate::infer::shape::groups::RowGroup;
+use crate::infer::shape::groups::{RowGroup, Skeleton, Slot};
 use crate::infer::shape::row::Row;
 use crate::infer::shape::tokens::KeyToken;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
@@ -25,6 +26,8 @@ pub struct GroupKeys {
     pub keys: Vec<GuessedKey>,
     /// The fields in them.
     pub fields: Vec<KeyedField>,
+    /// Parts of which it is open whether they are labels or values.
+    pub questions: Vec<Question>,
 }
 
 /// A key attribute of a group.
@@ -74,6 +77,8 @@ pub struct Templates<'r, 'i> {
     pub rows: &'r [Row<'i>],
     /// The group.
     pub group: &'r RowGroup<'i>,
+    /// What a person answered.
+    pub answers: &'r Answers,
 }
 
 /// A part that is looked at: where it stands and what it holds.
@@ -136,7 +141,7 @@ impl<'i> Templates<'_, 'i> {
             let part = Part { key, position, length, label, follows_field, rows: rows.clone(), texts };
             let alignment = self.alignment(&part);
             let is_known = rows.iter().all(|row| self.tokens(*row, &key.name)[position].label);
-            if is_known || self.is_label(&part, alignment.as_ref()) {
+            if is_known || self.is_decided_label(found, (&part, alignment.as_ref()), &parts) {
                 push_literal(&mut parts, part.texts[0]);
                 label = Some(part.texts[0]).filter(|text| !text.is_empty()).or(label);
                 follows_field = false;
@@ -159,6 +164,86 @@ impl<'i> Templates<'_, 'i> {
         let rows = part.rows.iter().map(|row| &self.rows[*row]).collect();
         let primary = self.columns.primary.contains(&part.key.name.as_str());
         Texts { rows, texts: part.texts.clone(), label: part.label, key: &part.key.name, primary }.alignment()
+    }
+
+    /// The name of a type: its discriminator, or the label that says most.
+    pub fn type_name(&self) -> String {
+        let signature = &self.group.signature;
+        if let Some(kind) = &signature.kind {
+            return names::type_name(kind);
+        }
+        let empty = Skeleton::new();
+        let partition = signature.keys.first().unwrap_or(&empty);
+        let sort = signature.keys.get(1).unwrap_or(&empty);
+        let before_value = |key: &Skeleton| {
+            let mut labels = key.windows(2).filter_map(|pair| match (&pair[0].1, &pair[1].1) {
+                (Slot::Label(text), Slot::Value) if !text.is_empty() => Some(text.clone()),
+                _ => None,
+            });
+            labels.next_back()
+        };
+        let alone = |key: &Skeleton| {
+            let mut labels = key.iter().filter_map(|(_, slot)| match slot {
+                Slot::Label(text) if !text.is_empty() => Some(text.clone()),
+                _ => None,
+            });
+            labels.next_back()
+        };
+        let of_partition = before_value(partition).or_else(|| alone(partition));
+        let of_sort = before_value(sort);
+        let label = match (of_sort, alone(sort), of_partition) {
+            (Some(label), _, _) => label,
+            (None, Some(label), Some(partition))
+                if !names::is_telling(&label) || label.eq_ignore_ascii_case(&partition) =>
+            {
+                partition
+            }
+            (None, Some(label), Some(partition)) => format!("{partition} {label}"),
+            (None, Some(label), None) if names::is_telling(&label) => label,
+            (None, _, Some(partition)) => partition,
+            (None, _, None) => self.table.name.strip_suffix('s').unwrap_or(&self.table.name).to_owned(),
+        };
+        names::type_name(&label)
+    }
+
+    /// Whether a part is a label, by a person's answer or by a guess. `before`: what stands before it.
+    fn is_decided_label(
+        &self,
+        found: &mut GroupKeys,
+        (part, alignment): (&Part<'_>, Option<&Alignment>),
+        before: &[GroupPart],
+    ) -> bool {
+        let guess = self.is_label(part, alignment);
+        let Some(text) = part.texts.first().copied().filter(|text| !text.is_empty()) else { return guess };
+        let is_one = part.texts.iter().all(|other| *other == text);
+        let is_alone = part.length == 1 && self.columns.primary.first() == Some(&part.key.name.as_str());
+        let is_open = matches!(atom(text), Atom::Word | Atom::Code) && (part.position > 0 || is_alone);
+        if !is_one || !is_open || alignment.is_some() || part.name().is_some() {
+            return guess;
+        }
+        let begin = before.iter().map(|part| match part {
+            GroupPart::Literal(text) => text.as_str(),
+            GroupPart::Field(..) => "…",
+        });
+        let (key, begin) = (&part.key.name, begin.collect::<String>());
+        let items = part.texts.len();
+        let mut choices = vec![
+            AnswerChoice::new("constant", format!("always `{text}`: a part of the template")),
+            AnswerChoice::new("value", "another text in other items: a field"),
+        ];
+        if !guess {
+            choices.reverse();
+        }
+        let text = format!(
+            "`{key}` of {} begins with `{begin}{text}` in all {items} items. Could there be another text than \
+             `{text}`?",
+            self.type_name()
+        );
+        let question =
+            Question { id: format!("{}.{key} {begin}{}", self.type_name(), part.texts[0]), text, items, choices };
+        let is_label = self.answers.word(&question) == "constant";
+        found.questions.push(question);
+        is_label
     }
 
     /// Whether a part is a label: the same text in all items, which looks like a word.

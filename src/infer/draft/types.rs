@@ -1,11 +1,11 @@
 //! A group of items with its keys in, an item type with its fields out.
 
 use super::align::{Likeness, common_form};
+use super::guess::Guess;
 use super::names;
 use super::scalars::{self, Scalar};
 use super::templates::{GroupKeys, GroupPart, GuessedKey, KeyedField, Templates};
 use super::{FieldDraft, KeyDraft, ObjectDraft, PartDraft, TypeDraft};
-use crate::infer::shape::groups::{Skeleton, Slot};
 use crate::table::data::attribute::{Attribute, Item};
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ pub fn type_of(
     is_taken: &dyn Fn(&str) -> bool,
 ) -> TypeDraft {
     let keys = templates.keys();
-    let name = names::free(&name_of(templates), is_taken);
+    let name = names::free(&templates.type_name(), is_taken);
     let mut ty = TypeDraft {
         name,
         table,
@@ -32,6 +32,7 @@ pub fn type_of(
         relations: Vec::new(),
         read_only: false,
         guesses: Vec::new(),
+        questions: keys.questions.clone(),
     };
     Fields { templates, keys: &keys, objects }.add_to(&mut ty);
     add_keys(&mut ty, templates, &keys);
@@ -41,46 +42,6 @@ pub fn type_of(
 fn constants(templates: &Templates<'_, '_>) -> Vec<(String, String)> {
     let kind = templates.group.signature.kind.clone();
     templates.columns.discriminator.zip(kind).map(|(name, kind)| (name.to_owned(), kind)).into_iter().collect()
-}
-
-/// The name of a type: its discriminator, or the label that says most.
-fn name_of(templates: &Templates<'_, '_>) -> String {
-    let signature = &templates.group.signature;
-    if let Some(kind) = &signature.kind {
-        return names::type_name(kind);
-    }
-    let empty = Skeleton::new();
-    let partition = signature.keys.first().unwrap_or(&empty);
-    let sort = signature.keys.get(1).unwrap_or(&empty);
-    let before_value = |key: &Skeleton| {
-        let mut labels = key.windows(2).filter_map(|pair| match (&pair[0].1, &pair[1].1) {
-            (Slot::Label(text), Slot::Value) if !text.is_empty() => Some(text.clone()),
-            _ => None,
-        });
-        labels.next_back()
-    };
-    let alone = |key: &Skeleton| {
-        let mut labels = key.iter().filter_map(|(_, slot)| match slot {
-            Slot::Label(text) if !text.is_empty() => Some(text.clone()),
-            _ => None,
-        });
-        labels.next_back()
-    };
-    let of_partition = before_value(partition).or_else(|| alone(partition));
-    let of_sort = before_value(sort);
-    let label = match (of_sort, alone(sort), of_partition) {
-        (Some(label), _, _) => label,
-        (None, Some(label), Some(partition))
-            if !names::is_telling(&label) || label.eq_ignore_ascii_case(&partition) =>
-        {
-            partition
-        }
-        (None, Some(label), Some(partition)) => format!("{partition} {label}"),
-        (None, Some(label), None) if names::is_telling(&label) => label,
-        (None, _, Some(partition)) => partition,
-        (None, _, None) => templates.table.name.strip_suffix('s').unwrap_or(&templates.table.name).to_owned(),
-    };
-    names::type_name(&label)
 }
 
 /// What the fields of a type are made from.
@@ -151,7 +112,7 @@ impl<'i> Fields<'_, '_, 'i> {
             _ => scalars::scalar_of_texts(texts.iter().map(|text| text.as_str())),
         };
         let is_cased = places.iter().any(|(likeness, _)| matches!(likeness, Some(Likeness::Lower | Likeness::Upper)));
-        let is_mixed = scalar.guess.as_deref() == Some("times in several forms");
+        let is_mixed = scalar.guess == Some(Guess::SeveralForms);
         if is_cased || is_mixed || scalar.name == "JSON" || scalar.name == "String" && field.primary {
             let name = if field.primary { "ID" } else { "String" };
             scalar = Scalar { name: name.to_owned(), stored: None, guess: None };

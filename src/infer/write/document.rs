@@ -1,6 +1,8 @@
 //! A draft in; the text of its schema, and what each place of the text is about, out.
 
-use crate::infer::draft::{ApiDraft, FieldDraft, FindDraft, KeyDraft, MutationDraft, ObjectDraft, TypeDraft};
+use crate::infer::draft::{
+    ApiDraft, EnumDraft, FieldDraft, FindDraft, KeyDraft, MutationDraft, ObjectDraft, TypeDraft,
+};
 use crate::schema::table::{Billing, Index, KeyAttribute, KeyType, Projection, Table};
 use std::fmt::Write;
 use std::ops::Range;
@@ -47,6 +49,7 @@ impl SchemaText {
         for (position, object) in draft.objects.iter().enumerate() {
             document.about(DraftPlace::Object(position), |document| document.object(object));
         }
+        draft.enums.iter().for_each(|of| document.enumeration(of));
         document.text.push_str("\ntype Query {\n");
         for (position, find) in draft.finds.iter().enumerate() {
             document.about(DraftPlace::Find(position), |document| document.find(find));
@@ -152,9 +155,18 @@ impl SchemaText {
         self.line("}");
     }
 
+    fn enumeration(&mut self, of: &EnumDraft) {
+        self.line(&format!("\nenum {} {{", of.name));
+        for (name, text) in &of.values {
+            let stored = if name == text { String::new() } else { format!(" @attribute(name: {})", quoted(text)) };
+            self.line(&format!("  {name}{stored}"));
+        }
+        self.line("}");
+    }
+
     fn field(&mut self, field: &FieldDraft) {
         if let Some(guess) = &field.guess {
-            self.line(&format!("  # guess: {}", one_line(guess)));
+            self.line(&format!("  # guess: {}", one_line(&guess.to_string())));
         }
         let required = if field.required { "!" } else { "" };
         let mut text = format!("  {}: {}{required}", field.name, field.scalar);

@@ -1,9 +1,9 @@
 //! The bundle in; the systems whose goldens it has, with their models, items and cases, out. Must not know where they
 //! run.
 
-use super::bundle::Bundle;
 use super::golden_file::{GoldenFile, Section};
 use super::made::GeneratedNames;
+use crate::cli::bundle::Bundle;
 use crate::execute::caller::Caller;
 use crate::execute::request::Request;
 use crate::schema;

@@ -1,5 +1,5 @@
-//! The bundle that the build makes of goldens, schemas and items in, their texts by path out. Must not know what they
-//! mean.
+//! The bundle that the build makes of goldens, examples and schemas with their items in, their texts by path out. Must
+//! not know what they mean.
 
 use anyhow::{Context, Result};
 use flate2::read::GzDecoder;
