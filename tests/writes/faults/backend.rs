@@ -210,6 +210,18 @@ pub fn is_write(operation: &str) -> bool {
     ["PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"].contains(&operation)
 }
 
+/// A script in which somebody else writes before the first write.
+pub fn first(
+    other: impl Fn(&Call<'_>) + Send + Sync + 'static,
+) -> impl Fn(&Call<'_>) -> Option<Reply> + Send + Sync + 'static {
+    move |call| {
+        if is_write(call.operation) && call.before == 0 {
+            other(call);
+        }
+        None
+    }
+}
+
 /// A script for writes only: `reply` replaces the answers of the first `times`. With `applied` they are carried out all
 /// the same.
 pub fn troubled(

@@ -1,7 +1,7 @@
 //! Items whose unique values have no guard, or a guard of another item, because another program wrote them: a guard is
 //! deleted by its owner only, and the write goes on.
 
-use super::backend::{Backend, error, is_write};
+use super::backend::{Backend, error, first, is_write};
 use serde_json::{Value, json};
 
 const TABLE: &str = "ledger";
@@ -51,6 +51,26 @@ async fn a_guard_of_another_item_stays() {
         let third = backend.run("mutation { w: enlistOne(id: \"998\", mail: \"p\") { id } }", json!({})).await;
         assert_eq!((error(&third).0, error(&third).1), ("CONFLICT", TAKEN), "{field}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_guard_that_the_winner_of_a_race_wrote_for_the_same_item_is_no_conflict() {
+    let backend = Backend::new(TABLE).await;
+    // Before the put is sent, somebody else makes the item with its guard.
+    backend.script(first(|call| {
+        let key = json!({ "PK": { "S": "Sailor#1" }, "SK": { "S": "Sailor" } });
+        let mut item = key.clone();
+        item["mail"] = json!({ "S": "p" });
+        call.table.put(TABLE, item);
+        let guard = json!({
+            "PK": { "S": "Unique#Sailor.mail#p" }, "SK": { "S": "Unique#Sailor.mail" },
+            "ownerPK": key["PK"], "ownerSK": key["SK"],
+        });
+        call.table.put(TABLE, guard);
+    }));
+    let answer = backend.ok("mutation { reenlist(id: \"1\", mail: \"p\") { mail } }", json!({})).await;
+    assert_eq!(answer["reenlist"]["mail"], "p");
+    assert_eq!(owner(&backend, "Unique#Sailor.mail#p").as_deref(), Some("Sailor#1 Sailor"));
 }
 
 #[tokio::test(start_paused = true)]

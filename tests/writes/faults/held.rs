@@ -1,22 +1,10 @@
 //! A write requires what the mutation's `@find` read. If that has changed by the time of the write, it is read again.
 
-use super::backend::{Backend, Call, error, is_write};
+use super::backend::{Backend, Call, error, first, is_write};
 use crate::scripted::Reply;
 use serde_json::{Value, json};
 
 const TABLE: &str = "depot";
-
-/// A script in which somebody else writes before the first write.
-fn first(
-    other: impl Fn(&Call<'_>) + Send + Sync + 'static,
-) -> impl Fn(&Call<'_>) -> Option<Reply> + Send + Sync + 'static {
-    move |call| {
-        if is_write(call.operation) && call.before == 0 {
-            other(call);
-        }
-        None
-    }
-}
 
 async fn depot() -> Backend {
     let backend = Backend::new("depot").await;

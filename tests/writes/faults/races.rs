@@ -1,22 +1,10 @@
 //! Lost races: between a write's read and its write, somebody else changes the table.
 
-use super::backend::{Backend, CONTAINER, Call, GROUP, USER, by, error, is_write, troubled};
+use super::backend::{Backend, CONTAINER, GROUP, USER, by, error, first, is_write, troubled};
 use crate::scripted::Reply;
 use serde_json::{Value, json};
 
 const TABLE: &str = "nishiki-table-dev-db";
-
-/// A script in which somebody else writes before the first write.
-fn first(
-    other: impl Fn(&Call<'_>) + Send + Sync + 'static,
-) -> impl Fn(&Call<'_>) -> Option<Reply> + Send + Sync + 'static {
-    move |call| {
-        if is_write(call.operation) && call.before == 0 {
-            other(call);
-        }
-        None
-    }
-}
 
 fn has(backend: &Backend, parts: &[&str]) -> bool {
     backend.items().iter().any(|item| parts.iter().all(|part| item.contains(part)))
