@@ -16,6 +16,7 @@ use keyfold::schema;
 use keyfold::schema::model::Model;
 use keyfold::schema::table::{KeyAttribute, KeyType, Table};
 use keyfold::sources::material::Receiver;
+use keyfold::sources::read;
 use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::data::attribute::{Attribute, Item};
 use score::{Score, count_covered, keyed_types};
@@ -177,6 +178,52 @@ fn all_scored(change: Change) -> Score {
     }
     println!("{:16} {all}", "all");
     all
+}
+
+/// The models in `models/`: each has an answer, a schema that was written by hand before its files were read.
+#[test]
+fn models_of_each_form_come_back_as_their_answers_have_them() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/infer/models");
+    let mut folders: Vec<PathBuf> = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort();
+    let mut all = Score::default();
+    for folder in &folders {
+        let score = scored_answer(folder);
+        println!("{:16} {score}", name_of(folder));
+        score.notes.iter().for_each(|note| println!("    {note}"));
+        all.add(score);
+    }
+    println!("{:16} {all}", "all");
+    assert!(all.types >= 25 && all.keys * 10 >= all.types * 9, "{all}");
+    assert!(all.identities * 10 >= all.types * 8, "{all}");
+    assert_eq!(all.covered, all.items, "{all}");
+}
+
+/// What inference makes of the files of a folder, held against the answer in it.
+fn scored_answer(folder: &Path) -> Score {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| name_of(file) != "answer.graphql");
+    files.sort();
+    let text = fs::read_to_string(folder.join("answer.graphql")).unwrap();
+    let (answer, _) = schema::load("answer.graphql", &text, &|_| None).unwrap();
+    let mut gathered = Gathered::new(20_000);
+    read::read(&files, &mut gathered).unwrap();
+    let material = gathered.material();
+    let (text, model) = inferred_of(&material);
+    let model = model.expect("there are types");
+    if std::env::var("KEYFOLD_INFER_ONLY").is_ok_and(|only| only == name_of(folder)) {
+        println!("{text}");
+    }
+    let mut score = Score::default();
+    for table in &answer.tables {
+        let types = keyed_types(&answer, &table.name, None);
+        let mut of_table = score::score(&types, &keyed_types(&model, &table.name, None));
+        let items = material.tables.iter().find(|of| of.table.name == table.name).map(|of| of.items.as_slice());
+        count_covered(&model, &table.name, items.unwrap_or_default(), &mut of_table);
+        score.notes.append(&mut of_table.notes);
+        score.add(of_table);
+    }
+    score
 }
 
 /// Of all designs, `practice` and `wards` are the hardest that there are: each type tries a form of its own.

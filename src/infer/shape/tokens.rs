@@ -57,7 +57,13 @@ pub fn separators<'k>(texts: impl Iterator<Item = &'k str>) -> Vec<char> {
     if !strong.is_empty() {
         return strong;
     }
-    WEAK.chars().filter(|separator| follows_word(*separator, 2)).take(1).collect()
+    // One word that all texts begin with tells nothing apart: `dev-7` is the value itself.
+    let tells_apart = |separator: &char| {
+        let mut first = texts.iter().map(|text| text.split(*separator).next());
+        let one = first.next();
+        first.any(|other| Some(other) != one)
+    };
+    WEAK.chars().filter(|separator| follows_word(*separator, 2) && tells_apart(separator)).take(1).collect()
 }
 
 /// Whether a character separates only where nothing else does.
@@ -161,6 +167,7 @@ mod tests {
         assert_eq!(found(&["USER#a", "USER#b", "ORDER#2026-12-05T09:00:00Z"]), ['#']);
         assert_eq!(found(&["user_1", "user_2", "order_7"]), ['_']);
         assert_eq!(found(&["c-1", "c-2"]), []);
+        assert_eq!(found(&["dev-1", "dev-2", "dev-a"]), []);
         assert_eq!(found(&["a|BOX:1", "a|BOX:2"]), ['|', ':']);
         assert_eq!(prefix("HR-EMPLOYEE7"), Some("HR-EMPLOYEE".len()));
         assert_eq!(prefix("item-12"), Some("item-".len()));
