@@ -1,6 +1,6 @@
 //! What items leave open in, questions for a person out; their answers in, what inference takes for granted out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What items leave open.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,13 @@ impl AnswerChoice {
     /// An answer of this word, which means this.
     pub fn new(word: &'static str, meaning: impl Into<String>) -> Self {
         Self { word, meaning: meaning.into() }
+    }
+}
+
+impl Question {
+    /// Whether it is about a type of this name, or an object in one.
+    pub fn is_about(&self, name: &str) -> bool {
+        self.id.split_once('.').is_some_and(|(of, _)| of == name)
     }
 }
 
@@ -67,5 +74,6 @@ impl Answers {
 /// Sorts questions: those that decide most items first. Each comes once.
 pub fn sort(questions: &mut Vec<Question>) {
     questions.sort_by(|one, other| other.items.cmp(&one.items).then_with(|| one.id.cmp(&other.id)));
-    questions.dedup_by(|one, other| one.id == other.id);
+    let mut known = BTreeSet::new();
+    questions.retain(|question| known.insert(question.id.clone()));
 }

@@ -1,9 +1,14 @@
 //! Inference held against schemas that people wrote: from the items alone, the types, keys and fields must come back.
 //! `cargo test --test infer -- --nocapture` shows the scores.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
 mod any_items;
+#[path = "../support/process.rs"]
+mod process;
+#[path = "../support/random_schema/mod.rs"]
+mod random_schema;
+mod random_schemas;
 mod renamed;
 mod score;
 
@@ -87,11 +92,16 @@ fn inferred_of(material: &Material) -> (String, Option<Model>) {
     let unusual: Answers = draft.questions.iter().map(last).collect();
     let first = |question: &Question| (question.id.clone(), question.choices[0].word.to_owned());
     let usual: Answers = draft.questions.iter().map(first).collect();
-    checked(infer(material, &unusual));
+    let (_, other) = checked(infer(material, &unusual));
     let (text, model) = checked(draft);
     // Whoever takes each guess gets what nobody is asked for, but for the comments.
     let plain = |text: &str| text.lines().filter(|line| !line.starts_with("  # guess:")).collect::<Vec<_>>().join("\n");
     assert_eq!(plain(&checked(infer(material, &usual)).0), plain(&text));
+    // An answer takes no type away.
+    let types = |model: &Option<Model>| {
+        model.as_ref().map(|model| model.types.keys().filter(|name| model.item(name).is_some()).count())
+    };
+    assert_eq!(types(&other), types(&model), "{unusual:?}\n{text}");
     (text, model)
 }
 

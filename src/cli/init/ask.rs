@@ -13,8 +13,6 @@ use std::path::Path;
 pub const FILE: &str = "answers.toml";
 /// The most questions that a person is asked.
 pub const MOST_ASKED: usize = 5;
-/// The most questions in the file.
-const MOST_WRITTEN: usize = 100;
 
 /// The answers in a file.
 pub fn read(path: &Path) -> Result<Answers> {
@@ -42,8 +40,11 @@ pub fn check(answers: &Answers, questions: &[Question], path: &Path) -> Result<V
 
 /// Asks for one answer: a letter, or nothing for the guess. `None`: the input has ended.
 pub fn ask(question: &Question, number: (usize, usize), input: &mut dyn BufRead) -> Result<Option<&'static str>> {
-    let mut text =
-        format!("\n{} of {}: {} ({})\n", number.0, number.1, question.text, counted(question.items as u64, "item"));
+    let items = match question.items {
+        0 => String::new(),
+        items => format!(" ({})", counted(items as u64, "item")),
+    };
+    let mut text = format!("\n{} of {}: {}{items}\n", number.0, number.1, question.text);
     for (letter, choice) in letters(question) {
         let guess = if letter == 'a' { " (the guess)" } else { "" };
         let _ = writeln!(text, "  {letter}) {}{guess}", choice.meaning);
@@ -76,14 +77,20 @@ pub fn text(questions: &[Question], answers: &Answers) -> String {
         "# What the items leave open, and what `keyfold init` took for granted. Change an answer, and run it again:\n\
                     #   keyfold init … --answers answers.toml --force\n"
             .to_owned();
-    for question in questions.iter().take(MOST_WRITTEN) {
-        let _ = writeln!(text, "\n# {}", question.text.split_whitespace().collect::<Vec<_>>().join(" "));
+    for question in questions {
+        let _ = writeln!(text, "\n# {}", comment(&question.text));
         for choice in &question.choices {
-            let _ = writeln!(text, "#   {:?}: {}", choice.word, choice.meaning);
+            let _ = writeln!(text, "#   {:?}: {}", choice.word, comment(&choice.meaning));
         }
         let _ = writeln!(text, "{} = {:?}", quoted(&question.id), answers.word(question));
     }
     text
+}
+
+/// A text in one line of a comment, which cannot have control characters (TOML spec, "Comment").
+fn comment(text: &str) -> String {
+    let plain = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().map(plain).collect()
 }
 
 /// A text as a key of TOML: as in JSON, but for one character that JSON leaves as it is (TOML spec, "String").
@@ -98,7 +105,7 @@ mod tests {
 
     fn question(id: &str) -> Question {
         let choices = vec![AnswerChoice::new("text", "no"), AnswerChoice::new("enum", "yes")];
-        Question { id: id.to_owned(), text: "Is it\nso?".to_owned(), items: 3, choices }
+        Question { id: id.to_owned(), text: "Is it\nso\u{1}?".to_owned(), items: 3, choices }
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub struct Init {
     dir: PathBuf,
 
     /// Begin with a project that works instead, by its name
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["sources", "table"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["sources", "table", "answers"])]
     template: Option<String>,
 
     /// Take the answers in this file, and ask nothing
@@ -98,6 +98,9 @@ impl Init {
         output::print(&coverage(&material, &written)?)?;
         if self.asks() && self.asked(&mut answers, &questions)? {
             (written, questions) = schema_for(&material, &answers)?;
+            for id in ask::check(&answers, &questions, Path::new(ask::FILE))? {
+                eprintln!("warning: the answers before leave no question {id:?}");
+            }
         }
         let answers = ask::text(&questions, &answers);
         let project = Project { directory: &self.dir, material: &material, written: &written, answers };
@@ -194,8 +197,15 @@ fn schema_for(material: &Material, answers: &Answers) -> Result<(WrittenSchema, 
              `aws dynamodb scan`"
         );
     }
-    let questions = std::mem::take(&mut draft.questions);
+    let mut questions = std::mem::take(&mut draft.questions);
     let written = written(draft);
+    // What is left out asks nothing.
+    let is_there = |question: &Question| {
+        let (types, objects) = (&written.draft.types, &written.draft.objects);
+        let mut names = types.iter().map(|ty| &ty.name).chain(objects.iter().map(|object| &object.name));
+        !question.id.contains('.') || names.any(|name| question.is_about(name))
+    };
+    questions.retain(is_there);
     ensure!(!written.draft.types.is_empty(), "no schema serves what was read:\n  {}", written.left_out.join("\n  "));
     Ok((written, questions))
 }

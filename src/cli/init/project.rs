@@ -3,7 +3,7 @@
 use super::ask;
 use super::template::ProjectTemplate;
 use crate::infer::draft::names::capitalised;
-use crate::infer::draft::{ApiDraft, FieldDraft, FindDraft};
+use crate::infer::draft::{ApiDraft, FieldDraft, FindDraft, MutationDraft};
 use crate::infer::material::Material;
 use crate::infer::write::document::one_line;
 use crate::infer::write::repair::WrittenSchema;
@@ -56,9 +56,8 @@ impl Project<'_> {
     /// Writes all files.
     pub fn write(&self, samples: bool) -> Result<()> {
         self.file(SCHEMA, &self.schema())?;
-        self.file(CONFIG, CONFIG_TEXT)?;
-        self.file(README, &self.readme())?;
         self.file(ask::FILE, &self.answers)?;
+        remove_made(&self.directory.join(OPERATIONS))?;
         for (name, text) in operations(&self.written.draft) {
             self.file(&format!("{OPERATIONS}/{name}.graphql"), &text)?;
         }
@@ -68,7 +67,7 @@ impl Project<'_> {
                 self.file(&format!("{SAMPLE_DIRECTORY}/{}.jsonl", table.table.name), &text)?;
             }
         }
-        Ok(())
+        write_settings(self.directory, &self.readme())
     }
 
     fn file(&self, name: &str, text: &str) -> Result<()> {
@@ -89,7 +88,7 @@ impl Project<'_> {
     fn readme(&self) -> String {
         let tables: Vec<&str> = self.material.tables.iter().map(|table| table.table.name.as_str()).collect();
         let more = "`answers.toml` has what the items leave open, and what was taken for granted.\n";
-        format!("{}{more}", readme(&tables.join(", "), "A GraphQL API of Keyfold."))
+        format!("{}{more}", readme(self.directory, &tables.join(", "), "A GraphQL API of Keyfold."))
     }
 }
 
@@ -100,8 +99,30 @@ pub fn write_template(directory: &Path, template: ProjectTemplate, samples: bool
             write_file(directory, &name, &text)?;
         }
     }
-    write_file(directory, CONFIG, CONFIG_TEXT)?;
-    write_file(directory, README, &readme(template.name, &format!("A GraphQL API of Keyfold: {}.", template.shows)))
+    let sentence = format!("A GraphQL API of Keyfold: {}.", template.shows);
+    write_settings(directory, &readme(directory, template.name, &sentence))
+}
+
+/// Writes the settings and the README. A person changes them, so they are never replaced.
+fn write_settings(directory: &Path, readme: &str) -> Result<()> {
+    for (name, text) in [(CONFIG, CONFIG_TEXT), (README, readme)] {
+        if !directory.join(name).exists() {
+            write_file(directory, name, text)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes the operations that were made before, for fields that the schema may have no longer.
+fn remove_made(operations: &Path) -> Result<()> {
+    let Ok(files) = fs::read_dir(operations) else { return Ok(()) };
+    for path in files.filter_map(|file| Some(file.ok()?.path())) {
+        let is_made = fs::read_to_string(&path).is_ok_and(|text| text.starts_with(MADE));
+        if is_made {
+            fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+    }
+    Ok(())
 }
 
 fn write_file(directory: &Path, name: &str, text: &str) -> Result<()> {
@@ -112,16 +133,27 @@ fn write_file(directory: &Path, name: &str, text: &str) -> Result<()> {
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn readme(title: &str, sentence: &str) -> String {
-    format!(
-        "# {title}\n\n{sentence}\n\n\
-         - `keyfold dev` serves it with the items in `samples/` and opens GraphiQL\n\
-         - `keyfold check` shows how each field is read\n\
-         - `keyfold verify samples` says which items the schema covers\n\
-         - `keyfold serve` serves the table in DynamoDB\n\n\
-         `schema.graphql` says what the API looks like. `operations/` has operations to try.\n"
-    )
+/// The README of a project whose other files are there.
+fn readme(directory: &Path, title: &str, sentence: &str) -> String {
+    let has = |name: &str| directory.join(name).is_dir();
+    let (samples, operations) = (has(SAMPLE_DIRECTORY), has(OPERATIONS));
+    let mut text = format!("# {title}\n\n{sentence}\n\n");
+    text.push_str(match samples {
+        true => "- `keyfold dev` serves it with the items in `samples/` and opens GraphiQL\n",
+        false => "- `keyfold dev` serves it and opens GraphiQL\n",
+    });
+    text.push_str("- `keyfold check` shows how each field is read\n");
+    if samples {
+        text.push_str("- `keyfold verify samples` says which items the schema covers\n");
+    }
+    text.push_str("- `keyfold serve` serves the table in DynamoDB\n\n");
+    text.push_str("`schema.graphql` says what the API looks like.");
+    text.push_str(if operations { " `operations/` has operations to try.\n" } else { "\n" });
+    text
 }
+
+/// The first line of an operation that is made.
+const MADE: &str = "# Made by `keyfold init`, which replaces it.\n";
 
 const CONFIG_TEXT: &str = "# Settings of this project; `keyfold config` shows where each comes from.\n";
 
@@ -143,26 +175,50 @@ fn sample(table: &Table, items: &[Item]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// An operation for each field of `Query`.
+/// An operation for each field of `Query` and of `Mutation`.
 fn operations(draft: &ApiDraft) -> Vec<(String, String)> {
-    draft.finds.iter().map(|find| (find.name.clone(), operation(draft, find))).collect()
+    let find = |find: &FindDraft| {
+        let FindDraft { name, description, arguments, target, .. } = find;
+        (name.clone(), OperationField { kind: "query", name, description, arguments, target }.operation(draft))
+    };
+    let write = |write: &MutationDraft| {
+        let MutationDraft { name, description, arguments, target, .. } = write;
+        let is_taken = draft.finds.iter().any(|find| find.name == *name);
+        let file = if is_taken { format!("{name}Mutation") } else { name.clone() };
+        (file, OperationField { kind: "mutation", name, description, arguments, target }.operation(draft))
+    };
+    draft.finds.iter().map(find).chain(draft.writes.iter().map(write)).collect()
 }
 
-fn operation(draft: &ApiDraft, find: &FindDraft) -> String {
-    let title = capitalised(&find.name);
-    let variables: Vec<String> = find.arguments.iter().map(|(name, ty)| format!("${name}: {ty}")).collect();
-    let arguments: Vec<String> = find.arguments.iter().map(|(name, _)| format!("{name}: ${name}")).collect();
-    let wrapped = |list: Vec<String>| if list.is_empty() { String::new() } else { format!("({})", list.join(", ")) };
-    let mut text = String::new();
-    if let Some(description) = &find.description {
-        let _ = writeln!(text, "# {}", one_line(description));
+/// A field of `Query` or `Mutation`.
+struct OperationField<'d> {
+    kind: &'static str,
+    name: &'d str,
+    description: &'d Option<String>,
+    arguments: &'d [(String, String)],
+    target: &'d str,
+}
+
+impl OperationField<'_> {
+    /// The operation that selects it.
+    fn operation(&self, draft: &ApiDraft) -> String {
+        let Self { kind, name, arguments, .. } = self;
+        let variables: Vec<String> = arguments.iter().map(|(name, ty)| format!("${name}: {ty}")).collect();
+        let given: Vec<String> = arguments.iter().map(|(name, _)| format!("{name}: ${name}")).collect();
+        let wrapped =
+            |list: Vec<String>| if list.is_empty() { String::new() } else { format!("({})", list.join(", ")) };
+        let (variables, given, title) = (wrapped(variables), wrapped(given), capitalised(name));
+        let mut text = MADE.to_owned();
+        if let Some(description) = self.description {
+            let _ = writeln!(text, "# {}", one_line(description));
+        }
+        let _ = writeln!(text, "{kind} {title}{variables} {{\n  {name}{given} {{");
+        if let Some(ty) = draft.types.iter().find(|ty| ty.name == self.target) {
+            selection(draft, &ty.fields, 4, &mut text);
+        }
+        text.push_str("  }\n}\n");
+        text
     }
-    let _ = writeln!(text, "query {title}{} {{\n  {}{} {{", wrapped(variables), find.name, wrapped(arguments));
-    if let Some(ty) = draft.types.iter().find(|ty| ty.name == find.target) {
-        selection(draft, &ty.fields, 4, &mut text);
-    }
-    text.push_str("  }\n}\n");
-    text
 }
 
 /// The selection of all fields. Objects do not hold each other in a circle.

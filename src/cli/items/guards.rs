@@ -1,6 +1,7 @@
 //! Items in, the guards that their unique values need and lack, and values that several items have, out. Another
 //! program that writes items writes no guards, and then nothing keeps a second item from the same value.
 
+use super::byte_budget::ByteBudget;
 use crate::execute::item::{assemble, replicas, unique};
 use crate::execute::key::shown::shown;
 use crate::schema::model::{Model, ObjectType};
@@ -11,8 +12,6 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// The most bytes of values and guards that are kept.
-const MAX_BYTES: usize = 256 * 1024 * 1024;
 /// The bytes of a value or a guard in a hash map, without its owner.
 const ENTRY_BYTES: usize = 64;
 /// Values of several items that are listed.
@@ -64,7 +63,7 @@ pub struct Guards<'m> {
     fields: IndexSet<String>,
     /// A line for each of the first values that several items have.
     conflicts: Vec<String>,
-    bytes: usize,
+    budget: ByteBudget,
 }
 
 /// A guard, as it is kept.
@@ -103,7 +102,7 @@ impl<'m> Guards<'m> {
             repeated: Vec::new(),
             fields: IndexSet::new(),
             conflicts: Vec::new(),
-            bytes: 0,
+            budget: ByteBudget::default(),
         }
     }
 
@@ -174,7 +173,7 @@ impl<'m> Guards<'m> {
 
     /// Whether there are more values than are kept.
     pub fn is_over(&self) -> bool {
-        self.bytes > MAX_BYTES
+        self.budget.is_over()
     }
 
     /// Whether a guard is missing, and no other item has its value or the guard for it.
@@ -201,8 +200,7 @@ impl<'m> Guards<'m> {
     }
 
     fn has_room(&mut self, owner: usize) -> bool {
-        self.bytes += ENTRY_BYTES + owner;
-        !self.is_over()
+        self.budget.take(ENTRY_BYTES + owner)
     }
 
     /// The hash of a guard's key.

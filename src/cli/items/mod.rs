@@ -1,5 +1,6 @@
 //! Items between files and tables: `keyfold import`, `keyfold export`, and the sample items.
 
+pub mod byte_budget;
 pub mod callers;
 pub mod conversion;
 pub mod coverage;

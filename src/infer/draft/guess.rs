@@ -6,12 +6,12 @@ use std::fmt::{Display, Formatter, Result};
 /// What is guessed of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Guess {
-    /// It has these texts only.
-    Enum(Vec<String>),
-    /// Its numbers are seconds since 1970.
-    EpochSeconds,
-    /// Its numbers are milliseconds since 1970.
-    EpochMillis,
+    /// It has these texts only, each once here, in so many items; 0 if a source says so.
+    Enum(Vec<String>, usize),
+    /// Its numbers, so many, are seconds since 1970.
+    EpochSeconds(usize),
+    /// Its numbers, so many, are milliseconds since 1970.
+    EpochMillis(usize),
     /// It has times in several forms.
     SeveralForms,
     /// It has values of these types.
@@ -23,9 +23,9 @@ pub enum Guess {
 impl Display for Guess {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> Result {
         match self {
-            Self::Enum(texts) => write!(formatter, "an enum? {}", texts.join(", ")),
-            Self::EpochSeconds => formatter.write_str("epoch seconds"),
-            Self::EpochMillis => formatter.write_str("epoch milliseconds"),
+            Self::Enum(texts, _) => write!(formatter, "an enum? {}", texts.join(", ")),
+            Self::EpochSeconds(_) => formatter.write_str("epoch seconds"),
+            Self::EpochMillis(_) => formatter.write_str("epoch milliseconds"),
             Self::SeveralForms => formatter.write_str("times in several forms"),
             Self::SeveralTypes(types) => write!(formatter, "of several types: {}", types.join(", ")),
             Self::AlwaysNull => formatter.write_str("always null"),
@@ -34,20 +34,19 @@ impl Display for Guess {
 }
 
 impl Guess {
-    /// The question of a field with this coordinate, which so many items decide.
-    pub fn question(&self, coordinate: String, items: usize) -> Option<Question> {
-        let (text, choices) = match self {
-            Self::Enum(texts) => (
-                format!(
-                    "`{coordinate}` is one of {} in {items} items. Are these all that there are?",
-                    texts.join(", ")
-                ),
+    /// The question of a field with this coordinate.
+    pub fn question(&self, coordinate: String) -> Option<Question> {
+        let (items, text, choices) = match self {
+            Self::Enum(texts, items) => (
+                *items,
+                format!("`{coordinate}` is one of {}. Are these all that there are?", texts.join(", ")),
                 vec![
                     AnswerChoice::new("text", "no, or perhaps not: a text"),
                     AnswerChoice::new("enum", "yes: an enum, and each other text is a mistake"),
                 ],
             ),
-            Self::EpochSeconds | Self::EpochMillis => (
+            Self::EpochSeconds(items) | Self::EpochMillis(items) => (
+                *items,
                 format!("The numbers of `{coordinate}` could be {self}. Is it a time?"),
                 vec![AnswerChoice::new("time", "yes: a DateTime"), AnswerChoice::new("number", "no: a number")],
             ),

@@ -10,6 +10,7 @@ use crate::infer::shape::row::text;
 use crate::schema::table::{KeyType, Table};
 use crate::sources::material::{AttributeHint, HintKind, TypeHint};
 use crate::table::data::attribute::{Attribute, Item};
+use indexmap::IndexSet;
 use std::collections::BTreeSet;
 
 /// The draft of a described type, and the positions of its items.
@@ -316,7 +317,12 @@ fn hinted_scalar(kind: &HintKind) -> Scalar {
         HintKind::Integer => named("Int"),
         HintKind::Decimal => named("Decimal"),
         HintKind::Boolean => named("Boolean"),
-        HintKind::Enum(values) => Scalar { guess: Some(Guess::Enum(values.clone())), ..named("String") },
+        HintKind::Enum(values) => {
+            let texts: IndexSet<String> = values.iter().filter(|text| !text.is_empty()).cloned().collect();
+            let texts: Vec<String> = texts.into_iter().collect();
+            let guess = (!texts.is_empty()).then_some(Guess::Enum(texts, 0));
+            Scalar { guess, ..named("String") }
+        }
         HintKind::List(of) => match hinted_scalar(of).name {
             name if name.starts_with('[') || name == "JSON" => named("JSON"),
             name => named(&format!("[{name}!]")),

@@ -133,7 +133,7 @@ impl Values<'_> {
         if texts.len() >= ENUM_ITEMS && distinct.len() <= ENUM_VALUES && texts.len() >= 3 * distinct.len() && are_words
         {
             let texts = distinct.into_iter().map(str::to_owned).collect();
-            return Scalar { guess: Some(Guess::Enum(texts)), ..Scalar::plain("String") };
+            return Scalar { guess: Some(Guess::Enum(texts, values.len())), ..Scalar::plain("String") };
         }
         let lower = self.name.to_lowercase();
         let is_id = lower == "id" || self.name.ends_with("Id") || self.name.ends_with("ID") || lower.ends_with("_id");
@@ -152,11 +152,11 @@ impl Values<'_> {
         let are_many = whole.iter().collect::<BTreeSet<_>>().len() >= 3;
         if within(SECONDS) && (is_time || are_many) {
             let stored = Some("stored: EPOCH_SECONDS".to_owned());
-            return Scalar { stored, guess: Some(Guess::EpochSeconds), ..Scalar::plain("DateTime") };
+            return Scalar { stored, guess: Some(Guess::EpochSeconds(values.len())), ..Scalar::plain("DateTime") };
         }
         if within(SECONDS.start * 1000..SECONDS.end * 1000) && (is_time || are_many) {
             let stored = Some("stored: EPOCH_MILLIS".to_owned());
-            return Scalar { stored, guess: Some(Guess::EpochMillis), ..Scalar::plain("DateTime") };
+            return Scalar { stored, guess: Some(Guess::EpochMillis(values.len())), ..Scalar::plain("DateTime") };
         }
         Scalar::plain(if whole.iter().all(|number| i32::try_from(*number).is_ok()) { "Int" } else { "Long" })
     }

@@ -1,35 +1,83 @@
-//! Guesses in, and what a person answered; fields without the guesses that are answered, and the questions, out.
+//! Guesses and what a person answered in; fields without the guesses that are answered, and the questions, out.
 
 use super::guess::Guess;
-use super::{ApiDraft, EnumDraft, names};
+use super::{ApiDraft, EnumDraft, FieldDraft, PartDraft, names};
 use crate::infer::questions::Answers;
 
-/// Settles the guesses of all fields of item types that are answered, and asks for all.
+/// What has fields, by its position.
+#[derive(Debug, Clone, Copy)]
+enum Holder {
+    Type(usize),
+    Object(usize),
+}
+
+/// Settles the guesses of all fields that are answered, and asks for all.
 pub fn settle(draft: &mut ApiDraft, answers: &Answers) {
-    for ty in 0..draft.types.len() {
-        for field in 0..draft.types[ty].fields.len() {
-            let of = &draft.types[ty];
-            let (coordinate, items) = (format!("{}.{}", of.name, of.fields[field].name), of.count);
-            let Some(guess) = of.fields[field].guess.clone() else { continue };
-            let Some(question) = guess.question(coordinate, items) else { continue };
-            let enum_name = match (answers.get(&question.id), &guess) {
-                (Some("enum"), Guess::Enum(texts)) => Some(declared(draft, (ty, field), texts)),
-                _ => None,
-            };
-            let field = &mut draft.types[ty].fields[field];
-            match answers.get(&question.id) {
-                Some("number") => (field.scalar, field.stored, field.guess) = ("Long".to_owned(), None, None),
-                Some("text" | "time" | "enum") => field.guess = None,
-                _ => {}
-            }
-            field.scalar = enum_name.unwrap_or_else(|| std::mem::take(&mut field.scalar));
-            draft.questions.push(question);
+    let types = (0..draft.types.len()).map(Holder::Type);
+    let holders: Vec<Holder> = types.chain((0..draft.objects.len()).map(Holder::Object)).collect();
+    for holder in holders {
+        for field in 0..fields(draft, holder).len() {
+            settle_field(draft, (holder, field), answers);
         }
     }
 }
 
+fn settle_field(draft: &mut ApiDraft, (holder, position): (Holder, usize), answers: &Answers) {
+    let field = &fields(draft, holder)[position];
+    let coordinate = format!("{}.{}", name(draft, holder), field.name);
+    let Some(guess) = field.guess.clone() else { return };
+    let Some(question) = guess.question(coordinate) else { return };
+    let answer = answers.get(&question.id).filter(|word| question.choices.iter().any(|choice| choice.word == *word));
+    let scalar = match (answer, &guess) {
+        (Some("enum"), Guess::Enum(texts, _)) => declared(draft, (holder, position), texts),
+        (Some("number"), _) => {
+            has_no_form(draft, (holder, position));
+            "Long".to_owned()
+        }
+        _ => fields(draft, holder)[position].scalar.clone(),
+    };
+    let field = &mut fields_mut(draft, holder)[position];
+    field.scalar = scalar;
+    field.guess = field.guess.take().filter(|_| answer.is_none());
+    draft.questions.push(question);
+}
+
+/// A number in a key is a number, and has no form of a time.
+fn has_no_form(draft: &mut ApiDraft, (holder, position): (Holder, usize)) {
+    fields_mut(draft, holder)[position].stored = None;
+    let Holder::Type(ty) = holder else { return };
+    for part in draft.types[ty].keys.iter_mut().flat_map(|key| &mut key.parts) {
+        if let PartDraft::Field(field, form) = part
+            && *field == position
+        {
+            *form = None;
+        }
+    }
+}
+
+fn name(draft: &ApiDraft, holder: Holder) -> &str {
+    match holder {
+        Holder::Type(ty) => &draft.types[ty].name,
+        Holder::Object(object) => &draft.objects[object].name,
+    }
+}
+
+fn fields(draft: &ApiDraft, holder: Holder) -> &[FieldDraft] {
+    match holder {
+        Holder::Type(ty) => &draft.types[ty].fields,
+        Holder::Object(object) => &draft.objects[object].fields,
+    }
+}
+
+fn fields_mut(draft: &mut ApiDraft, holder: Holder) -> &mut [FieldDraft] {
+    match holder {
+        Holder::Type(ty) => &mut draft.types[ty].fields,
+        Holder::Object(object) => &mut draft.objects[object].fields,
+    }
+}
+
 /// The name of an enum for a field with these texts, which is declared if no field before has the same.
-fn declared(draft: &mut ApiDraft, (ty, field): (usize, usize), texts: &[String]) -> String {
+fn declared(draft: &mut ApiDraft, (holder, position): (Holder, usize), texts: &[String]) -> String {
     let mut values: Vec<(String, String)> = Vec::new();
     for text in texts {
         let name = names::free(&names::enum_value(text), |name| values.iter().any(|(known, _)| known == name));
@@ -38,15 +86,15 @@ fn declared(draft: &mut ApiDraft, (ty, field): (usize, usize), texts: &[String])
     if let Some(known) = draft.enums.iter().find(|known| known.values == values) {
         return known.name.clone();
     }
-    let of = &draft.types[ty];
-    let field = names::capitalised(&of.fields[field].name);
+    let field = names::capitalised(&fields(draft, holder)[position].name);
     let is_taken = |name: &str| {
         names::RESERVED.contains(&name)
             || draft.types.iter().any(|ty| ty.name == name)
             || draft.objects.iter().any(|object| object.name == name)
             || draft.enums.iter().any(|known| known.name == name)
     };
-    let name = if is_taken(&field) { names::free(&format!("{}{field}", of.name), is_taken) } else { field };
+    let longer = || names::free(&format!("{}{field}", name(draft, holder)), is_taken);
+    let name = if is_taken(&field) { longer() } else { field.clone() };
     draft.enums.push(EnumDraft { name: name.clone(), values });
     name
 }
@@ -55,7 +103,7 @@ fn declared(draft: &mut ApiDraft, (ty, field): (usize, usize), texts: &[String])
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
-    use crate::infer::draft::{FieldDraft, TypeDraft};
+    use crate::infer::draft::TypeDraft;
 
     fn draft(guesses: &[(&str, Guess)]) -> ApiDraft {
         let field = |(name, guess): &(&str, Guess)| FieldDraft {
@@ -71,7 +119,7 @@ mod tests {
     }
 
     fn texts(texts: &[&str]) -> Guess {
-        Guess::Enum(texts.iter().map(|text| (*text).to_owned()).collect())
+        Guess::Enum(texts.iter().map(|text| (*text).to_owned()).collect(), 9)
     }
 
     #[test]
@@ -88,8 +136,12 @@ mod tests {
 
     #[test]
     fn an_answer_settles_a_guess_and_a_question_stays() {
-        let guesses =
-            [("a", Guess::EpochSeconds), ("b", Guess::EpochMillis), ("c", texts(&["x"])), ("d", Guess::AlwaysNull)];
+        let guesses = [
+            ("a", Guess::EpochSeconds(9)),
+            ("b", Guess::EpochMillis(9)),
+            ("c", texts(&["x"])),
+            ("d", Guess::AlwaysNull),
+        ];
         let mut draft = draft(&guesses);
         let answers = [("Order.a", "number"), ("Order.b", "time"), ("Order.d", "text")];
         settle(&mut draft, &answers.map(|(id, word)| (id.to_owned(), word.to_owned())).into_iter().collect());

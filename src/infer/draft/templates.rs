@@ -22,6 +22,8 @@ const ENOUGH: usize = 5;
 /// The keys of a group.
 #[derive(Debug, Default)]
 pub struct GroupKeys {
+    /// The name of its type.
+    name: String,
     /// Each key attribute that items of the group have.
     pub keys: Vec<GuessedKey>,
     /// The fields in them.
@@ -104,9 +106,9 @@ impl Part<'_> {
 }
 
 impl<'i> Templates<'_, 'i> {
-    /// The keys of the group.
-    pub fn keys(&self) -> GroupKeys {
-        let mut found = GroupKeys::default();
+    /// The keys of the group, whose type has this name.
+    pub fn keys(&self, name: &str) -> GroupKeys {
+        let mut found = GroupKeys { name: name.to_owned(), ..GroupKeys::default() };
         for key in self.table.key_attributes() {
             let having: Vec<usize> =
                 self.group.rows.iter().copied().filter(|row| self.rows[*row].item.contains_key(&key.name)).collect();
@@ -141,7 +143,7 @@ impl<'i> Templates<'_, 'i> {
             let part = Part { key, position, length, label, follows_field, rows: rows.clone(), texts };
             let alignment = self.alignment(&part);
             let is_known = rows.iter().all(|row| self.tokens(*row, &key.name)[position].label);
-            if is_known || self.is_decided_label(found, (&part, alignment.as_ref()), &parts) {
+            if is_known || self.is_decided_label(found, (&part, alignment.as_ref())) {
                 push_literal(&mut parts, part.texts[0]);
                 label = Some(part.texts[0]).filter(|text| !text.is_empty()).or(label);
                 follows_field = false;
@@ -206,27 +208,14 @@ impl<'i> Templates<'_, 'i> {
         names::type_name(&label)
     }
 
-    /// Whether a part is a label, by a person's answer or by a guess. `before`: what stands before it.
-    fn is_decided_label(
-        &self,
-        found: &mut GroupKeys,
-        (part, alignment): (&Part<'_>, Option<&Alignment>),
-        before: &[GroupPart],
-    ) -> bool {
+    /// Whether a part is a label, by a person's answer or by a guess.
+    fn is_decided_label(&self, found: &mut GroupKeys, (part, alignment): (&Part<'_>, Option<&Alignment>)) -> bool {
         let guess = self.is_label(part, alignment);
-        let Some(text) = part.texts.first().copied().filter(|text| !text.is_empty()) else { return guess };
-        let is_one = part.texts.iter().all(|other| *other == text);
-        let is_alone = part.length == 1 && self.columns.primary.first() == Some(&part.key.name.as_str());
-        let is_open = matches!(atom(text), Atom::Word | Atom::Code) && (part.position > 0 || is_alone);
-        if !is_one || !is_open || alignment.is_some() || part.name().is_some() {
+        if alignment.is_some() || part.name().is_some() || !self.is_open(part) {
             return guess;
         }
-        let begin = before.iter().map(|part| match part {
-            GroupPart::Literal(text) => text.as_str(),
-            GroupPart::Field(..) => "…",
-        });
-        let (key, begin) = (&part.key.name, begin.collect::<String>());
-        let items = part.texts.len();
+        let (text, key, items) = (part.texts[0], &part.key.name, part.texts.len());
+        let (begin, name) = (self.text_before(part), &found.name);
         let mut choices = vec![
             AnswerChoice::new("constant", format!("always `{text}`: a part of the template")),
             AnswerChoice::new("value", "another text in other items: a field"),
@@ -234,16 +223,45 @@ impl<'i> Templates<'_, 'i> {
         if !guess {
             choices.reverse();
         }
-        let text = format!(
-            "`{key}` of {} begins with `{begin}{text}` in all {items} items. Could there be another text than \
-             `{text}`?",
-            self.type_name()
-        );
-        let question =
-            Question { id: format!("{}.{key} {begin}{}", self.type_name(), part.texts[0]), text, items, choices };
+        let number = if items == 1 { "its 1 item".to_owned() } else { format!("all {items} items") };
+        let asked =
+            format!("`{key}` of {name} begins with `{begin}{text}` in {number}. Could `{text}` be another text?");
+        let question = Question { id: format!("{name}.{key} {begin}{text}"), text: asked, items, choices };
         let is_label = self.answers.word(&question) == "constant";
         found.questions.push(question);
         is_label
+    }
+
+    /// Whether items leave open what a part is: all have one text there, no other group has another, and the type has
+    /// fields without it.
+    fn is_open(&self, part: &Part<'_>) -> bool {
+        let Some(text) = part.texts.first().copied().filter(|text| !text.is_empty()) else { return false };
+        let key = part.key.name.as_str();
+        let is_alone = part.length == 1 && self.columns.primary.first() == Some(&key);
+        if !matches!(atom(text), Atom::Word | Atom::Code) || part.position == 0 && !is_alone {
+            return false;
+        }
+        let has_other_text = |row: &Row<'_>| {
+            let other = row.keys.get(key).and_then(|tokens| tokens.get(part.position));
+            other.is_some_and(|token| token.text != text)
+        };
+        let has_fields = self.group.names.iter().any(|name| self.columns.shows_values(name));
+        has_fields && part.texts.iter().all(|other| *other == text) && !self.rows.iter().any(has_other_text)
+    }
+
+    /// What stands before a part in its key, as the items have it: `…` for texts that differ.
+    fn text_before(&self, part: &Part<'_>) -> String {
+        let mut text = String::new();
+        for position in 0..=part.position {
+            let tokens = |row: &usize| self.tokens(*row, &part.key.name).get(position);
+            let mut tokens = part.rows.iter().filter_map(tokens);
+            let Some(first) = tokens.next() else { break };
+            text.push_str(&first.before);
+            if position < part.position {
+                text.push_str(if tokens.all(|token| token.text == first.text) { &first.text } else { "…" });
+            }
+        }
+        text
     }
 
     /// Whether a part is a label: the same text in all items, which looks like a word.

@@ -20,8 +20,8 @@ pub fn type_of(
     objects: &mut Vec<ObjectDraft>,
     is_taken: &dyn Fn(&str) -> bool,
 ) -> TypeDraft {
-    let keys = templates.keys();
     let name = names::free(&templates.type_name(), is_taken);
+    let keys = templates.keys(&name);
     let mut ty = TypeDraft {
         name,
         table,

@@ -156,6 +156,9 @@ async fn answers_decide_what_items_leave_open() {
         assert!(answered.contains(part), "{part}: {answered}");
     }
     run(&project, &["check"]).well();
+    let plan =
+        run(&project, &["explain", "operations/updateCustomer.graphql", "--variables", r#"{"id": "c-1"}"#]).well();
+    assert!(plan.contains("update Customer"), "{plan}");
     let said = run(&project, &["verify", "samples"]).well();
     assert!(said.starts_with("items: 16 of 16 items are of a type (100.0 %)\n"), "{said}");
     let server = Server::dev_by(keyfold(&project, &["dev", "--listen", "127.0.0.1:0"]), directory);

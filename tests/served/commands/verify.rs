@@ -72,8 +72,8 @@ fn verify_writes_the_guards_of_existing_items() {
     let store = ["--table", "people", "--data", "data"];
     let keyfold = |arguments: &[&str]| run(directory.path(), &[arguments, &store].concat());
     let imported = keyfold(&["import", "items.jsonl"]);
-    assert!(imported.err.contains("5 values of `User.email` have no guard"), "{imported:?}");
-    assert!(imported.err.contains("1 value of `Mast.sign` have no guard"), "{imported:?}");
+    assert!(imported.err.contains("5 values of `User.email` without a guard"), "{imported:?}");
+    assert!(imported.err.contains("1 value of `Mast.sign` without a guard"), "{imported:?}");
 
     let dry = keyfold(&["verify", "--write-guards"]);
     assert_eq!(dry.code, Some(1), "{dry:?}");
@@ -121,6 +121,11 @@ type Book @item(table: "books", keys: { pk: "BOOK#{isbn}", a: "AUTHOR#{authorId}
   author: Person @find(where: { id: "{authorId}" })
   next: Book @find(where: { isbn: "{nextIsbn}" })
   series: Book @find(where: { isbn: "S-{numberOfSeries}" })
+  review: Review @find(where: { isbn: "{isbn}" })
+}
+
+type Review @item(table: "books", keys: { pk: "REVIEW#{isbn}" }) {
+  isbn: ID!
 }
 
 type Person @item(table: "people", keys: { id: "{id}" }) {
@@ -163,15 +168,19 @@ fn verify_says_what_surprises_about_items_and_which_references_lead_nowhere() {
         "  `Book.author`: 1 of 3 references to no item, such as that of BOOK#S-7 to cy\n",
         "  `Book.next`: 3 of 3 references to no item, such as that of BOOK#1 to BOOK#9\n",
         "  `Book.series`: 3 references, each to an item\n",
+        "  `Book.review`: 3 of 3 references to no item, which need not be there, such as that of BOOK#1 to REVIEW#1\n",
     ] {
         assert!(ended.out.contains(line), "{line}{}", ended.out);
     }
     let ended = verify(&["books.jsonl", "--references", "--format", "json"]);
     let report: Value = serde_json::from_str(&ended.out).unwrap();
     let next = json!({
-        "field": "Book.next", "references": 3, "toNoItem": 3, "example": { "item": "BOOK#1", "key": "BOOK#9" },
+        "field": "Book.next", "references": 3, "toNoItem": 3, "optional": false, "example": { "item": "BOOK#1", "key": "BOOK#9" },
     });
-    assert_eq!(report["references"][0], next, "what is in a file that was not read is not looked at: {report:#}");
+    assert_eq!(
+        report["references"]["fields"][0], next,
+        "what is in a file that was not read is not looked at: {report:#}"
+    );
     let finding = &report["tables"][0]["findings"][0];
     assert_eq!((&finding["kind"], &finding["items"]), (&json!("staleIndexKey"), &json!(1)));
     // A table that is read knows no others.

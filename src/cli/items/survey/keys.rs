@@ -1,6 +1,6 @@
 //! An item with its fields in; keys that its fields would not make, out.
 
-use super::surprise::Surprise;
+use super::surprise::SurpriseKind;
 use super::values::{Found, nothing, plain};
 use crate::execute::caller::Caller;
 use crate::execute::item::key_values::key_value;
@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Compares the keys of an item with those that its fields make.
-pub fn look(model: &Model, (ty, keys): (&ObjectType, &ItemKeys), item: &Item, found: &mut Found) {
+/// Finds the keys of an item that its fields would not make.
+pub fn survey_keys<'m>(model: &'m Model, (ty, keys): (&ObjectType, &ItemKeys), item: &Item, found: &mut Found) {
     let table = &model.tables[keys.table];
     let first;
     let item = match keys.replicas() {
@@ -34,7 +34,7 @@ pub fn look(model: &Model, (ty, keys): (&ObjectType, &ItemKeys), item: &Item, fo
     let given = |field: &str| values.get(field).cloned();
     let caller = Caller::anonymous();
     let value = sharding::item_values(table, keys, &caller, &given);
-    let made = |key: &KeyAttribute| -> Option<MadeKey> {
+    let made = |key: &'m KeyAttribute| -> Option<MadeKey<'m>> {
         let templates = keys.keys.get(&key.name)?;
         // What cannot be read makes no key.
         let is_unread = |field: &str| known.unreadable.iter().any(|other| other == field);
@@ -47,46 +47,42 @@ pub fn look(model: &Model, (ty, keys): (&ObjectType, &ItemKeys), item: &Item, fo
         // Another spelling of the same value is said elsewhere.
         let is_spelling =
             there.is_some_and(|there| templates.iter().any(|template| marks::misspelling(template, there).is_some()));
-        Some(MadeKey { place: format!("{}.{}", ty.name, key.name), there: there.cloned(), made, is_spelling })
+        Some(MadeKey { name: &key.name, there: there.cloned(), made, is_spelling })
     };
     for key in table.primary_key().filter_map(made).filter(MadeKey::is_other) {
-        found.insert(Surprise::Misplaced(key.place.clone()), key.misspelling());
+        found.insert(SurpriseKind::Misplaced.at(format!("{}.{}", ty.name, key.name)), key.misspelling());
     }
     for index in &table.indexes {
         let of_index = || std::iter::once(&index.partition).chain(&index.sort);
         let is_there = of_index().all(|key| item.contains_key(&key.name));
-        let of_fields: Vec<MadeKey> =
+        let of_fields: Vec<MadeKey<'_>> =
             of_index().filter(|key| !table.is_primary_key(&key.name)).filter_map(made).collect();
         // An item without one of the keys is not in the index, whatever the other is.
         let is_made = of_index().all(|key| {
-            item.contains_key(&key.name) || of_fields.iter().any(|made| made.is_of(key) && made.made.is_some())
+            item.contains_key(&key.name) || of_fields.iter().any(|made| made.name == key.name && made.made.is_some())
         });
         for key in of_fields {
             let surprise = match (&key.there, &key.made) {
-                (Some(_), Some(_)) if is_there && key.is_other() => Surprise::Stale,
-                (Some(_), None) if is_there => Surprise::Left,
-                (None, Some(_)) if is_made => Surprise::Missing,
+                (Some(_), Some(_)) if is_there && key.is_other() => SurpriseKind::Stale,
+                (Some(_), None) if is_there => SurpriseKind::Left,
+                (None, Some(_)) if is_made => SurpriseKind::Missing,
                 _ => continue,
             };
-            found.insert(surprise(key.place.clone()), key.misspelling());
+            found.insert(surprise.at(format!("{}.{}", ty.name, key.name)), key.misspelling());
         }
     }
 }
 
 /// A key attribute as an item has it, and as its fields make it.
-struct MadeKey {
-    /// The type and the attribute.
-    place: String,
+struct MadeKey<'t> {
+    /// The attribute.
+    name: &'t str,
     there: Option<Attribute>,
     made: Option<Attribute>,
     is_spelling: bool,
 }
 
-impl MadeKey {
-    fn is_of(&self, key: &KeyAttribute) -> bool {
-        self.place.split_once('.').is_some_and(|(_, name)| name == key.name)
-    }
-
+impl MadeKey<'_> {
     /// Whether the item has another value than the fields make.
     fn is_other(&self) -> bool {
         match (&self.there, &self.made) {
@@ -103,7 +99,7 @@ impl MadeKey {
 }
 
 /// The claims in the primary key of an item, by their paths.
-fn claims(keys: &ItemKeys, table: &Table, item: &Item) -> Map<String, Value> {
+pub fn claims(keys: &ItemKeys, table: &Table, item: &Item) -> Map<String, Value> {
     let claims: Vec<String> = keys.claims().iter().map(ToString::to_string).collect();
     if claims.is_empty() {
         return Map::new();

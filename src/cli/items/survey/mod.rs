@@ -2,11 +2,11 @@
 //! another spelling than Keyfold's, values that their fields cannot read, nulls where none may be, keys that the fields
 //! would not make, items that lack the constants of their type, and unique values without a guard.
 
-mod keys;
+pub mod keys;
 mod surprise;
 mod values;
 
-use self::surprise::{FirstOfKind, Surprise};
+use self::surprise::{FirstOfKind, Surprise, SurpriseKind};
 use self::values::{Found, nothing};
 use super::guards::{self, Guards, NeededGuard};
 use crate::cli::output::counted;
@@ -106,7 +106,7 @@ impl<'m> Survey<'m> {
             [] => {
                 let of_type = |marks: &TypeMarks| {
                     let misspelling = misspelt(&marks.key, item)?;
-                    Some((Surprise::Key(format!("{}.{}", marks.item, misspelling.field)), misspelling))
+                    Some((SurpriseKind::Key.at(format!("{}.{}", marks.item, misspelling.field)), misspelling))
                 };
                 if let Some((surprise, misspelling)) = marks.types.iter().find_map(of_type) {
                     self.count(surprise, misspelling, item);
@@ -120,7 +120,7 @@ impl<'m> Survey<'m> {
                     marks.types[*position].constants.iter().any(|(name, _)| !item.contains_key(name))
                 };
                 if std::iter::once(first).chain(others).all(lacks) {
-                    self.count(Surprise::Constants(names.join(" or ")), nothing(), item);
+                    self.count(SurpriseKind::Constants.at(names.join(" or ")), nothing(), item);
                 }
                 self.values(*first, item);
             }
@@ -141,7 +141,7 @@ impl<'m> Survey<'m> {
         let fields = if self.is_partial { Vec::new() } else { self.guards.fields() };
         let unguarded = fields.iter().filter(|field| field.missing > 0).map(|field| {
             let (values, field) = (counted(field.missing, "value"), field.field);
-            format!("{values} of `{field}` have no guard, so nothing keeps another item from the same value: `keyfold verify --table {} --write-guards` writes them", self.table.name)
+            format!("{values} of `{field}` without a guard, so nothing keeps another item from the same value: `keyfold verify --table {} --write-guards` writes them", self.table.name)
         });
         found.chain(unguarded).collect()
     }
@@ -158,7 +158,8 @@ impl<'m> Survey<'m> {
             return notes;
         }
         if let Some(name) = self.table.time_to_live.as_ref().filter(|_| self.expired > 0) {
-            notes.push(format!("{} expired by `{name}`: DynamoDB deletes them soon", have(self.expired, "item")));
+            let (items, them) = (have(self.expired, "item"), if self.expired == 1 { "it" } else { "them" });
+            notes.push(format!("{items} expired by `{name}`: DynamoDB deletes {them} soon"));
         }
         let empty = self.table.indexes.iter().zip(&self.in_index).filter(|(_, items)| **items == 0);
         notes.extend(empty.map(|(index, _)| format!("the index `{}` has no items", index.name)));
@@ -199,12 +200,18 @@ impl<'m> Survey<'m> {
             let misspelling =
                 item.get(name).and_then(|value| templates.iter().find_map(|template| misspelling(template, value)));
             if let Some(misspelling) = misspelling {
-                let surprise = if misspelling.own.is_some() { Surprise::Value } else { Surprise::Unread };
-                found.insert(surprise(format!("{}.{}", ty.name, misspelling.field)), misspelling);
+                let is_time = ty.stored(&misspelling.field).is_some_and(|stored| stored.value.is_time());
+                let kind = match misspelling.own.is_some() {
+                    true => SurpriseKind::Value,
+                    false if is_time => SurpriseKind::Unread,
+                    // It is read, and no constraint keeps another program from it.
+                    false => continue,
+                };
+                found.insert(kind.at(format!("{}.{}", ty.name, misspelling.field)), misspelling);
             }
         }
-        values::look(self.model, (ty, readers), item, &mut found);
-        keys::look(self.model, (ty, keys), item, &mut found);
+        values::survey_values(self.model, (ty, readers), item, &mut found);
+        keys::survey_keys(self.model, (ty, keys), item, &mut found);
         for (surprise, misspelling) in found {
             self.count(surprise, misspelling, item);
         }

@@ -21,13 +21,18 @@ type Mark @item(keys: { pk: "USER#{userId}", sk: "MARK#{name}{code}" }) {
 type Query { posts(userId: ID!): [Post!]! @find }
 "##;
 
-fn lines(items: &[Value]) -> Vec<String> {
-    let (model, _) = load("s", SCHEMA, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+/// The lines on items of the first table of a schema.
+fn lines_of(schema: &str, items: &[Value]) -> Vec<String> {
+    let (model, _) = load("s", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
     let mut survey = Survey::new(&model, &model.tables[0]);
     for item in items {
         survey.see(&parse_line(&json!({ "Item": item }).to_string()).unwrap().unwrap());
     }
     survey.lines()
+}
+
+fn lines(items: &[Value]) -> Vec<String> {
+    lines_of(SCHEMA, items)
 }
 
 fn item(sort: &str, more: Value) -> Value {
@@ -87,7 +92,7 @@ fn unique_values_without_a_guard_of_their_item_are_counted() {
     // A guard of another item is none.
     let found = lines(&[user("1", "a"), user("2", "a"), guard("a", "2"), user("3", "c")]);
     assert!(
-        matches!(found.as_slice(), [line] if line.starts_with("2 values of `User.mail` have no guard, so ")),
+        matches!(found.as_slice(), [line] if line.starts_with("2 values of `User.mail` without a guard, so ")),
         "{found:#?}"
     );
 }
@@ -127,11 +132,12 @@ fn what_other_programs_write_otherwise_is_counted() {
 
 const ORDERS: &str = r##"
 extend schema @table(name: "orders", partitionKey: "pk", sortKey: "sk", timeToLive: "ttl", indexes: [
-  { name: "byState", partitionKey: "g", sortKey: "h" }, { name: "byBuyer", partitionKey: "b" }])
+  { name: "byState", partitionKey: "g", sortKey: "h" }, { name: "byBuyer", partitionKey: "b" }, { name: "byCode", partitionKey: "c" }])
 enum State { OPEN DONE }
-type Order @item(keys: { pk: "SHOP#{shop}", sk: "ORDER#{id}", g: "STATE#{state}", h: "{due}", b: "BUYER#{buyer}" }) {
+type Order @item(keys: { pk: "SHOP#{shop}", sk: "ORDER#{id}", c: "CODE#{code}", g: "STATE#{state}", h: "{due}", b: "BUYER#{buyer}" }) {
   shop: ID! @attribute(name: "shop") id: ID! state: State! @attribute(name: "state") due: Date buyer: ID @attribute(name: "buyer") count: Int lines: [Line!] at: [DateTime!]
-  tags: [String!] @attribute(stored: SET) note: JSON
+  tags: [String!] @attribute(stored: SET) note: JSON days: [Date!] @attribute(stored: SET)
+  seen: DateTime @attribute(stored: EPOCH_MILLIS) code: String
 }
 type Line { count: Int! name: String! }
 type Tally @item(keys: { pk: "SHOP#{shop}#{shard:4}", sk: "TALLY#{name}" }) { shop: ID! name: ID! }
@@ -153,17 +159,13 @@ fn order_lines(changed: &[(&str, Value)]) -> Vec<String> {
             value => order[*name] = value.clone(),
         }
     }
-    lines_of(ORDERS, &[order])
+    facts(&[order])
 }
 
-fn lines_of(schema: &str, items: &[Value]) -> Vec<String> {
-    let (model, _) = load("s", schema, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
-    let mut survey = Survey::new(&model, &model.tables[0]);
-    for item in items {
-        survey.see(&parse_line(&json!({ "Item": item }).to_string()).unwrap().unwrap());
-    }
+/// The same, without the items.
+fn facts(items: &[Value]) -> Vec<String> {
     let line = |line: String| line.split_once(") ").map_or(line.clone(), |(_, rest)| rest.to_owned());
-    survey.lines().into_iter().map(line).collect()
+    lines_of(ORDERS, items).into_iter().map(line).collect()
 }
 
 #[test]
@@ -172,7 +174,8 @@ fn each_thing_that_is_wrong_with_an_item_is_one_line() {
     let line = |count: Value| json!({ "L": [{ "M": { "count": count, "name": { "S": "x" } } }] });
     for (changed, begin) in [
         (vec![], None),
-        (vec![("state", Value::Null), ("g", Value::Null)], Some("with an error at `Order.state`: it is null")),
+        // An index key is no substitute for the attribute of a field that is never null.
+        (vec![("state", Value::Null)], Some("with an error at `Order.state`: it is null")),
         (vec![("state", text("GONE"))], Some("with an error at `Order.state`: it is S \"GONE\"")),
         (vec![("count", text("3"))], Some("with an error at `Order.count`: it is S \"3\"")),
         (vec![("count", json!({ "N": "1.5" }))], Some("with an error at `Order.count`: it is N \"1.5\"")),
@@ -189,11 +192,21 @@ fn each_thing_that_is_wrong_with_an_item_is_one_line() {
             Some("with two values of `Order.shop`: \"t\" in the attribute, and \"s\" in the key"),
         ),
         (vec![("shop", Value::Null)], None),
+        (vec![("shop", json!({ "NULL": true }))], None),
+        (vec![("seen", json!({ "N": "1700000000000" }))], None),
+        (vec![("seen", text("2021-07-02T17:09:47.000Z"))], Some("with an error at `Order.seen`: it is S \"2021-")),
+        (vec![("days", json!({ "SS": ["2026-01-02", "2026-01-03"] }))], None),
+        (
+            vec![("days", json!({ "SS": ["2026-01-02", "soon"] }))],
+            Some("with an error at `Order.days`: \"soon\" is not"),
+        ),
+        (vec![("c", text("7"))], Some("with an error at `Order.code`: only a key has it")),
         (
             vec![("g", text("STATE#DONE"))],
             Some("with a stale index key: `Order.g` is \"STATE#DONE\", and the fields make \"STATE#OPEN\""),
         ),
         (vec![("g", Value::Null)], Some("without the index key `Order.g`, which the fields make (\"STATE#OPEN\")")),
+        (vec![("buyer", json!({ "NULL": true })), ("b", text("BUYER#bob"))], None),
         // Without a date it is in no such index.
         (vec![("due", Value::Null), ("h", Value::Null)], None),
         (vec![("due", Value::Null), ("h", Value::Null), ("g", text("x"))], None),
@@ -215,7 +228,7 @@ fn each_thing_that_is_wrong_with_an_item_is_one_line() {
 #[test]
 fn an_item_in_another_shard_than_its_own_is_not_found() {
     let item = |shard: u64| json!({ "pk": { "S": format!("SHOP#s#{shard}") }, "sk": { "S": "TALLY#a" } });
-    let found: Vec<Vec<String>> = (0..4).map(|shard| lines_of(ORDERS, &[item(shard)])).collect();
+    let found: Vec<Vec<String>> = (0..4).map(|shard| facts(&[item(shard)])).collect();
     assert_eq!(found.iter().filter(|lines| lines.is_empty()).count(), 1, "{found:#?}");
     let begin = "will not be found by the fields: the key `Tally.pk` is \"SHOP#s#";
     assert!(found.iter().flatten().all(|line| line.starts_with(begin)), "{found:#?}");
@@ -227,9 +240,9 @@ fn a_claim_in_an_index_key_is_that_of_the_item() {
         json!({ "pk": { "S": "TENANT#a" }, "sk": { "S": "PART#1" }, "kind": { "S": "x" },
             "b": { "S": format!("PARTS#{tenant}#x") } })
     };
-    assert_eq!(lines_of(ORDERS, &[item("a")]), Vec::<String>::new());
+    assert_eq!(facts(&[item("a")]), Vec::<String>::new());
     assert_eq!(
-        lines_of(ORDERS, &[item("b")]),
+        facts(&[item("b")]),
         ["with a stale index key: `Part.b` is \"PARTS#b#x\", and the fields make \"PARTS#a#x\""]
     );
 }
@@ -248,9 +261,10 @@ fn notes_say_what_no_item_is_to_blame_for() {
     assert_eq!(
         survey.notes(),
         [
-            "1 item has expired by `ttl`: DynamoDB deletes them soon",
+            "1 item has expired by `ttl`: DynamoDB deletes it soon",
             "the index `byState` has no items",
-            "the index `byBuyer` has no items"
+            "the index `byBuyer` has no items",
+            "the index `byCode` has no items"
         ]
     );
     survey.leave_out();

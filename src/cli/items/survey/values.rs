@@ -1,7 +1,7 @@
 //! The fields of an item in; values in another spelling, values that their fields cannot read, and nulls that the
 //! schema excludes, out.
 
-use super::surprise::Surprise;
+use super::surprise::{Surprise, SurpriseKind};
 use crate::execute::values::decode::{self, StoredValue};
 use crate::plan::attributes;
 use crate::plan::tree::FieldReader;
@@ -32,17 +32,26 @@ pub fn readers(ty: &ObjectType) -> Vec<Arc<FieldReader>> {
     ty.fields.keys().filter_map(|field| attributes::reader(ty, field)).collect()
 }
 
-/// Looks at the values of an item of a type.
-pub fn look(model: &Model, (ty, readers): (&ObjectType, &[Arc<FieldReader>]), item: &Item, found: &mut Found) {
+/// Finds what surprises about the values of an item of a type.
+pub fn survey_values(model: &Model, (ty, readers): (&ObjectType, &[Arc<FieldReader>]), item: &Item, found: &mut Found) {
     for reader in readers {
         let value = Values { model, place: format!("{}.{}", ty.name, reader.field), reader: (&reader.ty, reader) };
-        match decode::find(reader, item) {
+        match stored(reader, item) {
             None => value.missing(found),
-            Some(StoredValue::Attribute(attribute)) => value.look(attribute, MAX_DEPTH, found),
-            Some(StoredValue::UnreadValue) => value.misfit("in no form of its key".to_owned(), found),
+            Some(StoredValue::Attribute(attribute)) => value.survey(attribute, MAX_DEPTH, found),
+            Some(StoredValue::UnreadValue) => _ = found.insert(SurpriseKind::Formless.at(&value.place), nothing()),
             Some(StoredValue::Text(_) | StoredValue::Key(_)) => {}
         }
         value.differs(item, found);
+    }
+}
+
+/// A field's value as every read finds it. A field that is never null and has an attribute of its own is asked for by
+/// that alone.
+fn stored<'i>(reader: &FieldReader, item: &'i Item) -> Option<StoredValue<'i>> {
+    match reader.stored.attribute.as_ref().filter(|_| reader.ty.is_non_null() && reader.stored.identity == 0) {
+        Some(own) => item.get(own).filter(|value| !matches!(value, Attribute::Null)).map(StoredValue::Attribute),
+        None => decode::find(reader, item),
     }
 }
 
@@ -58,67 +67,85 @@ impl Values<'_> {
     /// A missing list is an empty one.
     fn missing(&self, found: &mut Found) {
         if self.reader.0.is_non_null() && !self.reader.0.is_list() {
-            found.insert(Surprise::Null(self.place.clone()), nothing());
+            found.insert(SurpriseKind::Null.at(&self.place), nothing());
         }
     }
 
     fn misfit(&self, shown: String, found: &mut Found) {
-        found.entry(Surprise::Misfit(self.place.clone())).or_insert(Misspelling { found: shown, ..nothing() });
+        found.entry(SurpriseKind::Misfit.at(&self.place)).or_insert(Misspelling { found: shown, ..nothing() });
     }
 
-    fn look(&self, attribute: &Attribute, depth: usize, found: &mut Found) {
+    fn survey(&self, attribute: &Attribute, depth: usize, found: &mut Found) {
         let kind = &self.reader.1.stored.value;
-        each(attribute, depth, &mut |value| match (kind, value) {
-            (kind, Attribute::S(text)) if kind.is_time() => self.time(kind, text, found),
-            (ValueType::Embedded(name), Attribute::M(object)) => {
-                if let (Some(ty), Some(depth)) = (self.model.types.get(name), depth.checked_sub(1)) {
-                    object_in(self.model, ty, object, depth, found);
-                }
+        self.times(attribute, depth, found);
+        each(attribute, depth, &mut |value| {
+            if let (ValueType::Embedded(name), Attribute::M(object)) = (kind, value)
+                && let (Some(ty), Some(depth)) = (self.model.types.get(name), depth.checked_sub(1))
+            {
+                survey_object(self.model, ty, object, depth, found);
             }
-            _ => {}
         });
-        let is_seen = |kind: &ValueType, value: &Attribute| match (kind, value) {
-            (ValueType::Embedded(_), Attribute::M(_)) => true,
-            (kind, Attribute::S(_)) => kind.is_time(),
-            _ => false,
-        };
-        let read = |kind: &ValueType, value: &Attribute| match is_seen(kind, value) {
-            true => Some(Value::Null),
-            false => decode::scalar(kind, value),
+        // What is said of a time, or of an object's own fields, is said once.
+        let read = |kind: &ValueType, value: &Attribute| match (kind, value) {
+            (ValueType::Embedded(_), Attribute::M(_)) => Some(Value::Null),
+            (kind, Attribute::S(text)) if kind.is_time() && kind.from_text(text).is_none() => Some(Value::Null),
+            _ => decode::scalar(kind, value),
         };
         if decode::typed_value(self.reader.0, kind, attribute, &read).is_err() {
-            self.misfit(shown(attribute), found);
+            self.misfit(described(attribute), found);
         } else if has_null(self.reader.0, attribute) {
-            found.insert(Surprise::Null(self.place.clone()), nothing());
+            found.insert(SurpriseKind::Null.at(&self.place), nothing());
+        }
+    }
+
+    /// Looks at the times in a value: one, or the elements of a list or a set.
+    fn times(&self, attribute: &Attribute, depth: usize, found: &mut Found) {
+        let (kind, elements) = match &self.reader.1.stored.value {
+            ValueType::Set(element) => (&**element, decode::elements(attribute)),
+            kind => (kind, None),
+        };
+        if !kind.is_time() {
+            return;
+        }
+        let mut see = |value: &Attribute| {
+            if let Attribute::S(text) = value {
+                self.time(kind, text, found);
+            }
+        };
+        match elements {
+            Some(elements) => elements.iter().for_each(see),
+            None => each(attribute, depth, &mut see),
         }
     }
 
     fn time(&self, kind: &ValueType, text: &str, found: &mut Found) {
         let own = kind.from_text(text).and_then(|value| kind.to_text(&value));
         if own.as_deref() != Some(text) {
-            let kind = if own.is_some() { Surprise::Value } else { Surprise::Unread };
+            let kind = if own.is_some() { SurpriseKind::Value } else { SurpriseKind::Unread };
             let field = self.reader.1.field.clone();
-            found.insert(kind(self.place.clone()), Misspelling { field, found: text.to_owned(), own });
+            found.insert(kind.at(&self.place), Misspelling { field, found: text.to_owned(), own });
         }
     }
 
-    /// Whether the attribute of a field in the primary key says something else than the key.
+    /// Whether the attribute of a field in the primary key says something else than the key, or the same in another
+    /// spelling.
     fn differs(&self, item: &Item, found: &mut Found) {
         let reader = self.reader.1;
         let own = reader.stored.attribute.as_ref().filter(|_| reader.stored.identity > 0);
-        let Some(attribute) = own.and_then(|name| item.get(name)) else { return };
-        let Some(in_key) = decode::value(reader, item) else { return };
+        let there = own.and_then(|name| item.get(name)).filter(|value| !matches!(value, Attribute::Null));
+        let (Some(attribute), Some(in_key)) = (there, decode::value(reader, item)) else { return };
         let read = decode::typed_value(&reader.ty, &reader.stored.value, attribute, &decode::scalar);
-        if !matches!(read, Ok(Some(value)) if value == in_key) {
-            let text = in_key.as_str().map_or_else(|| in_key.to_string(), str::to_owned);
-            let misspelling = Misspelling { found: plain(attribute), own: Some(shortened(&text)), ..nothing() };
-            found.insert(Surprise::Differs(self.place.clone()), misspelling);
+        if matches!(read, Ok(Some(value)) if value == in_key) {
+            return self.times(attribute, MAX_DEPTH, found);
         }
+        let text = in_key.as_str().map_or_else(|| in_key.to_string(), str::to_owned);
+        let misspelling = Misspelling { found: plain(attribute), own: Some(shortened(&text)), ..nothing() };
+        found.insert(SurpriseKind::Differs.at(&self.place), misspelling);
     }
 }
 
-/// Looks at the values of an object inside an item.
-fn object_in(model: &Model, ty: &ObjectType, object: &Item, depth: usize, found: &mut Found) {
+/// Finds what surprises about the values of an object inside an item.
+fn survey_object(model: &Model, ty: &ObjectType, object: &Item, depth: usize, found: &mut Found) {
     for field in ty.fields.values() {
         let (FieldKind::Stored(stored), Some(reader)) = (&field.kind, attributes::reader(ty, &field.name)) else {
             continue;
@@ -126,7 +153,7 @@ fn object_in(model: &Model, ty: &ObjectType, object: &Item, depth: usize, found:
         let value = Values { model, place: format!("{}.{}", ty.name, field.name), reader: (&field.ty, &reader) };
         let there = stored.attribute.as_ref().and_then(|name| object.get(name));
         match there.filter(|value| !matches!(value, Attribute::Null)) {
-            Some(attribute) => value.look(attribute, depth, found),
+            Some(attribute) => value.survey(attribute, depth, found),
             None => value.missing(found),
         }
     }
@@ -155,7 +182,7 @@ fn each<'v>(value: &'v Attribute, depth: usize, see: &mut dyn FnMut(&'v Attribut
 }
 
 /// A value with the type in which it is stored.
-fn shown(attribute: &Attribute) -> String {
+fn described(attribute: &Attribute) -> String {
     let kind = attribute.descriptor();
     match attribute {
         Attribute::S(_) | Attribute::N(_) | Attribute::Bool(_) => format!("{kind} \"{}\"", plain(attribute)),
