@@ -82,7 +82,7 @@ fn write(draft: &ApiDraft, pattern: &PatternHint) -> Option<MutationDraft> {
 /// Adds the fields of `Mutation` that put, update and delete the items of each type, unless there is such a field.
 pub fn add_writes(draft: &mut ApiDraft) {
     let actions = [PatternAction::Put, PatternAction::Update, PatternAction::Delete];
-    let of_type = |ty| actions.iter().filter_map(move |action| Some((ty, *action)));
+    let of_type = |ty| actions.iter().map(move |action| (ty, *action));
     let all: Vec<(&TypeDraft, PatternAction)> =
         draft.types.iter().filter(|ty| !ty.read_only).flat_map(of_type).collect();
     let made: Vec<MutationDraft> =
