@@ -1,5 +1,6 @@
 //! What items leave open in, questions for a person out; their answers in, what inference takes for granted out.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What items leave open.
@@ -73,7 +74,9 @@ impl Answers {
 
 /// Sorts questions: those that decide most items first. Each comes once.
 pub fn sort(questions: &mut Vec<Question>) {
-    questions.sort_by(|one, other| other.items.cmp(&one.items).then_with(|| one.id.cmp(&other.id)));
+    // What is about no single type is about all items.
+    let rank = |question: &Question| (Reverse(question.items), question.id.contains('.'));
+    questions.sort_by(|one, other| rank(one).cmp(&rank(other)).then_with(|| one.id.cmp(&other.id)));
     let mut known = BTreeSet::new();
     questions.retain(|question| known.insert(question.id.clone()));
 }

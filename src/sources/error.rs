@@ -7,12 +7,12 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// The file cannot be opened or read.
-    #[error("cannot read {name}: {source}")]
+    #[error("cannot read {name}: {why}")]
     Read {
         /// The file.
         name: String,
         /// Why.
-        source: io::Error,
+        why: io::Error,
     },
     /// An item is none.
     #[error("{place}: {problem}")]

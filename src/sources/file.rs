@@ -53,7 +53,7 @@ impl SourceFile {
         let name = path.display().to_string();
         // A pipe, as of `<(aws dynamodb scan …)`, can be read once.
         if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
-            let mut pipe = File::open(path).map_err(|source| SourceError::Read { name: name.clone(), source })?;
+            let mut pipe = File::open(path).map_err(|why| SourceError::Read { name: name.clone(), why })?;
             return Self::copied(name, &mut pipe);
         }
         Ok(Self { path: path.to_owned(), name, copy: None })
@@ -67,7 +67,7 @@ impl SourceFile {
         };
         match copy() {
             Ok(copy) => Ok(Self { path: copy.path.clone(), name, copy: Some(copy) }),
-            Err(source) => Err(SourceError::Read { name, source }),
+            Err(why) => Err(SourceError::Read { name, why }),
         }
     }
 
@@ -125,11 +125,11 @@ impl SourceFile {
     }
 
     /// The error of a failed read.
-    pub fn unread(&self, source: io::Error) -> SourceError {
-        if self.is_packed() && source.kind() != io::ErrorKind::NotFound {
-            return SourceError::malformed(&self.name, format!("it is cut off or broken: {source}"));
+    pub fn unread(&self, why: io::Error) -> SourceError {
+        if self.is_packed() && why.kind() != io::ErrorKind::NotFound {
+            return SourceError::malformed(&self.name, format!("it is cut off or broken: {why}"));
         }
-        SourceError::Read { name: self.name.clone(), source }
+        SourceError::Read { name: self.name.clone(), why }
     }
 }
 

@@ -154,7 +154,7 @@ impl Reading<'_> {
         if export::is_export(directory) {
             return self.export(directory);
         }
-        let unread = |source| SourceError::Read { name: directory.display().to_string(), source };
+        let unread = |why| SourceError::Read { name: directory.display().to_string(), why };
         let entries = std::fs::read_dir(directory).map_err(unread)?;
         let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, _>>().map_err(unread)?;
         paths.sort();

@@ -26,10 +26,10 @@ use template::ProjectTemplate;
 /// Write a schema and a project for a table that exists
 ///
 /// Each source is a file or a directory: items (a DynamoDB export, the output of `aws dynamodb scan`, JSON or CSV), a
-/// model of NoSQL Workbench or of AWS's MCP server, a CreateTable request, a template. The format is recognised. Name
-/// several to put them together, such as a template and items. The schema passes `keyfold check`; each guess in it is a
-/// comment. At a terminal, up to five questions follow; answers.toml has all of them, and --answers takes them from it.
-/// Without a source, there are templates to begin with.
+/// model of NoSQL Workbench or of AWS's MCP server, a CreateTable request, a template of CloudFormation, or Terraform.
+/// The format is recognised. Name several to put them together, such as a template and items. The schema passes
+/// `keyfold check`; each guess in it is a comment. At a terminal, up to five questions follow; answers.toml has all of
+/// them, and --answers takes them from it. Without a source, --template begins with a project that works.
 #[derive(Debug, Args)]
 pub struct Init {
     /// Files and directories to read; - is standard input

@@ -183,6 +183,9 @@ impl<'m> References<'m> {
         for (field, why) in self.unread() {
             text.push_str(&format!("  `{field}` is not looked at: {why}\n"));
         }
+        if self.fields().is_empty() && self.unread().is_empty() {
+            text.push_str("  no field of an item finds another\n");
+        }
         text
     }
 
