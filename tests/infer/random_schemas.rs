@@ -75,8 +75,9 @@ fn types_of_random_schemas_come_back_from_their_items() {
     }
     println!("all       {all}");
     // Each schema tries what no design has: keys that are not read back, numbers that follow no rule, twins.
-    assert!(all.keys * 100 >= all.types * 50, "{all}");
-    assert!(all.covered * 100 >= all.items * 90, "{all}");
+    assert!(all.keys * 100 >= all.types * 85, "{all}");
+    assert!(all.identities * 100 >= all.types * 50, "{all}");
+    assert!(all.covered * 100 >= all.items * 98, "{all}");
 }
 
 #[test]
