@@ -31,7 +31,7 @@ pub fn infer(material: &Material, answers: &Answers) -> ApiDraft {
         add_types(&mut draft, (position, table), answers);
     }
     scalars::rename_objects(&mut draft);
-    draft.questions = draft.types.iter().flat_map(|ty| ty.questions.clone()).collect();
+    draft.questions = draft.types.iter_mut().flat_map(|ty| std::mem::take(&mut ty.questions)).collect();
     settle::settle(&mut draft, answers);
     relations::relate(&mut draft);
     draft.finds = finds::finds(&draft, &material.patterns);

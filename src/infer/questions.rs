@@ -1,4 +1,4 @@
-//! What items leave open in, questions for a person out; their answers in, what inference takes for granted out.
+//! Questions on what items leave open, and the answers of a person to them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,7 +74,7 @@ impl Answers {
 
 /// Sorts questions: those that decide most items first. Each comes once.
 pub fn sort(questions: &mut Vec<Question>) {
-    // What is about no single type is about all items.
+    // The question that names no type is about all items, so it comes before others of as many items.
     let rank = |question: &Question| (Reverse(question.items), question.id.contains('.'));
     questions.sort_by(|one, other| rank(one).cmp(&rank(other)).then_with(|| one.id.cmp(&other.id)));
     let mut known = BTreeSet::new();

@@ -2,6 +2,7 @@
 
 use crate::cli::output::counted;
 use crate::infer::questions::{AnswerChoice, Answers, Question};
+use crate::infer::write::document::one_line;
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -90,7 +91,7 @@ pub fn text(questions: &[Question], answers: &Answers) -> String {
 /// A text in one line of a comment, which cannot have control characters (TOML spec, "Comment").
 fn comment(text: &str) -> String {
     let plain = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
-    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().map(plain).collect()
+    one_line(text).chars().map(plain).collect()
 }
 
 /// A text as a key of TOML: as in JSON, but for one character that JSON leaves as it is (TOML spec, "String").

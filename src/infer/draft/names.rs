@@ -58,14 +58,17 @@ pub fn type_name(text: &str) -> String {
 
 /// A name of an enum's value: the text itself, or `IN_STOCK` for `in stock`.
 pub fn enum_value(text: &str) -> String {
-    let is_name = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && !text.starts_with("__")
-        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
     match text {
         "true" | "false" | "null" => text.to_uppercase(),
-        _ if is_name => text.to_owned(),
+        _ if is_name(text) && !text.starts_with("__") => text.to_owned(),
         _ => valid(words(text).join("_").to_uppercase(), "VALUE"),
     }
+}
+
+/// Whether a text is a name of GraphQL (GraphQL spec section 2.1.9).
+pub fn is_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
 /// Whether a label says what an item is.

@@ -1,5 +1,6 @@
 //! A draft in; the text of its schema, and what each place of the text is about, out.
 
+use crate::infer::draft::names::is_name;
 use crate::infer::draft::{
     ApiDraft, EnumDraft, FieldDraft, FindDraft, KeyDraft, MutationDraft, ObjectDraft, TypeDraft,
 };
@@ -234,12 +235,6 @@ fn quoted(text: &str) -> String {
         }
     }
     quoted + "\""
-}
-
-/// Whether a text is a name of GraphQL (GraphQL spec section 2.1.9).
-fn is_name(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
 fn constants(constants: &[(String, String)]) -> String {

@@ -85,7 +85,7 @@ impl Values<'_> {
                 survey_object(self.model, ty, object, depth, found);
             }
         });
-        // What is said of a time, or of an object's own fields, is said once.
+        // `times` reports times, and `survey_object` reports the fields of objects.
         let read = |kind: &ValueType, value: &Attribute| match (kind, value) {
             (ValueType::Embedded(_), Attribute::M(_)) => Some(Value::Null),
             (kind, Attribute::S(text)) if kind.is_time() && kind.from_text(text).is_none() => Some(Value::Null),
