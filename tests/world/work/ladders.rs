@@ -117,7 +117,7 @@ impl Climbed<'_> {
         let is_as_answered = match (answer["marks"].as_array(), *code) {
             (Some(seen), "") => marks.starts_with(&texts(seen)) && seen.last() == Some(&json!(mark)) && times == 1,
             (None, "UNAVAILABLE" | "TIMEOUT") => times <= 1,
-            (None, "NOT_FOUND" | "THROTTLED") => times == 0,
+            (None, "NOT_FOUND" | "THROTTLED" | "CONFLICT") => times == 0,
             _ => false,
         };
         (!is_as_answered)
