@@ -55,13 +55,17 @@ enum Origin {
     File(String),
 }
 
-/// Every n-th item, where n doubles whenever the sample is full, by number or by bytes: bounded, and spread over all
-/// items.
-#[derive(Debug, Default)]
+/// Items by lot, each with the same chance, which is halved whenever the sample is full, by number or by bytes: bounded,
+/// and spread over all items. Every n-th item would leave out what always stands between, such as the one profile after
+/// the nine orders of each customer. The lots of one number of items are always the same.
+#[derive(Debug)]
 struct Sample {
-    items: Vec<Item>,
+    /// Each item with its lot.
+    items: Vec<(u64, Item)>,
     seen: u64,
-    step: u64,
+    lots: fastrand::Rng,
+    /// Lots from here on are none.
+    end: u64,
     bytes: usize,
 }
 
@@ -76,7 +80,7 @@ pub const CALLERS: &str = "callers.json";
 const GUARDS: [&str; 2] = ["Unique#", "_unique#"];
 
 impl Gathered {
-    /// A receiver that keeps about `most` items of each table, and at least half as many.
+    /// A receiver that keeps at most so many items of each table, and of more about half as many or more.
     pub fn new(most: usize) -> Self {
         Self {
             most: most.max(2),
@@ -103,14 +107,15 @@ impl Gathered {
         let described = tables.len();
         let mut samples: BTreeMap<String, Sample> = BTreeMap::new();
         for (origin, sample) in self.samples {
+            let (seen, items) = (sample.seen, sample.items());
             let name = match origin {
                 Origin::Table(name) => name,
-                Origin::File(file) => table_of_file(&file, &sample.items, (&tables, described)),
+                Origin::File(file) => table_of_file(&file, &items, (&tables, described)),
             };
             if !tables.iter().any(|table| table.name == name) {
-                tables.extend(guessed_table(&name, &sample.items));
+                tables.extend(guessed_table(&name, &items));
             }
-            samples.entry(name).or_default().append(sample, self.most);
+            samples.entry(name).or_default().append((seen, items), self.most);
         }
         for table in tables {
             let sample = samples.remove(&table.name).unwrap_or_default();
@@ -119,7 +124,7 @@ impl Gathered {
             // Items whose keys have another type than the table are none of it.
             let is_of_table =
                 |item: &Item| table.primary_key().all(|key| has_type(item, key)) && !is_guard(&table, item);
-            let (seen, mut items) = (sample.seen, sample.items);
+            let (seen, mut items) = (sample.seen, sample.items());
             items.retain(is_of_table);
             material.tables.push(TableMaterial { table, items, seen, types });
         }
@@ -162,30 +167,41 @@ impl Receiver for Gathered {
     }
 }
 
+impl Default for Sample {
+    fn default() -> Self {
+        Self { items: Vec::new(), seen: 0, lots: fastrand::Rng::with_seed(0), end: u64::MAX, bytes: 0 }
+    }
+}
+
 impl Sample {
     fn take(&mut self, item: Item, (most, most_bytes): (usize, usize)) {
         self.seen += 1;
-        self.step = self.step.max(1);
-        if !(self.seen - 1).is_multiple_of(self.step) {
+        let lot = self.lots.u64(..);
+        if lot > self.end {
             return;
         }
         self.bytes += item_size(&item);
-        self.items.push(item);
-        if self.items.len() >= most || self.bytes > most_bytes && self.items.len() > 1 {
-            let mut position = 0;
-            self.items.retain(|_| {
-                position += 1;
-                position % 2 == 1
-            });
-            self.step *= 2;
-            self.bytes = self.items.iter().map(item_size).sum();
+        self.items.push((lot, item));
+        while self.items.len() > most || self.bytes > most_bytes && self.items.len() > 1 {
+            self.end /= 2;
+            // Whatever the lots are, an item stays.
+            let least = self.items.iter().map(|(lot, _)| *lot).min().unwrap_or_default();
+            let end = self.end.max(least);
+            self.items.retain(|(lot, _)| *lot <= end);
+            self.bytes = self.items.iter().map(|(_, item)| item_size(item)).sum();
         }
     }
 
-    fn append(&mut self, other: Sample, most: usize) {
-        let seen = self.seen + other.seen;
-        other.items.into_iter().for_each(|item| self.take(item, (most, MOST_BYTES)));
+    /// Adds the sample of so many items.
+    fn append(&mut self, (seen, items): (u64, Vec<Item>), most: usize) {
+        let seen = self.seen + seen;
+        items.into_iter().for_each(|item| self.take(item, (most, MOST_BYTES)));
         self.seen = seen;
+    }
+
+    /// The items, in the order in which they came.
+    fn items(self) -> Vec<Item> {
+        self.items.into_iter().map(|(_, item)| item).collect()
     }
 }
 

@@ -10,7 +10,7 @@ pub mod questions;
 pub mod shape;
 pub mod write;
 
-use draft::hinted::Hinted;
+use draft::hinted::{Hinted, described};
 use draft::templates::Templates;
 use draft::{ApiDraft, finds, patterns, relations, scalars, settle, types};
 use material::{Material, TableMaterial};
@@ -68,18 +68,24 @@ fn add_types(draft: &mut ApiDraft, (position, material): (usize, &TableMaterial)
     // The discriminator shows no values.
     let rows: Vec<Row<'_>> = items.iter().map(|item| Row::new(item, &columns)).collect();
     let mut is_hinted = vec![false; items.len()];
+    let mut open = Vec::new();
     for hint in &material.types {
         let hinted = Hinted { table: (table, position), items: &material.items, columns: &columns, taken: &is_hinted };
         let is_taken = |name: &str| draft.types.iter().any(|ty| ty.name == name);
-        let Some(found) = hinted.ty(hint, &is_taken, &mut draft.objects) else { continue };
+        let Some(found) = hinted.ty(hint, &is_taken, &mut draft.objects) else {
+            open.push(hint);
+            continue;
+        };
         found.items.iter().for_each(|item| is_hinted[*item] = true);
         draft.types.push(found.ty);
     }
     let mut found = groups::groups(&rows, &columns);
     found.iter_mut().for_each(|group| group.rows.retain(|row| !is_hinted[*row]));
     found.retain(|group| !group.rows.is_empty());
-    for group in most_common(found, &table.name, &mut draft.left_out) {
-        let templates = Templates { table, columns: &columns, rows: &rows, group: &group, answers };
+    let found = most_common(found, &table.name, &mut draft.left_out);
+    let described = described::names_of(&found, &open);
+    for (group, described) in found.iter().zip(described) {
+        let templates = Templates { table, columns: &columns, rows: &rows, group, described, answers };
         let is_taken = |name: &str| draft.types.iter().any(|ty| ty.name == name);
         let ty = types::type_of(&templates, position, &mut draft.objects, &is_taken);
         draft.types.push(ty);

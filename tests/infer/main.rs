@@ -97,11 +97,11 @@ fn inferred_of(material: &Material) -> (String, Option<Model>) {
     // Whoever takes each guess gets what nobody is asked for, but for the comments.
     let plain = |text: &str| text.lines().filter(|line| !line.starts_with("  # guess:")).collect::<Vec<_>>().join("\n");
     assert_eq!(plain(&checked(infer(material, &usual)).0), plain(&text));
-    // An answer takes no type away.
+    // An answer takes no type away. It may keep one that a guess leaves out, because its keys are then told apart.
     let types = |model: &Option<Model>| {
         model.as_ref().map(|model| model.types.keys().filter(|name| model.item(name).is_some()).count())
     };
-    assert_eq!(types(&other), types(&model), "{unusual:?}\n{text}");
+    assert!(types(&other) >= types(&model), "{unusual:?}\n{text}");
     (text, model)
 }
 
@@ -207,6 +207,13 @@ fn models_of_each_form_come_back_as_their_answers_have_them() {
     assert!(all.types >= 25 && all.keys * 10 >= all.types * 9, "{all}");
     assert!(all.identities * 10 >= all.types * 8, "{all}");
     assert_eq!(all.covered, all.items, "{all}");
+}
+
+#[test]
+fn a_schema_of_app_sync_names_the_types_of_items() {
+    let festival = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/infer/models/festival");
+    let score = scored_answer(&festival);
+    assert_eq!((score.types, score.keys, score.names), (4, 4, 4), "{score}: {:?}", score.notes);
 }
 
 /// What inference makes of the files of a folder, held against the answer in it.

@@ -31,6 +31,8 @@ pub struct Score {
     pub all_keys: usize,
     /// Types whose primary key came back with the same fields in the same places.
     pub identities: usize,
+    /// Types with a primary key that came back, under the same name.
+    pub names: usize,
     /// Items of all types.
     pub items: usize,
     /// Items that a type of the second schema covers.
@@ -46,6 +48,7 @@ impl Score {
         self.keys += other.keys;
         self.all_keys += other.all_keys;
         self.identities += other.identities;
+        self.names += other.names;
         self.items += other.items;
         self.covered += other.covered;
     }
@@ -53,10 +56,10 @@ impl Score {
 
 impl fmt::Display for Score {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { types, keys, all_keys, identities, items, covered, .. } = self;
+        let Self { types, keys, all_keys, identities, names, items, covered, .. } = self;
         write!(
             formatter,
-            "{keys} of {types} primary keys, {all_keys} with all indexes, {identities} identities; {covered} of {items} items"
+            "{keys} of {types} primary keys, {all_keys} with all indexes, {identities} identities, {names} names; {covered} of {items} items"
         )
     }
 }
@@ -74,6 +77,7 @@ pub fn score(types: &[KeyedType], guesses: &[KeyedType]) -> Score {
         score.keys += 1;
         score.all_keys += usize::from(guess.indexes == ty.indexes);
         score.identities += usize::from(guess.identity == ty.identity);
+        score.names += usize::from(guess.name == ty.name);
         if guess.indexes != ty.indexes {
             score.notes.push(format!("{}: indexes {:?} instead of {:?}", ty.name, guess.indexes, ty.indexes));
         } else if guess.identity != ty.identity {

@@ -27,6 +27,11 @@ impl Dynamo {
         format!("http://{}", self.address)
     }
 
+    /// What it has.
+    pub fn database(&self) -> &Database {
+        &self.database
+    }
+
     /// The names of its tables, sorted. A server that has stopped keeps them.
     pub fn tables(&self) -> Vec<String> {
         self.database.list_tables(ListTablesRequest::default()).unwrap().table_names

@@ -3,6 +3,7 @@
 mod ask;
 mod live;
 mod project;
+mod sample_items;
 mod template;
 
 use super::items::coverage::Coverage;
@@ -14,6 +15,7 @@ use crate::infer::infer;
 use crate::infer::material::{Gathered, Material};
 use crate::infer::questions::{Answers, Question};
 use crate::infer::write::repair::{WrittenSchema, written};
+use crate::schema::model::Model;
 use crate::sources::read;
 use anyhow::{Result, bail, ensure};
 use clap::Args;
@@ -95,15 +97,17 @@ impl Init {
                 eprintln!("warning: {}: {id:?} is no question on these items", path.display());
             }
         }
-        output::print(&coverage(&material, &written)?)?;
+        let mut model = model_of(&written)?;
+        output::print(&coverage(&material, &model))?;
         if self.asks() && self.asked(&mut answers, &questions)? {
             (written, questions) = schema_for(&material, &answers)?;
+            model = model_of(&written)?;
             for id in ask::check(&answers, &questions, Path::new(ask::FILE))? {
                 eprintln!("warning: the answers before leave no question {id:?}");
             }
         }
         let answers = ask::text(&questions, &answers);
-        let project = Project { directory: &self.dir, material: &material, written: &written, answers };
+        let project = Project { directory: &self.dir, material: &material, written: &written, model: &model, answers };
         project.write(!self.no_samples)?;
         self.report(&material, &written, &questions)?;
         Ok(ExitCode::SUCCESS)
@@ -210,20 +214,24 @@ fn schema_for(material: &Material, answers: &Answers) -> Result<(WrittenSchema, 
     Ok((written, questions))
 }
 
-/// The coverage of each table.
-fn coverage(material: &Material, written: &WrittenSchema) -> Result<String> {
-    let (model, _) = match schema_file::parse(Path::new("schema.graphql"), &written.text) {
-        Ok(parsed) => parsed,
+/// What a schema says that was made here, which passes every check.
+fn model_of(written: &WrittenSchema) -> Result<Model> {
+    match schema_file::parse(Path::new("schema.graphql"), &written.text) {
+        Ok((model, _)) => Ok(model),
         Err(mistakes) => bail!("the schema that was made has mistakes\n\n{}", mistakes.render(false).trim_end()),
-    };
+    }
+}
+
+/// The coverage of each table.
+fn coverage(material: &Material, model: &Model) -> String {
     let mut text = String::new();
     for of in &material.tables {
         let Some(table) = model.tables.iter().find(|table| table.name == of.table.name) else { continue };
-        let mut coverage = Coverage::new(&model, table);
+        let mut coverage = Coverage::new(model, table);
         of.items.iter().for_each(|item| _ = coverage.see(item));
         text.push_str(&coverage.text());
     }
-    Ok(text)
+    text
 }
 
 /// The next command.

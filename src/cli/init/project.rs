@@ -1,25 +1,19 @@
 //! A schema with its material in, the files of a project out.
 
 use super::ask;
+use super::sample_items::sample;
 use super::template::ProjectTemplate;
 use crate::infer::draft::names::capitalised;
 use crate::infer::draft::{ApiDraft, FieldDraft, FindDraft, MutationDraft};
 use crate::infer::material::Material;
 use crate::infer::write::document::one_line;
 use crate::infer::write::repair::WrittenSchema;
-use crate::schema::table::Table;
-use crate::table::bulk::export_lines::write_line;
-use crate::table::bulk::fit::key_digest;
-use crate::table::data::attribute::Item;
+use crate::schema::model::Model;
 use anyhow::{Context, Result, ensure};
-use std::collections::HashSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-/// The most sample items of each table, and their most bytes.
-const SAMPLES: usize = 500;
-const SAMPLE_BYTES: usize = 2 * 1024 * 1024;
 /// The files and directories of a project.
 const SCHEMA: &str = "schema.graphql";
 const CONFIG: &str = "keyfold.toml";
@@ -35,6 +29,8 @@ pub struct Project<'p> {
     pub material: &'p Material,
     /// The schema.
     pub written: &'p WrittenSchema,
+    /// What the schema says.
+    pub model: &'p Model,
     /// The file of answers.
     pub answers: String,
 }
@@ -63,7 +59,7 @@ impl Project<'_> {
         }
         if samples {
             for table in self.material.tables.iter().filter(|table| !table.items.is_empty()) {
-                let text = sample(&table.table, &table.items);
+                let text = sample(self.model, &table.table, &table.items);
                 self.file(&format!("{SAMPLE_DIRECTORY}/{}.jsonl", table.table.name), &text)?;
             }
         }
@@ -156,24 +152,6 @@ fn readme(directory: &Path, title: &str, sentence: &str) -> String {
 const MADE: &str = "# Made by `keyfold init`, which replaces it.\n";
 
 const CONFIG_TEXT: &str = "# Settings of this project; `keyfold config` shows where each comes from.\n";
-
-/// Items of a table, evenly from all, within the bounds. A key comes once.
-fn sample(table: &Table, items: &[Item]) -> String {
-    let (mut seen, mut lines, mut bytes) = (HashSet::new(), Vec::new(), 0);
-    let step = items.len().div_ceil(SAMPLES).max(1);
-    for item in items.iter().step_by(step) {
-        if !key_digest(table, item).is_some_and(|digest| seen.insert(digest)) {
-            continue;
-        }
-        let line = write_line(item);
-        bytes += line.len();
-        if bytes > SAMPLE_BYTES {
-            break;
-        }
-        lines.push(line);
-    }
-    lines.iter().map(|line| format!("{line}\n")).collect()
-}
 
 /// An operation for each field of `Query` and of `Mutation`.
 fn operations(draft: &ApiDraft) -> Vec<(String, String)> {

@@ -79,6 +79,8 @@ pub struct Templates<'r, 'i> {
     pub rows: &'r [Row<'i>],
     /// The group.
     pub group: &'r RowGroup<'i>,
+    /// The name that a source has for its type.
+    pub described: Option<String>,
     /// What a person answered.
     pub answers: &'r Answers,
 }
@@ -168,8 +170,15 @@ impl<'i> Templates<'_, 'i> {
         Texts { rows, texts: part.texts.clone(), label: part.label, key: &part.key.name, primary }.alignment()
     }
 
-    /// The name of a type: its discriminator, or the label that says most.
+    /// The name of a type: a source's, unless that is the plural of what the items say.
     pub fn type_name(&self) -> String {
+        let own = self.own_name();
+        let is_plural = |name: &&String| names::plain(name) == names::plain(&names::plural(&own));
+        self.described.clone().filter(|name| !is_plural(&name)).unwrap_or(own)
+    }
+
+    /// What the items say of their type's name: the discriminator, or the label that says most.
+    fn own_name(&self) -> String {
         let signature = &self.group.signature;
         if let Some(kind) = &signature.kind {
             return names::type_name(kind);
@@ -276,7 +285,10 @@ impl<'i> Templates<'_, 'i> {
         if part.name().is_some() {
             return false;
         }
-        let is_word = matches!(atom(first), Atom::Word) || part.position == 0 && matches!(atom(first), Atom::Code);
+        // `0` or `000` in every partition is where its first item stands.
+        let is_zero = first.chars().all(|letter| letter == '0') && part.length == 1 && self.partitions(&part.rows) > 2;
+        let is_word =
+            is_zero || matches!(atom(first), Atom::Word) || part.position == 0 && matches!(atom(first), Atom::Code);
         let is_first = part.position == 0;
         let followed = part.position + 1 < part.length;
         let is_primary = self.columns.primary.contains(&part.key.name.as_str());

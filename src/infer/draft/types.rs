@@ -173,8 +173,8 @@ fn field_name(field: &KeyedField, scalar: &Scalar, parent: &str) -> String {
         _ => "Id",
     };
     match label {
-        // `INV` before the number of an invoice.
-        Some(label) if !parent.to_lowercase().starts_with(&label.to_lowercase()) => {
+        // `INV` before the number of an invoice. Only a part of the table's key is the item's own.
+        Some(label) if !(field.primary && parent.to_lowercase().starts_with(&label.to_lowercase())) => {
             names::decapitalised(&format!("{label}{ending}"))
         }
         _ if ending == "Id" => "id".to_owned(),

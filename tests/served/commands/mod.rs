@@ -2,6 +2,7 @@
 
 mod configuration;
 mod init;
+mod live_table;
 mod selftest;
 mod verify;
 

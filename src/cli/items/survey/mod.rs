@@ -4,9 +4,11 @@
 
 pub mod keys;
 mod surprise;
+mod texts;
 mod values;
 
 use self::surprise::{FirstOfKind, Surprise, SurpriseKind};
+use self::texts::TextFields;
 use self::values::{Found, nothing};
 use super::guards::{self, Guards, NeededGuard};
 use crate::cli::output::counted;
@@ -48,6 +50,8 @@ pub struct Survey<'m> {
     in_index: Vec<u64>,
     /// Those that have expired.
     expired: u64,
+    /// What the texts of fields are.
+    texts: TextFields,
     /// The seconds since 1970.
     now: u64,
 }
@@ -82,6 +86,7 @@ impl<'m> Survey<'m> {
             items: 0,
             in_index: vec![0; table.indexes.len()],
             expired: 0,
+            texts: TextFields::default(),
             now: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
         }
     }
@@ -163,6 +168,7 @@ impl<'m> Survey<'m> {
         }
         let empty = self.table.indexes.iter().zip(&self.in_index).filter(|(_, items)| **items == 0);
         notes.extend(empty.map(|(index, _)| format!("the index `{}` has no items", index.name)));
+        notes.extend(self.texts.notes());
         let orphans = self.guards.orphans();
         if orphans > 0 {
             notes.push(format!("{} a value that no item has, so that no item can get it", reserve(orphans)));
@@ -210,6 +216,7 @@ impl<'m> Survey<'m> {
                 found.insert(kind.at(format!("{}.{}", ty.name, misspelling.field)), misspelling);
             }
         }
+        readers.iter().for_each(|reader| self.texts.see(&ty.name, reader, item));
         values::survey_values(self.model, (ty, readers), item, &mut found);
         keys::survey_keys(self.model, (ty, keys), item, &mut found);
         for (surprise, misspelling) in found {

@@ -270,3 +270,31 @@ fn notes_say_what_no_item_is_to_blame_for() {
     survey.leave_out();
     assert_eq!(survey.notes(), Vec::<String>::new());
 }
+
+const VISITS: &str = r##"
+extend schema @table(name: "visits", partitionKey: "pk", sortKey: "sk")
+type Visit @item(keys: { pk: "VISIT#{id}", sk: "VISIT" }) {
+  id: ID! at: String fee: String phone: String remark: String card: String code: ID
+}
+type Query { visit(id: ID!): Visit @find }
+"##;
+
+#[test]
+fn texts_that_are_all_times_or_all_numbers_are_named() {
+    let (model, _) = load("s", VISITS, &|_| None).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+    let mut survey = Survey::new(&model, &model.tables[0]);
+    for number in 1..=5 {
+        let remark = if number == 5 { "soon" } else { "2026-11-01" };
+        let visit = json!({ "pk": { "S": format!("VISIT#{number}") }, "sk": { "S": "VISIT" },
+            "at": { "S": format!("2026-11-0{number}T09:00:00Z") }, "fee": { "S": format!("{number}.50") },
+            "phone": { "S": format!("0711{number}") }, "remark": { "S": remark }, "code": { "S": number.to_string() },
+            "card": { "S": format!("400000000000000{number}") } });
+        survey.see(&parse_line(&json!({ "Item": visit }).to_string()).unwrap().unwrap());
+        assert!(number == 5 || survey.notes().is_empty());
+    }
+    let notes = survey.notes();
+    assert_eq!(notes.len(), 2, "{notes:#?}");
+    assert!(notes[0].starts_with("`Visit.at` is a `String`, and all 5 values are times: "), "{}", notes[0]);
+    assert!(notes[0].contains("`@attribute(form: \"%Y-%m-%dT%H:%M:%SZ\")`"), "{}", notes[0]);
+    assert!(notes[1].starts_with("`Visit.fee` is a `String`, and all 5 values are numbers: "), "{}", notes[1]);
+}
