@@ -55,9 +55,9 @@ enum Origin {
     File(String),
 }
 
-/// Items by lot, each with the same chance, which is halved whenever the sample is full, by number or by bytes: bounded,
-/// and spread over all items. Every n-th item would leave out what always stands between, such as the one profile after
-/// the nine orders of each customer. The lots of one number of items are always the same.
+/// Items by lot, each with the same chance, which is halved whenever the sample is full, by number or by bytes. Every
+/// n-th item would leave out what always stands between, such as the one profile after the nine orders of each
+/// customer. The same items have the same lots.
 #[derive(Debug)]
 struct Sample {
     /// Each item with its lot.

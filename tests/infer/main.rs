@@ -97,7 +97,7 @@ fn inferred_of(material: &Material) -> (String, Option<Model>) {
     // Whoever takes each guess gets what nobody is asked for, but for the comments.
     let plain = |text: &str| text.lines().filter(|line| !line.starts_with("  # guess:")).collect::<Vec<_>>().join("\n");
     assert_eq!(plain(&checked(infer(material, &usual)).0), plain(&text));
-    // An answer takes no type away. It may keep one that a guess leaves out, because its keys are then told apart.
+    // An answer takes no type away. It may keep one that a guess leaves out, because its keys then differ.
     let types = |model: &Option<Model>| {
         model.as_ref().map(|model| model.types.keys().filter(|name| model.item(name).is_some()).count())
     };

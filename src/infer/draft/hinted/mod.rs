@@ -1,6 +1,6 @@
 //! A type that a source describes with its key templates in, the draft of the type out, verified on the items: a hint
-//! may be wrong, and then its items are inferred like all others. Of a type that is described without keys, [`described`]
-//! takes the name.
+//! may be wrong, and then its items are inferred like all others. Of a type that is described without keys,
+//! [`described`] takes the name.
 
 pub mod described;
 
