@@ -311,6 +311,36 @@ async fn another_spelling_is_reported() {
 }
 
 #[tokio::test]
+async fn an_item_of_no_type_that_a_read_meets_is_in_the_log_once_for_each_form_of_keys() {
+    let directory = tempfile::tempdir().unwrap();
+    let schema = r#"
+      extend schema @table(name: "notes", sortKey: "sk", indexes: [{ name: "byState", partitionKey: "state" }])
+      type Note @item(keys: { pk: "NOTE#{id}", sk: "NOTE", state: "{state}" }) { id: ID! state: String }
+      type Tag @item(keys: { pk: "TAG#{id}", sk: "TAG", state: "{state}" }) { id: ID! state: String }
+      type Query { notes(state: String!): [Note!]! @find }"#;
+    fs::write(directory.path().join("schema.graphql"), schema).unwrap();
+    let item = |pk: &str, sk: &str| {
+        json!({ "Item": { "pk": { "S": pk }, "sk": { "S": sk }, "state": { "S": "open" } } }).to_string() + "\n"
+    };
+    let items = [("NOTE#1", "NOTE"), ("TAG#1", "TAG"), ("DRAFT#8", "NOTE"), ("DRAFT#9", "NOTE"), ("NOTE#1", "OLD")];
+    fs::create_dir(directory.path().join("samples")).unwrap();
+    fs::write(directory.path().join("samples/notes.jsonl"), items.map(|(pk, sk)| item(pk, sk)).concat()).unwrap();
+    let mut server = Server::dev_by(keyfold(directory.path(), &["dev", "--listen", "127.0.0.1:0"]), directory);
+    for _ in 0..2 {
+        let data = server.ask(r#"{ notes(state: "open") { id } }"#, json!({})).await.data()["notes"].clone();
+        assert_eq!(data, json!([{ "id": "1" }]));
+    }
+    let find = "an item has the key of no type";
+    server.process.wait_for(find);
+    // Both are met by the first read, so both are said before the second answer.
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    let said = server.process.said_so_far();
+    let lines: Vec<&String> = said.iter().filter(|line| line.contains(find)).collect();
+    let names = |key: &str| lines.iter().filter(|line| line.contains(key)).count();
+    assert_eq!((lines.len(), names("DRAFT#"), names("NOTE#1, OLD")), (2, 1, 1), "{said:?}");
+}
+
+#[tokio::test]
 async fn a_value_that_is_none_of_its_type_is_refused_before_the_field_runs() {
     let directory = tempfile::tempdir().unwrap();
     let schema = r#"

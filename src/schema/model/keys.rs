@@ -96,6 +96,11 @@ impl PrimaryKey {
         let has_limits = attributes.iter().flat_map(|(_, templates)| templates).any(Template::has_limits);
         Self { attributes, repeats, has_limits, has_spellings }
     }
+
+    /// The names of its attributes.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.attributes.iter().map(|(name, _)| name.as_str())
+    }
 }
 
 impl ItemKeys {
