@@ -234,7 +234,7 @@ fn tell_stray(gate: &ItemGate, item: &Item) {
     let names: Vec<&str> = keys.first().into_iter().flat_map(PrimaryKey::names).collect();
     // What is spelt otherwise has been reported as that.
     let is_known = |key: &PrimaryKey| has_key(key, item) || misspelt(key, item).is_some();
-    if names.iter().any(|name| !item.contains_key(*name)) || keys.iter().any(is_known) {
+    if names.iter().any(|name| !item.contains_key(name)) || keys.iter().any(is_known) {
         return;
     }
     let key = shown(names.into_iter(), item);
@@ -271,7 +271,6 @@ mod tests {
             assert_eq!(is_first(&reported, 10, &place), number < 10, "{place}");
             assert!(!is_first(&reported, 10, &place), "{place} again");
         }
-        assert_eq!(reported.lock().unwrap().len(), 10);
     }
 
     #[test]
