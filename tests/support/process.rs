@@ -132,7 +132,12 @@ impl Process {
 
     /// Waits until it has ended.
     pub fn ended(&mut self) -> ExitStatus {
-        let end = Instant::now() + BOUND;
+        self.ended_within(BOUND)
+    }
+
+    /// Waits until it has ended, for so long.
+    pub fn ended_within(&mut self, bound: Duration) -> ExitStatus {
+        let end = Instant::now() + bound;
         loop {
             match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(line) => self.said.push(line),
