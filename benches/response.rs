@@ -16,6 +16,7 @@ mod server;
 
 use keyfold::execute::context::ExecutionContext;
 use keyfold::execute::gateway::Gateway;
+use keyfold::execute::item::strays::Strays;
 use keyfold::execute::keyed_locks::KeyedLocks;
 use keyfold::execute::operation_cache::{OperationCache, plan_once};
 use keyfold::execute::page::cursor::CursorKey;
@@ -170,6 +171,7 @@ impl Bench {
                         single_writes: Default::default(),
                         misses: &Default::default(),
                         keyed_locks: &KeyedLocks::default(),
+                        strays: &Strays::new(&self.model),
                     };
                     run_waves(&context, state.insert(ReadState::new(plan, &context)), false).await;
                 });

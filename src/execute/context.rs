@@ -5,6 +5,7 @@
 use super::caller::Caller;
 use super::expression::request_time::RequestTime;
 use super::heavy_work::WorkDone;
+use super::item::strays::Strays;
 use super::keyed_locks::KeyedLocks;
 use super::page::cursor::CursorKey;
 use crate::plan::tree::SingleWrites;
@@ -50,4 +51,6 @@ pub struct ExecutionContext<'a> {
     pub single_writes: SingleWrites,
     /// Where the writers of this process wait for each other.
     pub keyed_locks: &'a KeyedLocks,
+    /// What its reads meet that is of no type.
+    pub strays: &'a Strays,
 }

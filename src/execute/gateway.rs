@@ -5,6 +5,7 @@ use super::context::{ExecutionContext, GRACE};
 use super::error::{ErrorCode, GraphqlError};
 use super::expression::request_time::RequestTime;
 use super::heavy_work::{HeavyFuture, HeavyWork, WorkDone};
+use super::item::strays::Strays;
 use super::keyed_locks::KeyedLocks;
 use super::operation_cache::{OperationCache, PlannedOperation, plan_once};
 use super::page::cursor::CursorKey;
@@ -50,6 +51,7 @@ struct Inner {
     cursor_key: CursorKey,
     single_writes: SingleWrites,
     keyed_locks: KeyedLocks,
+    strays: Strays,
     calls: Arc<CallGate>,
     observer: Option<Arc<dyn RunObserver>>,
 }
@@ -131,7 +133,7 @@ impl Gateway {
         let heavy_work = Arc::<HeavyWork>::default();
         let operations = OperationCache::new(&settings, heavy_work.clone());
         let cursor_key = CursorKey::from_secret(&settings.cursor_key);
-        let keyed_locks = KeyedLocks::default();
+        let (keyed_locks, strays) = (KeyedLocks::default(), Strays::new(&model));
         let calls = CallGate::new(settings.max_calls_in_flight.unwrap_or_else(|| store.usual_calls_in_flight()));
         let limits = ResponseLimits { bytes: settings.max_response_bytes, objects: settings.max_nodes };
         let Settings { max_read_bytes, cache_bytes, single_writes, observer, .. } = settings;
@@ -150,6 +152,7 @@ impl Gateway {
                 cursor_key,
                 single_writes,
                 keyed_locks,
+                strays,
                 calls,
                 observer,
             }),
@@ -215,7 +218,7 @@ impl Gateway {
         run: &'a OperationRun,
         prepared: &'a PreparedOperation,
     ) -> ExecutionContext<'a> {
-        let Inner { model, limits, max_read_bytes, cursor_key, single_writes, keyed_locks, .. } = &*self.inner;
+        let Inner { model, limits, max_read_bytes, cursor_key, single_writes, keyed_locks, strays, .. } = &*self.inner;
         ExecutionContext {
             model,
             loaders: &run.loaders,
@@ -231,6 +234,7 @@ impl Gateway {
             cursor_key,
             single_writes: *single_writes,
             keyed_locks,
+            strays,
         }
     }
 

@@ -312,3 +312,47 @@ fn guessed_key<'n>(in_all: &[&'n str], items: &[Item]) -> Option<(&'n str, Optio
         .min_by_key(|(one, other)| (distinct(&[one]), std::cmp::Reverse(distinct(&[other]))))
         .map(|(one, other)| (one, Some(other)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(sort: &str, bytes: usize) -> Item {
+        let text = |text: String| Attribute::S(text.into());
+        [("sk".to_owned(), text(sort.to_owned())), ("text".to_owned(), text("x".repeat(bytes)))].into_iter().collect()
+    }
+
+    fn sort_of(item: &Item) -> &str {
+        match item.get("sk") {
+            Some(Attribute::S(text)) => text.as_str(),
+            _ => "",
+        }
+    }
+
+    #[test]
+    fn a_sample_has_its_share_of_what_always_stands_between() {
+        for total in [1_000, 1_001, 10_000, 64_000] {
+            let mut sample = Sample::default();
+            for number in 0..total {
+                sample.take(item(if number % 10 == 9 { "PROFILE" } else { "ORDER" }, 10), (1_000, MOST_BYTES));
+            }
+            let (seen, items) = (sample.seen, sample.items());
+            assert_eq!(seen, total);
+            assert!(items.len() <= 1_000 && items.len() > 250, "{} of {total}", items.len());
+            let profiles = items.iter().filter(|item| sort_of(item) == "PROFILE").count();
+            assert!((50..150).contains(&(profiles * 1_000 / items.len())), "{profiles} of {}", items.len());
+        }
+    }
+
+    #[test]
+    fn a_sample_is_bounded_by_bytes_and_never_empty() {
+        let mut sample = Sample::default();
+        for _ in 0..100 {
+            sample.take(item("LARGE", 1_000), (1_000, 10_000));
+            assert!(!sample.items.is_empty() && sample.bytes <= 10_000);
+        }
+        let mut sample = Sample::default();
+        (0..3).for_each(|_| sample.take(item("LARGE", 20_000), (1_000, 10_000)));
+        assert_eq!(sample.items.len(), 1);
+    }
+}

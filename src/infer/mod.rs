@@ -10,9 +10,10 @@ pub mod questions;
 pub mod shape;
 pub mod write;
 
+use crate::sources::material::TypeHint;
 use draft::hinted::{Hinted, described};
 use draft::templates::Templates;
-use draft::{ApiDraft, finds, patterns, relations, scalars, settle, types};
+use draft::{ApiDraft, finds, names, patterns, relations, scalars, settle, types};
 use material::{Material, TableMaterial};
 use questions::{AnswerChoice, Answers, Question};
 use shape::columns::Columns;
@@ -83,6 +84,8 @@ fn add_types(draft: &mut ApiDraft, (position, material): (usize, &TableMaterial)
     found.iter_mut().for_each(|group| group.rows.retain(|row| !is_hinted[*row]));
     found.retain(|group| !group.rows.is_empty());
     let found = most_common(found, &table.name, &mut draft.left_out);
+    // A source that names no table describes each of its types once.
+    open.retain(|hint: &&TypeHint| !draft.types.iter().any(|ty| ty.name == names::type_name(&hint.name)));
     let described = described::names_of(&found, &open);
     for (group, described) in found.iter().zip(described) {
         let templates = Templates { table, columns: &columns, rows: &rows, group, described, answers };

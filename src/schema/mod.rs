@@ -49,8 +49,6 @@ use crate::schema::types::draft::{Kind, SchemaDraft};
 use apollo_compiler::Schema;
 use indexmap::IndexMap;
 use model::Model;
-use model::keys::PrimaryKey;
-use std::sync::Arc;
 
 /// Loads a schema: the model and its warnings, or every mistake. `environment` gives the values for `${NAME:-default}`.
 pub fn load(
@@ -134,16 +132,7 @@ fn checked(mut draft: SchemaDraft<'_>, declared: &[DeclaredTable], findings: &mu
         return None;
     }
     let ruled = types.values().any(|ty| !ty.auth.is_empty() || ty.fields.values().any(|field| !field.auth.is_empty()));
-    let (api, primary_keys) = (api::build(schema, findings)?, primary_keys(&draft));
-    Some(Model { api, tables: draft.tables, primary_keys, types, constraints, ruled, cache })
-}
-
-/// The primary keys of each table's types.
-fn primary_keys(draft: &SchemaDraft) -> Vec<Arc<[PrimaryKey]>> {
-    let of_table = |(position, table): (usize, &Table)| {
-        draft.items.values().filter(|keys| keys.table == position).map(|keys| keys.primary(table)).collect()
-    };
-    draft.tables.iter().enumerate().map(of_table).collect()
+    Some(Model { api: api::build(schema, findings)?, tables: draft.tables, types, constraints, ruled, cache })
 }
 
 /// Reads the stored fields of every item type and embedded type, and the keys of every item type.

@@ -1,5 +1,5 @@
-//! The items of a table in, those that a project takes as its samples out: whole item collections, chosen by lot, so
-//! that what belongs together is there together, and items of each type.
+//! The items of a table in, those that a project takes as its samples out: item collections by lot, so that what
+//! belongs together is there together, and an item of each type.
 
 use crate::cli::items::survey::Survey;
 use crate::schema::model::Model;
@@ -26,36 +26,40 @@ pub fn sample(model: &Model, table: &Table, items: &[Item]) -> String {
             continue;
         }
         let line = write_line(item);
-        bytes += line.len() + 1;
-        if lines.len() == SAMPLES || bytes > SAMPLE_BYTES {
+        if bytes + line.len() < SAMPLE_BYTES {
+            bytes += line.len() + 1;
+            lines.push((position, line));
+        }
+        if lines.len() == SAMPLES {
             break;
         }
-        lines.push((position, line));
     }
     lines.sort_by_key(|(position, _)| *position);
     lines.into_iter().map(|(_, line)| line + "\n").collect()
 }
 
-/// The positions of items in the order in which they are taken: collection by collection. Those with an item of a type
-/// that none before them has come first, and in each, the first items of its types.
+/// The positions of items in the order in which they are taken: an item of each type, then the rest of the collections
+/// that have these, and then the others. Of each collection, the first items of its types come first.
 fn by_lot(model: &Model, table: &Table, items: &[Item]) -> Vec<usize> {
-    let mut collections: Vec<Vec<usize>> = collections(table, items);
-    // The same for the same items.
-    fastrand::Rng::with_seed(0).shuffle(&mut collections);
     let mut survey = Survey::new(model, table);
     let types: Vec<Option<usize>> = items.iter().map(|item| survey.see(item).first().copied()).collect();
-    let (mut known, mut first, mut others) = (HashSet::new(), Vec::new(), Vec::new());
-    for collection in &mut collections {
+    let mut collections = collections(table, items);
+    // The same for the same items.
+    fastrand::Rng::with_seed(0).shuffle(&mut collections);
+    let (mut known, mut first) = (HashSet::new(), Vec::new());
+    let (mut with_first, mut others) = (Vec::new(), Vec::new());
+    for collection in collections {
+        let before = first.len();
+        first.extend(
+            collection.iter().filter(|position| types[**position].is_some() && known.insert(types[**position])),
+        );
         let mut own = HashSet::new();
-        // A stable sort: the first of each type, then all others in their order.
-        collection.sort_by_cached_key(|position| !own.insert(types[*position]));
-        collection.truncate(OF_COLLECTION);
-        let is_new = own.iter().any(|ty| ty.is_some() && !known.contains(ty));
-        known.extend(own);
-        if is_new { first.append(collection) } else { others.append(collection) }
+        let (begin, rest): (Vec<usize>, Vec<usize>) =
+            collection.into_iter().partition(|position| own.insert(types[*position]));
+        let all = begin.into_iter().chain(rest).take(OF_COLLECTION);
+        if first.len() > before { with_first.extend(all) } else { others.extend(all) }
     }
-    first.append(&mut others);
-    first
+    [first, with_first, others].concat()
 }
 
 /// The positions of the items of each partition.
@@ -74,6 +78,7 @@ mod tests {
     use super::*;
     use crate::schema::load;
     use crate::table::bulk::export_lines::parse_line;
+    use crate::table::data::attribute::Attribute;
     use serde_json::{Value, json};
 
     const SCHEMA: &str = r##"
@@ -116,6 +121,25 @@ type Query { customer(id: ID!): Customer @find }
         let is_whole = |customer: &String| lines.iter().filter(|(partition, _)| partition == customer).count() == 10;
         let whole = lines.iter().filter(|(partition, sort)| sort == "PROFILE" && is_whole(partition));
         assert!(whole.count() >= 49);
+    }
+
+    #[test]
+    fn no_type_is_missing_beside_large_collections() {
+        let large =
+            |customer: usize| (0..200).map(move |order| item(&format!("C#{customer}"), &format!("ORDER#{order}")));
+        let mut items: Vec<Item> = (0..50).flat_map(large).collect();
+        items.extend([item("C#0", "PROFILE"), item("OFFER", "OFFER#one")]);
+        let lines = sampled(&items);
+        assert_eq!(lines.len(), SAMPLES);
+        assert!(lines.iter().any(|(_, sort)| sort == "PROFILE") && lines.iter().any(|(_, sort)| sort == "OFFER#one"));
+    }
+
+    #[test]
+    fn an_item_that_is_too_large_leaves_room_for_others() {
+        let mut large = item("C#1", "PROFILE");
+        large.insert("text", Attribute::S("x".repeat(SAMPLE_BYTES).into()));
+        let lines = sampled(&[large, item("C#1", "ORDER#1"), item("C#2", "PROFILE")]);
+        assert_eq!(lines, [("C#1".into(), "ORDER#1".into()), ("C#2".into(), "PROFILE".into())]);
     }
 
     #[test]

@@ -10,4 +10,5 @@ pub mod invalid_value;
 pub mod key_values;
 pub mod replicas;
 pub mod stored_values;
+pub mod strays;
 pub mod unique;

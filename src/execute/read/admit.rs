@@ -16,28 +16,21 @@
 
 use crate::execute::auth::hiding::{HidingRules, is_hidden};
 use crate::execute::context::ExecutionContext;
+use crate::execute::item::strays::TableStrays;
 use crate::execute::key::marks::{has_key, have_constants, is_of_narrower, misspelt};
 use crate::execute::key::shown::shown;
 use crate::plan::tree::{Read, TypeDiscriminator, TypeMarks};
 use crate::schema::model::ObjectType;
-use crate::schema::model::keys::PrimaryKey;
 use crate::schema::template::part::Misspelling;
 use crate::table::data::attribute::Item;
 use crate::table::data::call::Get;
 use crate::table::data::error::TableError;
 use std::collections::BTreeSet;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The fields of types whose other spellings the log has reported.
 static REPORTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-/// How many items were looked at that are of none of the types that a read wants, and the most that are.
-static LOOKED_AT: AtomicU32 = AtomicU32::new(0);
-const MAX_LOOKED_AT: u32 = 10_000;
-/// The forms of keys of no type that the log has reported, and the most that it reports.
-static STRAYS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-const MAX_STRAYS: usize = 10;
 /// The most fields that the log reports, also when schemas are reloaded.
 const MAX_REPORTED: usize = 1_000;
 
@@ -49,8 +42,8 @@ pub struct VisibleItem(Arc<Item>);
 #[derive(Debug, Clone)]
 pub struct ItemGate {
     types: Arc<TypeDiscriminator>,
-    /// The keys of all types of its table.
-    of_table: Arc<[PrimaryKey]>,
+    /// Items of no type of its table.
+    strays: Option<Arc<TableStrays>>,
     /// `None` if no rule hides items.
     rules: Option<Arc<HidingRules>>,
 }
@@ -61,8 +54,8 @@ impl ItemGate {
         let types = &read.discriminator;
         let of_types = types.types.iter().map(|marks| (marks.item.as_str(), marks.rules.as_slice()));
         let rules = types.hides().then(|| HidingRules::new(of_types, context, read.consistent));
-        let of_table = context.model.primary_keys.get(read.table).cloned().unwrap_or_default();
-        Self { types: types.clone(), of_table, rules: rules.map(Arc::new) }
+        let strays = context.strays.table(read.table).cloned();
+        Self { types: types.clone(), strays, rules: rules.map(Arc::new) }
     }
 
     /// The types of its items.
@@ -129,7 +122,7 @@ impl VisibleItem {
     pub fn in_range(gate: &ItemGate, item: &Arc<Item>) -> Option<Self> {
         if !gate.types.recognises(item) {
             tell_left_out(&gate.types, item);
-            tell_stray(gate, item);
+            gate.strays.iter().for_each(|strays| strays.see(item));
             return None;
         }
         gate.shows(item).then(|| Self(item.clone()))
@@ -223,36 +216,6 @@ fn tell_left_out(types: &TypeDiscriminator, item: &Item) {
     }
 }
 
-/// Says once for each form of keys that an item is of no type of its table, so that no field finds it. So many items of
-/// other types are looked at, and no more: a partition may be full of them.
-fn tell_stray(gate: &ItemGate, item: &Item) {
-    if LOOKED_AT.load(Ordering::Relaxed) >= MAX_LOOKED_AT {
-        return;
-    }
-    LOOKED_AT.fetch_add(1, Ordering::Relaxed);
-    let keys = &gate.of_table;
-    let names: Vec<&str> = keys.first().into_iter().flat_map(PrimaryKey::names).collect();
-    // What is spelt otherwise has been reported as that.
-    let is_known = |key: &PrimaryKey| has_key(key, item) || misspelt(key, item).is_some();
-    if names.iter().any(|name| !item.contains_key(name)) || keys.iter().any(is_known) {
-        return;
-    }
-    let key = shown(names.into_iter(), item);
-    let form = first_words(&key);
-    if is_first(&STRAYS, MAX_STRAYS, &form) {
-        tracing::warn!(
-            key,
-            "an item has the key of no type, so no field finds it: `keyfold verify` lists the forms of all such keys"
-        );
-    }
-}
-
-/// The letters with which each attribute of a key begins: what keys of one form have in common.
-fn first_words(key: &str) -> String {
-    let word = |part: &str| part.chars().take_while(|letter| letter.is_alphabetic()).collect::<String>();
-    key.split(", ").map(word).collect::<Vec<_>>().join(" ")
-}
-
 /// Whether something is reported now, which it is once, as long as there is not too much.
 fn is_first(reported: &Mutex<BTreeSet<String>>, most: usize, what: &str) -> bool {
     let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
@@ -271,12 +234,5 @@ mod tests {
             assert_eq!(is_first(&reported, 10, &place), number < 10, "{place}");
             assert!(!is_first(&reported, 10, &place), "{place} again");
         }
-    }
-
-    #[test]
-    fn keys_of_one_form_begin_alike() {
-        assert_eq!(first_words("USER#1, ORDER#2026-11-01"), "USER ORDER");
-        assert_eq!(first_words("USER#2, ORDER#7"), first_words("USER#1, ORDER#8"));
-        assert_ne!(first_words("USER#2, REFUND#7"), first_words("USER#1, ORDER#8"));
     }
 }

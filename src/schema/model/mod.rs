@@ -24,7 +24,7 @@ use crate::schema::model::write::{Write, WriteReturns};
 use crate::schema::scalar::global_id::GlobalId;
 use crate::schema::scalar::value_type::ValueType;
 use find::{Find, Via};
-use keys::{ItemKeys, PrimaryKey};
+use keys::ItemKeys;
 
 use apollo_compiler::{
     Schema,
@@ -44,8 +44,6 @@ pub struct Model {
     pub api: Valid<Schema>,
     /// The tables, in the order of the schema.
     pub tables: Vec<Table>,
-    /// The primary keys of each table's types, by the table's position: an item that has none of them is of no type.
-    pub primary_keys: Vec<Arc<[PrimaryKey]>>,
     /// Every object type, including root types and inaccessible types.
     pub types: IndexMap<String, ObjectType>,
     /// `@constraint` on arguments (`Mutation.createUser.name`) and input fields (`FoodInput.name`), by coordinate.

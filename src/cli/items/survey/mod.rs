@@ -12,7 +12,7 @@ use self::texts::TextFields;
 use self::values::{Found, nothing};
 use super::guards::{self, Guards, NeededGuard};
 use crate::cli::output::counted;
-use crate::execute::key::marks::{misspelling, misspelt};
+use crate::execute::key::marks::{have_constants, misspelling, misspelt};
 use crate::execute::key::shown::shown;
 use crate::plan::attributes;
 use crate::plan::tree::{FieldReader, TypeDiscriminator, TypeMarks};
@@ -113,7 +113,8 @@ impl<'m> Survey<'m> {
                     let misspelling = misspelt(&marks.key, item)?;
                     Some((SurpriseKind::Key.at(format!("{}.{}", marks.item, misspelling.field)), misspelling))
                 };
-                if let Some((surprise, misspelling)) = marks.types.iter().find_map(of_type) {
+                let may_be = |marks: &&TypeMarks| have_constants(&marks.constants, item);
+                if let Some((surprise, misspelling)) = marks.types.iter().filter(may_be).find_map(of_type) {
                     self.count(surprise, misspelling, item);
                 }
             }

@@ -274,7 +274,7 @@ fn notes_say_what_no_item_is_to_blame_for() {
 const VISITS: &str = r##"
 extend schema @table(name: "visits", partitionKey: "pk", sortKey: "sk")
 type Visit @item(keys: { pk: "VISIT#{id}", sk: "VISIT" }) {
-  id: ID! at: String fee: String phone: String remark: String card: String code: ID
+  id: ID! at: String fee: String phone: String mobile: String product: String remark: String card: String code: ID
 }
 type Query { visit(id: ID!): Visit @find }
 "##;
@@ -287,8 +287,9 @@ fn texts_that_are_all_times_or_all_numbers_are_named() {
         let remark = if number == 5 { "soon" } else { "2026-11-01" };
         let visit = json!({ "pk": { "S": format!("VISIT#{number}") }, "sk": { "S": "VISIT" },
             "at": { "S": format!("2026-11-0{number}T09:00:00Z") }, "fee": { "S": format!("{number}.50") },
-            "phone": { "S": format!("0711{number}") }, "remark": { "S": remark }, "code": { "S": number.to_string() },
-            "card": { "S": format!("400000000000000{number}") } });
+            "phone": { "S": format!("0711{number}") }, "mobile": { "S": format!("415555012{number}") },
+            "product": { "S": format!("978123456789{number}") }, "remark": { "S": remark },
+            "code": { "S": number.to_string() }, "card": { "S": format!("400000000000000{number}") } });
         survey.see(&parse_line(&json!({ "Item": visit }).to_string()).unwrap().unwrap());
         assert!(number == 5 || survey.notes().is_empty());
     }
@@ -297,4 +298,21 @@ fn texts_that_are_all_times_or_all_numbers_are_named() {
     assert!(notes[0].starts_with("`Visit.at` is a `String`, and all 5 values are times: "), "{}", notes[0]);
     assert!(notes[0].contains("`@attribute(form: \"%Y-%m-%dT%H:%M:%SZ\")`"), "{}", notes[0]);
     assert!(notes[1].starts_with("`Visit.fee` is a `String`, and all 5 values are numbers: "), "{}", notes[1]);
+}
+
+#[test]
+fn a_key_in_another_spelling_is_of_the_type_whose_constants_the_item_has() {
+    let schema = r##"
+extend schema @table(name: "logs", partitionKey: "pk", sortKey: "sk")
+type Start @item(keys: { pk: "DAY", sk: "AT#{at}" }, attributes: { kind: "start" }) { at: DateTime! }
+type Stop @item(keys: { pk: "DAY", sk: "AT#{at}" }, attributes: { kind: "stop" }) { at: DateTime! }
+type Query { starts: [Start!]! @find }
+"##;
+    let log =
+        |kind: &str| json!({ "pk": { "S": "DAY" }, "sk": { "S": "AT#2021-07-02T17:09:47Z" }, "kind": { "S": kind } });
+    for (kind, place) in [("start", "Start.at"), ("stop", "Stop.at")] {
+        let found = lines_of(schema, &[log(kind)]);
+        assert!(found.len() == 1 && found[0].contains(&format!("will not be seen: `{place}` is")), "{found:#?}");
+    }
+    assert_eq!(lines_of(schema, &[log("pause")]), Vec::<String>::new());
 }

@@ -22,6 +22,8 @@ struct TextField {
     values: u64,
     forms: Vec<&'static TimeForm>,
     is_numbers: bool,
+    /// Whether one of them has decimals. Digits alone are as often an id, a code or a telephone number.
+    has_decimals: bool,
 }
 
 impl TextFields {
@@ -32,27 +34,34 @@ impl TextFields {
         }
         let Some(Attribute::S(text)) = reader.stored.attribute.as_ref().and_then(|name| item.get(name)) else { return };
         let place = format!("{ty}.{}", reader.field);
-        let first = || TextField { values: 0, forms: time_form::usual(text), is_numbers: true };
+        let first = || TextField { values: 0, forms: time_form::usual(text), is_numbers: true, has_decimals: false };
         let field = self.0.entry(place).or_insert_with(first);
         field.values += 1;
         field.is_numbers &= is_number(text);
-        field.forms.retain(|form| form.length() == text.len() && form.read(text).is_some());
+        field.has_decimals |= text.as_str().contains('.');
+        let is_in = |form: &TimeForm| form.length() == text.len() && form.read(text).is_some();
+        field.forms.retain(|form| !is_digits(form) && is_in(form));
     }
 
     /// A line for each field whose texts are all times or all numbers.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         let enough = self.0.iter().filter(|(_, field)| field.values >= ENOUGH);
-        enough.filter_map(|(place, TextField { values, forms, is_numbers })| match forms.first() {
+        enough.filter_map(|(place, TextField { values, forms, is_numbers, has_decimals })| match forms.first() {
             Some(form) => Some(format!(
                 "`{place}` is a `String`, and all {values} values are times: a `DateTime`, a `LocalDateTime` or a `Date` with `@attribute(form: \"{}\")` compares them as such",
                 form.text()
             )),
-            None if *is_numbers => Some(format!(
-                "`{place}` is a `String`, and all {values} values are numbers: an `Int` or a `Decimal` with `@attribute(type: S)` reads them as such"
+            None if *is_numbers && *has_decimals => Some(format!(
+                "`{place}` is a `String`, and all {values} values are numbers: a `Decimal` with `@attribute(type: S)` reads them as such"
             )),
             None => None,
         })
     }
+}
+
+/// Whether a form has nothing but digits, as an id or a telephone number may have.
+fn is_digits(form: &TimeForm) -> bool {
+    form.is_epoch() || form.text() == "%Y%m%d"
 }
 
 /// Whether a text is a number as one writes it: without zeros before it, which a code or a telephone number has.

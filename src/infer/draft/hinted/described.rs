@@ -31,14 +31,18 @@ pub fn names_of(groups: &[RowGroup<'_>], hints: &[&TypeHint]) -> Vec<Option<Stri
     found
 }
 
-/// How alike a group and a described type are: 1 where both have the same attributes, and more where the items say the
-/// type's name as well.
+/// How alike a group and a described type are: 1 where both have the same attributes, more where the items say the
+/// type's name, and 0 where they say another.
 fn likeness(group: &RowGroup<'_>, hint: &TypeHint, described: &BTreeSet<String>) -> f64 {
     let own: BTreeSet<String> = group.names.iter().map(|name| names::plain(name)).collect();
     let shared = own.intersection(described).count();
-    let is_named = group.signature.kind.as_ref().is_some_and(|kind| names::plain(kind) == names::plain(&hint.name));
     let share = 2.0 * shared as f64 / (own.len() + described.len()).max(1) as f64;
-    if is_named { 1.0 + share } else { share }
+    match &group.signature.kind {
+        Some(kind) if names::plain(kind) == names::plain(&hint.name) => 1.0 + share,
+        // They say another.
+        Some(_) => 0.0,
+        None => share,
+    }
 }
 
 #[cfg(test)]
@@ -89,5 +93,6 @@ mod tests {
         let hints = [hint("Author", &["name", "email"]), hint("Editor", &["name", "email"])];
         let groups = [group(Some("EDITOR"), &["name", "email"]), group(Some("AUTHOR"), &["name", "email"])];
         assert_eq!(named(&groups, &hints), [Some("Editor".to_owned()), Some("Author".to_owned())]);
+        assert_eq!(named(&groups, &hints[..1]), [None, Some("Author".to_owned())]);
     }
 }
