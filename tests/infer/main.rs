@@ -20,7 +20,7 @@ use keyfold::infer::write::repair::written;
 use keyfold::schema;
 use keyfold::schema::model::Model;
 use keyfold::schema::table::{KeyAttribute, KeyType, Table};
-use keyfold::sources::material::Receiver;
+use keyfold::sources::material::{AttributeHint, Receiver, TypeHint};
 use keyfold::sources::read;
 use keyfold::table::bulk::export_lines::parse_line;
 use keyfold::table::data::attribute::{Attribute, Item};
@@ -214,6 +214,35 @@ fn a_schema_of_app_sync_names_the_types_of_items() {
     let festival = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/infer/models/festival");
     let score = scored_answer(&festival);
     assert_eq!((score.types, score.keys, score.names), (4, 4, 4), "{score}: {:?}", score.notes);
+}
+
+#[test]
+fn a_source_that_names_no_table_names_a_type_of_one_table_only() {
+    let table = |name: &str| {
+        let key = |name: &str| KeyAttribute { name: name.to_owned(), kind: KeyType::S };
+        Table::new(name, key("pk"), Some(key("sk")))
+    };
+    let person = |number: usize| -> Item {
+        let texts = [
+            ("pk", format!("P#{number}")),
+            ("sk", "INFO".to_owned()),
+            ("name", "n".repeat(number)),
+            ("email", format!("e{number}")),
+        ];
+        texts.into_iter().map(|(name, text)| (name.to_owned(), Attribute::S(text.into()))).collect()
+    };
+    let mut gathered = Gathered::new(100);
+    let attribute = |name: &str| AttributeHint { name: name.to_owned(), field: None, kind: None, required: true };
+    let attributes = vec![attribute("name"), attribute("email")];
+    gathered.type_hint(None, TypeHint { name: "Author".to_owned(), attributes, ..TypeHint::default() });
+    for name in ["authors", "buyers"] {
+        gathered.table(table(name));
+        (1..5).for_each(|number| _ = gathered.item(Some(name), person(number)));
+    }
+    let (text, model) = inferred_of(&gathered.material());
+    let model = model.unwrap();
+    let types: Vec<&str> = model.types.keys().map(String::as_str).filter(|name| model.item(name).is_some()).collect();
+    assert!(types.len() == 2 && types.contains(&"Author") && !types.contains(&"Author2"), "{text}");
 }
 
 /// What inference makes of the files of a folder, held against the answer in it.
