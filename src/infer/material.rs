@@ -1,6 +1,7 @@
 //! What sources give, gathered: each table with a bounded sample of its items, and the hints on them.
 
 use super::draft::names;
+use crate::schema::model::keys::is_guard_key;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::sources::material::{PatternHint, Receiver, SourcePlace, TypeHint};
 use crate::table::data::attribute::{Attribute, Item};
@@ -64,7 +65,7 @@ struct Sample {
     items: Vec<(u64, Item)>,
     seen: u64,
     lots: fastrand::Rng,
-    /// Lots from here on are none.
+    /// The greatest lot that draws an item.
     end: u64,
     bytes: usize,
 }
@@ -76,8 +77,6 @@ const KEY_COLUMNS: usize = 32;
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 /// The file with the callers of samples.
 pub const CALLERS: &str = "callers.json";
-/// The beginnings of partition keys of guards: Keyfold's own, and OneTable's.
-const GUARDS: [&str; 2] = ["Unique#", "_unique#"];
 
 impl Gathered {
     /// A receiver that keeps at most so many items of each table, and of more about half as many or more.
@@ -240,8 +239,7 @@ pub fn table_name(file: &str) -> String {
 
 /// Whether an item is the guard of a unique value.
 pub fn is_guard(table: &Table, item: &Item) -> bool {
-    matches!(item.get(&table.partition.name), Some(Attribute::S(text))
-        if GUARDS.iter().any(|guard| text.as_str().starts_with(guard)))
+    matches!(item.get(&table.partition.name), Some(Attribute::S(text)) if is_guard_key(text.as_str()))
 }
 
 /// A table that several sources describe.

@@ -41,8 +41,8 @@ pub fn sample(model: &Model, table: &Table, items: &[Item]) -> String {
 /// The positions of items in the order in which they are taken: an item of each type, then the rest of the collections
 /// that have these, and then the others. Of each collection, the first items of its types come first.
 fn by_lot(model: &Model, table: &Table, items: &[Item]) -> Vec<usize> {
-    let mut survey = Survey::new(model, table);
-    let types: Vec<Option<usize>> = items.iter().map(|item| survey.see(item).first().copied()).collect();
+    let survey = Survey::new(model, table);
+    let types: Vec<Option<usize>> = items.iter().map(|item| survey.type_of(item)).collect();
     let mut collections = collections(table, items);
     // The same for the same items.
     fastrand::Rng::with_seed(0).shuffle(&mut collections);

@@ -4,6 +4,7 @@
 use super::byte_budget::ByteBudget;
 use crate::execute::item::{assemble, replicas, unique};
 use crate::execute::key::shown::shown;
+use crate::schema::model::keys::GUARD_MARK;
 use crate::schema::model::{Model, ObjectType};
 use crate::schema::table::Table;
 use crate::table::data::attribute::{Attribute, Item, Key};
@@ -134,7 +135,7 @@ impl<'m> Guards<'m> {
     /// Looks at an item that may be a guard.
     pub fn see_guard(&mut self, item: &Item) {
         let partition = &self.table.partition.name;
-        if matches!(item.get(partition), Some(Attribute::S(text)) if text.starts_with(unique::MARK)) {
+        if matches!(item.get(partition), Some(Attribute::S(text)) if text.starts_with(GUARD_MARK)) {
             let names: Vec<String> =
                 self.table.primary_key().map(|key| unique::owner_attribute(self.table, &key.name)).collect();
             let owner = shown(names.iter().map(String::as_str), item);

@@ -1,11 +1,11 @@
 //! Items of queried ranges that are of none of the types that a read wants in; a line in the log for each form of keys
 //! that no type of the table has. Nothing finds such items, so nobody would miss them.
 
-use crate::execute::item::unique;
 use crate::execute::key::marks::{has_key, misspelt};
 use crate::execute::key::shown::shown;
 use crate::schema::model::Model;
-use crate::schema::model::keys::PrimaryKey;
+use crate::schema::model::keys::{PrimaryKey, is_guard_key};
+use crate::schema::table::Table;
 use crate::table::data::attribute::{Attribute, Item};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,8 +15,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 const MAX_LOOKED_AT: u32 = 10_000;
 /// The most forms of keys that are reported of each table.
 const MAX_FORMS: usize = 10;
-/// The beginnings of partition keys of guards of unique values, which are of no type: Keyfold's own, and OneTable's.
-const GUARDS: [&str; 2] = [unique::MARK, "_unique#"];
 
 /// What is known of the strays of each table, by its position.
 #[derive(Debug)]
@@ -36,7 +34,7 @@ pub struct TableStrays {
 impl Strays {
     /// Of the tables of a model, with nothing looked at.
     pub fn new(model: &Model) -> Self {
-        let of_table = |(position, table): (usize, &crate::schema::table::Table)| {
+        let of_table = |(position, table): (usize, &Table)| {
             let items = model.types.keys().filter_map(|name| model.item(name));
             let keys = items.filter(|(_, keys)| keys.table == position).map(|(_, keys)| keys.primary(table)).collect();
             let (looked_at, forms) = (AtomicU32::new(0), Mutex::default());
@@ -63,9 +61,8 @@ impl TableStrays {
     fn tell(&self, item: &Item) {
         let names: Vec<&str> = self.keys.first().into_iter().flat_map(PrimaryKey::names).collect();
         let Some(values) = names.iter().map(|name| item.get(name)).collect::<Option<Vec<&Attribute>>>() else { return };
-        let is_guard = matches!(values.first(), Some(Attribute::S(text))
-            if GUARDS.iter().any(|guard| text.as_str().starts_with(guard)));
-        // What is spelt otherwise is reported as that.
+        let is_guard = matches!(values.first(), Some(Attribute::S(text)) if is_guard_key(text.as_str()));
+        // The gate has reported a key in another spelling.
         let is_known = |key: &PrimaryKey| has_key(key, item) || misspelt(key, item).is_some();
         if is_guard || self.keys.iter().any(is_known) {
             return;

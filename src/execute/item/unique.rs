@@ -6,7 +6,7 @@ use crate::execute::item::default_value::hexadecimal;
 use crate::execute::item::invalid_value::InvalidValue;
 use crate::execute::values::encode;
 use crate::schema::expression::claim::ClaimPath;
-use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::keys::{GUARD_MARK, ItemKeys};
 use crate::schema::model::{Model, ObjectType};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
@@ -16,9 +16,6 @@ use crate::table::data::attribute::{Attribute, AttributeName, Item, Key, KeyValu
 use crate::table::data::call::Expression;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-
-/// The beginning of each guard's partition key.
-pub const MARK: &str = "Unique#";
 
 /// The longest value, in bytes, that a guard's key contains unchanged. A partition key has at most 2,048 bytes.
 const MAX_IN_GUARD: usize = 1024;
@@ -57,7 +54,7 @@ pub fn guard(
         Some(case) => case.fold(&text).into_owned().into(),
         None => text,
     };
-    let mark = format!("{MARK}{}.{field}", ty.name);
+    let mark = format!("{GUARD_MARK}{}.{field}", ty.name);
     let partition = match text.len() {
         0..=MAX_IN_GUARD => text,
         _ => {

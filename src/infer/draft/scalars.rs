@@ -39,13 +39,17 @@ impl Scalar {
     }
 }
 
+/// Whether the texts of a form are digits of which an id, a code or a telephone number may consist as well.
+pub fn may_be_id(form: &TimeForm) -> bool {
+    form.is_epoch() || form.text() == "%Y%m%d"
+}
+
 /// The type of texts that are times of one form; `None` if they are none.
 fn time_of(form: &TimeForm) -> Option<Scalar> {
     let text = form.text();
     let in_form = |name: &str| Scalar { stored: Some(format!("form: \"{text}\"")), ..Scalar::plain(name) };
     match text {
-        "%Y%m%d" => None,
-        _ if form.is_epoch() => None,
+        _ if may_be_id(form) => None,
         "%Y-%m-%d" => Some(Scalar::plain("Date")),
         "%Y-%m-%dT%H:%M:%S.%3fZ" => Some(Scalar::plain("DateTime")),
         _ if !text.contains("%H") => Some(in_form("Date")),

@@ -173,8 +173,8 @@ impl<'i> Templates<'_, 'i> {
     /// The name of a type: a source's, unless that is the plural of what the items say.
     pub fn type_name(&self) -> String {
         let own = self.own_name();
-        let is_plural = |name: &&String| names::plain(name) == names::plain(&names::plural(&own));
-        self.described.clone().filter(|name| !is_plural(&name)).unwrap_or(own)
+        let is_plural = |name: &String| names::plain(name) == names::plain(&names::plural(&own));
+        self.described.clone().filter(|name| !is_plural(name)).unwrap_or(own)
     }
 
     /// What the items say of their type's name: the discriminator, or the label that says most.

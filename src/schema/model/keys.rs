@@ -63,6 +63,16 @@ pub struct NarrowerType {
     pub constants: Vec<(String, ConstantValue)>,
 }
 
+/// The beginning of the partition key of each guard of a `@unique` value.
+pub const GUARD_MARK: &str = "Unique#";
+/// The same of OneTable's guards.
+const ONE_TABLE_GUARD_MARK: &str = "_unique#";
+
+/// Whether a partition key is that of a guard, Keyfold's own or OneTable's. A guard is an item of no type.
+pub fn is_guard_key(partition: &str) -> bool {
+    [GUARD_MARK, ONE_TABLE_GUARD_MARK].iter().any(|mark| partition.starts_with(mark))
+}
+
 /// The primary key of a type: what an item's key attributes must look like.
 #[derive(Debug, Clone)]
 pub struct PrimaryKey {

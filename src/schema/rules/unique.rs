@@ -5,6 +5,7 @@
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
+use crate::schema::model::keys::GUARD_MARK;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::named;
 use crate::schema::table::KeyType;
@@ -58,7 +59,7 @@ pub fn check_guards(draft: &SchemaDraft, findings: &mut Findings) {
     for (type_name, record) in &draft.records {
         for (field_name, _) in record.iter().filter(|(_, declared)| declared.rules.unique) {
             let Some(table) = draft.items.get(type_name).map(|keys| keys.table) else { continue };
-            let name = format!("Unique#{type_name}.{field_name}");
+            let name = format!("{GUARD_MARK}{type_name}.{field_name}");
             let value =
                 Part::Placeholder { field: field_name.clone(), value: ValueType::String, width: None, limits: None };
             let guard = [

@@ -134,10 +134,14 @@ impl<'m> Survey<'m> {
         fitting
     }
 
+    /// The position of an item's type, without a look at its values.
+    pub fn type_of(&self, item: &Item) -> Option<usize> {
+        self.marks.as_ref()?.fitting(item).first().copied()
+    }
+
     /// The guards that an item needs.
     pub fn needed_guards(&self, item: &Item) -> Vec<NeededGuard<'m>> {
-        let first = self.marks.as_ref().and_then(|marks| marks.fitting(item).first().copied());
-        let ty = first.and_then(|position| self.types.get(position));
+        let ty = self.type_of(item).and_then(|position| self.types.get(position));
         ty.map_or_else(Vec::new, |of| guards::needed(self.model, of.ty, item))
     }
 

@@ -1,6 +1,7 @@
 //! The text fields of types with their values in; out: those that hold nothing but times, or nothing but numbers, which
 //! another type of the field would compare and sort as such.
 
+use crate::infer::draft::scalars::may_be_id;
 use crate::plan::tree::FieldReader;
 use crate::schema::scalar::time_form::{self, TimeForm};
 use crate::schema::scalar::value_type::ValueType;
@@ -40,7 +41,7 @@ impl TextFields {
         field.is_numbers &= is_number(text);
         field.has_decimals |= text.as_str().contains('.');
         let is_in = |form: &TimeForm| form.length() == text.len() && form.read(text).is_some();
-        field.forms.retain(|form| !is_digits(form) && is_in(form));
+        field.forms.retain(|form| !may_be_id(form) && is_in(form));
     }
 
     /// A line for each field whose texts are all times or all numbers.
@@ -57,11 +58,6 @@ impl TextFields {
             None => None,
         })
     }
-}
-
-/// Whether a form has nothing but digits, as an id or a telephone number may have.
-fn is_digits(form: &TimeForm) -> bool {
-    form.is_epoch() || form.text() == "%Y%m%d"
 }
 
 /// Whether a text is a number as one writes it: without zeros before it, which a code or a telephone number has.
