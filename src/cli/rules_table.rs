@@ -57,7 +57,7 @@ fn row(model: &Model, ty: &ObjectType, field: &Field) -> String {
             let of_action = |action: &Action| {
                 Some(TypeInReach::new(model.types.get(&action.item)?, action.asks(), claims_of_action(action)))
             };
-            let of_found = write.find.iter().flat_map(|find| find_reach(model, (ty, find)));
+            let of_found = write.finds.iter().flat_map(|found| find_reach(model, (ty, &found.find)));
             (String::new(), all(own(AuthAction::Write), of_found.chain(write.actions.iter().filter_map(of_action))))
         }
         FieldKind::Nodes(_) => {
@@ -110,7 +110,7 @@ fn claims_of_action(action: &Action) -> Vec<String> {
     let values = action.values.iter().filter_map(|(field, value)| Some((field, value.source.as_ref()?)));
     match &action.target {
         WriteTarget::Key(sources) => claims(sources.iter().chain(values)),
-        WriteTarget::Read { .. } => claims(values),
+        WriteTarget::Found(_) | WriteTarget::Read { .. } => claims(values),
     }
 }
 

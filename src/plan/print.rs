@@ -159,10 +159,15 @@ fn write_text(model: &Model, write: &PlannedWrite) -> String {
         let plan = lookup.plan.to_text(model);
         plan.lines().fold(format!("  {name} {}\n", lookup.item), |text, line| text + "    " + line + "\n")
     };
-    text.extend(write.found.iter().map(|found| lookup("find", found)));
-    let actions = actions_of(model, write);
+    let (finds, actions) = parts_of(model, write);
+    for (found, read) in finds.iter().zip(&write.found) {
+        match read {
+            Some(read) => text += &lookup("find", read),
+            None => _ = writeln!(text, "  find {}{}: a Get", found.find.item, each_of(found.each.as_ref())),
+        }
+    }
     for (action, lookups) in actions.iter().zip(&write.actions) {
-        let _ = writeln!(text, "  {} {}", kind(action), action.item);
+        let _ = writeln!(text, "  {} {}{}", kind(action), action.item, each_of(action.each.as_ref()));
         text.extend(lookups.target.iter().map(|target| lookup("which", target)));
         text.extend(lookups.cascade.iter().map(|cascade| lookup("and", &cascade.whole)));
     }
@@ -171,15 +176,25 @@ fn write_text(model: &Model, write: &PlannedWrite) -> String {
 
 fn write_json(model: &Model, write: &PlannedWrite) -> Value {
     let lookup = |lookup: &WriteLookup| json!({ "type": lookup.item, "plan": lookup.plan.to_json(model) });
-    let actions = actions_of(model, write).iter().zip(&write.actions).map(|(action, lookups)| {
-        json!({
+    let (finds, actions) = parts_of(model, write);
+    let actions = actions.iter().zip(&write.actions).map(|(action, lookups)| {
+        let mut said = json!({
             "action": kind(action),
             "type": action.item,
             "reads": lookups.target.as_ref().map(lookup),
             "cascade": lookups.cascade.iter().map(|cascade| lookup(&cascade.whole)).collect::<Vec<_>>(),
-        })
+        });
+        if let (Some(each), Value::Object(said)) = (&action.each, &mut said) {
+            said.insert("each".into(), json!(each));
+        }
+        said
     });
-    json!({ "field": write.field, "found": write.found.as_ref().map(lookup), "actions": actions.collect::<Vec<_>>() })
+    let found = finds.iter().zip(&write.found).map(|(found, read)| match read {
+        Some(read) => lookup(read),
+        None => json!({ "type": found.find.item, "each": found.each }),
+    });
+    let actions: Vec<Value> = actions.collect();
+    json!({ "field": write.field, "found": found.collect::<Vec<_>>(), "actions": actions })
 }
 
 /// What a subscription watches, and what it reads first.
@@ -212,11 +227,17 @@ fn watch_json(model: &Model, watch: &PlannedWatch) -> Value {
     })
 }
 
-fn actions_of<'m>(model: &'m Model, write: &PlannedWrite) -> &'m [write::Action] {
+/// The finds and the actions of a write.
+fn parts_of<'m>(model: &'m Model, write: &PlannedWrite) -> (&'m [write::WriteFind], &'m [write::Action]) {
     match model.mutation(&write.field) {
-        Some(write) => &write.actions,
-        None => &[],
+        Some(write) => (&write.finds, &write.actions),
+        None => (&[], &[]),
     }
+}
+
+/// For each element of which list something is done, in words.
+fn each_of(list: Option<&String>) -> String {
+    list.map(|list| format!(" for each of {list}")).unwrap_or_default()
 }
 
 fn kind(action: &write::Action) -> &'static str {

@@ -7,7 +7,7 @@ use crate::schema::model::find::{Access, AccessPath, Find, Range, SortAccess, Vi
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::node::{NodeFind, NodeType};
 use crate::schema::model::source::{BindingRule, Source, TextPart};
-use crate::schema::model::write::{Action, ActionKind, WriteTarget};
+use crate::schema::model::write::{Action, ActionKind, WriteFind, WriteTarget};
 use crate::schema::model::{FieldKind, Model, ObjectType};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
@@ -62,7 +62,7 @@ pub fn describe(model: &Model) -> Vec<PathRow> {
             match &field.kind {
                 FieldKind::Find(find) => rows.extend(rows_of(model, coordinate, find, &|_, rule, _| rule as u8 + 1)),
                 FieldKind::Write(write) => {
-                    rows.extend(write.find.iter().flat_map(|find| rows_before(model, coordinate.clone(), find)));
+                    rows.extend(write.finds.iter().flat_map(|found| rows_of_found(model, &coordinate, found)));
                     rows.extend(write.actions.iter().flat_map(|action| rows_of_action(model, &coordinate, action)));
                 }
                 FieldKind::Nodes(nodes) => rows.extend(rows_of_nodes(model, &coordinate, nodes)),
@@ -101,6 +101,15 @@ fn rows_before(model: &Model, field: String, find: &Find) -> Vec<PathRow> {
         BindingRule::Where => 1,
         _ => rule_of_write(&find.item, name, source),
     })
+}
+
+/// The rows of a `@find` of a mutation.
+fn rows_of_found(model: &Model, field: &str, found: &WriteFind) -> Vec<PathRow> {
+    let mut rows = rows_before(model, field.to_owned(), &found.find);
+    if let Some(list) = &found.each {
+        rows.iter_mut().for_each(|row| row.notes.insert(0, format!("for each of {list}")));
+    }
+    rows
 }
 
 /// Gives the rule's number for a bound field, from the field, its rule in the path and its source.
@@ -161,7 +170,7 @@ fn rows_of(model: &Model, field: String, find: &Find, number: Numbered) -> Vec<P
 pub fn rows_of_action(model: &Model, field: &str, action: &Action) -> Vec<PathRow> {
     let mut rows = match &action.target {
         WriteTarget::Read { find, .. } => rows_before(model, field.to_owned(), find),
-        WriteTarget::Key(_) => Vec::new(),
+        WriteTarget::Key(_) | WriteTarget::Found(_) => Vec::new(),
     };
     rows.extend(row_of_action(model, field, action));
     rows
@@ -203,6 +212,11 @@ fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow>
         source: said(source),
         rule: rule_of_write(owner, name, source),
     };
+    let of_each = action.each.iter().map(|list| format!("for each of {list}"));
+    let of_found =
+        if let WriteTarget::Found(alias) = &action.target { Some(format!("the found {alias}")) } else { None };
+    bindings.extend(of_each.chain(of_found));
+    let mut notes = bindings.clone();
     if let WriteTarget::Key(sources) = &action.target {
         bindings.extend(sources.iter().map(|(name, source)| format!("{name} = {}", text_of(source))));
         bound.extend(sources.iter().map(|(name, source)| by_name(&action.item, name, source)));
@@ -222,7 +236,7 @@ fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow>
     }));
     let defaults =
         action.values.iter().filter(|(_, value)| value.source.is_none()).map(|(name, _)| format!("{name} by default"));
-    let mut notes: Vec<String> = at(&said).into_iter().chain(defaults).collect();
+    notes.extend(at(&said).into_iter().chain(defaults));
     let before = bindings.len();
     bindings.extend(changes_of(model, object, action));
     bindings.extend(action.condition.iter().map(|condition| format!("if {condition}")));

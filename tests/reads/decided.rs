@@ -194,9 +194,12 @@ fn bindings(model: &Model) -> Bindings {
             FieldKind::Write(write) => {
                 let targets = write.actions.iter().filter_map(|action| match &action.target {
                     WriteTarget::Read { find, .. } => Some(&**find),
-                    WriteTarget::Key(_) => None,
+                    WriteTarget::Key(_) | WriteTarget::Found(_) => None,
                 });
-                targets.chain(&write.find).flat_map(|find| of_find(model, find)).collect()
+                targets
+                    .chain(write.finds.iter().map(|found| &found.find))
+                    .flat_map(|find| of_find(model, find))
+                    .collect()
             }
             _ => continue,
         };

@@ -45,13 +45,14 @@ fn mutation(arguments: &str, returns: &str, directives: &str) -> Result<Model, V
 fn bound(model: &Model) -> Option<Source> {
     let FieldKind::Write(write) = &model.types["Mutation"].fields["f"].kind else { panic!("a write") };
     let of_find = |find: &Find| find.path(&|_| true, None)?.bindings.get("id").cloned();
-    if let Some(find) = write.find.as_ref().filter(|find| find.item == "Customer") {
-        return of_find(find);
+    if let Some(found) = write.finds.iter().find(|found| found.find.item == "Customer") {
+        return of_find(&found.find);
     }
     let of_action = |action: &Action| match &action.target {
         WriteTarget::Key(sources) if sources.is_empty() => action.values["id"].source.clone(),
         WriteTarget::Key(sources) => sources.get("id").cloned(),
         WriteTarget::Read { find, .. } => of_find(find),
+        WriteTarget::Found(_) => None,
     };
     let customers = write.actions.iter().filter(|action| action.item == "Customer");
     customers.filter_map(of_action).find(|source| *source != Source::Argument("to".to_owned()))

@@ -360,7 +360,7 @@ fn what_is_put_is_in_scope_for_what_follows() {
 fn what_is_found_is_in_scope_and_what_finds_is_not_written() {
     let model = model(include_str!("../../schema.graphql"));
     let join = write(&model, "joinGroup");
-    assert_eq!(join.find.as_ref().map(|find| find.item.as_str()), Some("InvitationLink"));
+    assert_eq!(join.finds.iter().map(|found| found.find.item.as_str()).collect::<Vec<_>>(), ["InvitationLink"]);
     assert!(
         matches!(&join.actions[0].target, WriteTarget::Key(key) if key["groupId"] == item("InvitationLink", "groupId"))
     );

@@ -10,7 +10,7 @@ pub const MANY_PARAMETERS: [(&str, &str); 9] = [
     ("src/schema/finds/diagnosis/undecided.rs", "check_path"),
     ("src/schema/rules/constraint.rs", "ordered"),
     ("src/schema/rules/unique.rs", "check"),
-    ("src/schema/writes/binding.rs", "report_other_id"),
+    ("src/schema/writes/binding/by_name.rs", "report_other_id"),
     ("src/schema/writes/element.rs", "named_by"),
 ];
 

@@ -11,10 +11,11 @@ use crate::schema::model::auth::{AuthAction, AuthRules};
 use crate::schema::model::find::{Access, AccessPath, Find, Via};
 use crate::schema::model::rules::DefaultValue;
 use crate::schema::model::source::Source;
-use crate::schema::model::write::{Action, ActionKind, Write, WriteReturns, WriteTarget, WrittenValue};
+use crate::schema::model::write::{Action, ActionKind, Write, WriteFind, WriteReturns, WriteTarget, WrittenValue};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::schema::table::StreamView;
 use crate::schema::template::Template;
+use indexmap::IndexMap;
 use std::collections::BTreeSet;
 
 /// The calls of one table.
@@ -126,13 +127,13 @@ impl<'m> Rights<'m> {
     fn write(&mut self, field: &Field, write: &Write) {
         let model = self.model;
         let mut looks_up = self.checks_of_rules(&field.auth, AuthAction::Write);
-        if let Some(find) = &write.find {
+        for WriteFind { alias, find, .. } in &write.finds {
             self.find(find);
             looks_up |= model.types.get(&find.item).is_some_and(|ty| self.checks_of_rules(&ty.auth, AuthAction::Read));
             // After a lost race, what an index shows is read again. The item is checked, unless an action is sure to
             // write it.
             let by_index = matches!(&find.via, Via::Keys(paths) if paths.iter().any(|path| path.index.is_some()));
-            let checks = !write.actions.iter().any(|action| is_of_found(action, find));
+            let checks = !write.actions.iter().any(|action| is_of_found(action, (alias, find)));
             self.change(&find.item, |table| {
                 table.gets |= by_index;
                 table.checks |= checks;
@@ -171,7 +172,13 @@ impl<'m> Rights<'m> {
         let unique = ty.fields.values().any(|field| field.rules.unique);
         let replicated = self.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
         let transaction = self.single_writes == SingleWrites::Transaction;
-        transaction || write.actions.len() > 1 || looks_up || unique || replicated || write.find.is_some()
+        transaction
+            || write.actions.len() > 1
+            || looks_up
+            || unique
+            || replicated
+            || !write.finds.is_empty()
+            || each(write)
     }
 
     fn action(&mut self, write: &Write, (position, action): (usize, &Action), (ty, looks_up): (&'m ObjectType, bool)) {
@@ -180,11 +187,11 @@ impl<'m> Rights<'m> {
                 self.find(find);
                 *many
             }
-            WriteTarget::Key(_) => false,
+            WriteTarget::Key(_) | WriteTarget::Found(_) => false,
         };
         let unique = ty.fields.values().any(|field| field.rules.unique);
         let replicated = self.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
-        let alone = write.actions.len() == 1;
+        let alone = write.actions.len() == 1 && !each(write);
         // A transaction gives no item, so that what the field returns is read after it.
         let transaction = self.single_writes == SingleWrites::Transaction;
         let several = self.is_transaction(write, ty, looks_up);
@@ -255,7 +262,7 @@ impl<'m> Rights<'m> {
             let ruled = write.demanded(action, ty).iter().any(|(_, rules, asked)| rules.need_item(*asked));
             action.condition.is_some() || action.seen_version(ty).is_some() || makes || guards || ruled
         };
-        write.find.is_some() || write.actions.iter().any(of_action)
+        !write.finds.is_empty() || write.actions.iter().any(of_action)
     }
 
     /// Whether an update may read its item first, and whether it may change values that are unique: keys of indexes,
@@ -269,7 +276,13 @@ impl<'m> Rights<'m> {
         let changed: BTreeSet<&str> = action.values.keys().chain(of_expression).map(String::as_str).collect();
         let unique =
             ty.fields.values().any(|field| field.rules.unique && (*upsert || changed.contains(field.name.as_str())));
-        let WriteTarget::Key(known) = &action.target else { return (false, unique) };
+        // The item that was found tells its key only.
+        let nothing = IndexMap::new();
+        let known = match &action.target {
+            WriteTarget::Key(known) => known,
+            WriteTarget::Found(_) => &nothing,
+            WriteTarget::Read { .. } => return (false, unique),
+        };
         let table = &self.model.tables[keys.table];
         let of_indexes = keys.keys.iter().filter(|(key, _)| !table.is_primary_key(key));
         // A key with one changed field needs nothing more, unless another program assigned its shard, nor does one that
@@ -330,10 +343,16 @@ fn changes_surely(field: &Field, action: &Action, ty: &ObjectType) -> bool {
     has_version || action.values.values().any(is_written) || expression.as_ref().is_some_and(is_changed)
 }
 
+/// Whether a write has actions for each element of a list.
+fn each(write: &Write) -> bool {
+    write.actions.iter().any(|action| action.each.is_some())
+}
+
 /// Whether an action is sure to be on the item that the write's find has found.
-fn is_of_found(action: &Action, find: &Find) -> bool {
-    let of_found = |source: &Source| matches!(source, Source::Item(ty, _) if *ty == find.item);
+fn is_of_found(action: &Action, (alias, find): (&str, &Find)) -> bool {
+    let of_found = |source: &Source| matches!(source, Source::Item(of, _) if of == alias);
     match &action.target {
+        WriteTarget::Found(of) => of == alias,
         WriteTarget::Key(sources) => action.item == find.item && !sources.is_empty() && sources.values().all(of_found),
         WriteTarget::Read { .. } => false,
     }

@@ -107,7 +107,8 @@ fn misfit(what: &str, kind: &ValueType, value: &Value) -> String {
     }
 }
 
-/// An argument, or a field of an input object by its dotted name (`input.name`); `None` where it is not given.
+/// An argument, or what is inside it by its dotted name: a field of an input object (`input.name`), or an element of a
+/// list (`lines.3.sku`). `None` where it is not given.
 pub fn argument<'v>(arguments: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
     // No name of the schema contains a dot, so most are found as they are.
     if let Some(value) = arguments.get(name) {
@@ -115,7 +116,11 @@ pub fn argument<'v>(arguments: &'v Map<String, Value>, name: &str) -> Option<&'v
     }
     let mut names = name.split('.');
     let first = arguments.get(names.next()?)?;
-    names.try_fold(first, |value, field| value.as_object()?.get(field))
+    names.try_fold(first, |value, name| match value {
+        Value::Object(fields) => fields.get(name),
+        Value::Array(elements) => elements.get(name.parse::<usize>().ok()?),
+        _ => None,
+    })
 }
 
 /// The API value of an operand: an argument (null if it is not given), the time or a literal. `None` for a path.

@@ -16,6 +16,7 @@ use crate::execute::write::dispatch::results::{self, Ending};
 use crate::execute::write::dispatch::unanswered;
 use crate::execute::write::draft::actions::{UnfinishedDraft, draft};
 use crate::execute::write::draft::call::{Earlier, Generated, WriteDraft};
+use crate::execute::write::elements::Directives;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::{FieldErrors, contention, field_error, half_way, made, open_end, table_error};
 use crate::execute::write::rules::arguments::check_arguments;
@@ -49,7 +50,8 @@ pub async fn write(
         return Err(vec![FieldError::new(ErrorCode::Internal, "The field writes nothing.")]);
     };
     let token = Uuid::new_v4().simple().to_string();
-    let job = WriteJob { context, planned, write, arguments, token };
+    let directives = Directives::new(write, arguments)?;
+    let job = WriteJob { context, planned, write, directives, token };
     check_claims(&job)?;
     check_arguments(&job)?;
     // Boxed, so that the compiler can resolve the type of a request's future.
@@ -132,7 +134,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
         }
         // What another call writes is left out before rules are placed, so that no check goes with it. A refusal by a
         // rule comes first.
-        let distinct = draft.check_distinct(self.job.context.model);
+        let distinct = draft.check_distinct(self.job);
         draft.check_rules(self.job).await?;
         distinct.map_err(|field_error| vec![field_error])?;
         if self.turn.is_none()

@@ -5,11 +5,11 @@ use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::Scope;
 use crate::execute::item::identity;
+use crate::execute::write::elements::Directives;
 use crate::execute::write::messages::{FieldErrors, table_error};
-use crate::plan::tree::PlannedWrite;
+use crate::plan::tree::{ActionLookups, PlannedWrite};
 use crate::schema::model::auth::AuthAction;
-use crate::schema::model::find::Find;
-use crate::schema::model::write::{Action, Write};
+use crate::schema::model::write::{Action, Write, WriteFind};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::table::data::attribute::{AttributeName, Item, Key};
 use crate::table::data::call::Get;
@@ -25,16 +25,42 @@ pub struct WriteJob<'a> {
     pub planned: &'a PlannedWrite,
     /// Its definition in the schema.
     pub write: &'a Write,
-    /// The arguments of the field.
-    pub arguments: &'a Map<String, Value>,
+    /// What it does, once for each element of its lists, and by which arguments.
+    pub directives: Directives<'a>,
     /// 32 characters, unique to this write. Its idempotency tokens begin with them.
     pub token: String,
 }
 
-impl WriteJob<'_> {
+impl<'a> WriteJob<'a> {
     /// The values of the request that conditions and expressions may use.
     pub fn scope(&self) -> Scope<'_> {
-        Scope { arguments: self.arguments, now: self.context.now, caller: self.context.caller }
+        Scope { arguments: self.arguments(), now: self.context.now, caller: self.context.caller }
+    }
+
+    /// The arguments by which its directives are named.
+    pub fn arguments(&self) -> &Map<String, Value> {
+        &self.directives.arguments
+    }
+
+    /// The action at a position among those that are done.
+    pub fn action(&self, position: usize) -> Option<&Action> {
+        self.directives.actions.get(position).map(|action| &*action.action)
+    }
+
+    /// The list and the position of the element for which the action at a position is done.
+    pub fn element(&self, position: usize) -> Option<(&str, usize)> {
+        let done = self.directives.actions.get(position)?;
+        Some((done.action.each.as_deref()?, done.element?))
+    }
+
+    /// What is read ahead for the action at a position.
+    pub fn lookups(&self, position: usize) -> Option<&'a ActionLookups> {
+        self.planned.actions.get(self.action(position)?.position)
+    }
+
+    /// Whether the field has a single action, which is not made for each element of a list.
+    pub fn is_alone(&self) -> bool {
+        matches!(self.write.actions.as_slice(), [only] if only.each.is_none())
     }
 
     /// The field of `Mutation`.
@@ -51,9 +77,10 @@ impl WriteJob<'_> {
             let demanded = types.get(&action.item).map(|ty| self.write.demanded(action, ty));
             demanded.into_iter().flatten().any(|(_, rules, asked)| rules.look_up(asked))
         };
-        let of_found = |find: &Find| types.get(&find.item).is_some_and(|ty| ty.auth.look_up(AuthAction::Read));
+        let of_found =
+            |found: &WriteFind| types.get(&found.find.item).is_some_and(|ty| ty.auth.look_up(AuthAction::Read));
         self.field().is_some_and(|field| field.auth.look_up(AuthAction::Write))
-            || self.write.find.iter().any(of_found)
+            || self.write.finds.iter().any(of_found)
             || self.write.actions.iter().any(of_action)
     }
 
@@ -77,10 +104,19 @@ impl WriteJob<'_> {
 
     /// Reads a whole item strongly. An item of another type under the key does not exist.
     pub async fn read(&self, ty: &str, key: &Key) -> Result<Option<Arc<Item>>, FieldErrors> {
-        let ty = self.type_named(ty)?;
-        let found = self.context.loaders.get(&[self.get(ty, key)]).await.into_iter().next();
-        let found = found.unwrap_or(Ok(None)).map_err(|error| vec![table_error(&error)])?;
-        Ok(found.filter(|item| identity::is_of(ty, item)))
+        Ok(self.read_all(&[(ty, key)]).await?.pop().flatten())
+    }
+
+    /// Reads whole items strongly, in one batch. An item of another type under a key does not exist.
+    pub async fn read_all(&self, items: &[(&str, &Key)]) -> Result<Vec<Option<Arc<Item>>>, FieldErrors> {
+        let types = items.iter().map(|(ty, _)| self.type_named(ty)).collect::<Result<Vec<_>, _>>()?;
+        let gets: Vec<Get> = types.iter().zip(items).map(|(ty, (_, key))| self.get(ty, key)).collect();
+        let found = self.context.loaders.get(&gets).await.into_iter().zip(types);
+        let of_type = |(found, ty): (Result<Option<Arc<Item>>, _>, &ObjectType)| {
+            let found = found.map_err(|error| vec![table_error(&error)])?;
+            Ok(found.filter(|item| identity::is_of(ty, item)))
+        };
+        found.map(of_type).collect()
     }
 
     /// The strong read of a whole item.

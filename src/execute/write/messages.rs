@@ -7,6 +7,7 @@ use crate::schema::model::ObjectType;
 use crate::schema::model::write::Action;
 use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::write::{Unfit, WriteError};
+use serde_json::Value;
 
 /// Errors of a field: why nothing was written, or why the outcome is unknown.
 pub type FieldErrors = Vec<FieldError>;
@@ -73,6 +74,27 @@ pub fn unreadable(ty: &ObjectType, field: &str) -> FieldErrors {
 pub fn unnumbered(item: &str) -> FieldErrors {
     let message = format!("The program that assigns shards has given this {item} none, so it cannot be in this index.");
     vec![FieldError::new(ErrorCode::Conflict, message)]
+}
+
+/// The path of a list argument, or of an element in it, as an error reports it.
+pub fn path_of(list: &str, element: Option<usize>) -> Value {
+    list.split('.').map(Value::from).chain(element.map(Value::from)).collect()
+}
+
+/// An error of these elements of a list, whose positions it reports.
+pub fn name_elements(mut error: FieldError, list: &str, elements: &[usize]) -> FieldError {
+    let only = if let [only] = elements { Some(*only) } else { None };
+    error.details.push(("argument", path_of(list, only)));
+    error.details.push(("elements", elements.iter().copied().map(Value::from).collect()));
+    error
+}
+
+/// Errors at the place of an element of a list, unless they name an argument already.
+pub fn at_element(at: Option<(&str, usize)>, errors: FieldErrors) -> FieldErrors {
+    let Some((list, element)) = at else { return errors };
+    let is_named = |error: &FieldError| error.details.iter().any(|(name, _)| *name == "argument");
+    let place = |error: FieldError| if is_named(&error) { error } else { name_elements(error, list, &[element]) };
+    errors.into_iter().map(place).collect()
 }
 
 /// The error of a missing item. The author's message is about the condition: it is used only if the condition asks

@@ -12,6 +12,7 @@
 
 mod dispatch;
 mod draft;
+mod elements;
 pub mod executor;
 mod job;
 mod lookup;

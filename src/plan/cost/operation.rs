@@ -35,7 +35,7 @@ pub fn cost_of_operation(
     for step in &operation.steps {
         let mut seeds = 1;
         if let Some(write) = &step.write {
-            seeds = all.add_write(model, write, variables, single_writes);
+            seeds = all.add_write(model, (write, &step.plan), variables, single_writes);
         }
         let objects = all.add_reads(&step.plan, PlanCost::new(model, &step.plan, variables, seeds));
         all.objects = all.objects.saturating_add(objects);

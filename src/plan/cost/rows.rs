@@ -40,6 +40,14 @@ impl<'p> ArgumentValues<'p> {
         Self { plan, values: values.collect() }
     }
 
+    /// The number of elements of a list argument, by its dotted name.
+    pub fn length(&self, arguments: ArgumentsId, list: &str) -> u64 {
+        let mut names = list.split('.');
+        let first = names.next().and_then(|name| self.values.get(arguments)?.get(name));
+        let list = first.and_then(|first| names.try_fold(first, |value, name| value.as_object()?.get(name)));
+        list.and_then(Value::as_array).map_or(0, |elements| elements.len() as u64)
+    }
+
     /// The keys, ranges and items of a read.
     pub fn size(&self, read: &Read) -> ReadSize {
         let one = ReadSize { ranges: 1, read: 1, pages: 1, found: 1, is_page: false };

@@ -6,7 +6,8 @@ use super::assumed::ITEM_BYTES;
 use super::field::FieldCost;
 use super::operation::OperationCost;
 use super::reads::{KEYS_PER_BATCH, PlanCost};
-use crate::plan::tree::{ActionLookups, PlannedWrite, SingleWrites, WriteLookup};
+use super::rows::ArgumentValues;
+use crate::plan::tree::{ActionLookups, Plan, PlannedWrite, SingleWrites, WriteLookup};
 use crate::schema::model::Model;
 use crate::schema::model::auth::{AuthAction, AuthRules, RuleLookup};
 use crate::schema::model::write::{Action, ActionKind, Write, WriteReturns, WriteTarget};
@@ -25,6 +26,12 @@ const PER_BATCH: u64 = 25;
 struct WriteSum {
     /// The items that it reads one by one, strongly.
     reads: u64,
+    /// The items that it reads in one batch, before it is made.
+    batched: u64,
+    /// The items that it returns and reads in one batch, after it is made.
+    results: u64,
+    /// The paths of its cascades.
+    stages: u64,
     /// The items of its actions and cascades.
     items: u64,
     /// The calls of its transaction: items, replicas, guards and checks.
@@ -48,70 +55,107 @@ impl WriteSum {
     }
 }
 
+/// A write of a request.
+struct CountedWrite<'a> {
+    model: &'a Model,
+    declared: &'a Write,
+    write: &'a PlannedWrite,
+    variables: &'a Map<String, Value>,
+    single_writes: SingleWrites,
+    values: ArgumentValues<'a>,
+}
+
+impl CountedWrite<'_> {
+    /// How many times a find or an action is made: once, or for each element of a list.
+    fn elements(&self, each: Option<&String>) -> u64 {
+        each.map_or(1, |list| self.values.length(self.write.arguments, list)).min(PER_TRANSACTION)
+    }
+}
+
 impl OperationCost {
     /// Adds a write, and gives the number of items that it passes to the selection.
     pub(super) fn add_write(
         &mut self,
         model: &Model,
-        write: &PlannedWrite,
+        (write, plan): (&PlannedWrite, &Plan),
         variables: &Map<String, Value>,
         single_writes: SingleWrites,
     ) -> u64 {
         let Some(declared) = model.mutation(&write.field) else { return 1 };
+        let values = ArgumentValues::new(model, plan, variables);
+        let counted = CountedWrite { model, declared, write, variables, single_writes, values };
         self.waves += 1;
         let mut sum = WriteSum::default();
         let of_field = lookups_of_field(model, &write.field);
         sum.reads = of_field;
         sum.check(of_field.min(1));
-        if let Some(lookup) = &write.found {
-            let found = self.add_lookup(model, lookup, (variables, 1, 1));
-            let lookups = model.types.get(&lookup.item).map_or(0, |ty| lookups(model, &ty.auth, AuthAction::Read));
-            // After a lost race, an item of an index is read again; without one, it is not.
-            sum.reads = sum.reads.saturating_add(found.saturating_mul(lookups));
-            sum.check(1 + lookups.min(1));
-        }
-        let (mut most, mut stages) = (1u64, 0u64);
-        let mut results = 0u64;
-        for (position, (action, lookups)) in declared.actions.iter().zip(&write.actions).enumerate() {
-            let Some(ty) = model.types.get(&action.item) else { continue };
-            let targets = lookups.target.as_ref().map_or(1, |lookup| self.add_lookup(model, lookup, (variables, 1, 1)));
-            most = most.max(targets);
-            let cost = ActionCost::new(model, action, ty);
-            let demanded = declared.demanded(action, ty);
-            let asked: Vec<u64> = demanded.iter().map(|(_, auth, asked)| self::lookups(model, auth, *asked)).collect();
-            let looked_up = asked.iter().sum::<u64>();
-            sum.check(targets.saturating_mul(asked.iter().filter(|count| **count > 0).count() as u64));
-            let is_alone =
-                declared.actions.len() == 1 && write.found.is_none() && cost.parts == 1 && looked_up + of_field == 0;
-            let alone =
-                is_alone && single_writes == SingleWrites::Call && lookups.cascade.is_empty() && !is_many(action);
-            let each =
-                looked_up + u64::from(reads_first(action, &cost, alone)) + u64::from(reads_if_unmet(declared, action));
-            sum.reads = sum.reads.saturating_add(targets.saturating_mul(each));
-            // Replicas that an interrupted delete may have left are compared with their item.
-            if matches!(action.kind, ActionKind::Delete { .. }) {
-                self.add_batches(targets.saturating_mul(if cost.replicas > 1 { cost.replicas } else { 0 }));
-            }
-            if returns_of(declared, position) && !alone && reads_result(action) {
-                results = targets;
-            }
-            let written = if is_many(action) { targets } else { targets.min(1) };
-            sum.write(&cost, written);
-            stages += self.add_cascade(model, lookups, (variables, written), &mut sum);
-        }
+        self.add_finds(&counted, &mut sum);
+        let most = (0..declared.actions.len()).map(|position| self.add_action(&counted, position, &mut sum)).max();
+        let most = most.unwrap_or(1).max(1);
         if let Some(ty) = model.returned_by(&write.field).filter(|ty| ty.auth.hide()) {
             self.add_batches(most.saturating_mul(lookups(model, &ty.auth, AuthAction::Read)));
         }
-        sum.reads = sum.reads.saturating_add(results);
+        self.add_batches(sum.batched);
+        self.add_batches(sum.results);
         let cascades = write.actions.iter().any(|action| !action.cascade.is_empty());
         let is_call = sum.parts <= 1 && !cascades && single_writes == SingleWrites::Call;
-        self.add_sum(&write.field, &sum, is_call, stages);
+        self.add_sum(&write.field, &sum, is_call);
         most
+    }
+
+    /// Adds what the `@find`s of a write read. The Gets of all elements of a list are one batch.
+    fn add_finds(&mut self, counted: &CountedWrite<'_>, sum: &mut WriteSum) {
+        for (found, lookup) in counted.declared.finds.iter().zip(&counted.write.found) {
+            let items = match lookup {
+                Some(lookup) => self.add_lookup(counted.model, lookup, (counted.variables, 1, 1)),
+                None => counted.elements(found.each.as_ref()),
+            };
+            sum.batched = sum.batched.saturating_add(if lookup.is_none() { items } else { 0 });
+            let ty = counted.model.types.get(&found.find.item);
+            let lookups = ty.map_or(0, |ty| lookups(counted.model, &ty.auth, AuthAction::Read));
+            // After a lost race, an item of an index is read again; without one, it is not.
+            sum.reads = sum.reads.saturating_add(items.saturating_mul(lookups));
+            sum.check(found.each.as_ref().map_or(1, |_| items) + lookups.min(1));
+        }
+    }
+
+    /// Adds the action at a position, and gives the number of its items.
+    fn add_action(&mut self, counted: &CountedWrite<'_>, position: usize, sum: &mut WriteSum) -> u64 {
+        let CountedWrite { model, declared, write, variables, .. } = *counted;
+        let (action, lookups) = (&declared.actions[position], &write.actions[position]);
+        let Some(ty) = model.types.get(&action.item) else { return 1 };
+        let targets = match &lookups.target {
+            Some(lookup) => self.add_lookup(model, lookup, (variables, 1, 1)),
+            None => counted.elements(action.each.as_ref()),
+        };
+        let cost = ActionCost::new(model, action, ty);
+        let demanded = declared.demanded(action, ty);
+        let asked: Vec<u64> = demanded.iter().map(|(_, auth, asked)| self::lookups(model, auth, *asked)).collect();
+        let looked_up = asked.iter().sum::<u64>();
+        sum.check(targets.saturating_mul(asked.iter().filter(|count| **count > 0).count() as u64));
+        let is_only = declared.actions.len() == 1 && write.found.is_empty() && cost.parts == 1;
+        let is_call = counted.single_writes == SingleWrites::Call && lookups.cascade.is_empty() && !is_many(action);
+        let alone = is_only && looked_up + lookups_of_field(model, &write.field) == 0 && is_call && targets == 1;
+        let each =
+            looked_up + u64::from(reads_first(action, &cost, alone)) + u64::from(reads_if_unmet(declared, action));
+        let reads = if action.each.is_some() { &mut sum.batched } else { &mut sum.reads };
+        *reads = reads.saturating_add(targets.saturating_mul(each));
+        // Replicas that an interrupted delete may have left are compared with their item.
+        if matches!(action.kind, ActionKind::Delete { .. }) {
+            self.add_batches(targets.saturating_mul(if cost.replicas > 1 { cost.replicas } else { 0 }));
+        }
+        if returns_of(declared, position) && !alone && reads_result(action) {
+            sum.results = targets;
+        }
+        let written = if is_many(action) || action.each.is_some() { targets } else { targets.min(1) };
+        sum.write(&cost, written);
+        sum.stages += self.add_cascade(model, lookups, (variables, written), sum);
+        targets
     }
 
     /// Adds the calls of a field's write and of the reads for it. `is_call` is whether it is one call and no
     /// transaction.
-    fn add_sum(&mut self, field: &str, sum: &WriteSum, is_call: bool, stages: u64) {
+    fn add_sum(&mut self, field: &str, sum: &WriteSum, is_call: bool) {
         self.calls = self.calls.saturating_add(sum.reads);
         self.read_units += sum.reads as f64 * STRONG_READ;
         let mut calls = 1;
@@ -119,7 +163,7 @@ impl OperationCost {
         // Beyond the size of a transaction, replicas follow it, and dependents come before it: their conditions are
         // checked first.
         if sum.parts > PER_TRANSACTION {
-            calls = (sum.parts.div_ceil(PER_BATCH) + stages).saturating_add(2);
+            calls = (sum.parts.div_ceil(PER_BATCH) + sum.stages).saturating_add(2);
             units += sum.items as f64 * unit();
             self.add_batches(sum.parts.saturating_mul(2));
         }
@@ -215,7 +259,7 @@ fn is_many(action: &Action) -> bool {
 /// Whether an item may be read before it is written. `alone`: its write is one call, whose answer says what it
 /// deletes.
 fn reads_first(action: &Action, cost: &ActionCost, alone: bool) -> bool {
-    let by_key = matches!(action.target, WriteTarget::Key(_));
+    let by_key = !matches!(action.target, WriteTarget::Read { .. });
     match (&action.kind, &action.at) {
         (ActionKind::Put { replace }, None) => *replace && cost.is_unique,
         (ActionKind::Update { .. }, None) => by_key && cost.needs_item,

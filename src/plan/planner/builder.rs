@@ -44,7 +44,7 @@ pub struct Builder<'a> {
     pub for_write: bool,
     /// Whether a write reads for itself: then its reads see what rules hide from the caller.
     pub unhidden: bool,
-    /// In a mutation, the items that sources may name, by item type.
+    /// In a mutation, the items that sources may name, by their names in scope.
     pub scope: HashMap<String, Entity<'a>>,
 }
 

@@ -182,7 +182,7 @@ impl<'a> Builder<'a> {
         let is_ruled = !demands.is_empty();
         // A write asks its items what the rules need of them.
         let mut of_items = Vec::new();
-        for found in write.find.iter().flat_map(|find| self.model.read_by(ty, find)) {
+        for found in write.finds.iter().flat_map(|found| self.model.read_by(ty, &found.find)) {
             add(&mut of_items, demand(&found.name, &found.auth, AuthAction::Read).filter(|_| !found.auth.hide()));
         }
         for action in &write.actions {

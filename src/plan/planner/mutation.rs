@@ -13,7 +13,7 @@ use crate::plan::operation::argument;
 use crate::plan::operation::collect::{CollectedField, SelectionContext};
 use crate::plan::tree::*;
 use crate::schema::model::find::{Find, Returns, Via};
-use crate::schema::model::write::{Action, ActionKind, Write, WriteReturns, WriteTarget};
+use crate::schema::model::write::{Action, ActionKind, Write, WriteFind, WriteReturns, WriteTarget};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use apollo_compiler::Name;
 use apollo_compiler::executable::Operation;
@@ -71,10 +71,7 @@ impl<'a> WriteField<'a, '_> {
             write: self.write,
             arguments: &arguments,
         };
-        let found = match &self.write.find {
-            Some(find) => Some(lookups.find_lookup(find, Want::First, 0)?),
-            None => None,
-        };
+        let found = self.write.finds.iter().map(|found| lookups.found_lookup(found)).collect::<Result<_, _>>()?;
         let actions =
             (0..self.write.actions.len()).map(|position| lookups.action_lookups(position)).collect::<Result<_, _>>()?;
         let arguments = builder.push_arguments(arguments);
@@ -84,7 +81,9 @@ impl<'a> WriteField<'a, '_> {
             WriteReturns::Item(action) | WriteReturns::Items(action) => {
                 self.write.actions.get(action).map(|action| action.item.as_str())
             }
-            WriteReturns::Found => self.write.find.as_ref().map(|find| find.item.as_str()),
+            WriteReturns::Found(find) | WriteReturns::FoundItems(find) => {
+                self.write.finds.get(find).map(|found| found.find.item.as_str())
+            }
         };
         let (result, value) = match result_type {
             None => (None, OutputValue::Done),
@@ -97,7 +96,7 @@ impl<'a> WriteField<'a, '_> {
                     keeps_place: false,
                 };
                 let object = builder.object(&entity, &self.collected.sets, false)?;
-                let many = matches!(self.write.returns, WriteReturns::Items(_));
+                let many = matches!(self.write.returns, WriteReturns::Items(_) | WriteReturns::FoundItems(_));
                 (
                     Some(entity.space),
                     if many { OutputValue::List(target, object) } else { OutputValue::One(target, object) },
@@ -129,10 +128,18 @@ struct Lookups<'a, 'p> {
 }
 
 impl<'a> Lookups<'a, '_> {
+    /// What a `@find` reads; `None` if it is one Get for each element of a list.
+    fn found_lookup(&self, found: &'a WriteFind) -> Result<Option<WriteLookup>, PlanError> {
+        if found.each.is_some() {
+            return Ok(None);
+        }
+        self.lookup_of(&found.find, Want::First, Vec::new()).map(Some)
+    }
+
     fn action_lookups(&self, position: usize) -> Result<ActionLookups, PlanError> {
         let action: &'a Action = &self.write.actions[position];
         let target = match &action.target {
-            WriteTarget::Key(_) => None,
+            WriteTarget::Key(_) | WriteTarget::Found(_) => None,
             WriteTarget::Read { find, many } => {
                 // Two, so that a key prefix that several items share is noticed. Items that rules hide do not count.
                 let hides = self.model.types.get(&action.item).is_some_and(|ty| {
@@ -140,7 +147,7 @@ impl<'a> Lookups<'a, '_> {
                     demanded.iter().any(|(of, rules, asked)| *of == ty.name && rules.need_item(*asked))
                 });
                 let want = Want::Whole { max: if *many || hides { MAX_WRITTEN } else { 2 } };
-                Some(self.find_lookup(find, want, position)?)
+                Some(self.lookup_of(find, want, self.in_scope(position))?)
             }
         };
         let cascade = match &action.kind {
@@ -175,11 +182,16 @@ impl<'a> Lookups<'a, '_> {
         })
     }
 
-    /// The items of a find that is bound to arguments and to the items in scope before an action.
-    fn find_lookup(&self, find: &'a Find, want: Want, before: usize) -> Result<WriteLookup, PlanError> {
+    /// The items of a find that is bound to arguments and to these items in scope, each with its name and type.
+    fn lookup_of(
+        &self,
+        find: &'a Find,
+        want: Want,
+        scope: Vec<(&'a String, &'a String)>,
+    ) -> Result<WriteLookup, PlanError> {
         let mut builder = Builder::new(self.model, self.context);
         (builder.as_stored, builder.unhidden, builder.for_write) = (true, true, true);
-        let seeds = self.seed_scope(&mut builder, before, find)?;
+        let seeds = seed_scope(&mut builder, scope)?;
         let arguments = builder.push_arguments(self.arguments.clone());
         let root = Entity::root(builder.type_named("Mutation").or_else(|_| builder.type_named(&find.item))?);
         let ty = builder.type_named(&find.item)?;
@@ -253,24 +265,29 @@ impl<'a> Lookups<'a, '_> {
         Ok(WriteLookup { item: item.to_owned(), plan: builder.finish(root), target, seeds })
     }
 
-    /// Seeds for the found item and for the items that earlier actions put.
-    fn seed_scope(
-        &self,
-        builder: &mut Builder<'a>,
-        before: usize,
-        of: &Find,
-    ) -> Result<Vec<(String, SpaceId)>, PlanError> {
-        let is_own = self.write.find.as_ref().is_some_and(|find| std::ptr::eq(find, of));
-        let found = self.write.find.as_ref().filter(|_| !is_own).map(|find| &find.item);
-        let put = self.write.actions.iter().take(before).filter(|action| matches!(action.kind, ActionKind::Put { .. }));
-        let mut seeds: Vec<(String, SpaceId)> = Vec::new();
-        for name in found.into_iter().chain(put.map(|action| &action.item)) {
-            let entity = builder.seed(builder.type_named(name)?);
-            seeds.push((name.clone(), entity.space));
-            builder.scope.insert(name.clone(), entity);
-        }
-        Ok(seeds)
+    /// The names and types of the items in scope before an action: those that are found, and those that earlier actions
+    /// put.
+    fn in_scope(&self, before: usize) -> Vec<(&'a String, &'a String)> {
+        let found = self.write.finds.iter().filter(|found| found.each.is_none());
+        let put = self.write.actions.iter().take(before).filter(|action| action.each.is_none());
+        let put = put.filter(|action| matches!(action.kind, ActionKind::Put { .. }));
+        let found = found.map(|found| (&found.alias, &found.find.item));
+        found.chain(put.map(|action| (&action.item, &action.item))).collect()
     }
+}
+
+/// Seeds for items in scope.
+fn seed_scope<'a>(
+    builder: &mut Builder<'a>,
+    scope: Vec<(&'a String, &'a String)>,
+) -> Result<Vec<(String, SpaceId)>, PlanError> {
+    let mut seeds: Vec<(String, SpaceId)> = Vec::new();
+    for (name, item) in scope {
+        let entity = builder.seed(builder.type_named(item)?);
+        seeds.push((name.clone(), entity.space));
+        builder.scope.insert(name.clone(), entity);
+    }
+    Ok(seeds)
 }
 
 /// The relations that other paths of a cascade follow from the end of this one.

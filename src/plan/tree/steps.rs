@@ -55,8 +55,8 @@ pub struct PlannedWrite {
     pub arguments: ArgumentsId,
     /// The space that takes the items which the write returns.
     pub result: Option<SpaceId>,
-    /// What its `@find` reads.
-    pub found: Option<WriteLookup>,
+    /// For each `@find`: what it reads. `None` if it is one Get for each element of a list.
+    pub found: Vec<Option<WriteLookup>>,
     /// For each action: what it reads to find its items, and what it deletes with them.
     pub actions: Vec<ActionLookups>,
 }
@@ -89,7 +89,7 @@ pub struct WriteLookup {
     pub plan: Plan,
     /// Where the items are.
     pub target: ObjectSource,
-    /// The item types in scope, each with the space that takes its item.
+    /// The names of the items in scope, each with the space that takes its item.
     pub seeds: Vec<(String, SpaceId)>,
 }
 

@@ -30,7 +30,7 @@ impl RuleNames<'_> {
         let (name, ty) = (name!("rule"), Type::Named(name!("Boolean")));
         let field =
             &FieldDefinition { description: None, name, arguments: Vec::new(), ty, directives: Default::default() };
-        Some(tell(&ItemNames { draft: self.draft, field, record, keys, table, keys_tell: false, found: None }))
+        Some(tell(&ItemNames { draft: self.draft, field, record, keys, table, keys_tell: false, found: Vec::new() }))
     }
 }
 

@@ -150,6 +150,12 @@ rules! { RULES_OF_OPERATIONS;
     KF0724: "A read-only type is not written",
         "Items of a type with `@item(readOnly: true)` are written by other programs. They are read and watched, and `@check` may demand something of them. No other directive writes or deletes them.",
         r#"type Reading @item(keys: { PK: "SENSOR#{sensorId}", SK: "{at:%s}" }, readOnly: true) { sensorId: ID! at: DateTime! }"#;
+    KF0725: "`each:` names a list whose elements it writes",
+        "`each:` is the dotted name of a list argument whose elements are never null. For each element, the names of the element come before those of the field, and every item is found by its whole key, which differs from element to element. It does not go with `at:`, `many:` and `cascade:`, and an item of another list is not in scope.",
+        r#"addTags(tags: [TagInput!]!): [Tag!]! @put(each: "tags")"#;
+    KF0726: "An alias is a name of its own",
+        "Several `@find`s of a mutation put several items in scope, each under its alias: `as:`, or its type. An alias differs from every type, argument and word, and stands where a type stands: `@update(item: from)` writes the found item, so it has no `where:`.",
+        r#"@find(item: Account, where: { id: "{fromId}" }, as: from) @find(item: Account, where: { id: "{toId}" }, as: to)"#;
 
     KF0801: "Rules belong on written values",
         "`@default`, `@unique` and `@version` belong on stored fields. `@constraint` also works on arguments and input fields. A field that shows a constant of its type has none of them.",

@@ -41,6 +41,13 @@ pub enum Operand {
 }
 
 impl Operand {
+    /// Gives an argument another name.
+    pub fn rename_argument(&mut self, rename: &mut dyn FnMut(&mut String)) {
+        if let Self::Argument(name, _) = self {
+            rename(name);
+        }
+    }
+
     /// The path that it reads.
     pub fn path(&self) -> Option<&Path> {
         match self {

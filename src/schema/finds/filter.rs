@@ -40,5 +40,5 @@ pub fn read_filter(wanted: &FindContext, findings: &mut Findings) -> Result<Opti
 
 fn names<'a>(wanted: &'a FindContext) -> ItemNames<'a> {
     let FindContext { draft, field, record, keys, table, .. } = wanted;
-    ItemNames { draft, field, record, keys, table, keys_tell: false, found: None }
+    ItemNames { draft, field, record, keys, table, keys_tell: false, found: Vec::new() }
 }

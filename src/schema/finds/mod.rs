@@ -23,10 +23,11 @@ pub mod wanted;
 pub mod where_clause;
 
 use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::{rules, span};
 use crate::schema::expression::condition::Condition;
 use crate::schema::finds::best::PathInputs;
 use crate::schema::model::find::{AccessPath, Find, Via};
-use crate::schema::syntax::directives::FindDirective;
+use crate::schema::syntax::directives::{FindDirective, argument, named};
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use abstract_type::{member::AbstractFind, reads};
 use apollo_compiler::Node;
@@ -37,6 +38,22 @@ use paging::Order;
 use prepare::{Prepared, max, prepare, scan};
 use wanted::{Bindings, FindContext};
 
+/// A field that reads has one `@find`, without what is for the other directives of a mutation.
+fn check_single(coordinate: &str, field: &FieldDefinition, findings: &mut Findings) -> Option<()> {
+    let finds = || field.directives.get_all("find");
+    let option =
+        |name: &str| finds().find_map(|find| argument(find, name)).map(|value| span::from_location(value.location()));
+    let (place, what) = match (finds().nth(1), option("as"), option("each")) {
+        (Some(second), _, _) => (named(second), "a second `@find`"),
+        (None, Some(place), _) => (place, "`as:`"),
+        (None, None, Some(place)) => (place, "`each:`"),
+        (None, None, None) => return Some(()),
+    };
+    let message = format!("`{coordinate}` reads, and {what} is for fields that write");
+    findings.error(rules::KF0726, &place, message, Some("leave it out".into()));
+    None
+}
+
 /// Checks a find; `None` if it, or what it builds on, has a mistake.
 pub fn read_find(
     draft: &SchemaDraft,
@@ -45,6 +62,7 @@ pub fn read_find(
     directive: &Node<Directive>,
     findings: &mut Findings,
 ) -> Option<Find> {
+    check_single(&format!("{parent}.{}", field.name), field, findings)?;
     let target = match target::target_of(draft, parent, field) {
         Ok(target) => target?,
         Err(refused) => {

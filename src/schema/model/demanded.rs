@@ -25,10 +25,8 @@ impl Write {
     /// may make what they look for. A caller who may not see a hidden item gets null for it.
     fn tells_of(&self, action: &Action, ty: &ObjectType) -> bool {
         let is_returned = match self.returns {
-            WriteReturns::Item(of) | WriteReturns::Items(of) => {
-                self.actions.get(of).is_some_and(|returned| std::ptr::eq(returned, action))
-            }
-            WriteReturns::Done | WriteReturns::Found => false,
+            WriteReturns::Item(of) | WriteReturns::Items(of) => of == action.position,
+            WriteReturns::Done | WriteReturns::Found(_) | WriteReturns::FoundItems(_) => false,
         };
         let is_new = matches!(action.kind, ActionKind::Put { replace: false }) && action.at.is_none();
         let depends = action.condition.is_some() || action.at.is_some() || action.seen_version(ty).is_some();

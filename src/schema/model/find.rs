@@ -7,7 +7,7 @@ use crate::schema::template::Template;
 use indexmap::IndexMap;
 
 /// What a `@find` field wants, with every way to get it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Find {
     /// The item type that is read. With `through`, the type of the last hop. For items of several types, their
     /// interface or union.
@@ -70,7 +70,7 @@ pub enum Returns {
 }
 
 /// How a find reaches its items.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Via {
     /// By keys: one access path for each combination of optional arguments and each value of an `orderBy` argument.
     Keys(Vec<AccessPath>),
@@ -82,7 +82,7 @@ pub enum Via {
 }
 
 /// What a find of an interface or a union reads: items of several types, with one read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct SharedKeys {
     /// The item types, in the order of their declaration; at least one.
     pub members: Vec<String>,

@@ -97,7 +97,7 @@ impl Model {
         self.types.get(match write.returns {
             WriteReturns::Done => return None,
             WriteReturns::Item(action) | WriteReturns::Items(action) => &write.actions.get(action)?.item,
-            WriteReturns::Found => &write.find.as_ref()?.item,
+            WriteReturns::Found(find) | WriteReturns::FoundItems(find) => &write.finds.get(find)?.find.item,
         })
     }
 

@@ -6,7 +6,7 @@ use crate::schema::expression::claim::ClaimPath;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Source {
     /// An argument of the field; a list here means one key, or one range, for each of its values. A field of an input
-    /// object is dotted: `input.name`.
+    /// object is dotted: `input.name`. In an action with `each:`, so is one of the list's element: `lines.sku`.
     Argument(String),
     /// A stored field of the parent object.
     Parent(String),
@@ -14,7 +14,8 @@ pub enum Source {
     Text(Vec<TextPart>),
     /// A claim of the caller, as text: `{auth.sub}`. A caller without it finds nothing, and a write of it is refused.
     Claim(ClaimPath),
-    /// In a mutation: a field of the item of that type that was found or put before.
+    /// In a mutation: a field of an item in scope, which was found or put before. A found item has its alias, a put one
+    /// its type.
     Item(String, String),
 }
 

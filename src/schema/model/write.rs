@@ -9,21 +9,43 @@ use crate::schema::model::rules::DefaultValue;
 use crate::schema::model::source::Source;
 use indexmap::IndexMap;
 
+/// The position of an element in its list, in the names of an action with `each:`.
+pub const INDEX: &str = "index";
+/// A scalar element of a list, in the names of an action with `each:`.
+pub const ELEMENT: &str = "each";
+
 /// All that one mutation field does. Its actions are one write.
 #[derive(Debug)]
 pub struct Write {
-    /// `@find` on the field. Its item is read first and is in scope under the name of its type.
-    pub find: Option<Find>,
+    /// The `@find`s, in the order of the directives. Their items are read first and are in scope under their aliases.
+    pub finds: Vec<WriteFind>,
     /// The actions, in the order of the directives.
     pub actions: Vec<Action>,
     /// What the field returns.
     pub returns: WriteReturns,
-    /// Fields of the found item that the actions copy or name. The write is conditional on their values being
-    /// unchanged.
+}
+
+impl Write {
+    /// The find whose item is in scope under this alias.
+    pub fn find_named(&self, alias: &str) -> Option<&WriteFind> {
+        self.finds.iter().find(|find| find.alias == alias)
+    }
+}
+
+/// A `@find` of a mutation's field.
+#[derive(Debug)]
+pub struct WriteFind {
+    /// The name under which its item is in scope: `as:`, or its type.
+    pub alias: String,
+    /// How the item is read.
+    pub find: Find,
+    /// The list argument, dotted, for each of whose elements an item is found. Its path is one Get.
+    pub each: Option<String>,
+    /// Fields of the item that the actions copy or name. The write is conditional on their values being unchanged.
     pub held: Vec<String>,
-    /// Whether a condition or an expression names fields of the found item (`:Repo.nextNumber`). If so, the arguments
-    /// hold these fields as an object under the type's name.
-    pub names_found: bool,
+    /// Whether a condition or an expression names fields of the item (`:Repo.nextNumber`). If so, the arguments hold
+    /// these fields as an object under the alias.
+    pub is_named: bool,
 }
 
 /// What a mutation field returns.
@@ -33,17 +55,25 @@ pub enum WriteReturns {
     Done,
     /// The item of the action at this position: as it is after a put or an update, or as it was before a delete.
     Item(usize),
-    /// A list of the items of an action with `many: true`.
+    /// A list of the items of an action with `many: true`, or with `each:`: then in the order of the elements.
     Items(usize),
-    /// What the `@find` found.
-    Found,
+    /// What the `@find` at this position found.
+    Found(usize),
+    /// What the `@find` at this position found for the elements of its list.
+    FoundItems(usize),
 }
 
 /// One action.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Action {
+    /// Its position among the actions of the field.
+    pub position: usize,
     /// The item type.
     pub item: String,
+    /// The list argument, dotted, for each of whose elements the action is made. Within it, names of arguments that
+    /// begin with the list's are those of the element: `lines.sku`. [`INDEX`] is its position, and [`ELEMENT`] a scalar
+    /// element itself.
+    pub each: Option<String>,
     /// What is done.
     pub kind: ActionKind,
     /// How the item is found.
@@ -75,7 +105,7 @@ impl Action {
 }
 
 /// What an action does.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum ActionKind {
     /// Creates the item. With `replace`, overwrites an existing one.
     Put {
@@ -100,11 +130,13 @@ pub enum ActionKind {
 }
 
 /// How an action finds its item.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum WriteTarget {
     /// By its whole primary key: item field → source, for every field in the templates of the table's keys. For a put,
     /// the map is empty, because its values hold these fields. A put with `at` finds its item as the other actions do.
     Key(IndexMap<String, Source>),
+    /// The item that the `@find` of this alias found.
+    Found(String),
     /// The item is read first, by an access path other than a Get: a unique prefix of the key, or an index. With
     /// `many`, the action covers all items that are found.
     Read {

@@ -90,6 +90,10 @@ pub struct FindDirective {
     pub consistent: bool,
     /// `scan: true`
     pub scan: bool,
+    /// `as:`
+    pub alias: Option<At<String>>,
+    /// `each:`
+    pub each: Option<At<String>>,
 }
 
 impl FindDirective {
@@ -111,6 +115,8 @@ impl FindDirective {
             }),
             consistent: flag(directive, "consistent"),
             scan: flag(directive, "scan"),
+            alias: name(directive, "as"),
+            each: text(directive, "each"),
         }
     }
 }
@@ -131,6 +137,8 @@ impl FindDirective {
             max: None,
             consistent: false,
             scan: false,
+            alias: None,
+            each: None,
         }
     }
 }

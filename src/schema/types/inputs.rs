@@ -64,6 +64,12 @@ pub fn members<'a>(schema: &'a Schema, input: &Input<'a>) -> Vec<Input<'a>> {
     object.map(|object| object.fields.values().map(|field| within(input, field)).collect()).unwrap_or_default()
 }
 
+/// The fields of an input object, or of the input objects in a list, under their dotted names.
+pub fn element_members<'a>(schema: &'a Schema, input: &Input<'a>) -> Vec<Input<'a>> {
+    let object = object_of(schema, input.ty.inner_named_type());
+    object.map(|object| object.fields.values().map(|field| within(input, field)).collect()).unwrap_or_default()
+}
+
 fn input_of<'a>(name: String, definition: &'a InputValueDefinition, span: Span) -> Input<'a> {
     Input { name, ty: &definition.ty, nullable: !definition.ty.is_non_null(), span }
 }

@@ -28,9 +28,9 @@ pub struct ItemNames<'a> {
     /// Whether `attribute_exists` may name a field that is stored only in the table's key, and test the key attribute
     /// instead.
     pub keys_tell: bool,
-    /// The type and stored fields of the item that a mutation's `@find` found. Its fields are named as
+    /// The names and stored fields of the items that a mutation's `@find`s found. Their fields are named as
     /// `:Repo.nextNumber`.
-    pub found: Option<(&'a str, &'a StoredFields)>,
+    pub found: Vec<(&'a str, &'a StoredFields)>,
 }
 
 impl<'a> ItemNames<'a> {
@@ -54,10 +54,11 @@ impl<'a> ItemNames<'a> {
         stored.attribute.or_else(|| stored.keys.iter().find(whole).cloned())
     }
 
-    /// The field of the found item that an argument's name means. An argument named like the type takes precedence.
+    /// The field of a found item that an argument's name means. An argument named like the item takes precedence.
     pub fn found_field(&self, name: &str) -> Option<&crate::schema::types::draft::Declared> {
-        let ((item, record), (first, field)) = (self.found?, name.split_once('.')?);
-        (first == item && inputs::input(self.draft.schema, self.field, first).is_none()).then(|| record.get(field))?
+        let (first, field) = name.split_once('.')?;
+        let (_, record) = self.found.iter().find(|(item, _)| *item == first)?;
+        inputs::input(self.draft.schema, self.field, first).is_none().then(|| record.get(field))?
     }
 
     /// The stored field that a dotted path names.

@@ -7,6 +7,7 @@ use crate::schema::finds::wanted::FindContext;
 use crate::schema::model::find::Returns;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::source::Source;
+use crate::schema::model::write::{ELEMENT, INDEX};
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::table::Table;
 use crate::schema::types::draft::{Kind, SchemaDraft, StoredFields};
@@ -22,8 +23,36 @@ pub struct Writing<'a> {
     pub draft: &'a SchemaDraft<'a>,
     /// The root type's name.
     pub parent: &'a str,
-    /// The field.
+    /// The field, with the arguments that the directive sees.
     pub field: &'a FieldDefinition,
+    /// The list for each of whose elements the directive is made.
+    pub list: Option<&'a ElementList>,
+}
+
+/// A list argument, for each of whose elements directives are made.
+pub struct ElementList {
+    /// Its name, dotted within an input object.
+    pub path: String,
+    /// The field as these directives see it: its arguments are the element's fields, then the field's own that these do
+    /// not hide.
+    pub field: FieldDefinition,
+    /// The names of the element's fields, [`INDEX`] and, of a scalar, [`ELEMENT`].
+    pub names: Vec<String>,
+    /// The item type whose id the `id` of an element is: the only one that the directives name.
+    pub item: Option<String>,
+}
+
+impl ElementList {
+    /// The whole name of an argument that the directives see under this name: `lines.sku` for the element's `sku`.
+    pub fn whole_name(&self, name: &str) -> Option<String> {
+        let first = name.split('.').next()?;
+        self.names.iter().any(|own| own == first).then(|| format!("{}.{name}", self.path))
+    }
+}
+
+/// Whether a name of an argument is a word that only a text uses.
+pub fn is_word(name: &str) -> bool {
+    name == INDEX || name == ELEMENT
 }
 
 impl Writing<'_> {
@@ -32,8 +61,12 @@ impl Writing<'_> {
         format!("{}.{}", self.parent, self.field.name)
     }
 
-    /// The item type whose id a bare `id` is: the field's own, or else the only one that its directives name.
+    /// The item type whose id a bare `id` is: the field's own, or else the only one that its directives name. The `id`
+    /// of an element belongs to the only type that the directives of its list name, and any other to none of them.
     pub fn own_item(&self) -> Option<&str> {
+        if let Some(list) = self.list {
+            return list.item.as_deref().filter(|_| list.names.iter().any(|name| name == "id"));
+        }
         let is_item = |name: &&str| self.draft.kind(name) == Some(&Kind::Item);
         let own = Some(self.field.ty.inner_named_type().as_str()).filter(is_item);
         let named = || {
@@ -44,15 +77,19 @@ impl Writing<'_> {
     }
 }
 
-/// An item in scope: found by the field's `@find`, or made by an earlier `@put`.
+/// An item in scope: found by a `@find` of the field, or made by an earlier `@put`.
 #[derive(Clone)]
 pub struct InScope<'a> {
+    /// Its name: the alias of a found item, the type of a put one.
+    pub name: String,
     /// Its type.
     pub item: String,
     /// Its stored fields.
     pub record: &'a StoredFields,
-    /// Whether the field's `@find` found it.
+    /// Whether a `@find` found it.
     pub found: bool,
+    /// The list for each of whose elements there is one.
+    pub each: Option<String>,
 }
 
 /// An action while it is checked.
@@ -71,9 +108,18 @@ pub struct Acting<'a> {
     pub table: &'a Table,
     /// The items in scope.
     pub scope: &'a [InScope<'a>],
-    /// What `set:` or `where:` binds.
-    pub clause: IndexMap<String, FieldBinding>,
-    /// The fields that stay unbound because `set:` or `where:` says null.
+    /// What `where:` says of the fields that find the item.
+    pub finds: Clause,
+    /// What `set:` says of the fields that are written.
+    pub sets: Clause,
+}
+
+/// What `set:` or `where:` says.
+#[derive(Default)]
+pub struct Clause {
+    /// The fields that it binds.
+    pub bound: IndexMap<String, FieldBinding>,
+    /// The fields that stay unbound because it says null.
     pub hidden: HashSet<String>,
 }
 
@@ -110,7 +156,8 @@ impl<'a> Acting<'a> {
     /// Resolves the names in `if:` and `expression:`.
     pub fn names(&self) -> ItemNames<'a> {
         let Writing { draft, field, .. } = self.writing;
-        let found = self.scope.iter().find(|item| item.found).map(|item| (item.item.as_str(), item.record));
+        let found = self.scope.iter().filter(|item| item.found);
+        let found = found.map(|item| (item.name.as_str(), item.record)).collect();
         ItemNames { draft, field, record: self.record, keys: self.keys, table: self.table, keys_tell: true, found }
     }
 

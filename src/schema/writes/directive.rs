@@ -30,10 +30,10 @@ pub struct ActionDirective {
     pub span: Span,
     /// `item:`
     pub item: Option<At<String>>,
-    /// `set:` or `where:`, each field with its template.
-    pub bindings: Vec<WrittenField>,
-    /// The place of a `set:` or `where:` that is not an object.
-    pub malformed: Option<Span>,
+    /// `where:`
+    pub finds: WrittenClause,
+    /// `set:`
+    pub sets: WrittenClause,
     /// `at:`
     pub at: Option<At<String>>,
     /// `if:`
@@ -50,6 +50,26 @@ pub struct ActionDirective {
     pub upsert: bool,
     /// `many: true`
     pub many: bool,
+    /// `each:`
+    pub each: Option<At<String>>,
+}
+
+/// `set:` or `where:` as the schema writes it.
+#[derive(Debug, Clone)]
+pub struct WrittenClause {
+    /// The argument's name.
+    pub name: &'static str,
+    /// Each field with its template.
+    pub bindings: Vec<WrittenField>,
+    /// The place of a clause that is not an object.
+    pub malformed: Option<Span>,
+}
+
+impl WrittenClause {
+    fn from_directive(directive: &Directive, name: &'static str) -> Self {
+        let (bindings, malformed) = fields(directive, name);
+        Self { name, bindings, malformed }
+    }
 }
 
 impl ActionDirective {
@@ -61,13 +81,12 @@ impl ActionDirective {
     fn from_directive(directive: &Node<Directive>) -> Option<Self> {
         let verbs = [Verb::Put, Verb::Update, Verb::Delete, Verb::Check];
         let (_, verb) = WRITES.iter().zip(verbs).find(|(name, _)| directive.name == **name)?;
-        let (bindings, malformed) = fields(directive, if verb == Verb::Put { "set" } else { "where" });
         Some(Self {
             verb,
             span: named(directive),
             item: name(directive, "item"),
-            bindings,
-            malformed,
+            finds: WrittenClause::from_directive(directive, "where"),
+            sets: WrittenClause::from_directive(directive, "set"),
             at: text(directive, "at"),
             condition: text(directive, "if"),
             expression: text(directive, "expression"),
@@ -78,10 +97,11 @@ impl ActionDirective {
             replace: flag(directive, "replace"),
             upsert: flag(directive, "upsert"),
             many: flag(directive, "many"),
+            each: text(directive, "each"),
         })
     }
 
-    /// `set:` or `where:`.
+    /// The clause that binds what names leave open: `set:` of a put, or `where:`.
     pub fn clause(&self) -> &'static str {
         if self.verb == Verb::Put { "set" } else { "where" }
     }

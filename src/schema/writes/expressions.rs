@@ -142,6 +142,10 @@ impl FieldChange<'_> {
             let message = format!("`{coordinate}` is part of the table's key, which an update cannot change");
             return Some((rules::KF0709, message, moved::advice(self.acting.record)));
         }
+        if self.acting.sets.bound.contains_key(self.field) {
+            let message = format!("both `set:` and `expression:` change `{coordinate}`");
+            return Some((rules::KF0712, message, "leave one of them out".to_owned()));
+        }
         let message = || format!("`{coordinate}` is a `@version` field, which only Keyfold changes");
         if self.declared.rules.constant {
             return Some((rules::KF0709, format!("`{coordinate}` is a constant of the type"), LEAVE_OUT.to_owned()));
@@ -238,7 +242,7 @@ impl UpdateNames for ExpressionNames<'_> {
 /// Reports options that exclude each other.
 pub fn check_options(acting: &Acting, findings: &mut Findings) -> Option<()> {
     let directive = acting.directive;
-    let at = directive.at.is_some();
+    let (at, each) = (directive.at.is_some(), directive.each.is_some());
     let clash = match () {
         () if at && directive.expression.is_some() => Some(("expression:", "`at:` sets fields of one element")),
         () if at && !directive.cascade.is_empty() => {
@@ -246,6 +250,11 @@ pub fn check_options(acting: &Acting, findings: &mut Findings) -> Option<()> {
         }
         () if at && directive.upsert => Some(("upsert:", "`at:` changes an element of an item that exists")),
         () if at && directive.many => Some(("many:", "`at:` works on one item")),
+        () if each && at => Some(("at:", "`each:` works on whole items")),
+        () if each && directive.many => Some(("many:", "`each:` finds one item for each element")),
+        () if each && !directive.cascade.is_empty() => {
+            Some(("cascade:", "`each:` deletes items in one transaction, which must hold all of them"))
+        }
         () if directive.upsert && directive.many => Some(("upsert:", "`many:` writes only items that it finds")),
         () => None,
     };

@@ -2,7 +2,7 @@
 //! beyond their item types.
 
 use super::acting::{FieldBinding, Writing};
-use super::binding::{Purpose, Wish, by_argument, report_other_id};
+use super::binding::by_name::{Purpose, Wish, by_argument, report_other_id};
 use super::directive::{ActionDirective, Verb};
 use super::target::{idle_id, is_one};
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -15,14 +15,16 @@ use crate::schema::finds::wanted::{Binding, Bindings, FindContext, Need};
 use crate::schema::finds::{self, filter, prepare, where_clause};
 use crate::schema::model::find::{Access, AccessPath, Find, Returns, SortAccess, Via};
 use crate::schema::model::source::BindingRule;
+use crate::schema::model::write::{ELEMENT, INDEX};
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::types::draft::Kind;
 use crate::schema::types::inputs;
-use apollo_compiler::Node;
-use apollo_compiler::ast::Directive;
+
+/// The words that a text in braces may hold.
+pub const WORDS: [&str; 6] = ["now", "uuid", "uuid7", "auth", ELEMENT, INDEX];
 
 /// The find and the arguments that it uses, dotted.
-pub struct WriteFind {
+pub struct ReadFind {
     /// The find; it reads one item.
     pub find: Find,
     /// The arguments.
@@ -32,17 +34,18 @@ pub struct WriteFind {
 /// Checks the find; `None` on a mistake.
 pub fn read_write_find(
     writing: &Writing,
-    directive: &Node<Directive>,
+    directive: FindDirective,
     actions: &[ActionDirective],
     findings: &mut Findings,
-) -> Option<WriteFind> {
-    let directive = FindDirective::from_directive(directive);
+) -> Option<ReadFind> {
     let item = item(writing, &directive, actions, findings)?;
-    if let Some(option) =
-        [("through:", directive.through.is_some()), ("scan:", directive.scan), ("max:", directive.max.is_some())]
-            .into_iter()
-            .find_map(|(option, given)| given.then_some(option))
-    {
+    let options = [
+        ("through:", directive.through.is_some()),
+        ("scan:", directive.scan),
+        ("max:", directive.max.is_some()),
+        ("filter:", directive.filter.is_some() && writing.list.is_some()),
+    ];
+    if let Some(option) = options.into_iter().find_map(|(option, given)| given.then_some(option)) {
         let message =
             format!("`{option}` does not go with the `@find` of a mutation, which reads one item by its keys");
         findings.error(rules::KF0720, &directive.span, message, Some(format!("leave `{option}` out")));
@@ -51,7 +54,7 @@ pub fn read_write_find(
     let (keys, record) = writing.draft.item(&item)?;
     let table = writing.draft.tables.get(keys.table)?;
     let target = FindTarget { item: item.clone(), returns: Returns::One };
-    let Writing { draft, parent, field } = *writing;
+    let Writing { draft, parent, field, .. } = *writing;
     let wanted = FindContext { draft, parent, parent_record: None, field, directive, target, keys, record, table };
     by_keys(writing, &wanted, findings)
 }
@@ -91,7 +94,7 @@ fn item(
 }
 
 /// The find by the best path that serves; a finding if none does, or if the author must choose.
-fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> Option<WriteFind> {
+fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> Option<ReadFind> {
     prepare::check_index(wanted, findings).ok()?;
     let filter = filter::read_filter(wanted, findings).ok()?;
     let mut bindings = where_clause::read_where(wanted, findings)?;
@@ -116,6 +119,12 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
         report_no_path(writing, wanted, !paths(false).is_empty(), findings);
         return None;
     };
+    if writing.list.is_some() && !matches!(path.access, Access::Get { .. }) {
+        let message =
+            format!("`each:` finds each `{}` by its whole key, which these names do not give", wanted.target.item);
+        findings.error(rules::KF0725, &wanted.directive.span, message, Some(finds::keys_of(wanted)));
+        return None;
+    }
     check_decided(writing, wanted, &bindings, &serving, findings)?;
     if !finds::are_decided(wanted, &bindings, filter.as_ref(), &one, findings) {
         return None;
@@ -135,7 +144,7 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
         max: prepare::MAX_DEFAULT,
         consistent: strong,
     };
-    Some(WriteFind { find, arguments })
+    Some(ReadFind { find, arguments })
 }
 
 /// Binds the fields of all keys that `where:` and the filter leave open to arguments of their names.

@@ -1,45 +1,50 @@
-//! The actions of a field in; out: the fields that they take from the item its `@find` found. Must not know how the
-//! write makes sure that the item is unchanged.
+//! The actions of a field in; out: the fields that they take from the items its `@find`s found. Must not know how
+//! the write makes sure that the items are unchanged.
 
 use super::acting::Writing;
 use crate::schema::expression::condition::Condition;
-use crate::schema::model::find::{Find, Via};
+use crate::schema::model::find::Via;
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::write::{Action, ActionKind, WriteTarget};
 use crate::schema::types::inputs;
 
-/// What the actions take from the found item.
+/// What the actions take from a found item.
 #[derive(Default)]
 pub struct FoundFields {
     /// The fields, each once.
     pub fields: Vec<String>,
-    /// Whether a condition or an expression names any field of the found item.
+    /// Whether a condition or an expression names any field of the item.
     pub named: bool,
 }
 
-/// The field of the found item that a name in a condition or an expression means: `Repo.nextNumber`. An argument named
-/// like the type takes precedence.
-pub fn named<'n>(writing: &Writing, item: &str, name: &'n str) -> Option<&'n str> {
+/// The field of the found item with this alias that a name in a condition or an expression means: `Repo.nextNumber`. An
+/// argument named like the item takes precedence.
+pub fn named<'n>(writing: &Writing, alias: &str, name: &'n str) -> Option<&'n str> {
     let (first, field) = name.split_once('.')?;
-    (first == item && inputs::input(writing.draft.schema, writing.field, first).is_none()).then_some(field)
+    (first == alias && inputs::input(writing.draft.schema, writing.field, first).is_none()).then_some(field)
 }
 
-/// Collects what the actions take from the found item.
-pub fn taken(writing: &Writing, find: Option<&Find>, actions: &[Action]) -> FoundFields {
+/// Collects what the actions take from the item that is found for this list, if for one, under this alias.
+pub fn taken(writing: &Writing, (alias, each): (&str, Option<&str>), actions: &[Action]) -> FoundFields {
     let mut taken = FoundFields::default();
-    let Some(find) = find else { return taken };
-    // After a put of the same type, its item is in scope instead of the found one.
-    let mut hidden = false;
+    // After a put of the same name, its item is in scope instead of the found one.
+    let mut hidden_for: Vec<Option<&str>> = Vec::new();
     for action in actions {
-        if !hidden {
-            sources(action, &mut |source| taken.copied(source, &find.item));
+        let of = action.each.as_deref();
+        if each.is_some() && each != of {
+            continue;
         }
-        hidden |= action.item == find.item && action.at.is_none() && matches!(action.kind, ActionKind::Put { .. });
+        if !(hidden_for.contains(&None) || hidden_for.contains(&of)) {
+            sources(action, &mut |source| taken.copied(source, alias));
+        }
+        if action.item == alias && action.at.is_none() && matches!(action.kind, ActionKind::Put { .. }) {
+            hidden_for.push(of);
+        }
         let mut names: Vec<&str> = action.condition.iter().flat_map(Condition::arguments).collect();
         if let ActionKind::Update { expression: Some(expression), .. } = &action.kind {
             names.extend(expression.arguments());
         }
-        for field in names.into_iter().filter_map(|name| named(writing, &find.item, name)) {
+        for field in names.into_iter().filter_map(|name| named(writing, alias, name)) {
             taken.named = true;
             taken.add(field);
         }
@@ -51,6 +56,7 @@ pub fn taken(writing: &Writing, find: Option<&Find>, actions: &[Action]) -> Foun
 fn sources(action: &Action, see: &mut dyn FnMut(&Source)) {
     match &action.target {
         WriteTarget::Key(sources) => sources.values().for_each(&mut *see),
+        WriteTarget::Found(_) => {}
         WriteTarget::Read { find, .. } => {
             if let Via::Keys(paths) = &find.via {
                 paths.iter().flat_map(|path| path.bindings.values()).for_each(&mut *see);

@@ -1,38 +1,39 @@
 //! A field of `Mutation` in, what it writes out, or why it cannot. Must not know how it is run.
 //!
-//! Each other file of this folder is a step. [`directive`] reads the syntax of the actions, and [`find`] the item that
-//! is read first. Then, for each action, [`clause`] and [`binding`] bind its fields, [`number`] the shard that another
-//! program assigned, [`target`] finds its item, [`element`] resolves `at:`, [`values`] collects what is written,
+//! Each other file of this folder is a step. [`directive`] reads the syntax of the actions, [`elements`] the lists for
+//! whose elements they are made, and [`find`] the items that are read first. Then, for each action, [`binding`] binds
+//! its fields, [`target`] finds its item, [`element`] resolves `at:`, [`values`] collects what is written,
 //! [`expressions`] checks its condition and its update, and [`cascade`] the relations that are deleted too. At the end,
-//! [`checks`] judges the actions together, and [`held`] collects what they take from the found item.
+//! [`checks`] judges the actions together, and [`held`] collects what they take from the found items.
 
 mod acting;
 mod binding;
 mod cascade;
 mod checks;
-mod clause;
 mod directive;
 mod element;
+mod elements;
 mod expressions;
 mod find;
 mod held;
-mod number;
 mod target;
 mod values;
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
+use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::update::Update;
+use crate::schema::model::find::Find;
 use crate::schema::model::source::Source;
-use crate::schema::model::write::{Action, ActionKind, Write, WriteTarget};
+use crate::schema::model::write::{Action, ActionKind, Write, WriteFind, WriteTarget};
+use crate::schema::syntax::directives::FindDirective;
 use crate::schema::types::draft::{Kind, SchemaDraft};
-use acting::{Acting, InScope, Writing};
+use acting::{Acting, Clause, ElementList, InScope, Writing};
 use apollo_compiler::ast::FieldDefinition;
 use checks::{moved, unchecked, whole};
 use directive::{ActionDirective, Verb};
 use indexmap::IndexMap;
-use std::collections::HashSet;
 
 /// The most actions of a field: the items of a transaction (DynamoDB developer guide, "Amazon DynamoDB transactions:
 /// how it works").
@@ -45,7 +46,7 @@ pub fn read_write(
     field: &FieldDefinition,
     findings: &mut Findings,
 ) -> Option<Write> {
-    let writing = Writing { draft, parent, field };
+    let writing = Writing { draft, parent, field, list: None };
     let directives = ActionDirective::all(field);
     if directives.len() > MAX_ACTIONS {
         let message = format!(
@@ -56,51 +57,158 @@ pub fn read_write(
         findings.error(rules::KF0716, &whole::place(&writing), message, None);
         return None;
     }
-    let mut used: Vec<String> = Vec::new();
-    let mut scope: Vec<InScope> = Vec::new();
-    let mut found = None;
-    if let Some(directive) = field.directives.get("find") {
-        let read = find::read_write_find(&writing, directive, &directives, findings)?;
-        scope.extend(draft.records.get(&read.find.item).map(|record| InScope {
-            item: read.find.item.clone(),
-            record,
-            found: true,
-        }));
-        used.extend(read.arguments);
-        found = Some(read.find);
-    }
-    let mut actions: Vec<(Action, &ActionDirective)> = Vec::new();
-    for directive in &directives {
-        let item = item_of(&writing, directive, findings);
-        let action = item.as_ref().and_then(|item| action(&writing, (item, directive), &scope, findings));
-        used.extend(action.iter().flat_map(whole::arguments_of));
-        actions.extend(action.map(|action| (action, directive)));
-        // A put with a mistake stays in scope, so that it causes no further findings.
-        if let (Some(item), Verb::Put, None) = (item, directive.verb, &directive.at)
-            && !scope.iter().any(|known| known.item == item)
-        {
-            scope.extend(draft.records.get(&item).map(|record| InScope { item, record, found: false }));
-        }
-    }
-    if actions.len() < directives.len() {
-        return None;
-    }
-    let sound = whole::check_once(&writing, &actions, findings)
-        & whole::check_arguments(&writing, &used, findings)
-        & moved::check(&writing, found.as_ref(), &actions, findings);
+    let finds: Vec<FindDirective> = field.directives.get_all("find").map(FindDirective::from_directive).collect();
+    let lists = elements::read_lists(&writing, &finds, &directives, findings)?;
+    let mut reading = ReadWrite { writing, lists: &lists, scope: Vec::new(), used: Vec::new() };
+    let finds = reading.finds(finds, &directives, findings)?;
+    let actions = reading.actions(&directives, findings)?;
+    let sound = whole::check_once(&writing, (&finds, &actions), findings)
+        & whole::check_arguments(&writing, &reading.used, findings)
+        & moved::check(&writing, &finds, &actions, findings);
     let actions: Vec<Action> = actions.into_iter().map(|(action, _)| action).collect();
-    let returns = whole::returns(&writing, found.as_ref(), &actions, findings)?;
-    let taken = held::taken(&writing, found.as_ref(), &actions);
-    sound.then_some(Write { find: found, actions, returns, held: taken.fields, names_found: taken.named })
+    let returns = whole::returns(&writing, &finds, &actions, findings)?;
+    let finds = finds.into_iter().map(|found| {
+        let taken = held::taken(&writing, (&found.alias, found.each.as_deref()), &actions);
+        WriteFind { held: taken.fields, is_named: taken.named, ..found }
+    });
+    let finds = finds.collect();
+    sound.then_some(Write { finds, actions, returns })
 }
 
-/// `item:`, or the field's own type.
-fn item_of(writing: &Writing, directive: &ActionDirective, findings: &mut Findings) -> Option<String> {
+/// A field of `Mutation` while its directives are read.
+struct ReadWrite<'a> {
+    writing: Writing<'a>,
+    lists: &'a [ElementList],
+    /// The items found and put so far.
+    scope: Vec<InScope<'a>>,
+    /// The arguments that are used, dotted.
+    used: Vec<String>,
+}
+
+impl<'a> ReadWrite<'a> {
+    /// The list of an `each:`.
+    fn list(&self, each: Option<&At<String>>) -> Option<&'a ElementList> {
+        let each = each?;
+        self.lists.iter().find(|list| list.path == each.value)
+    }
+
+    /// The field as a directive sees it that is made for each element of a list, if for one.
+    fn seen(&self, list: Option<&'a ElementList>) -> Writing<'a> {
+        Writing { list, field: list.map_or(self.writing.field, |list| &list.field), ..self.writing }
+    }
+
+    /// Reads the finds; `None` if one has a mistake.
+    fn finds(
+        &mut self,
+        directives: Vec<FindDirective>,
+        actions: &[ActionDirective],
+        findings: &mut Findings,
+    ) -> Option<Vec<WriteFind>> {
+        let mut finds: Vec<WriteFind> = Vec::new();
+        for directive in directives {
+            let list = self.list(directive.each.as_ref());
+            let (alias, span) = (directive.alias.clone(), directive.span.clone());
+            let mut read = find::read_write_find(&self.seen(list), directive, actions, findings)?;
+            let alias = self.alias(&read.find, alias.as_ref(), &span, &finds, findings)?;
+            let (item, each) = (read.find.item.clone(), list.map(|list| list.path.clone()));
+            if let Some(list) = list {
+                list.name_find(&mut read.find);
+                read.arguments.iter_mut().for_each(|argument| list.name(argument));
+            }
+            self.used.extend(read.arguments);
+            let record = self.writing.draft.records.get(&item)?;
+            self.scope.push(InScope { name: alias.clone(), item, record, found: true, each: each.clone() });
+            finds.push(WriteFind { alias, find: read.find, each, held: Vec::new(), is_named: false });
+        }
+        Some(finds)
+    }
+
+    /// The name of a found item in scope: `as:`, or its type. `None` if it means something else already.
+    fn alias(
+        &self,
+        find: &Find,
+        alias: Option<&At<String>>,
+        span: &Span,
+        before: &[WriteFind],
+        findings: &mut Findings,
+    ) -> Option<String> {
+        let name = alias.map_or(&find.item, |alias| &alias.value);
+        let is_argument =
+            |field: &FieldDefinition| field.arguments.iter().any(|argument| argument.name == name.as_str());
+        let what = match alias {
+            _ if before.iter().any(|other| other.alias == *name) => "another found item",
+            Some(_) if self.writing.draft.schema.types.contains_key(name.as_str()) => "a type",
+            Some(_) if is_argument(self.writing.field) => "an argument",
+            Some(_) if self.lists.iter().any(|list| is_argument(&list.field)) => "a field of an element",
+            Some(_) if find::WORDS.contains(&name.as_str()) => "a word of texts",
+            _ => return Some(name.clone()),
+        };
+        let message = format!("`{name}` is {what}, so it cannot name this found item");
+        let help = if alias.is_none() { "give it a name: `@find(…, as: from)`" } else { "choose another name" };
+        findings.error(rules::KF0726, alias.map_or(span, |alias| &alias.span), message, Some(help.into()));
+        None
+    }
+
+    /// Reads the actions; `None` if one has a mistake.
+    fn actions<'d>(
+        &mut self,
+        directives: &'d [ActionDirective],
+        findings: &mut Findings,
+    ) -> Option<Vec<(Action, &'d ActionDirective)>> {
+        let mut actions: Vec<(Action, &ActionDirective)> = Vec::new();
+        for directive in directives {
+            let list = self.list(directive.each.as_ref());
+            let each = list.map(|list| list.path.clone());
+            let seen = self.seen(list);
+            let scope: Vec<InScope> =
+                self.scope.iter().filter(|item| item.each.is_none() || item.each == each).cloned().collect();
+            let item = item_of(&seen, directive, &scope, findings);
+            let mut action = item.as_ref().and_then(|item| action(&seen, (item, directive), &scope, findings));
+            if let Some(action) = &mut action {
+                action.position = actions.len();
+                list.into_iter().for_each(|list| list.name_action(action));
+            }
+            self.used.extend(action.iter().flat_map(whole::arguments_of));
+            actions.extend(action.map(|action| (action, directive)));
+            // A put with a mistake stays in scope, so that it causes no further findings.
+            if let (Some(item), Verb::Put, None) = (item, directive.verb, &directive.at)
+                && !scope.iter().any(|known| known.name == item)
+            {
+                let record = self.writing.draft.records.get(&item);
+                let made = |record| InScope { name: item.clone(), item: item.clone(), record, found: false, each };
+                self.scope.extend(record.map(made));
+            }
+        }
+        (actions.len() == directives.len()).then_some(actions)
+    }
+}
+
+/// The item of a find that an action's `item:` names by its alias.
+fn found_by_alias<'s, 'a>(directive: &ActionDirective, scope: &'s [InScope<'a>]) -> Option<&'s InScope<'a>> {
+    let named = directive.item.as_ref()?;
+    scope.iter().find(|item| item.found && item.name == named.value && item.name != item.item)
+}
+
+/// The type of `item:`, which may be the alias of a found item, or the field's own type.
+fn item_of(
+    writing: &Writing,
+    directive: &ActionDirective,
+    scope: &[InScope],
+    findings: &mut Findings,
+) -> Option<String> {
     let draft = writing.draft;
+    let found = found_by_alias(directive, scope);
+    if let (Some(found), Verb::Put) = (found, directive.verb) {
+        let message = format!("`{}` is an item that `@find` finds, but `@put` makes a new one", found.name);
+        let help = format!("name its type: `@put(item: {}, set: {{ … }})`", found.item);
+        findings.error(rules::KF0726, &directive.span, message, Some(help));
+        return None;
+    }
     let own = writing.field.ty.inner_named_type().as_str();
-    let (name, place) = match &directive.item {
-        Some(named) => (named.value.as_str(), &named.span),
-        None => (own, &directive.span),
+    let (name, place) = match (found, &directive.item) {
+        (Some(found), _) => (found.item.as_str(), &directive.span),
+        (None, Some(named)) => (named.value.as_str(), &named.span),
+        (None, None) => (own, &directive.span),
     };
     if draft.kind(name) == Some(&Kind::Item) && (directive.verb == Verb::Check || !draft.is_read_only(name)) {
         return Some(name.to_owned());
@@ -112,7 +220,10 @@ fn item_of(writing: &Writing, directive: &ActionDirective, findings: &mut Findin
     }
     let items = draft.kinds.iter().filter(|(_, kind)| **kind == Kind::Item).map(|(name, _)| name.as_str());
     let (message, help) = match &directive.item {
-        Some(_) => (format!("`{name}` is not an item type"), suggest(name, items)),
+        Some(_) => {
+            let aliases = scope.iter().filter(|item| item.found).map(|item| item.name.as_str());
+            (format!("`{name}` is not an item type"), suggest(name, items.chain(aliases)))
+        }
         None => {
             let message = format!(
                 "`{}` of type `{}` does not name the item type of `{}`",
@@ -144,13 +255,15 @@ fn action(
     };
     let part = at.as_ref().and_then(|at| Some((at.element.as_str(), draft.records.get(&at.element)?)));
     let put = directive.verb == Verb::Put;
-    let owner = part.filter(|_| put).unwrap_or((&acting.item, record));
-    let (owner_name, owner_record) = (owner.0.to_owned(), owner.1);
-    (acting.clause, acting.hidden) = clause::read_clause(&acting, (&owner_name, owner_record), findings)?;
+    let of_element = part.unwrap_or((&acting.item, record));
+    let sets = binding::clause::read_clause(&acting, &directive.sets, of_element, findings);
+    let finds = binding::clause::read_clause(&acting, &directive.finds, (&acting.item, record), findings);
+    (acting.sets, acting.finds) = (sets?, finds?);
 
-    let aim = match expressions::finds(directive.verb, at.is_some()) {
-        true => target::read_target(&acting, findings)?,
-        false => target::ResolvedTarget { target: WriteTarget::Key(IndexMap::new()), arguments: Vec::new() },
+    let aim = match found_by_alias(directive, scope) {
+        Some(found) => target::found(&acting, found, findings)?,
+        None if expressions::finds(directive.verb, at.is_some()) => target::read_target(&acting, findings)?,
+        None => target::ResolvedTarget { target: WriteTarget::Key(IndexMap::new()), arguments: Vec::new() },
     };
     let condition = expressions::condition(&acting, findings);
     let expression = expressions::expression(&acting, findings);
@@ -164,7 +277,7 @@ fn action(
         Verb::Put => {
             let mut values = values::put_values(&acting, &written, findings)?;
             if at.is_none() {
-                values.extend(number::bind_new_item(&acting, findings)?);
+                values.extend(binding::number::bind_new_item(&acting, findings)?);
             }
             values
         }
@@ -180,7 +293,8 @@ fn action(
     }
     let kind = read_kind(&acting, &values, expression, findings)?;
     let message = directive.message.clone();
-    let action = Action { item: acting.item.clone(), kind, target: aim.target, values, at, condition, message };
+    let (item, target) = (acting.item.clone(), aim.target);
+    let action = Action { position: 0, item, each: None, kind, target, values, at, condition, message };
     unchecked::warn_of_objects(&acting, &action, record, findings);
     Some(action)
 }
@@ -201,8 +315,8 @@ fn begin_action<'a>(
         record,
         table,
         scope,
-        clause: IndexMap::new(),
-        hidden: HashSet::new(),
+        finds: Clause::default(),
+        sets: Clause::default(),
     })
 }
 

@@ -1,10 +1,10 @@
 //! An action's bindings in; out: how it finds its item, by its whole key or by a read first. Must not know what is
 //! written.
 
-use super::acting::{Acting, FieldBinding, Writing};
-use super::binding::{Purpose, Wish, by_argument, by_item, by_long_name, other_id, report_other_id};
+use super::acting::{Acting, FieldBinding, InScope, Writing};
+use super::binding::by_name::{Purpose, Wish, by_argument, by_item, by_long_name, other_id, report_other_id};
+use super::binding::number::{self, AssignedNumber};
 use super::directive::Verb;
-use super::number::{self, AssignedNumber};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::suggestion::list;
@@ -67,6 +67,30 @@ pub fn read_target(acting: &Acting, findings: &mut Findings) -> Option<ResolvedT
     by_read(acting, &bound, findings)
 }
 
+/// The target of an action whose `item:` is the alias of a found item.
+pub fn found(acting: &Acting, found: &InScope, findings: &mut Findings) -> Option<ResolvedTarget> {
+    let directive = acting.directive;
+    if let Some(list) = acting.writing.list.filter(|_| found.each.is_none()) {
+        let message =
+            format!("`{}` is one item, but `each:` would write it for each element of `{}`", found.name, list.path);
+        let help =
+            format!("leave `each:` out, or find one for each: `@find(…, as: {}, each: \"{}\")`", found.name, list.path);
+        findings.error(rules::KF0725, &directive.span, message, Some(help));
+        return None;
+    }
+    let option =
+        [("where:", !directive.finds.bindings.is_empty()), ("upsert:", directive.upsert), ("many:", directive.many)]
+            .into_iter()
+            .find_map(|(option, given)| given.then_some(option));
+    if let Some(option) = option {
+        let name = &found.name;
+        let message = format!("`{option}` does not go with `item: {name}`, which `@find` has found already");
+        findings.error(rules::KF0726, &directive.span, message, Some(format!("leave `{option}` out")));
+        return None;
+    }
+    Some(ResolvedTarget { target: WriteTarget::Found(found.name.clone()), arguments: Vec::new() })
+}
+
 fn bind_all<'a>(
     acting: &Acting<'a>,
     fields: &[&'a str],
@@ -106,7 +130,7 @@ fn bind_references<'a>(
 ) -> Option<()> {
     let keyed = acting.key_fields();
     let ids = acting.record.iter().filter(|(_, declared)| matches!(declared.value, ValueType::Id));
-    for (name, _) in ids.filter(|(name, _)| !keyed.contains(&name.as_str()) && !acting.hidden.contains(*name)) {
+    for (name, _) in ids.filter(|(name, _)| !keyed.contains(&name.as_str()) && !acting.finds.hidden.contains(*name)) {
         let wish = Wish { owner: &acting.item, record: acting.record, name, purpose: Purpose::Key { many: false } };
         bound.extend(by_long_name(acting, &wish, findings).ok()?.map(|found| (name.as_str(), found)));
     }
@@ -124,7 +148,8 @@ fn bind(
     if let Some(bound) = where_of(acting, field) {
         return Ok(Some(bound.clone()));
     }
-    if acting.directive.verb != Verb::Put && acting.hidden.contains(field) {
+    // What `set:` writes finds nothing by its name.
+    if acting.finds.hidden.contains(field) || !primary && acting.sets.bound.contains_key(field) {
         return Ok(None);
     }
     let wish = Wish { owner: &acting.item, record: acting.record, name: field, purpose: Purpose::Key { many } };
@@ -135,15 +160,14 @@ fn bind(
     }
 }
 
-/// What `where:` binds a field to. A put has none: its `set:` binds fields of the element that it puts.
+/// What `where:` binds a field to.
 fn where_of<'b>(acting: &'b Acting, field: &str) -> Option<&'b FieldBinding> {
-    acting.clause.get(field).filter(|_| acting.directive.verb != Verb::Put)
+    acting.finds.bound.get(field)
 }
 
 /// Every field in `where:` must help to find the item.
 fn check_clause(acting: &Acting, used: &[&str], findings: &mut Findings) -> Option<()> {
-    let idle =
-        acting.clause.iter().find(|(field, _)| where_of(acting, field).is_some() && !used.contains(&field.as_str()));
+    let idle = acting.finds.bound.iter().find(|(field, _)| !used.contains(&field.as_str()));
     let Some((field, bound)) = idle else { return Some(()) };
     let message =
         format!("`{field}` is not needed to find the `{}`: the access path uses only {}", acting.item, list(used));
@@ -209,7 +233,7 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, findings: &mut
     let paths = |serves: &dyn Fn(&Candidate) -> bool| finds::paths_of_write(&wanted, &bindings, None, serves);
     let one = |candidate: &Candidate| many || is_one(&wanted, candidate);
     let serving = paths(&one);
-    let hidden = acting.hidden.contains("id");
+    let hidden = acting.finds.hidden.contains("id");
     if let Some(id) = idle_id((&acting.writing, &wanted), (&bindings, hidden), serving.first()) {
         report_other_id(
             &acting.writing,
@@ -252,6 +276,12 @@ fn by_path(
     let used: Vec<(&str, &FieldBinding)> =
         bound.iter().filter(|(field, _)| path.bindings.contains_key(**field)).map(|(f, b)| (*f, b)).collect();
     check_there(acting, used.iter().copied(), findings)?;
+    if acting.writing.list.is_some() {
+        let message = format!("`each:` finds each `{}` by its whole key, which these names do not give", acting.item);
+        let help = format!("the key consists of {}", list(&acting.primary_fields()));
+        findings.error(rules::KF0725, &acting.directive.span, message, Some(help));
+        return None;
+    }
     if acting.directive.upsert {
         let message = format!("`upsert:` may create a `{}`, so it needs the whole key", acting.item);
         let help = format!("the key consists of {}", list(&acting.primary_fields()));
@@ -298,8 +328,10 @@ fn check_decided(
     let writes = directive.verb == Verb::Update && directive.expression.is_none();
     let primary = acting.primary_fields();
     let texts = || [&directive.expression, &directive.condition].into_iter().flatten();
-    let said =
-        |bound: &FieldBinding| bound.arguments.iter().any(|name| texts().any(|text| names_argument(&text.value, name)));
+    let set = |name: &String| acting.sets.bound.values().any(|bound| bound.arguments.contains(name));
+    let said = |bound: &FieldBinding| {
+        bound.arguments.iter().any(|name| set(name) || texts().any(|text| names_argument(&text.value, name)))
+    };
     let uses = |path: &AccessPath, field: &str| path.bindings.contains_key(field);
     let open = bound.iter().find(|(field, bound)| {
         let by_name = where_of(acting, field).is_none() && !bound.arguments.is_empty() && !said(bound);
@@ -355,12 +387,12 @@ fn says_parts(
         let parts = draft.tables.get(keys.table).map(|table| keys.primary_fields(table)).unwrap_or_default();
         for part in parts.into_iter().filter(|part| *part != "id" || item.item == acting.item) {
             let (Some(own), Some(declared)) = (item.record.get(part), acting.record.get(part)) else { continue };
-            let named = acting.record.contains_key(&prefixed(&item.item, part));
-            let free = !named && !bindings.equal.contains_key(part) && !acting.hidden.contains(part);
+            let named = acting.record.contains_key(&prefixed(&item.name, part));
+            let free = !named && !bindings.equal.contains_key(part) && !acting.finds.hidden.contains(part);
             if !free || declared.ty.is_list() || !values::fits(&own.value, &declared.value) {
                 continue;
             }
-            let source = Source::Item(item.item.clone(), part.to_owned());
+            let source = Source::Item(item.name.clone(), part.to_owned());
             let bound = wanted::Binding {
                 source,
                 arguments: Vec::new(),
@@ -379,11 +411,11 @@ fn says_parts(
                     "`{}` does not say whether it finds the `{}` by `{part}`, which is in the key of the `{}` in scope",
                     acting.directive.name(),
                     acting.item,
-                    item.item
+                    item.name
                 );
                 let help = format!(
                     "add `{part}: \"{{{}.{part}}}\"` to `where:` to find those of the `{}`, or `{part}: null` to find all of them",
-                    item.item, item.item
+                    item.name, item.name
                 );
                 findings.error(rules::KF0436, &acting.directive.span, message, Some(help));
                 return false;

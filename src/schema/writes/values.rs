@@ -1,8 +1,7 @@
 //! An action's bindings in; out: what is written to each field. Must not know how the item is found.
 
 use super::acting::{Acting, FieldBinding};
-use super::binding::{Purpose, Wish, by_argument, by_item, other_id, report_other_id};
-use super::directive::Verb;
+use super::binding::by_name::{Purpose, Wish, by_argument, by_item, other_id, report_other_id};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::model::rules::{DefaultPart, DefaultValue};
@@ -61,15 +60,15 @@ pub fn put_values(acting: &Acting, written: &WriteTargetType, findings: &mut Fin
     sound.then_some(values)
 }
 
-/// The values of an update: fields that arguments bind, and fields with a default on every write. With an expression,
-/// only the latter.
+/// The values of an update: fields that `set:` or arguments bind, and fields with a default on every write. With an
+/// expression, arguments bind none.
 pub fn update_values(acting: &Acting, written: &WriteTargetType, findings: &mut Findings) -> Option<WrittenValues> {
     let primary = if acting.directive.at.is_none() { acting.primary_fields() } else { Vec::new() };
     let brings = acting.directive.expression.is_none();
     let mut values = WrittenValues::new();
-    let mut sound = !brings || check_constants(acting, written, findings);
+    let mut sound = check_constants(acting, written, findings);
     for (name, declared) in written.record.iter().filter(|(_, declared)| !declared.rules.only_keyfold_writes()) {
-        let bound = match if brings { bind(acting, written, name, false, findings) } else { Ok(None) } {
+        let bound = match if brings { bind(acting, written, name, false, findings) } else { Ok(set_of(acting, name)) } {
             Ok(bound) => bound,
             Err(()) => {
                 sound = false;
@@ -95,7 +94,7 @@ pub fn update_values(acting: &Acting, written: &WriteTargetType, findings: &mut 
     if sound && brings && values.is_empty() {
         let message =
             format!("`@update` of `{}` changes nothing: no argument gives a value for a field", written.owner);
-        let help = "add an argument or an input field named after a stored field, or an `expression:`";
+        let help = "add an argument or an input field named after a stored field, `set:`, or an `expression:`";
         findings.error(rules::KF0718, &acting.directive.span, message, Some(help.into()));
         return None;
     }
@@ -109,7 +108,7 @@ pub fn expected_version(acting: &Acting, findings: &mut Findings) -> Option<Writ
         return Some(WrittenValues::new());
     };
     let wish = Wish { owner: &acting.item, record: acting.record, name, purpose: Purpose::Value };
-    let bound = match acting.clause.get(name) {
+    let bound = match acting.finds.bound.get(name) {
         Some(bound) => Some(bound.clone()),
         None => by_argument(&acting.writing, &wish, findings).ok()?,
     };
@@ -124,8 +123,9 @@ pub fn expected_version(acting: &Acting, findings: &mut Findings) -> Option<Writ
 /// Nothing gives a constant of the type a value. A null in `set:` gives none.
 fn check_constants(acting: &Acting, written: &WriteTargetType, findings: &mut Findings) -> bool {
     let mut sound = true;
+    let named = acting.directive.expression.is_none();
     for (name, _) in written.record.iter().filter(|(_, declared)| declared.rules.constant) {
-        match bind(acting, written, name, false, findings) {
+        match if named { bind(acting, written, name, false, findings) } else { Ok(set_of(acting, name)) } {
             Ok(None) => {}
             Ok(Some(bound)) => {
                 let message = format!("`{}.{name}` is a constant of the type, which no write changes", written.owner);
@@ -146,13 +146,8 @@ fn bind(
     items: bool,
     findings: &mut Findings,
 ) -> Result<Option<FieldBinding>, ()> {
-    if acting.directive.verb == Verb::Put && acting.hidden.contains(name) {
-        return Ok(None);
-    }
-    if acting.directive.verb == Verb::Put
-        && let Some(bound) = acting.clause.get(name)
-    {
-        return Ok(Some(bound.clone()));
+    if acting.sets.hidden.contains(name) || acting.sets.bound.contains_key(name) {
+        return Ok(set_of(acting, name));
     }
     let wish = Wish { owner: written.owner, record: written.record, name, purpose: Purpose::Value };
     let finds = |bound: &FieldBinding| bound.arguments.iter().any(|argument| written.finding.contains(argument));
@@ -166,6 +161,11 @@ fn bind(
         None if items => by_item(acting, &wish, findings),
         None => Ok(None),
     }
+}
+
+/// What `set:` binds a field to.
+fn set_of(acting: &Acting, name: &str) -> Option<FieldBinding> {
+    acting.sets.bound.get(name).cloned()
 }
 
 /// A list that is never null starts empty if nothing binds it. A set cannot: DynamoDB has no empty set.

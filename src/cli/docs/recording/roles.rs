@@ -134,12 +134,13 @@ fn add_path_roles(model: &Model, find: &Find, path: &AccessPath, roles: &mut Vec
 /// The roles of a write's arguments: first those that find an item, then those that are written.
 pub fn write_roles(model: &Model, root: &ObjectType, write: &Write) -> Vec<ArgumentRole> {
     let mut roles = Vec::new();
-    if let Some(find) = &write.find {
-        roles.extend(find_roles(model, root, find, None));
+    for found in &write.finds {
+        roles.extend(find_roles(model, root, &found.find, None));
     }
     for action in &write.actions {
         match &action.target {
             WriteTarget::Read { find, .. } => roles.extend(find_roles(model, root, find, None)),
+            WriteTarget::Found(_) => {}
             WriteTarget::Key(sources) => {
                 // The number of a shard is not a field.
                 let is_field =

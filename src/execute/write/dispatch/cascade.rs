@@ -3,7 +3,8 @@
 
 use crate::execute::error::ErrorCode;
 use crate::execute::keyed_locks::ItemPlace;
-use crate::execute::write::draft::call::{CascadedItem, DraftCall, MAX_IN_TRANSACTION, WriteDraft};
+use crate::execute::write::draft::call::{CascadedItem, DraftCall, WriteDraft};
+use crate::execute::write::elements::MAX_IN_TRANSACTION;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::dependents::{self, Dependents, DependentsToRead, ItemToDelete, ToDelete};
 use crate::execute::write::messages::{FieldErrors, field_error, table_error};

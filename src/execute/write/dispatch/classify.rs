@@ -12,7 +12,7 @@ use crate::execute::values::decode;
 use crate::execute::write::draft::call::{CallRole, DraftCall, WriteDraft};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, ReturnedItem};
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::messages::{FieldErrors, absent, table_error, unfit_item};
+use crate::execute::write::messages::{FieldErrors, absent, name_elements, table_error, unfit_item};
 use crate::execute::write::rules::item_rules::ItemRules;
 use crate::execute::write::rules::lookups;
 use crate::schema::scalar::value_type::ValueType;
@@ -50,19 +50,18 @@ pub async fn classify(
     let mut failed = Vec::with_capacity(failures.len());
     for failure in failures {
         let Some(call) = draft.calls.get(failure.position) else { continue };
-        let is_stale =
-            call.requires.found().is_some_and(|found| !found.holds(failure.item.as_ref(), &draft.scope(job)));
+        let is_stale = call.requires.found().any(|found| !found.holds(failure.item.as_ref(), &draft.scope(job)));
         let returned = returned(job, call, failure.item.as_ref()).await?;
         failed.push((failure.position, call, is_stale, reason_of(job, draft, (call, returned))));
     }
     // Failures of calls that depend on the found item do not count if it has changed. Only its own call can give an
     // error.
     if let Some((position, call, _, (_, refused))) = failed.iter().find(|(_, _, is_stale, _)| *is_stale) {
-        let is_own = matches!(call.role, CallRole::Main { .. }) && !job.write.names_found;
+        let is_own = matches!(call.role, CallRole::Main { .. }) && draft.arguments.is_none();
         let refused = refused.clone().filter(|_| is_own);
         return refused.map_or_else(|| Ok(Following::Race(draft.place(*position))), |error| Err(vec![error]));
     }
-    let (mut field_errors, mut taken) = (FieldErrors::new(), FieldErrors::new());
+    let (mut field_errors, mut taken) = (Vec::new(), Vec::new());
     let (mut has_raced, mut place, mut other_form) = (false, None, false);
     for (position, call, _, (reason, refused)) in failed {
         match reason {
@@ -70,27 +69,38 @@ pub async fn classify(
             _ if matches!(call.role, CallRole::Replica) => {}
             Reason::Nothing => return Ok(Following::Nothing),
             Reason::Forbidden => return Err(refused.into_iter().collect()),
-            Reason::Taken => taken.extend(refused),
+            Reason::Taken => taken.extend(refused.map(|error| (call, error))),
             Reason::Gone | Reason::Race | Reason::OtherForm => {
                 has_raced = true;
                 other_form |= reason == Reason::OtherForm;
                 let is_main = matches!(call.role, CallRole::Main { .. });
                 place = place.or_else(|| draft.place(position).filter(|_| is_main));
             }
-            _ => field_errors.extend(refused),
+            _ => field_errors.extend(refused.map(|error| (call, error))),
         }
     }
     // After a lost race, the winner may have written the very guard that already exists.
     if !has_raced {
         field_errors.extend(taken);
     }
-    // A position of the response has one error (GraphQL spec section 6.4.4): that of the first action that fails.
-    field_errors.truncate(1);
-    match field_errors.is_empty() {
-        true if other_form => Ok(Following::OtherForm),
-        true => Ok(Following::Race(place)),
-        false => Err(field_errors),
+    match first_error(job, field_errors) {
+        None if other_form => Ok(Following::OtherForm),
+        None => Ok(Following::Race(place)),
+        Some(field_error) => Err(vec![field_error]),
     }
+}
+
+/// The error of the first call that fails: a position of the response has one (GraphQL spec section 6.4.4). If elements
+/// of a list fail alike, it tells all of them.
+fn first_error(job: &WriteJob<'_>, field_errors: Vec<(&DraftCall, FieldError)>) -> Option<FieldError> {
+    let (first, error) = field_errors.first()?.clone();
+    let Some((list, _)) = first.element(job) else { return Some(error) };
+    let is_alike = |call: &DraftCall, other: &FieldError| {
+        call.declared(job) == first.declared(job) && other.code == error.code && other.message == error.message
+    };
+    let alike = field_errors.iter().filter(|(call, other)| is_alike(call, other));
+    let elements: Vec<usize> = alike.filter_map(|(call, _)| Some(call.element(job)?.1)).collect();
+    Some(name_elements(error, list, &elements))
 }
 
 /// The error of the first call of a draft whose author's condition does not hold. So an action that cannot be drafted
@@ -105,7 +115,8 @@ pub async fn unmet(job: &WriteJob<'_>, draft: &WriteDraft) -> Result<Option<Fiel
         let item = job.read(of, &key).await?;
         let returned = returned(job, call, item.as_deref()).await?;
         if !evaluate::holds(condition, returned.visible, &draft.scope(job)).unwrap_or(false) {
-            return Ok(reason_of(job, draft, (call, returned)).1);
+            let refused = reason_of(job, draft, (call, returned)).1;
+            return Ok(first_error(job, refused.map(|error| (call, error)).into_iter().collect()));
         }
     }
     Ok(None)
@@ -153,8 +164,8 @@ fn refusal(
     returned: ReturnedItem<'_>,
 ) -> Option<FieldError> {
     let (item, action) = match &call.role {
-        CallRole::Main { action, item } => (item, job.write.actions.get(*action)?),
-        CallRole::Guard(ty, field) => {
+        CallRole::Main { action, item } => (item, job.action(*action)?),
+        CallRole::Guard { item: ty, field, .. } => {
             let message = format!("Another {ty} already has this {field}.");
             return Some(FieldError { code: ErrorCode::Conflict, message, details: vec![("field", json!(field))] });
         }
@@ -199,7 +210,7 @@ pub fn unfit(draft: &WriteDraft, at: Option<usize>, why: Unfit) -> FieldError {
         .iter()
         .filter_map(|call| if let CallRole::Main { item, .. } = &call.role { Some(item) } else { None });
     let item = match at.and_then(|at| draft.calls.get(at)).map(|call| &call.role) {
-        Some(CallRole::Main { item, .. } | CallRole::Guard(item, _)) => Some(item),
+        Some(CallRole::Main { item, .. } | CallRole::Guard { item, .. }) => Some(item),
         // With several calls, the server does not say which one failed.
         _ => mains.next().filter(|_| mains.next().is_none()),
     };

@@ -26,26 +26,35 @@ pub async fn finish(job: &WriteJob<'_>, draft: &WriteDraft, ending: Ending) -> R
     cascade::sweep(job, draft.cascades.iter()).boxed().await.map_err(unswept)?;
     let cause = if draft.calls.is_empty() { SyncCause::Found } else { SyncCause::Written };
     replicas::sync(job, &draft.behind, cause).await.map_err(|error| vec![replicas_behind(&error)])?;
-    let results: &[ResultItem] = match job.write.returns {
+    let returned = match job.write.returns {
         WriteReturns::Done => return Ok(Vec::new()),
-        WriteReturns::Found => return Ok(draft.found.iter().cloned().collect()),
-        WriteReturns::Item(action) | WriteReturns::Items(action) => {
-            draft.results.get(action).map_or(&[], Vec::as_slice)
+        WriteReturns::Found(find) | WriteReturns::FoundItems(find) => {
+            let held = draft.held.iter().filter(|held| held.find == find);
+            return Ok(held.map(|held| held.found.clone()).collect());
         }
+        WriteReturns::Item(action) | WriteReturns::Items(action) => action,
     };
+    let done = job.directives.actions.iter().zip(&draft.results);
+    let results: Vec<&ResultItem> =
+        done.filter(|(done, _)| done.action.position == returned).flat_map(|(_, results)| results).collect();
     let is_single = draft.as_call(job.context.single_writes).is_some();
     let writes = |call: &DraftCall| !matches!(call.write.action, WriteAction::Check(_));
     let (is_made, answer) = match ending {
         Ending::Made(answer) => (draft.calls.iter().any(writes), answer),
         Ending::NothingToDo => (false, None),
     };
+    let unread = results.iter().filter_map(|result| match result {
+        ResultItem::Answer(ty, key) if !is_single => Some((ty.as_str(), key)),
+        _ => None,
+    });
+    let mut read = job.read_all(&unread.collect::<Vec<_>>()).await.map_err(made)?.into_iter();
     let mut items = Vec::new();
     for result in results {
         match result {
             ResultItem::Nothing => {}
             ResultItem::Known(item) => items.push(item.clone()),
             ResultItem::Answer(..) if is_single => items.extend(answer.clone()),
-            ResultItem::Answer(ty, key) => items.extend(job.read(ty, key).await.map_err(made)?),
+            ResultItem::Answer(..) => items.extend(read.next().flatten()),
         }
     }
     match job.write.returns {

@@ -43,8 +43,8 @@ struct Sign<'a> {
 }
 
 /// The sign that a generated value is; `None` if others can have it.
-fn sign<'a>(job: &WriteJob<'a>, position: usize, field: &'a str, value: &'a Value) -> Option<Sign<'a>> {
-    let action = job.write.actions.get(position)?;
+fn sign<'a>(job: &'a WriteJob<'_>, position: usize, field: &'a str, value: &'a Value) -> Option<Sign<'a>> {
+    let action = job.action(position)?;
     let written = action.at.as_ref().map_or(&action.item, |element| &element.element);
     let default = job.context.model.types.get(written)?.fields.get(field)?.rules.default.as_ref()?;
     default.is_random().then_some(Sign { action, field, value })

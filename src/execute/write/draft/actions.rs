@@ -1,20 +1,21 @@
 //! The actions of a field → a draft of their calls. Reads ahead what the actions need, then drafts them in order.
 
+use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::evaluate;
 use crate::execute::expression::settle::Residual;
 use crate::execute::item::assemble;
-use crate::execute::write::draft::call::{Earlier, Generated, MAX_IN_TRANSACTION, WriteDraft};
-use crate::execute::write::draft::drafting::{Drafting, if_absent, if_unmet, is_sought};
+use crate::execute::write::draft::call::{Earlier, Generated, WriteDraft};
+use crate::execute::write::draft::drafting::{Drafting, if_absent, if_unmet, internal, is_sought};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
+use crate::execute::write::elements::{ElementAction, MAX_IN_TRANSACTION};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::ItemsInScope;
-use crate::execute::write::messages::{FieldErrors, absent, invalid};
+use crate::execute::write::messages::{FieldErrors, absent, at_element, invalid, name_elements};
 use crate::execute::write::rules::lookups;
 use crate::plan::tree::ReadAction;
-use crate::schema::model::write::{Action, ActionKind, WriteTarget};
+use crate::schema::model::write::{Action, ActionKind};
 use crate::table::data::call::Get;
 use crate::table::data::write::WriteAction;
-use futures_util::future::join;
 
 /// A draft that could not be finished: what is drafted until there, and why.
 pub struct UnfinishedDraft {
@@ -30,35 +31,58 @@ pub async fn draft(
     generated: &mut Generated,
     earlier: &Earlier,
 ) -> Result<WriteDraft, UnfinishedDraft> {
-    let mut drafting = Drafting { job, generated, earlier, draft: WriteDraft::default(), scope: ItemsInScope::new() };
-    match drafting.all(earlier.raced).await {
+    let mut drafting =
+        Drafting { job, generated, earlier, draft: WriteDraft::default(), scope: ItemsInScope::default() };
+    match drafting.all().await {
         Ok(()) => Ok(drafting.draft),
         Err(field_errors) => Err(UnfinishedDraft { draft: drafting.draft, field_errors }),
     }
 }
 
 impl Drafting<'_, '_> {
-    async fn all(&mut self, raced: bool) -> Result<(), FieldErrors> {
+    async fn all(&mut self) -> Result<(), FieldErrors> {
         self.ask_for_field().await?;
-        self.read_ahead(raced).await?;
-        for position in 0..self.job.write.actions.len() {
-            self.action(position).await?;
-        }
+        self.read_ahead().await?;
+        self.draft_all().await?;
         self.check_found()?;
         self.draft.take_replicas(MAX_IN_TRANSACTION);
         Ok(())
     }
 
-    /// Finds the item of the `@find`. In the same batch, reads the items that the actions need and whose keys are
-    /// known. The loader keeps them for the actions.
-    pub async fn read_ahead(&mut self, raced: bool) -> Result<(), FieldErrors> {
+    /// Drafts the actions in their order. Of an action for each element of a list, all elements whose items are missing
+    /// are reported together.
+    async fn draft_all(&mut self) -> Result<(), FieldErrors> {
         let job = self.job;
-        if let Some(lookup) = &job.planned.found {
+        let mut missing: Option<(FieldError, Vec<usize>)> = None;
+        for position in 0..job.directives.actions.len() {
+            let (place, declared) = (job.element(position), job.action(position).map(|action| action.position));
+            if let Err(errors) = self.action(position).await {
+                match (place, errors.as_slice()) {
+                    (Some((_, element)), [error]) if error.code == ErrorCode::NotFound => {
+                        missing.get_or_insert_with(|| (error.clone(), Vec::new())).1.push(element);
+                    }
+                    _ if missing.is_none() => return Err(at_element(place, errors)),
+                    _ => {}
+                }
+            }
+            let is_last = job.action(position + 1).map(|action| action.position) != declared;
+            if let (true, Some((list, _)), Some((error, elements))) = (is_last, place, missing.take_if(|_| is_last)) {
+                return Err(vec![name_elements(error, list, &elements)]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the items of the `@find`s. In the same batch, reads the items that the actions need and whose keys are
+    /// known. The loader keeps them for the actions.
+    pub async fn read_ahead(&mut self) -> Result<(), FieldErrors> {
+        let job = self.job;
+        if !job.directives.finds.is_empty() {
             // A find by key joins the batch. A find by Query goes first, so that no Get is made if it finds nothing.
-            let by_key = lookup.plan.reads.iter().all(|read| matches!(read.action, ReadAction::Get(_)));
+            let mut reads = job.planned.found.iter().flatten().flat_map(|lookup| &lookup.plan.reads);
+            let by_key = reads.all(|read| matches!(read.action, ReadAction::Get(_)));
             let gets = if by_key { self.foreseen_reads() } else { Vec::new() };
-            let (found, _) = join(self.find(lookup, raced), job.context.loaders.get(gets)).await;
-            found?;
+            self.find_all(gets).await?;
         }
         let gets = self.foreseen_reads();
         job.context.loaders.get(gets).await;
@@ -70,14 +94,13 @@ impl Drafting<'_, '_> {
     pub fn foreseen_reads(&mut self) -> Vec<Get> {
         let job = self.job;
         let mut gets = Vec::new();
-        for (position, action) in job.write.actions.iter().enumerate() {
+        for (position, ElementAction { action, .. }) in job.directives.actions.iter().enumerate() {
             let Ok(ty) = job.type_named(&action.item) else { continue };
-            let WriteTarget::Key(sources) = &action.target else { continue };
             let key = match (&action.kind, &action.at) {
                 (ActionKind::Put { .. }, None) => self.values(position, ty, &action.values).and_then(|values| {
                     assemble::primary_key(job.context.model, ty, job.context.caller, &values).map_err(invalid)
                 }),
-                _ => self.key(ty, sources),
+                _ => self.known_key(ty, action),
             };
             let Ok(key) = key else { continue };
             let reads = match (&action.kind, &action.at) {
@@ -102,7 +125,7 @@ impl Drafting<'_, '_> {
 
     pub async fn action(&mut self, position: usize) -> Result<(), FieldErrors> {
         let job = self.job;
-        let action = &job.write.actions[position];
+        let Some(action) = job.action(position) else { return Err(internal("an action")) };
         self.draft.results.push(Vec::new());
         self.check_named(action)?;
         match (&action.kind, &action.at) {

@@ -9,7 +9,7 @@ use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requireme
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::dependents::{Dependents, ToDelete};
 use crate::execute::write::lookup::found_item::FoundItem;
-use crate::execute::write::messages::FieldErrors;
+use crate::execute::write::messages::{FieldErrors, name_elements};
 use crate::execute::write::rules::lookups::{self, RuleCheck};
 use crate::plan::tree::SingleWrites;
 use crate::schema::model::Model;
@@ -19,9 +19,6 @@ use crate::table::data::write::{ConditionFailure, WriteAction, WriteCall};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-
-/// The most calls of a transaction (DynamoDB developer guide, "Amazon DynamoDB transactions: how it works").
-pub const MAX_IN_TRANSACTION: usize = 100;
 
 /// The letters of the placeholders of checks that join the condition of another call.
 const LETTERS: [char; 8] = ['i', 'j', 'k', 'l', 'm', 'n', 'o', 'p'];
@@ -35,11 +32,9 @@ pub struct WriteDraft {
     pub first: Vec<(Arc<str>, ToDelete)>,
     /// The items that each action returns.
     pub results: Vec<Vec<ResultItem>>,
-    /// The item that `@find` found.
-    pub found: Option<Arc<Item>>,
-    /// The conditions on the found item.
-    pub held: Option<Arc<FoundItem>>,
-    /// The arguments with the fields of the found item, if a condition or an expression names some.
+    /// The items that the `@find`s found, and the conditions on them.
+    pub held: Vec<Arc<FoundItem>>,
+    /// The arguments with the fields of the found items, if a condition or an expression names some.
     pub arguments: Option<Map<String, Value>>,
     /// The writes of the other replicas of replicated items.
     pub replicas: Vec<ReplicaWrites>,
@@ -105,21 +100,21 @@ pub struct DraftCall {
 pub enum CallRole {
     /// The item of the action at this position, and its type.
     Main { action: usize, item: String },
-    /// The guard of a `@unique` field: type and field.
-    Guard(String, String),
+    /// The guard of a `@unique` field that the action at this position writes.
+    Guard { action: usize, item: String, field: String },
     /// A replica of the item of an action.
     Replica,
     /// A dependent that is deleted with an item.
     Dependent,
     /// A guard that its owner needs no longer. If it is another's, it is left.
     OldGuard,
-    /// Holds the conditions of the found item, which no action writes or checks.
+    /// Holds the conditions of a found item, which no action writes or checks.
     Found,
     /// An item that must exist, by a rule.
     Rule,
 }
 
-/// Generated values by action and field, kept for all attempts of a request.
+/// Generated values by the position of the action and field, kept for all attempts of a request.
 pub type Generated = HashMap<(usize, String), Value>;
 
 /// What earlier attempts of a write found.
@@ -154,11 +149,29 @@ impl DraftCall {
         self.write.condition = joined.build();
     }
 
+    /// The position of the action for which it is made.
+    fn action(&self) -> Option<usize> {
+        match &self.role {
+            CallRole::Main { action, .. } | CallRole::Guard { action, .. } => Some(*action),
+            _ => None,
+        }
+    }
+
+    /// The list and the position of the element for which it is made.
+    pub fn element<'j>(&self, job: &'j WriteJob<'_>) -> Option<(&'j str, usize)> {
+        job.element(self.action()?)
+    }
+
+    /// The position of its action in the schema.
+    pub fn declared(&self, job: &WriteJob<'_>) -> Option<usize> {
+        Some(job.action(self.action()?)?.position)
+    }
+
     /// Whether the author, the caller or a rule demands more than the item's existence.
     pub fn demands(&self) -> bool {
         match &self.role {
             CallRole::Main { .. } => self.requires.ask_more(),
-            CallRole::Guard(..) | CallRole::Found | CallRole::Rule => true,
+            CallRole::Guard { .. } | CallRole::Found | CallRole::Rule => true,
             CallRole::Replica | CallRole::Dependent | CallRole::OldGuard => false,
         }
     }
@@ -270,18 +283,20 @@ impl WriteDraft {
 
     /// Leaves out dependents and old guards that another call already writes. Refuses two actions on one item: DynamoDB
     /// accepts an item only once in a transaction.
-    pub fn check_distinct(&mut self, model: &Model) -> Result<(), FieldError> {
-        let mut seen: HashSet<(Arc<str>, Key)> = HashSet::new();
+    pub fn check_distinct(&mut self, job: &WriteJob<'_>) -> Result<(), FieldError> {
+        let mut seen: HashMap<ItemPlace, Option<(&str, usize)>> = HashMap::new();
         let mut twice = None;
-        let key_of = |call: &DraftCall| Some((call.write.table.clone(), call.key(model)?));
+        let key_of = |call: &DraftCall| Some((call.write.table.clone(), call.key(job.context.model)?));
         for call in self.calls.iter().filter(|call| !call.may_be_left_out()) {
-            if key_of(call).is_some_and(|key| !seen.insert(key)) {
-                twice = match &call.role {
+            let Some(key) = key_of(call) else { continue };
+            let element = call.element(job);
+            if let Some(before) = seen.insert(key, element) {
+                let error = match &call.role {
                     CallRole::Main { item, .. } => Some(FieldError::new(
                         ErrorCode::BadUserInput,
                         format!("This would write the same {item} twice."),
                     )),
-                    CallRole::Guard(ty, field) => {
+                    CallRole::Guard { item: ty, field, .. } => {
                         let message = format!("Two items of type {ty} would have the same {field}.");
                         Some(FieldError {
                             code: ErrorCode::Conflict,
@@ -290,13 +305,22 @@ impl WriteDraft {
                         })
                     }
                     CallRole::Replica | CallRole::Dependent | CallRole::OldGuard | CallRole::Found | CallRole::Rule => {
-                        twice
+                        continue;
                     }
                 };
+                twice = error.map(|error| match (element, before) {
+                    (Some((list, element)), Some((same, before))) if list == same => {
+                        name_elements(error, list, &[before, element])
+                    }
+                    (Some((list, element)), _) | (None, Some((list, element))) => {
+                        name_elements(error, list, &[element])
+                    }
+                    (None, None) => error,
+                });
             }
         }
         self.calls.retain(|call| match key_of(call) {
-            Some(key) if call.may_be_left_out() => seen.insert(key),
+            Some(key) if call.may_be_left_out() => seen.insert(key, None).is_none(),
             _ => true,
         });
         twice.map_or(Ok(()), Err)
@@ -317,10 +341,10 @@ impl WriteDraft {
 }
 
 impl WriteDraft {
-    /// The values that conditions and expressions may name: the arguments and the fields of the found item.
-    pub fn scope<'s>(&'s self, job: &WriteJob<'s>) -> Scope<'s> {
+    /// The values that conditions and expressions may name: the arguments and the fields of the found items.
+    pub fn scope<'s>(&'s self, job: &'s WriteJob<'_>) -> Scope<'s> {
         Scope {
-            arguments: self.arguments.as_ref().unwrap_or(job.arguments),
+            arguments: self.arguments.as_ref().unwrap_or_else(|| job.arguments()),
             now: job.context.now,
             caller: job.context.caller,
         }

@@ -1,8 +1,9 @@
 //! `@delete` of items → their calls, and the calls that delete their dependents.
 
-use crate::execute::write::draft::call::{CallRole, CascadedItem, DraftCall, MAX_IN_TRANSACTION, ResultItem};
+use crate::execute::write::draft::call::{CallRole, CascadedItem, DraftCall, ResultItem};
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, if_absent, is_many};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
+use crate::execute::write::elements::MAX_IN_TRANSACTION;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::dependents::{self, DependentsToRead, ItemToDelete, ToDelete};
 use crate::execute::write::lookup::items::guards_of;
@@ -19,7 +20,7 @@ impl<'a> Drafting<'a, '_> {
     pub async fn delete(&mut self, position: usize, action: &Action) -> Result<(), FieldErrors> {
         let job = self.job;
         let ty = job.type_named(&action.item)?;
-        let alone = job.write.actions.len() == 1;
+        let alone = job.is_alone();
         let targets = self.target_items(position, action, ty).await?;
         if targets.is_empty() && !is_many(action) {
             let has_version = self.expected_version(ty, action, &mut Requirements::default());
@@ -46,7 +47,7 @@ impl<'a> Drafting<'a, '_> {
         target: TargetItem,
     ) -> Result<(), FieldErrors> {
         let job = self.job;
-        let alone = job.write.actions.len() == 1;
+        let alone = job.is_alone();
         let reads = self.reads_deleted(position, ty);
         let rules = self.item_rules(action, ty, &target.key).await?;
         let rule = rules.for_stored(&target.key)?;
@@ -112,7 +113,7 @@ impl<'a> Drafting<'a, '_> {
 
     /// Whether other items are deleted with those of an action.
     pub fn cascades(&self, position: usize) -> bool {
-        self.job.planned.actions.get(position).is_some_and(|lookups| !lookups.cascade.is_empty())
+        self.job.lookups(position).is_some_and(|lookups| !lookups.cascade.is_empty())
     }
 
     /// Whether to read an item before its deletion. A single DeleteItem returns the item, a transaction does not.
@@ -123,7 +124,7 @@ impl<'a> Drafting<'a, '_> {
     /// Whether the field writes or checks more than the item that an action deletes.
     fn deletes_more(&self, position: usize, ty: &ObjectType) -> bool {
         let job = self.job;
-        job.write.actions.len() > 1
+        !job.is_alone()
             || job.looks_up()
             || self.cascades(position)
             || is_replicated(job, ty)

@@ -36,7 +36,7 @@ pub struct Drafting<'a, 'j> {
     pub earlier: &'a Earlier,
     /// The draft.
     pub draft: WriteDraft,
-    /// The items found and put so far, by type.
+    /// The items found and put so far.
     pub scope: ItemsInScope,
 }
 
@@ -46,6 +46,18 @@ pub struct TargetItem {
     pub key: Key,
     /// The item, if it was read.
     pub item: Option<Arc<Item>>,
+}
+
+/// The value of a unique field that the action at a position writes.
+pub struct UniqueValue<'v> {
+    /// The position.
+    pub action: usize,
+    /// The item type.
+    pub ty: &'v ObjectType,
+    /// The field.
+    pub field: &'v str,
+    /// Its value; null needs no guard.
+    pub value: &'v Value,
 }
 
 impl<'a> Drafting<'a, '_> {
@@ -198,9 +210,7 @@ impl<'a> Drafting<'a, '_> {
     /// item, for which there is no `gone`, has no guard yet.
     pub fn guard(
         &mut self,
-        ty: &ObjectType,
-        field: &str,
-        value: &Value,
+        UniqueValue { action, ty, field, value }: UniqueValue<'_>,
         owner: &Key,
         gone: Option<&mut Vec<Key>>,
     ) -> Result<(), FieldErrors> {
@@ -220,7 +230,7 @@ impl<'a> Drafting<'a, '_> {
         };
         let condition = self.text(&requires, (ty, owner))?;
         let write = WriteCall { table: self.job.table_of(ty), action: WriteAction::Put(guard), condition };
-        let role = CallRole::Guard(ty.name.clone(), field.to_owned());
+        let role = CallRole::Guard { action, item: ty.name.clone(), field: field.to_owned() };
         self.draft.calls.push(DraftCall::new(write, role, requires));
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! The `@find` of a mutation: finds the item and adds its conditions to the draft. They are part of the call that
-//! writes or checks the item, or of a ConditionCheck of their own.
+//! The `@find`s of a mutation: finds the items and adds their conditions to the draft. They are part of the call that
+//! writes or checks an item, or of a ConditionCheck of their own.
 
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::evaluate;
@@ -7,59 +7,143 @@ use crate::execute::item::assemble;
 use crate::execute::write::draft::call::{CallRole, DraftCall, WriteDraft};
 use crate::execute::write::draft::drafting::Drafting;
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, RequiredItem, Requirements};
+use crate::execute::write::elements::ElementFind;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::found_item::FoundItem;
 use crate::execute::write::lookup::items;
-use crate::execute::write::messages::{FieldErrors, unreadable};
+use crate::execute::write::messages::{FieldErrors, at_element, name_elements, unreadable};
 use crate::plan::attributes::keys;
-use crate::plan::tree::WriteLookup;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
 use crate::schema::model::auth::AuthAction;
 use crate::schema::model::find::{Access, AccessPath, Find, SortAccess, Via};
-use crate::schema::model::write::{Action, ActionKind};
+use crate::schema::model::source::Source;
+use crate::schema::model::write::{Action, ActionKind, WriteFind};
 use crate::schema::table::Table;
 use crate::table::data::attribute::{Item, Key};
+use crate::table::data::call::Get;
 use crate::table::data::write::{WriteAction, WriteCall};
+use futures_util::future::{join, join_all};
+use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
 impl<'a> Drafting<'a, '_> {
-    /// Finds the item. After a lost race, an item that an index gave is read from the table, because the index may lag.
-    pub async fn find(&mut self, lookup: &WriteLookup, again: bool) -> Result<(), FieldErrors> {
+    /// Finds the items, by one wave of reads, which also makes these Gets: the loader keeps what they read.
+    pub async fn find_all(&mut self, mut gets: Vec<Get>) -> Result<(), FieldErrors> {
         let job = self.job;
-        let missing = || vec![FieldError::new(ErrorCode::NotFound, format!("This {} does not exist.", lookup.item))];
-        let Some(find) = &job.write.find else { return Err(missing()) };
-        let ty = job.type_named(&lookup.item)?;
+        let keys = self.keys_name_elements()?;
+        let of_elements = job.directives.finds.iter().zip(&keys);
+        gets.extend(
+            of_elements
+                .filter_map(|(find, key)| Some(job.get(job.type_named(&find.declared.find.item).ok()?, key.as_ref()?))),
+        );
+        let lookups = job.planned.found.iter().flatten();
+        let lookups = join_all(lookups.map(|lookup| items::items(job, lookup, &self.scope)));
+        let (found, _) = join(lookups, job.context.loaders.get(gets)).await;
+        let mut found = found.into_iter();
+        let mut missing: Vec<usize> = Vec::new();
+        for (place, (find, key)) in job.directives.finds.iter().zip(keys).enumerate() {
+            let ty = job.type_named(&find.declared.find.item)?;
+            let held = match key {
+                Some(key) => {
+                    let item = job.read(&ty.name, &key).await?;
+                    self.find_one(find, ty, item.into_iter().collect()).await
+                }
+                None => self.find_one(find, ty, found.next().unwrap_or_else(|| Ok(Vec::new()))?).await,
+            };
+            match held.map_err(|errors| name_element(find, errors))? {
+                Some(held) => self.hold_item(find, ty, held),
+                None => missing.push(place),
+            }
+            // All elements of a list are reported together.
+            let is_last = job.directives.finds.get(place + 1).is_none_or(|next| next.position != find.position);
+            if is_last && !missing.is_empty() {
+                return Err(self.unfound(ty, &missing));
+            }
+        }
+        if job.write.finds.iter().any(|find| find.is_named) {
+            self.name_found()?;
+        }
+        Ok(())
+    }
+
+    /// The key of each find for an element; `None` for the others, which a lookup finds.
+    fn keys_name_elements(&self) -> Result<Vec<Option<Key>>, FieldErrors> {
+        let job = self.job;
+        let key = |find: &ElementFind<'_>| {
+            let Some(path) = path_of(&find.declared.find).filter(|_| find.element.is_some()) else { return Ok(None) };
+            let source = |(field, source): (&String, &Source)| (field.clone(), find.source(job.write, source));
+            let sources: IndexMap<String, Source> = path.bindings.iter().map(source).collect();
+            let ty = job.type_named(&find.declared.find.item)?;
+            self.key(ty, &sources).map(Some).map_err(|errors| name_element(find, errors))
+        };
+        job.directives.finds.iter().map(key).collect()
+    }
+
+    /// The first of the items that is there for the caller, with what must hold of it. After a lost race, an item that
+    /// an index gave is read from the table, because the index may lag.
+    async fn find_one(
+        &mut self,
+        find: &ElementFind<'_>,
+        ty: &'a ObjectType,
+        items: Vec<Arc<Item>>,
+    ) -> Result<Option<FoundItem>, FieldErrors> {
+        let job = self.job;
         let mut found = None;
-        for item in items::items(job, lookup, &self.scope).await? {
+        for item in items {
             if self.may_read(ty, &item).await? {
                 found = Some(item);
                 break;
             }
         }
-        let found = found.ok_or_else(missing)?;
-        let mut held = held(job, (find, ty), found).ok_or_else(missing)?;
-        if again && path_of(find).is_some_and(|path| path.index.is_some()) {
-            let is = job.read(&ty.name, &held.key).await?.ok_or_else(missing)?;
+        let Some(mut held) = found.and_then(|found| held(job, (find, ty), found)) else { return Ok(None) };
+        let find = &find.declared.find;
+        if self.earlier.raced && path_of(find).is_some_and(|path| path.index.is_some()) {
+            let Some(is) = job.read(&ty.name, &held.key).await? else { return Ok(None) };
             let by_index = index_keys(job, ty, find);
             let still = by_index.iter().all(|name| held.found.get(name) == is.get(name));
             let may_read = self.may_read(ty, &is).await?;
             let meant =
                 held.filter.iter().all(|filter| evaluate::holds(filter, Some(&is), &job.scope()).unwrap_or(false));
             if !(still && meant && may_read) {
-                return Err(missing());
+                return Ok(None);
             }
             held.found = is;
         }
-        self.scope.insert(lookup.item.clone(), held.found.clone());
-        self.draft.found = Some(held.found.clone());
-        if job.write.names_found {
-            let mut arguments = job.arguments.clone();
-            arguments.insert(ty.name.clone(), Value::Object(values(job, ty, &held.found)));
-            self.draft.arguments = Some(arguments);
+        Ok(Some(held))
+    }
+
+    /// Puts a found item in scope, and holds it.
+    fn hold_item(&mut self, find: &ElementFind<'_>, ty: &ObjectType, held: FoundItem) {
+        self.scope.insert(find.alias.to_string(), &ty.name, held.found.clone());
+        self.draft.held.push(Arc::new(held));
+    }
+
+    /// The error of finds that found nothing, by their positions. Those are of one directive.
+    fn unfound(&self, ty: &ObjectType, missing: &[usize]) -> FieldErrors {
+        let error = FieldError::new(ErrorCode::NotFound, format!("This {} does not exist.", ty.name));
+        let finds = || missing.iter().filter_map(|place| self.job.directives.finds.get(*place));
+        let list = finds().find_map(|find| find.declared.each.as_deref());
+        let elements: Vec<usize> = finds().filter_map(|find| find.element).collect();
+        vec![list.map_or(error.clone(), |list| name_elements(error, list, &elements))]
+    }
+
+    /// Adds the fields of the found items that conditions or expressions name to the arguments.
+    fn name_found(&mut self) -> Result<(), FieldErrors> {
+        let job = self.job;
+        let mut arguments = job.arguments().clone();
+        for (position, find) in job.write.finds.iter().enumerate().filter(|(_, find)| find.is_named) {
+            let ty = job.type_named(&find.find.item)?;
+            let held = self.draft.held.iter().filter(|held| held.find == position);
+            let mut found = held.map(|held| Value::Object(values(job, ty, &held.found)));
+            let value = match &find.each {
+                Some(_) => Value::Array(found.collect()),
+                None => found.next().unwrap_or_default(),
+            };
+            arguments.insert(find.alias.clone(), value);
         }
-        self.draft.held = Some(Arc::new(held));
+        self.draft.arguments = Some(arguments);
         Ok(())
     }
 
@@ -70,43 +154,62 @@ impl<'a> Drafting<'a, '_> {
         rules.admits(item).await
     }
 
-    /// Fails if the condition or the expression of an action names a field of the found item whose value cannot be
-    /// read.
+    /// Fails if the condition or the expression of an action names a field of a found item whose value cannot be read.
     pub fn check_named(&self, action: &Action) -> Result<(), FieldErrors> {
         let job = self.job;
-        let Some(held) = self.draft.held.as_ref().filter(|_| job.write.names_found) else { return Ok(()) };
-        let ty = job.type_named(&held.item)?;
+        if self.draft.arguments.is_none() {
+            return Ok(());
+        }
         let mut names: Vec<&str> = action.condition.iter().flat_map(Condition::arguments).collect();
         if let ActionKind::Update { expression: Some(expression), .. } = &action.kind {
             names.extend(expression.arguments());
         }
-        let values = assemble::values_of(job.context.model, ty, &held.found);
-        let of_found = names.into_iter().filter_map(|name| name.split_once('.')).filter(|(first, _)| *first == ty.name);
-        match of_found.map(|(_, field)| field).find(|field| values.is_unreadable(field)) {
-            Some(field) => Err(unreadable(ty, field)),
-            None => Ok(()),
+        for (held, field) in names.into_iter().filter_map(|name| {
+            let (alias, field) = name.rsplit_once('.')?;
+            Some((self.draft.held.iter().find(|held| held.alias == alias)?, field))
+        }) {
+            let ty = job.type_named(&held.item)?;
+            if assemble::values_of(job.context.model, ty, &held.found).is_unreadable(field) {
+                return Err(unreadable(ty, field));
+            }
         }
+        Ok(())
     }
 
-    /// Adds the conditions of the found item to those of the item under this key. Gives `false` if that is another
-    /// item.
+    /// Adds the conditions of the found items under this key to those of its call. Gives `false` if there is none.
     pub fn hold_found(&mut self, ty: &ObjectType, key: &Key, requires: &mut Requirements) -> bool {
-        let Some(held) = self.draft.held.as_ref().filter(|held| held.is_at(&self.job.table_of(ty), key)) else {
+        if self.draft.held.is_empty() {
             return false;
-        };
-        requires.add(ItemCondition::Found(held.clone()), Reason::Race);
-        true
+        }
+        let table = self.job.table_of(ty);
+        let mut is_found = false;
+        for held in self.draft.held.iter().filter(|held| held.is_at(&table, key)) {
+            requires.add(ItemCondition::Found(held.clone()), Reason::Race);
+            is_found = true;
+        }
+        is_found
     }
 
-    /// Adds a ConditionCheck of the found item if no call is about it.
+    /// Adds a ConditionCheck of each found item that no call is about.
     pub fn check_found(&mut self) -> Result<(), FieldErrors> {
-        let WriteDraft { held, calls, first, .. } = &mut self.draft;
-        let by_call = calls.iter().any(|call| call.requires.found().is_some());
-        let Some(held) = held.clone().filter(|_| !by_call) else { return Ok(()) };
+        for held in self.draft.held.clone() {
+            self.check_item(&held)?;
+        }
+        Ok(())
+    }
+
+    fn check_item(&mut self, held: &Arc<FoundItem>) -> Result<(), FieldErrors> {
+        let job = self.job;
+        let WriteDraft { held: all, calls, first, .. } = &mut self.draft;
+        if calls.iter().any(|call| call.requires.found().any(|found| found.is_at(&held.table, &held.key))) {
+            return Ok(());
+        }
         let mut requires = Requirements::default();
-        requires.add(ItemCondition::Found(held.clone()), Reason::Race);
-        let of = RequiredItem { job: self.job, ty: self.job.type_named(&held.item)?, key: &held.key, letter: 'g' };
-        let condition = requires.text(of, &self.job.scope())?;
+        for same in all.iter().filter(|other| other.is_at(&held.table, &held.key)) {
+            requires.add(ItemCondition::Found(same.clone()), Reason::Race);
+        }
+        let of = RequiredItem { job, ty: job.type_named(&held.item)?, key: &held.key, letter: 'g' };
+        let condition = requires.text(of, &job.scope())?;
         let is_it = |call: &&mut DraftCall| match &call.write.action {
             WriteAction::Delete(key) => held.is_at(&call.write.table, key),
             _ => false,
@@ -126,11 +229,17 @@ impl<'a> Drafting<'a, '_> {
     }
 }
 
-fn held(job: &WriteJob<'_>, (find, ty): (&Find, &ObjectType), found: Arc<Item>) -> Option<FoundItem> {
+/// Errors of a find, at the place of its element.
+fn name_element(find: &ElementFind<'_>, errors: FieldErrors) -> FieldErrors {
+    at_element(find.declared.each.as_deref().zip(find.element), errors)
+}
+
+fn held(job: &WriteJob<'_>, (element, ty): (&ElementFind<'_>, &ObjectType), found: Arc<Item>) -> Option<FoundItem> {
     let model = job.context.model;
+    let WriteFind { find, held: fields, .. } = element.declared;
     let key = assemble::key_of(model, ty, &found)?;
     let mut attributes = index_keys(job, ty, find);
-    for field in &job.write.held {
+    for field in fields {
         attributes.extend(assemble::determining_attributes(ty, field, &found).into_iter().cloned());
     }
     let is_primary =
@@ -145,7 +254,8 @@ fn held(job: &WriteJob<'_>, (find, ty): (&Find, &ObjectType), found: Arc<Item>) 
         let is_null = |name: &str| job.scope().argument(name).is_none_or(Value::is_null);
         filter.without(&is_null)
     });
-    Some(FoundItem { item: ty.name.clone(), table: job.table_of(ty), key, found, attributes: known, filter })
+    let (alias, item, table) = (element.alias.to_string(), ty.name.clone(), job.table_of(ty));
+    Some(FoundItem { alias, find: element.position, item, table, key, found, attributes: known, filter })
 }
 
 /// The index key attributes by which an item is found.

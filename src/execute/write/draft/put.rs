@@ -3,11 +3,14 @@
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::item::{assemble, replicas};
 use crate::execute::write::draft::call::ResultItem;
-use crate::execute::write::draft::drafting::{Drafting, internal};
+use crate::execute::write::draft::drafting::{Drafting, UniqueValue, internal};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
+use crate::execute::write::elements::in_scope;
 use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::{FieldErrors, invalid};
+use crate::schema::model::ObjectType;
 use crate::schema::model::write::Action;
+use crate::table::data::attribute::Item;
 use crate::table::data::write::WriteAction;
 use serde_json::Value;
 use std::sync::Arc;
@@ -65,12 +68,18 @@ impl Drafting<'_, '_> {
         });
         for field in ty.fields.values().filter(|field| field.rules.unique) {
             let value = values.get(&field.name).unwrap_or(&Value::Null);
-            self.guard(ty, &field.name, value, &key, replace.then_some(&mut gone))?;
+            let unique = UniqueValue { action: position, ty, field: &field.name, value };
+            self.guard(unique, &key, replace.then_some(&mut gone))?;
         }
         self.delete_guards(ty, &key, gone);
-        let item = Arc::new(item);
-        self.draft.results[position].push(ResultItem::Known(item.clone()));
-        self.scope.insert(ty.name.clone(), item);
+        self.made(position, ty, Arc::new(item));
         Ok(())
+    }
+
+    /// Gives back a new item, and puts it in scope.
+    fn made(&mut self, position: usize, ty: &ObjectType, item: Arc<Item>) {
+        self.draft.results[position].push(ResultItem::Known(item.clone()));
+        let name = self.job.element(position).map(|(_, element)| in_scope(&ty.name, element));
+        self.scope.insert(name.unwrap_or_else(|| ty.name.clone()), &ty.name, item);
     }
 }

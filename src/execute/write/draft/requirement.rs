@@ -202,9 +202,9 @@ impl Requirements {
         rule.unwrap_or(&Residual::Always)
     }
 
-    /// The found item, if the call is about it.
-    pub fn found(&self) -> Option<&FoundItem> {
-        self.0.iter().find_map(|one| if let ItemCondition::Found(found) = &one.holds { Some(&**found) } else { None })
+    /// The found items that the call is about: one, or the same item by several finds.
+    pub fn found(&self) -> impl Iterator<Item = &FoundItem> {
+        self.0.iter().filter_map(|one| if let ItemCondition::Found(found) = &one.holds { Some(&**found) } else { None })
     }
 
     /// The author's condition.

@@ -11,7 +11,7 @@ use crate::execute::item::invalid_value::InvalidValue;
 use crate::execute::item::{assemble, identity, replicas};
 use crate::execute::values::encode;
 use crate::execute::write::draft::call::{DraftCall, ResultItem};
-use crate::execute::write::draft::drafting::{Drafting, TargetItem, if_absent, internal};
+use crate::execute::write::draft::drafting::{Drafting, TargetItem, UniqueValue, if_absent, internal};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::draft::update_values::{UpdateValues, copied};
 use crate::execute::write::job::WriteJob;
@@ -117,7 +117,7 @@ impl<'a> Drafting<'a, '_> {
         self.draft.calls.push(DraftCall { takes_null, ..call });
         self.update_replicas(ty, key, &changes, *upsert && item.is_none());
         if values.unique {
-            self.update_guards(ty, values, item.as_deref(), key)?;
+            self.update_guards((position, ty), values, item.as_deref(), key)?;
         }
         self.draft.results[position].push(ResultItem::Answer(ty.name.clone(), target.key));
         Ok(())
@@ -213,7 +213,7 @@ impl<'a> Drafting<'a, '_> {
     ) -> Result<(), FieldErrors> {
         let job = self.job;
         let scope = self.draft.scope(job);
-        expression::keep_found(job.context.model, ty, update, (&scope, job.arguments))?;
+        expression::keep_found(job.context.model, ty, update, (&scope, job.arguments()))?;
         let bounds = expression::bounds(job.context.model, ty, update, &scope).into_iter();
         let bounds: Vec<ComputedBound> =
             bounds.map(|bound| if let Some(item) = item { bound.for_item(item) } else { bound }).collect();
@@ -271,7 +271,7 @@ impl<'a> Drafting<'a, '_> {
     /// Puts the guards of the unique values that an update sets, and deletes those of values that it replaces.
     pub fn update_guards(
         &mut self,
-        ty: &ObjectType,
+        (position, ty): (usize, &ObjectType),
         values: UpdateValues,
         item: Option<&Item>,
         key: &Key,
@@ -282,7 +282,8 @@ impl<'a> Drafting<'a, '_> {
         after.extend(values.changed);
         after.extend(values.made);
         for field in ty.fields.values().filter(|field| field.rules.unique) {
-            self.guard(ty, &field.name, after.get(&field.name).unwrap_or(&Value::Null), key, Some(&mut gone))?;
+            let value = after.get(&field.name).unwrap_or(&Value::Null);
+            self.guard(UniqueValue { action: position, ty, field: &field.name, value }, key, Some(&mut gone))?;
         }
         self.delete_guards(ty, key, gone);
         Ok(())

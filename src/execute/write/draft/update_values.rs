@@ -195,7 +195,7 @@ impl Drafting<'_, '_> {
         ty: &ObjectType,
         values: &mut Map<String, Value>,
     ) -> Result<(), FieldErrors> {
-        let action = self.job.write.actions.get(position);
+        let action = self.job.action(position);
         let Some(WriteTarget::Key(sources)) = action.map(|action| &action.target) else { return Ok(()) };
         for (field, value) in self.key_values(sources)? {
             let is_exact = ty.stored(&field).is_some_and(|stored| stored.identity > 0);

@@ -8,7 +8,7 @@ use crate::execute::expression::scope::argument;
 use crate::execute::item::assemble;
 use crate::execute::write::draft::defaults::unmade;
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, internal};
-use crate::execute::write::lookup::items;
+use crate::execute::write::lookup::items::{self, ItemInScope};
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid, table_error, unreadable};
 use crate::execute::write::rules::expression;
 use crate::execute::write::rules::item_rules::ItemRules;
@@ -57,13 +57,10 @@ impl Drafting<'_, '_> {
         ty: &ObjectType,
     ) -> Result<Vec<TargetItem>, FieldErrors> {
         let model = self.job.context.model;
-        let many = match &action.target {
-            WriteTarget::Key(sources) => {
-                return Ok(vec![TargetItem { key: self.key(ty, sources)?, item: None }]);
-            }
-            WriteTarget::Read { many, .. } => *many,
+        let WriteTarget::Read { many, .. } = action.target else {
+            return Ok(vec![TargetItem { key: self.known_key(ty, action)?, item: None }]);
         };
-        let lookup = self.job.planned.actions.get(position).and_then(|lookups| lookups.target.as_ref());
+        let lookup = self.job.lookups(position).and_then(|lookups| lookups.target.as_ref());
         let Some(lookup) = lookup else { return Err(internal(&ty.name)) };
         let ambiguous = || bad_input(format!("The arguments match more than one {}. Give more of its key.", ty.name));
         let found =
@@ -92,6 +89,16 @@ impl Drafting<'_, '_> {
             }
         }
         Ok(aims)
+    }
+
+    /// The key of an action's item, as far as it is known without a read for the action.
+    pub fn known_key(&self, ty: &ObjectType, action: &Action) -> Result<Key, FieldErrors> {
+        let held = |alias: &String| self.draft.held.iter().find(|held| held.alias == *alias);
+        match &action.target {
+            WriteTarget::Key(sources) => self.key(ty, sources),
+            WriteTarget::Found(alias) => held(alias).map(|held| held.key.clone()).ok_or_else(|| internal(&ty.name)),
+            WriteTarget::Read { .. } => Err(internal(&ty.name)),
+        }
     }
 
     /// The values of a key's fields, without null.
@@ -170,12 +177,12 @@ impl Drafting<'_, '_> {
     /// The value of a source; `None` if it is not given. Fails if it is a stored value that its type cannot read.
     pub fn given(&self, source: &Source) -> Result<Option<Value>, FieldErrors> {
         Ok(match source {
-            Source::Argument(name) => argument(self.job.arguments, name).cloned(),
+            Source::Argument(name) => argument(self.job.arguments(), name).cloned(),
             // Without the claim, the write was refused before.
             Source::Claim(claim) => Some(self.job.context.caller.text(claim).map_or(Value::Null, Value::String)),
             Source::Item(name, field) => {
-                let Some(item) = self.scope.get(name) else { return Ok(None) };
-                let ty = self.job.type_named(name)?;
+                let Some(ItemInScope { ty, item }) = self.scope.get(name) else { return Ok(None) };
+                let ty = self.job.type_named(ty)?;
                 let values = assemble::values_of(self.job.context.model, ty, item);
                 if values.is_unreadable(field) {
                     return Err(unreadable(ty, field));

@@ -209,12 +209,12 @@ fn is_behind(job: &WriteJob<'_>, lookup: &WriteLookup) -> bool {
 }
 
 fn paths<'j>(job: &WriteJob<'j>, action: usize) -> &'j [Cascade] {
-    job.planned.actions.get(action).map_or(&[], |lookups| &lookups.cascade)
+    job.lookups(action).map_or(&[], |lookups| &lookups.cascade)
 }
 
 /// The positions of a cascade's paths, shortest path first.
 fn inward(job: &WriteJob<'_>, action: usize) -> Vec<usize> {
-    let Some(ActionKind::Delete { cascade }) = job.write.actions.get(action).map(|action| &action.kind) else {
+    let Some(ActionKind::Delete { cascade }) = job.action(action).map(|action| &action.kind) else {
         return Vec::new();
     };
     let mut positions: Vec<usize> = (0..cascade.len()).collect();

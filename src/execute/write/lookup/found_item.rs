@@ -14,6 +14,10 @@ use std::sync::Arc;
 /// A found item and its conditions.
 #[derive(Debug)]
 pub struct FoundItem {
+    /// Its name in scope.
+    pub alias: String,
+    /// The position among the finds of the schema.
+    pub find: usize,
     /// The item type.
     pub item: String,
     /// The table.

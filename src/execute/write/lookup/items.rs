@@ -14,8 +14,31 @@ use crate::table::data::attribute::{Item, Key};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Item type → the item in scope.
-pub type ItemsInScope = BTreeMap<String, Arc<Item>>;
+/// The items in scope, by name: the alias of a found item, the type of a put one. Those of an element of a list have
+/// its position: `Product.3`.
+#[derive(Default)]
+pub struct ItemsInScope(BTreeMap<String, ItemInScope>);
+
+/// An item in scope.
+pub struct ItemInScope {
+    /// Its type.
+    pub ty: String,
+    /// The item.
+    pub item: Arc<Item>,
+}
+
+impl ItemsInScope {
+    /// The item of that name. For an element of a list, the element's own comes before that of the whole field.
+    pub fn get(&self, name: &str) -> Option<&ItemInScope> {
+        let whole = || name.split_once('.').and_then(|(whole, _)| self.0.get(whole));
+        self.0.get(name).or_else(whole)
+    }
+
+    /// Puts an item in scope.
+    pub fn insert(&mut self, name: String, ty: &str, item: Arc<Item>) {
+        self.0.insert(name, ItemInScope { ty: ty.to_owned(), item });
+    }
+}
 
 /// Runs a lookup with the items in scope. Gives the first replica of a replicated item, whichever replica was read.
 pub async fn items(
@@ -23,7 +46,7 @@ pub async fn items(
     lookup: &WriteLookup,
     scope: &ItemsInScope,
 ) -> Result<Vec<Arc<Item>>, FieldErrors> {
-    seeded(job, lookup, |ty| scope.get(ty).cloned().into_iter().collect()).await
+    seeded(job, lookup, |name| scope.get(name).map(|known| known.item.clone()).into_iter().collect()).await
 }
 
 /// Runs a lookup with the items of each type that it starts from.

@@ -13,13 +13,14 @@ use crate::schema::model::source::Source;
 use crate::schema::model::write::{ActionKind, WriteTarget};
 use apollo_compiler::ast::OperationType;
 use apollo_compiler::schema::ExtendedType;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Checks all constraints. Gives one error for each broken one, with its argument.
 pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
     let mut check = ArgumentCheck { job, field_errors: FieldErrors::new() };
+    let actions = || job.directives.actions.iter().map(|done| &*done.action);
     check.inputs();
-    for action in &job.write.actions {
+    for action in actions() {
         let owner = action.at.as_ref().map_or(&action.item, |element| &element.element);
         let Some(ty) = job.context.model.types.get(owner) else { continue };
         for (field, written) in &action.values {
@@ -38,18 +39,25 @@ pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
             }
         }
     }
-    for action in &job.write.actions {
+    for action in actions() {
         let ActionKind::Update { expression: Some(update), .. } = &action.kind else { continue };
         let Some(ty) = job.context.model.types.get(&action.item) else { continue };
         for (field, operand) in expression::known(job.context.model, ty, update) {
             let Operand::Argument(name, _) = operand else { continue };
-            let (Some(constraint), Some(value)) = (&field.rules.constraint, argument(job.arguments, name)) else {
+            let (Some(constraint), Some(value)) = (&field.rules.constraint, argument(job.arguments(), name)) else {
                 continue;
             };
             broken(constraint, value).into_iter().for_each(|sentence| check.tell(name, &sentence));
         }
     }
     if check.field_errors.is_empty() { Ok(()) } else { Err(check.field_errors) }
+}
+
+/// The path of an argument, or of what is inside it. Positions in lists are numbers, as in the path of a response
+/// (GraphQL spec section 7.1.2, "Errors").
+fn path_in(dotted: &str) -> Value {
+    let part = |name: &str| name.parse::<u32>().map_or_else(|_| Value::from(name), Value::from);
+    dotted.split('.').map(part).collect()
 }
 
 /// The check of a field's arguments.
@@ -62,7 +70,7 @@ struct ArgumentCheck<'j> {
 impl ArgumentCheck<'_> {
     /// Checks an argument that an action of this kind writes to a field of the type.
     fn field(&mut self, (ty, kind): (&ObjectType, &ActionKind), field: &str, name: &str) {
-        let (Some(field), Some(value)) = (ty.fields.get(field), argument(self.job.arguments, name)) else { return };
+        let (Some(field), Some(value)) = (ty.fields.get(field), argument(self.job.arguments(), name)) else { return };
         // A put replaces null with the default. An update writes the argument as it is.
         let has_substitute =
             field.rules.default.is_some() && (field.ty.is_list() || !matches!(kind, ActionKind::Update { .. }));
@@ -80,7 +88,7 @@ impl ArgumentCheck<'_> {
         let Some(field) = job.field() else { return };
         let Some(root) = job.context.model.api.root_operation(OperationType::Mutation) else { return };
         for argument in &field.arguments {
-            let Some(value) = job.arguments.get(&argument.name) else { continue };
+            let Some(value) = job.arguments().get(&argument.name) else { continue };
             let coordinate = format!("{root}.{}.{}", field.name, argument.name);
             self.input(&coordinate, argument.ty.inner_named_type().as_str(), &argument.name, value);
         }
@@ -114,7 +122,7 @@ impl ArgumentCheck<'_> {
     fn tell(&mut self, path: &str, sentence: &str) {
         let message = format!("\"{path}\" {}.", sentence.trim_end_matches('.'));
         if !self.field_errors.iter().any(|known| known.message == message) {
-            let details = vec![("argument", json!(path.split('.').collect::<Vec<_>>()))];
+            let details = vec![("argument", path_in(path))];
             self.field_errors.push(FieldError { code: ErrorCode::BadUserInput, message, details });
         }
     }

@@ -14,7 +14,8 @@ pub fn check_claims(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
     let caller = job.context.caller;
     let mut claims = Vec::new();
     job.write.actions.iter().for_each(|action| add_action(action, &mut claims));
-    let items = job.write.actions.iter().map(|action| &action.item).chain(job.write.find.iter().map(|find| &find.item));
+    let items =
+        job.write.actions.iter().map(|action| &action.item).chain(job.write.finds.iter().map(|found| &found.find.item));
     let of_keys: Vec<ClaimPath> =
         items.filter_map(|item| job.context.model.item(item)).flat_map(|(_, keys)| keys.claims()).collect();
     match claims.into_iter().chain(&of_keys).find(|claim| caller.text(claim).is_none()) {

@@ -46,13 +46,15 @@ pub fn disclosed_by_watch(types: &IndexMap<String, ObjectType>, watch: &Watch) -
 
 /// A guarded field that the success or the failure of a write discloses.
 pub fn disclosed_by_write(parts: SchemaParts<'_>, parent: &ObjectType, write: &Write) -> Option<String> {
-    let by_find = write.find.iter().find_map(|find| disclosed_by_find(parts, parent, find));
-    let found = write.find.as_ref().and_then(|find| parts.1.get(&find.item));
+    let by_find = write.finds.iter().find_map(|found| disclosed_by_find(parts, parent, &found.find));
+    let found: Vec<(&str, &ObjectType)> =
+        write.finds.iter().filter_map(|found| Some((found.alias.as_str(), parts.1.get(&found.find.item)?))).collect();
     by_find.or_else(|| {
         write.actions.iter().find_map(|action| {
             let ty = parts.1.get(&action.item)?;
             let by_target = match &action.target {
                 WriteTarget::Key(fields) => fields.keys().find_map(|field| guarded(ty, field)),
+                WriteTarget::Found(_) => None,
                 WriteTarget::Read { find, .. } => disclosed_by_find(parts, parent, find),
             };
             let is_unique =
@@ -60,17 +62,17 @@ pub fn disclosed_by_write(parts: SchemaParts<'_>, parent: &ObjectType, write: &W
             by_target
                 .or_else(|| action.condition.as_ref().and_then(|condition| disclosed_by_condition(ty, condition)))
                 .or_else(|| action.values.keys().filter(is_unique).find_map(|field| guarded(ty, field)))
-                .or_else(|| found.and_then(|found| copied_from(found, action)))
+                .or_else(|| found.iter().find_map(|found| copied_from(*found, action)))
                 .or_else(|| disclosed_by_change(ty, action))
         })
     })
 }
 
-/// A guarded field of the found item that an action copies or names.
-fn copied_from(found: &ObjectType, action: &Action) -> Option<String> {
+/// A guarded field of the found item with this alias that an action copies or names.
+fn copied_from((alias, found): (&str, &ObjectType), action: &Action) -> Option<String> {
     let sources = action.values.values().filter_map(|value| value.source.as_ref()).flat_map(Source::leaves);
     let copied = sources.filter_map(|source| match source {
-        Source::Item(of, field) if *of == found.name => Some(field.as_str()),
+        Source::Item(of, field) if of == alias => Some(field.as_str()),
         _ => None,
     });
     let expression = match &action.kind {
@@ -78,7 +80,7 @@ fn copied_from(found: &ObjectType, action: &Action) -> Option<String> {
         _ => Vec::new(),
     };
     let arguments = action.condition.iter().flat_map(Condition::arguments).chain(expression);
-    let named = arguments.filter_map(|name| name.strip_prefix(found.name.as_str())?.strip_prefix('.'));
+    let named = arguments.filter_map(|name| name.strip_prefix(alias)?.strip_prefix('.'));
     copied.chain(named).find_map(|field| guarded(found, field))
 }
 

@@ -57,6 +57,27 @@ impl Condition {
         names
     }
 
+    /// Gives each argument another name.
+    pub fn rename_arguments(&mut self, rename: &mut dyn FnMut(&mut String)) {
+        match self {
+            Condition::And(conditions) | Condition::Or(conditions) => {
+                conditions.iter_mut().for_each(|condition| condition.rename_arguments(rename));
+            }
+            Condition::Not(condition) => condition.rename_arguments(rename),
+            Condition::Compare(left, _, right) => {
+                [left, right].into_iter().for_each(|operand| operand.rename_argument(rename));
+            }
+            Condition::Between(value, lower, upper) => {
+                [value, lower, upper].into_iter().for_each(|operand| operand.rename_argument(rename));
+            }
+            Condition::In(value, list) => {
+                std::iter::once(value).chain(list).for_each(|operand| operand.rename_argument(rename));
+            }
+            Condition::BeginsWith(_, operand) | Condition::Contains(_, operand) => operand.rename_argument(rename),
+            Condition::Exists(_) | Condition::NotExists(_) | Condition::AttributeType(..) => {}
+        }
+    }
+
     /// Whether the condition uses a claim of the caller.
     pub fn has_claims(&self) -> bool {
         let mut found = false;

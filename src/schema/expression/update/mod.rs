@@ -72,6 +72,13 @@ impl Update {
 }
 
 impl Update {
+    /// Gives each argument another name.
+    pub fn rename_arguments(&mut self, rename: &mut dyn FnMut(&mut String)) {
+        self.set.iter_mut().for_each(|(_, value)| value.rename_arguments(rename));
+        let operands = self.add.iter_mut().chain(&mut self.delete).map(|(_, operand)| operand);
+        operands.chain(self.changes.values_mut().flatten()).for_each(|operand| operand.rename_argument(rename));
+    }
+
     /// The attributes whose values the update copies into another attribute, or computes another from.
     pub fn copied(&self) -> Vec<&str> {
         let mut copied = Vec::new();
@@ -87,6 +94,17 @@ impl Update {
 }
 
 impl SetValue {
+    fn rename_arguments(&mut self, rename: &mut dyn FnMut(&mut String)) {
+        match self {
+            SetValue::Operand(operand) => operand.rename_argument(rename),
+            SetValue::IfNotExists(_, value) => value.rename_arguments(rename),
+            SetValue::Plus(one, other) | SetValue::Minus(one, other) | SetValue::ListAppend(one, other) => {
+                one.rename_arguments(rename);
+                other.rename_arguments(rename);
+            }
+        }
+    }
+
     /// Calls `see` with every path that is read.
     fn paths<'a>(&'a self, see: &mut dyn FnMut(&'a Path)) {
         if let SetValue::IfNotExists(path, _) = self {

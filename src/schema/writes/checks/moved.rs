@@ -8,9 +8,8 @@
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::suggestion::list;
-use crate::schema::model::find::Find;
 use crate::schema::model::source::Source;
-use crate::schema::model::write::{Action, ActionKind};
+use crate::schema::model::write::{Action, ActionKind, WriteFind};
 use crate::schema::types::draft::{Declared, StoredFields};
 use crate::schema::writes::acting::Writing;
 use crate::schema::writes::directive::ActionDirective;
@@ -18,21 +17,31 @@ use crate::schema::writes::directive::ActionDirective;
 /// Whether a put that copies the found item can succeed; findings for what it loses, and if it cannot.
 pub fn check(
     writing: &Writing,
-    find: Option<&Find>,
+    finds: &[WriteFind],
     actions: &[(Action, &ActionDirective)],
     findings: &mut Findings,
 ) -> bool {
-    let Some(find) = find else { return true };
+    finds.iter().all(|found| check_found(writing, found, actions, findings))
+}
+
+fn check_found(
+    writing: &Writing,
+    found: &WriteFind,
+    actions: &[(Action, &ActionDirective)],
+    findings: &mut Findings,
+) -> bool {
+    let WriteFind { alias, find, each, .. } = found;
     let Some(record) = writing.draft.records.get(&find.item) else { return true };
-    let mut of_type = actions.iter().filter(|(action, _)| action.item == find.item && action.at.is_none());
+    let is_beside = |action: &Action| action.item == find.item && action.at.is_none() && action.each == *each;
+    let mut of_type = actions.iter().filter(|(action, _)| is_beside(action));
     let is_deleted = of_type.clone().any(|(action, _)| matches!(action.kind, ActionKind::Delete { .. }));
     let put = of_type.find(|(action, _)| matches!(action.kind, ActionKind::Put { .. }));
-    let Some((action, directive)) = put.filter(|(action, _)| is_deleted || copies(action, &find.item)) else {
+    let Some((action, directive)) = put.filter(|(action, _)| is_deleted || copies(action, alias)) else {
         return true;
     };
     let replaces = matches!(action.kind, ActionKind::Put { replace: true });
     // A put that replaces the found item itself may keep its values.
-    if let Some(field) = reserved(action, record).filter(|_| is_deleted || !replaces) {
+    if let Some(field) = reserved((action, alias), record).filter(|_| is_deleted || !replaces) {
         let item = &find.item;
         let message = format!(
             "this copies `{item}.{field}`, which is `@unique` and reserved for the copied `{item}`: it is always CONFLICT"
@@ -44,7 +53,7 @@ pub fn check(
         return false;
     }
     if is_deleted {
-        warn(&find.item, record, (action, directive), findings);
+        warn(found, record, (action, directive), findings);
     }
     true
 }
@@ -58,24 +67,30 @@ pub fn advice(record: &StoredFields) -> String {
     )
 }
 
-/// Whether an action writes something of an item of its own type.
-fn copies(action: &Action, item: &str) -> bool {
+/// Whether an action writes something of the found item with this alias.
+fn copies(action: &Action, alias: &str) -> bool {
     let sources = action.values.values().filter_map(|value| value.source.as_ref());
-    sources.flat_map(Source::leaves).any(|source| matches!(source, Source::Item(of, _) if of == item))
+    sources.flat_map(Source::leaves).any(|source| matches!(source, Source::Item(of, _) if of == alias))
 }
 
 /// A unique field that keeps its value.
-fn reserved<'a>(action: &Action, record: &'a StoredFields) -> Option<&'a str> {
+fn reserved<'a>((action, alias): (&Action, &str), record: &'a StoredFields) -> Option<&'a str> {
     let unique = record.iter().filter(|(_, declared)| declared.rules.unique).map(|(name, _)| name.as_str());
     let kept = |name: &&str| {
         let source = action.values.get(*name).and_then(|value| value.source.as_ref());
-        source.is_some_and(|source| matches!(source, Source::Item(of, field) if *of == action.item && field == name))
+        source.is_some_and(|source| matches!(source, Source::Item(of, field) if of == alias && field == name))
     };
     unique.into_iter().find(kept)
 }
 
-fn warn(item: &str, record: &StoredFields, (action, directive): (&Action, &ActionDirective), findings: &mut Findings) {
-    let said = |name: &str| directive.bindings.iter().any(|(field, _)| field.value == name);
+fn warn(
+    WriteFind { alias, find, .. }: &WriteFind,
+    record: &StoredFields,
+    (action, directive): (&Action, &ActionDirective),
+    findings: &mut Findings,
+) {
+    let item = &find.item;
+    let said = |name: &str| directive.sets.bindings.iter().any(|(field, _)| field.value == name);
     let lost = |(name, declared): &(&String, &Declared)| {
         let value = action.values.get(*name);
         // What is made anew at every write has no value to keep.
@@ -95,7 +110,7 @@ fn warn(item: &str, record: &StoredFields, (action, directive): (&Action, &Actio
     let copied: Vec<String> = lost
         .iter()
         .filter(|(_, may_copy)| *may_copy)
-        .map(|(name, _)| format!("{name}: \"{{{item}.{name}}}\""))
+        .map(|(name, _)| format!("{name}: \"{{{alias}.{name}}}\""))
         .collect();
     let help = match copied.is_empty() {
         true => "declare as a field what other programs store and the move has to keep".to_owned(),

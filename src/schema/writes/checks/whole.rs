@@ -5,10 +5,9 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::expression::condition::Condition;
-use crate::schema::model::find::Find;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::source::{Source, TextPart};
-use crate::schema::model::write::{Action, ActionKind, WriteReturns, WriteTarget};
+use crate::schema::model::write::{Action, ActionKind, WriteFind, WriteReturns, WriteTarget};
 use crate::schema::scalar::spread::Spread;
 use crate::schema::syntax::directives::named;
 use crate::schema::template::part::Part;
@@ -24,14 +23,15 @@ const MAX_DEPTH: usize = 4;
 /// What the field gives back; `None` on a mistake.
 pub fn returns(
     writing: &Writing,
-    find: Option<&Find>,
+    finds: &[WriteFind],
     actions: &[Action],
     findings: &mut Findings,
 ) -> Option<WriteReturns> {
     let ty = &writing.field.ty;
     let inner = ty.inner_named_type().as_str();
     let place = span::from_location(writing.field.name.location());
-    let is_many = |action: &Action| matches!(action.target, WriteTarget::Read { many: true, .. });
+    let is_many =
+        |action: &Action| action.each.is_some() || matches!(action.target, WriteTarget::Read { many: true, .. });
     let of_type = || {
         actions
             .iter()
@@ -53,14 +53,18 @@ pub fn returns(
             "return an item that the mutation writes, a list of such items, or `Boolean!`".into(),
         );
     }
-    let first = of_type().next();
+    // Of several actions on the type, the first that gives as many items as the field.
+    let first = of_type().find(|(_, action)| is_many(action) == ty.is_list()).or_else(|| of_type().next());
+    let mut found = finds.iter().enumerate().filter(|(_, found)| found.find.item == inner);
+    let found = (found.clone().count() == 1).then(|| found.next()).flatten();
     match (ty.is_list(), first) {
         (false, Some((position, action))) if !is_many(action) => Some(WriteReturns::Item(position)),
         (true, Some((position, action))) if is_many(action) => Some(WriteReturns::Items(position)),
-        (false, None) if find.is_some_and(|find| find.item == inner) => Some(WriteReturns::Found),
+        (list, None) if found.is_some_and(|(_, found)| found.each.is_some() == list) => found
+            .map(|(position, _)| if list { WriteReturns::FoundItems(position) } else { WriteReturns::Found(position) }),
         (list, Some(_)) => {
             let (what, help) = match list {
-                true => ("one item, not a list", format!("make it `{inner}`, or add `many: true`")),
+                true => ("one item, not a list", format!("make it `{inner}`, or add `many: true` or `each:`")),
                 false => ("several items", format!("make it `[{inner}!]!` or `Boolean!`")),
             };
             refuse(findings, format!("`{}` of type `{ty}` writes {what}", writing.coordinate()), help)
@@ -99,7 +103,7 @@ fn idle<'a>(writing: &Writing<'a>, input: &Input<'a>, used: &[String], depth: us
     if depth == 0 || !used.iter().any(|name| name.starts_with(&within)) {
         return vec![input.clone()];
     }
-    inputs::members(writing.draft.schema, input)
+    inputs::element_members(writing.draft.schema, input)
         .iter()
         .flat_map(|member| idle(writing, member, used, depth - 1))
         .collect()
@@ -110,6 +114,7 @@ pub fn arguments_of(action: &Action) -> Vec<String> {
     let mut all = Vec::new();
     match &action.target {
         WriteTarget::Key(sources) => sources.values().for_each(|source| arguments(source, &mut all)),
+        WriteTarget::Found(_) => {}
         WriteTarget::Read { find, .. } => {
             if let crate::schema::model::find::Via::Keys(paths) = &find.via {
                 paths.iter().flat_map(|path| path.bindings.values()).for_each(|source| arguments(source, &mut all));
@@ -140,11 +145,26 @@ fn arguments(source: &Source, all: &mut Vec<String>) {
 
 /// Two actions must not work on one item: DynamoDB refuses such a transaction
 /// (API reference, TransactWriteItems: "cannot include multiple operations on one item").
-pub fn check_once(writing: &Writing, actions: &[(Action, &ActionDirective)], findings: &mut Findings) -> bool {
+pub fn check_once(
+    writing: &Writing,
+    (finds, actions): (&[WriteFind], &[(Action, &ActionDirective)]),
+    findings: &mut Findings,
+) -> bool {
     let mut sound = true;
     for (position, (action, directive)) in actions.iter().enumerate() {
         let key = key_of(writing, action);
         let place = place_of(writing, action);
+        if let (Some(list), Some(key)) = (&action.each, &key)
+            && !differs(list, key, (finds, actions))
+        {
+            let message = format!(
+                "each element of `{list}` would be the same `{}`: nothing of its key is the element's",
+                action.item
+            );
+            let help = format!("bind a field of the key in `{}:` to a field of the element", directive.clause());
+            findings.error(rules::KF0725, &directive.span, message, Some(help));
+            sound = false;
+        }
         let same = |(other, _): &&(Action, &ActionDirective)| match other.item == action.item {
             true => key.is_some() && key_of(writing, other) == key,
             // Only constants distinguish two types whose keys are the same text.
@@ -182,6 +202,23 @@ pub fn check_once(writing: &Writing, actions: &[(Action, &ActionDirective)], fin
     sound
 }
 
+/// Whether a key differs from element to element of a list: a part of it is the element's, or of an item of the list.
+fn differs(
+    list: &str,
+    key: &[(String, Source)],
+    (finds, actions): (&[WriteFind], &[(Action, &ActionDirective)]),
+) -> bool {
+    let is_single = |name: &str| {
+        finds.iter().any(|found| found.alias == name && found.each.is_none())
+            || actions.iter().any(|(action, _)| action.item == name && action.each.is_none())
+    };
+    key.iter().flat_map(|(_, source)| source.leaves()).any(|source| match source {
+        Source::Argument(name) => name.strip_prefix(list).is_some_and(|rest| rest.starts_with('.')),
+        Source::Item(name, _) => !is_single(name),
+        Source::Claim(_) | Source::Parent(_) | Source::Text(_) => false,
+    })
+}
+
 /// The table of an action's item and the texts of its key; `None` if they are not known at load.
 fn place_of(writing: &Writing, action: &Action) -> Option<(usize, Vec<TextPart>)> {
     let keys: &ItemKeys = writing.draft.items.get(&action.item)?;
@@ -214,6 +251,7 @@ fn key_of(writing: &Writing, action: &Action) -> Option<Vec<(String, Source)>> {
     let source = |field: &str| match &action.target {
         WriteTarget::Key(sources) if sources.is_empty() => action.values.get(field)?.source.clone(),
         WriteTarget::Key(sources) => sources.get(field).cloned(),
+        WriteTarget::Found(alias) => Some(Source::Item(alias.clone(), field.to_owned())),
         WriteTarget::Read { .. } => None,
     };
     let mut key: Vec<(String, Source)> = Vec::new();

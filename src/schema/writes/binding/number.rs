@@ -4,8 +4,7 @@
 //! An item that exists has its number in its keys, so it is read first where nothing binds the number. A new item gets
 //! its number from whoever makes it.
 
-use super::acting::{Acting, FieldBinding};
-use super::binding::{Purpose, Wish, by_argument};
+use super::by_name::{Purpose, Wish, by_argument};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span::Span;
@@ -15,6 +14,7 @@ use crate::schema::scalar::spread::Spread;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::template::part::{Part, spread_of};
 use crate::schema::types::draft::{Declared, StoredFields};
+use crate::schema::writes::acting::{Acting, FieldBinding};
 use apollo_compiler::ast::Type;
 use apollo_compiler::name;
 
@@ -66,10 +66,11 @@ pub fn bind(
     findings: &mut Findings,
 ) -> Result<Option<FieldBinding>, ()> {
     let word = number.spread.kind.word();
-    if let Some(bound) = acting.clause.get(number.name) {
+    let clause = if purpose == Purpose::Value { &acting.sets } else { &acting.finds };
+    if let Some(bound) = clause.bound.get(number.name) {
         return Ok(Some(bound.clone()));
     }
-    if acting.hidden.contains(number.name) || acting.record.contains_key(word) {
+    if clause.hidden.contains(number.name) || acting.record.contains_key(word) {
         return Ok(None);
     }
     let record = StoredFields::from_iter([(word.to_owned(), as_field(number, &acting.directive.span))]);

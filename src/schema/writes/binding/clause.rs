@@ -1,6 +1,5 @@
 //! `set:` and `where:` of an action in, what their fields are bound to out. Must not know keys.
 
-use super::acting::{Acting, FieldBinding};
 use super::number::{self, assigned_as};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -16,27 +15,28 @@ use crate::schema::types::bare_text::warn_of_name;
 use crate::schema::types::draft::{Declared, StoredFields};
 use crate::schema::types::inputs::{depth_of, writable};
 use crate::schema::types::{inputs, values};
+use crate::schema::writes::acting::{Acting, Clause, FieldBinding};
+use crate::schema::writes::directive::WrittenClause;
 use apollo_compiler::Node;
 use apollo_compiler::ast::Value;
-use indexmap::IndexMap;
-use std::collections::HashSet;
 
-/// The bindings by field, and the fields that a null leaves unbound.
-pub type Clause = (IndexMap<String, FieldBinding>, HashSet<String>);
-
-/// Reads every entry; `None` if one has a mistake. `owner` is the type whose fields are bound: the item, or the element
-/// of its list.
-pub fn read_clause(acting: &Acting, (owner, record): (&str, &StoredFields), findings: &mut Findings) -> Option<Clause> {
-    let mut bound = IndexMap::new();
-    let mut hidden = HashSet::new();
+/// Reads every entry of a clause; `None` if one has a mistake. `owner` is the type whose fields are bound: the item, or
+/// the element of its list.
+pub fn read_clause(
+    acting: &Acting,
+    written: &WrittenClause,
+    (owner, record): (&str, &StoredFields),
+    findings: &mut Findings,
+) -> Option<Clause> {
+    let Clause { mut bound, mut hidden } = Clause::default();
     let mut sound = true;
-    let clause = acting.directive.clause();
-    if let Some(place) = &acting.directive.malformed {
+    let clause = written.name;
+    if let Some(place) = &written.malformed {
         let help = format!("write `{clause}: {{ userId: \"{{id}}\" }}`");
         findings.error(rules::KF0702, place, format!("`{clause}:` is an object that binds fields"), Some(help));
         sound = false;
     }
-    for (field, written) in &acting.directive.bindings {
+    for (field, written) in &written.bindings {
         let number = assigned_as(acting, &field.value).filter(|_| owner == acting.item);
         let as_field = number.map(|number| number::as_field(number, &field.span));
         let Some(declared) = record.get(&field.value).or(as_field.as_ref()) else {
@@ -64,7 +64,7 @@ pub fn read_clause(acting: &Acting, (owner, record): (&str, &StoredFields), find
             None => sound = false,
         }
     }
-    sound.then_some((bound, hidden))
+    sound.then_some(Clause { bound, hidden })
 }
 
 struct Entry<'a> {
@@ -154,8 +154,21 @@ impl Entry<'_> {
         });
         let fields = self.fields_in_scope().map(|(item, field)| format!("{item}.{field}"));
         let choices: Vec<String> = arguments.chain(fields).collect();
-        findings.error(rules::KF0703, place, message, suggest(name, choices.iter().map(String::as_str)));
+        let help = self.help_of_list(name).or_else(|| suggest(name, choices.iter().map(String::as_str)));
+        findings.error(rules::KF0703, place, message, help);
         None
+    }
+
+    /// How to write an item for each element of a list, if a name is that of an element's field.
+    fn help_of_list(&self, name: &str) -> Option<String> {
+        let (list, field) = name.rsplit_once('.')?;
+        let input = inputs::input(self.acting.writing.draft.schema, self.acting.writing.field, list)?;
+        let directive = self.acting.directive.name();
+        (depth_of(input.ty) == 1).then(|| {
+            format!(
+                "`{directive}(each: \"{list}\")` is made for each element of `{list}`, whose field is `{{{field}}}`"
+            )
+        })
     }
 
     /// The fields of the items in scope, each with its item's type.
@@ -163,7 +176,7 @@ impl Entry<'_> {
         self.acting
             .scope
             .iter()
-            .flat_map(|item| item.record.keys().map(move |field| (item.item.as_str(), field.as_str())))
+            .flat_map(|item| item.record.keys().map(move |field| (item.name.as_str(), field.as_str())))
     }
 
     /// The field of an item in scope that a name means: `Group.id`, `groupId`, or just `id`.
@@ -250,7 +263,7 @@ impl Entry<'_> {
                 Some((input.value(writing.draft.schema)?, depth_of(input.ty)))
             }
             Source::Item(item, field) => {
-                let declared = self.acting.scope.iter().find(|known| known.item == *item)?.record.get(field)?;
+                let declared = self.acting.scope.iter().find(|known| known.name == *item)?.record.get(field)?;
                 Some((declared.value.clone(), depth_of(&declared.ty)))
             }
             Source::Claim(_) => Some((ValueType::String, 0)),
@@ -265,7 +278,7 @@ impl Entry<'_> {
                 inputs::input(writing.draft.schema, writing.field, name).is_none_or(|input| input.nullable)
             }
             Source::Item(item, field) => {
-                let known = self.acting.scope.iter().find(|known| known.item == *item);
+                let known = self.acting.scope.iter().find(|known| known.name == *item);
                 known.and_then(|known| known.record.get(field)).is_none_or(|declared| !declared.ty.is_non_null())
             }
             // Without the claim, nothing is written.

@@ -17,7 +17,6 @@
 //!
 //! An argument that is null at run time binds nothing, but it still hides the items in scope (5 and 6).
 
-use super::acting::{Acting, FieldBinding, InScope, Writing};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span::Span;
@@ -28,6 +27,7 @@ use crate::schema::scalar::value_type::ValueType;
 use crate::schema::types::draft::{Declared, Kind, StoredFields};
 use crate::schema::types::inputs::{Input, depth_of, writable};
 use crate::schema::types::{inputs, values};
+use crate::schema::writes::acting::{Acting, FieldBinding, InScope, Writing, is_word};
 
 /// What a binding is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub fn by_argument(writing: &Writing, wish: &Wish, findings: &mut Findings) -> R
     let long = prefixed(wish.owner, wish.name);
     let foreign = is_foreign_id(writing, wish.owner, wish.name);
     let argument = inputs::input(schema, writing.field, wish.name)
-        .filter(|_| !foreign)
+        .filter(|_| !(foreign || writing.list.is_some() && is_word(wish.name)))
         .or_else(|| inputs::input(schema, writing.field, &long).filter(|_| !wish.record.contains_key(&long)));
     if let Some(input) = argument {
         return checked(writing, wish, declared, &input, findings).map(Some);
@@ -145,7 +145,9 @@ fn checked(
             "the argument `{}` of type `{}` does not fit `{coordinate}` of type `{}`: {why}",
             input.name, input.ty, declared.ty
         );
-        findings.error(rules::KF0704, &input.span, message, None);
+        let is_element = depth == wanted + 1 && writing.list.is_none();
+        let help = is_element.then(|| format!("`each: \"{0}\"` does this for each element of `{0}`", input.name));
+        findings.error(rules::KF0704, &input.span, message, help);
         return Err(());
     }
     let source = Source::Argument(input.name.clone());
@@ -160,7 +162,7 @@ pub fn by_long_name(acting: &Acting, wish: &Wish, findings: &mut Findings) -> Re
 
 /// The fields of items in scope whose long name `<type><Field>` is the wished name.
 fn all_long<'s>(acting: &'s Acting, wish: &Wish, declared: &Declared) -> Vec<(&'s InScope<'s>, &'s str)> {
-    all_named(acting.scope, declared, &|item, field| prefixed(item, field) == wish.name)
+    all_named(acting.scope, declared, &|item, field| prefixed(&item.name, field) == wish.name)
 }
 
 /// Binds by an item in scope (rules 5 and 6); `Err` on a mistake.
@@ -168,11 +170,14 @@ pub fn by_item(acting: &Acting, wish: &Wish, findings: &mut Findings) -> Result<
     let Some(declared) = wish.record.get(wish.name) else { return Ok(None) };
     let long = all_long(acting, wish, declared);
     let short = || {
-        let used = |item: &str| wish.record.contains_key(&prefixed(item, wish.name)) && item != wish.owner;
+        let used =
+            |item: &InScope| wish.record.contains_key(&prefixed(&item.name, wish.name)) && item.item != wish.owner;
         let copied = wish.purpose != Purpose::Value
             || declared.rules.default.is_none()
                 && (matches!(declared.value, ValueType::Id) || declared.ty.is_non_null());
-        let same = |item: &str, field: &str| field == wish.name && !used(item) && (field != "id" || item == wish.owner);
+        let same = |item: &InScope, field: &str| {
+            field == wish.name && !used(item) && (field != "id" || item.item == wish.owner)
+        };
         if copied { all_named(acting.scope, declared, &same) } else { Vec::new() }
     };
     one_of(acting, wish, &if long.is_empty() { short() } else { long }, findings)
@@ -188,14 +193,14 @@ fn one_of(
     let span = &acting.directive.span;
     let bound = |item: &InScope, field: &str| {
         let nullable = item.record.get(field).is_none_or(|field| !field.ty.is_non_null());
-        let source = Source::Item(item.item.clone(), field.to_owned());
+        let source = Source::Item(item.name.clone(), field.to_owned());
         FieldBinding { source, arguments: Vec::new(), nullable, span: span.clone() }
     };
     match found {
         [] => Ok(None),
         [(item, field)] => Ok(Some(bound(item, field))),
         several => {
-            let names: Vec<String> = several.iter().map(|(item, field)| format!("{}.{field}", item.item)).collect();
+            let names: Vec<String> = several.iter().map(|(item, field)| format!("{}.{field}", item.name)).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let message = format!("`{}.{}` could come from any of {}", wish.owner, wish.name, list(&names));
             let help = format!("choose one in `{}:`", acting.directive.clause());
@@ -209,13 +214,10 @@ fn one_of(
 fn all_named<'s>(
     scope: &'s [InScope<'s>],
     declared: &Declared,
-    named: &dyn Fn(&str, &str) -> bool,
+    named: &dyn Fn(&InScope, &str) -> bool,
 ) -> Vec<(&'s InScope<'s>, &'s str)> {
     let fits =
         |own: &Declared| depth_of(&own.ty) == depth_of(&declared.ty) && values::fits(&own.value, &declared.value);
     let fields = scope.iter().flat_map(|item| item.record.iter().map(move |(field, own)| (item, field.as_str(), own)));
-    fields
-        .filter(|(item, field, own)| fits(own) && named(&item.item, field))
-        .map(|(item, field, _)| (item, field))
-        .collect()
+    fields.filter(|(item, field, own)| fits(own) && named(item, field)).map(|(item, field, _)| (item, field)).collect()
 }

@@ -1,0 +1,5 @@
+//! The names of an action in; out: what each field of its item is bound to.
+
+pub mod by_name;
+pub mod clause;
+pub mod number;
