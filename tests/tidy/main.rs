@@ -83,10 +83,12 @@ const PARTICIPLES: [&str; 24] = [
     "Logged", "Made", "Received", "Returned", "Seen", "Sent", "Settled", "Shown", "Taken", "Told", "Wanted", "Written",
 ];
 /// The examples, and the folder of `tests/golden/` with the goldens of their operations.
-const EXAMPLES: [(&str, &str); 6] = [
+const EXAMPLES: [(&str, &str); 8] = [
     ("cycle-items", "cycles"),
     ("patterns", "patterns"),
     ("audiobook-sync", "audiobooks"),
+    ("bank", "bank"),
+    ("order-entry", "order-entry"),
     ("tenants", "tenants"),
     ("members", "members"),
     ("human-resources", "company"),

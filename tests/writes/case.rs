@@ -3,7 +3,7 @@
 
 use crate::engine::Engine;
 use crate::model::{Arguments, Memory};
-use crate::random_schema::mutations::{Mutation, Returns, Source, Verb};
+use crate::random_schema::mutations::{LIST, Mutation, Returns, Source, Verb};
 use crate::random_schema::{Dimensions, Kind, Rng, Schema, chance, keys, rules, values};
 use crate::support;
 use keyfold::execute::gateway::Gateway;
@@ -169,6 +169,19 @@ pub const WRITERS: usize = 16;
 /// A random operation.
 fn operation(rng: &mut Rng, schema: &Schema, writer: Option<usize>) -> Operation {
     let mutation = rng.usize(..schema.mutations.len());
+    let arguments = match schema.mutations[mutation].is_listed {
+        true => {
+            let count = rng.usize(..4);
+            let lines = (0..count).map(|_| Value::Object(arguments(rng, schema, mutation))).collect();
+            Arguments::from_iter([(LIST.to_owned(), lines)])
+        }
+        false => arguments(rng, schema, mutation),
+    };
+    Operation { mutation, writer, arguments, claims: Value::Null }
+}
+
+/// Random values of a mutation's arguments, or of an element of its list.
+fn arguments(rng: &mut Rng, schema: &Schema, mutation: usize) -> Arguments {
     let mut arguments = Arguments::new();
     for argument in &schema.mutations[mutation].arguments {
         let field = argument.field.as_ref().map(|field| schema.types[argument.of].field(field));
@@ -182,13 +195,25 @@ fn operation(rng: &mut Rng, schema: &Schema, writer: Option<usize>) -> Operation
         };
         arguments.insert(argument.name.clone(), value);
     }
-    Operation { mutation, writer, arguments, claims: Value::Null }
+    arguments
 }
 
 impl Operation {
     /// Gives each item the number that follows from its key, so that no two shards have items of one key.
     fn number_by_keys(&mut self, schema: &Schema) {
         let mutation = &schema.mutations[self.mutation];
+        match self.arguments.get_mut(LIST).filter(|_| mutation.is_listed) {
+            Some(Value::Array(lines)) => {
+                let lines = lines.iter_mut().filter_map(Value::as_object_mut);
+                lines.for_each(|line| number_by_keys(schema, mutation, line));
+            }
+            _ => number_by_keys(schema, mutation, &mut self.arguments),
+        }
+    }
+}
+
+fn number_by_keys(schema: &Schema, mutation: &Mutation, arguments: &mut Arguments) {
+    {
         for action in &mutation.actions {
             let Some(number) = &action.number else { continue };
             let ty = &schema.types[action.item];
@@ -205,11 +230,11 @@ impl Operation {
                     own => own,
                 };
                 let Some(Source::Argument(name)) = argument else { continue };
-                bytes.extend(self.arguments.get(&name).map(Value::to_string).unwrap_or_default().into_bytes());
+                bytes.extend(arguments.get(&name).map(Value::to_string).unwrap_or_default().into_bytes());
             }
             let sum: u64 = bytes.into_iter().map(u64::from).sum();
             let count = keys::ASSIGNED.end() - keys::ASSIGNED.start() + 1;
-            self.arguments.insert(number.clone(), json!(keys::ASSIGNED.start() + sum % count));
+            arguments.insert(number.clone(), json!(keys::ASSIGNED.start() + sum % count));
         }
     }
 }
@@ -225,7 +250,10 @@ pub fn text(schema: &Schema, mutation: &Mutation) -> String {
             format!("${}: {}", argument.name, type_of(ty(argument.of), argument.kind, argument.non_null, true))
         })
         .collect();
-    let passed: Vec<String> = mutation.arguments.iter().map(|argument| format!("{0}: ${0}", argument.name)).collect();
+    let declared = if mutation.is_listed { vec![format!("${LIST}: {}", mutation.list_type())] } else { declared };
+    let arguments = mutation.arguments.iter().map(|argument| argument.name.as_str());
+    let arguments: Vec<&str> = if mutation.is_listed { vec![LIST] } else { arguments.collect() };
+    let passed: Vec<String> = arguments.iter().map(|name| format!("{name}: ${name}")).collect();
     let selection = match mutation.returns {
         Returns::Item(action) | Returns::Items(action) => {
             let fields = ty(mutation.actions[action].item).fields.iter();

@@ -2,7 +2,7 @@
 //! not the code.
 
 use crate::random_schema::keys::{self, Attributes, NUMBER, Values};
-use crate::random_schema::mutations::{Action, Clause, Condition, Mutation, Returns, Source, Verb};
+use crate::random_schema::mutations::{Action, Clause, Condition, LIST, Mutation, Returns, Source, Verb};
 use crate::random_schema::{Constraint, DefaultPart, Field, ItemType, Kind, Part, Schema};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,29 +53,36 @@ impl Memory {
         Self { items: BTreeMap::new() }
     }
 
-    /// Carries out a mutation.
+    /// Carries out a mutation: everything once, or for each element of its list.
     pub fn apply(&mut self, schema: &Schema, mutation: &Mutation, arguments: &Arguments) -> Outcome {
-        let mut run = Run { schema, mutation, arguments, found: None };
-        if run.breaks_rules() {
+        let mut runs: Vec<Run> =
+            lines(mutation, arguments).map(|arguments| Run { schema, mutation, arguments, found: None }).collect();
+        if runs.iter().any(Run::breaks_rules) {
             return Outcome::Refused([BAD].into());
         }
-        if let Some(found) = &mutation.found {
+        for run in &mut runs {
+            let Some(found) = &mutation.found else { continue };
             // Of several shards that have an item with the key, the first counts.
-            match self.there(&run, found.item, &found.key).first() {
+            match self.there(run, found.item, &found.key).first() {
                 Some(place) => run.found = self.get(place, found.item).cloned(),
                 None => return Outcome::Refused([MISSING].into()),
             }
         }
         let mut codes = BTreeSet::new();
-        let mut effects = Vec::new();
-        for action in &mutation.actions {
-            match self.effect(&run, action) {
-                Ok(effect) => effects.push(effect),
-                Err(code) => _ = codes.insert(code),
+        let mut writes = Vec::new();
+        let mut gives: Vec<Vec<Value>> = vec![Vec::new(); mutation.actions.len()];
+        for run in &runs {
+            for (action, gives) in mutation.actions.iter().zip(&mut gives) {
+                match self.effect(run, action) {
+                    Ok(effect) => {
+                        writes.extend(effect.writes);
+                        gives.extend(effect.gives);
+                    }
+                    Err(code) => _ = codes.insert(code),
+                }
             }
         }
-        let writes: Vec<_> = effects.iter().flat_map(|effect| effect.writes.clone()).collect();
-        if self.meets(&run) {
+        if self.meets(&runs) {
             // DynamoDB accepts one action for each item in a transaction.
             codes.extend([BAD, CONFLICT]);
         }
@@ -95,29 +102,37 @@ impl Memory {
         *self = after;
         Outcome::Data(match mutation.returns {
             Returns::True => json!(true),
-            Returns::Items(action) => json!(effects[action].gives),
-            Returns::Item(action) => effects[action].gives.first().cloned().unwrap_or(Value::Null),
+            Returns::Item(action) | Returns::Items(action)
+                if mutation.is_listed || mutation.returns == Returns::Items(action) =>
+            {
+                json!(gives[action])
+            }
+            Returns::Item(action) | Returns::Items(action) => gives[action].first().cloned().unwrap_or(Value::Null),
         })
     }
 
     /// The items that a mutation puts, whatever else exists: their places and types. Empty if they depend on what the
     /// mutation finds.
     pub fn puts(schema: &Schema, mutation: &Mutation, arguments: &Arguments) -> Vec<(Place, usize)> {
-        let run = Run { schema, mutation, arguments, found: None };
         let puts = |action: &&Action| {
             matches!(action.verb, Verb::Put { .. } | Verb::Update { upsert: true, .. }) && mutation.found.is_none()
         };
-        let place = |action: &Action| {
+        let place = |run: &Run, action: &Action| {
             let ty = run.ty(action);
             ((ty.table, keys::place(schema.table_of(ty), ty, &run.new_item(action))), action.item)
         };
-        mutation.actions.iter().filter(puts).map(place).collect()
+        let runs = lines(mutation, arguments).map(|arguments| Run { schema, mutation, arguments, found: None });
+        runs.flat_map(|run| {
+            mutation.actions.iter().filter(puts).map(move |action| place(&run, action)).collect::<Vec<_>>()
+        })
+        .collect()
     }
 
     /// Whether two of the actions are about one item, or about one unique value that one of them may release.
-    fn meets(&self, run: &Run) -> bool {
+    fn meets(&self, runs: &[Run]) -> bool {
         let mut about = Vec::new();
-        for action in &run.mutation.actions {
+        let mut checked = BTreeSet::new();
+        for (run, action) in runs.iter().flat_map(|run| run.mutation.actions.iter().map(move |action| (run, action))) {
             let (ty, put) = (run.ty(action), matches!(action.verb, Verb::Put { .. }));
             if matches!(action.verb, Verb::Update { many: true, .. } | Verb::Delete { many: true, .. }) {
                 continue;
@@ -127,9 +142,17 @@ impl Memory {
                 true => (ty.table, keys::place(run.schema.table_of(ty), ty, &new)),
                 false => self.aim(run, action).unwrap_or_default(),
             };
+            // Elements of a list check an item together.
+            if action.verb == Verb::Check && !checked.insert((std::ptr::from_ref(action), place.clone())) {
+                continue;
+            }
             let old = self.get(&place, action.item);
-            let unique =
-                ty.fields.iter().filter(|field| field.unique && (put || matches!(action.verb, Verb::Delete { .. })));
+            let is_update = matches!(action.verb, Verb::Update { .. } | Verb::Change(_));
+            let new = old.filter(|_| is_update).and_then(|old| run.changed(action, old).ok()).unwrap_or(new);
+            let unique = ty
+                .fields
+                .iter()
+                .filter(|field| field.unique && (put || is_update || matches!(action.verb, Verb::Delete { .. })));
             let texts = unique.flat_map(|field| [new.get(&field.name), old.and_then(|old| old.get(&field.name))]);
             let texts: BTreeSet<String> = texts.flatten().map(Value::to_string).collect();
             about.push(place);
@@ -242,8 +265,10 @@ impl Memory {
         let ty = run.ty(action);
         let along = ty.fields.iter().any(|field| field.unique) || matches!(keys::spread(ty), Some(Part::Replica(_)));
         let demands = action.condition.is_some() || run.version(action).is_some();
-        let is_reported =
-            run.mutation.non_null || run.mutation.actions.len() > 1 || demands && cascade.is_empty() && !along;
+        let is_reported = run.mutation.is_listed
+            || run.mutation.non_null
+            || run.mutation.actions.len() > 1
+            || demands && cascade.is_empty() && !along;
         if is_reported { Err(MISSING) } else { Ok(Effect { gives: vec![Value::Null], ..Effect::default() }) }
     }
 
@@ -291,6 +316,13 @@ impl Memory {
         }
         places
     }
+}
+
+/// The arguments of each time that a mutation is carried out.
+fn lines<'a>(mutation: &Mutation, arguments: &'a Arguments) -> impl Iterator<Item = &'a Arguments> + use<'a> {
+    let elements = arguments.get(LIST).filter(|_| mutation.is_listed).and_then(Value::as_array);
+    let whole = (!mutation.is_listed).then_some(arguments);
+    elements.into_iter().flatten().filter_map(Value::as_object).chain(whole)
 }
 
 impl Run<'_> {

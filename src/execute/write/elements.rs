@@ -2,14 +2,14 @@
 //! `each:` names. Must not know items.
 //!
 //! A directive for an element is the directive with the element's own names: `lines.sku` becomes `lines.3.sku`, the
-//! third element's field, and an item of the list is in scope as `Product.3`. Whatever handles a directive then needs
-//! to know nothing of lists.
+//! field of the element at position 3, and an item of the list is in scope as `Product@lines.3`. Whatever handles a
+//! directive then needs to know nothing of lists.
 
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::argument;
 use crate::execute::write::messages::{FieldErrors, path_of};
-use crate::schema::model::source::{Source, TextPart};
-use crate::schema::model::write::{Action, ActionKind, ELEMENT, INDEX, Write, WriteFind, WriteTarget};
+use crate::schema::model::source::Source;
+use crate::schema::model::write::{Action, ActionKind, ELEMENT, INDEX, Write, WriteFind};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -67,7 +67,7 @@ impl<'w> Directives<'w> {
     fn take_all(&mut self, write: &'w Write, length: &dyn Fn(&str) -> Option<usize>) {
         for (position, declared) in write.finds.iter().enumerate() {
             let find = |element: Option<usize>| {
-                let alias = match element {
+                let alias = match declared.each.as_deref().zip(element) {
                     Some(element) => Cow::Owned(in_scope(&declared.alias, element)),
                     None => Cow::Borrowed(declared.alias.as_str()),
                 };
@@ -122,9 +122,9 @@ fn check_size(write: &Write, length: &dyn Fn(&str) -> usize) -> Result<(), Field
     Err(vec![FieldError { code: ErrorCode::LimitExceeded, message, details }])
 }
 
-/// The name in scope of an element's item.
-pub fn in_scope(name: &str, element: usize) -> String {
-    format!("{name}.{element}")
+/// The name in scope of an item that is found or made for an element of a list. No other name has an `@`.
+pub fn in_scope(name: &str, (list, position): (&str, usize)) -> String {
+    format!("{name}@{list}.{position}")
 }
 
 /// The names of one element.
@@ -138,29 +138,19 @@ impl ElementNames<'_> {
     /// An action for the element.
     fn action(&self, declared: &Action) -> Action {
         let mut action = declared.clone();
-        match &mut action.target {
-            WriteTarget::Key(sources) => sources.values_mut().for_each(|source| self.source(source)),
-            WriteTarget::Found(alias) => *alias = in_scope(alias, self.position),
-            WriteTarget::Read { .. } => {}
-        }
-        action.values.values_mut().filter_map(|value| value.source.as_mut()).for_each(|source| self.source(source));
-        let mut rename = |name: &mut String| self.argument(name);
-        action.condition.iter_mut().for_each(|condition| condition.rename_arguments(&mut rename));
-        if let ActionKind::Update { expression: Some(update), .. } = &mut action.kind {
-            update.rename_arguments(&mut rename);
-        }
+        action.rename(&|name| self.argument(name), &|name| self.item(name, declared.position));
         action
     }
 
-    fn source(&self, source: &mut Source) {
-        match source {
-            Source::Argument(name) => self.argument(name),
-            Source::Item(name, _) => *name = in_scope(name, self.position),
-            Source::Text(parts) => parts.iter_mut().for_each(|part| match part {
-                TextPart::Value(source) => self.source(source),
-                TextPart::Literal(_) => {}
-            }),
-            Source::Parent(_) | Source::Claim(_) => {}
+    /// Names an item in scope of an action, if one is found for the element, or put for it before.
+    fn item(&self, name: &mut String, before: usize) {
+        let is_of_list = |each: &Option<String>| each.as_deref() == Some(self.list);
+        let is_found = self.write.find_named(name).is_some_and(|find| is_of_list(&find.each));
+        let is_put = |action: &Action| {
+            action.item == *name && is_of_list(&action.each) && matches!(action.kind, ActionKind::Put { .. })
+        };
+        if is_found || self.write.actions.iter().take(before).any(is_put) {
+            *name = in_scope(name, (self.list, self.position));
         }
     }
 
@@ -174,7 +164,9 @@ impl ElementNames<'_> {
                 own => format!("{}.{position}.{own}", self.list),
             };
         } else if let Some((first, field)) = name.split_once('.')
-            && self.write.find_named(first).is_some_and(|find| find.each.as_deref() == Some(self.list))
+            && let Some(find) = self.write.find_named(first)
+            && find.is_named
+            && find.each.as_deref() == Some(self.list)
         {
             *name = format!("{first}.{position}.{field}");
         }
@@ -186,7 +178,8 @@ impl ElementFind<'_> {
     pub fn source(&self, write: &Write, source: &Source) -> Source {
         let mut named = source.clone();
         if let (Some(position), Some(list)) = (self.element, self.declared.each.as_deref()) {
-            ElementNames { write, list, position }.source(&mut named);
+            let names = ElementNames { write, list, position };
+            named.rename(&|name| names.argument(name), &|_| {});
         }
         named
     }

@@ -135,7 +135,8 @@ impl OperationCost {
         sum.check(targets.saturating_mul(asked.iter().filter(|count| **count > 0).count() as u64));
         let is_only = declared.actions.len() == 1 && write.found.is_empty() && cost.parts == 1;
         let is_call = counted.single_writes == SingleWrites::Call && lookups.cascade.is_empty() && !is_many(action);
-        let alone = is_only && looked_up + lookups_of_field(model, &write.field) == 0 && is_call && targets == 1;
+        let is_single = action.each.is_none() && targets == 1;
+        let alone = is_only && looked_up + lookups_of_field(model, &write.field) == 0 && is_call && is_single;
         let each =
             looked_up + u64::from(reads_first(action, &cost, alone)) + u64::from(reads_if_unmet(declared, action));
         let reads = if action.each.is_some() { &mut sum.batched } else { &mut sum.reads };

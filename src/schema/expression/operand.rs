@@ -42,7 +42,7 @@ pub enum Operand {
 
 impl Operand {
     /// Gives an argument another name.
-    pub fn rename_argument(&mut self, rename: &mut dyn FnMut(&mut String)) {
+    pub fn rename_argument(&mut self, rename: &dyn Fn(&mut String)) {
         if let Self::Argument(name, _) = self {
             rename(name);
         }

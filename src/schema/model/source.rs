@@ -20,6 +20,19 @@ pub enum Source {
 }
 
 impl Source {
+    /// Gives each argument and each item in scope that it names another name.
+    pub fn rename(&mut self, argument: &dyn Fn(&mut String), item: &dyn Fn(&mut String)) {
+        match self {
+            Self::Argument(name) => argument(name),
+            Self::Item(name, _) => item(name),
+            Self::Text(parts) => parts.iter_mut().for_each(|part| match part {
+                TextPart::Value(source) => source.rename(argument, item),
+                TextPart::Literal(_) => {}
+            }),
+            Self::Parent(_) | Self::Claim(_) => {}
+        }
+    }
+
     /// The sources that give its value, in order: itself, or those in its text.
     pub fn leaves(&self) -> Vec<&Source> {
         match self {

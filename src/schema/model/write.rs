@@ -98,6 +98,21 @@ pub struct Action {
 }
 
 impl Action {
+    /// Gives each argument and each item in scope that the action names another name. It is about whole items.
+    pub fn rename(&mut self, argument: &dyn Fn(&mut String), item: &dyn Fn(&mut String)) {
+        match &mut self.target {
+            WriteTarget::Key(sources) => sources.values_mut().for_each(|source| source.rename(argument, item)),
+            WriteTarget::Found(alias) => item(alias),
+            WriteTarget::Read { .. } => {}
+        }
+        let values = self.values.values_mut().filter_map(|value| value.source.as_mut());
+        values.for_each(|source| source.rename(argument, item));
+        self.condition.iter_mut().for_each(|condition| condition.rename_arguments(argument));
+        if let ActionKind::Update { expression: Some(update), .. } = &mut self.kind {
+            update.rename_arguments(argument);
+        }
+    }
+
     /// The rules that the action needs: a check reveals of an item what a read reveals.
     pub fn asks(&self) -> AuthAction {
         if matches!(self.kind, ActionKind::Check) { AuthAction::Read } else { AuthAction::Write }

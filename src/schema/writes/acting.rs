@@ -114,6 +114,12 @@ pub struct Acting<'a> {
     pub sets: Clause,
 }
 
+/// The item of a find that an action's `item:` names by its alias.
+pub fn found_by_alias<'s, 'a>(directive: &ActionDirective, scope: &'s [InScope<'a>]) -> Option<&'s InScope<'a>> {
+    let named = directive.item.as_ref()?;
+    scope.iter().find(|item| item.found && item.name == named.value && item.name != item.item)
+}
+
 /// What `set:` or `where:` says.
 #[derive(Default)]
 pub struct Clause {
@@ -137,6 +143,11 @@ pub struct FieldBinding {
 }
 
 impl<'a> Acting<'a> {
+    /// The alias of the found item that the action is about.
+    pub fn alias(&self) -> Option<&'a str> {
+        found_by_alias(self.directive, self.scope).map(|found| found.name.as_str())
+    }
+
     /// The fields in the templates of the table's own keys.
     pub fn primary_fields(&self) -> Vec<&'a str> {
         self.keys.primary_fields(self.table)

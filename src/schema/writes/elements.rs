@@ -8,8 +8,7 @@ use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span::At;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::model::find::{Find, Via};
-use crate::schema::model::source::{Source, TextPart};
-use crate::schema::model::write::{Action, ActionKind, ELEMENT, INDEX, WriteTarget};
+use crate::schema::model::write::{Action, ELEMENT, INDEX};
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::types::draft::Kind;
 use crate::schema::types::inputs::{self, Input, depth_of};
@@ -115,44 +114,21 @@ fn is_made(argument: &Node<InputValueDefinition>) -> bool {
 impl ElementList {
     /// Gives the names that an action uses in their whole form.
     pub fn name_action(&self, action: &mut Action) {
-        if let WriteTarget::Key(sources) = &mut action.target {
-            sources.values_mut().for_each(|source| self.name_source(source));
-        }
-        action
-            .values
-            .values_mut()
-            .filter_map(|value| value.source.as_mut())
-            .for_each(|source| self.name_source(source));
-        let mut name = |argument: &mut String| self.name(argument);
-        action.condition.iter_mut().for_each(|condition| condition.rename_arguments(&mut name));
-        if let ActionKind::Update { expression: Some(update), .. } = &mut action.kind {
-            update.rename_arguments(&mut name);
-        }
+        action.rename(&|argument| self.name(argument), &|_| {});
         action.each = Some(self.path.clone());
     }
 
     /// Gives the names that a find uses in their whole form.
     pub fn name_find(&self, find: &mut Find) {
-        if let Via::Keys(paths) = &mut find.via {
-            paths.iter_mut().flat_map(|path| path.bindings.values_mut()).for_each(|source| self.name_source(source));
-        }
+        let Via::Keys(paths) = &mut find.via else { return };
+        let sources = paths.iter_mut().flat_map(|path| path.bindings.values_mut());
+        sources.for_each(|source| source.rename(&|argument| self.name(argument), &|_| {}));
     }
 
     /// Gives an argument's name in its whole form.
     pub fn name(&self, argument: &mut String) {
         if let Some(whole) = self.whole_name(argument) {
             *argument = whole;
-        }
-    }
-
-    fn name_source(&self, source: &mut Source) {
-        match source {
-            Source::Argument(name) => self.name(name),
-            Source::Text(parts) => parts.iter_mut().for_each(|part| match part {
-                TextPart::Value(source) => self.name_source(source),
-                TextPart::Literal(_) => {}
-            }),
-            Source::Parent(_) | Source::Claim(_) | Source::Item(..) => {}
         }
     }
 }

@@ -29,7 +29,7 @@ use crate::schema::model::source::Source;
 use crate::schema::model::write::{Action, ActionKind, Write, WriteFind, WriteTarget};
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::types::draft::{Kind, SchemaDraft};
-use acting::{Acting, Clause, ElementList, InScope, Writing};
+use acting::{Acting, Clause, ElementList, InScope, Writing, found_by_alias};
 use apollo_compiler::ast::FieldDefinition;
 use checks::{moved, unchecked, whole};
 use directive::{ActionDirective, Verb};
@@ -181,12 +181,6 @@ impl<'a> ReadWrite<'a> {
         }
         (actions.len() == directives.len()).then_some(actions)
     }
-}
-
-/// The item of a find that an action's `item:` names by its alias.
-fn found_by_alias<'s, 'a>(directive: &ActionDirective, scope: &'s [InScope<'a>]) -> Option<&'s InScope<'a>> {
-    let named = directive.item.as_ref()?;
-    scope.iter().find(|item| item.found && item.name == named.value && item.name != item.item)
 }
 
 /// The type of `item:`, which may be the alias of a found item, or the field's own type.

@@ -4,6 +4,7 @@ use super::acting::{Acting, FieldBinding};
 use super::binding::by_name::{Purpose, Wish, by_argument, by_item, other_id, report_other_id};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
+use crate::schema::finds::scope::prefixed;
 use crate::schema::model::rules::{DefaultPart, DefaultValue};
 use crate::schema::model::write::WrittenValue;
 use crate::schema::scalar::value_type::ValueType;
@@ -104,13 +105,22 @@ pub fn update_values(acting: &Acting, written: &WriteTargetType, findings: &mut 
 /// The version that the caller has seen, under the `@version` field's name. `where:` or an argument gives it. It is not
 /// written.
 pub fn expected_version(acting: &Acting, findings: &mut Findings) -> Option<WrittenValues> {
-    let Some((name, _)) = acting.record.iter().find(|(_, declared)| declared.rules.version) else {
+    let Some((name, declared)) = acting.record.iter().find(|(_, declared)| declared.rules.version) else {
         return Some(WrittenValues::new());
     };
-    let wish = Wish { owner: &acting.item, record: acting.record, name, purpose: Purpose::Value };
+    // Of an item with an alias, it is `fromVersion`.
+    let long = acting.alias().map(|alias| prefixed(alias, name));
+    let of_alias = long.as_ref().map(|long| StoredFields::from_iter([(long.clone(), declared.clone())]));
+    let wish = Wish {
+        owner: &acting.item,
+        record: of_alias.as_ref().unwrap_or(acting.record),
+        name: long.as_ref().unwrap_or(name),
+        purpose: Purpose::Value,
+    };
     let bound = match acting.finds.bound.get(name) {
         Some(bound) => Some(bound.clone()),
-        None => by_argument(&acting.writing, &wish, findings).ok()?,
+        None if acting.finds.hidden.contains(name) => None,
+        None => by_argument(&acting.writing, &wish, findings).ok()?.filter(|bound| is_own_version(acting, bound)),
     };
     Some(
         bound
@@ -118,6 +128,15 @@ pub fn expected_version(acting: &Acting, findings: &mut Findings) -> Option<Writ
             .into_iter()
             .collect(),
     )
+}
+
+/// Whether an argument that a version could come from is meant for the action's item: of an action for each element of
+/// a list, it is the element's.
+fn is_own_version(acting: &Acting, bound: &FieldBinding) -> bool {
+    match acting.writing.list {
+        Some(list) => bound.arguments.iter().all(|argument| list.whole_name(argument).is_some()),
+        None => true,
+    }
 }
 
 /// Nothing gives a constant of the type a value. A null in `set:` gives none.

@@ -14,7 +14,13 @@ pub struct Mutation {
     pub returns: Returns,
     /// Whether what it returns is never null.
     pub non_null: bool,
+    /// Whether its only argument is the list [`LIST`], for each of whose elements everything is done. The arguments are
+    /// then the fields of an element.
+    pub is_listed: bool,
 }
+
+/// The argument of a mutation that does everything for each element of a list.
+pub const LIST: &str = "lines";
 
 /// An argument, whose kind is that of a type's field.
 #[derive(Debug, Clone)]
@@ -142,19 +148,25 @@ impl Mutation {
     pub fn sdl(&self, schema: &Schema) -> String {
         let argument =
             |one: &Argument| format!("{}: {}", one.name, type_of(&schema.types[one.of], one.kind, one.non_null, true));
-        let arguments: Vec<String> = self.arguments.iter().map(argument).collect();
+        let mut arguments: Vec<String> = self.arguments.iter().map(argument).collect();
+        if self.is_listed {
+            arguments = vec![format!("{LIST}: {}", self.list_type())];
+        }
         let mut ty = match self.returns {
-            Returns::Item(action) => schema.types[self.actions[action].item].name.clone(),
-            Returns::Items(action) => format!("[{}!]", schema.types[self.actions[action].item].name),
+            Returns::Item(action) if !self.is_listed => schema.types[self.actions[action].item].name.clone(),
+            Returns::Item(action) | Returns::Items(action) => {
+                format!("[{}!]", schema.types[self.actions[action].item].name)
+            }
             Returns::True => "Boolean".to_owned(),
         };
         ty += if self.non_null { "!" } else { "" };
         let mut sdl = format!("{}({}): {ty}", self.name, arguments.join(", "));
         if let Some(found) = &self.found {
             sdl += &format!(
-                " @find(item: {}, where: {{ {} }})",
+                " @find(item: {}, where: {{ {} }}{})",
                 schema.types[found.item].name,
-                self.bindings(schema, &found.key).join(", ")
+                self.bindings(schema, &found.key).join(", "),
+                self.each()
             );
         }
         for action in &self.actions {
@@ -198,7 +210,28 @@ impl Mutation {
             Verb::Check | Verb::Put { .. } => {}
         }
         options.extend(action.condition.as_ref().map(|condition| format!("if: {:?}", condition.to_string())));
-        format!("@{name}({})", options.join(", "))
+        format!("@{name}({}{})", options.join(", "), self.each())
+    }
+
+    /// The option that does something for each element of the list.
+    fn each(&self) -> String {
+        if self.is_listed { format!(", each: {LIST:?}") } else { String::new() }
+    }
+
+    /// The type of the list.
+    pub fn list_type(&self) -> String {
+        format!("[{}Line!]!", self.name)
+    }
+
+    /// The input object of an element of the list; empty without one.
+    pub fn element_sdl(&self, schema: &Schema) -> String {
+        if !self.is_listed {
+            return String::new();
+        }
+        let field = |one: &Argument| {
+            format!("  {}: {}\n", one.name, type_of(&schema.types[one.of], one.kind, one.non_null, true))
+        };
+        format!("input {}Line {{\n{}}}\n\n", self.name, self.arguments.iter().map(field).collect::<String>())
     }
 
     fn bindings(&self, schema: &Schema, bound: &[(String, Source)]) -> Vec<String> {

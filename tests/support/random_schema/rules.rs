@@ -124,8 +124,9 @@ fn of_field(rng: &mut Rng, schema: &Schema, owner: &str, field: &str) -> Rule {
 /// The never-null arguments of a mutation.
 fn of_mutation(schema: &Schema, name: &str) -> Vec<(String, Kind)> {
     let mutation = schema.mutations.iter().find(|mutation| mutation.name == name).unwrap();
-    mutation
-        .arguments
+    // A rule knows no elements of a list.
+    let arguments = if mutation.is_listed { &[] } else { mutation.arguments.as_slice() };
+    arguments
         .iter()
         .filter(|argument| argument.non_null)
         .map(|argument| (argument.name.clone(), argument.kind))

@@ -28,6 +28,7 @@ impl Schema {
             writeln!(sdl, "  {}", read.sdl(self)).unwrap();
         }
         sdl += "}\n";
+        self.mutations.iter().for_each(|mutation| sdl += &mutation.element_sdl(self));
         if !self.mutations.is_empty() {
             sdl += "\ntype Mutation {\n";
             for mutation in &self.mutations {

@@ -1,5 +1,5 @@
-//! Albums whose pages are written together by `many: true`. All pages of an album come and go at once, so what a write
-//! finds is what there is.
+//! Albums whose pages are written together, by `each:` and by `many: true`. All pages of an album come and go at once,
+//! so what a write finds is what there is.
 
 use crate::history::{CallerOutcome, Sequential};
 use serde_json::{Value, json};
@@ -10,6 +10,7 @@ const PAGES: [&str; 4] = ["1", "2", "3", "4"];
 pub enum AlbumOperation {
     /// With the text of this number.
     Open(usize),
+    Write(usize),
     Fill(usize),
     Clear,
     /// This page, with the text of a number.
@@ -19,20 +20,26 @@ pub enum AlbumOperation {
 
 impl AlbumOperation {
     pub fn any(rng: &mut fastrand::Rng, position: usize) -> Self {
-        match rng.usize(..8) {
+        match rng.usize(..9) {
             0 | 1 => Self::Open(position),
             2..4 => Self::Fill(position),
             4 => Self::Clear,
-            5 | 6 => Self::Set(rng.usize(..PAGES.len()), position),
+            5 => Self::Write(position),
+            6 | 7 => Self::Set(rng.usize(..PAGES.len()), position),
             _ => Self::Read,
         }
     }
 
     pub fn request(&self) -> (&'static str, Value) {
         match self {
-            Self::Open(text) => {
-                ("mutation ($t: String!) { w: openAlbum(albumId: \"m\", text: $t) }", json!({ "t": text_with(*text) }))
-            }
+            Self::Open(text) => (
+                "mutation ($p: [PageInput!]!) { w: openAlbum(albumId: \"m\", pages: $p) }",
+                json!({ "p": pages_with(*text) }),
+            ),
+            Self::Write(text) => (
+                "mutation ($p: [PageInput!]!) { w: writeAlbum(albumId: \"m\", pages: $p) { text } }",
+                json!({ "p": pages_with(*text) }),
+            ),
             Self::Fill(text) => {
                 ("mutation ($t: String!) { w: fillAlbum(albumId: \"m\", text: $t) }", json!({ "t": text_with(*text) }))
             }
@@ -50,6 +57,11 @@ fn text_with(number: usize) -> String {
     format!("t{number}")
 }
 
+/// Every page, with the text of a number.
+fn pages_with(text: usize) -> Vec<Value> {
+    PAGES.iter().map(|page| json!({ "id": page, "text": text_with(text) })).collect()
+}
+
 impl Sequential for AlbumOperation {
     /// The texts of the pages.
     type State = Option<[usize; PAGES.len()]>;
@@ -62,7 +74,11 @@ impl Sequential for AlbumOperation {
             (Self::Open(text), None) | (Self::Fill(text), Some(_)) => (all(text), CallerOutcome::Done),
             (Self::Fill(_), None) => (None, CallerOutcome::Done),
             (Self::Clear, _) => (None, CallerOutcome::Done),
-            (Self::Set(..), None) => refused("NOT_FOUND"),
+            (Self::Set(..) | Self::Write(_), None) => refused("NOT_FOUND"),
+            (Self::Write(text), Some(_)) => {
+                let shown = vec![json!({ "text": text_with(*text) }); PAGES.len()];
+                (all(text), CallerOutcome::Value(shown.into()))
+            }
             (Self::Set(page, text), Some(texts)) => {
                 let mut texts = *texts;
                 texts[*page] = *text;

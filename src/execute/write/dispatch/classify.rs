@@ -14,7 +14,7 @@ use crate::execute::write::draft::requirement::{ItemCondition, Reason, ReturnedI
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::{FieldErrors, absent, name_elements, table_error, unfit_item};
 use crate::execute::write::rules::item_rules::ItemRules;
-use crate::execute::write::rules::lookups;
+use crate::execute::write::rules::lookups::{self, RuleCheck};
 use crate::schema::scalar::value_type::ValueType;
 use crate::table::data::attribute::Item;
 use crate::table::data::write::{ConditionFailure, Unfit};
@@ -37,29 +37,27 @@ pub async fn classify(
     draft: &WriteDraft,
     failures: &[ConditionFailure],
 ) -> Result<Following, FieldErrors> {
-    for (position, check) in draft.rules.iter().enumerate() {
-        let has_check = |failure: &&ConditionFailure| {
-            draft.calls.get(failure.position).is_some_and(|call| call.rules.contains(&position))
-        };
-        let failed = failures.iter().find(has_check);
-        if failed.is_some_and(|failure| !lookups::is_met(job, check, failure.item.as_ref())) {
-            // What was found to hold before is found anew.
-            return if check.was_read { Ok(Following::Race(None)) } else { Err(vec![lookups::refusal(job, check)]) };
-        }
+    if let Some(check) = broken_rule(job, draft, failures) {
+        // What was found to hold before is found anew.
+        return if check.was_read { Ok(Following::Race(None)) } else { Err(vec![lookups::refusal(job, check)]) };
     }
     let mut failed = Vec::with_capacity(failures.len());
     for failure in failures {
         let Some(call) = draft.calls.get(failure.position) else { continue };
         let is_stale = call.requires.found().any(|found| !found.holds(failure.item.as_ref(), &draft.scope(job)));
         let returned = returned(job, call, failure.item.as_ref()).await?;
-        failed.push((failure.position, call, is_stale, reason_of(job, draft, (call, returned))));
+        let (reason, refused) = reason_of(job, draft, (call, returned));
+        let error =
+            refused.map(|error| CallError { call, error, elements: failed_elements(job, draft, call, returned) });
+        failed.push((failure.position, call, is_stale, (reason, error)));
     }
     // Failures of calls that depend on the found item do not count if it has changed. Only its own call can give an
     // error.
     if let Some((position, call, _, (_, refused))) = failed.iter().find(|(_, _, is_stale, _)| *is_stale) {
         let is_own = matches!(call.role, CallRole::Main { .. }) && draft.arguments.is_none();
-        let refused = refused.clone().filter(|_| is_own);
-        return refused.map_or_else(|| Ok(Following::Race(draft.place(*position))), |error| Err(vec![error]));
+        let refused = refused.as_ref().filter(|_| is_own);
+        return refused
+            .map_or_else(|| Ok(Following::Race(draft.place(*position))), |refused| Err(vec![refused.error.clone()]));
     }
     let (mut field_errors, mut taken) = (Vec::new(), Vec::new());
     let (mut has_raced, mut place, mut other_form) = (false, None, false);
@@ -68,22 +66,24 @@ pub async fn classify(
             // A missing replica is repaired. Otherwise the failure of the first replica tells what is wrong.
             _ if matches!(call.role, CallRole::Replica) => {}
             Reason::Nothing => return Ok(Following::Nothing),
-            Reason::Forbidden => return Err(refused.into_iter().collect()),
-            Reason::Taken => taken.extend(refused.map(|error| (call, error))),
+            Reason::Forbidden => {
+                return Err(refused.and_then(|refused| first_error(job, &[refused])).into_iter().collect());
+            }
+            Reason::Taken => taken.extend(refused),
             Reason::Gone | Reason::Race | Reason::OtherForm => {
                 has_raced = true;
                 other_form |= reason == Reason::OtherForm;
                 let is_main = matches!(call.role, CallRole::Main { .. });
                 place = place.or_else(|| draft.place(position).filter(|_| is_main));
             }
-            _ => field_errors.extend(refused.map(|error| (call, error))),
+            _ => field_errors.extend(refused),
         }
     }
     // After a lost race, the winner may have written the very guard that already exists.
     if !has_raced {
         field_errors.extend(taken);
     }
-    match first_error(job, field_errors) {
+    match first_error(job, &field_errors) {
         None if other_form => Ok(Following::OtherForm),
         None => Ok(Following::Race(place)),
         Some(field_error) => Err(vec![field_error]),
@@ -92,31 +92,72 @@ pub async fn classify(
 
 /// The error of the first call that fails: a position of the response has one (GraphQL spec section 6.4.4). If elements
 /// of a list fail alike, it tells all of them.
-fn first_error(job: &WriteJob<'_>, field_errors: Vec<(&DraftCall, FieldError)>) -> Option<FieldError> {
-    let (first, error) = field_errors.first()?.clone();
-    let Some((list, _)) = first.element(job) else { return Some(error) };
-    let is_alike = |call: &DraftCall, other: &FieldError| {
-        call.declared(job) == first.declared(job) && other.code == error.code && other.message == error.message
+fn first_error(job: &WriteJob<'_>, field_errors: &[CallError<'_>]) -> Option<FieldError> {
+    let first = field_errors.first()?;
+    let error = first.error.clone();
+    let Some((list, _)) = first.call.element(job) else { return Some(error) };
+    let is_alike = |other: &&CallError<'_>| {
+        let (of, other) = (other.call.declared(job), &other.error);
+        of == first.call.declared(job)
+            && other.code == error.code
+            && other.message == error.message
+            && other.details == error.details
     };
-    let alike = field_errors.iter().filter(|(call, other)| is_alike(call, other));
-    let elements: Vec<usize> = alike.filter_map(|(call, _)| Some(call.element(job)?.1)).collect();
+    let mut elements: Vec<usize> = field_errors.iter().filter(is_alike).flat_map(|one| one.elements.clone()).collect();
+    elements.sort_unstable();
     Some(name_elements(error, list, &elements))
+}
+
+/// The error of a call.
+struct CallError<'d> {
+    call: &'d DraftCall,
+    error: FieldError,
+    /// The elements of its list that it is about.
+    elements: Vec<usize>,
+}
+
+/// The elements of a list for which a call failed: its own and, if others check the same item, those whose condition
+/// does not hold.
+fn failed_elements(job: &WriteJob<'_>, draft: &WriteDraft, call: &DraftCall, returned: ReturnedItem<'_>) -> Vec<usize> {
+    let all: Vec<usize> = call.action().into_iter().chain(call.joined.iter().copied()).collect();
+    let scope = draft.scope(job);
+    let is_unmet = |position: &usize| {
+        let condition = job.action(*position).and_then(|action| action.condition.as_ref());
+        !condition.is_some_and(|condition| evaluate::holds(condition, returned.visible, &scope).unwrap_or(false))
+    };
+    let unmet: Vec<usize> =
+        all.iter().copied().filter(|position| call.joined.is_empty() || is_unmet(position)).collect();
+    let failed = if unmet.is_empty() { all } else { unmet };
+    failed.into_iter().filter_map(|position| Some(job.element(position)?.1)).collect()
+}
+
+/// What a rule looked up and what does not hold.
+fn broken_rule<'d>(job: &WriteJob<'_>, draft: &'d WriteDraft, failures: &[ConditionFailure]) -> Option<&'d RuleCheck> {
+    let is_broken = |(position, check): &(usize, &RuleCheck)| {
+        let has_check = |failure: &&ConditionFailure| {
+            draft.calls.get(failure.position).is_some_and(|call| call.rules.contains(position))
+        };
+        let failed = failures.iter().find(has_check);
+        failed.is_some_and(|failure| !lookups::is_met(job, check, failure.item.as_ref()))
+    };
+    draft.rules.iter().enumerate().find(is_broken).map(|(_, check)| check)
 }
 
 /// The error of the first call of a draft whose author's condition does not hold. So an action that cannot be drafted
 /// tells nothing of its item if a condition before it keeps the caller from it.
 pub async fn unmet(job: &WriteJob<'_>, draft: &WriteDraft) -> Result<Option<FieldError>, FieldErrors> {
-    for (position, call) in draft.calls.iter().enumerate() {
-        let (CallRole::Main { item: of, .. }, Some(condition), Some((_, key))) =
-            (&call.role, call.requires.author(), draft.place(position))
-        else {
-            continue;
-        };
-        let item = job.read(of, &key).await?;
+    let judged = draft.calls.iter().enumerate().filter_map(|(position, call)| match &call.role {
+        CallRole::Main { item, .. } => Some((call, call.requires.author()?, item.as_str(), draft.place(position)?.1)),
+        _ => None,
+    });
+    let judged: Vec<_> = judged.collect();
+    let items = job.read_all(&judged.iter().map(|(_, _, of, key)| (*of, key)).collect::<Vec<_>>()).await?;
+    for ((call, condition, ..), item) in judged.into_iter().zip(items) {
         let returned = returned(job, call, item.as_deref()).await?;
         if !evaluate::holds(condition, returned.visible, &draft.scope(job)).unwrap_or(false) {
+            let elements = failed_elements(job, draft, call, returned);
             let refused = reason_of(job, draft, (call, returned)).1;
-            return Ok(first_error(job, refused.map(|error| (call, error)).into_iter().collect()));
+            return Ok(refused.and_then(|error| first_error(job, &[CallError { call, error, elements }])));
         }
     }
     Ok(None)

@@ -2,9 +2,10 @@
 
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::evaluate;
+use crate::execute::expression::narrow::KnownAttributes;
 use crate::execute::expression::settle::Residual;
 use crate::execute::item::assemble;
-use crate::execute::write::draft::call::{Earlier, Generated, WriteDraft};
+use crate::execute::write::draft::call::{DraftCall, Earlier, Generated, WriteDraft};
 use crate::execute::write::draft::drafting::{Drafting, if_absent, if_unmet, internal, is_sought};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::elements::{ElementAction, MAX_IN_TRANSACTION};
@@ -13,7 +14,9 @@ use crate::execute::write::lookup::items::ItemsInScope;
 use crate::execute::write::messages::{FieldErrors, absent, at_element, invalid, name_elements};
 use crate::execute::write::rules::lookups;
 use crate::plan::tree::ReadAction;
+use crate::schema::model::ObjectType;
 use crate::schema::model::write::{Action, ActionKind};
+use crate::table::data::attribute::Key;
 use crate::table::data::call::Get;
 use crate::table::data::write::WriteAction;
 
@@ -106,7 +109,8 @@ impl Drafting<'_, '_> {
             let reads = match (&action.kind, &action.at) {
                 (ActionKind::Put { replace }, None) => *replace && ty.fields.values().any(|field| field.rules.unique),
                 (ActionKind::Update { .. }, None) => {
-                    self.update_values(position, action, ty, &key).is_ok_and(|values| values.reads)
+                    self.earlier.as_stored
+                        || self.update_values(position, action, ty, &key).is_ok_and(|values| values.reads)
                 }
                 (ActionKind::Delete { .. }, None) => self.reads_deleted(position, ty),
                 (ActionKind::Update { .. } | ActionKind::Delete { .. }, Some(element)) => element.by.is_some(),
@@ -114,6 +118,11 @@ impl Drafting<'_, '_> {
             };
             if reads {
                 gets.push(job.get(ty, &key));
+            }
+            // The rules of each element are read in the same batch.
+            if action.each.is_some() {
+                let demanded = job.write.demanded(action, ty);
+                gets.extend(self.lookups_ahead(ty, &demanded, &KnownAttributes::from_key(&key).into_item()));
             }
             // What is deleted with the item is read only for a caller whom the rules let in.
             if self.cascades(position) {
@@ -164,10 +173,36 @@ impl Drafting<'_, '_> {
             if let Some(condition) = &action.condition {
                 requires.add(ItemCondition::VisiblePart(condition.clone(), rule), if_unmet(action));
             }
-            let check = WriteAction::Check(target.key.clone());
-            let call = self.main(position, (ty, &target.key), check, requires)?;
-            self.draft.calls.push(call);
+            self.join_check((position, ty), &target.key, requires)?;
         }
+        Ok(())
+    }
+
+    /// Adds the check of an item. Elements of a list that check the same item share one call, whose condition is that
+    /// of all of them.
+    fn join_check(
+        &mut self,
+        (position, ty): (usize, &ObjectType),
+        key: &Key,
+        mut requires: Requirements,
+    ) -> Result<(), FieldErrors> {
+        let job = self.job;
+        let table = job.table_of(ty);
+        let declared = job.action(position).filter(|action| action.each.is_some()).map(|action| action.position);
+        let is_same = |call: &DraftCall| {
+            let is_check = matches!(&call.write.action, WriteAction::Check(other) if other == key);
+            is_check && call.write.table == table && declared.is_some() && call.declared(job) == declared
+        };
+        let check = WriteAction::Check(key.clone());
+        let Some(at) = self.draft.calls.iter().position(is_same) else {
+            let call = self.main(position, (ty, key), check, requires)?;
+            self.draft.calls.push(call);
+            return Ok(());
+        };
+        let first = &self.draft.calls[at];
+        let (action, joined) = (first.action().unwrap_or(position), [first.joined.as_slice(), &[position]].concat());
+        requires.join_author(&first.requires);
+        self.draft.calls[at] = DraftCall { joined, ..self.main(action, (ty, key), check, requires)? };
         Ok(())
     }
 }

@@ -94,6 +94,8 @@ pub struct DraftCall {
     pub takes_null: bool,
     /// What rules look up that its text demands besides, by the positions among the draft's rules.
     pub rules: Vec<usize>,
+    /// The positions of actions for other elements of its list that check the same item.
+    pub joined: Vec<usize>,
 }
 
 /// The purpose of a call.
@@ -131,7 +133,7 @@ pub struct Earlier {
 impl DraftCall {
     /// A call with the text of what it demands.
     pub fn new(write: WriteCall, role: CallRole, requires: Requirements) -> Self {
-        Self { write, role, requires, takes_null: false, rules: Vec::new() }
+        Self { write, role, requires, takes_null: false, rules: Vec::new(), joined: Vec::new() }
     }
 
     /// A call whose condition, if it has one, only DynamoDB evaluates.
@@ -150,7 +152,7 @@ impl DraftCall {
     }
 
     /// The position of the action for which it is made.
-    fn action(&self) -> Option<usize> {
+    pub fn action(&self) -> Option<usize> {
         match &self.role {
             CallRole::Main { action, .. } | CallRole::Guard { action, .. } => Some(*action),
             _ => None,
@@ -243,11 +245,17 @@ impl WriteDraft {
                 }
                 continue;
             }
-            let text = lookups::text(job, check, LETTERS[position % LETTERS.len()])?;
             let is_own = |call: &&mut DraftCall| {
                 call.write.table == check.table && call.key(job.context.model).as_ref() == Some(&check.key)
             };
-            match self.calls.iter_mut().find(is_own) {
+            let call = self.calls.iter_mut().find(is_own);
+            // What one call demands has placeholders of its own for each part.
+            let Some(letter) = LETTERS.get(call.as_ref().map_or(0, |call| call.rules.len())) else {
+                let message = format!("This needs more than {} rules of one {} to hold.", LETTERS.len(), check.item);
+                return Err(vec![FieldError::new(ErrorCode::LimitExceeded, message)]);
+            };
+            let text = lookups::text(job, check, *letter)?;
+            match call {
                 Some(call) => {
                     call.also(text);
                     call.rules.push(position);

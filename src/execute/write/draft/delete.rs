@@ -105,8 +105,11 @@ impl<'a> Drafting<'a, '_> {
     /// unchanged. A version does not prove that: an item that is put again starts at version 1. If no item is returned,
     /// only the unique fields must be unchanged, so that its guards are the deleted ones.
     fn hold_deleted(&self, position: usize, ty: &ObjectType, item: &Arc<Item>, requires: &mut Requirements) {
-        let returns =
-            matches!(self.job.write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
+        let declared = self.job.action(position).map(|action| action.position);
+        let returns = matches!(
+            self.job.write.returns,
+            WriteReturns::Item(of) | WriteReturns::Items(of) if Some(of) == declared
+        );
         let held = ty.fields.values().filter(|field| field.rules.unique || returns).map(|field| &field.name);
         self.hold(ty, item, held, requires);
     }

@@ -21,7 +21,7 @@ use crate::schema::model::find::{Access, Via};
 use crate::schema::model::write::{Action, WriteTarget};
 use crate::schema::table::Table;
 use crate::table::data::attribute::{Item, Key};
-use crate::table::data::call::Expression;
+use crate::table::data::call::{Expression, Get};
 use crate::table::data::write::{WriteAction, WriteCall};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -140,6 +140,20 @@ impl<'a> Drafting<'a, '_> {
         let mut rules = ItemRules::new(job.context, ty, demanded);
         looked_up.into_iter().for_each(|demand| rules.also(demand));
         Ok(rules)
+    }
+
+    /// The reads of what rules look up for an item of which these attributes are known, where they are read ahead.
+    pub fn lookups_ahead(&self, ty: &ObjectType, demanded: &[demanded::Demanded<'_>], known: &Item) -> Vec<Get> {
+        let job = self.job;
+        let mut gets = Vec::new();
+        for (of, auth, asked) in demanded.iter().filter(|(_, auth, asked)| auth.look_up(*asked)) {
+            let own = assemble::values_of(job.context.model, ty, known).known;
+            let (others, checks) = lookups::alternatives(job, of, (auth, *asked), &own);
+            if lookups::are_read(&others, &checks, *asked != AuthAction::Read || !auth.hide()) {
+                gets.extend(checks.iter().filter_map(|check| lookups::get(job, check).ok()));
+            }
+        }
+        gets
     }
 
     /// Chooses among the alternatives of a demand. Gives what is left of it.

@@ -42,6 +42,7 @@ impl<'a> Drafting<'a, '_> {
         let lookups = join_all(lookups.map(|lookup| items::items(job, lookup, &self.scope)));
         let (found, _) = join(lookups, job.context.loaders.get(gets)).await;
         let mut found = found.into_iter();
+        self.read_rules_of(&keys).await?;
         let mut missing: Vec<usize> = Vec::new();
         for (place, (find, key)) in job.directives.finds.iter().zip(keys).enumerate() {
             let ty = job.type_named(&find.declared.find.item)?;
@@ -65,6 +66,21 @@ impl<'a> Drafting<'a, '_> {
         if job.write.finds.iter().any(|find| find.is_named) {
             self.name_found()?;
         }
+        Ok(())
+    }
+
+    /// Reads what rules look up for the items with these keys, by one batch.
+    async fn read_rules_of(&self, keys: &[Option<Key>]) -> Result<(), FieldErrors> {
+        let job = self.job;
+        let mut gets = Vec::new();
+        for (find, key) in job.directives.finds.iter().zip(keys) {
+            let ty = job.type_named(&find.declared.find.item)?;
+            let Some(key) = key.as_ref().filter(|_| ty.auth.look_up(AuthAction::Read)) else { continue };
+            let demanded = [(ty.name.clone(), &ty.auth, AuthAction::Read)];
+            let item = job.read(&ty.name, key).await?;
+            gets.extend(item.iter().flat_map(|item| self.lookups_ahead(ty, &demanded, item)));
+        }
+        job.context.loaders.get(gets).await;
         Ok(())
     }
 
@@ -165,8 +181,8 @@ impl<'a> Drafting<'a, '_> {
             names.extend(expression.arguments());
         }
         for (held, field) in names.into_iter().filter_map(|name| {
-            let (alias, field) = name.rsplit_once('.')?;
-            Some((self.draft.held.iter().find(|held| held.alias == alias)?, field))
+            let (found, field) = name.rsplit_once('.')?;
+            Some((self.draft.held.iter().find(|held| held.argument == found)?, field))
         }) {
             let ty = job.type_named(&held.item)?;
             if assemble::values_of(job.context.model, ty, &held.found).is_unreadable(field) {
@@ -255,7 +271,10 @@ fn held(job: &WriteJob<'_>, (element, ty): (&ElementFind<'_>, &ObjectType), foun
         filter.without(&is_null)
     });
     let (alias, item, table) = (element.alias.to_string(), ty.name.clone(), job.table_of(ty));
-    Some(FoundItem { alias, find: element.position, item, table, key, found, attributes: known, filter })
+    let argument = element
+        .element
+        .map_or_else(|| element.declared.alias.clone(), |position| format!("{}.{position}", element.declared.alias));
+    Some(FoundItem { alias, argument, find: element.position, item, table, key, found, attributes: known, filter })
 }
 
 /// The index key attributes by which an item is found.

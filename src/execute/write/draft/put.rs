@@ -79,7 +79,7 @@ impl Drafting<'_, '_> {
     /// Gives back a new item, and puts it in scope.
     fn made(&mut self, position: usize, ty: &ObjectType, item: Arc<Item>) {
         self.draft.results[position].push(ResultItem::Known(item.clone()));
-        let name = self.job.element(position).map(|(_, element)| in_scope(&ty.name, element));
+        let name = self.job.element(position).map(|element| in_scope(&ty.name, element));
         self.scope.insert(name.unwrap_or_else(|| ty.name.clone()), &ty.name, item);
     }
 }

@@ -159,6 +159,18 @@ impl Requirements {
         self.add(ItemCondition::Meets(condition, AUTHOR), otherwise);
     }
 
+    /// Adds the author's condition of other demands on the same item to that of these.
+    pub fn join_author(&mut self, others: &Requirements) {
+        let Some(other) = others.author() else { return };
+        for one in &mut self.0 {
+            if let ItemCondition::VisiblePart(condition, _) = &mut one.holds
+                && condition != other
+            {
+                *condition = Condition::And(vec![other.clone(), condition.clone()]);
+            }
+        }
+    }
+
     /// Adds what changes take for granted of the item.
     pub fn form(&mut self, granted: Option<Condition>) {
         granted.into_iter().for_each(|granted| self.add(ItemCondition::Form(granted), Reason::OtherForm));
@@ -170,6 +182,12 @@ impl Requirements {
         let mut conditions = Conditions::lettered(of.letter);
         for Requirement { holds, .. } in &self.0 {
             holds.write(of, scope, &mut conditions)?;
+        }
+        // The filters of all finds of the item are one condition, so that they share no placeholder.
+        let mut filters: Vec<Condition> = self.found().filter_map(|found| found.filter.clone()).collect();
+        let filter = if filters.len() > 1 { Some(Condition::And(filters)) } else { filters.pop() };
+        if let Some(filter) = filter {
+            conditions.and(filter::lettered(&filter, scope, 'h').map_err(bad_input)?);
         }
         Ok(conditions.build())
     }
@@ -297,7 +315,7 @@ impl ItemCondition {
                 conditions.implies(|premise| premise.exists(partition), lettered(rule, 'r')?);
             }
             Self::Ruled { rule: Residual::Open(rule), may_be_absent: false } => conditions.and(lettered(rule, 'r')?),
-            Self::Found(found) => found.demand(job.type_named(&found.item)?, scope, conditions)?,
+            Self::Found(found) => found.demand(job.type_named(&found.item)?, conditions),
             Self::Meets(condition, letter) => conditions.and(lettered(condition, *letter)?),
             Self::VisiblePart(condition, rule) => {
                 let seen = if let Residual::Open(rule) = rule { Some(lettered(rule, 'r')?) } else { None };

@@ -1,11 +1,9 @@
 //! The item that a mutation's `@find` found, and the conditions that it is unchanged.
 
-use crate::execute::expression::condition as filter;
 use crate::execute::expression::evaluate::{self, equal};
 use crate::execute::expression::scope::Scope;
 use crate::execute::item::conditions::Conditions;
 use crate::execute::item::identity;
-use crate::execute::write::messages::{FieldErrors, bad_input};
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
 use crate::table::data::attribute::{AttributeName, Item, Key};
@@ -16,6 +14,8 @@ use std::sync::Arc;
 pub struct FoundItem {
     /// Its name in scope.
     pub alias: String,
+    /// The name by which conditions and expressions have its fields, as an argument.
+    pub argument: String,
     /// The position among the finds of the schema.
     pub find: usize,
     /// The item type.
@@ -57,15 +57,12 @@ impl FoundItem {
         *self.table == *table && same(&self.key.partition, &key.partition) && sorts
     }
 
-    pub fn demand(&self, ty: &ObjectType, scope: &Scope<'_>, conditions: &mut Conditions) -> Result<(), FieldErrors> {
+    /// Demands that the item is there and unchanged. Its filter is demanded beside those of other finds of the item.
+    pub fn demand(&self, ty: &ObjectType, conditions: &mut Conditions) {
         conditions.exists(&self.key.partition.0);
         identity::demand((ty, &self.key), conditions);
         for name in &self.attributes {
             conditions.unchanged(name, &self.found);
         }
-        if let Some(filter) = &self.filter {
-            conditions.and(filter::lettered(filter, scope, 'h').map_err(bad_input)?);
-        }
-        Ok(())
     }
 }

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The items in scope, by name: the alias of a found item, the type of a put one. Those of an element of a list have
-/// its position: `Product.3`.
+/// its list and position: `Product@lines.3`.
 #[derive(Default)]
 pub struct ItemsInScope(BTreeMap<String, ItemInScope>);
 
@@ -28,10 +28,9 @@ pub struct ItemInScope {
 }
 
 impl ItemsInScope {
-    /// The item of that name. For an element of a list, the element's own comes before that of the whole field.
+    /// The item of that name.
     pub fn get(&self, name: &str) -> Option<&ItemInScope> {
-        let whole = || name.split_once('.').and_then(|(whole, _)| self.0.get(whole));
-        self.0.get(name).or_else(whole)
+        self.0.get(name)
     }
 
     /// Puts an item in scope.

@@ -63,6 +63,13 @@ pub fn alternatives(
     (others, checks)
 }
 
+/// Whether what decides a demand is read ahead of the write. If only one look-up can let the caller in, the write
+/// itself checks it.
+pub fn are_read(others: &Residual, checks: &[RuleCheck], may_refuse: bool) -> bool {
+    let is_checked = *others == Residual::Never && checks.len() == 1 && may_refuse;
+    !(checks.is_empty() || is_checked)
+}
+
 /// What is left of the demand, and the look-up that must hold for that. Unless `may_refuse`, the item counts as missing
 /// where none holds, so each is read first.
 pub async fn choose(
@@ -70,8 +77,10 @@ pub async fn choose(
     (others, mut checks): (Residual, Vec<RuleCheck>),
     may_refuse: bool,
 ) -> Result<(Residual, Option<RuleCheck>), FieldErrors> {
-    if let (Residual::Never, [_], true) = (&others, checks.as_slice(), may_refuse) {
-        return Ok((Residual::Always, checks.pop()));
+    if !are_read(&others, &checks, may_refuse)
+        && let Some(check) = checks.pop()
+    {
+        return Ok((Residual::Always, Some(check)));
     }
     // One item may be in any of its shards: they are read together, and the loader keeps what they have.
     let model = job.context.model;

@@ -58,7 +58,7 @@ impl Condition {
     }
 
     /// Gives each argument another name.
-    pub fn rename_arguments(&mut self, rename: &mut dyn FnMut(&mut String)) {
+    pub fn rename_arguments(&mut self, rename: &dyn Fn(&mut String)) {
         match self {
             Condition::And(conditions) | Condition::Or(conditions) => {
                 conditions.iter_mut().for_each(|condition| condition.rename_arguments(rename));

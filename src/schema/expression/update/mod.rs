@@ -73,7 +73,7 @@ impl Update {
 
 impl Update {
     /// Gives each argument another name.
-    pub fn rename_arguments(&mut self, rename: &mut dyn FnMut(&mut String)) {
+    pub fn rename_arguments(&mut self, rename: &dyn Fn(&mut String)) {
         self.set.iter_mut().for_each(|(_, value)| value.rename_arguments(rename));
         let operands = self.add.iter_mut().chain(&mut self.delete).map(|(_, operand)| operand);
         operands.chain(self.changes.values_mut().flatten()).for_each(|operand| operand.rename_argument(rename));
@@ -94,7 +94,7 @@ impl Update {
 }
 
 impl SetValue {
-    fn rename_arguments(&mut self, rename: &mut dyn FnMut(&mut String)) {
+    fn rename_arguments(&mut self, rename: &dyn Fn(&mut String)) {
         match self {
             SetValue::Operand(operand) => operand.rename_argument(rename),
             SetValue::IfNotExists(_, value) => value.rename_arguments(rename),
