@@ -1,6 +1,7 @@
 //! A find field in; out: the reads for the relations on its path, one after the other, and the shape of its result.
 
 use super::builder::{Builder, internal};
+use super::connection::PageContents;
 use super::entity::Entity;
 use super::relation::RelationRequest;
 use crate::plan::error::PlanError;
@@ -28,28 +29,10 @@ impl<'a> Builder<'a> {
             Returns::Connection => self.node_sets(connection, &collected.sets),
             _ => collected.sets.clone(),
         };
-        let needs = match (find.returns, &find.via) {
-            (_, Via::AbstractType(_)) => Vec::new(),
-            (Returns::Exists | Returns::Count, _) => self.needs(self.type_named(&find.item)?, &[])?,
-            _ => self.needs(self.type_named(&find.item)?, &sets)?,
-        };
-        let wants_existence = matches!(find.returns, Returns::Exists | Returns::Count) || of.presence.is_none();
-        let coordinate = format!("{}.{}", of.ty.name, field.name);
-        let relation = RelationRequest {
-            coordinate: coordinate.clone(),
-            field,
-            find,
-            arguments,
-            needs,
-            must_exist: !matches!(find.via, Via::Keys(_)) || wants_existence || !is_promised(field),
-            waits_for_parent: matches!(find.via, Via::Through(_)),
-            want: self.want(field, find, arguments, &collected.sets),
-        };
-        let (entity, pages) = match &find.via {
-            Via::Keys(_) => self.follow(of, relation)?,
-            Via::AbstractType(shared) => self.follow_abstract_type(of, relation, (shared, &sets))?,
-            Via::Through(path) => self.through(of, path, arguments, relation)?,
-        };
+        let want = self.want(field, find, arguments, &collected.sets);
+        let relation = self.relation(of, field, (arguments, want), &sets)?;
+        let coordinate = relation.coordinate.clone();
+        let (entity, pages) = self.reach(of, relation, &sets)?;
         let presence = entity.presence.clone().ok_or_else(|| internal("a find without an item"))?;
         let keeps_place = self.keeps_place(field, pages, &presence);
         if let Some((page, rows)) = pages.and_then(|page| Some((page, self.reads[page].yields.as_mut()?))) {
@@ -64,7 +47,11 @@ impl<'a> Builder<'a> {
         Ok(match find.returns {
             Returns::One => OutputValue::One(target, self.object(&entity, &sets, false)?),
             Returns::List => OutputValue::List(target, self.object(&entity, &sets, false)?),
-            Returns::Connection => OutputValue::Page(target, self.page(&entity, connection, &collected.sets)?),
+            Returns::Connection => {
+                let total = self.total(of, field, arguments, &collected.sets)?;
+                let contents = PageContents { node: &entity, total: total.as_ref() };
+                OutputValue::Page(target, self.page(&contents, connection, &collected.sets)?)
+            }
             Returns::Exists => {
                 let outer = self.guard;
                 let guard = self.enter_item(&entity)?;
@@ -73,6 +60,48 @@ impl<'a> Builder<'a> {
             }
             Returns::Count => OutputValue::Count(target),
         })
+    }
+
+    /// What a find wants of its items. What is only counted, or only asked for its existence, needs nothing that is
+    /// selected.
+    pub fn relation(
+        &self,
+        of: &Entity<'a>,
+        field: &'a Field,
+        (arguments, want): (ArgumentsId, Want),
+        sets: &[&'a SelectionSet],
+    ) -> Result<RelationRequest<'a>, PlanError> {
+        let FieldKind::Find(find) = &field.kind else { return Err(internal(&format!("{} is no find", field.name))) };
+        let shows_none = find.returns == Returns::Exists || matches!(want, Want::Count { .. });
+        let needs = match &find.via {
+            Via::AbstractType(_) => Vec::new(),
+            _ => self.needs(self.type_named(&find.item)?, if shows_none { &[] } else { sets })?,
+        };
+        let wants_existence = shows_none || of.presence.is_none();
+        Ok(RelationRequest {
+            coordinate: format!("{}.{}", of.ty.name, field.name),
+            field,
+            find,
+            arguments,
+            needs,
+            must_exist: !matches!(find.via, Via::Keys(_)) || wants_existence || !is_promised(field),
+            waits_for_parent: matches!(find.via, Via::Through(_)),
+            want,
+        })
+    }
+
+    /// The object that a find leads to, and the read whose items make its list.
+    pub fn reach(
+        &mut self,
+        of: &Entity<'a>,
+        relation: RelationRequest<'a>,
+        sets: &[&'a SelectionSet],
+    ) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
+        match &relation.find.via {
+            Via::Keys(_) => self.follow(of, relation),
+            Via::AbstractType(shared) => self.follow_abstract_type(of, relation, (shared, sets)),
+            Via::Through(path) => self.through(of, path, relation.arguments, relation),
+        }
     }
 
     /// How much a find field wants.

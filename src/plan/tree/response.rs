@@ -101,7 +101,7 @@ pub enum ValueLocation {
 }
 
 /// Where the objects of a find come from.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ObjectSource {
     /// The read whose items make the list or page. Its rows belong to the field's own row.
     pub pages: Option<ReadId>,
@@ -150,6 +150,8 @@ pub enum PagePart {
     Node(Type, Object),
     /// `cursor` of an edge.
     Cursor,
+    /// `totalCount`, and what is counted.
+    TotalCount(Type, ObjectSource),
     /// `pageInfo`.
     PageInfo(Vec<PageOutput>),
     /// `hasNextPage` of the page info.

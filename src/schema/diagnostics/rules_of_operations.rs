@@ -6,8 +6,8 @@ use crate::schema::diagnostics::rule::rules;
 #[rustfmt::skip]
 rules! { RULES_OF_OPERATIONS;
     KF0501: "A connection has no other fields",
-        "A connection may have `nodes`, `edges` and `pageInfo`, and nothing else. Its nodes are of one item type.",
-        r#"type PostConnection { nodes: [Post!]! pageInfo: PageInfo! }"#;
+        "A connection may have `nodes`, `edges`, `pageInfo` and `totalCount`, which is an Int without arguments, and nothing else. Its nodes are of one item type.",
+        r#"type PostConnection { nodes: [Post!]! pageInfo: PageInfo! totalCount: Int! }"#;
     KF0502: "An edge has a node and a cursor",
         "An edge has `node` and may have `cursor`. Nothing else belongs to it.",
         r#"type PostEdge { node: Post! cursor: String! }"#;

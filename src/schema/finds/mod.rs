@@ -32,7 +32,7 @@ use abstract_type::{member::AbstractFind, reads};
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
 use diagnosis::undecided::Way;
-use diagnosis::{left_out, missing, single, undecided};
+use diagnosis::{counted, left_out, missing, single, undecided};
 use paging::Order;
 use prepare::{Prepared, max, prepare, scan};
 use wanted::{Bindings, FindContext};
@@ -182,6 +182,7 @@ fn by_keys(wanted: &FindContext, findings: &mut Findings) -> Option<(Vec<AccessP
     };
     let sound = single::check(wanted, &bindings, &paths, findings)
         && single::check_order(wanted, &bindings, &paths, findings)
+        && counted::check(std::iter::once(wanted), &paths, findings)
         && (wanted.directive.scan || undecided::check(&given, &orders, &paths, findings));
     sound.then_some((paths, filter))
 }

@@ -1,6 +1,7 @@
 //! `through:` of a find in, its checked hops out. Each hop is a relation of the type that the hop before it reaches.
 //! Must not know keys.
 
+use super::diagnosis::counted::is_counted;
 use super::target::{self, FindTarget};
 use super::wanted::PAGING;
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -133,6 +134,11 @@ fn check_target(route: &Route, written: &At<String>, hops: &[Hop], findings: &mu
             format!("`{coordinate}` returns one item, but {} reach several", list(&fanning)),
             "return a list or a connection",
         ),
+        (Returns::Connection, _) if is_counted(route.draft, route.field, route.target.returns) => {
+            let page = route.field.ty.inner_named_type();
+            let message = format!("`{coordinate}` follows relations, so `{page}.totalCount` cannot count its items");
+            refuse(message, "return a connection without `totalCount`; a relation that keys find can have one")
+        }
         (Returns::Connection, count) if count != 1 => {
             let message = format!(
                 "`{coordinate}` is a connection, so exactly one relation of `{}` must reach several items, not {count}",

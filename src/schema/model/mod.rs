@@ -8,6 +8,7 @@ pub mod demanded;
 pub mod find;
 pub mod keys;
 pub mod node;
+pub mod page;
 pub mod rules;
 pub mod sharding;
 pub mod source;
@@ -210,7 +211,8 @@ pub enum FieldKind {
     GlobalId(Arc<GlobalId>),
     /// The changes of items (`@watch`).
     Watch(Box<Watch>),
-    /// A part of a connection: `nodes`, `edges`, `node`, `cursor`, `pageInfo` and the fields of `PageInfo`.
+    /// A part of a connection: `nodes`, `edges`, `node`, `cursor`, `totalCount`, `pageInfo`, and the fields of
+    /// `PageInfo`.
     Page,
     /// A part of a change.
     Change(ChangePart),

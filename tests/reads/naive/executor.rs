@@ -254,6 +254,7 @@ impl<'w, 'd> Naive<'w, 'd> {
         };
         let places: Vec<usize> = rows.iter().map(|row| row.place).collect();
         let page = paging.cut(&places, from);
+        let total = rows.len();
         let rows: Vec<(usize, Row<'w>)> = rows[page.shown.clone()].iter().map(|row| (row.place, row.clone())).collect();
         let cursor = |position: Option<usize>| {
             position.map_or(Value::Null, |position| json!({ "cursor": format!("{position} of {list}") }))
@@ -278,6 +279,7 @@ impl<'w, 'd> Naive<'w, 'd> {
                 }
                 Ok(Value::Array(edges))
             }
+            "totalCount" => Ok(json!(total)),
             _ => naive.fields(&part.sets(), "PageInfo", |_, part| {
                 Ok(match part.name() {
                     "hasNextPage" => json!(page.has_next),

@@ -250,16 +250,19 @@ fn through(rng: &mut Rng, schema: &Schema, position: usize) -> Option<Extra> {
     }
     let (path, target) = pick(rng, &paths);
     let target = &schema.types[*target];
+    let mut beside = String::new();
     let (arguments, returns) = match rng.usize(..3) {
-        0 => (
-            vec!["first: Int = 3, after: String, last: Int, before: String".to_owned()],
-            format!("{}Connection!", target.name),
-        ),
+        0 => {
+            let (name, node) = (format!("{}Links", ty.name), &target.name);
+            beside = format!("type {name} {{ nodes: [{node}!]! edges: [{name}Edge!]! pageInfo: PageInfo! }}\n");
+            beside += &format!("type {name}Edge {{ node: {node}! cursor: String! }}\n");
+            (vec!["first: Int = 3, after: String, last: Int, before: String".to_owned()], format!("{name}!"))
+        }
         1 => (vec![], target.name.clone()),
         _ => (vec![], format!("[{}!]!", target.name)),
     };
     let field = text("farther", &arguments, &returns, &[format!("through: {path:?}")]);
-    Some(Extra { owner: ty.name.clone(), field, beside: String::new(), implementors: Vec::new() })
+    Some(Extra { owner: ty.name.clone(), field, beside, implementors: Vec::new() })
 }
 
 /// A find of a type and others of its table, as a union or an interface: in `Query`, or in the type that all of them
@@ -336,8 +339,10 @@ fn together(rng: &mut Rng, schema: &Schema, (position, number): (usize, usize)) 
         }
         _ => {
             arguments.push("first: Int = 3, after: String, last: Int, before: String, order: Order".to_owned());
-            beside +=
-                &format!("type {name}Connection {{ nodes: [{name}!]! edges: [{name}Edge!]! pageInfo: PageInfo! }}\n");
+            let total = if chance(rng, 50) { "totalCount: Int" } else { "" };
+            beside += &format!(
+                "type {name}Connection {{ nodes: [{name}!]! edges: [{name}Edge!]! pageInfo: PageInfo! {total} }}\n"
+            );
             beside += &format!("type {name}Edge {{ node: {name}! cursor: String! }}\n");
             format!("{name}Connection!")
         }

@@ -34,12 +34,14 @@ pub struct Seen {
     /// Pages, and those that continue.
     pub pages: usize,
     pub going_on: usize,
+    /// The numbers of all items of pages.
+    pub totals: usize,
 }
 
 impl Seen {
     /// Adds other statistics.
     pub fn add(&mut self, other: &Self) {
-        let Self { operations, refused, roots, there, objects, errors, pages, going_on } = other;
+        let Self { operations, refused, roots, there, objects, errors, pages, going_on, totals } = other;
         for (mine, other) in [
             (&mut self.operations, operations),
             (&mut self.refused, refused),
@@ -49,6 +51,7 @@ impl Seen {
             (&mut self.errors, errors),
             (&mut self.pages, pages),
             (&mut self.going_on, going_on),
+            (&mut self.totals, totals),
         ] {
             *mine += other;
         }
@@ -60,6 +63,7 @@ impl Seen {
                 self.objects += 1;
                 for (name, value) in members {
                     self.pages += usize::from(name == "hasNextPage");
+                    self.totals += usize::from(name == "totalCount" && value.as_u64() > Some(0));
                     self.going_on += usize::from(name == "hasNextPage" && value == &json!(true));
                     self.note(value);
                 }

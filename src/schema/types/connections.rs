@@ -1,0 +1,138 @@
+//! An object type in; out: whether it is a connection, and what keeps it from being one. Must not know keys or finds.
+//!
+//! A connection is recognised by its shape, not by its name (Relay cursor connections specification). It is a type
+//! without `@item` that has no fields but `nodes`, `edges`, `pageInfo` and `totalCount`, with at least one of the first
+//! two. Its nodes are items, or of an abstract type.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
+use crate::schema::diagnostics::span;
+use crate::schema::diagnostics::suggestion::list;
+use crate::schema::model::page::TOTAL_COUNT;
+use crate::schema::types::draft::Kind;
+use apollo_compiler::ast::FieldDefinition;
+use apollo_compiler::schema::{ExtendedType, ObjectType};
+use apollo_compiler::{Node, Schema};
+use indexmap::IndexMap;
+
+/// The name of the type that has a page's cursors and says whether there are more pages.
+pub const PAGE_INFO: &str = "PageInfo";
+
+/// Whether a type has the shape of `PageInfo`: no fields but its four, with their types.
+pub fn is_page_info(object: &ObjectType) -> bool {
+    object.fields.iter().all(|(name, field)| is_of_page_info(name, field))
+}
+
+fn is_of_page_info(name: &str, field: &FieldDefinition) -> bool {
+    match name {
+        "hasNextPage" | "hasPreviousPage" => field.ty.is_named() && field.ty.inner_named_type() == "Boolean",
+        // An empty page has no cursors.
+        "startCursor" | "endCursor" => is_cursor(field) && !field.ty.is_non_null(),
+        _ => false,
+    }
+}
+
+/// Reports each field that keeps a type from being the `PageInfo` of connections.
+pub fn report_no_page_info(object: &ObjectType, findings: &mut Findings) {
+    for (name, field) in object.fields.iter().filter(|(name, field)| !is_of_page_info(name, field)) {
+        let (message, help) = match name.as_str() {
+            "startCursor" | "endCursor" if is_cursor(field) => (
+                format!("`{}.{name}` is never null, but an empty page has no cursor", object.name),
+                format!("write `{name}: {}`", field.ty.inner_named_type()),
+            ),
+            _ => (
+                format!("`{name}: {}` is not part of `{}`", field.ty, object.name),
+                "it has `hasNextPage: Boolean!`, `hasPreviousPage: Boolean!`, `startCursor: String` and `endCursor: String`".to_owned(),
+            ),
+        };
+        findings.error(rules::KF0506, &span::from_location(name.location()), message, Some(help));
+    }
+}
+
+fn is_cursor(field: &FieldDefinition) -> bool {
+    field.ty.is_named() && ["String", "ID"].contains(&field.ty.inner_named_type().as_str())
+}
+
+/// The node type and the edge type of a connection.
+pub fn connection<'s>(
+    schema: &'s Schema,
+    kinds: &IndexMap<String, Kind>,
+    object: &ObjectType,
+) -> Option<(String, Option<&'s Node<ObjectType>>)> {
+    let page_info = |field: &FieldDefinition| {
+        field.ty.is_named() && kinds.get(field.ty.inner_named_type().as_str()) == Some(&Kind::PageInfo)
+    };
+    let (mut node, mut edge) = (None::<String>, None);
+    for (name, field) in &object.fields {
+        let of_list = field.ty.is_list() && field.ty.item_type().is_named();
+        let inner = field.ty.inner_named_type();
+        let found = match name.as_str() {
+            "pageInfo" if page_info(field) => continue,
+            TOTAL_COUNT => continue,
+            "nodes" if of_list => inner,
+            "edges" if of_list => {
+                let object = schema.get_object(inner)?;
+                edge = Some(object);
+                object.fields.get("node").filter(|node| node.ty.is_named())?.ty.inner_named_type()
+            }
+            _ => return None,
+        };
+        if node.as_deref().is_some_and(|known| known != found.as_str()) {
+            return None;
+        }
+        node = Some(found.to_string());
+    }
+    let node = node?;
+    let abstract_type =
+        matches!(schema.types.get(node.as_str()), Some(ExtendedType::Interface(_) | ExtendedType::Union(_)));
+    (abstract_type || kinds.get(&node) == Some(&Kind::Item)).then_some((node, edge))
+}
+
+/// Reports a `totalCount` that is no number.
+pub fn check_total(connection: &ObjectType, findings: &mut Findings) {
+    let Some(total) = connection.fields.get(TOTAL_COUNT) else { return };
+    if !(total.ty.is_named() && total.ty.inner_named_type() == "Int" && total.arguments.is_empty()) {
+        let message = format!("`{}.{TOTAL_COUNT}` counts the items of all pages", connection.name);
+        let help = format!("write `{TOTAL_COUNT}: Int!`, without arguments");
+        findings.error(rules::KF0501, &span::from_location(total.name.location()), message, Some(help));
+    }
+}
+
+/// Reports each field of an edge that belongs to no edge.
+pub fn check_edge(edge: &ObjectType, node: &str, findings: &mut Findings) {
+    for (name, field) in &edge.fields {
+        if !(name == "node" || name == "cursor" && is_cursor(field)) {
+            let message = format!("`{}` is an edge of `{node}`, but `{name}` is not part of an edge", edge.name);
+            findings.error(
+                rules::KF0502,
+                &span::from_location(name.location()),
+                message,
+                Some("an edge has only `node` and `cursor: String!`".into()),
+            );
+        }
+    }
+}
+
+/// A type with a `pageInfo` is meant as a connection, so report what keeps it from being one.
+pub fn report_no_connection(object: &ObjectType, page_info: &FieldDefinition, findings: &mut Findings) {
+    let others: Vec<&str> = object
+        .fields
+        .keys()
+        .map(|name| name.as_str())
+        .filter(|name| !["nodes", "edges", "pageInfo", TOTAL_COUNT].contains(name))
+        .collect();
+    let why = if !others.is_empty() {
+        format!("{} does not belong to a connection", list(&others))
+    } else if !object.fields.contains_key("nodes") && !object.fields.contains_key("edges") {
+        "it has neither `nodes` nor `edges`".to_owned()
+    } else {
+        "its `nodes`, or the `node` of its `edges`, are not of one item type".to_owned()
+    };
+    let help = "a connection has `nodes: [Item!]!`, `edges: [ItemEdge!]!` (with `node` and `cursor`), `pageInfo: PageInfo!` and `totalCount: Int!`, and nothing more";
+    findings.error(
+        rules::KF0501,
+        &span::from_location(page_info.name.location()),
+        format!("`{}` is not a connection: {why}", object.name),
+        Some(help.into()),
+    );
+}
