@@ -28,6 +28,6 @@ resource "aws_dynamodb_table" "circles" {
     name = "byCircle"
     hash_key = "circle"
     range_key = "joined"
-    projection_type = "ALL"
+    projection_type = "KEYS_ONLY"
   }
 }

@@ -179,7 +179,7 @@ impl<'a> Writer<'a> {
                 push_json_text(&mut self.body.data, name);
                 Ok(())
             }
-            PagePart::Node(..) | PagePart::Cursor => Ok(()),
+            PagePart::Node(..) | PagePart::Link(..) | PagePart::Cursor => Ok(()),
         }
     }
 
@@ -207,6 +207,7 @@ impl<'a> Writer<'a> {
                             writer.nullable(ty, |writer| writer.element(context.target.space, (row, there), object, ty))
                         }
                         PagePart::Cursor => writer.cursor(context, Some(row)),
+                        PagePart::Link(space, link) => writer.link_field(link, *space, (context.target.space, row)),
                         PagePart::Typename(name) => {
                             push_json_text(&mut writer.body.data, name);
                             Ok(())
@@ -218,6 +219,22 @@ impl<'a> Writer<'a> {
         }
         self.body.data.push(b']');
         Ok(())
+    }
+
+    /// The only field of a link, for a row that the link leads to.
+    fn link_field(
+        &mut self,
+        link: &'a Object,
+        space: SpaceId,
+        (inner, row): (SpaceId, usize),
+    ) -> Result<(), ValueFault> {
+        match (link.fields.first(), self.state.climb(inner, row, space)) {
+            (Some(output), Some(row)) => {
+                let at = Place { space, row, map: None };
+                self.nullable(&output.ty, |writer| writer.value(&link.type_name, output, at))
+            }
+            _ => Err(self.error(ErrorCode::Internal, format!("A {} of the list is not there.", link.type_name))),
+        }
     }
 
     fn flag(&mut self, flag: bool) -> Result<(), ValueFault> {

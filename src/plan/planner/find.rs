@@ -3,7 +3,7 @@
 use super::builder::{Builder, internal};
 use super::connection::PageContents;
 use super::entity::Entity;
-use super::relation::RelationRequest;
+use super::relation::{PathEnd, RelationRequest};
 use crate::plan::error::PlanError;
 use crate::plan::operation::argument;
 use crate::plan::operation::collect::CollectedField;
@@ -32,7 +32,8 @@ impl<'a> Builder<'a> {
         let want = self.want(field, find, arguments, &collected.sets);
         let relation = self.relation(of, field, (arguments, want), &sets)?;
         let coordinate = relation.coordinate.clone();
-        let (entity, pages) = self.reach(of, relation, &sets)?;
+        let of_link = self.selected_of_link(connection, &collected.sets);
+        let PathEnd { entity, pages, link } = self.reach(of, relation, &sets, &of_link)?;
         let presence = entity.presence.clone().ok_or_else(|| internal("a find without an item"))?;
         let keeps_place = self.keeps_place(field, pages, &presence);
         if let Some((page, rows)) = pages.and_then(|page| Some((page, self.reads[page].yields.as_mut()?))) {
@@ -49,7 +50,7 @@ impl<'a> Builder<'a> {
             Returns::List => OutputValue::List(target, self.object(&entity, &sets, false)?),
             Returns::Connection => {
                 let total = self.total(of, field, arguments, &collected.sets)?;
-                let contents = PageContents { node: &entity, total: total.as_ref() };
+                let contents = PageContents { node: &entity, link: link.as_ref(), total: total.as_ref() };
                 OutputValue::Page(target, self.page(&contents, connection, &collected.sets)?)
             }
             Returns::Exists => {
@@ -90,18 +91,20 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// The object that a find leads to, and the read whose items make its list.
+    /// Where a find leads. `of_link` are the fields that are needed of the links of a page.
     pub fn reach(
         &mut self,
         of: &Entity<'a>,
         relation: RelationRequest<'a>,
         sets: &[&'a SelectionSet],
-    ) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
-        match &relation.find.via {
-            Via::Keys(_) => self.follow(of, relation),
-            Via::AbstractType(shared) => self.follow_abstract_type(of, relation, (shared, sets)),
-            Via::Through(path) => self.through(of, path, relation.arguments, relation),
-        }
+        of_link: &[String],
+    ) -> Result<PathEnd<'a>, PlanError> {
+        let (entity, pages) = match &relation.find.via {
+            Via::Keys(_) => self.follow(of, relation)?,
+            Via::AbstractType(shared) => self.follow_abstract_type(of, relation, (shared, sets))?,
+            Via::Through(path) => return self.follow_path(of, path, (relation.arguments, of_link), relation),
+        };
+        Ok(PathEnd { entity, pages, link: None })
     }
 
     /// How much a find field wants.
@@ -137,27 +140,34 @@ impl<'a> Builder<'a> {
         outer: ArgumentsId,
         last: RelationRequest<'a>,
     ) -> Result<(Entity<'a>, Option<ReadId>), PlanError> {
-        let mut entity = of.clone();
-        let mut pages = None;
+        let PathEnd { entity, pages, .. } = self.follow_path(of, path, (outer, &[]), last)?;
+        Ok((entity, pages))
+    }
+
+    /// Follows the relations of a `through` path, and reads some fields of its links.
+    pub fn follow_path(
+        &mut self,
+        of: &Entity<'a>,
+        path: &'a [String],
+        (outer, of_link): (ArgumentsId, &[String]),
+        last: RelationRequest<'a>,
+    ) -> Result<PathEnd<'a>, PlanError> {
+        let mut end = PathEnd { entity: of.clone(), pages: None, link: None };
         for (position, name) in path.iter().enumerate() {
+            let entity = &end.entity;
             let field = self.field_of(entity.ty, name)?;
             let FieldKind::Find(find) = &field.kind else {
                 return Err(internal(&format!("{}.{name} is no find", entity.ty.name)));
             };
             let arguments = self.arguments[outer].for_relation(field);
             let is_last = position + 1 == path.len();
-            let needs = match path.get(position + 1) {
-                None => last.needs.clone(),
-                Some(next) => {
-                    let ty = self.type_named(&find.item)?;
-                    let next = self.field_of(ty, next)?;
-                    let FieldKind::Find(next_find) = &next.kind else { return Err(internal(&next.name)) };
-                    self.parent_fields(ty, next, next_find, &arguments.for_relation(next))?
-                }
-            };
-            let arguments = self.push_arguments(arguments);
             let many = matches!(find.returns, Returns::List | Returns::Connection);
-            let want = match (many, pages.is_some()) {
+            let mut needs = self.needs_on_path(find, path.get(position + 1), &arguments, &last)?;
+            if many && end.pages.is_none() && matches!(find.via, Via::Keys(_)) {
+                needs.extend(self.needs_of_link(find, of_link)?);
+            }
+            let arguments = self.push_arguments(arguments);
+            let want = match (many, end.pages.is_some()) {
                 (false, _) => Want::First,
                 (true, false) => last.want,
                 // A cascade deletes long lists too, so its limit takes the place of the relation's own.
@@ -176,15 +186,32 @@ impl<'a> Builder<'a> {
                 waits_for_parent: position > 0 && last.waits_for_parent,
                 want,
             };
-            let (next, made) = match &find.via {
-                Via::Keys(_) => self.follow(&entity, relation)?,
-                Via::Through(path) => self.through(&entity, path, arguments, relation)?,
+            let next = match &find.via {
+                Via::Keys(_) => {
+                    let (entity, pages) = self.follow(entity, relation)?;
+                    PathEnd { link: pages.map(|_| entity.clone()), entity, pages }
+                }
+                Via::Through(path) => self.follow_path(&entity.clone(), path, (arguments, of_link), relation)?,
                 Via::AbstractType(_) => return Err(internal("a relation to items of several types on a path")),
             };
-            pages = pages.or(made);
-            entity = next;
+            end = PathEnd { entity: next.entity, pages: end.pages.or(next.pages), link: end.link.or(next.link) };
         }
-        Ok((entity, pages))
+        Ok(end)
+    }
+
+    /// What is needed of the items of a relation on a path: what the next one binds, or what is wanted of the last.
+    fn needs_on_path(
+        &self,
+        find: &'a Find,
+        next: Option<&String>,
+        arguments: &Arguments,
+        last: &RelationRequest<'a>,
+    ) -> Result<Vec<String>, PlanError> {
+        let Some(next) = next else { return Ok(last.needs.clone()) };
+        let ty = self.type_named(&find.item)?;
+        let next = self.field_of(ty, next)?;
+        let FieldKind::Find(next_find) = &next.kind else { return Err(internal(&next.name)) };
+        self.parent_fields(ty, next, next_find, &arguments.for_relation(next))
     }
 }
 

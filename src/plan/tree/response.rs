@@ -148,6 +148,8 @@ pub enum PagePart {
     Edges(Type, Vec<PageOutput>),
     /// `node` of an edge.
     Node(Type, Object),
+    /// A field of the link, on an edge: the space of the links, and the field alone.
+    Link(SpaceId, Object),
     /// `cursor` of an edge.
     Cursor,
     /// `totalCount`, and what is counted.

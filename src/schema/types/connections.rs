@@ -98,18 +98,12 @@ pub fn check_total(connection: &ObjectType, findings: &mut Findings) {
     }
 }
 
-/// Reports each field of an edge that belongs to no edge.
+/// Reports a cursor of an edge that is none. What else an edge has is checked for each find that returns it.
 pub fn check_edge(edge: &ObjectType, node: &str, findings: &mut Findings) {
-    for (name, field) in &edge.fields {
-        if !(name == "node" || name == "cursor" && is_cursor(field)) {
-            let message = format!("`{}` is an edge of `{node}`, but `{name}` is not part of an edge", edge.name);
-            findings.error(
-                rules::KF0502,
-                &span::from_location(name.location()),
-                message,
-                Some("an edge has only `node` and `cursor: String!`".into()),
-            );
-        }
+    if let Some((name, field)) = edge.fields.get_key_value("cursor").filter(|(_, field)| !is_cursor(field)) {
+        let message = format!("`{}` is an edge of `{node}`, but its `cursor` is of the type `{}`", edge.name, field.ty);
+        let help = "write `cursor: String!`".to_owned();
+        findings.error(rules::KF0502, &span::from_location(name.location()), message, Some(help));
     }
 }
 

@@ -43,7 +43,7 @@ impl<'w, 'd> Naive<'w, 'd> {
     pub fn run(world: &'d World<'w>, document: &'d Document, cursors: &'d Cursors) -> (Value, Vec<Fault>) {
         let mut naive = Naive { world, document, cursors, path: Vec::new(), location: (0, 0), faults: Vec::new() };
         let query = document.schema.schema_definition.query.as_ref().map_or("Query", |name| name.as_str());
-        let root = Row { ty: world.type_named(query), item: None, known: Map::new(), place: 0 };
+        let root = Row { ty: world.type_named(query), item: None, known: Map::new(), place: 0, link: None };
         let data = naive.object(&root, &document.root()).unwrap_or(Value::Null);
         naive.faults.sort();
         (data, naive.faults)
@@ -99,7 +99,7 @@ impl<'w, 'd> Naive<'w, 'd> {
         self.fields(sets, &row.ty.name, |naive, selected| {
             let field = &row.ty.fields[selected.name()];
             match &field.kind {
-                FieldKind::Stored(_) => naive.stored(row, field, selected),
+                FieldKind::Stored(_) => naive.stored(row, (field, &field.ty), selected),
                 FieldKind::Find(find) => naive.found(row, (field, find), selected),
                 _ => unreachable!("{} is no field of a query", field.name),
             }
@@ -110,19 +110,19 @@ impl<'w, 'd> Naive<'w, 'd> {
         if ty.is_non_null() { Err(self.fault("INTERNAL")) } else { Ok(Value::Null) }
     }
 
-    fn stored(&mut self, row: &Row<'w>, field: &Field, selected: &Selected<'_>) -> Result<Value, Null> {
+    fn stored(&mut self, row: &Row<'w>, (field, ty): (&Field, &Type), selected: &Selected<'_>) -> Result<Value, Null> {
         let FieldKind::Stored(stored) = &field.kind else { unreachable!() };
         let known = || row.known.get(&field.name).cloned().map(Held::Value);
         let value = row.item.map_or_else(known, |item| held(row.ty, &field.name, item));
         match value {
             Some(Held::Value(value)) if !value.is_null() => Ok(value),
             Some(Held::Attribute(attribute)) if *attribute != Attribute::Null => match attribute {
-                Cow::Borrowed(attribute) => self.complete(&field.ty, &stored.value, attribute, &selected.sets()),
+                Cow::Borrowed(attribute) => self.complete(ty, &stored.value, attribute, &selected.sets()),
                 Cow::Owned(_) => unreachable!(),
             },
             // A missing list is empty if it may not be null.
-            _ if field.ty.is_list() && field.ty.is_non_null() => Ok(json!([])),
-            _ => self.missing(&field.ty),
+            _ if ty.is_list() && ty.is_non_null() => Ok(json!([])),
+            _ => self.missing(ty),
         }
     }
 
@@ -153,7 +153,8 @@ impl<'w, 'd> Naive<'w, 'd> {
                 values.iter().enumerate().map(each).collect::<Result<_, Null>>().map(Value::Array)
             }
             (_, Attribute::M(map)) if let ValueType::Embedded(name) = kind => {
-                let row = Row { ty: self.world.type_named(name), item: Some(map), known: Map::new(), place: 0 };
+                let row =
+                    Row { ty: self.world.type_named(name), item: Some(map), known: Map::new(), place: 0, link: None };
                 self.object(&row, sets)
             }
             _ => scalar(kind, attribute).ok_or(()).map_err(|()| self.fault("INTERNAL")),
@@ -273,7 +274,12 @@ impl<'w, 'd> Naive<'w, 'd> {
                     edges.push(naive.at(json!(number), &item, |naive| {
                         naive.fields(&part.sets(), &ty, |naive, part| match part.name() {
                             "node" => naive.object(row, &part.sets()),
-                            _ => Ok(cursor(Some(*position))),
+                            "cursor" => Ok(cursor(Some(*position))),
+                            name => {
+                                let link = row.link.as_ref().expect("a link");
+                                let ty = &part.fields[0].definition.ty;
+                                naive.stored(link, (&link.ty.fields[name], ty), part)
+                            }
                         })
                     })?);
                 }
@@ -358,7 +364,13 @@ impl<'w, 'd> Naive<'w, 'd> {
                 let most = if hop.returns == Returns::One { 1 } else { usize::MAX };
                 several = was_several || hop.returns != Returns::One;
                 // A page is a page of the first relation that finds several items.
-                let place = |made: Row<'w>| Row { place: if was_several { row.place } else { made.place }, ..made };
+                let place = |made: Row<'w>| {
+                    let link = match was_several {
+                        true => row.link.clone(),
+                        false => made.link.clone().or_else(|| several.then(|| Box::new(made.clone()))),
+                    };
+                    Row { place: if was_several { row.place } else { made.place }, link, ..made }
+                };
                 next.extend(made.into_iter().flatten().take(most).map(place));
             }
             rows = next;
@@ -387,7 +399,7 @@ impl<'w, 'd> Naive<'w, 'd> {
         }
         let known = self.world.known(row, find, arguments)?;
         let ty = self.world.type_named(&find.item);
-        Ok(Some(known.map(|known| Row { ty, item: None, known, place: 0 })))
+        Ok(Some(known.map(|known| Row { ty, item: None, known, place: 0, link: None })))
     }
 
     /// The stored fields of a find's item that a selection uses.

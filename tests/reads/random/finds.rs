@@ -3,6 +3,7 @@
 //! left out.
 
 use crate::random_schema::keys::is_kept;
+use crate::random_schema::reads::Shape;
 use crate::random_schema::sdl::type_of;
 use crate::random_schema::{Field, ItemType, Kind, Part, Rng, Schema, chance, pick};
 
@@ -16,6 +17,8 @@ pub struct Extra {
     pub beside: String,
     /// The types that implement an interface, each with its name.
     pub implementors: Vec<(String, String)>,
+    /// Whether its edges have fields of links.
+    pub shows_links: bool,
 }
 
 /// Fields that may be added to a schema.
@@ -25,7 +28,7 @@ pub fn extras(rng: &mut Rng, schema: &Schema) -> Vec<Extra> {
         for number in 0..5 {
             extras.push(find(rng, schema, ty, number));
         }
-        extras.extend(through(rng, schema, position));
+        extras.extend((0..2).filter_map(|number| through(rng, schema, (position, number))));
         extras.extend((0..2).map(|number| related(rng, schema, ty, number)));
         extras.extend((0..3).filter_map(|number| together(rng, schema, (position, number))));
     }
@@ -160,6 +163,7 @@ fn find(rng: &mut Rng, schema: &Schema, ty: &ItemType, number: usize) -> Extra {
         field: text(&format!("{}X{number}", ty.small()), &arguments, &returns, &options),
         beside,
         implementors: Vec::new(),
+        shows_links: false,
     }
 }
 
@@ -233,36 +237,46 @@ pub fn related(rng: &mut Rng, schema: &Schema, ty: &ItemType, number: usize) -> 
         }
     };
     let field = text(&format!("near{number}"), &arguments, &returns, &options);
-    Extra { owner: ty.name.clone(), field, beside: String::new(), implementors: Vec::new() }
+    Extra { owner: ty.name.clone(), field, beside: String::new(), implementors: Vec::new(), shows_links: false }
 }
 
 /// A path over two relations of a type.
-fn through(rng: &mut Rng, schema: &Schema, position: usize) -> Option<Extra> {
+fn through(rng: &mut Rng, schema: &Schema, (position, number): (usize, usize)) -> Option<Extra> {
     let ty = &schema.types[position];
     let mut paths = Vec::new();
     for first in &ty.relations {
         for second in &schema.types[first.target].relations {
-            paths.push((format!("{}.{}", first.name, second.name), second.target));
+            let is_link = matches!(first.shape, Shape::List | Shape::Connection) && second.shape == Shape::One;
+            let link = is_link.then(|| &schema.types[first.target]);
+            paths.push((format!("{}.{}", first.name, second.name), second.target, link));
         }
     }
     if paths.is_empty() {
         return None;
     }
-    let (path, target) = pick(rng, &paths);
+    let (path, target, link) = pick(rng, &paths);
     let target = &schema.types[*target];
-    let mut beside = String::new();
-    let (arguments, returns) = match rng.usize(..3) {
-        0 => {
-            let (name, node) = (format!("{}Links", ty.name), &target.name);
+    let (mut beside, mut shows_links) = (String::new(), false);
+    let (arguments, returns) = match rng.usize(..4) {
+        0 | 1 => {
+            let (name, node) = (format!("{}Links{number}", ty.name), &target.name);
             beside = format!("type {name} {{ nodes: [{node}!]! edges: [{name}Edge!]! pageInfo: PageInfo! }}\n");
-            beside += &format!("type {name}Edge {{ node: {node}! cursor: String! }}\n");
+            let mut of_link = String::new();
+            for (link, field) in link.iter().flat_map(|link| link.fields.iter().map(move |field| (*link, field))) {
+                let non_null = field.non_null && chance(rng, 50);
+                if chance(rng, 40) {
+                    shows_links = true;
+                    of_link += &format!("{}: {} ", field.name, type_of(link, field.kind, non_null, false));
+                }
+            }
+            beside += &format!("type {name}Edge {{ node: {node}! cursor: String! {of_link} }}\n");
             (vec!["first: Int = 3, after: String, last: Int, before: String".to_owned()], format!("{name}!"))
         }
-        1 => (vec![], target.name.clone()),
+        2 => (vec![], target.name.clone()),
         _ => (vec![], format!("[{}!]!", target.name)),
     };
-    let field = text("farther", &arguments, &returns, &[format!("through: {path:?}")]);
-    Some(Extra { owner: ty.name.clone(), field, beside, implementors: Vec::new() })
+    let field = text(&format!("farther{number}"), &arguments, &returns, &[format!("through: {path:?}")]);
+    Some(Extra { owner: ty.name.clone(), field, beside, implementors: Vec::new(), shows_links })
 }
 
 /// A find of a type and others of its table, as a union or an interface: in `Query`, or in the type that all of them
@@ -348,7 +362,7 @@ fn together(rng: &mut Rng, schema: &Schema, (position, number): (usize, usize)) 
         }
     };
     let field = text(&format!("{}Group{number}", ty.small()), &arguments, &returns, &options);
-    Some(Extra { owner, field, beside, implementors })
+    Some(Extra { owner, field, beside, implementors, shows_links: false })
 }
 
 /// The text of a type's partition key, with the type's own id under the name that other types give it.

@@ -3,6 +3,7 @@
 pub mod counted;
 pub mod gaps;
 pub mod left_out;
+pub mod linked;
 pub mod missing;
 pub mod single;
 pub mod sorted;
