@@ -191,5 +191,5 @@ fn a_query_on_any_schema_gives_what_reading_field_by_field_gives() {
     assert!(of_links > 5, "few finds with fields of links: {of_links}");
     assert!(seen.there * 3 > seen.roots, "most root fields give nothing: {seen:?}");
     assert!(seen.errors > 0 && seen.going_on * 20 > seen.pages && seen.pages > 0, "{seen:?}");
-    assert!(seen.totals > 10, "{seen:?}");
+    assert!(seen.totals > 10 && seen.tokens > 0, "{seen:?}");
 }

@@ -174,6 +174,10 @@ impl<'a> Writer<'a> {
             PagePart::HasPreviousPage => self.flag(context.page.is_some_and(|page| page.has_previous)),
             PagePart::StartCursor => self.cursor(context, context.rows.clone().next()),
             PagePart::EndCursor => self.cursor(context, context.rows.clone().next_back()),
+            PagePart::NextToken => {
+                let goes_on = context.page.is_some_and(|page| page.has_next);
+                self.cursor(context, context.rows.clone().next_back().filter(|_| goes_on))
+            }
             PagePart::TotalCount(ty, counted) => self.nullable(ty, |writer| writer.count(counted, at)),
             PagePart::Typename(name) => {
                 push_json_text(&mut self.body.data, name);

@@ -8,7 +8,7 @@ use crate::plan::error::PlanError;
 use crate::plan::operation::collect::CollectedField;
 use crate::plan::tree::*;
 use crate::schema::model::find::Find;
-use crate::schema::model::page::{TOTAL_COUNT, is_of_link};
+use crate::schema::model::page::{ITEMS, NEXT_TOKEN, TOTAL_COUNT, is_of_link};
 use crate::schema::model::{Field, TypeKind};
 use apollo_compiler::Name;
 use apollo_compiler::executable::SelectionSet;
@@ -62,7 +62,7 @@ impl<'a> Builder<'a> {
         let inner = ty.inner_named_type().to_string();
         Ok(match (collected.field.name.as_str(), contents.total) {
             ("__typename", _) => PagePart::Typename(type_name.to_owned()),
-            ("nodes", _) => PagePart::Nodes(ty, self.object(node, sets, false)?),
+            ("nodes" | ITEMS, _) => PagePart::Nodes(ty, self.object(node, sets, false)?),
             ("node", _) => PagePart::Node(ty, self.object(node, sets, false)?),
             ("edges", _) => PagePart::Edges(ty, self.page(contents, &inner, sets)?),
             ("pageInfo", _) => PagePart::PageInfo(self.page(contents, &inner, sets)?),
@@ -71,6 +71,7 @@ impl<'a> Builder<'a> {
             ("hasPreviousPage", _) => PagePart::HasPreviousPage,
             ("startCursor", _) => PagePart::StartCursor,
             ("endCursor", _) => PagePart::EndCursor,
+            (NEXT_TOKEN, _) => PagePart::NextToken,
             (TOTAL_COUNT, Some(total)) => PagePart::TotalCount(ty, total.clone()),
             (other, _) => return Err(internal(&format!("{type_name}.{other} in a connection"))),
         })
@@ -137,13 +138,13 @@ impl<'a> Builder<'a> {
         Ok(Some(ObjectSource { pages, space: entity.space, presence, keeps_place: false }))
     }
 
-    /// The selections on the nodes of a connection, under `nodes` and under `edges { node }`.
+    /// The selections on the nodes of a page, under `nodes`, `edges { node }` and `items`.
     pub fn node_sets(&self, type_name: &str, sets: &[&'a SelectionSet]) -> Vec<&'a SelectionSet> {
         let mut nodes = Vec::new();
         for collected in self.context.fields(type_name, sets).into_values() {
-            match collected.field.name.as_str() {
-                "nodes" | "node" => nodes.extend(collected.sets),
-                "edges" => {
+            match (collected.field.name.as_str(), self.is_edge(type_name)) {
+                ("nodes" | ITEMS, false) | ("node", true) => nodes.extend(collected.sets),
+                ("edges", false) => {
                     nodes.extend(self.node_sets(collected.field.definition.ty.inner_named_type(), &collected.sets))
                 }
                 _ => {}
@@ -152,10 +153,10 @@ impl<'a> Builder<'a> {
         nodes
     }
 
-    /// Whether the selection asks for `hasNextPage` or `hasPreviousPage`.
+    /// Whether the selection asks if there is more: for `hasNextPage`, `hasPreviousPage` or `nextToken`.
     pub fn asks_for_more(&self, type_name: &str, sets: &[&'a SelectionSet]) -> bool {
         self.context.fields(type_name, sets).values().any(|collected| match collected.field.name.as_str() {
-            "hasNextPage" | "hasPreviousPage" => true,
+            "hasNextPage" | "hasPreviousPage" | NEXT_TOKEN => true,
             "pageInfo" => self.asks_for_more(collected.field.definition.ty.inner_named_type(), &collected.sets),
             _ => false,
         })

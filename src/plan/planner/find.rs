@@ -9,6 +9,7 @@ use crate::plan::operation::argument;
 use crate::plan::operation::collect::CollectedField;
 use crate::plan::tree::*;
 use crate::schema::model::find::{Find, Returns, Via};
+use crate::schema::model::page::PageForm;
 use crate::schema::model::{Field, FieldKind};
 use apollo_compiler::ast::Type;
 use apollo_compiler::executable::SelectionSet;
@@ -115,7 +116,8 @@ impl<'a> Builder<'a> {
             Returns::Count => Want::Count { looked_at: true },
             Returns::Connection => {
                 let probe = self.asks_for_more(field.ty.inner_named_type(), sets);
-                Want::Page { arguments, sizes: page_sizes(field, find), probe }
+                let form = self.model.page_form(field).unwrap_or(PageForm::Connection);
+                Want::Page { arguments, sizes: page_sizes(form, field, find.max), probe }
             }
         }
     }
@@ -215,12 +217,13 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn page_sizes(field: &Field, find: &Find) -> PageSizes {
+fn page_sizes(form: PageForm, field: &Field, max: u32) -> PageSizes {
     let default = |name: &str| {
         let argument = field.arguments.iter().find(|argument| argument.name == name)?;
         u32::try_from(argument.default.as_ref()?.as_u64()?).ok()
     };
-    PageSizes { max: find.max, first: default("first"), last: default("last") }
+    let of = |backward: bool| default(form.names(backward).0);
+    PageSizes { form, max, first: of(false), last: of(true) }
 }
 
 /// Whether the schema promises that the field has its item. A list that is never null may still be empty.

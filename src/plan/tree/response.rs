@@ -142,7 +142,7 @@ pub struct PageOutput {
 pub enum PagePart {
     /// `__typename`.
     Typename(String),
-    /// `nodes`.
+    /// `nodes` or `items`.
     Nodes(Type, Object),
     /// `edges`.
     Edges(Type, Vec<PageOutput>),
@@ -152,6 +152,8 @@ pub enum PagePart {
     Link(SpaceId, Object),
     /// `cursor` of an edge.
     Cursor,
+    /// `nextToken`: the cursor of the last item if there is a next page.
+    NextToken,
     /// `totalCount`, and what is counted.
     TotalCount(Type, ObjectSource),
     /// `pageInfo`.

@@ -6,7 +6,7 @@ use crate::schema::diagnostics::rule::rules;
 #[rustfmt::skip]
 rules! { RULES_OF_OPERATIONS;
     KF0501: "A connection has no other fields",
-        "A connection may have `nodes`, `edges`, `pageInfo` and `totalCount`, which is an Int without arguments, and nothing else. Its nodes are of one item type.",
+        "A connection may have `nodes`, `edges`, `pageInfo` and `totalCount`, which is an Int without arguments, and nothing else. A page of AppSync's form has `items`, `nextToken` and `totalCount`. The nodes or items are of one item type.",
         r#"type PostConnection { nodes: [Post!]! pageInfo: PageInfo! totalCount: Int! }"#;
     KF0502: "An edge has a node, a cursor, and fields of a link",
         "An edge has `node` and may have `cursor`. If its connection is found with `through:`, it may also have stored fields of the link: of the item that the page is of, with the same types, without arguments. The fields may be null where those of the link are not.",

@@ -170,7 +170,7 @@ rules! { RULES_OF_TYPES;
         "A value that binds a field has the field's type. ID and String are interchangeable, and an Int may bind a Long or a Float. A list can bind only equality, and only if the field returns several items.",
         r#"posts(status: [PostStatus!]!): [Post!]! @find"#;
     KF0409: "Arguments that page and sort have their types",
-        "`first` and `last` are Int, and `after` and `before` are String; all four are for connections only. `orderBy` is an enum of fields, and `order` is `Order`. To bind a stored field with such a name, use the argument in `where:`.",
+        "`first` and `last` are Int, and `after` and `before` are String; all four are for connections only. A type with `items` and `nextToken` is paged by `limit`, an Int, and `nextToken`, a String. `orderBy` is an enum of fields, and `order` is `Order`. To bind a stored field with such a name, use the argument in `where:`.",
         r#"posts(first: Int = 20, after: String, order: Order = DESC): PostConnection! @find"#;
     KF0410: "Items are sorted by their fields",
         "`orderBy:` names a stored field of the items. A field that finds one item by its whole key has no order. The values of an `orderBy` argument are such names in upper case.",

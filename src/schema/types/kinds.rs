@@ -9,7 +9,8 @@ use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::syntax::directives::named;
 use crate::schema::types::connections::{
-    PAGE_INFO, check_edge, check_total, connection, is_page_info, report_no_connection, report_no_page_info,
+    PAGE_INFO, check_edge, check_parts, connection, is_meant_as_items, is_page_info, report_no_connection,
+    report_no_items, report_no_page_info,
 };
 use crate::schema::types::draft::{Kind, objects};
 use apollo_compiler::ast::OperationType;
@@ -38,7 +39,7 @@ pub fn classify(schema: &Schema, findings: &mut Findings) -> IndexMap<String, Ki
             continue;
         }
         if let Some((node, edge)) = connection(schema, &kinds, object) {
-            check_total(object, findings);
+            check_parts(object, findings);
             kinds.insert(object.name.to_string(), Kind::Connection(node.clone()));
             if let Some(edge) = edge {
                 check_edge(edge, &node, findings);
@@ -47,6 +48,10 @@ pub fn classify(schema: &Schema, findings: &mut Findings) -> IndexMap<String, Ki
         }
     }
     for object in objects(schema) {
+        if kinds.get(object.name.as_str()) == Some(&Kind::Embedded) && is_meant_as_items(schema, &kinds, object) {
+            report_no_items(object, findings);
+            kinds.insert(object.name.to_string(), Kind::Misshapen);
+        }
         if kinds.get(object.name.as_str()) == Some(&Kind::Embedded)
             && let Some(page_info) =
                 object.fields.get("pageInfo").filter(|field| field.ty.inner_named_type() == PAGE_INFO)

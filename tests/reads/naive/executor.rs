@@ -170,7 +170,7 @@ impl<'w, 'd> Naive<'w, 'd> {
         let sets = selected.sets();
         let arguments = self.document.arguments(selected.fields[0]);
         let pages = find.returns == Returns::Connection;
-        let paging = match pages.then(|| Paging::of(&arguments, field, find.max)).transpose() {
+        let paging = match pages.then(|| self.paging(&arguments, (field, find))).transpose() {
             Ok(paging) => paging,
             Err(code) => return Err(self.fault(code)),
         };
@@ -202,6 +202,13 @@ impl<'w, 'd> Naive<'w, 'd> {
                 self.page(rows, paging.unwrap(), &self.list_key(row, (field, find), &arguments), (field, &sets))
             }
         }
+    }
+
+    /// The page that the arguments of a field ask for.
+    fn paging(&self, arguments: &Arguments, (field, find): (&Field, &Find)) -> Result<Paging, Code> {
+        let page = self.document.schema.get_object(field.ty.inner_named_type());
+        let is_of_items = page.is_some_and(|page| page.fields.contains_key("items"));
+        Paging::of(arguments, field, (find.max, is_of_items))
     }
 
     fn elements(&mut self, item: &Type, rows: Vec<Option<Row<'w>>>, sets: &[&SelectionSet]) -> Result<Value, Null> {
@@ -262,7 +269,7 @@ impl<'w, 'd> Naive<'w, 'd> {
         };
         let ty = field.ty.inner_named_type().to_string();
         self.fields(sets, &ty, |naive, part| match part.name() {
-            "nodes" => {
+            "nodes" | "items" => {
                 let item = part.fields[0].definition.ty.item_type().clone();
                 naive.elements(&item, rows.iter().map(|(_, row)| Some(row.clone())).collect(), &part.sets())
             }
@@ -286,6 +293,7 @@ impl<'w, 'd> Naive<'w, 'd> {
                 Ok(Value::Array(edges))
             }
             "totalCount" => Ok(json!(total)),
+            "nextToken" => Ok(cursor(rows.last().map(|(position, _)| *position).filter(|_| page.has_next))),
             _ => naive.fields(&part.sets(), "PageInfo", |_, part| {
                 Ok(match part.name() {
                     "hasNextPage" => json!(page.has_next),
@@ -306,7 +314,7 @@ impl<'w, 'd> Naive<'w, 'd> {
         let mut found = Vec::new();
         for part in self.document.collect(sets, ty) {
             match part.name() {
-                "nodes" => found.extend(part.fields.iter().map(|field| &field.selection_set)),
+                "nodes" | "items" => found.extend(part.fields.iter().map(|field| &field.selection_set)),
                 "edges" => {
                     let edge = part.fields[0].definition.ty.inner_named_type().clone();
                     let sets: Vec<&SelectionSet> = part.fields.iter().map(|field| &field.selection_set).collect();

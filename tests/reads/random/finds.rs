@@ -28,6 +28,7 @@ pub fn extras(rng: &mut Rng, schema: &Schema) -> Vec<Extra> {
         for number in 0..5 {
             extras.push(find(rng, schema, ty, number));
         }
+        extras.extend(items(rng, schema, ty));
         extras.extend((0..2).filter_map(|number| through(rng, schema, (position, number))));
         extras.extend((0..2).map(|number| related(rng, schema, ty, number)));
         extras.extend((0..3).filter_map(|number| together(rng, schema, (position, number))));
@@ -165,6 +166,24 @@ fn find(rng: &mut Rng, schema: &Schema, ty: &ItemType, number: usize) -> Extra {
         implementors: Vec::new(),
         shows_links: false,
     }
+}
+
+/// The items of a type in a partition, as pages of AppSync's form.
+fn items(rng: &mut Rng, schema: &Schema, ty: &ItemType) -> Option<Extra> {
+    let template = ty.key(&schema.table_of(ty).partition)?.first()?;
+    let mut arguments: Vec<String> =
+        template.fields().into_iter().map(|field| format!("{field}: {}", input(ty, field, true))).collect();
+    let default = if chance(rng, 70) { " = 1" } else { "" };
+    arguments.push(format!("limit: Int{default}, nextToken: String"));
+    let (name, null) = (format!("{}Items", ty.name), if chance(rng, 50) { "" } else { "!" });
+    let total = if chance(rng, 50) { "totalCount: Int!" } else { "" };
+    Some(Extra {
+        owner: "Query".to_owned(),
+        field: text(&format!("{}Items", ty.small()), &arguments, &format!("{name}{null}"), &[]),
+        beside: format!("type {name} {{ items: [{}]! nextToken: String {total} }}\n", ty.name),
+        implementors: Vec::new(),
+        shows_links: false,
+    })
 }
 
 fn text(name: &str, arguments: &[String], returns: &str, options: &[String]) -> String {
