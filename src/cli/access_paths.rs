@@ -3,6 +3,8 @@
 use super::output::{counted, line, wrapped};
 use crate::plan::cost::find::{FindCost, cost_of_find, cost_of_nodes};
 use crate::schema::describe::{self, BoundField, PathRow};
+use crate::schema::model::find::Returns;
+use crate::schema::model::page::TOTAL_COUNT;
 use crate::schema::model::{FieldKind, Model};
 use serde_json::{Value, json};
 
@@ -34,25 +36,36 @@ pub fn rows(model: &Model, of: Option<&str>) -> Vec<PathRow> {
     let mine = |row: &PathRow| of.is_none_or(|name| row.field.split('.').next() == Some(name));
     let mut rows: Vec<PathRow> = describe::describe(model).into_iter().filter(mine).collect();
     for row in &mut rows {
-        row.notes.extend(cost_note(model, row));
+        let notes = cost_notes(model, row);
+        row.notes.extend(notes.into_iter().flatten());
     }
     rows
 }
 
-/// The greatest cost of a field that finds items.
-fn cost_note(model: &Model, row: &PathRow) -> Option<String> {
+/// The greatest cost of a field that finds items, and that of counting the items of all its pages.
+fn cost_notes(model: &Model, row: &PathRow) -> Option<Vec<String>> {
     let (ty, field) = row.field.split_once('.')?;
     let gets = match row.operation {
         "GetItem" => true,
         "Query" | "Scan" => false,
         _ => return None,
     };
-    let FindCost { items, calls, units } = match &model.types.get(ty)?.fields.get(field)?.kind {
-        FieldKind::Find(find) => cost_of_find(find, gets),
-        FieldKind::Nodes(nodes) => cost_of_nodes(nodes),
+    let field = model.types.get(ty)?.fields.get(field)?;
+    let (FindCost { items, calls, units }, total) = match &field.kind {
+        FieldKind::Find(find) => {
+            let page = model.types.get(field.ty.inner_named_type().as_str());
+            let total = page.is_some_and(|page| page.fields.contains_key(TOTAL_COUNT));
+            let total = total.then(|| cost_of_find(find, Returns::Count, gets));
+            (cost_of_find(find, find.returns, gets), total)
+        }
+        FieldKind::Nodes(nodes) => (cost_of_nodes(nodes), None),
         _ => return None,
     };
-    Some(format!("at most {}, {}, {units} read units", counted(items, "item"), counted(calls, "call")))
+    let mut notes = vec![format!("at most {}, {}, {units} read units", counted(items, "item"), counted(calls, "call"))];
+    if let Some(FindCost { calls, units, .. }) = total {
+        notes.push(format!("{TOTAL_COUNT}: at most {} more, {units} read units", counted(calls, "call")));
+    }
+    Some(notes)
 }
 
 /// The rows as a table, with the meaning of the rules' numbers.

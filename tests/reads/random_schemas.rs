@@ -34,6 +34,8 @@ pub struct Made {
     tried: usize,
     kept: usize,
     of_interfaces: usize,
+    /// How many of these have fields of links on their edges.
+    of_links: usize,
 }
 
 impl Made {
@@ -79,8 +81,9 @@ impl Made {
         let values = values::items(&mut rng, &schema, 9);
         let items = items(&schema, &values);
         let of_interfaces = kept.iter().filter(|extra| !extra.implementors.is_empty()).count();
+        let of_links = kept.iter().filter(|extra| extra.shows_links).count();
         let (tried, kept, more) = (all.len(), kept.len(), kept);
-        Some(Self { sdl, model, items, more, values, tried, kept, of_interfaces })
+        Some(Self { sdl, model, items, more, values, tried, kept, of_interfaces, of_links })
     }
 
     /// The same fields and items on a schema that has other names in its tables.
@@ -139,13 +142,14 @@ fn model_of(sdl: &str) -> Option<Model> {
 fn a_query_on_any_schema_gives_what_reading_field_by_field_gives() {
     let mut seen = Seen::default();
     let mut failures: Vec<String> = Vec::new();
-    let (mut tried, mut kept, mut of_interfaces, mut schemas) = (0, 0, 0, 0);
+    let (mut tried, mut kept, mut of_interfaces, mut of_links, mut schemas) = (0, 0, 0, 0, 0);
     let range = cases(USUAL);
     let count = range.end - range.start;
     for seed in range {
         let Some(made) = Made::of(seed) else { continue };
         (tried, kept, schemas) = (tried + made.tried, kept + made.kept, schemas + 1);
         of_interfaces += made.of_interfaces;
+        of_links += made.of_links;
         let rules = Rules::of(&made.sdl);
         let otherwise = disagreements(&made.model, &rules);
         assert!(otherwise.is_empty(), "seed {seed}: {otherwise:#?}\n{}", made.sdl);
@@ -171,7 +175,9 @@ fn a_query_on_any_schema_gives_what_reading_field_by_field_gives() {
             break;
         }
     }
-    eprintln!("random: {seen:?}, {schemas} schemas, {kept} of {tried} more fields, {of_interfaces} of interfaces");
+    eprintln!(
+        "random: {seen:?}, {schemas} schemas, {kept} of {tried} more fields, {of_interfaces} of interfaces, {of_links} of links"
+    );
     assert!(failures.is_empty(), "{} operations differ:\n\n{}", failures.len(), failures.join("\n\n"));
     if count < USUAL {
         return;
@@ -182,6 +188,8 @@ fn a_query_on_any_schema_gives_what_reading_field_by_field_gives() {
         of_interfaces * 8 > usize::try_from(schemas).unwrap(),
         "few finds of interfaces: {of_interfaces} in {schemas} schemas"
     );
+    assert!(of_links > 5, "few finds with fields of links: {of_links}");
     assert!(seen.there * 3 > seen.roots, "most root fields give nothing: {seen:?}");
     assert!(seen.errors > 0 && seen.going_on * 20 > seen.pages && seen.pages > 0, "{seen:?}");
+    assert!(seen.totals > 10 && seen.tokens > 0, "{seen:?}");
 }

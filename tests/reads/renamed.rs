@@ -95,7 +95,7 @@ fn other_names_give_the_same_answers_by_as_many_calls() {
         for _ in 0..20 {
             let written = write(&maker.operation());
             // A cursor holds the text of a key.
-            if written.text.contains("ursor") || written.text.contains("after") || written.text.contains("before") {
+            if ["ursor", "after", "before", "nextToken"].iter().any(|word| written.text.contains(word)) {
                 continue;
             }
             let request = Request { query: written.text.clone(), variables: written.variables, ..Request::default() };

@@ -24,7 +24,7 @@ pub fn paging(arguments: &Map<String, Value>, given: &[String], bounds: PageSize
     let value = |name: &str| arguments.get(name).filter(|value| !value.is_null());
     let wants = |name: &str| given.iter().any(|known| known == name) && value(name).is_some();
     let refuse = |message: String| Err(Failure::new(ErrorCode::BadUserInput, message));
-    let backward = wants("last") || wants("before");
+    let backward = bounds.form.backward().iter().any(|name| wants(name));
     if wants("first") && backward {
         return refuse(
             "\"first\" and \"after\" page forward, \"last\" and \"before\" backward; they do not go together.".into(),
@@ -33,7 +33,7 @@ pub fn paging(arguments: &Map<String, Value>, given: &[String], bounds: PageSize
     if wants("after") && backward {
         return refuse("\"after\" goes with \"first\", \"before\" with \"last\".".into());
     }
-    let (size, from) = if backward { ("last", "before") } else { ("first", "after") };
+    let (size, from) = bounds.form.names(backward);
     let number = value(size).and_then(Value::as_i64).unwrap_or_else(|| bounds.without_arguments(backward).into());
     let Ok(number) = u32::try_from(number) else {
         return refuse(format!("\"{size}\" must not be negative."));
@@ -49,11 +49,12 @@ pub fn paging(arguments: &Map<String, Value>, given: &[String], bounds: PageSize
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::schema::model::page::PageForm;
     use serde_json::json;
 
     fn parsed(arguments: Value, given: &[&str]) -> Result<Paging, String> {
         let given: Vec<String> = given.iter().map(|name| (*name).to_owned()).collect();
-        let sizes = PageSizes { max: 100, first: None, last: None };
+        let sizes = PageSizes { form: PageForm::Connection, max: 100, first: None, last: None };
         paging(arguments.as_object().unwrap(), &given, sizes).map_err(|failure| failure.message.clone())
     }
 
@@ -73,7 +74,13 @@ mod tests {
     fn the_declared_size_is_that_of_either_end() {
         let size = |(first, last), arguments: Value, given: &[&str]| {
             let given: Vec<String> = given.iter().map(|name| (*name).to_owned()).collect();
-            paging(arguments.as_object().unwrap(), &given, PageSizes { max: 40, first, last }).unwrap().size
+            paging(
+                arguments.as_object().unwrap(),
+                &given,
+                PageSizes { form: PageForm::Connection, max: 40, first, last },
+            )
+            .unwrap()
+            .size
         };
         for (declared, forward, backward) in
             [((None, None), 40, 40), ((Some(20), None), 20, 20), ((None, Some(7)), 7, 7), ((Some(20), Some(7)), 20, 7)]
@@ -84,6 +91,22 @@ mod tests {
             assert_eq!(size(declared, json!({"before": "x"}), &["before"]), backward, "{declared:?}");
             assert_eq!(size(declared, json!({"last": 3}), &["last"]), 3, "{declared:?}");
         }
+    }
+
+    #[test]
+    fn a_page_of_appsync_has_a_limit_and_goes_forward() {
+        let asked = |arguments: Value| {
+            let sizes = PageSizes { form: PageForm::Items, max: 100, first: Some(7), last: Some(7) };
+            let given: Vec<String> = arguments.as_object().unwrap().keys().cloned().collect();
+            paging(arguments.as_object().unwrap(), &given, sizes).map_err(|failure| failure.message.clone())
+        };
+        let from = Some("x".to_owned());
+        assert_eq!(asked(json!({})).unwrap(), Paging { size: 7, backward: false, from: None });
+        assert_eq!(asked(json!({"limit": 2, "nextToken": "x"})).unwrap(), Paging { size: 2, backward: false, from });
+        // Arguments of such names bind something there.
+        assert_eq!(asked(json!({"last": 2, "before": "x"})).unwrap(), Paging { size: 7, backward: false, from: None });
+        assert_eq!(asked(json!({"limit": 101})).unwrap_err(), "\"limit\" must be 100 at most.");
+        assert_eq!(asked(json!({"limit": -1})).unwrap_err(), "\"limit\" must not be negative.");
     }
 
     #[test]

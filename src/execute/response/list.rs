@@ -174,11 +174,16 @@ impl<'a> Writer<'a> {
             PagePart::HasPreviousPage => self.flag(context.page.is_some_and(|page| page.has_previous)),
             PagePart::StartCursor => self.cursor(context, context.rows.clone().next()),
             PagePart::EndCursor => self.cursor(context, context.rows.clone().next_back()),
+            PagePart::NextToken => {
+                let goes_on = context.page.is_some_and(|page| page.has_next);
+                self.cursor(context, context.rows.clone().next_back().filter(|_| goes_on))
+            }
+            PagePart::TotalCount(ty, counted) => self.nullable(ty, |writer| writer.count(counted, at)),
             PagePart::Typename(name) => {
                 push_json_text(&mut self.body.data, name);
                 Ok(())
             }
-            PagePart::Node(..) | PagePart::Cursor => Ok(()),
+            PagePart::Node(..) | PagePart::Link(..) | PagePart::Cursor => Ok(()),
         }
     }
 
@@ -206,6 +211,7 @@ impl<'a> Writer<'a> {
                             writer.nullable(ty, |writer| writer.element(context.target.space, (row, there), object, ty))
                         }
                         PagePart::Cursor => writer.cursor(context, Some(row)),
+                        PagePart::Link(space, link) => writer.link_field(link, *space, (context.target.space, row)),
                         PagePart::Typename(name) => {
                             push_json_text(&mut writer.body.data, name);
                             Ok(())
@@ -217,6 +223,22 @@ impl<'a> Writer<'a> {
         }
         self.body.data.push(b']');
         Ok(())
+    }
+
+    /// The only field of a link, for a row that the link leads to.
+    fn link_field(
+        &mut self,
+        link: &'a Object,
+        space: SpaceId,
+        (inner, row): (SpaceId, usize),
+    ) -> Result<(), ValueFault> {
+        match (link.fields.first(), self.state.climb(inner, row, space)) {
+            (Some(output), Some(row)) => {
+                let at = Place { space, row, map: None };
+                self.nullable(&output.ty, |writer| writer.value(&link.type_name, output, at))
+            }
+            _ => Err(self.error(ErrorCode::Internal, format!("A {} of the list is not there.", link.type_name))),
+        }
     }
 
     fn flag(&mut self, flag: bool) -> Result<(), ValueFault> {

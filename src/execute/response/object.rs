@@ -51,7 +51,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn value(&mut self, type_name: &'a str, output: &'a Output, at: Place<'_>) -> Result<(), ValueFault> {
+    pub(super) fn value(&mut self, type_name: &'a str, output: &'a Output, at: Place<'_>) -> Result<(), ValueFault> {
         self.pass(output.guard, at)?;
         match &output.value {
             OutputValue::Typename => {

@@ -19,17 +19,16 @@ pub struct FindCost {
 }
 
 /// The greatest cost of a find for one object, by Gets or by Queries: for `keyfold check`. A find over relations costs
-/// the sum of these.
-pub fn cost_of_find(find: &Find, gets: bool) -> FindCost {
+/// the sum of these, and a connection with `totalCount` also what a find of the same key that counts costs.
+pub fn cost_of_find(find: &Find, returns: Returns, gets: bool) -> FindCost {
     let max = u64::from(find.max);
-    let (found, wanted) = match find.returns {
+    let (found, wanted) = match returns {
         Returns::One | Returns::Exists => (1, 1),
         Returns::List => (max, max + 1),
         Returns::Connection => (max, max + 1),
         Returns::Count => (0, PAGE_BYTES / ITEM_BYTES),
     };
-    let contents =
-        if find.filter.is_some() && find.returns != Returns::Count { Contents::Sparse } else { Contents::Wanted };
+    let contents = if find.filter.is_some() && returns != Returns::Count { Contents::Sparse } else { Contents::Wanted };
     let range = RangeCost::new(wanted, contents);
     let calls = if gets { found.div_ceil(KEYS_PER_BATCH).max(1) } else { range.calls };
     FindCost { items: found, calls, units: units(if gets { found } else { range.items }, find.consistent) }

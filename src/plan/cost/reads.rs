@@ -219,6 +219,11 @@ impl Walk<'_> {
                     count.saturating_add(self.object(object, count, path))
                 }
                 PagePart::Edges(_, parts) => self.parts(target, parts, path),
+                PagePart::Link(space, link) => self.object(link, self.rows[*space], path),
+                PagePart::TotalCount(_, counted) => {
+                    self.note(counted, path);
+                    0
+                }
                 _ => 0,
             });
             path.pop();

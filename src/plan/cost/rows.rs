@@ -103,8 +103,8 @@ impl<'p> ArgumentValues<'p> {
         let is_given = |name: &str| {
             given.iter().any(|known| known == name) && values.get(name).is_some_and(|value| !value.is_null())
         };
-        let backward = is_given("last") || is_given("before");
-        let asked = values.get(if backward { "last" } else { "first" }).and_then(Value::as_u64);
+        let backward = sizes.form.backward().iter().any(|name| is_given(name));
+        let asked = values.get(sizes.form.names(backward).0).and_then(Value::as_u64);
         asked.unwrap_or_else(|| sizes.without_arguments(backward).into()).min(sizes.max.into())
     }
 

@@ -7,6 +7,7 @@ use super::shared_query::{self, GroupMember, Reaches};
 use super::waves::ReadTime;
 use crate::plan::tree::*;
 use crate::schema::model::find::{Access, SortAccess};
+use crate::schema::model::page::PageForm;
 use crate::schema::model::{Model, TypeKind};
 use crate::schema::table::KeyType;
 use crate::schema::template::Template;
@@ -195,8 +196,8 @@ fn member(
             member.reaches = Reaches::Mostly;
         }
         Want::First => member.reaches = Reaches::Rarely,
-        Want::Page { arguments: of, .. } => {
-            let page = PageGiven::new(&arguments[of]);
+        Want::Page { arguments: of, sizes, .. } => {
+            let page = PageGiven::new(&arguments[of], sizes.form);
             member.forward = page.backward.map(|backward| query.descending == backward);
             // A variable decides the direction.
             member.wants_all = page.backward.is_none();
@@ -224,20 +225,20 @@ struct PageGiven {
 }
 
 impl PageGiven {
-    fn new(arguments: &Arguments) -> Self {
+    fn new(arguments: &Arguments, form: PageForm) -> Self {
         let is_given = |name: &str| arguments.given.iter().any(|given| given == name);
         let literal = |name: &str| match arguments.values.get(name) {
             Some((_, ArgumentValue::Literal(literal))) if literal.is_null() => None,
             Some((_, ArgumentValue::Literal(literal))) => Some(literal),
             _ => None,
         };
-        let of_way_back = ["last", "before"].into_iter().filter(|name| is_given(name)).filter_map(literal);
+        let of_way_back = form.backward().iter().copied().filter(|name| is_given(name)).filter_map(literal);
         let of_way_back: Vec<_> = of_way_back.collect();
         let backward = match of_way_back.iter().any(|literal| literal.as_variable().is_some()) {
             true => None,
             false => Some(!of_way_back.is_empty()),
         };
-        let (size, from) = if backward == Some(true) { ("last", "before") } else { ("first", "after") };
+        let (size, from) = form.names(backward == Some(true));
         let number = match arguments.values.get(size) {
             Some((_, ArgumentValue::Default(value))) => value.as_u64().and_then(|size| u32::try_from(size).ok()),
             Some((_, ArgumentValue::Literal(literal))) => literal.to_i32().and_then(|size| u32::try_from(size).ok()),

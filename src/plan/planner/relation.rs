@@ -39,6 +39,16 @@ pub struct RelationRequest<'a> {
     pub want: Want,
 }
 
+/// Where a path of relations leads.
+pub struct PathEnd<'a> {
+    /// The object at its end.
+    pub entity: Entity<'a>,
+    /// The read whose items make the list or the page.
+    pub pages: Option<ReadId>,
+    /// The object of that read: the link that leads to the end.
+    pub link: Option<Entity<'a>>,
+}
+
 /// The item types that a read is for.
 pub struct ReadTarget<'a> {
     /// The first of them.

@@ -6,6 +6,7 @@ use super::filter::Filter;
 use super::ids::{ArgumentsId, GuardId, ReadId, SpaceId};
 use super::value::ValueSource;
 use crate::schema::model::find::Access;
+use crate::schema::model::page::PageForm;
 use crate::schema::model::sharding::Reading;
 use crate::schema::scalar::spread::SpreadKind;
 use crate::schema::table::KeyAttribute;
@@ -212,9 +213,11 @@ pub enum Want {
 /// How large the pages of a field are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageSizes {
+    /// What the arguments that page are called.
+    pub form: PageForm,
     /// The largest page.
     pub max: u32,
-    /// The default that the field declares for `first`.
+    /// The default that the field declares for `first` or `limit`.
     pub first: Option<u32>,
     /// The default that the field declares for `last`.
     pub last: Option<u32>,

@@ -101,7 +101,7 @@ pub enum ValueLocation {
 }
 
 /// Where the objects of a find come from.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ObjectSource {
     /// The read whose items make the list or page. Its rows belong to the field's own row.
     pub pages: Option<ReadId>,
@@ -142,14 +142,20 @@ pub struct PageOutput {
 pub enum PagePart {
     /// `__typename`.
     Typename(String),
-    /// `nodes`.
+    /// `nodes` or `items`.
     Nodes(Type, Object),
     /// `edges`.
     Edges(Type, Vec<PageOutput>),
     /// `node` of an edge.
     Node(Type, Object),
+    /// A field of the link, on an edge: the space of the links, and the field alone.
+    Link(SpaceId, Object),
     /// `cursor` of an edge.
     Cursor,
+    /// `nextToken`: the cursor of the last item if there is a next page.
+    NextToken,
+    /// `totalCount`, and what is counted.
+    TotalCount(Type, ObjectSource),
     /// `pageInfo`.
     PageInfo(Vec<PageOutput>),
     /// `hasNextPage` of the page info.

@@ -6,11 +6,11 @@ use crate::schema::diagnostics::rule::rules;
 #[rustfmt::skip]
 rules! { RULES_OF_OPERATIONS;
     KF0501: "A connection has no other fields",
-        "A connection may have `nodes`, `edges` and `pageInfo`, and nothing else. Its nodes are of one item type.",
-        r#"type PostConnection { nodes: [Post!]! pageInfo: PageInfo! }"#;
-    KF0502: "An edge has a node and a cursor",
-        "An edge has `node` and may have `cursor`. Nothing else belongs to it.",
-        r#"type PostEdge { node: Post! cursor: String! }"#;
+        "A connection may have `nodes`, `edges`, `pageInfo` and `totalCount`, which is an Int without arguments, and nothing else. A page of AppSync's form has `items`, `nextToken` and `totalCount`. The nodes or items are of one item type.",
+        r#"type PostConnection { nodes: [Post!]! pageInfo: PageInfo! totalCount: Int! }"#;
+    KF0502: "An edge has a node, a cursor, and fields of a link",
+        "An edge has `node` and may have `cursor`. If its connection is found with `through:`, it may also have stored fields of the link: of the item that the page is of, with the same types, without arguments. The fields may be null where those of the link are not.",
+        r#"type GroupEdge { node: Group! cursor: String! role: String joinedAt: DateTime! }"#;
     KF0503: "Fields of a page do not read or write",
         "Fields of connections, edges and `PageInfo` cannot have directives that read or write.",
         r#"type PostConnection { nodes: [Post!]! pageInfo: PageInfo! }"#;

@@ -170,7 +170,7 @@ rules! { RULES_OF_TYPES;
         "A value that binds a field has the field's type. ID and String are interchangeable, and an Int may bind a Long or a Float. A list can bind only equality, and only if the field returns several items.",
         r#"posts(status: [PostStatus!]!): [Post!]! @find"#;
     KF0409: "Arguments that page and sort have their types",
-        "`first` and `last` are Int, and `after` and `before` are String; all four are for connections only. `orderBy` is an enum of fields, and `order` is `Order`. To bind a stored field with such a name, use the argument in `where:`.",
+        "`first` and `last` are Int, and `after` and `before` are String; all four are for connections only. A type with `items` and `nextToken` is paged by `limit`, an Int, and `nextToken`, a String. `orderBy` is an enum of fields, and `order` is `Order`. To bind a stored field with such a name, use the argument in `where:`.",
         r#"posts(first: Int = 20, after: String, order: Order = DESC): PostConnection! @find"#;
     KF0410: "Items are sorted by their fields",
         "`orderBy:` names a stored field of the items. A field that finds one item by its whole key has no order. The values of an `orderBy` argument are such names in upper case.",
@@ -206,7 +206,7 @@ rules! { RULES_OF_TYPES;
         "Each name is a `@find` field that returns items. The first belongs to the field's own type, and each next one to the type that the previous one returns.",
         r#"groups: GroupConnection! @find(through: "memberships.group")"#;
     KF0421: "`through:` reaches the field's items",
-        "The last relation must return the field's item type. If the field returns one item, every relation must return one. If it returns a connection, exactly one relation must return several.",
+        "The last relation must return the field's item type. If the field returns one item, every relation must return one. If it returns a connection, exactly one relation must return several, and the connection has no `totalCount`.",
         r#"group: Group @find(through: "link.group")"#;
     KF0422: "An argument goes to a relation",
         "With `through:`, Keyfold passes an argument to the relation that has an argument of the same name and type. Declare every argument that a relation requires.",
@@ -230,10 +230,10 @@ rules! { RULES_OF_TYPES;
         "One Query reads the items of all types of an interface or a union. So the types must be in one table and have the same partition key, in the table or in an index. Types with the same shards in their partition key share a find. Types with replicas need their own.",
         r#"type Tagging @item(keys: { pk: "USER#{userId}", sk: "TAG#{tagId}" }) { userId: ID! tagId: ID! }"#;
     KF0429: "A find of several item types works for all of them",
-        "In every type's key, the fields that the find binds, ranges over or sorts by must follow the same prefix. A filter must read the same attribute, stored in the same way, in every type. If the field returns one item or a count, the index must hold the constants that distinguish the types.",
+        "In every type's key, the fields that the find binds, ranges over or sorts by must follow the same prefix. A filter must read the same attribute, stored in the same way, in every type. If the field returns one item, a count or a connection with `totalCount`, the index must hold the constants that distinguish the types.",
         r#"type Tagging @item(keys: { pk: "USER#{userId}", sk: "EVENT#{createdAt}#tag#{tagId}" }) { createdAt: DateTime! }"#;
     KF0430: "An index holds the constants of a type",
-        "If a field returns one item, a Boolean or a count, its index must hold the constants that distinguish the type from others. Add them to the projection.",
+        "If a field returns one item, a Boolean, a count or a connection with `totalCount`, its index must hold the constants that distinguish the type from others. Add them to the projection.",
         r#"{ name: "byBoard", partitionKey: "board", projection: INCLUDE, include: ["kind"] }"#;
     KF0431: "An access path uses every binding",
         "`where:`, arguments, and parent fields named after a type or the field (`List.id` binds `listId`) select the items. An access path that ignores one of these bindings would also find other items, so Keyfold does not use it. Add an index whose key has all bound fields. If a name binds a field by accident, write `where: { listId: null }`. If the parent's fields give the whole key of a single item, the path need not use other names.",

@@ -19,6 +19,7 @@ use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::find::{Access, AccessPath};
+use crate::schema::model::page::PageForm;
 use std::cmp::Reverse;
 
 /// The most optional arguments that may take part in a find's keys. Each doubles the number of access paths.
@@ -121,7 +122,7 @@ pub fn check_arguments(given: &PathInputs, findings: &mut Findings) -> bool {
     let mut sound = true;
     for argument in &wanted.field.arguments {
         let name = argument.name.as_str();
-        if !(is_paging(name, given.bindings) || given.bindings.uses(name) || filtering.contains(&name)) {
+        if !(is_paging(wanted, name, given.bindings) || given.bindings.uses(name) || filtering.contains(&name)) {
             let message = format!(
                 "nothing uses the argument `{name}`: it is not a field of `{}`, and `where:` and `filter:` do not use it",
                 wanted.target.item
@@ -130,10 +131,21 @@ pub fn check_arguments(given: &PathInputs, findings: &mut Findings) -> bool {
                 rules::KF0411,
                 &span::from_location(argument.name.location()),
                 message,
-                suggest(name, wanted.record.keys().map(String::as_str)),
+                unused(wanted, name),
             );
             sound = false;
         }
     }
     sound
+}
+
+/// What an argument that nothing uses may have been meant as.
+fn unused(wanted: &FindContext, name: &str) -> Option<String> {
+    match PageForm::Items.arguments().contains(&name) {
+        true => Some(
+            "`limit` and `nextToken` page a type with `items` and `nextToken`; `first` and `after` page a connection"
+                .into(),
+        ),
+        false => suggest(name, wanted.record.keys().map(String::as_str)),
+    }
 }

@@ -26,14 +26,14 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::{rules, span};
 use crate::schema::expression::condition::Condition;
 use crate::schema::finds::best::PathInputs;
-use crate::schema::model::find::{AccessPath, Find, Via};
+use crate::schema::model::find::{AccessPath, Find, Returns, Via};
 use crate::schema::syntax::directives::{FindDirective, argument, named};
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use abstract_type::{member::AbstractFind, reads};
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
 use diagnosis::undecided::Way;
-use diagnosis::{left_out, missing, single, undecided};
+use diagnosis::{counted, left_out, linked, missing, single, undecided};
 use paging::Order;
 use prepare::{Prepared, max, prepare, scan};
 use wanted::{Bindings, FindContext};
@@ -70,6 +70,12 @@ pub fn read_find(
             return None;
         }
     };
+    if target.returns == Returns::Connection {
+        let through = FindDirective::from_directive(directive).through;
+        if !linked::check(draft, (parent, field), through.as_ref().map(|at| at.value.as_str()), findings) {
+            return None;
+        }
+    }
     if target::is_abstract(draft, &target.item) {
         return reads::read_abstract_type(&AbstractFind { draft, parent, field, directive, target }, findings);
     }
@@ -200,6 +206,7 @@ fn by_keys(wanted: &FindContext, findings: &mut Findings) -> Option<(Vec<AccessP
     };
     let sound = single::check(wanted, &bindings, &paths, findings)
         && single::check_order(wanted, &bindings, &paths, findings)
+        && counted::check(std::iter::once(wanted), &paths, findings)
         && (wanted.directive.scan || undecided::check(&given, &orders, &paths, findings));
     sound.then_some((paths, filter))
 }

@@ -1,12 +1,13 @@
 //! Arguments that page and sort in, the orders that a find must serve out. Must not know keys.
 
-use super::wanted::{Bindings, FindContext, PAGING};
+use super::wanted::{Bindings, FindContext};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::Span;
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::model::find::Returns;
+use crate::schema::model::page::PageForm;
 use apollo_compiler::ast::InputValueDefinition;
 use apollo_compiler::schema::EnumType;
 
@@ -22,14 +23,14 @@ pub struct Order {
 }
 
 /// Whether an argument pages and sorts, and is not used by `where:`.
-pub fn is_paging(name: &str, bindings: &Bindings) -> bool {
-    PAGING.contains(&name) && !bindings.uses(name)
+pub fn is_paging(wanted: &FindContext, name: &str, bindings: &Bindings) -> bool {
+    wanted.is_paging(name) && !bindings.uses(name)
 }
 
 /// Checks the types of the arguments that page and sort. Returns whether they are right.
 pub fn check(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings) -> bool {
     let mut sound = true;
-    for argument in wanted.field.arguments.iter().filter(|argument| is_paging(&argument.name, bindings)) {
+    for argument in wanted.field.arguments.iter().filter(|argument| is_paging(wanted, &argument.name, bindings)) {
         let refusal = refusal(wanted, argument);
         if let Some((message, help)) = refusal {
             findings.error(
@@ -48,22 +49,29 @@ fn refusal(wanted: &FindContext, argument: &InputValueDefinition) -> Option<(Str
     let name = argument.name.as_str();
     let typed = |types: &[&str]| argument.ty.is_named() && types.contains(&argument.ty.inner_named_type().as_str());
     let wrong = |wanted: &str| format!("the argument `{name}` is {wanted}, not `{}`", argument.ty);
-    let connection = wanted.target.returns == Returns::Connection;
+    let form = wanted.page_form();
     let sorted = matches!(wanted.target.returns, Returns::Connection | Returns::List | Returns::One);
     match name {
-        "first" | "last" | "after" | "before" if !connection => {
+        "first" | "last" | "after" | "before" if form == Some(PageForm::Items) => {
+            let message = format!(
+                "`{name}` pages a connection, but `{}` of type `{}` has `items` and `nextToken`",
+                wanted.coordinate(),
+                wanted.field.ty
+            );
+            Some((message, "page it by `limit: Int` and `nextToken: String`"))
+        }
+        "first" | "last" | "after" | "before" if form.is_none() => {
             let message = format!(
                 "`{name}` pages a connection, but `{}` of type `{}` is not a connection",
                 wanted.coordinate(),
                 wanted.field.ty
             );
-            Some((message, "return a connection, or rename the argument and use it in `where:`"))
+            let help = "return a connection (or `items` and `nextToken`, with `limit` and `nextToken`), or rename the argument and use it in `where:`";
+            Some((message, help))
         }
         "orderBy" | "order" if !sorted => {
             Some((format!("`{name}` sorts items, but `{}` does not return items", wanted.coordinate()), "leave it out"))
         }
-        "first" | "last" if !typed(&["Int"]) => Some((wrong("a number of items"), "make it an `Int`")),
-        "after" | "before" if !typed(&["String", "ID"]) => Some((wrong("a cursor"), "make it a `String`")),
         "order" => {
             let fits = enum_of(wanted, argument).is_some_and(|order| {
                 order.values.len() == 2 && order.values.contains_key("ASC") && order.values.contains_key("DESC")
@@ -74,7 +82,9 @@ fn refusal(wanted: &FindContext, argument: &InputValueDefinition) -> Option<(Str
             wrong("a field to sort by"),
             "make it an enum whose values are fields in upper case: `enum TagOrder { NAME CREATED_AT }`",
         )),
-        _ => None,
+        "orderBy" => None,
+        size if PageForm::is_size(size) => (!typed(&["Int"])).then(|| (wrong("a number of items"), "make it an `Int`")),
+        _ => (!typed(&["String", "ID"])).then(|| (wrong("a cursor"), "make it a `String`")),
     }
 }
 
@@ -92,7 +102,7 @@ pub fn orders(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings
     let mut orders = Vec::new();
     let mut sound = true;
     let sortable = |name: &str| wanted.record.get(name).is_some_and(|declared| !declared.ty.is_list());
-    let argument = wanted.argument("orderBy").filter(|_| is_paging("orderBy", bindings));
+    let argument = wanted.argument("orderBy").filter(|_| is_paging(wanted, "orderBy", bindings));
     let own = wanted.directive.order_by.as_ref();
     if let Some(field) = own.filter(|field| !sortable(&field.value)) {
         let message = format!("`{}` is not a field of `{}` to sort by", field.value, wanted.target.item);

@@ -30,7 +30,7 @@
 //!
 //! Rules 1 and 2 also bind the number of a shard and the choice of a replica, under the names `shard` and `replica`.
 
-use super::wanted::{Binding, Bindings, FindContext, Need, PAGING};
+use super::wanted::{Binding, Bindings, FindContext, Need};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
@@ -57,7 +57,7 @@ pub fn bind(
         .filter(|(name, declared)| !declared.ty.is_list() && !bindings.hidden.contains(*name))
         .filter(|(name, _)| !bindings.equal.contains_key(*name) && !bindings.ranges.contains_key(*name))
         .collect();
-    let free = |name: &str| !bindings.uses(name) && !PAGING.contains(&name) && !filtered.contains(&name);
+    let free = |name: &str| !bindings.uses(name) && !wanted.is_paging(name) && !filtered.contains(&name);
     let by_own_name: HashSet<&str> = fields
         .iter()
         .map(|(name, _)| name.as_str())

@@ -1,14 +1,16 @@
 //! `through:` of a find in, its checked hops out. Each hop is a relation of the type that the hop before it reaches.
 //! Must not know keys.
 
+use super::diagnosis::counted::is_counted;
 use super::target::{self, FindTarget};
-use super::wanted::PAGING;
+use super::wanted::page_form;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::At;
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::model::find::Returns;
+use crate::schema::model::page::PageForm;
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::types::draft::{SchemaDraft, is_find};
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, Type};
@@ -133,6 +135,11 @@ fn check_target(route: &Route, written: &At<String>, hops: &[Hop], findings: &mu
             format!("`{coordinate}` returns one item, but {} reach several", list(&fanning)),
             "return a list or a connection",
         ),
+        (Returns::Connection, _) if is_counted(route.draft, route.field, route.target.returns) => {
+            let page = route.field.ty.inner_named_type();
+            let message = format!("`{coordinate}` follows relations, so `{page}.totalCount` cannot count its items");
+            refuse(message, "return a connection without `totalCount`; a relation that keys find can have one")
+        }
         (Returns::Connection, count) if count != 1 => {
             let message = format!(
                 "`{coordinate}` is a connection, so exactly one relation of `{}` must reach several items, not {count}",
@@ -148,8 +155,9 @@ fn check_target(route: &Route, written: &At<String>, hops: &[Hop], findings: &mu
 /// reaches several items.
 fn check_arguments(route: &Route, hops: &[Hop], findings: &mut Findings) -> bool {
     let mut sound = true;
+    let paging = page_form(route.draft, route.field, route.target.returns).map(PageForm::arguments).unwrap_or_default();
     for argument in &route.field.arguments {
-        sound &= match is_paging(&argument.name) && route.target.returns == Returns::Connection {
+        sound &= match paging.contains(&argument.name.as_str()) {
             true => check_paging(argument, findings),
             false => check_argument(hops, argument, findings),
         };
@@ -157,14 +165,10 @@ fn check_arguments(route: &Route, hops: &[Hop], findings: &mut Findings) -> bool
     check_required(route, hops, findings) && sound
 }
 
-fn is_paging(name: &str) -> bool {
-    PAGING[..4].contains(&name)
-}
-
 /// A paging argument has the type that it has everywhere.
 fn check_paging(argument: &InputValueDefinition, findings: &mut Findings) -> bool {
     let name = argument.name.as_str();
-    let typed = if name == "first" || name == "last" { ["Int", "Int"] } else { ["String", "ID"] };
+    let typed = if PageForm::is_size(name) { ["Int", "Int"] } else { ["String", "ID"] };
     let sound = argument.ty.is_named() && typed.contains(&argument.ty.inner_named_type().as_str());
     if !sound {
         let place = span::from_location(argument.name.location());
@@ -181,7 +185,12 @@ fn check_argument(hops: &[Hop], argument: &InputValueDefinition, findings: &mut 
     let Some(taker) = hops.iter().find_map(|hop| hop.definition.argument_by_name(name)) else {
         let names = hops.iter().flat_map(|hop| hop.definition.arguments.iter().map(|argument| argument.name.as_str()));
         let message = format!("no relation in `through:` has an argument `{name}`");
-        findings.error(rules::KF0422, &place, message, suggest(name, names.filter(|name| !is_paging(name))));
+        findings.error(
+            rules::KF0422,
+            &place,
+            message,
+            suggest(name, names.filter(|name| !PageForm::Connection.arguments().contains(name))),
+        );
         return false;
     };
     // A null means that the relation's argument is not given, so outer nullability need not agree.

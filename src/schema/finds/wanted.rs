@@ -2,7 +2,9 @@
 
 use super::target::FindTarget;
 use crate::schema::diagnostics::span::Span;
+use crate::schema::model::find::Returns;
 use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::page::PageForm;
 use crate::schema::model::source::{BindingRule, Source};
 use crate::schema::scalar::spread::Spread;
 use crate::schema::syntax::directives::FindDirective;
@@ -12,9 +14,6 @@ use crate::schema::types::draft::{SchemaDraft, StoredFields};
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition};
 use indexmap::IndexMap;
 use std::collections::HashSet;
-
-/// Arguments that page and sort.
-pub const PAGING: [&str; 6] = ["first", "after", "last", "before", "orderBy", "order"];
 
 /// A find that is being checked.
 pub struct FindContext<'a> {
@@ -38,6 +37,12 @@ pub struct FindContext<'a> {
     pub table: &'a Table,
 }
 
+/// The form of the page that a find returns, if it returns one.
+pub fn page_form(draft: &SchemaDraft, field: &FieldDefinition, returns: Returns) -> Option<PageForm> {
+    let page = draft.schema.get_object(field.ty.inner_named_type()).filter(|_| returns == Returns::Connection);
+    page.map(|page| PageForm::recognise(|name| page.fields.contains_key(name)))
+}
+
 impl<'a> FindContext<'a> {
     /// `Type.field`.
     pub fn coordinate(&self) -> String {
@@ -47,6 +52,19 @@ impl<'a> FindContext<'a> {
     /// An argument of the field.
     pub fn argument(&self, name: &str) -> Option<&'a InputValueDefinition> {
         self.field.arguments.iter().find(|argument| argument.name == name).map(|argument| &**argument)
+    }
+
+    /// The form of the page that it returns, if it returns one.
+    pub fn page_form(&self) -> Option<PageForm> {
+        page_form(self.draft, self.field, self.target.returns)
+    }
+
+    /// Whether an argument's name is one of those that page and sort. Those of AppSync's form are so on such a page
+    /// only: elsewhere they are names like others.
+    pub fn is_paging(&self, name: &str) -> bool {
+        let words = PageForm::Connection.arguments().iter().chain(&["orderBy", "order"]);
+        let of_form = self.page_form().map(PageForm::arguments).unwrap_or_default();
+        words.chain(of_form).any(|word| *word == name)
     }
 
     /// The target's spread, if this word (`shard` or `replica`) binds it. A field of the same name comes first.

@@ -8,6 +8,7 @@ pub mod demanded;
 pub mod find;
 pub mod keys;
 pub mod node;
+pub mod page;
 pub mod rules;
 pub mod sharding;
 pub mod source;
@@ -18,6 +19,7 @@ use super::table::Table;
 use crate::schema::model::auth::{AuthAction, AuthRules};
 use crate::schema::model::cache::CacheHints;
 use crate::schema::model::node::NodeFind;
+use crate::schema::model::page::PageForm;
 use crate::schema::model::rules::{Constraint, Rules};
 use crate::schema::model::watch::{ChangePart, Watch};
 use crate::schema::model::write::{Write, WriteReturns};
@@ -121,6 +123,13 @@ impl Model {
         }
     }
 
+    /// The form of the page that a field returns; `None` if it returns no page.
+    pub fn page_form(&self, field: &Field) -> Option<PageForm> {
+        let page = self.types.get(field.ty.inner_named_type().as_str())?;
+        let is_page = matches!(page.kind, TypeKind::Connection(_));
+        is_page.then(|| PageForm::recognise(|name| page.fields.contains_key(name)))
+    }
+
     /// An item type with its keys; `None` for every other type.
     pub fn item(&self, type_name: &str) -> Option<(&ObjectType, &ItemKeys)> {
         let object = self.types.get(type_name)?;
@@ -155,7 +164,7 @@ pub enum TypeKind {
     Item(ItemKeys),
     /// A map inside its parent's item.
     Embedded,
-    /// A connection, recognised by its shape, over the named node type.
+    /// A connection or a page of AppSync's form, recognised by its shape, over the named node type.
     Connection(String),
     /// An edge of a connection.
     Edge,
@@ -210,7 +219,8 @@ pub enum FieldKind {
     GlobalId(Arc<GlobalId>),
     /// The changes of items (`@watch`).
     Watch(Box<Watch>),
-    /// A part of a connection: `nodes`, `edges`, `node`, `cursor`, `pageInfo` and the fields of `PageInfo`.
+    /// A part of a connection: `nodes`, `edges`, `node`, `cursor`, `totalCount`, `pageInfo`, the fields of
+    /// `PageInfo`, `items` and `nextToken`; also a field of the link on an edge.
     Page,
     /// A part of a change.
     Change(ChangePart),

@@ -43,7 +43,7 @@ pub enum Kind {
     Item,
     /// Maps inside items.
     Embedded,
-    /// A connection over the named node type.
+    /// A connection or a page of AppSync's form over the named node type.
     Connection(String),
     /// An edge of a connection.
     Edge,

@@ -1,9 +1,10 @@
 //! The API of a schema in, the operations in the editor at the start out. Must not know the page nor where items are.
 
+use crate::schema::model::page::{ITEMS, NEXT_TOKEN};
 use crate::serve::backend::current_gateway::CurrentGateway;
 use apollo_compiler::Node;
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, OperationType, Type};
-use apollo_compiler::schema::{ExtendedType, Schema};
+use apollo_compiler::schema::{ExtendedType, ObjectType, Schema};
 use futures_util::future::{BoxFuture, FutureExt};
 use std::fmt::Write;
 
@@ -124,8 +125,8 @@ fn selection(api: &Schema, field: &Node<FieldDefinition>, indent: &str) -> Optio
     let deeper = format!("{indent}  ");
     let lines = match api.types.get(field.ty.inner_named_type())? {
         ExtendedType::Scalar(_) | ExtendedType::Enum(_) => return Some(String::new()),
-        ExtendedType::Object(object) => match object.fields.get("nodes") {
-            Some(nodes) => vec![format!("nodes{}", selection(api, nodes, &deeper)?)],
+        ExtendedType::Object(object) => match shown(object) {
+            Some(shown) => vec![format!("{}{}", shown.name, selection(api, shown, &deeper)?)],
             None => {
                 let plain = |field: &&Node<FieldDefinition>| {
                     let is_leaf = api.types.get(field.ty.inner_named_type()).is_some_and(ExtendedType::is_leaf);
@@ -147,6 +148,12 @@ fn selection(api: &Schema, field: &Node<FieldDefinition>, indent: &str) -> Optio
     (!lines.is_empty()).then(|| format!(" {{\n{lines}{indent}}}"))
 }
 
+/// The field of a page that has its objects.
+fn shown(page: &ObjectType) -> Option<&Node<FieldDefinition>> {
+    let items = || page.fields.get(ITEMS).filter(|_| page.fields.contains_key(NEXT_TOKEN));
+    page.fields.get("nodes").or_else(items).map(|field| &field.node)
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -162,6 +169,10 @@ mod tests {
                 && text.ends_with("{\n  users {\n    nodes {\n      name\n    }\n  }\n}\n"),
             "{text}"
         );
+        let appsync = starting_text(
+            "type Query { users: Users } type Users { items: [User]! nextToken: String } type User { name: Int }",
+        );
+        assert!(appsync.ends_with("{\n  users {\n    items {\n      name\n    }\n  }\n}\n"), "{appsync}");
         assert!(starting_text("type Query { a(b: Int!): Int }").ends_with("{\n  __typename\n}\n"));
         assert!(starting_text("type Query { a: Int }").ends_with("{\n  a\n}\n"));
     }

@@ -43,7 +43,7 @@ impl<'w, 'd> Naive<'w, 'd> {
     pub fn run(world: &'d World<'w>, document: &'d Document, cursors: &'d Cursors) -> (Value, Vec<Fault>) {
         let mut naive = Naive { world, document, cursors, path: Vec::new(), location: (0, 0), faults: Vec::new() };
         let query = document.schema.schema_definition.query.as_ref().map_or("Query", |name| name.as_str());
-        let root = Row { ty: world.type_named(query), item: None, known: Map::new(), place: 0 };
+        let root = Row { ty: world.type_named(query), item: None, known: Map::new(), place: 0, link: None };
         let data = naive.object(&root, &document.root()).unwrap_or(Value::Null);
         naive.faults.sort();
         (data, naive.faults)
@@ -99,7 +99,7 @@ impl<'w, 'd> Naive<'w, 'd> {
         self.fields(sets, &row.ty.name, |naive, selected| {
             let field = &row.ty.fields[selected.name()];
             match &field.kind {
-                FieldKind::Stored(_) => naive.stored(row, field, selected),
+                FieldKind::Stored(_) => naive.stored(row, (field, &field.ty), selected),
                 FieldKind::Find(find) => naive.found(row, (field, find), selected),
                 _ => unreachable!("{} is no field of a query", field.name),
             }
@@ -110,19 +110,19 @@ impl<'w, 'd> Naive<'w, 'd> {
         if ty.is_non_null() { Err(self.fault("INTERNAL")) } else { Ok(Value::Null) }
     }
 
-    fn stored(&mut self, row: &Row<'w>, field: &Field, selected: &Selected<'_>) -> Result<Value, Null> {
+    fn stored(&mut self, row: &Row<'w>, (field, ty): (&Field, &Type), selected: &Selected<'_>) -> Result<Value, Null> {
         let FieldKind::Stored(stored) = &field.kind else { unreachable!() };
         let known = || row.known.get(&field.name).cloned().map(Held::Value);
         let value = row.item.map_or_else(known, |item| held(row.ty, &field.name, item));
         match value {
             Some(Held::Value(value)) if !value.is_null() => Ok(value),
             Some(Held::Attribute(attribute)) if *attribute != Attribute::Null => match attribute {
-                Cow::Borrowed(attribute) => self.complete(&field.ty, &stored.value, attribute, &selected.sets()),
+                Cow::Borrowed(attribute) => self.complete(ty, &stored.value, attribute, &selected.sets()),
                 Cow::Owned(_) => unreachable!(),
             },
             // A missing list is empty if it may not be null.
-            _ if field.ty.is_list() && field.ty.is_non_null() => Ok(json!([])),
-            _ => self.missing(&field.ty),
+            _ if ty.is_list() && ty.is_non_null() => Ok(json!([])),
+            _ => self.missing(ty),
         }
     }
 
@@ -153,7 +153,8 @@ impl<'w, 'd> Naive<'w, 'd> {
                 values.iter().enumerate().map(each).collect::<Result<_, Null>>().map(Value::Array)
             }
             (_, Attribute::M(map)) if let ValueType::Embedded(name) = kind => {
-                let row = Row { ty: self.world.type_named(name), item: Some(map), known: Map::new(), place: 0 };
+                let row =
+                    Row { ty: self.world.type_named(name), item: Some(map), known: Map::new(), place: 0, link: None };
                 self.object(&row, sets)
             }
             _ => scalar(kind, attribute).ok_or(()).map_err(|()| self.fault("INTERNAL")),
@@ -169,7 +170,7 @@ impl<'w, 'd> Naive<'w, 'd> {
         let sets = selected.sets();
         let arguments = self.document.arguments(selected.fields[0]);
         let pages = find.returns == Returns::Connection;
-        let paging = match pages.then(|| Paging::of(&arguments, field, find.max)).transpose() {
+        let paging = match pages.then(|| self.paging(&arguments, (field, find))).transpose() {
             Ok(paging) => paging,
             Err(code) => return Err(self.fault(code)),
         };
@@ -201,6 +202,13 @@ impl<'w, 'd> Naive<'w, 'd> {
                 self.page(rows, paging.unwrap(), &self.list_key(row, (field, find), &arguments), (field, &sets))
             }
         }
+    }
+
+    /// The page that the arguments of a field ask for.
+    fn paging(&self, arguments: &Arguments, (field, find): (&Field, &Find)) -> Result<Paging, Code> {
+        let page = self.document.schema.get_object(field.ty.inner_named_type());
+        let is_of_items = page.is_some_and(|page| page.fields.contains_key("items"));
+        Paging::of(arguments, field, (find.max, is_of_items))
     }
 
     fn elements(&mut self, item: &Type, rows: Vec<Option<Row<'w>>>, sets: &[&SelectionSet]) -> Result<Value, Null> {
@@ -254,13 +262,14 @@ impl<'w, 'd> Naive<'w, 'd> {
         };
         let places: Vec<usize> = rows.iter().map(|row| row.place).collect();
         let page = paging.cut(&places, from);
+        let total = rows.len();
         let rows: Vec<(usize, Row<'w>)> = rows[page.shown.clone()].iter().map(|row| (row.place, row.clone())).collect();
         let cursor = |position: Option<usize>| {
             position.map_or(Value::Null, |position| json!({ "cursor": format!("{position} of {list}") }))
         };
         let ty = field.ty.inner_named_type().to_string();
         self.fields(sets, &ty, |naive, part| match part.name() {
-            "nodes" => {
+            "nodes" | "items" => {
                 let item = part.fields[0].definition.ty.item_type().clone();
                 naive.elements(&item, rows.iter().map(|(_, row)| Some(row.clone())).collect(), &part.sets())
             }
@@ -272,12 +281,19 @@ impl<'w, 'd> Naive<'w, 'd> {
                     edges.push(naive.at(json!(number), &item, |naive| {
                         naive.fields(&part.sets(), &ty, |naive, part| match part.name() {
                             "node" => naive.object(row, &part.sets()),
-                            _ => Ok(cursor(Some(*position))),
+                            "cursor" => Ok(cursor(Some(*position))),
+                            name => {
+                                let link = row.link.as_ref().expect("a link");
+                                let ty = &part.fields[0].definition.ty;
+                                naive.stored(link, (&link.ty.fields[name], ty), part)
+                            }
                         })
                     })?);
                 }
                 Ok(Value::Array(edges))
             }
+            "totalCount" => Ok(json!(total)),
+            "nextToken" => Ok(cursor(rows.last().map(|(position, _)| *position).filter(|_| page.has_next))),
             _ => naive.fields(&part.sets(), "PageInfo", |_, part| {
                 Ok(match part.name() {
                     "hasNextPage" => json!(page.has_next),
@@ -298,7 +314,7 @@ impl<'w, 'd> Naive<'w, 'd> {
         let mut found = Vec::new();
         for part in self.document.collect(sets, ty) {
             match part.name() {
-                "nodes" => found.extend(part.fields.iter().map(|field| &field.selection_set)),
+                "nodes" | "items" => found.extend(part.fields.iter().map(|field| &field.selection_set)),
                 "edges" => {
                     let edge = part.fields[0].definition.ty.inner_named_type().clone();
                     let sets: Vec<&SelectionSet> = part.fields.iter().map(|field| &field.selection_set).collect();
@@ -356,7 +372,13 @@ impl<'w, 'd> Naive<'w, 'd> {
                 let most = if hop.returns == Returns::One { 1 } else { usize::MAX };
                 several = was_several || hop.returns != Returns::One;
                 // A page is a page of the first relation that finds several items.
-                let place = |made: Row<'w>| Row { place: if was_several { row.place } else { made.place }, ..made };
+                let place = |made: Row<'w>| {
+                    let link = match was_several {
+                        true => row.link.clone(),
+                        false => made.link.clone().or_else(|| several.then(|| Box::new(made.clone()))),
+                    };
+                    Row { place: if was_several { row.place } else { made.place }, link, ..made }
+                };
                 next.extend(made.into_iter().flatten().take(most).map(place));
             }
             rows = next;
@@ -385,7 +407,7 @@ impl<'w, 'd> Naive<'w, 'd> {
         }
         let known = self.world.known(row, find, arguments)?;
         let ty = self.world.type_named(&find.item);
-        Ok(Some(known.map(|known| Row { ty, item: None, known, place: 0 })))
+        Ok(Some(known.map(|known| Row { ty, item: None, known, place: 0, link: None })))
     }
 
     /// The stored fields of a find's item that a selection uses.

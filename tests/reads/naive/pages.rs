@@ -58,14 +58,18 @@ impl Cursors {
 
 impl Paging {
     /// The page for the arguments.
-    pub fn of(arguments: &Arguments, field: &Field, max: u32) -> Result<Self, Code> {
+    pub fn of(arguments: &Arguments, field: &Field, (max, is_of_items): (u32, bool)) -> Result<Self, Code> {
         let value = |name: &str| arguments.values.get(name).filter(|value| !value.is_null());
         let given = |name: &str| arguments.given.iter().any(|known| known == name) && value(name).is_some();
-        let backward = given("last") || given("before");
+        let backward = !is_of_items && (given("last") || given("before"));
         if backward && (given("first") || given("after")) {
             return Err("BAD_USER_INPUT");
         }
-        let (size, other, from) = if backward { ("last", "first", "before") } else { ("first", "last", "after") };
+        let (size, other, from) = match (is_of_items, backward) {
+            (true, _) => ("limit", "limit", "nextToken"),
+            (false, true) => ("last", "first", "before"),
+            (false, false) => ("first", "last", "after"),
+        };
         // Without a size, the field's declared size applies in both directions.
         let declared =
             |name: &str| field.arguments.iter().find(|argument| argument.name == name)?.default.as_ref()?.as_i64();

@@ -39,6 +39,8 @@ pub struct Row<'w> {
     pub known: Map<String, Value>,
     /// Its position in the list that contains it, counted before the filter.
     pub place: usize,
+    /// The item of a path that leads to it: the first of which there are several.
+    pub link: Option<Box<Row<'w>>>,
 }
 
 /// For each item type, its bound fields and their values.
@@ -261,7 +263,7 @@ impl<'w> World<'w> {
             None => matching.fits(ty, values, item),
             Some(_) => matching.fits_together(ty, values, item),
         };
-        fits.then(|| Row { ty, item: Some(item), known: Map::new(), place: 0 })
+        fits.then(|| Row { ty, item: Some(item), known: Map::new(), place: 0, link: None })
     }
 }
 

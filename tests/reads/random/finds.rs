@@ -3,6 +3,7 @@
 //! left out.
 
 use crate::random_schema::keys::is_kept;
+use crate::random_schema::reads::Shape;
 use crate::random_schema::sdl::type_of;
 use crate::random_schema::{Field, ItemType, Kind, Part, Rng, Schema, chance, pick};
 
@@ -16,6 +17,8 @@ pub struct Extra {
     pub beside: String,
     /// The types that implement an interface, each with its name.
     pub implementors: Vec<(String, String)>,
+    /// Whether its edges have fields of links.
+    pub shows_links: bool,
 }
 
 /// Fields that may be added to a schema.
@@ -25,7 +28,8 @@ pub fn extras(rng: &mut Rng, schema: &Schema) -> Vec<Extra> {
         for number in 0..5 {
             extras.push(find(rng, schema, ty, number));
         }
-        extras.extend(through(rng, schema, position));
+        extras.extend(items(rng, schema, ty));
+        extras.extend((0..2).filter_map(|number| through(rng, schema, (position, number))));
         extras.extend((0..2).map(|number| related(rng, schema, ty, number)));
         extras.extend((0..3).filter_map(|number| together(rng, schema, (position, number))));
     }
@@ -160,7 +164,26 @@ fn find(rng: &mut Rng, schema: &Schema, ty: &ItemType, number: usize) -> Extra {
         field: text(&format!("{}X{number}", ty.small()), &arguments, &returns, &options),
         beside,
         implementors: Vec::new(),
+        shows_links: false,
     }
+}
+
+/// The items of a type in a partition, as pages of AppSync's form.
+fn items(rng: &mut Rng, schema: &Schema, ty: &ItemType) -> Option<Extra> {
+    let template = ty.key(&schema.table_of(ty).partition)?.first()?;
+    let mut arguments: Vec<String> =
+        template.fields().into_iter().map(|field| format!("{field}: {}", input(ty, field, true))).collect();
+    let default = if chance(rng, 70) { " = 1" } else { "" };
+    arguments.push(format!("limit: Int{default}, nextToken: String"));
+    let (name, null) = (format!("{}Items", ty.name), if chance(rng, 50) { "" } else { "!" });
+    let total = if chance(rng, 50) { "totalCount: Int!" } else { "" };
+    Some(Extra {
+        owner: "Query".to_owned(),
+        field: text(&format!("{}Items", ty.small()), &arguments, &format!("{name}{null}"), &[]),
+        beside: format!("type {name} {{ items: [{}]! nextToken: String {total} }}\n", ty.name),
+        implementors: Vec::new(),
+        shows_links: false,
+    })
 }
 
 fn text(name: &str, arguments: &[String], returns: &str, options: &[String]) -> String {
@@ -233,33 +256,46 @@ pub fn related(rng: &mut Rng, schema: &Schema, ty: &ItemType, number: usize) -> 
         }
     };
     let field = text(&format!("near{number}"), &arguments, &returns, &options);
-    Extra { owner: ty.name.clone(), field, beside: String::new(), implementors: Vec::new() }
+    Extra { owner: ty.name.clone(), field, beside: String::new(), implementors: Vec::new(), shows_links: false }
 }
 
 /// A path over two relations of a type.
-fn through(rng: &mut Rng, schema: &Schema, position: usize) -> Option<Extra> {
+fn through(rng: &mut Rng, schema: &Schema, (position, number): (usize, usize)) -> Option<Extra> {
     let ty = &schema.types[position];
     let mut paths = Vec::new();
     for first in &ty.relations {
         for second in &schema.types[first.target].relations {
-            paths.push((format!("{}.{}", first.name, second.name), second.target));
+            let is_link = matches!(first.shape, Shape::List | Shape::Connection) && second.shape == Shape::One;
+            let link = is_link.then(|| &schema.types[first.target]);
+            paths.push((format!("{}.{}", first.name, second.name), second.target, link));
         }
     }
     if paths.is_empty() {
         return None;
     }
-    let (path, target) = pick(rng, &paths);
+    let (path, target, link) = pick(rng, &paths);
     let target = &schema.types[*target];
-    let (arguments, returns) = match rng.usize(..3) {
-        0 => (
-            vec!["first: Int = 3, after: String, last: Int, before: String".to_owned()],
-            format!("{}Connection!", target.name),
-        ),
-        1 => (vec![], target.name.clone()),
+    let (mut beside, mut shows_links) = (String::new(), false);
+    let (arguments, returns) = match rng.usize(..4) {
+        0 | 1 => {
+            let (name, node) = (format!("{}Links{number}", ty.name), &target.name);
+            beside = format!("type {name} {{ nodes: [{node}!]! edges: [{name}Edge!]! pageInfo: PageInfo! }}\n");
+            let mut of_link = String::new();
+            for (link, field) in link.iter().flat_map(|link| link.fields.iter().map(move |field| (*link, field))) {
+                let non_null = field.non_null && chance(rng, 50);
+                if chance(rng, 40) {
+                    shows_links = true;
+                    of_link += &format!("{}: {} ", field.name, type_of(link, field.kind, non_null, false));
+                }
+            }
+            beside += &format!("type {name}Edge {{ node: {node}! cursor: String! {of_link} }}\n");
+            (vec!["first: Int = 3, after: String, last: Int, before: String".to_owned()], format!("{name}!"))
+        }
+        2 => (vec![], target.name.clone()),
         _ => (vec![], format!("[{}!]!", target.name)),
     };
-    let field = text("farther", &arguments, &returns, &[format!("through: {path:?}")]);
-    Some(Extra { owner: ty.name.clone(), field, beside: String::new(), implementors: Vec::new() })
+    let field = text(&format!("farther{number}"), &arguments, &returns, &[format!("through: {path:?}")]);
+    Some(Extra { owner: ty.name.clone(), field, beside, implementors: Vec::new(), shows_links })
 }
 
 /// A find of a type and others of its table, as a union or an interface: in `Query`, or in the type that all of them
@@ -336,14 +372,16 @@ fn together(rng: &mut Rng, schema: &Schema, (position, number): (usize, usize)) 
         }
         _ => {
             arguments.push("first: Int = 3, after: String, last: Int, before: String, order: Order".to_owned());
-            beside +=
-                &format!("type {name}Connection {{ nodes: [{name}!]! edges: [{name}Edge!]! pageInfo: PageInfo! }}\n");
+            let total = if chance(rng, 50) { "totalCount: Int" } else { "" };
+            beside += &format!(
+                "type {name}Connection {{ nodes: [{name}!]! edges: [{name}Edge!]! pageInfo: PageInfo! {total} }}\n"
+            );
             beside += &format!("type {name}Edge {{ node: {name}! cursor: String! }}\n");
             format!("{name}Connection!")
         }
     };
     let field = text(&format!("{}Group{number}", ty.small()), &arguments, &returns, &options);
-    Some(Extra { owner, field, beside, implementors })
+    Some(Extra { owner, field, beside, implementors, shows_links: false })
 }
 
 /// The text of a type's partition key, with the type's own id under the name that other types give it.

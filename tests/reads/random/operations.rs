@@ -247,11 +247,11 @@ impl<'a> Maker<'a> {
                 continue;
             }
             // Cursors come from responses.
-            if ["after", "before"].contains(&name) && !self.once_in(20) {
+            if ["after", "before", "nextToken"].contains(&name) && !self.once_in(20) {
                 continue;
             }
             let value = match name {
-                "first" | "last" => match self.rng.usize(..16) {
+                "first" | "last" | "limit" => match self.rng.usize(..16) {
                     0 => json!(-1),
                     1 => json!(100_000),
                     2 if !argument.ty.is_non_null() => Value::Null,

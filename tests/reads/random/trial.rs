@@ -34,12 +34,16 @@ pub struct Seen {
     /// Pages, and those that continue.
     pub pages: usize,
     pub going_on: usize,
+    /// The numbers of all items of pages.
+    pub totals: usize,
+    /// The pages of AppSync's form that continue.
+    pub tokens: usize,
 }
 
 impl Seen {
     /// Adds other statistics.
     pub fn add(&mut self, other: &Self) {
-        let Self { operations, refused, roots, there, objects, errors, pages, going_on } = other;
+        let Self { operations, refused, roots, there, objects, errors, pages, going_on, totals, tokens } = other;
         for (mine, other) in [
             (&mut self.operations, operations),
             (&mut self.refused, refused),
@@ -49,6 +53,8 @@ impl Seen {
             (&mut self.errors, errors),
             (&mut self.pages, pages),
             (&mut self.going_on, going_on),
+            (&mut self.totals, totals),
+            (&mut self.tokens, tokens),
         ] {
             *mine += other;
         }
@@ -60,6 +66,8 @@ impl Seen {
                 self.objects += 1;
                 for (name, value) in members {
                     self.pages += usize::from(name == "hasNextPage");
+                    self.tokens += usize::from(name == "nextToken" && value != &Value::Null);
+                    self.totals += usize::from(name == "totalCount" && value.as_u64() > Some(0));
                     self.going_on += usize::from(name == "hasNextPage" && value == &json!(true));
                     self.note(value);
                 }
@@ -121,11 +129,13 @@ impl Trial<'_> {
             };
             let definition = self.world.model.api.type_field(&of.0, &of.1);
             let is_page = definition.is_ok_and(|field| {
-                field.arguments.iter().any(|argument| ["after", "before"].contains(&&*argument.name))
+                field.arguments.iter().any(|argument| ["after", "before", "nextToken"].contains(&&*argument.name))
             });
             let page = if is_page { Some(of) } else { page };
             match (&value[&node.key], page) {
-                (Value::String(cursor), Some((ty, field))) if of.1.to_lowercase().ends_with("cursor") => {
+                (Value::String(cursor), Some((ty, field)))
+                    if of.1.to_lowercase().ends_with("cursor") || of.1 == "nextToken" =>
+                {
                     cursors.note(cursor, &format!("0 of {ty}.{field} of {cursor}")).unwrap();
                 }
                 (value, page) => self.note(&node.set, value, page, cursors),
@@ -178,11 +188,18 @@ impl Trial<'_> {
                 && let Ok(definition) = self.world.model.api.type_field(ty, name)
             {
                 let forward = rng.usize(..3) > 0;
-                let (size, from) = if forward { ("first", "after") } else { ("last", "before") };
+                let is_of_items = definition.argument_by_name("nextToken").is_some();
+                let (size, from) = match (is_of_items, forward) {
+                    (true, _) => ("limit", "nextToken"),
+                    (false, true) => ("first", "after"),
+                    (false, false) => ("last", "before"),
+                };
                 let argument = definition.arguments.iter().find(|argument| argument.name == from);
                 let known = cursors.of_field(ty, name);
                 if let (Some(argument), false, true) = (argument, known.is_empty(), rng.usize(..4) > 0) {
-                    arguments.retain(|one| !["first", "after", "last", "before"].contains(&one.name.as_str()));
+                    arguments.retain(|one| {
+                        !["first", "after", "last", "before", "limit", "nextToken"].contains(&one.name.as_str())
+                    });
                     let cursor = known[rng.usize(..known.len())];
                     let variable = rng.bool();
                     arguments.push(Argument {

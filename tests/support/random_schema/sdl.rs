@@ -79,9 +79,11 @@ impl Schema {
         sdl += "}\n\n";
         let name = &ty.name;
         if self.is_paged(ty) {
+            // What an index cannot tell apart cannot be counted in it, so not every type has it.
+            let total = if ty.constants.is_empty() { "  totalCount: Int!\n" } else { "" };
             write!(
                 sdl,
-                "type {name}Connection {{\n  nodes: [{name}!]!\n  edges: [{name}Edge!]!\n  pageInfo: PageInfo!\n}}\n\n"
+                "type {name}Connection {{\n  nodes: [{name}!]!\n  edges: [{name}Edge!]!\n  pageInfo: PageInfo!\n{total}}}\n\n"
             )
             .unwrap();
             write!(sdl, "type {name}Edge {{\n  node: {name}!\n  cursor: String!\n}}\n\n").unwrap();

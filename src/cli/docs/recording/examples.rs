@@ -7,6 +7,7 @@ use super::records::{Records, SampleItem};
 use super::roles::{self, FieldPlace};
 use super::ways::{Hop, Ways, is_item};
 use crate::schema::model::find::{AccessPath, Find, Via};
+use crate::schema::model::page::PageForm;
 use crate::schema::model::source::Source;
 use crate::schema::model::write::Write;
 use crate::schema::model::{Argument, Field, FieldKind, Model, ObjectType};
@@ -64,7 +65,7 @@ impl<'a> Examples<'a> {
             };
             return roles::paths(find).iter().map(variant).collect();
         }
-        let optional = |argument: &&Argument| !argument.ty.is_non_null() && !is_paging(argument);
+        let optional = |argument: &&Argument| !argument.ty.is_non_null() && !is_paging(self.model, field, argument);
         let all: Vec<String> = field.arguments.iter().filter(optional).map(|argument| argument.name.clone()).collect();
         let none = Variant { when: Vec::new(), order_by: None, path: None };
         if all.is_empty() { vec![none] } else { vec![none, Variant { when: all, order_by: None, path: None }] }
@@ -176,7 +177,7 @@ impl<'a> Examples<'a> {
                 Some((_, variant)) if argument.name == "orderBy" => {
                     variant.order_by.as_ref().map(|order| json!(order)).or_else(absent)
                 }
-                _ if is_paging(argument) => needed.then(|| value(argument)).flatten(),
+                _ if is_paging(self.model, field, argument) => needed.then(|| value(argument)).flatten(),
                 Some((_, variant)) if variant.when.contains(&argument.name) => value(argument).or(Some(Value::Null)),
                 // An argument that chooses a path is left out of a path without it.
                 Some(_) if !needed && paths(&argument.name) => absent(),
@@ -230,10 +231,11 @@ impl<'a> Examples<'a> {
             });
             // One object is enough.
             let is_one_type = !matches!(find.via, Via::AbstractType(_));
-            let first = field.arguments.iter().find(|argument| argument.name == "first" && is_one_type);
+            let (size, _) = self.model.page_form(field).unwrap_or(PageForm::Connection).names(false);
+            let first = field.arguments.iter().find(|argument| argument.name == size && is_one_type);
             given.extend(
                 first
-                    .filter(|_| given.iter().all(|(argument, _)| argument.name != "first"))
+                    .filter(|_| given.iter().all(|(argument, _)| argument.name != size))
                     .map(|first| (first, json!(1))),
             );
             calls.insert(0, self.call(object, field, &given));

@@ -1,7 +1,8 @@
 //! The fields of a path with the values of their arguments in, the text of an operation out. Must not know how values
 //! are chosen.
 
-use crate::schema::model::{Argument, FieldKind, Model, ObjectType, TypeKind};
+use crate::schema::model::page::{ITEMS, PageForm};
+use crate::schema::model::{Argument, Field, FieldKind, Model, ObjectType, TypeKind};
 use apollo_compiler::ast::Type;
 use apollo_compiler::schema::ExtendedType;
 use serde_json::{Map, Value, json};
@@ -78,6 +79,7 @@ fn page(model: &Model, type_name: &str) -> Vec<&'static str> {
     match model.types.get(type_name).map(|object| &object.kind) {
         Some(TypeKind::Connection(_)) if has("nodes") => vec!["nodes"],
         Some(TypeKind::Connection(_)) if has("edges") => vec!["edges", "node"],
+        Some(TypeKind::Connection(_)) if has(ITEMS) => vec![ITEMS],
         _ => Vec::new(),
     }
 }
@@ -240,7 +242,8 @@ pub fn value(
     }
 }
 
-/// Whether an argument pages or sorts, so that it chooses no path.
-pub fn is_paging(argument: &Argument) -> bool {
-    matches!(argument.name.as_str(), "first" | "after" | "last" | "before" | "orderBy" | "order")
+/// Whether an argument of a field pages or sorts, so that it chooses no path.
+pub fn is_paging(model: &Model, field: &Field, argument: &Argument) -> bool {
+    let of_page = model.page_form(field).unwrap_or(PageForm::Connection).arguments();
+    of_page.iter().chain(&["orderBy", "order"]).any(|name| argument.name == *name)
 }

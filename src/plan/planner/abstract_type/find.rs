@@ -5,7 +5,7 @@ use crate::plan::error::PlanError;
 use crate::plan::planner::builder::{Builder, internal};
 use crate::plan::planner::entity::{Entity, Variants};
 use crate::plan::planner::relation::{ReadTarget, RelationRequest};
-use crate::plan::tree::{Origin, Presence, ReadId};
+use crate::plan::tree::{Origin, Presence, ReadId, Want};
 use crate::schema::model::ObjectType;
 use crate::schema::model::find::{Returns, SharedKeys};
 use apollo_compiler::executable::SelectionSet;
@@ -26,7 +26,7 @@ impl<'a> Builder<'a> {
         let key = self.key(&shared.keys, path, from, relation.arguments)?;
         let target = ReadTarget::new(self.model, &types, path, self.unhidden)?;
         let (mut entity, read) = self.look_up(from, &relation, (&target, path), key)?;
-        let selects = !matches!(relation.find.returns, Returns::Exists | Returns::Count);
+        let selects = !matches!((relation.find.returns, relation.want), (Returns::Exists, _) | (_, Want::Count { .. }));
         let mut needs: Vec<(&'a ObjectType, String)> = Vec::new();
         for ty in types.iter().filter(|_| selects) {
             needs.extend(self.needs(ty, sets)?.into_iter().map(|field| (*ty, field)));

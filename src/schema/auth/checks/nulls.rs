@@ -5,13 +5,16 @@ use super::contradiction::needs_sign_in;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
+use crate::schema::finds::diagnosis::linked::{fields_of_edge, link_of};
 use crate::schema::model::auth::{AuthAction, AuthRule, AuthRules, LetsIn, RuleLookup};
 use crate::schema::model::find::{AccessPath, Find, Returns, Via};
 use crate::schema::model::source::Source;
 use crate::schema::model::{Field, FieldKind, ObjectType};
+use crate::schema::syntax::directives::FindDirective;
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use apollo_compiler::ast::Type;
 use indexmap::IndexMap;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Reports never-null fields of items that may be refused where their item is not.
@@ -20,6 +23,7 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
     if !types.values().any(has_rules) {
         return;
     }
+    check_edges(draft, types, findings);
     let is_shown = |name: &str, hidden: bool| draft.kind(name) == Some(&Kind::Item) && !hidden;
     for object in draft.objects().filter(|object| is_shown(&object.name, object.directives.has("inaccessible"))) {
         let Some(ty) = types.get(object.name.as_str()) else { continue };
@@ -38,11 +42,42 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
     }
 }
 
+/// Reports never-null fields of edges that the rules of their link's field may refuse.
+fn check_edges(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings: &mut Findings) {
+    let mut known: HashSet<String> = HashSet::new();
+    for (object, field) in draft.objects().flat_map(|object| object.fields.values().map(move |field| (object, field))) {
+        let directive = field.directives.get("find").map(FindDirective::from_directive);
+        let Some(through) = directive.and_then(|directive| directive.through) else { continue };
+        let Some(link) = link_of(draft, &object.name, &through.value).and_then(|link| types.get(&link)) else {
+            continue;
+        };
+        for (edge, declared) in fields_of_edge(draft, field).filter(|(_, declared)| declared.ty.is_non_null()) {
+            let coordinate = format!("{edge}.{}", declared.name);
+            let of_link = link.fields.get(declared.name.as_str()).filter(|of_link| is_refused_alone(link, of_link));
+            if of_link.is_none() || !known.insert(coordinate.clone()) {
+                continue;
+            }
+            let message = format!(
+                "`{coordinate}` is never null, but the rules of `{}.{}` may refuse it to callers who see the rest",
+                link.name, declared.name
+            );
+            let instead = declared.ty.clone().nullable();
+            let help = format!("write `{}: {instead}`; a refusal makes all of the edge null otherwise", declared.name);
+            findings.warning(rules::KF0617, &span::from_location(declared.name.location()), message, Some(help));
+        }
+    }
+}
+
+/// Whether the rules of a field may refuse it to a caller who sees its object.
+fn is_refused_alone(ty: &ObjectType, field: &Field) -> bool {
+    let same = |around: &AuthRule, rule: &AuthRule| around.to_string() == rule.to_string();
+    !follow(&ty.auth.around(), &field.auth, &same)
+}
+
 /// Which rules may refuse a field of an object that the caller sees, and the type that it should have.
 fn refuses(types: &IndexMap<String, ObjectType>, ty: &ObjectType, field: &Field) -> Option<(String, Type)> {
     let around = ty.auth.around();
-    let same = |around: &AuthRule, rule: &AuthRule| around.to_string() == rule.to_string();
-    if !follow(&around, &field.auth, &same) {
+    if is_refused_alone(ty, field) {
         return Some(("its own rules".to_owned(), field.ty.clone().nullable()));
     }
     let FieldKind::Find(find) = &field.kind else { return None };

@@ -16,8 +16,8 @@ use crate::schema::finds::abstract_type::mismatch::Mismatch;
 use crate::schema::finds::abstract_type::shared_access::{Shared, Side, shared_access};
 use crate::schema::finds::best::PathInputs;
 use crate::schema::finds::candidates::{Ask, BareNames, Candidate, candidates, distinguishes, sifts};
-use crate::schema::finds::diagnosis::single;
 use crate::schema::finds::diagnosis::undecided::{self, Way};
+use crate::schema::finds::diagnosis::{counted, single};
 use crate::schema::finds::paging::Order;
 use crate::schema::finds::prepare::{Prepared, max, prepare, scan};
 use crate::schema::finds::target::FindTarget;
@@ -64,6 +64,7 @@ pub fn read_abstract_type(asked: &AbstractFind, findings: &mut Findings) -> Opti
         paths(asked, &members, &mut shared.keys, findings)?
     };
     check_several(asked, first, &shared.paths, findings)?;
+    counted::check(members.iter().map(|member| &member.wanted), &shared.paths, findings).then_some(())?;
     check_decided(&members, &shared.paths, findings)?;
     let filter = first.prepared.filter.clone();
     Some(Find {

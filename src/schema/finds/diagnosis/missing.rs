@@ -11,6 +11,7 @@ use crate::schema::finds::candidates::Candidate;
 use crate::schema::finds::diagnosis::left_out;
 use crate::schema::finds::diagnosis::sorted::unsorted;
 use crate::schema::finds::wanted::{FindContext, Need};
+use crate::schema::model::find::Returns;
 use crate::schema::template::Template;
 
 /// Says what is missing: an order, an attribute for the filter, a key, or a key for some combinations.
@@ -73,10 +74,12 @@ pub fn undiscriminated(wanted: &FindContext, index: Option<usize>, findings: &mu
     let message =
         format!("the index `{name}` does not hold the constants that distinguish items of `{item}` from others");
     let constants: Vec<&str> = wanted.keys.constants.iter().map(|(attribute, _)| attribute.as_str()).collect();
-    let help = format!(
-        "include {} in the index's projection, or return a list: a list leaves out items of other types",
-        list(&constants)
-    );
+    let instead = match wanted.target.returns {
+        Returns::Connection => "leave `totalCount` out of the connection: a page",
+        _ => "return a list: a list",
+    };
+    let help =
+        format!("include {} in the index's projection, or {instead} leaves out items of other types", list(&constants));
     findings.error(rules::KF0430, &wanted.directive.span, message, Some(help));
 }
 

@@ -1,7 +1,9 @@
 //! What a find cannot read, or reads in an unintended way, in; findings that say so out. Must not choose paths.
 
+pub mod counted;
 pub mod gaps;
 pub mod left_out;
+pub mod linked;
 pub mod missing;
 pub mod single;
 pub mod sorted;

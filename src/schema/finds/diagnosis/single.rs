@@ -31,7 +31,7 @@ pub fn check(wanted: &FindContext, bindings: &Bindings, paths: &[AccessPath], fi
 pub fn check_order(wanted: &FindContext, bindings: &Bindings, paths: &[AccessPath], findings: &mut Findings) -> bool {
     let by_argument = ["orderBy", "order"]
         .into_iter()
-        .filter(|name| is_paging(name, bindings))
+        .filter(|name| is_paging(wanted, name, bindings))
         .find_map(|name| wanted.argument(name));
     let directive = &wanted.directive;
     let place = match (&directive.order_by, by_argument) {
