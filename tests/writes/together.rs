@@ -7,7 +7,7 @@ use crate::engine::Engine;
 use crate::model::{Memory, Outcome, shown};
 use crate::random_schema::Dimensions;
 use crate::random_schema::mutations::{Returns, Verb};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// How many operations each writer runs.
 const EACH: usize = 3;
@@ -120,18 +120,34 @@ fn apply(case: &Case, one: &Made, memory: &mut Memory) -> (String, Outcome) {
 /// What the field may return if its item is read in a later state.
 fn seen_later(case: &Case, one: &Made, outcome: &Outcome, state: &Memory) -> Vec<Outcome> {
     let mutation = &case.schema.mutations[case.operations[one.operation].mutation];
-    let (Returns::Item(action), Outcome::Data(Value::Object(data))) = (mutation.returns, outcome) else {
-        return Vec::new();
+    let (action, data) = match (mutation.returns, outcome) {
+        (Returns::Item(action), Outcome::Data(Value::Object(data))) => (action, data),
+        // All items of a list are read at once, and none of them may be missing.
+        (Returns::Item(action) | Returns::Items(action), Outcome::Data(Value::Array(items))) if mutation.is_listed => {
+            let later = |item: &Value| {
+                let one_of = seen_item(case, mutation.actions[action].item, item.as_object()?, state);
+                one_of.into_iter().find_map(|seen| if let Outcome::Data(seen) = seen { Some(seen) } else { None })
+            };
+            let seen: Option<Vec<Value>> = items.iter().map(later).collect();
+            let gone = || Outcome::Refused(["UNAVAILABLE"].into());
+            return vec![seen.map_or_else(gone, |seen| Outcome::Data(json!(seen)))];
+        }
+        _ => return Vec::new(),
     };
     let item = mutation.actions[action].item;
-    let ty = &case.schema.types[item];
-    let values = data.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    let places = crate::random_schema::keys::places(case.schema.table_of(ty), ty, &values).into_iter();
-    let there = places.filter_map(|place| state.items.get(&(ty.table, place))).filter(|(of, _)| *of == item);
-    let mut seen: Vec<Outcome> = there.map(|(_, values)| Outcome::Data(shown(ty, values))).collect();
-    if seen.is_empty() || crate::random_schema::keys::is_assigned(ty) {
+    let mut seen = seen_item(case, item, data, state);
+    if seen.is_empty() || crate::random_schema::keys::is_assigned(&case.schema.types[item]) {
         // A field that is never null says that it cannot show what it made.
         seen.extend([Outcome::Data(Value::Null), Outcome::Refused(["UNAVAILABLE"].into())]);
     }
     seen
+}
+
+/// An item of a type, as it is in a later state.
+fn seen_item(case: &Case, item: usize, data: &Map<String, Value>, state: &Memory) -> Vec<Outcome> {
+    let ty = &case.schema.types[item];
+    let values = data.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let places = crate::random_schema::keys::places(case.schema.table_of(ty), ty, &values).into_iter();
+    let there = places.filter_map(|place| state.items.get(&(ty.table, place))).filter(|(of, _)| *of == item);
+    there.map(|(_, values)| Outcome::Data(shown(ty, values))).collect()
 }

@@ -49,7 +49,7 @@ pub async fn finish(job: &WriteJob<'_>, draft: &WriteDraft, ending: Ending) -> R
     });
     let mut read = job.read_all(&unread.collect::<Vec<_>>()).await.map_err(made)?.into_iter();
     let mut items = Vec::new();
-    for result in results {
+    for result in &results {
         match result {
             ResultItem::Nothing => {}
             ResultItem::Known(item) => items.push(item.clone()),
@@ -60,6 +60,13 @@ pub async fn finish(job: &WriteJob<'_>, draft: &WriteDraft, ending: Ending) -> R
     match job.write.returns {
         WriteReturns::Item(action) if items.is_empty() && job.field().is_some_and(|field| field.ty.is_non_null()) => {
             Err(vec![nothing(job, action, is_made && !is_single)])
+        }
+        // An item that is gone again has no place in a list whose items are those of the elements.
+        WriteReturns::Items(action)
+            if items.len() < results.len()
+                && job.write.actions.get(action).is_some_and(|action| action.each.is_some()) =>
+        {
+            Err(vec![unseen(ErrorCode::Unavailable)])
         }
         _ => Ok(items),
     }

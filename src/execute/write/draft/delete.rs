@@ -60,7 +60,13 @@ impl<'a> Drafting<'a, '_> {
         let has_version = self.expected_version(ty, action, &mut requires);
         let is_demanding = action.condition.is_some() || has_version;
         let missing = || vec![absent(&ty.name, action)];
-        if alone && item.is_none() && (reads || rule.is_none()) {
+        let is_known_missing = item.is_none() && (reads || rule.is_none());
+        // An item that comes in now would be deleted unseen: without its guards, and without an answer. Replicas that an
+        // interrupted delete has left go with the transaction.
+        if is_known_missing && !alone && !is_replicated(job, ty) {
+            return Err(missing());
+        }
+        if is_known_missing && alone {
             // It is as if a single DeleteItem had said so.
             if is_demanding && !self.deletes_more(position, ty) {
                 return Err(missing());
