@@ -60,20 +60,14 @@ impl<'a> Drafting<'a, '_> {
         let has_version = self.expected_version(ty, action, &mut requires);
         let is_demanding = action.condition.is_some() || has_version;
         let missing = || vec![absent(&ty.name, action)];
-        let is_known_missing = item.is_none() && (reads || rule.is_none());
-        // An item that comes in now would be deleted unseen: without its guards, and without an answer. Replicas that an
-        // interrupted delete has left go with the transaction.
-        if is_known_missing && !alone && !is_replicated(job, ty) {
-            return Err(missing());
-        }
-        if is_known_missing && alone {
-            // It is as if a single DeleteItem had said so.
-            if is_demanding && !self.deletes_more(position, ty) {
+        let is_missing = item.is_none() && (reads || rule.is_none());
+        // Replicas that an interrupted delete has left go with a transaction.
+        if is_missing && (alone || !is_replicated(job, ty)) {
+            let is_refused = !alone || is_demanding && !self.deletes_more(position, ty);
+            if is_refused {
                 return Err(missing());
             }
-            // There is nothing to delete and nothing to return. An interrupted delete may have left replicas.
-            self.draft.results[position].push(ResultItem::Nothing);
-            self.draft.behind.extend(is_replicated(job, ty).then(|| (ty.name.clone(), target.key)));
+            self.delete_nothing(position, ty, target.key);
             return Ok(());
         }
         let gone = match (&item, alone) {
@@ -105,6 +99,15 @@ impl<'a> Drafting<'a, '_> {
         }
         self.draft.results[position].push(ResultItem::Known(item));
         Ok(())
+    }
+
+    /// Deletes nothing, because there is no item, as if a single DeleteItem had said so. Besides other actions, a
+    /// missing item is refused: one that comes in meanwhile would be deleted unseen, without its guards and without an
+    /// answer.
+    fn delete_nothing(&mut self, position: usize, ty: &ObjectType, key: Key) {
+        self.draft.results[position].push(ResultItem::Nothing);
+        // An interrupted delete may have left replicas.
+        self.draft.behind.extend(is_replicated(self.job, ty).then(|| (ty.name.clone(), key)));
     }
 
     /// Adds that an item that was read is unchanged. The returned item must be the deleted one, so its fields must be
