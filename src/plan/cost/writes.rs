@@ -30,6 +30,8 @@ struct WriteSum {
     batched: u64,
     /// The items that it returns and reads in one batch, after it is made.
     results: u64,
+    /// The items that it reads in one batch instead of its transaction, if an action cannot be drafted.
+    unmet: u64,
     /// The paths of its cascades.
     stages: u64,
     /// The items of its actions and cascades.
@@ -97,6 +99,8 @@ impl OperationCost {
         }
         self.add_batches(sum.batched);
         self.add_batches(sum.results);
+        self.calls = self.calls.saturating_add(sum.unmet.div_ceil(KEYS_PER_BATCH).saturating_sub(1));
+        self.read_units += sum.unmet as f64 * STRONG_READ;
         let cascades = write.actions.iter().any(|action| !action.cascade.is_empty());
         let is_call = sum.parts <= 1 && !cascades && single_writes == SingleWrites::Call;
         self.add_sum(&write.field, &sum, is_call);
@@ -137,8 +141,8 @@ impl OperationCost {
         let is_call = counted.single_writes == SingleWrites::Call && lookups.cascade.is_empty() && !is_many(action);
         let is_single = action.each.is_none() && targets == 1;
         let alone = is_only && looked_up + lookups_of_field(model, &write.field) == 0 && is_call && is_single;
-        let each =
-            looked_up + u64::from(reads_first(action, &cost, alone)) + u64::from(reads_if_unmet(declared, action));
+        let each = looked_up + u64::from(reads_first(action, &cost, alone));
+        sum.unmet = sum.unmet.saturating_add(targets.saturating_mul(u64::from(reads_if_unmet(declared, action))));
         let reads = if action.each.is_some() { &mut sum.batched } else { &mut sum.reads };
         *reads = reads.saturating_add(targets.saturating_mul(each));
         // Replicas that an interrupted delete may have left are compared with their item.
