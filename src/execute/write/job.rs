@@ -13,6 +13,7 @@ use crate::schema::model::write::{Action, Write, WriteFind};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::table::data::attribute::{AttributeName, Item, Key};
 use crate::table::data::call::Get;
+use crate::table::data::error::TableError;
 use apollo_compiler::ast::OperationType;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -104,19 +105,20 @@ impl<'a> WriteJob<'a> {
 
     /// Reads a whole item strongly. An item of another type under the key does not exist.
     pub async fn read(&self, ty: &str, key: &Key) -> Result<Option<Arc<Item>>, FieldErrors> {
-        Ok(self.read_all(&[(ty, key)]).await?.pop().flatten())
+        let ty = self.type_named(ty)?;
+        let found = self.context.loaders.get(&[self.get(ty, key)]).await.into_iter().next();
+        found.map_or(Ok(None), |found| seen_as(ty, found))
     }
 
     /// Reads whole items strongly, in one batch. An item of another type under a key does not exist.
     pub async fn read_all(&self, items: &[(&str, &Key)]) -> Result<Vec<Option<Arc<Item>>>, FieldErrors> {
         let types = items.iter().map(|(ty, _)| self.type_named(ty)).collect::<Result<Vec<_>, _>>()?;
         let gets: Vec<Get> = types.iter().zip(items).map(|(ty, (_, key))| self.get(ty, key)).collect();
+        if gets.is_empty() {
+            return Ok(Vec::new());
+        }
         let found = self.context.loaders.get(&gets).await.into_iter().zip(types);
-        let of_type = |(found, ty): (Result<Option<Arc<Item>>, _>, &ObjectType)| {
-            let found = found.map_err(|error| vec![table_error(&error)])?;
-            Ok(found.filter(|item| identity::is_of(ty, item)))
-        };
-        found.map(of_type).collect()
+        found.map(|(found, ty)| seen_as(ty, found)).collect()
     }
 
     /// The strong read of a whole item.
@@ -124,6 +126,12 @@ impl<'a> WriteJob<'a> {
         let projection = attributes(self.context.model, ty).into_iter().map(AttributeName::from).collect();
         Get { table: self.table_of(ty), key: key.clone(), projection, consistent: true, max_age: None }
     }
+}
+
+/// What was read, if it is an item of the type.
+fn seen_as(ty: &ObjectType, found: Result<Option<Arc<Item>>, TableError>) -> Result<Option<Arc<Item>>, FieldErrors> {
+    let found = found.map_err(|error| vec![table_error(&error)])?;
+    Ok(found.filter(|item| identity::is_of(ty, item)))
 }
 
 /// Every attribute that items of a type can have, sorted.

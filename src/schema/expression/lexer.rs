@@ -37,9 +37,19 @@ pub fn tokens(text: &str) -> (Vec<SpannedToken<'_>>, Vec<ConditionMistake>) {
     read_tokens(text, false)
 }
 
+/// The clauses of an update expression.
+pub const CLAUSES: [&str; 4] = ["SET", "REMOVE", "ADD", "DELETE"];
+
 /// Splits an update expression into tokens. There, `+` and `-` between values are tokens of their own.
 pub fn tokens_of_update(text: &str) -> (Vec<SpannedToken<'_>>, Vec<ConditionMistake>) {
     read_tokens(text, true)
+}
+
+/// Whether the last clause is SET. The others have no operators: `ADD coins -1` takes one coin away.
+fn is_in_set(tokens: &[SpannedToken<'_>]) -> bool {
+    let is_clause = |word: &str| CLAUSES.iter().any(|clause| word.eq_ignore_ascii_case(clause));
+    let last = tokens.iter().rev().find(|token| matches!(token.token, Token::Word(word) if is_clause(word)));
+    last.is_some_and(|token| matches!(token.token, Token::Word(word) if word.eq_ignore_ascii_case("SET")))
 }
 
 fn read_tokens(text: &str, arithmetic: bool) -> (Vec<SpannedToken<'_>>, Vec<ConditionMistake>) {
@@ -51,7 +61,9 @@ fn read_tokens(text: &str, arithmetic: bool) -> (Vec<SpannedToken<'_>>, Vec<Cond
             _ if letter.is_whitespace() => (letter.len_utf8(), None, None),
             '(' | ')' | '[' | ']' | ',' | '.' => (1, Some(Token::Mark(letter)), None),
             // A sign after a value is an operator, not part of a number.
-            '+' | '-' if arithmetic && tokens.last().is_some_and(|last| ends_value(&last.token)) => {
+            '+' | '-'
+                if arithmetic && tokens.last().is_some_and(|last| ends_value(&last.token)) && is_in_set(&tokens) =>
+            {
                 (1, Some(Token::Mark(letter)), None)
             }
             // A claim's name may stand in quotes of either kind.

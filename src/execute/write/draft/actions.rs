@@ -58,7 +58,7 @@ impl Drafting<'_, '_> {
         let job = self.job;
         let mut missing: Option<(FieldError, Vec<usize>)> = None;
         for position in 0..job.directives.actions.len() {
-            let (place, declared) = (job.element(position), job.action(position).map(|action| action.position));
+            let place = job.element(position);
             if let Err(errors) = self.action(position).await {
                 match (place, errors.as_slice()) {
                     (Some((_, element)), [error]) if error.code == ErrorCode::NotFound => {
@@ -68,8 +68,11 @@ impl Drafting<'_, '_> {
                     _ => {}
                 }
             }
-            let is_last = job.action(position + 1).map(|action| action.position) != declared;
-            if let (true, Some((list, _)), Some((error, elements))) = (is_last, place, missing.take_if(|_| is_last)) {
+            let Some((list, _)) = place.filter(|_| missing.is_some()) else { continue };
+            let declared = |position: usize| job.action(position).map(|action| action.position);
+            if declared(position + 1) != declared(position)
+                && let Some((error, elements)) = missing.take()
+            {
                 return Err(vec![name_elements(error, list, &elements)]);
             }
         }
@@ -187,14 +190,14 @@ impl Drafting<'_, '_> {
         mut requires: Requirements,
     ) -> Result<(), FieldErrors> {
         let job = self.job;
-        let table = job.table_of(ty);
         let declared = job.action(position).filter(|action| action.each.is_some()).map(|action| action.position);
         let is_same = |call: &DraftCall| {
             let is_check = matches!(&call.write.action, WriteAction::Check(other) if other == key);
-            is_check && call.write.table == table && declared.is_some() && call.declared(job) == declared
+            is_check && call.declared(job) == declared && call.write.table == job.table_of(ty)
         };
         let check = WriteAction::Check(key.clone());
-        let Some(at) = self.draft.calls.iter().position(is_same) else {
+        let joined = declared.and_then(|_| self.draft.calls.iter().position(is_same));
+        let Some(at) = joined else {
             let call = self.main(position, (ty, key), check, requires)?;
             self.draft.calls.push(call);
             return Ok(());

@@ -292,13 +292,14 @@ impl WriteDraft {
     /// Leaves out dependents and old guards that another call already writes. Refuses two actions on one item: DynamoDB
     /// accepts an item only once in a transaction.
     pub fn check_distinct(&mut self, job: &WriteJob<'_>) -> Result<(), FieldError> {
-        let mut seen: HashMap<ItemPlace, Option<(&str, usize)>> = HashMap::new();
+        let mut seen: HashMap<ItemPlace, usize> = HashMap::new();
         let mut twice = None;
         let key_of = |call: &DraftCall| Some((call.write.table.clone(), call.key(job.context.model)?));
-        for call in self.calls.iter().filter(|call| !call.may_be_left_out()) {
+        for (position, call) in self.calls.iter().enumerate().filter(|(_, call)| !call.may_be_left_out()) {
             let Some(key) = key_of(call) else { continue };
-            let element = call.element(job);
-            if let Some(before) = seen.insert(key, element) {
+            if let Some(before) = seen.insert(key, position) {
+                let before = self.calls.get(before).and_then(|call| call.element(job));
+                let element = call.element(job);
                 let error = match &call.role {
                     CallRole::Main { item, .. } => Some(FieldError::new(
                         ErrorCode::BadUserInput,
@@ -328,7 +329,7 @@ impl WriteDraft {
             }
         }
         self.calls.retain(|call| match key_of(call) {
-            Some(key) if call.may_be_left_out() => seen.insert(key, None).is_none(),
+            Some(key) if call.may_be_left_out() => seen.insert(key, usize::MAX).is_none(),
             _ => true,
         });
         twice.map_or(Ok(()), Err)

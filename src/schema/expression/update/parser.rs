@@ -3,7 +3,7 @@
 
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::condition::parser::Parser;
-use crate::schema::expression::lexer::{Token, tokens_of_update};
+use crate::schema::expression::lexer::{CLAUSES, Token, tokens_of_update};
 use crate::schema::expression::names::ConditionMistake;
 use crate::schema::expression::operand::{Comparator, Operand, Path};
 use crate::schema::expression::term::TermKind;
@@ -11,8 +11,6 @@ use crate::schema::expression::update::reader::{Change, Parsed, Reader, UpdateNa
 use crate::schema::expression::update::{SetValue, Update};
 use crate::schema::scalar::value_type::ValueType;
 use std::ops::Range;
-
-const CLAUSES: [&str; 4] = ["SET", "REMOVE", "ADD", "DELETE"];
 
 const FUNCTIONS: [&str; 2] = ["if_not_exists", "list_append"];
 

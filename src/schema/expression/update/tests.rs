@@ -95,6 +95,7 @@ fn what_is_printed_is_what_was_read() {
         ("REMOVE address, moves[1] SET price = 1.50", "SET Price = 1.5 REMOVE Address, Moves[1]"),
         ("ADD coins :cost, tags 'x'", "ADD Coins :cost, Tags [\"x\"]"),
         ("ADD coins 2, tags :texts", "ADD Coins 2, Tags :texts"),
+        ("ADD coins -2 SET health = health -1", "SET Health = Health - 1 ADD Coins -2"),
         ("DELETE tags :text", "DELETE Tags :text"),
         ("SET health = :maybe, data = :cost, weight = :cost", "SET Health = :maybe, Data = :cost, Weight = :cost"),
         ("SET address = null", "SET Address = null"),
