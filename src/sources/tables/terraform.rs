@@ -22,7 +22,9 @@ pub fn tables(text: &str) -> Result<Vec<DescribedTable>, String> {
     if depth(text) > MAX_DEPTH {
         return Err(format!("its brackets nest deeper than {MAX_DEPTH} levels"));
     }
-    let body: Body = hcl::parse(text).map_err(|error| format!("this is no configuration of Terraform: {error}"))?;
+    let why =
+        |error: hcl::Error| format!("this is no configuration of Terraform: {}", with_short_lines(&error.to_string()));
+    let body: Body = hcl::parse(text).map_err(why)?;
     let values = Values::new(&body);
     let mut found = Vec::new();
     for block in body.blocks() {
@@ -34,6 +36,18 @@ pub fn tables(text: &str) -> Result<Vec<DescribedTable>, String> {
         }
     }
     Ok(found)
+}
+
+/// The most characters of a line of the text that a message shows.
+const MAX_LINE: usize = 200;
+
+/// A parser's message, which shows lines of the text, however long these are.
+fn with_short_lines(message: &str) -> String {
+    let short = |line: &str| match line.char_indices().nth(MAX_LINE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    };
+    message.lines().map(short).collect::<Vec<_>>().join("\n")
 }
 
 /// How deep the brackets of a text are at most, whatever is in quotes.
@@ -184,4 +198,16 @@ fn attribute<'b>(block: &'b Block, name: &str) -> Option<&'b Expression> {
 
 fn blocks<'b>(block: &'b Block, name: &str) -> impl Iterator<Item = &'b Block> {
     block.body().blocks().filter(move |block| block.identifier() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_shows_only_the_beginning_of_a_long_line() {
+        let text = format!("resource \"aws_dynamodb_table\" \"people\" {{\n  {} =\n}}", "né_".repeat(2_000));
+        let message = tables(&text).err().unwrap_or_default();
+        assert!(message.starts_with("this is no configuration of Terraform") && message.len() < 2_000, "{message}");
+    }
 }
