@@ -37,7 +37,7 @@ impl AlbumOperation {
                 json!({ "p": pages_with(*text) }),
             ),
             Self::Write(text) => (
-                "mutation ($p: [PageInput!]!) { w: writeAlbum(albumId: \"m\", pages: $p) { text } }",
+                "mutation ($p: [PageInput!]!) { w: writeAlbum(albumId: \"m\", pages: $p) }",
                 json!({ "p": pages_with(*text) }),
             ),
             Self::Fill(text) => {
@@ -71,14 +71,12 @@ impl Sequential for AlbumOperation {
         let all = |text: &usize| Some([*text; PAGES.len()]);
         match (self, pages) {
             (Self::Open(_), Some(_)) => refused("CONFLICT"),
-            (Self::Open(text), None) | (Self::Fill(text), Some(_)) => (all(text), CallerOutcome::Done),
+            (Self::Open(text), None) | (Self::Write(text) | Self::Fill(text), Some(_)) => {
+                (all(text), CallerOutcome::Done)
+            }
             (Self::Fill(_), None) => (None, CallerOutcome::Done),
             (Self::Clear, _) => (None, CallerOutcome::Done),
             (Self::Set(..) | Self::Write(_), None) => refused("NOT_FOUND"),
-            (Self::Write(text), Some(_)) => {
-                let shown = vec![json!({ "text": text_with(*text) }); PAGES.len()];
-                (all(text), CallerOutcome::Value(shown.into()))
-            }
             (Self::Set(page, text), Some(texts)) => {
                 let mut texts = *texts;
                 texts[*page] = *text;
