@@ -60,8 +60,7 @@ pub fn arguments(field: &FieldDefinition) -> impl Iterator<Item = Input<'_>> {
 
 /// The fields of an input object that is not in a list, under their dotted names; empty for anything else.
 pub fn members<'a>(schema: &'a Schema, input: &Input<'a>) -> Vec<Input<'a>> {
-    let object = object_of(schema, input.ty.inner_named_type()).filter(|_| input.ty.is_named());
-    object.map(|object| object.fields.values().map(|field| within(input, field)).collect()).unwrap_or_default()
+    if input.ty.is_named() { element_members(schema, input) } else { Vec::new() }
 }
 
 /// The fields of an input object, or of the input objects in a list, under their dotted names.

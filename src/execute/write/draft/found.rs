@@ -32,7 +32,7 @@ impl<'a> Drafting<'a, '_> {
     /// Finds the items, by one wave of reads, which also makes these Gets: the loader keeps what they read.
     pub async fn find_all(&mut self, mut gets: Vec<Get>) -> Result<(), FieldErrors> {
         let job = self.job;
-        let keys = self.keys_name_elements()?;
+        let keys = self.element_keys()?;
         let of_elements = job.directives.finds.iter().zip(&keys);
         gets.extend(
             of_elements
@@ -85,7 +85,7 @@ impl<'a> Drafting<'a, '_> {
     }
 
     /// The key of each find for an element; `None` for the others, which a lookup finds.
-    fn keys_name_elements(&self) -> Result<Vec<Option<Key>>, FieldErrors> {
+    fn element_keys(&self) -> Result<Vec<Option<Key>>, FieldErrors> {
         let job = self.job;
         let key = |find: &ElementFind<'_>| {
             let Some(path) = path_of(&find.declared.find).filter(|_| find.element.is_some()) else { return Ok(None) };
