@@ -107,7 +107,7 @@ fn find_reach(model: &Model, (ty, find): (&ObjectType, &Find)) -> Vec<TypeInReac
 
 /// The claims that an action binds to fields.
 fn claims_of_action(action: &Action) -> Vec<String> {
-    let values = action.values.iter().filter_map(|(field, value)| Some((field, value.source.as_ref()?)));
+    let values = action.values.iter().filter_map(|(field, value)| Some((field, value.source()?)));
     match &action.target {
         WriteTarget::Key(sources) => claims(sources.iter().chain(values)),
         WriteTarget::Found(_) | WriteTarget::Read { .. } => claims(values),

@@ -7,7 +7,7 @@ use crate::schema::model::find::{Access, AccessPath, Find, Range, SortAccess, Vi
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::node::{NodeFind, NodeType};
 use crate::schema::model::source::{BindingRule, Source, TextPart};
-use crate::schema::model::write::{Action, ActionKind, WriteFind, WriteTarget};
+use crate::schema::model::write::{Action, ActionKind, GivenValue, WriteFind, WriteTarget};
 use crate::schema::model::{FieldKind, Model, ObjectType};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
@@ -206,12 +206,6 @@ fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow>
     let table = model.tables.get(keys.table)?;
     let mut bindings = Vec::new();
     let mut bound = Vec::new();
-    let by_name = |owner: &str, name: &str, source: &Source| BoundField {
-        field: name.to_owned(),
-        operator: "=",
-        source: said(source),
-        rule: rule_of_write(owner, name, source),
-    };
     let of_each = action.each.iter().map(|list| format!("for each of {list}"));
     let of_found =
         if let WriteTarget::Found(alias) = &action.target { Some(format!("the found {alias}")) } else { None };
@@ -219,10 +213,12 @@ fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow>
     let mut notes = bindings.clone();
     if let WriteTarget::Key(sources) = &action.target {
         bindings.extend(sources.iter().map(|(name, source)| format!("{name} = {}", text_of(source))));
-        bound.extend(sources.iter().map(|(name, source)| by_name(&action.item, name, source)));
+        let sources = sources.iter().map(|(name, source)| (name, GivenValue::Source(source.clone())));
+        bound.extend(sources.map(|(name, source)| bound_of_write(&action.item, name, &source)));
     }
     let owner = action.at.as_ref().map_or(&action.item, |at| &at.element);
-    bound.extend(action.values.iter().filter_map(|(name, value)| Some(by_name(owner, name, value.source.as_ref()?))));
+    let values = action.values.iter();
+    bound.extend(values.filter_map(|(name, value)| Some(bound_of_write(owner, name, value.given.as_ref()?))));
     let at = |text: &dyn Fn(&Source) -> String| {
         action.at.as_ref().map(|at| match &at.by {
             Some((name, _, source)) => format!("at {}[{name} = {}]", at.field, text(source)),
@@ -230,12 +226,13 @@ fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow>
         })
     };
     bindings.extend(at(&text_of));
-    bindings.extend(action.values.iter().map(|(name, value)| match &value.source {
-        Some(source) => format!("{name} = {}", text_of(source)),
+    bindings.extend(action.values.iter().map(|(name, value)| match &value.given {
+        Some(GivenValue::Source(source)) => format!("{name} = {}", text_of(source)),
+        Some(GivenValue::Made(made)) => format!("{name} = {made}"),
         None => format!("{name} by default"),
     }));
     let defaults =
-        action.values.iter().filter(|(_, value)| value.source.is_none()).map(|(name, _)| format!("{name} by default"));
+        action.values.iter().filter(|(_, value)| value.given.is_none()).map(|(name, _)| format!("{name} by default"));
     notes.extend(at(&said).into_iter().chain(defaults));
     let before = bindings.len();
     bindings.extend(changes_of(model, object, action));
@@ -259,6 +256,15 @@ fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow>
         table: table.name.clone(),
         index: None,
     })
+}
+
+/// What gives a field of the owner its value.
+fn bound_of_write(owner: &str, name: &str, given: &GivenValue) -> BoundField {
+    let (source, rule) = match given {
+        GivenValue::Source(source) => (said(source), rule_of_write(owner, name, source)),
+        GivenValue::Made(made) => (made.to_string(), 1),
+    };
+    BoundField { field: name.to_owned(), operator: "=", source, rule }
 }
 
 /// What an action changes besides what binds its fields: by its expression, or by its cascade.

@@ -49,7 +49,7 @@ fn bound(model: &Model) -> Option<Source> {
         return of_find(&found.find);
     }
     let of_action = |action: &Action| match &action.target {
-        WriteTarget::Key(sources) if sources.is_empty() => action.values["id"].source.clone(),
+        WriteTarget::Key(sources) if sources.is_empty() => action.values["id"].source().cloned(),
         WriteTarget::Key(sources) => sources.get("id").cloned(),
         WriteTarget::Read { find, .. } => of_find(find),
         WriteTarget::Found(_) => None,

@@ -344,15 +344,18 @@ fn what_is_put_is_in_scope_for_what_follows() {
     assert!(matches!(write.actions[0].kind, ActionKind::Check) && write.actions[0].message.is_some());
     assert!(matches!(&write.actions[0].target, WriteTarget::Key(key) if key["id"] == argument("groupId")));
     let container = &write.actions[1].values;
-    assert_eq!((container["name"].source.clone(), container["id"].source.clone()), (Some(argument("name")), None));
+    assert_eq!(
+        (container["name"].source().cloned(), container["id"].source().cloned()),
+        (Some(argument("name")), None)
+    );
     assert_eq!(container["id"].default.as_ref().map(|default| default.parts.clone()), Some(vec![DefaultPart::Uuid]));
     assert_eq!(
         container["foods"].default.as_ref().map(|default| default.parts.clone()),
         Some(vec![DefaultPart::Literal("[]".into())])
     );
     let link = &write.actions[2].values;
-    assert_eq!(link["containerId"].source, Some(item("Container", "id")));
-    assert_eq!(link["groupId"].source, Some(argument("groupId")));
+    assert_eq!(link["containerId"].source().cloned(), Some(item("Container", "id")));
+    assert_eq!(link["groupId"].source().cloned(), Some(argument("groupId")));
     assert!(matches!(&write.actions[2].target, WriteTarget::Key(key) if key.is_empty()));
 }
 
@@ -368,7 +371,7 @@ fn what_is_found_is_in_scope_and_what_finds_is_not_written() {
         join.actions[0].condition.as_ref().map(ToString::to_string).as_deref(),
         Some("InvitationLinkHash = :hash AND LinkExpiryDatetime > :now")
     );
-    assert_eq!(join.actions[2].values["groupId"].source, Some(item("InvitationLink", "groupId")));
+    assert_eq!(join.actions[2].values["groupId"].source().cloned(), Some(item("InvitationLink", "groupId")));
     let rename = &write(&model, "renameUser").actions[0];
     assert_eq!(rename.values.keys().collect::<Vec<_>>(), ["name"]);
     let food = &write(&model, "updateFood").actions[1];
@@ -378,7 +381,7 @@ fn what_is_found_is_in_scope_and_what_finds_is_not_written() {
         ("Foods", "Food", Some(("id".into(), "FoodId".into(), argument("foodId"))))
     );
     assert_eq!(food.values.keys().collect::<Vec<_>>(), ["name", "unit", "quantity", "category", "expiry"]);
-    assert_eq!(food.values["unit"].source, Some(argument("input.unit")));
+    assert_eq!(food.values["unit"].source().cloned(), Some(argument("input.unit")));
     let cascade = &write(&model, "deleteGroup").actions[0].kind;
     assert!(
         matches!(cascade, ActionKind::Delete { cascade } if cascade[1] == ["links", "container"] && cascade.len() == 4)
@@ -408,10 +411,10 @@ fn a_version_is_expected_and_never_written() {
     let model = model(include_str!("../systems/workshop/schema.graphql"));
     assert!(!write(&model, "writeSheet").actions[0].values.contains_key("revision"));
     for field in ["editSheet", "deleteSheet"] {
-        assert_eq!(write(&model, field).actions[0].values["revision"].source, Some(argument("revision")));
+        assert_eq!(write(&model, field).actions[0].values["revision"].source().cloned(), Some(argument("revision")));
     }
     let edit = &write(&model, "editSheet").actions[0].values["editedAt"];
-    assert!(edit.source.is_none() && edit.default.is_some());
+    assert!(edit.given.is_none() && edit.default.is_some());
 }
 
 #[test]

@@ -198,7 +198,8 @@ impl<'m> Rights<'m> {
         // If its answer is lost, the item shows by a generated value whether the write was made.
         let written = action.at.as_ref().map_or(Some(ty), |element| self.model.types.get(&element.element));
         let generates = written.is_some_and(|ty| {
-            ty.fields.values().filter_map(|field| field.rules.default.as_ref()).any(DefaultValue::is_random)
+            let by_default = ty.fields.values().filter_map(|field| field.rules.default.as_ref());
+            by_default.chain(action.values.values().filter_map(WrittenValue::made)).any(DefaultValue::is_random)
         });
         let shows = generates && !matches!(action.kind, ActionKind::Delete { .. } | ActionKind::Check);
         let is_returned = matches!(write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
@@ -332,8 +333,8 @@ fn changes_surely(field: &Field, action: &Action, ty: &ObjectType) -> bool {
         Source::Parent(_) | Source::Text(_) => false,
     };
     let is_written = |value: &WrittenValue| {
-        let given = value.source.as_ref().is_some_and(|source| source.leaves().into_iter().all(is_sure));
-        given || value.default.is_some()
+        let given = value.source().is_some_and(|source| source.leaves().into_iter().all(is_sure));
+        given || value.made().is_some() || value.default.is_some()
     };
     let is_changed = |update: &Update| {
         let is_operand = |operand: &Operand| !matches!(operand, Operand::Argument(name, _) if !is_given(name));

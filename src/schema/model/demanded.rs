@@ -46,7 +46,7 @@ impl Action {
             ActionKind::Update { expression: Some(expression), .. } if expression.changes.contains_key(&field.name) => {
                 true
             }
-            _ => self.values.get(&field.name).is_some_and(|value| value.source.is_some()),
+            _ => self.values.get(&field.name).is_some_and(|value| value.given.is_some()),
         };
         ty.fields.values().filter(is_written).collect()
     }
@@ -54,6 +54,6 @@ impl Action {
     /// The version that the caller has seen, as the field of the type that holds it.
     pub fn seen_version<'m>(&self, ty: &'m ObjectType) -> Option<&'m Field> {
         let version = ty.fields.values().find(|field| field.rules.version)?;
-        self.values.get(&version.name).filter(|value| value.source.is_some()).map(|_| version)
+        self.values.get(&version.name).filter(|value| value.given.is_some()).map(|_| version)
     }
 }

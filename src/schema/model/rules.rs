@@ -2,6 +2,7 @@
 //! values are written.
 
 use crate::schema::expression::claim::ClaimPath;
+use std::fmt::{Display, Formatter, Result};
 
 /// A default value of a field.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +24,14 @@ impl DefaultValue {
         })
     }
 
+    /// The claims that it is made of.
+    pub fn claims(&self) -> impl Iterator<Item = &ClaimPath> {
+        self.parts.iter().filter_map(|part| match part {
+            DefaultPart::Claim(claim) => Some(claim),
+            _ => None,
+        })
+    }
+
     /// Whether it has a random part, so that no two values of it are equal.
     pub fn is_random(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, DefaultPart::Uuid | DefaultPart::Uuid7))
@@ -33,6 +42,25 @@ impl DefaultValue {
         self.parts.iter().any(|part| {
             matches!(part, DefaultPart::Uuid | DefaultPart::Uuid7 | DefaultPart::Now { .. } | DefaultPart::Claim(_))
         })
+    }
+}
+
+impl Display for DefaultValue {
+    /// As the schema writes it, in quotes.
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str("\"")?;
+        for part in &self.parts {
+            match part {
+                DefaultPart::Literal(text) => f.write_str(text)?,
+                DefaultPart::Uuid => f.write_str("{uuid}")?,
+                DefaultPart::Uuid7 => f.write_str("{uuid7}")?,
+                DefaultPart::Now { offset: 0 } => f.write_str("{now}")?,
+                DefaultPart::Now { offset } => write!(f, "{{now{offset:+}s}}")?,
+                DefaultPart::Claim(claim) => write!(f, "{{{claim}}}")?,
+                DefaultPart::Field(field) => write!(f, "{{{field}}}")?,
+            }
+        }
+        f.write_str("\"")
     }
 }
 

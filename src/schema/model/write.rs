@@ -105,8 +105,11 @@ impl Action {
             WriteTarget::Found(alias) => item(alias),
             WriteTarget::Read { .. } => {}
         }
-        let values = self.values.values_mut().filter_map(|value| value.source.as_mut());
-        values.for_each(|source| source.rename(argument, item));
+        for value in self.values.values_mut() {
+            if let Some(GivenValue::Source(source)) = &mut value.given {
+                source.rename(argument, item);
+            }
+        }
         self.condition.iter_mut().for_each(|condition| condition.rename_arguments(argument));
         if let ActionKind::Update { expression: Some(update), .. } = &mut self.kind {
             update.rename_arguments(argument);
@@ -165,11 +168,44 @@ pub enum WriteTarget {
 /// What is written to a field.
 #[derive(Debug, Clone)]
 pub struct WrittenValue {
-    /// Where the value comes from; `None` if only from the default.
-    pub source: Option<Source>,
+    /// What gives the value; `None` if only the default does.
+    pub given: Option<GivenValue>,
     /// What is written if the source gives nothing, as an argument that is not given. An explicit null stays null. A
     /// list that is never null has the default `[]`, the empty list.
     pub default: Option<DefaultValue>,
+}
+
+/// What gives a written value.
+#[derive(Debug, Clone)]
+pub enum GivenValue {
+    /// The request, or an item in scope.
+    Source(Source),
+    /// What `set:` says without a name: a literal in the API's form of the field's type, or a text with words such as
+    /// `{now}`. It is made once for an action, and is the same in all attempts.
+    Made(DefaultValue),
+}
+
+impl WrittenValue {
+    /// A value that the request or an item in scope gives.
+    pub fn from_source(source: Source) -> Self {
+        Self { given: Some(GivenValue::Source(source)), default: None }
+    }
+
+    /// The source, if one gives the value.
+    pub fn source(&self) -> Option<&Source> {
+        match &self.given {
+            Some(GivenValue::Source(source)) => Some(source),
+            Some(GivenValue::Made(_)) | None => None,
+        }
+    }
+
+    /// What is made for the value, if `set:` says so.
+    pub fn made(&self) -> Option<&DefaultValue> {
+        match &self.given {
+            Some(GivenValue::Made(made)) => Some(made),
+            Some(GivenValue::Source(_)) | None => None,
+        }
+    }
 }
 
 /// An element of an embedded list: `foods`, or `foods[id = :foodId]`.

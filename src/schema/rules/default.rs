@@ -9,22 +9,17 @@ use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::model::Field;
 use crate::schema::model::rules::{DefaultPart, DefaultValue, HashFunction};
-use crate::schema::scalar::aws::AwsScalar;
+use crate::schema::rules::literal::{EMPTY_OBJECT, misfit, word};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::place as place_of;
 use crate::schema::syntax::directives::{name, named, text};
 use crate::schema::types::bare_text::warn_of_name;
 use crate::schema::types::draft::{Declared, SchemaDraft, StoredFields};
-use crate::schema::types::values;
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
 use apollo_compiler::schema::ObjectType;
 use indexmap::IndexMap;
-use serde_json::Value;
 use std::collections::HashSet;
-
-/// The longest offset of `{now+…}`, in seconds: a hundred years of 366 days.
-const MAX_LENGTH: i64 = 100 * 366 * 86_400;
 
 /// A field with a default.
 pub struct FieldWithDefault<'a> {
@@ -53,12 +48,16 @@ pub fn read_default(
         _ => None,
     });
     let every_write = name(directive, "on").is_some_and(|moment| moment.value == "WRITE");
-    let parts = parts(of, &written, findings)?;
+    let is_empty_object = written.value == EMPTY_OBJECT && matches!(of.declared.value, ValueType::Embedded(_));
+    let parts = match is_empty_object {
+        true => vec![DefaultPart::Literal(written.value.clone())],
+        false => parts(of, &written, findings)?,
+    };
     if !matches!(of.declared.value, ValueType::Enum(_)) {
         let field = |name: &str| of.record.is_some_and(|record| record.contains_key(name));
         warn_of_name(&written, |name| field(name).then(|| format!("the field of `{}`", of.object.name)), findings);
     }
-    if let Some(misfit) = misfit(of, &parts, hash.is_some()) {
+    if let Some(misfit) = misfit(of.declared, of.record, &parts, hash.is_some()) {
         let message = format!("`{}.{}` of type `{}` cannot be {misfit}", of.object.name, of.field.name, of.field.ty);
         let help = match &of.declared.value {
             ValueType::Enum(values) if !of.field.ty.is_list() => {
@@ -139,22 +138,11 @@ fn parts(of: &FieldWithDefault, written: &At<String>, findings: &mut Findings) -
 }
 
 fn placeholder(of: &FieldWithDefault, inner: &str, place: &Span, findings: &mut Findings) -> Option<DefaultPart> {
-    match inner {
-        "uuid" => return Some(DefaultPart::Uuid),
-        "uuid7" => return Some(DefaultPart::Uuid7),
-        "now" => return Some(DefaultPart::Now { offset: 0 }),
-        _ => {}
-    }
     if let Some(claim) = ClaimPath::parse(inner) {
         return Some(DefaultPart::Claim(claim));
     }
-    if let Some(offset) = inner.strip_prefix("now").filter(|rest| rest.starts_with(['+', '-'])) {
-        let read = seconds(offset);
-        if read.is_none() {
-            let help = "write a number and a unit, s, m, h, d or w: `{now+24h}`, `{now-1d12h}`";
-            findings.error(rules::KF0802, place, format!("`{offset}` is not a duration"), Some(help.into()));
-        }
-        return read.map(|offset| DefaultPart::Now { offset });
+    if let Some(word) = word(inner, place, findings) {
+        return word.ok();
     }
     let known = of.record.and_then(|record| record.get(inner)).filter(|_| of.field.name != inner);
     let constants = of.draft.items.get(of.object.name.as_str()).map(|keys| keys.constants.as_slice());
@@ -196,80 +184,6 @@ fn placeholder(of: &FieldWithDefault, inner: &str, place: &Span, findings: &mut 
 
 fn has_text(declared: &Declared) -> bool {
     !declared.ty.is_list() && !matches!(declared.value, ValueType::Json | ValueType::Embedded(_) | ValueType::Set(_))
-}
-
-/// The seconds of an offset such as `+24h` or `-1d12h`.
-fn seconds(written: &str) -> Option<i64> {
-    let (sign, mut rest) = match written.split_at_checked(1)? {
-        ("-", rest) => (-1, rest),
-        ("+", rest) => (1, rest),
-        _ => return None,
-    };
-    let mut total: i64 = 0;
-    while !rest.is_empty() {
-        let digits = rest.find(|letter: char| !letter.is_ascii_digit())?;
-        let number: i64 = rest[..digits].parse().ok()?;
-        let unit = match rest[digits..].chars().next()? {
-            's' => 1,
-            'm' => 60,
-            'h' => 3_600,
-            'd' => 86_400,
-            'w' => 604_800,
-            _ => return None,
-        };
-        total =
-            number.checked_mul(unit).and_then(|more| total.checked_add(more)).filter(|total| *total <= MAX_LENGTH)?;
-        rest = &rest[digits + 1..];
-    }
-    (written.len() > 1).then_some(sign * total)
-}
-
-/// Describes the default if the field's type cannot hold it, to complete "cannot be …".
-fn misfit(of: &FieldWithDefault, parts: &[DefaultPart], hashed: bool) -> Option<String> {
-    use ValueType as V;
-    let kind = &of.declared.value;
-    let free = matches!(kind.plain(), V::Id | V::String) && !of.field.ty.is_list();
-    let alone = match parts {
-        [part] => Some(part),
-        _ => None,
-    };
-    match alone {
-        _ if hashed => (!free).then(|| "a hash, which is text".to_owned()),
-        Some(DefaultPart::Literal(text)) if of.field.ty.is_list() => {
-            (text != "[]").then(|| format!("\"{text}\"; the only default of a list is \"[]\""))
-        }
-        _ if of.field.ty.is_list() => Some("a text with placeholders, because it is a list".to_owned()),
-        Some(DefaultPart::Literal(text)) => (!is_value(kind, text)).then(|| format!("\"{text}\"")),
-        Some(DefaultPart::Uuid | DefaultPart::Uuid7) => (!free).then(|| "a UUID, which is text".to_owned()),
-        Some(DefaultPart::Claim(_)) => (!free).then(|| "a claim, which is text".to_owned()),
-        Some(DefaultPart::Now { .. }) => {
-            let fits = kind.as_aws().map_or(matches!(kind.in_api(), V::DateTime(_) | V::String), AwsScalar::takes_now);
-            (!fits).then(|| "a time; that is a DateTime".to_owned())
-        }
-        Some(DefaultPart::Field(other)) => {
-            let fits = of
-                .record
-                .and_then(|record| record.get(other))
-                .is_some_and(|from| values::fits(&from.value, kind) || free);
-            (!fits).then(|| format!("the value of `{other}`"))
-        }
-        None => (!free).then(|| "a text".to_owned()),
-    }
-}
-
-/// Whether a literal is a value of the type as clients write it; for an enum, the value's name.
-fn is_value(kind: &ValueType, text: &str) -> bool {
-    match kind {
-        ValueType::Enum(values) => values.stored.contains_key(text),
-        ValueType::Json => serde_json::from_str::<Value>(text).is_ok(),
-        ValueType::Embedded(_) | ValueType::Set(_) => false,
-        kind if kind.is_time() => kind.coerce(&Value::from(text)).is_ok(),
-        ValueType::InForm(plain, _) if kind.as_aws().is_some() => {
-            plain.from_text(text).is_some_and(|value| kind.coerce(&value).is_ok())
-        }
-        ValueType::InForm(kind, _) => is_value(kind, text),
-        _ => kind.from_text(text).is_some(),
-    }
 }
 
 /// The fields with a default, in the order of the type, except that each comes after the fields that its default uses.
@@ -326,28 +240,4 @@ fn circle<'r>(record: &'r StoredFields, path: &mut Vec<&'r str>, seen: &mut Hash
         path.pop();
     }
     false
-}
-
-#[cfg(test)]
-mod tests {
-    use super::seconds;
-
-    #[test]
-    fn lengths_of_time_have_units() {
-        for (written, read) in [
-            ("+24h", Some(86_400)),
-            ("-30m", Some(-1_800)),
-            ("+1d12h", Some(129_600)),
-            ("+2w", Some(1_209_600)),
-            ("+90s", Some(90)),
-            ("+", None),
-            ("+24", None),
-            ("+h", None),
-            ("+1y", None),
-            ("+99999999999999999999d", None),
-            ("+é", None),
-        ] {
-            assert_eq!(seconds(written), read, "{written}");
-        }
-    }
 }

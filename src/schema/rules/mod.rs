@@ -3,6 +3,8 @@
 
 pub mod constraint;
 mod default;
+pub mod embedded;
+pub mod literal;
 mod unique;
 
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -44,6 +46,7 @@ pub fn read_rules(draft: &mut SchemaDraft, findings: &mut Findings) {
             check_versions(object, record, findings);
         }
     }
+    embedded::check_empty_objects(draft, findings);
     unique::check_guards(draft, findings);
 }
 

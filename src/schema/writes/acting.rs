@@ -1,11 +1,12 @@
 //! The parts of an action, gathered once and read by the passes in this folder. Must not decide anything.
 
 use super::directive::ActionDirective;
-use crate::schema::diagnostics::span::Span;
+use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::finds::target::FindTarget;
 use crate::schema::finds::wanted::FindContext;
 use crate::schema::model::find::Returns;
 use crate::schema::model::keys::ItemKeys;
+use crate::schema::model::rules::DefaultValue;
 use crate::schema::model::source::Source;
 use crate::schema::model::write::{ELEMENT, INDEX};
 use crate::schema::syntax::directives::FindDirective;
@@ -125,8 +126,23 @@ pub fn found_by_alias<'s, 'a>(directive: &ActionDirective, scope: &'s [InScope<'
 pub struct Clause {
     /// The fields that it binds.
     pub bound: IndexMap<String, FieldBinding>,
+    /// The fields for which a value is made: literals in the API's form of the field's type, and words such as `{now}`.
+    /// `where:` has none.
+    pub made: IndexMap<String, At<DefaultValue>>,
     /// The fields that stay unbound because it says null.
     pub hidden: HashSet<String>,
+}
+
+impl Clause {
+    /// Whether it says anything of a field.
+    pub fn says(&self, field: &str) -> bool {
+        self.binds(field) || self.hidden.contains(field)
+    }
+
+    /// Whether it gives a field a value.
+    pub fn binds(&self, field: &str) -> bool {
+        self.bound.contains_key(field) || self.made.contains_key(field)
+    }
 }
 
 /// What a field is bound to.

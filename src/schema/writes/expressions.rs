@@ -142,7 +142,7 @@ impl FieldChange<'_> {
             let message = format!("`{coordinate}` is part of the table's key, which an update cannot change");
             return Some((rules::KF0709, message, moved::advice(self.acting.record)));
         }
-        if self.acting.sets.bound.contains_key(self.field) {
+        if self.acting.sets.binds(self.field) {
             let message = format!("both `set:` and `expression:` change `{coordinate}`");
             return Some((rules::KF0712, message, "leave one of them out".to_owned()));
         }

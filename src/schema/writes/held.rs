@@ -5,7 +5,7 @@ use super::acting::Writing;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::find::Via;
 use crate::schema::model::source::{Source, TextPart};
-use crate::schema::model::write::{Action, ActionKind, WriteTarget};
+use crate::schema::model::write::{Action, ActionKind, WriteTarget, WrittenValue};
 use crate::schema::types::inputs;
 
 /// What the actions take from a found item.
@@ -63,7 +63,7 @@ fn sources(action: &Action, see: &mut dyn FnMut(&Source)) {
             }
         }
     }
-    action.values.values().filter_map(|value| value.source.as_ref()).for_each(&mut *see);
+    action.values.values().filter_map(WrittenValue::source).for_each(&mut *see);
     if let Some((_, _, source)) = action.at.as_ref().and_then(|at| at.by.as_ref()) {
         see(source);
     }

@@ -149,7 +149,7 @@ fn bind(
         return Ok(Some(bound.clone()));
     }
     // What `set:` writes finds nothing by its name.
-    if acting.finds.hidden.contains(field) || !primary && acting.sets.bound.contains_key(field) {
+    if acting.finds.hidden.contains(field) || !primary && acting.sets.binds(field) {
         return Ok(None);
     }
     let wish = Wish { owner: &acting.item, record: acting.record, name: field, purpose: Purpose::Key { many } };

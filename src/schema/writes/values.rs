@@ -4,9 +4,10 @@ use super::acting::{Acting, FieldBinding};
 use super::binding::by_name::{Purpose, Wish, by_argument, by_item, other_id, report_other_id};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
+use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::finds::scope::prefixed;
 use crate::schema::model::rules::{DefaultPart, DefaultValue};
-use crate::schema::model::write::WrittenValue;
+use crate::schema::model::write::{GivenValue, WrittenValue};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::types::draft::{Declared, StoredFields};
 use crate::schema::writes::checks::moved;
@@ -23,6 +24,21 @@ pub struct WriteTargetType<'a> {
     pub record: &'a StoredFields,
     /// The arguments that find the item or the element, dotted.
     pub finding: &'a [String],
+}
+
+/// What gives a field its value.
+struct WrittenBinding {
+    given: GivenValue,
+    /// The first argument that the value is made of, dotted.
+    argument: Option<String>,
+    nullable: bool,
+    span: Span,
+}
+
+impl From<FieldBinding> for WrittenBinding {
+    fn from(FieldBinding { source, arguments, nullable, span }: FieldBinding) -> Self {
+        Self { given: GivenValue::Source(source), argument: arguments.into_iter().next(), nullable, span }
+    }
 }
 
 /// The values of a put: every stored field that is bound or has a default. Any other field must be nullable.
@@ -47,7 +63,7 @@ pub fn put_values(acting: &Acting, written: &WriteTargetType, findings: &mut Fin
             (None, None) => continue,
             (Some(bound), None) if never_null && bound.nullable => {
                 let message = format!("`{}.{name}` is never null, but its new value may be", written.owner);
-                let help = match bound.arguments.first() {
+                let help = match &bound.argument {
                     Some(argument) => format!("make `{argument}` non-null, or give the field a `@default`"),
                     None => "give the field a `@default`".to_owned(),
                 };
@@ -56,7 +72,7 @@ pub fn put_values(acting: &Acting, written: &WriteTargetType, findings: &mut Fin
             }
             _ => {}
         }
-        values.insert(name.clone(), WrittenValue { source: bound.map(|bound| bound.source), default });
+        values.insert(name.clone(), WrittenValue { given: bound.map(|bound| bound.given), default });
     }
     sound.then_some(values)
 }
@@ -89,7 +105,7 @@ pub fn update_values(acting: &Acting, written: &WriteTargetType, findings: &mut 
         }
         let default = declared.rules.default.clone().filter(|default| default.every_write);
         if bound.is_some() || default.is_some() {
-            values.insert(name.clone(), WrittenValue { source: bound.map(|bound| bound.source), default });
+            values.insert(name.clone(), WrittenValue { given: bound.map(|bound| bound.given), default });
         }
     }
     if sound && brings && values.is_empty() {
@@ -122,12 +138,7 @@ pub fn expected_version(acting: &Acting, findings: &mut Findings) -> Option<Writ
         None if acting.finds.hidden.contains(name) => None,
         None => by_argument(&acting.writing, &wish, findings).ok()?.filter(|bound| is_own_version(acting, bound)),
     };
-    Some(
-        bound
-            .map(|bound| (name.clone(), WrittenValue { source: Some(bound.source), default: None }))
-            .into_iter()
-            .collect(),
-    )
+    Some(bound.map(|bound| (name.clone(), WrittenValue::from_source(bound.source))).into_iter().collect())
 }
 
 /// Whether an argument that a version could come from is meant for the action's item: of an action for each element of
@@ -164,8 +175,8 @@ fn bind(
     name: &str,
     items: bool,
     findings: &mut Findings,
-) -> Result<Option<FieldBinding>, ()> {
-    if acting.sets.hidden.contains(name) || acting.sets.bound.contains_key(name) {
+) -> Result<Option<WrittenBinding>, ()> {
+    if acting.sets.says(name) {
         return Ok(set_of(acting, name));
     }
     let wish = Wish { owner: written.owner, record: written.record, name, purpose: Purpose::Value };
@@ -176,15 +187,20 @@ fn bind(
         return Ok(None);
     }
     match by_argument(&acting.writing, &wish, findings)?.filter(|bound| !finds(bound)) {
-        Some(bound) => Ok(Some(bound)),
-        None if items => by_item(acting, &wish, findings),
+        Some(bound) => Ok(Some(bound.into())),
+        None if items => Ok(by_item(acting, &wish, findings)?.map(WrittenBinding::from)),
         None => Ok(None),
     }
 }
 
 /// What `set:` binds a field to.
-fn set_of(acting: &Acting, name: &str) -> Option<FieldBinding> {
-    acting.sets.bound.get(name).cloned()
+fn set_of(acting: &Acting, name: &str) -> Option<WrittenBinding> {
+    let made = acting.sets.made.get(name).cloned();
+    let made = made.map(|At { value, span }| {
+        let given = GivenValue::Made(value);
+        WrittenBinding { given, argument: None, nullable: false, span }
+    });
+    made.or_else(|| acting.sets.bound.get(name).cloned().map(WrittenBinding::from))
 }
 
 /// A list that is never null starts empty if nothing binds it. A set cannot: DynamoDB has no empty set.

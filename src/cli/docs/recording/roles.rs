@@ -174,7 +174,7 @@ fn add_value_roles(model: &Model, action: &Action, roles: &mut Vec<ArgumentRole>
         .map(|key| key.name.as_str())
         .collect();
     for (field, value) in &action.values {
-        let Some(source) = &value.source else { continue };
+        let Some(source) = value.source() else { continue };
         if action.at.is_none() && object.stored(field).is_none() {
             continue;
         }

@@ -43,9 +43,10 @@ pub fn with_ordered_sets(value: Value, sets: &BTreeSet<String>) -> Value {
 }
 
 /// Calls with the elements of their sets in one order, and their numbers in one spelling: a store may keep the spelling
-/// of a number that it was given, and a call that repeats it has it too. Calls that are in flight at once have no order either: `calls`
-/// that differ from `expected` by their order only are as expected. Where indexes may be `behind` their tables, a
-/// delete that takes related items along looks for them by an index once more, by a query that it has made before.
+/// of a number that it was given, and a call that repeats it has it too. Calls that are in flight at once have no order
+/// either: `calls` that differ from `expected` by their order only are as expected. Where indexes may be `behind` their
+/// tables, a delete that takes related items along looks for them by an index once more, by a query that it has made
+/// before.
 pub fn same_calls(expected: Value, calls: Value, behind: bool) -> (Value, Value) {
     let ordered = |calls| in_order(with_spelled_numbers(calls), &|name| matches!(name, "SS" | "NS" | "BS"));
     let (expected, calls) = (ordered(expected), ordered(calls));

@@ -10,7 +10,7 @@ use crate::execute::write::draft::call::{Generated, WriteDraft, key_of};
 use crate::execute::write::draft::element;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::FieldErrors;
-use crate::schema::model::write::Action;
+use crate::schema::model::write::{Action, WrittenValue};
 use crate::schema::model::{Model, ObjectType};
 use crate::table::data::attribute::{Attribute, Item};
 use serde_json::Value;
@@ -46,8 +46,9 @@ struct Sign<'a> {
 fn sign<'a>(job: &'a WriteJob<'_>, position: usize, field: &'a str, value: &'a Value) -> Option<Sign<'a>> {
     let action = job.action(position)?;
     let written = action.at.as_ref().map_or(&action.item, |element| &element.element);
-    let default = job.context.model.types.get(written)?.fields.get(field)?.rules.default.as_ref()?;
-    default.is_random().then_some(Sign { action, field, value })
+    let by_default = || job.context.model.types.get(written)?.fields.get(field)?.rules.default.as_ref();
+    let made = action.values.get(field).and_then(WrittenValue::made).or_else(by_default)?;
+    made.is_random().then_some(Sign { action, field, value })
 }
 
 impl Sign<'_> {

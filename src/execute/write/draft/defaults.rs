@@ -117,9 +117,14 @@ fn made(
     match default.parts.as_slice() {
         // The literal default of a list is the whole list in JSON.
         [DefaultPart::Literal(text)] if field.ty.is_list() => serde_json::from_str(text).ok(),
-        _ => default_value::value(default, &stored.value, context.now.millis(), context.caller, &|other| {
-            others.get(other).cloned()
-        }),
+        _ => {
+            let other = |other: &str| others.get(other).cloned();
+            let mut value = default_value::value(default, &stored.value, context.now.millis(), context.caller, &other)?;
+            if let ValueType::Embedded(name) = &stored.value {
+                fill(context, name, &mut value);
+            }
+            Some(value)
+        }
     }
 }
 

@@ -178,7 +178,7 @@ impl<'a> Drafting<'a, '_> {
         let given = || {
             let field = ty.fields.values().find(|field| field.rules.version)?;
             let expected =
-                self.given(action.values.get(&field.name)?.source.as_ref()?).ok()?.filter(|value| !value.is_null())?;
+                self.given(action.values.get(&field.name)?.source()?).ok()?.filter(|value| !value.is_null())?;
             attribute_of(self.job.context.model, ty, &field.name, &expected)
         };
         let Some((attribute, value)) = given() else { return false };

@@ -14,6 +14,7 @@ use crate::execute::write::draft::drafting::{Drafting, TargetItem, if_absent};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::draft::update::count_versions;
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
+use crate::execute::write::rules::expression;
 use crate::schema::expression::operand::Segment;
 use crate::schema::model::ObjectType;
 use crate::schema::model::write::{Action, Element};
@@ -60,13 +61,14 @@ impl<'a> Drafting<'a, '_> {
             };
             let mut changes = Changes::over(self.stored_form(ty, &target.key, target.item.as_ref()).await?);
             for (field, written) in &action.values {
-                let Some(value) = self.written_value(written)? else { continue };
+                let Some(value) = self.written_value((position, of_element), field, written)? else { continue };
                 let (Some(definition), Some(kept)) = (of_element.fields.get(field), of_element.stored(field)) else {
                     continue;
                 };
                 if value.is_null() && definition.ty.is_non_null() {
                     return Err(bad_input(format!("{}.{field} must not be null.", of_element.name)));
                 }
+                expression::keep(of_element, std::iter::once((field, &value)))?;
                 let attribute = kept.attribute.clone().unwrap_or_else(|| field.clone());
                 let model = job.context.model;
                 match stored_values::stored_field(model, &definition.ty, &kept.value, &value).map_err(invalid)? {

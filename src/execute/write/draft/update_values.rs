@@ -127,11 +127,14 @@ impl Drafting<'_, '_> {
         let mut set = Map::new();
         for (field, written) in &action.values {
             let Some(definition) = ty.fields.get(field).filter(|field| !field.rules.version) else { continue };
-            let Some(value) = self.written_value(written)? else { continue };
+            let Some(value) = self.written_value((position, ty), field, written)? else { continue };
             if value.is_null() && definition.ty.is_non_null() && !definition.ty.is_list() {
                 return Err(bad_input(format!("{}.{field} must not be null.", ty.name)));
             }
-            let value = self.fill_embedded(position, definition, value);
+            let value = match written.source() {
+                Some(_) => self.fill_embedded(position, definition, value),
+                None => value,
+            };
             set.insert(field.clone(), value);
         }
         Ok(set)

@@ -15,7 +15,7 @@ use crate::execute::write::rules::item_rules::ItemRules;
 use crate::execute::write::rules::lookups;
 use crate::schema::model::ObjectType;
 use crate::schema::model::source::{Source, TextPart};
-use crate::schema::model::write::{Action, ActionKind, WriteTarget, WrittenValue};
+use crate::schema::model::write::{Action, ActionKind, GivenValue, WriteTarget, WrittenValue};
 use crate::table::data::attribute::{Item, Key};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -131,14 +131,14 @@ impl Drafting<'_, '_> {
     ) -> Result<Map<String, Value>, FieldErrors> {
         let mut values = Map::new();
         for (field, written) in written {
-            let Some(value) = self.written_value(written)? else { continue };
+            let Some(value) = self.written_value((position, ty), field, written)? else { continue };
             let replaced = value.is_null()
                 && written.default.is_some()
                 && ty.fields.get(field).is_some_and(|field| field.ty.is_non_null());
             if !replaced {
                 // Only an argument is filled in. Values of a found item are complete, and may differ in the next
                 // attempt.
-                let value = match (ty.fields.get(field), &written.source) {
+                let value = match (ty.fields.get(field), written.source()) {
                     (Some(field), Some(Source::Argument(_))) => self.fill_embedded(position, field, value),
                     _ => value,
                 };
@@ -169,9 +169,19 @@ impl Drafting<'_, '_> {
         Ok(values)
     }
 
-    /// What the source of a written value gives; `None` if it has none, or if that is not given.
-    pub fn written_value(&self, written: &WrittenValue) -> Result<Option<Value>, FieldErrors> {
-        written.source.as_ref().map_or(Ok(None), |source| self.given(source))
+    /// What the action at a position gives a field of a type, by its source or made for it; `None` if it has none, or
+    /// if that is not given.
+    pub fn written_value(
+        &mut self,
+        (position, ty): (usize, &ObjectType),
+        field: &str,
+        written: &WrittenValue,
+    ) -> Result<Option<Value>, FieldErrors> {
+        match (&written.given, ty.fields.get(field)) {
+            (Some(GivenValue::Source(source)), _) => self.given(source),
+            (Some(GivenValue::Made(made)), Some(field)) => Ok(self.default_of(position, field, made, &Map::new())),
+            (Some(GivenValue::Made(_)) | None, _) => Ok(None),
+        }
     }
 
     /// The value of a source; `None` if it is not given. Fails if it is a stored value that its type cannot read.

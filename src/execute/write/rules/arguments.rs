@@ -24,7 +24,7 @@ pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
         let owner = action.at.as_ref().map_or(&action.item, |element| &element.element);
         let Some(ty) = job.context.model.types.get(owner) else { continue };
         for (field, written) in &action.values {
-            if let Some(Source::Argument(name)) = &written.source {
+            if let Some(Source::Argument(name)) = written.source() {
                 check.field((ty, &action.kind), field, name);
             }
         }

@@ -6,8 +6,9 @@ use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::FieldErrors;
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::expression::operand::Operand;
+use crate::schema::model::rules::DefaultValue;
 use crate::schema::model::source::Source;
-use crate::schema::model::write::{Action, ActionKind, WriteTarget};
+use crate::schema::model::write::{Action, ActionKind, WriteTarget, WrittenValue};
 
 /// Checks that the caller has all claims of which the write makes values and keys.
 pub fn check_claims(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
@@ -28,7 +29,8 @@ pub fn check_claims(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
 }
 
 fn add_action<'a>(action: &'a Action, claims: &mut Vec<&'a ClaimPath>) {
-    action.values.values().filter_map(|value| value.source.as_ref()).for_each(|source| add_source(source, claims));
+    claims.extend(action.values.values().filter_map(WrittenValue::made).flat_map(DefaultValue::claims));
+    action.values.values().filter_map(WrittenValue::source).for_each(|source| add_source(source, claims));
     if let WriteTarget::Key(sources) = &action.target {
         sources.values().for_each(|source| add_source(source, claims));
     }

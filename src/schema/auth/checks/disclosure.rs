@@ -7,7 +7,7 @@ use crate::schema::model::auth::{AuthAction, LetsIn};
 use crate::schema::model::find::{AccessPath, Find, Via};
 use crate::schema::model::source::Source;
 use crate::schema::model::watch::Watch;
-use crate::schema::model::write::{Action, ActionKind, Write, WriteTarget};
+use crate::schema::model::write::{Action, ActionKind, Write, WriteTarget, WrittenValue};
 use crate::schema::model::{Field, FieldKind, ObjectType, TypeKind};
 use crate::schema::table::Table;
 use indexmap::IndexMap;
@@ -70,7 +70,7 @@ pub fn disclosed_by_write(parts: SchemaParts<'_>, parent: &ObjectType, write: &W
 
 /// A guarded field of the found item with this alias that an action copies or names.
 fn copied_from((alias, found): (&str, &ObjectType), action: &Action) -> Option<String> {
-    let sources = action.values.values().filter_map(|value| value.source.as_ref()).flat_map(Source::leaves);
+    let sources = action.values.values().filter_map(WrittenValue::source).flat_map(Source::leaves);
     let copied = sources.filter_map(|source| match source {
         Source::Item(of, field) if of == alias => Some(field.as_str()),
         _ => None,

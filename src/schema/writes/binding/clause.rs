@@ -1,5 +1,6 @@
 //! `set:` and `where:` of an action in, what their fields are bound to out. Must not know keys.
 
+use super::entry::{ClauseEntry, ClausePart, SaidValue};
 use super::number::{self, assigned_as};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -9,10 +10,11 @@ use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::finds::scope::prefixed;
 use crate::schema::model::source::{Source, TextPart};
+use crate::schema::rules::literal::word;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::string;
 use crate::schema::types::bare_text::warn_of_name;
-use crate::schema::types::draft::{Declared, StoredFields};
+use crate::schema::types::draft::StoredFields;
 use crate::schema::types::inputs::{depth_of, writable};
 use crate::schema::types::{inputs, values};
 use crate::schema::writes::acting::{Acting, Clause, FieldBinding};
@@ -28,7 +30,7 @@ pub fn read_clause(
     (owner, record): (&str, &StoredFields),
     findings: &mut Findings,
 ) -> Option<Clause> {
-    let Clause { mut bound, mut hidden } = Clause::default();
+    let mut said = Clause::default();
     let mut sound = true;
     let clause = written.name;
     if let Some(place) = &written.malformed {
@@ -52,33 +54,28 @@ pub fn read_clause(
         };
         let name = number.map_or(field.value.as_str(), |number| number.name);
         if written.is_null() {
-            hidden.insert(name.to_owned());
+            said.hidden.insert(name.to_owned());
             continue;
         }
-        match (Entry { acting, owner, field, declared }).read_binding(written, findings) {
-            Some(value) if !bound.contains_key(name) => _ = bound.insert(name.to_owned(), value),
-            Some(_) => {
+        let makes = clause == "set" && number.is_none();
+        match (ClauseEntry { acting, owner, field, declared, makes }).read(written, findings) {
+            Some(_) if said.binds(name) => {
                 findings.error(rules::KF0702, &field.span, format!("`{clause}:` binds `{}` twice", field.value), None);
                 sound = false;
             }
+            Some(SaidValue::Bound(bound)) => _ = said.bound.insert(name.to_owned(), bound),
+            Some(SaidValue::Made(made)) => _ = said.made.insert(name.to_owned(), made),
             None => sound = false,
         }
     }
-    sound.then_some(Clause { bound, hidden })
+    sound.then_some(said)
 }
 
-struct Entry<'a> {
-    acting: &'a Acting<'a>,
-    owner: &'a str,
-    field: &'a At<String>,
-    declared: &'a Declared,
-}
-
-impl Entry<'_> {
-    fn read_binding(&self, written: &Node<Value>, findings: &mut Findings) -> Option<FieldBinding> {
+impl ClauseEntry<'_> {
+    fn read(&self, written: &Node<Value>, findings: &mut Findings) -> Option<SaidValue> {
         let place = span::from_location(written.location());
-        let literal = written.as_enum().map(|name| At { value: name.to_string(), span: place.clone() });
-        let Some(text) = literal.or_else(|| string(written)) else {
+        let literal = bare_literal(written).filter(|_| self.makes || written.as_enum().is_some());
+        let Some(text) = literal.map(|value| At { value, span: place.clone() }).or_else(|| string(written)) else {
             let help = "write a template: `\"{argument}\"`, `\"{groupId}\"` of an item in scope, or a text; write null to leave the field unbound";
             findings.error(
                 rules::KF0702,
@@ -91,7 +88,14 @@ impl Entry<'_> {
         if written.as_str().is_some() && !matches!(self.declared.value, ValueType::Enum(_)) {
             warn_of_name(&text, |name| self.named(name), findings);
         }
+        if let Some(made) = self.empty_object(&text, findings) {
+            return made.map(SaidValue::Made);
+        }
         let parts = self.parts(&text, findings)?;
+        if parts.iter().any(|part| matches!(part, ClausePart::Word(_))) {
+            return self.join_words(parts, &text, findings).map(SaidValue::Made);
+        }
+        let parts: Vec<TextPart> = parts.into_iter().filter_map(text_part).collect();
         let sources: Vec<Source> = parts.iter().filter_map(value_of).collect();
         let arguments: Vec<String> = sources.iter().filter_map(argument_of).collect();
         let nullable = sources.iter().any(|source| self.nullable(source));
@@ -100,19 +104,24 @@ impl Entry<'_> {
                 self.check_single(&source, &text.span, findings)?;
                 source
             }
-            Ok([part]) => self.checked_text(vec![part], &text, findings)?,
-            Err(parts) => self.checked_text(parts, &text, findings)?,
+            Ok([part]) if self.is_text(std::slice::from_ref(&part), &text.value) => Source::Text(vec![part]),
+            Ok(_) => match self.literal(&text) {
+                Some(made) => return Some(SaidValue::Made(made)),
+                None => return self.report_text(&text, true, findings),
+            },
+            Err(parts) if self.is_text(&parts, &text.value) => Source::Text(parts),
+            Err(_) => return self.report_text(&text, false, findings),
         };
-        Some(FieldBinding { source, arguments, nullable, span: text.span })
+        Some(SaidValue::Bound(FieldBinding { source, arguments, nullable, span: text.span }))
     }
 
     /// Splits a text into literals and `{names}`, in order.
-    fn parts(&self, text: &At<String>, findings: &mut Findings) -> Option<Vec<TextPart>> {
+    fn parts(&self, text: &At<String>, findings: &mut Findings) -> Option<Vec<ClausePart>> {
         let mut parts = Vec::new();
         let (mut at, value) = (0, &text.value);
         while let Some(open) = value[at..].find('{').map(|found| at + found) {
             if open > at {
-                parts.push(TextPart::Literal(value[at..open].to_owned()));
+                parts.push(ClausePart::Literal(value[at..open].to_owned()));
             }
             let place = |end: usize| span::within(self.acting.writing.draft.text, &text.span, &(open..end));
             let Some(close) = value[open..].find('}').map(|found| open + found) else {
@@ -124,27 +133,30 @@ impl Entry<'_> {
                 );
                 return None;
             };
-            parts.push(TextPart::Value(self.name(&value[open + 1..close], &place(close + 1), findings)?));
+            parts.push(self.name(&value[open + 1..close], &place(close + 1), findings)?);
             at = close + 1;
         }
         if at < value.len() || parts.is_empty() {
-            parts.push(TextPart::Literal(value[at..].to_owned()));
+            parts.push(ClausePart::Literal(value[at..].to_owned()));
         }
         Some(parts)
     }
 
-    /// Resolves a name: a claim, an argument, a field of one, or a field of an item in scope (`Group.id`, `groupId`, or
-    /// just `id`).
-    fn name(&self, name: &str, place: &Span, findings: &mut Findings) -> Option<Source> {
+    /// Resolves a name: a claim, an argument, a field of one, a field of an item in scope (`Group.id`, `groupId`, or
+    /// just `id`), or else a word.
+    fn name(&self, name: &str, place: &Span, findings: &mut Findings) -> Option<ClausePart> {
         let writing = &self.acting.writing;
         if let Some(claim) = ClaimPath::parse(name) {
-            return Some(Source::Claim(claim));
+            return Some(ClausePart::Source(Source::Claim(claim)));
         }
         if inputs::input(writing.draft.schema, writing.field, name).is_some() {
-            return Some(Source::Argument(name.to_owned()));
+            return Some(ClausePart::Source(Source::Argument(name.to_owned())));
         }
         if let Some((item, field)) = self.field_in_scope(name) {
-            return Some(Source::Item(item.to_owned(), field.to_owned()));
+            return Some(ClausePart::Source(Source::Item(item.to_owned(), field.to_owned())));
+        }
+        if let Some(word) = if self.makes { word(name, place, findings) } else { None } {
+            return word.ok().map(ClausePart::Word);
         }
         let message =
             format!("`{name}` is neither an argument of `{}` nor a field of an item in scope", writing.coordinate());
@@ -218,9 +230,10 @@ impl Entry<'_> {
         }
     }
 
-    /// A composed text binds an ID or a String. A constant text also binds an enum, a DateTime or a Date, and its value
-    /// is checked here. Each placeholder must be a single value that has a text.
-    fn checked_text(&self, parts: Vec<TextPart>, text: &At<String>, findings: &mut Findings) -> Option<Source> {
+    /// Whether a text is a value of the field. A composed text binds an ID or a String. A constant text also binds an
+    /// enum, a DateTime or a Date, and its value is checked here. Each placeholder must be a single value that has a
+    /// text.
+    fn is_text(&self, parts: &[TextPart], text: &str) -> bool {
         use ValueType as V;
         let constant = parts.iter().all(|part| matches!(part, TextPart::Literal(_)));
         let whole = parts.iter().filter_map(value_of).all(|source| {
@@ -232,22 +245,23 @@ impl Entry<'_> {
             && match &self.declared.value {
                 V::InForm(kind, _) if matches!(**kind, V::Id | V::String) => true,
                 V::Id | V::String => true,
-                value if constant && matches!(value.in_api(), V::Enum(_)) => {
-                    value.coerce(&text.value.clone().into()).is_ok()
-                }
-                value if constant && value.is_time() => value.coerce(&text.value.clone().into()).is_ok(),
+                value if constant && matches!(value.in_api(), V::Enum(_)) => value.coerce(&text.into()).is_ok(),
+                value if constant && value.is_time() => value.coerce(&text.into()).is_ok(),
                 _ => false,
             };
-        if fits && whole {
-            return Some(Source::Text(parts));
-        }
+        fits && whole
+    }
+
+    fn report_text<T>(&self, text: &At<String>, is_constant: bool, findings: &mut Findings) -> Option<T> {
         let message = format!(
             "`{}.{}` is of type `{}`, but \"{}\" is not",
             self.owner, self.field.value, self.declared.ty, text.value
         );
         let help = match self.declared.value.in_api() {
-            V::Enum(values) => suggest(&text.value, values.stored.keys().map(String::as_str)),
-            _ if constant => Some("write a constant as its `@default` or in an `expression:`".to_owned()),
+            ValueType::Enum(values) => suggest(&text.value, values.stored.keys().map(String::as_str)),
+            _ if is_constant && !self.makes => {
+                Some("in `where:`, a constant is a text, an enum's value or a time; use an argument".to_owned())
+            }
             _ => None,
         };
         findings.error(rules::KF0704, &text.span, message, help);
@@ -285,6 +299,25 @@ impl Entry<'_> {
             Source::Claim(_) => false,
             Source::Parent(_) | Source::Text(_) => true,
         }
+    }
+}
+
+/// The text of a literal that stands without quotes: an enum's value, a number or a Boolean.
+fn bare_literal(written: &Node<Value>) -> Option<String> {
+    match written.as_ref() {
+        Value::Enum(name) => Some(name.to_string()),
+        Value::Int(number) => Some(number.as_str().to_owned()),
+        Value::Float(number) => Some(number.as_str().to_owned()),
+        Value::Boolean(value) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+fn text_part(part: ClausePart) -> Option<TextPart> {
+    match part {
+        ClausePart::Literal(text) => Some(TextPart::Literal(text)),
+        ClausePart::Source(source) => Some(TextPart::Value(source)),
+        ClausePart::Word(_) => None,
     }
 }
 

@@ -2,4 +2,6 @@
 
 pub mod by_name;
 pub mod clause;
+mod entry;
+mod made;
 pub mod number;

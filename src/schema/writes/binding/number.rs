@@ -90,7 +90,7 @@ pub fn bind_new_item(acting: &Acting, findings: &mut Findings) -> Option<Option<
         report((acting, number), message, findings);
         return None;
     }
-    Some(Some((number.name.to_owned(), WrittenValue { source: Some(bound.source), default: None })))
+    Some(Some((number.name.to_owned(), WrittenValue::from_source(bound.source))))
 }
 
 /// Reports an upsert that may make an item without a number.

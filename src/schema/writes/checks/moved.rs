@@ -9,7 +9,7 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::model::source::Source;
-use crate::schema::model::write::{Action, ActionKind, WriteFind};
+use crate::schema::model::write::{Action, ActionKind, WriteFind, WrittenValue};
 use crate::schema::types::draft::{Declared, StoredFields};
 use crate::schema::writes::acting::Writing;
 use crate::schema::writes::directive::ActionDirective;
@@ -69,7 +69,7 @@ pub fn advice(record: &StoredFields) -> String {
 
 /// Whether an action writes something of the found item with this alias.
 fn copies(action: &Action, alias: &str) -> bool {
-    let sources = action.values.values().filter_map(|value| value.source.as_ref());
+    let sources = action.values.values().filter_map(WrittenValue::source);
     sources.flat_map(Source::leaves).any(|source| matches!(source, Source::Item(of, _) if of == alias))
 }
 
@@ -77,7 +77,7 @@ fn copies(action: &Action, alias: &str) -> bool {
 fn reserved<'a>((action, alias): (&Action, &str), record: &'a StoredFields) -> Option<&'a str> {
     let unique = record.iter().filter(|(_, declared)| declared.rules.unique).map(|(name, _)| name.as_str());
     let kept = |name: &&str| {
-        let source = action.values.get(*name).and_then(|value| value.source.as_ref());
+        let source = action.values.get(*name).and_then(WrittenValue::source);
         source.is_some_and(|source| matches!(source, Source::Item(of, field) if of == alias && field == name))
     };
     unique.into_iter().find(kept)
@@ -95,7 +95,7 @@ fn warn(
         let value = action.values.get(*name);
         // What is made anew at every write has no value to keep.
         let renewed = value.and_then(|value| value.default.as_ref()).is_some_and(|default| default.every_write);
-        !said(name) && !renewed && !declared.rules.constant && value.is_none_or(|value| value.source.is_none())
+        !said(name) && !renewed && !declared.rules.constant && value.is_none_or(|value| value.given.is_none())
     };
     // A version begins anew, and a unique value is reserved for the old item.
     let may_copy = |declared: &Declared| !(declared.rules.version || declared.rules.unique);

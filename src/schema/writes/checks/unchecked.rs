@@ -71,7 +71,7 @@ pub fn warn_of_expression(
 pub fn warn_of_objects(acting: &Acting, action: &Action, record: &StoredFields, findings: &mut Findings) {
     let mut brought: Vec<(&str, &Declared)> = Vec::new();
     for (field, value) in &action.values {
-        if let (Some(Source::Argument(argument)), Some(declared)) = (&value.source, record.get(field)) {
+        if let (Some(Source::Argument(argument)), Some(declared)) = (value.source(), record.get(field)) {
             brought.push((argument, declared));
         }
     }

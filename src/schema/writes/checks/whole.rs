@@ -7,7 +7,7 @@ use crate::schema::diagnostics::span;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::source::{Source, TextPart};
-use crate::schema::model::write::{Action, ActionKind, WriteFind, WriteReturns, WriteTarget};
+use crate::schema::model::write::{Action, ActionKind, WriteFind, WriteReturns, WriteTarget, WrittenValue};
 use crate::schema::scalar::spread::Spread;
 use crate::schema::syntax::directives::named;
 use crate::schema::template::part::Part;
@@ -121,7 +121,7 @@ pub fn arguments_of(action: &Action) -> Vec<String> {
             }
         }
     }
-    action.values.values().filter_map(|value| value.source.as_ref()).for_each(|source| arguments(source, &mut all));
+    action.values.values().filter_map(WrittenValue::source).for_each(|source| arguments(source, &mut all));
     if let Some((_, _, source)) = action.at.as_ref().and_then(|at| at.by.as_ref()) {
         arguments(source, &mut all);
     }
@@ -249,7 +249,7 @@ fn key_of(writing: &Writing, action: &Action) -> Option<Vec<(String, Source)>> {
     let keys: &ItemKeys = writing.draft.items.get(&action.item)?;
     let table = writing.draft.tables.get(keys.table)?;
     let source = |field: &str| match &action.target {
-        WriteTarget::Key(sources) if sources.is_empty() => action.values.get(field)?.source.clone(),
+        WriteTarget::Key(sources) if sources.is_empty() => action.values.get(field)?.source().cloned(),
         WriteTarget::Key(sources) => sources.get(field).cloned(),
         WriteTarget::Found(alias) => Some(Source::Item(alias.clone(), field.to_owned())),
         WriteTarget::Read { .. } => None,
