@@ -334,6 +334,7 @@ impl Run<'_> {
     fn value(&self, source: &Source) -> Option<Value> {
         match source {
             Source::Argument(name) => self.arguments.get(name).cloned(),
+            Source::Made(value) => Some(value.clone()),
             Source::Found(field) => Some(self.found.as_ref()?.get(field).cloned().unwrap_or(Value::Null)),
         }
     }
@@ -386,7 +387,7 @@ impl Run<'_> {
                 let field = self.ty(action).field(field);
                 match self.value(source) {
                     Some(Value::Null) => field.non_null && matches!(action.verb, Verb::Update { .. } | Verb::Change(_)),
-                    Some(value) => matches!(source, Source::Argument(_)) && breaks(field, &value),
+                    Some(value) => !matches!(source, Source::Found(_)) && breaks(field, &value),
                     None => false,
                 }
             })

@@ -71,6 +71,12 @@ fn text_of(value: &Value) -> Option<String> {
 fn read(kind: &ValueType, text: &str) -> Option<Value> {
     let from_json = || serde_json::from_str::<Value>(text).ok();
     match kind {
+        // However its attribute keeps it, a number or a Boolean of the API is not a text.
+        ValueType::InForm(plain, _)
+            if matches!(**plain, ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Boolean) =>
+        {
+            read(plain, text).and_then(|value| kind.coerce(&value).ok())
+        }
         ValueType::Int | ValueType::Long | ValueType::Float | ValueType::Boolean => {
             from_json().and_then(|value| kind.coerce(&value).ok())
         }
@@ -89,6 +95,7 @@ fn read(kind: &ValueType, text: &str) -> Option<Value> {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
+    use crate::schema::scalar::form::Form;
     use crate::schema::scalar::value_type::{EnumValues, Moment};
     use serde_json::json;
     use std::sync::Arc;
@@ -128,6 +135,8 @@ mod tests {
             ("1.50", ValueType::Float, json!(1.5)),
             ("1.50", ValueType::Decimal, json!("1.5")),
             ("true", ValueType::Boolean, json!(true)),
+            ("-5", ValueType::InForm(Box::new(ValueType::Int), Arc::new(Form::Text)), json!(-5)),
+            ("true", ValueType::InForm(Box::new(ValueType::Boolean), Arc::new(Form::Number)), json!(true)),
             ("2026-01-01T00:00Z", ValueType::DateTime(Moment::EpochSeconds), json!("2026-01-01T00:00:00.000Z")),
             ("", ValueType::String, json!("")),
             ("0", ValueType::String, json!("0")),

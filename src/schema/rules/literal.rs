@@ -75,6 +75,11 @@ pub fn misfit(
         _ => None,
     };
     match alone {
+        // No form of a text takes a hash or a UUID: neither a number nor a text of AppSync.
+        _ if matches!(kind, V::InForm(..)) && hashed => Some("a hash, which its form does not take".to_owned()),
+        _ if matches!(kind, V::InForm(..)) && parts.iter().any(is_uuid) => {
+            Some("a UUID, which its form does not take".to_owned())
+        }
         _ if hashed => (!free).then(|| "a hash, which is text".to_owned()),
         Some(DefaultPart::Literal(text)) if declared.ty.is_list() => {
             (text != "[]").then(|| format!("\"{text}\"; the only text of a list is \"[]\""))
@@ -96,6 +101,10 @@ pub fn misfit(
     }
 }
 
+fn is_uuid(part: &DefaultPart) -> bool {
+    matches!(part, DefaultPart::Uuid | DefaultPart::Uuid7)
+}
+
 /// Whether a literal is a value of the type as clients write it; for an enum, the value's name.
 fn is_value(kind: &ValueType, text: &str) -> bool {
     match kind {
@@ -104,10 +113,14 @@ fn is_value(kind: &ValueType, text: &str) -> bool {
         ValueType::Embedded(_) => text == EMPTY_OBJECT,
         ValueType::Set(_) => false,
         kind if kind.is_time() => kind.coerce(&Value::from(text)).is_ok(),
-        ValueType::InForm(plain, _) if kind.as_aws().is_some() => {
-            plain.from_text(text).is_some_and(|value| kind.coerce(&value).is_ok())
+        // Not each value of the plain type has the form.
+        ValueType::InForm(plain, _) => {
+            let value = match **plain {
+                ValueType::Enum(_) => Some(Value::from(text)),
+                _ => plain.from_text(text),
+            };
+            value.is_some_and(|value| kind.coerce(&value).is_ok())
         }
-        ValueType::InForm(kind, _) => is_value(kind, text),
         _ => kind.from_text(text).is_some(),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::sdl::type_of;
 use super::{Kind, Schema};
+use serde_json::Value;
 
 /// A field of `Mutation`.
 #[derive(Debug, Clone)]
@@ -58,6 +59,8 @@ pub enum Source {
     Argument(String),
     /// A field of the item that was found.
     Found(String),
+    /// A literal in `set:`.
+    Made(Value),
 }
 
 /// A directive that writes or checks.
@@ -184,9 +187,19 @@ impl Mutation {
             Verb::Update { .. } | Verb::Change(_) | Verb::ChangeElement => ("update", "where"),
             Verb::Delete { .. } | Verb::RemoveElement => ("delete", "where"),
         };
-        if !action.by_name || action.number.is_some() {
-            let bound = if matches!(action.verb, Verb::Put { .. }) { &action.values } else { &action.key };
-            let mut bound = if action.by_name { Vec::new() } else { self.bindings(schema, bound) };
+        let is_put = matches!(action.verb, Verb::Put { .. });
+        if matches!(action.verb, Verb::Update { .. }) && action.values.iter().any(is_made) {
+            options.push(format!("set: {{ {} }}", made(&action.values).join(", ")));
+        }
+        if !action.by_name || action.number.is_some() || is_put && action.values.iter().any(is_made) {
+            let bound = if is_put { &action.values } else { &action.key };
+            let mut bound = if action.by_name && is_put {
+                made(&action.values)
+            } else if action.by_name {
+                Vec::new()
+            } else {
+                self.bindings(schema, bound)
+            };
             bound.extend(action.number.iter().map(|number| format!("shard: \"{{{number}}}\"")));
             if matches!(action.verb, Verb::Update { many: true, .. }) {
                 // The written fields do not help to find the items.
@@ -237,6 +250,7 @@ impl Mutation {
     fn bindings(&self, schema: &Schema, bound: &[(String, Source)]) -> Vec<String> {
         let one = |(field, source): &(String, Source)| match source {
             Source::Argument(argument) => format!("{field}: \"{{{argument}}}\""),
+            Source::Made(value) => format!("{field}: {value}"),
             Source::Found(of) => {
                 format!("{field}: \"{{{}.{of}}}\"", schema.types[self.found.as_ref().unwrap().item].name)
             }
@@ -248,6 +262,22 @@ impl Mutation {
     pub fn argument(&self, name: &str) -> &Argument {
         self.arguments.iter().find(|argument| argument.name == name).unwrap()
     }
+}
+
+fn is_made((_, source): &(String, Source)) -> bool {
+    matches!(source, Source::Made(_))
+}
+
+/// The bindings of literals.
+fn made(values: &[(String, Source)]) -> Vec<String> {
+    values
+        .iter()
+        .filter(|bound| is_made(bound))
+        .filter_map(|(field, source)| match source {
+            Source::Made(value) => Some(format!("{field}: {value}")),
+            Source::Argument(_) | Source::Found(_) => None,
+        })
+        .collect()
 }
 
 fn expression(clauses: &[Clause]) -> String {

@@ -2,6 +2,7 @@
 
 use super::keys::{is_assigned, is_kept, is_numbered};
 use super::mutations::{Action, Argument, Clause, Condition, Found, Mutation, Returns, Source, Verb};
+use super::values::value;
 use super::{Dimensions, Field, ItemType, Kind, Rng, Schema, Template, chance, pick};
 
 /// The fields of `Mutation`.
@@ -159,12 +160,25 @@ impl<'s> Making<'s> {
                 (Some(_), _) => chance(rng, 30),
                 _ => chance(rng, 75),
             };
-            if brings {
+            if let Some(made) = self.literal(rng, of, field).filter(|_| brings) {
+                values.push((field.name.clone(), made));
+            } else if brings {
                 let source = self.argument(&format!("{prefix}{}", field.name), of, &field.name, needed, true);
                 values.push((field.name.clone(), source));
             }
         }
         values
+    }
+
+    /// A literal for a field, sometimes, if it is of a kind that has literals and no key field.
+    fn literal(&self, rng: &mut Rng, of: usize, field: &Field) -> Option<Source> {
+        let ty = &self.schema.types[of];
+        let is_key = ty.key_fields(self.schema.table_of(ty)).contains(&field.name.as_str());
+        let is_link = field.name.ends_with("Id");
+        let has_literals =
+            matches!(field.kind, Kind::Text | Kind::Int | Kind::Flag | Kind::Status | Kind::TextInt | Kind::NumberFlag);
+        (has_literals && !is_key && !is_link && !field.unique && chance(rng, 15))
+            .then(|| Source::Made(value(rng, field.kind)))
     }
 
     fn add(
@@ -295,7 +309,11 @@ fn edit(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
             upsert && field.non_null && field.default.is_none() && !matches!(field.kind, Kind::Log | Kind::Parts);
         if needed || chance(rng, 40) {
             let non_null = needed || chance(rng, 15);
-            values.push((field.name.clone(), making.argument(&field.name, item, &field.name, non_null, true)));
+            let made = making.literal(rng, item, field);
+            values.push((
+                field.name.clone(),
+                made.unwrap_or_else(|| making.argument(&field.name, item, &field.name, non_null, true)),
+            ));
         }
     }
     if values.is_empty() {

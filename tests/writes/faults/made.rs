@@ -92,3 +92,84 @@ async fn a_literal_keeps_the_constraint_of_its_field() {
     let refused = backend.run(r#"mutation { over(id: "a") { rank } }"#, json!({})).await;
     assert_eq!(error(&refused).0, "BAD_USER_INPUT");
 }
+
+/// Types of fields, each with how it is stored.
+const TYPES: [&str; 23] = [
+    "ID",
+    "String",
+    "Int",
+    "Float",
+    "Boolean",
+    "Long",
+    "Decimal",
+    "DateTime",
+    "Date",
+    "LocalDateTime",
+    "JSON",
+    "State",
+    "[String!]",
+    "Int @attribute(type: S)",
+    "Boolean @attribute(type: S)",
+    "Boolean @attribute(type: N)",
+    "ID @attribute(type: N)",
+    "DateTime @attribute(stored: EPOCH_SECONDS)",
+    "Date @attribute(form: \"%d/%m/%Y\")",
+    "AWSDateTime",
+    "AWSTimestamp",
+    "AWSEmail",
+    "AWSJSON",
+];
+
+const TEXTS: [&str; 13] = [
+    "0",
+    "-7",
+    "1.5",
+    "true",
+    "x",
+    "OPEN",
+    "[]",
+    "2027-01-01",
+    "2027-01-01T00:00:00Z",
+    "2027-01-01T00:00:00",
+    "a@b.example",
+    "{now}",
+    "{uuid}",
+];
+
+/// A schema whose field of a type is written with each of the texts: by default, or by `set:`.
+fn with_texts(ty: &str, texts: &[&str], by_default: bool) -> String {
+    let field = |(number, text): (usize, &&str)| {
+        let (bare, options) = ty.split_once(' ').unwrap_or((ty, ""));
+        let default = if by_default { format!("@default(value: {text:?})") } else { String::new() };
+        format!("  f{number}: {bare} {options} {default}\n")
+    };
+    let fields: String = texts.iter().enumerate().map(field).collect();
+    let set: Vec<String> = texts.iter().enumerate().map(|(number, text)| format!("f{number}: {text:?}")).collect();
+    let set = if by_default { String::new() } else { format!("(set: {{ {} }})", set.join(", ")) };
+    format!(
+        "extend schema @table(name: \"texts\", partitionKey: \"PK\")\ntype Query {{ one(id: ID!): One @find }}\n\
+         type Mutation {{ put(id: ID!): One! @put{set} }}\nenum State {{ OPEN DONE }}\n\
+         type One @item(keys: {{ PK: \"{{id}}\" }}) {{\n  id: ID!\n{fields}}}\n"
+    )
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_text_a_schema_may_have_is_written() {
+    let mut tried = 0;
+    for ty in TYPES {
+        for by_default in [true, false] {
+            let loads =
+                |text: &&str| keyfold::schema::load("s", &with_texts(ty, &[text], by_default), &|_| None).is_ok();
+            let texts: Vec<&str> = TEXTS.into_iter().filter(|text| loads(text)).collect();
+            assert!(!texts.is_empty(), "{ty}");
+            let backend = Backend::of_text(&with_texts(ty, &texts, by_default)).await;
+            let names: Vec<String> = (0..texts.len()).map(|number| format!("f{number}")).collect();
+            let made = backend.ok(&format!("mutation {{ put(id: \"a\") {{ {} }} }}", names.join(" ")), json!({})).await;
+            for (name, text) in names.iter().zip(&texts) {
+                assert!(!made["put"][name].is_null(), "{text:?} of {ty}, by default: {by_default}");
+            }
+            tried += texts.len();
+        }
+    }
+    assert!(tried > 130, "{tried}");
+}

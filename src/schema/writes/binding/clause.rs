@@ -243,7 +243,10 @@ impl ClauseEntry<'_> {
         });
         let fits = depth_of(&self.declared.ty) == 0
             && match &self.declared.value {
-                V::InForm(kind, _) if matches!(**kind, V::Id | V::String) => true,
+                // Not each text has the form.
+                value @ V::InForm(kind, _) if matches!(**kind, V::Id | V::String) => {
+                    !constant || value.coerce(&text.into()).is_ok()
+                }
                 V::Id | V::String => true,
                 value if constant && matches!(value.in_api(), V::Enum(_)) => value.coerce(&text.into()).is_ok(),
                 value if constant && value.is_time() => value.coerce(&text.into()).is_ok(),
