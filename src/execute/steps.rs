@@ -52,9 +52,9 @@ async fn run_step(
         };
         // Its future is large, and reads need none.
         match Box::pin(executor::write(context, write, &arguments)).await {
-            Ok(items) => {
-                if let Some(space) = write.result {
-                    seed(&mut state, space, items);
+            Ok(returned) => {
+                for (result, items) in write.results.iter().zip(returned) {
+                    seed(&mut state, result.space, items);
                 }
             }
             Err(field_errors) => return Writer::new(&state, introspection, body).refuse(field_errors),

@@ -70,7 +70,8 @@ pub fn describe(model: &Model) -> Vec<PathRow> {
                 | FieldKind::GlobalId(_)
                 | FieldKind::Watch(_)
                 | FieldKind::Page
-                | FieldKind::Change(_) => {}
+                | FieldKind::Change(_)
+                | FieldKind::Payload => {}
             }
         }
     }

@@ -46,6 +46,7 @@ fn type_kind(draft: &SchemaDraft, name: &str, kind: &Kind) -> Option<TypeKind> {
         Kind::Edge => TypeKind::Edge,
         Kind::PageInfo => TypeKind::PageInfo,
         Kind::Change(item) => TypeKind::Change(item.clone()),
+        Kind::Payload => TypeKind::Payload,
         Kind::Misshapen => return None,
     })
 }
@@ -87,7 +88,24 @@ fn field_kind(
             }
             ChangePart::named(&field.name).map(FieldKind::Change)
         }
+        Kind::Payload => {
+            check_payload_field(&coordinate, field, findings);
+            Some(FieldKind::Payload)
+        }
         Kind::Misshapen => None,
+    }
+}
+
+/// Reports what has no effect on a field of a payload.
+fn check_payload_field(coordinate: &str, field: &FieldDefinition, findings: &mut Findings) {
+    let help = "put it on the field of `Mutation` that returns the payload";
+    if let Some(directive) = field.directives.get("find").or(write_of(&field.directives)) {
+        let message = format!("`{coordinate}` is part of a payload, so `@{}` has no effect", directive.name);
+        findings.error(rules::KF0727, &named(directive), message, Some(help.into()));
+    }
+    if let Some(argument) = field.arguments.first() {
+        let message = format!("`{coordinate}` is part of a payload, so the argument `{}` has no effect", argument.name);
+        findings.error(rules::KF0727, &span::from_location(argument.name.location()), message, Some(help.into()));
     }
 }
 

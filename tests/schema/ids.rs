@@ -26,7 +26,7 @@ const DIRECTIVES: [&str; 5] = [
 
 /// What a field returns, what it does beside, and whether an `id` is the customer's.
 const RETURNS: [(&str, &str, bool); 7] = [
-    ("Customer", "@delete(item: Customer, where: { id: \"{to}\" })", true),
+    ("Customer", "@put(item: Customer, set: { id: \"{to}\", owner: \"you\" }, as: other)", true),
     ("[Customer!]!", "@delete(item: Customer, many: true, where: { id: \"{to}\" })", true),
     ("Boolean!", "@delete(item: Customer, where: { id: \"{to}\" })", true),
     ("Account", "@delete(where: { id: \"{to}\" })", false),

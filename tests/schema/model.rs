@@ -4,7 +4,7 @@ use keyfold::schema::load;
 use keyfold::schema::model::keys::ConstantValue;
 use keyfold::schema::model::rules::{DefaultPart, Format};
 use keyfold::schema::model::source::Source;
-use keyfold::schema::model::write::{ActionKind, Write, WriteReturns, WriteTarget};
+use keyfold::schema::model::write::{ActionKind, ReturnedFrom, ReturnedItems, Write, WriteReturns, WriteTarget};
 use keyfold::schema::model::{FieldKind, Model, Stored, TypeKind};
 use keyfold::schema::scalar::coerce::coerce;
 use keyfold::schema::scalar::value_type::{Moment, ValueType};
@@ -33,6 +33,11 @@ fn assert_stored(model: &Model, coordinate: &str, attribute: Option<&str>, keys:
         (attribute, keys.to_vec()),
         "{coordinate}"
     );
+}
+
+/// The item, or the items, of the action at a position.
+fn of_action(position: usize, many: bool, never_null: bool) -> WriteReturns {
+    WriteReturns::Items(ReturnedItems { from: ReturnedFrom::Action(position), many, never_null })
 }
 
 #[test]
@@ -340,7 +345,7 @@ fn item(ty: &str, field: &str) -> Source {
 fn what_is_put_is_in_scope_for_what_follows() {
     let model = model(include_str!("../../schema.graphql"));
     let write = write(&model, "createContainer");
-    assert_eq!(write.returns, WriteReturns::Item(1));
+    assert_eq!(write.returns, of_action(1, false, true));
     assert!(matches!(write.actions[0].kind, ActionKind::Check) && write.actions[0].message.is_some());
     assert!(matches!(&write.actions[0].target, WriteTarget::Key(key) if key["id"] == argument("groupId")));
     let container = &write.actions[1].values;
@@ -421,10 +426,10 @@ fn a_version_is_expected_and_never_written() {
 fn several_items_are_read_before_they_are_written() {
     let model = model(include_str!("../systems/workshop/schema.graphql"));
     let clear = write(&model, "clearFolder");
-    assert_eq!(clear.returns, WriteReturns::Items(0));
+    assert_eq!(clear.returns, of_action(0, true, true));
     assert!(matches!(&clear.actions[0].target, WriteTarget::Read { find, many: true } if find.consistent));
     let edit = write(&model, "editNote");
-    assert_eq!(edit.returns, WriteReturns::Item(0));
+    assert_eq!(edit.returns, of_action(0, false, false));
     assert!(matches!(edit.actions[0].target, WriteTarget::Read { many: false, .. }));
     assert_eq!(edit.actions[0].values.keys().collect::<Vec<_>>(), ["text"]);
 }

@@ -264,6 +264,7 @@ pub fn text(schema: &Schema, mutation: &Mutation) -> String {
         }
         Returns::True => String::new(),
     };
+    let selection = if mutation.is_wrapped { format!(" {{ one{selection} ok }}") } else { selection };
     format!("mutation ({}) {{ r: {}({}){selection} }}", declared.join(", "), mutation.name, passed.join(", "))
 }
 
@@ -279,7 +280,13 @@ pub async fn run(gateway: &Gateway, schema: &Schema, operation: &Operation) -> V
     let request = request(schema, operation);
     let prepared = gateway.prepare(&request).await.unwrap_or_else(|errors| panic!("{errors:?}: {}", request.query));
     let response = gateway.run(&prepared, Instant::now() + Duration::from_secs(60), false).await;
-    serde_json::from_slice(&response.body).unwrap()
+    let mut response: Value = serde_json::from_slice(&response.body).unwrap();
+    let payload = &mut response["data"]["r"];
+    if schema.mutations[operation.mutation].is_wrapped && payload.is_object() {
+        assert_eq!(payload["ok"], true, "{}", request.query);
+        *payload = payload["one"].take();
+    }
+    response
 }
 
 /// A writer's gateway on an engine that has its tables.

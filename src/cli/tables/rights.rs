@@ -11,7 +11,7 @@ use crate::schema::model::auth::{AuthAction, AuthRules};
 use crate::schema::model::find::{Access, AccessPath, Find, Via};
 use crate::schema::model::rules::DefaultValue;
 use crate::schema::model::source::Source;
-use crate::schema::model::write::{Action, ActionKind, Write, WriteFind, WriteReturns, WriteTarget, WrittenValue};
+use crate::schema::model::write::{Action, ActionKind, Write, WriteFind, WriteTarget, WrittenValue};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use crate::schema::table::StreamView;
 use crate::schema::template::Template;
@@ -74,7 +74,11 @@ impl<'m> Rights<'m> {
             FieldKind::Nodes(nodes) => nodes.types.iter().for_each(|node| self.find(&node.find)),
             FieldKind::Watch(watch) => watch.initial.iter().for_each(|find| self.find(find)),
             FieldKind::Write(write) => self.write(field, write),
-            FieldKind::Stored(_) | FieldKind::GlobalId(_) | FieldKind::Page | FieldKind::Change(_) => {}
+            FieldKind::Stored(_)
+            | FieldKind::GlobalId(_)
+            | FieldKind::Page
+            | FieldKind::Change(_)
+            | FieldKind::Payload => {}
         }
     }
 
@@ -202,7 +206,7 @@ impl<'m> Rights<'m> {
             by_default.chain(action.values.values().filter_map(WrittenValue::made)).any(DefaultValue::is_random)
         });
         let shows = generates && !matches!(action.kind, ActionKind::Delete { .. } | ActionKind::Check);
-        let is_returned = matches!(write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position);
+        let is_returned = write.returns_action(position);
         // An action that cannot be drafted reveals nothing of its item if a condition before it does not hold.
         let judged = !alone && action.condition.is_some();
         let cascade: &[Vec<String>] = if let ActionKind::Delete { cascade } = &action.kind { cascade } else { &[] };

@@ -82,6 +82,7 @@ impl<'a> Writer<'a> {
             OutputValue::GlobalId(id, values) => self.global_id((id, values), (type_name, output), at),
             OutputValue::List(target, object) => self.list(target, object, &output.ty, at),
             OutputValue::Page(target, parts) => self.page(target, parts, at),
+            OutputValue::Payload(object) => self.object(object, at),
             OutputValue::Done => {
                 json(&mut self.body.data, &Value::Bool(true));
                 Ok(())

@@ -147,7 +147,7 @@ impl ElementNames<'_> {
         let is_of_list = |each: &Option<String>| each.as_deref() == Some(self.list);
         let is_found = self.write.find_named(name).is_some_and(|find| is_of_list(&find.each));
         let is_put = |action: &Action| {
-            action.item == *name && is_of_list(&action.each) && matches!(action.kind, ActionKind::Put { .. })
+            action.name() == name && is_of_list(&action.each) && matches!(action.kind, ActionKind::Put { .. })
         };
         if is_found || self.write.actions.iter().take(before).any(is_put) {
             *name = in_scope(name, (self.list, self.position));

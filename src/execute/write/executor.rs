@@ -39,13 +39,13 @@ const MAX_RACES: u32 = 200;
 /// The waits after lost races, in which the writers that were faster finish.
 const LOST_RACE: Pace = Pace { first: Duration::from_millis(4), longest: Duration::from_millis(200) };
 
-/// Writes a field. Gives the items that the field returns and its caller may see; none if it returns none or if nothing
-/// was deleted.
+/// Writes a field. Gives, for each planned result, the items that the field returns and its caller may see; none if
+/// nothing was deleted.
 pub async fn write(
     context: &ExecutionContext<'_>,
     planned: &PlannedWrite,
     arguments: &Map<String, Value>,
-) -> Result<Vec<Arc<Item>>, Vec<FieldError>> {
+) -> Result<Vec<Vec<Arc<Item>>>, Vec<FieldError>> {
     let Some(write) = context.model.mutation(&planned.field) else {
         return Err(vec![FieldError::new(ErrorCode::Internal, "The field writes nothing.")]);
     };
@@ -55,18 +55,20 @@ pub async fn write(
     check_claims(&job)?;
     check_arguments(&job)?;
     // Boxed, so that the compiler can resolve the type of a request's future.
-    let items = Attempts::new(&job).run().boxed().await?;
-    match context.model.returned_by(&planned.field) {
-        Some(ty) => visible_written(context, ty, items).await.map_err(|error| made(vec![table_error(&error)])),
-        None => Ok(items),
+    let returned = Attempts::new(&job).run().boxed().await?;
+    let mut visible = Vec::with_capacity(returned.len());
+    for (result, items) in planned.results.iter().zip(returned) {
+        let ty = job.type_named(write.type_returned(result.returned).unwrap_or_default())?;
+        visible.push(visible_written(context, ty, items).await.map_err(|error| made(vec![table_error(&error)]))?);
     }
+    Ok(visible)
 }
 
 /// What came of an attempt, if no error did.
 enum Outcome {
     /// The write is made, or there is nothing to do. The items that the field returns, or why that is
     /// not known.
-    Done(Result<Vec<Arc<Item>>, FieldErrors>),
+    Done(Result<Vec<Vec<Arc<Item>>>, FieldErrors>),
     /// Others wait for an item that this write needs: it queues behind them and reads the item again.
     Queue(ItemPlace),
     /// Others were faster. The item of the race, if one call tells which.
@@ -102,7 +104,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
     }
 
     /// Makes attempts until one is decided. Too many races, and the deadline, end them.
-    async fn run(mut self) -> Result<Vec<Arc<Item>>, FieldErrors> {
+    async fn run(mut self) -> Result<Vec<Vec<Arc<Item>>>, FieldErrors> {
         loop {
             let goes_on = match self.attempt().await {
                 Ok(Outcome::Done(result)) => return result,

@@ -195,6 +195,7 @@ impl Walk<'_> {
                 | OutputValue::Introspection
                 | OutputValue::Leaf(_)
                 | OutputValue::GlobalId(..) => 0,
+                OutputValue::Payload(object) => self.object(object, 1, path).saturating_add(1),
                 OutputValue::Done => 0,
             };
             path.pop();

@@ -10,7 +10,7 @@ use super::rows::ArgumentValues;
 use crate::plan::tree::{ActionLookups, Plan, PlannedWrite, SingleWrites, WriteLookup};
 use crate::schema::model::Model;
 use crate::schema::model::auth::{AuthAction, AuthRules, RuleLookup};
-use crate::schema::model::write::{Action, ActionKind, Write, WriteReturns, WriteTarget};
+use crate::schema::model::write::{Action, ActionKind, Write, WriteTarget};
 use apollo_compiler::ast::OperationType;
 use serde_json::{Map, Value};
 
@@ -94,7 +94,7 @@ impl OperationCost {
         self.add_finds(&counted, &mut sum);
         let most = (0..declared.actions.len()).map(|position| self.add_action(&counted, position, &mut sum)).max();
         let most = most.unwrap_or(1).max(1);
-        if let Some(ty) = model.returned_by(&write.field).filter(|ty| ty.auth.hide()) {
+        for ty in model.returned_by(&write.field).into_iter().filter(|ty| ty.auth.hide()) {
             self.add_batches(most.saturating_mul(lookups(model, &ty.auth, AuthAction::Read)));
         }
         self.add_batches(sum.batched);
@@ -149,7 +149,7 @@ impl OperationCost {
         if matches!(action.kind, ActionKind::Delete { .. }) {
             self.add_batches(targets.saturating_mul(if cost.replicas > 1 { cost.replicas } else { 0 }));
         }
-        if returns_of(declared, position) && !alone && reads_result(action) {
+        if declared.returns_action(position) && !alone && reads_result(action) {
             sum.results = targets;
         }
         let written = if is_many(action) || action.each.is_some() { targets } else { targets.min(1) };
@@ -278,11 +278,6 @@ fn reads_first(action: &Action, cost: &ActionCost, alone: bool) -> bool {
 /// that does not hold.
 fn reads_if_unmet(write: &Write, action: &Action) -> bool {
     action.condition.is_some() && (write.actions.len() > 1 || is_many(action))
-}
-
-/// Whether a field returns the items of the action at a position.
-fn returns_of(write: &Write, position: usize) -> bool {
-    matches!(write.returns, WriteReturns::Item(of) | WriteReturns::Items(of) if of == position)
 }
 
 /// Whether the item that a field returns is read after a transaction, which returns none.

@@ -50,7 +50,8 @@ impl<'a> Builder<'a> {
             | FieldKind::Nodes(_)
             | FieldKind::GlobalId(_)
             | FieldKind::Page
-            | FieldKind::Change(_) => demand(&coordinate, &field.auth, AuthAction::Read).into_iter().collect(),
+            | FieldKind::Change(_)
+            | FieldKind::Payload => demand(&coordinate, &field.auth, AuthAction::Read).into_iter().collect(),
         };
         if let Some(own) = demands.iter_mut().find(|demand| demand.of == coordinate && need_more(&demand.rules)) {
             let arguments = argument::field_arguments(&self.context, field, collected);
@@ -194,7 +195,7 @@ impl<'a> Builder<'a> {
             self.add_types(&mut of_items, (coordinate, is_ruled), vec![ty], action.asks());
         }
         demands.extend(of_items.into_iter().map(later));
-        if let Some(ty) = self.model.returned_by(&field.name) {
+        for ty in self.model.returned_by(&field.name) {
             add(&mut demands, demand(&ty.name, &ty.auth, AuthAction::Read).filter(|_| !ty.auth.hide()).map(later));
         }
         Ok(demands)

@@ -13,10 +13,10 @@ use crate::plan::operation::argument;
 use crate::plan::operation::collect::{CollectedField, SelectionContext};
 use crate::plan::tree::*;
 use crate::schema::model::find::{Find, Returns, Via};
-use crate::schema::model::write::{Action, ActionKind, Write, WriteFind, WriteReturns, WriteTarget};
+use crate::schema::model::write::{Action, ActionKind, ReturnedItems, Write, WriteFind, WriteReturns, WriteTarget};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use apollo_compiler::Name;
-use apollo_compiler::executable::Operation;
+use apollo_compiler::executable::{Operation, SelectionSet};
 use indexmap::IndexMap;
 
 /// The most items that one relation of a cascade, or a write with `many: true`, may have.
@@ -76,32 +76,11 @@ impl<'a> WriteField<'a, '_> {
             (0..self.write.actions.len()).map(|position| lookups.action_lookups(position)).collect::<Result<_, _>>()?;
         let arguments = builder.push_arguments(arguments);
         let guard = builder.enter(&Entity::root(self.root), self.field, self.collected)?;
-        let result_type = match self.write.returns {
-            WriteReturns::Done => None,
-            WriteReturns::Item(action) | WriteReturns::Items(action) => {
-                self.write.actions.get(action).map(|action| action.item.as_str())
-            }
-            WriteReturns::Found(find) | WriteReturns::FoundItems(find) => {
-                self.write.finds.get(find).map(|found| found.find.item.as_str())
-            }
-        };
-        let (result, value) = match result_type {
-            None => (None, OutputValue::Done),
-            Some(name) => {
-                let entity = builder.seed(builder.type_named(name)?);
-                let target = ObjectSource {
-                    pages: None,
-                    space: entity.space,
-                    presence: Presence::Seed(entity.space),
-                    keeps_place: false,
-                };
-                let object = builder.object(&entity, &self.collected.sets, false)?;
-                let many = matches!(self.write.returns, WriteReturns::Items(_) | WriteReturns::FoundItems(_));
-                (
-                    Some(entity.space),
-                    if many { OutputValue::List(target, object) } else { OutputValue::One(target, object) },
-                )
-            }
+        let mut results = Vec::new();
+        let value = match &self.write.returns {
+            WriteReturns::Done => OutputValue::Done,
+            WriteReturns::Items(items) => self.items(&mut builder, *items, &self.collected.sets, &mut results)?,
+            WriteReturns::Payload(parts) => OutputValue::Payload(self.payload(&mut builder, parts, &mut results)?),
         };
         let object = Object {
             type_name: self.root.name.clone(),
@@ -111,10 +90,49 @@ impl<'a> WriteField<'a, '_> {
         };
         let plan = builder.finish(object);
         Ok(PlanStep {
-            write: Some(PlannedWrite { field: self.field.name.clone(), arguments, result, found, actions }),
+            write: Some(PlannedWrite { field: self.field.name.clone(), arguments, results, found, actions }),
             watch: None,
             plan,
         })
+    }
+}
+
+impl<'a> WriteField<'a, '_> {
+    /// The selection on items that the write returns.
+    fn items(
+        &self,
+        builder: &mut Builder<'a>,
+        returned: ReturnedItems,
+        sets: &[&'a SelectionSet],
+        results: &mut Vec<PlannedResult>,
+    ) -> Result<OutputValue, PlanError> {
+        let name = self.write.type_returned(returned).ok_or_else(|| internal(&self.field.name))?;
+        let entity = builder.seed(builder.type_named(name)?);
+        let space = entity.space;
+        let target = ObjectSource { pages: None, space, presence: Presence::Seed(space), keeps_place: false };
+        let object = builder.object(&entity, sets, false)?;
+        results.push(PlannedResult { returned, space });
+        Ok(if returned.many { OutputValue::List(target, object) } else { OutputValue::One(target, object) })
+    }
+
+    /// The selection on a payload. Only what is selected is read.
+    fn payload(
+        &self,
+        builder: &mut Builder<'a>,
+        parts: &IndexMap<String, Option<ReturnedItems>>,
+        results: &mut Vec<PlannedResult>,
+    ) -> Result<Object, PlanError> {
+        let ty = builder.type_named(self.field.ty.inner_named_type())?;
+        let mut fields = Vec::new();
+        for (key, collected) in builder.context.fields(&ty.name, &self.collected.sets) {
+            let value = match parts.get(collected.field.name.as_str()) {
+                None => OutputValue::Typename,
+                Some(None) => OutputValue::Done,
+                Some(Some(items)) => self.items(builder, *items, &collected.sets, results)?,
+            };
+            fields.push(output(&key, &collected, (None, value)));
+        }
+        Ok(Object { type_name: ty.name.clone(), guard: None, fields, variants: Vec::new() })
     }
 }
 
@@ -265,14 +283,22 @@ impl<'a> Lookups<'a, '_> {
         Ok(WriteLookup { item: item.to_owned(), plan: builder.finish(root), target, seeds })
     }
 
-    /// The names and types of the items in scope before an action: those that are found, and those that earlier actions
-    /// put.
+    /// The names and types of the items in scope before an action: those that are found, and those that earlier
+    /// actions put.
     fn in_scope(&self, before: usize) -> Vec<(&'a String, &'a String)> {
         let found = self.write.finds.iter().filter(|found| found.each.is_none());
         let put = self.write.actions.iter().take(before).filter(|action| action.each.is_none());
         let put = put.filter(|action| matches!(action.kind, ActionKind::Put { .. }));
         let found = found.map(|found| (&found.alias, &found.find.item));
-        found.chain(put.map(|action| (&action.item, &action.item))).collect()
+        let put = put.map(|action| (action.alias.as_ref().unwrap_or(&action.item), &action.item));
+        let mut scope: Vec<(&String, &String)> = Vec::new();
+        for (name, item) in found.chain(put) {
+            // A name means the first item that has it.
+            if scope.iter().all(|(known, _)| *known != name) {
+                scope.push((name, item));
+            }
+        }
+        scope
     }
 }
 

@@ -61,6 +61,8 @@ pub enum OutputValue {
     Page(ObjectSource, Vec<PageOutput>),
     /// `true`: the field's write is done.
     Done,
+    /// An object of what the field's write returns.
+    Payload(Object),
     /// Whether there is an item.
     Exists(ObjectSource, Option<GuardId>),
     /// How many items there are.

@@ -9,6 +9,7 @@ use super::ids::{ArgumentsId, GuardId, SpaceId};
 use super::plan::Plan;
 use super::response::ObjectSource;
 use super::value::{FieldReader, ValueSource};
+use crate::schema::model::write::ReturnedItems;
 use crate::schema::scalar::form::Form;
 use std::sync::Arc;
 
@@ -53,12 +54,21 @@ pub struct PlannedWrite {
     pub field: String,
     /// The field's arguments, in the step's plan.
     pub arguments: ArgumentsId,
-    /// The space that takes the items which the write returns.
-    pub result: Option<SpaceId>,
+    /// What the selection takes of the items that the write returns.
+    pub results: Vec<PlannedResult>,
     /// For each `@find`: what it reads. `None` if it is one Get for each element of a list.
     pub found: Vec<Option<WriteLookup>>,
     /// For each action: what it reads to find its items, and what it deletes with them.
     pub actions: Vec<ActionLookups>,
+}
+
+/// Items that a write returns.
+#[derive(Debug, Clone, Copy)]
+pub struct PlannedResult {
+    /// Which ones.
+    pub returned: ReturnedItems,
+    /// The space that takes them.
+    pub space: SpaceId,
 }
 
 /// What an action reads before the write.

@@ -156,6 +156,9 @@ rules! { RULES_OF_OPERATIONS;
     KF0726: "An alias is a name of its own",
         "Several `@find`s of a mutation put several items in scope, each under its alias: `as:`, or its type. An alias differs from every type, argument and word, and stands where a type stands: `@update(item: from)` writes the found item, so it has no `where:`.",
         r#"@find(item: Account, where: { id: "{fromId}" }, as: from) @find(item: Account, where: { id: "{toId}" }, as: to)"#;
+    KF0727: "A payload has what its mutation gives",
+        "A payload is an object type that only fields of `Mutation` return. Its fields are items that the mutation writes or finds, lists of such items, and `Boolean`. They have no arguments and no directives of their own: the field of `Mutation` says what is written.",
+        r#"type TransferPayload { from: Account! to: Account! }"#;
 
     KF0801: "Rules belong on written values",
         "`@default`, `@unique` and `@version` belong on stored fields. `@constraint` also works on arguments and input fields. A field that shows a constant of its type has none of them.",

@@ -2,7 +2,7 @@
 //! reveals to the caller. Must not know callers.
 
 use super::auth::{AuthAction, AuthRules};
-use super::write::{Action, ActionKind, Write, WriteReturns};
+use super::write::{Action, ActionKind, Write};
 use super::{Field, FieldKind, ObjectType};
 
 /// The rules of a type or a field, its name or coordinate, and for what they are asked.
@@ -24,10 +24,7 @@ impl Write {
     /// the item holds. Rules that look others up decide about what is returned when it is read, because the same write
     /// may make what they look for. A caller who may not see a hidden item gets null for it.
     fn tells_of(&self, action: &Action, ty: &ObjectType) -> bool {
-        let is_returned = match self.returns {
-            WriteReturns::Item(of) | WriteReturns::Items(of) => of == action.position,
-            WriteReturns::Done | WriteReturns::Found(_) | WriteReturns::FoundItems(_) => false,
-        };
+        let is_returned = self.returns_action(action.position);
         let is_new = matches!(action.kind, ActionKind::Put { replace: false }) && action.at.is_none();
         let depends = action.condition.is_some() || action.at.is_some() || action.seen_version(ty).is_some();
         (is_returned && !ty.auth.hide() && !ty.auth.look_up(AuthAction::Read)) || (depends && !is_new)

@@ -22,7 +22,7 @@ use crate::schema::model::node::NodeFind;
 use crate::schema::model::page::PageForm;
 use crate::schema::model::rules::{Constraint, Rules};
 use crate::schema::model::watch::{ChangePart, Watch};
-use crate::schema::model::write::{Write, WriteReturns};
+use crate::schema::model::write::Write;
 use crate::schema::scalar::global_id::GlobalId;
 use crate::schema::scalar::value_type::ValueType;
 use find::{Find, Via};
@@ -93,14 +93,16 @@ impl Model {
         watched.filter_map(|item| Some(self.item(item)?.1.table)).collect()
     }
 
-    /// The item type that the write of a field of `Mutation` returns.
-    pub fn returned_by(&self, field: &str) -> Option<&ObjectType> {
-        let write = self.mutation(field)?;
-        self.types.get(match write.returns {
-            WriteReturns::Done => return None,
-            WriteReturns::Item(action) | WriteReturns::Items(action) => &write.actions.get(action)?.item,
-            WriteReturns::Found(find) | WriteReturns::FoundItems(find) => &write.finds.get(find)?.find.item,
-        })
+    /// The item types of what the write of a field of `Mutation` returns, each once.
+    pub fn returned_by(&self, field: &str) -> Vec<&ObjectType> {
+        let Some(write) = self.mutation(field) else { return Vec::new() };
+        let mut types: Vec<&ObjectType> = Vec::new();
+        for ty in write.returned().filter_map(|items| self.types.get(write.type_returned(items)?)) {
+            if types.iter().all(|known| known.name != ty.name) {
+                types.push(ty);
+            }
+        }
+        types
     }
 
     /// The item types whose items a find of a type reads: what it returns, and what lies on the way of a `through:`.
@@ -172,6 +174,8 @@ pub enum TypeKind {
     PageInfo,
     /// A change of an item of the named type, recognised by its shape.
     Change(String),
+    /// What fields of `Mutation` return of several items.
+    Payload,
 }
 
 /// A field of an object type.
@@ -224,6 +228,8 @@ pub enum FieldKind {
     Page,
     /// A part of a change.
     Change(ChangePart),
+    /// A part of what a field of `Mutation` returns: [`write::WriteReturns::Payload`].
+    Payload,
 }
 
 /// A stored field: how to find its value in an item and how to read it.

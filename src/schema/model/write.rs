@@ -26,6 +26,29 @@ pub struct Write {
 }
 
 impl Write {
+    /// The items that the field returns, by itself or in its payload.
+    pub fn returned(&self) -> impl Iterator<Item = ReturnedItems> {
+        let (own, parts) = match &self.returns {
+            WriteReturns::Done => (None, None),
+            WriteReturns::Items(items) => (Some(*items), None),
+            WriteReturns::Payload(parts) => (None, Some(parts)),
+        };
+        own.into_iter().chain(parts.into_iter().flat_map(IndexMap::values).copied().flatten())
+    }
+
+    /// Whether the field returns the items of the action at a position.
+    pub fn returns_action(&self, position: usize) -> bool {
+        self.returned().any(|items| items.from == ReturnedFrom::Action(position))
+    }
+
+    /// The item type that returned items have.
+    pub fn type_returned(&self, items: ReturnedItems) -> Option<&str> {
+        match items.from {
+            ReturnedFrom::Action(action) => self.actions.get(action).map(|action| action.item.as_str()),
+            ReturnedFrom::Find(find) => self.finds.get(find).map(|found| found.find.item.as_str()),
+        }
+    }
+
     /// The find whose item is in scope under this alias.
     pub fn find_named(&self, alias: &str) -> Option<&WriteFind> {
         self.finds.iter().find(|find| find.alias == alias)
@@ -49,18 +72,35 @@ pub struct WriteFind {
 }
 
 /// What a mutation field returns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WriteReturns {
     /// `Boolean`: true once the write is done.
     Done,
-    /// The item of the action at this position: as it is after a put or an update, or as it was before a delete.
-    Item(usize),
-    /// A list of the items of an action with `many: true`, or with `each:`: then in the order of the elements.
-    Items(usize),
+    /// An item, or a list of items.
+    Items(ReturnedItems),
+    /// An object with these fields; `None` is `Boolean`: true once the write is done.
+    Payload(IndexMap<String, Option<ReturnedItems>>),
+}
+
+/// An item, or a list of items, that a mutation field or a field of its payload returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReturnedItems {
+    /// What has the items.
+    pub from: ReturnedFrom,
+    /// Whether it is a list: of an action with `many: true`, or of an action or a find with `each:`, then in the order
+    /// of the elements.
+    pub many: bool,
+    /// Whether it is never null.
+    pub never_null: bool,
+}
+
+/// What has the items that a mutation field returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReturnedFrom {
+    /// The action at this position: its item as it is after a put or an update, or as it was before a delete.
+    Action(usize),
     /// What the `@find` at this position found.
-    Found(usize),
-    /// What the `@find` at this position found for the elements of its list.
-    FoundItems(usize),
+    Find(usize),
 }
 
 /// One action.
@@ -70,6 +110,8 @@ pub struct Action {
     pub position: usize,
     /// The item type.
     pub item: String,
+    /// `as:`: the name of its item in a payload, and of a new item in scope, if it is not its type.
+    pub alias: Option<String>,
     /// The list argument, dotted, for each of whose elements the action is made. Within it, names of arguments that
     /// begin with the list's are those of the element: `lines.sku`. [`INDEX`] is its position, and [`ELEMENT`] a scalar
     /// element itself.
@@ -98,6 +140,11 @@ pub struct Action {
 }
 
 impl Action {
+    /// The name of a put's item in scope.
+    pub fn name(&self) -> &str {
+        self.alias.as_ref().unwrap_or(&self.item)
+    }
+
     /// Gives each argument and each item in scope that the action names another name. It is about whole items.
     pub fn rename(&mut self, argument: &dyn Fn(&mut String), item: &dyn Fn(&mut String)) {
         match &mut self.target {

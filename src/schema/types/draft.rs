@@ -51,6 +51,8 @@ pub enum Kind {
     PageInfo,
     /// A change of an item of the named type.
     Change(String),
+    /// What a field of `Mutation` returns of several items that it writes or finds.
+    Payload,
     /// A type that is meant as a connection or a change but is none, which is reported.
     Misshapen,
 }

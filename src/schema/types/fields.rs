@@ -83,7 +83,7 @@ fn declared(
         (Some(Kind::Connection(_)), _) => {
             Some((format!("`{coordinate}` is a connection, but an attribute cannot hold one"), true))
         }
-        (Some(Kind::Root(_) | Kind::Edge | Kind::PageInfo | Kind::Change(_)), _)
+        (Some(Kind::Root(_) | Kind::Edge | Kind::PageInfo | Kind::Change(_) | Kind::Payload), _)
         | (None, Some(ExtendedType::InputObject(_))) => {
             Some((format!("`{coordinate}` is a `{inner}`, but an attribute cannot hold one"), false))
         }

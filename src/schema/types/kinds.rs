@@ -1,13 +1,13 @@
-//! Object types in; out: what each stands for, which is root, item, connection, edge, page info, change or embedded.
-//! Must not know keys or finds.
+//! Object types in; out: what each stands for, which is root, item, connection, edge, page info, change, payload or
+//! embedded. Must not know keys or finds.
 //!
 //! A connection is recognised by its shape, not by its name ([`super::connections`]). So is a change: by its field
-//! `change: ChangeKind!`.
+//! `change: ChangeKind!`. A payload is what only fields of `Mutation` return.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
-use crate::schema::syntax::directives::named;
+use crate::schema::syntax::directives::{named, write_of};
 use crate::schema::types::connections::{
     PAGE_INFO, check_edge, check_parts, connection, is_meant_as_items, is_page_info, report_no_connection,
     report_no_items, report_no_page_info,
@@ -68,7 +68,21 @@ pub fn classify(schema: &Schema, findings: &mut Findings) -> IndexMap<String, Ki
             kinds.insert(object.name.to_string(), kind);
         }
     }
+    for object in objects(schema) {
+        if kinds.get(object.name.as_str()) == Some(&Kind::Embedded) && is_payload(schema, object) {
+            kinds.insert(object.name.to_string(), Kind::Payload);
+        }
+    }
     kinds
+}
+
+/// Whether fields of `Mutation` that write return an object type, and nothing else does.
+fn is_payload(schema: &Schema, object: &ObjectType) -> bool {
+    let mutation = schema.root_operation(OperationType::Mutation);
+    let holders = objects(schema).flat_map(|holder| holder.fields.values().map(move |field| (&holder.name, field)));
+    let mut holders = holders.filter(|(_, field)| *field.ty.inner_named_type() == object.name).peekable();
+    holders.peek().is_some()
+        && holders.all(|(holder, field)| Some(holder) == mutation && write_of(&field.directives).is_some())
 }
 
 fn first_kind(schema: &Schema, object: &Node<ObjectType>, findings: &mut Findings) -> Kind {

@@ -50,6 +50,8 @@ pub struct ActionDirective {
     pub upsert: bool,
     /// `many: true`
     pub many: bool,
+    /// `as:`
+    pub alias: Option<At<String>>,
     /// `each:`
     pub each: Option<At<String>>,
 }
@@ -97,6 +99,7 @@ impl ActionDirective {
             replace: flag(directive, "replace"),
             upsert: flag(directive, "upsert"),
             many: flag(directive, "many"),
+            alias: name(directive, "as"),
             each: text(directive, "each"),
         })
     }

@@ -24,14 +24,13 @@ use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::update::Update;
-use crate::schema::model::find::Find;
 use crate::schema::model::source::Source;
 use crate::schema::model::write::{Action, ActionKind, Write, WriteFind, WriteTarget};
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::types::draft::{Kind, SchemaDraft};
 use acting::{Acting, Clause, ElementList, InScope, Writing, found_by_alias};
 use apollo_compiler::ast::FieldDefinition;
-use checks::{moved, unchecked, whole};
+use checks::{moved, returns, unchecked, whole};
 use directive::{ActionDirective, Verb};
 use indexmap::IndexMap;
 
@@ -59,14 +58,14 @@ pub fn read_write(
     }
     let finds: Vec<FindDirective> = field.directives.get_all("find").map(FindDirective::from_directive).collect();
     let lists = elements::read_lists(&writing, &finds, &directives, findings)?;
-    let mut reading = ReadWrite { writing, lists: &lists, scope: Vec::new(), used: Vec::new() };
+    let mut reading = ReadWrite { writing, lists: &lists, scope: Vec::new(), aliases: Vec::new(), used: Vec::new() };
     let finds = reading.finds(finds, &directives, findings)?;
     let actions = reading.actions(&directives, findings)?;
     let sound = whole::check_once(&writing, (&finds, &actions), findings)
         & whole::check_arguments(&writing, &reading.used, findings)
         & moved::check(&writing, &finds, &actions, findings);
     let actions: Vec<Action> = actions.into_iter().map(|(action, _)| action).collect();
-    let returns = whole::returns(&writing, &finds, &actions, findings)?;
+    let returns = returns::read_returns(&writing, &finds, &actions, findings)?;
     let finds = finds.into_iter().map(|found| {
         let taken = held::taken(&writing, (&found.alias, found.each.as_deref()), &actions);
         WriteFind { held: taken.fields, is_named: taken.named, ..found }
@@ -81,6 +80,8 @@ struct ReadWrite<'a> {
     lists: &'a [ElementList],
     /// The items found and put so far.
     scope: Vec<InScope<'a>>,
+    /// The aliases of the items that actions write.
+    aliases: Vec<String>,
     /// The arguments that are used, dotted.
     used: Vec<String>,
 }
@@ -109,7 +110,7 @@ impl<'a> ReadWrite<'a> {
             let list = self.list(directive.each.as_ref());
             let (alias, span) = (directive.alias.clone(), directive.span.clone());
             let mut read = find::read_write_find(&self.seen(list), directive, actions, findings)?;
-            let alias = self.alias(&read.find, alias.as_ref(), &span, &finds, findings)?;
+            let alias = self.alias(&read.find.item, alias.as_ref(), &span, findings)?;
             let (item, each) = (read.find.item.clone(), list.map(|list| list.path.clone()));
             if let Some(list) = list {
                 list.name_find(&mut read.find);
@@ -123,27 +124,23 @@ impl<'a> ReadWrite<'a> {
         Some(finds)
     }
 
-    /// The name of a found item in scope: `as:`, or its type. `None` if it means something else already.
-    fn alias(
-        &self,
-        find: &Find,
-        alias: Option<&At<String>>,
-        span: &Span,
-        before: &[WriteFind],
-        findings: &mut Findings,
-    ) -> Option<String> {
-        let name = alias.map_or(&find.item, |alias| &alias.value);
-        let is_argument =
-            |field: &FieldDefinition| field.arguments.iter().any(|argument| argument.name == name.as_str());
+    /// The name of a found or new item in scope: `as:`, or its type. `None` if it means something else already.
+    fn alias(&self, item: &str, alias: Option<&At<String>>, span: &Span, findings: &mut Findings) -> Option<String> {
+        let name = alias.map_or(item, |alias| &alias.value);
+        let is_argument = |field: &FieldDefinition| field.arguments.iter().any(|argument| argument.name == name);
         let what = match alias {
-            _ if before.iter().any(|other| other.alias == *name) => "another found item",
-            Some(_) if self.writing.draft.schema.types.contains_key(name.as_str()) => "a type",
+            _ if self.scope.iter().any(|other| other.name == name)
+                || self.aliases.iter().any(|other| other == name) =>
+            {
+                "another item"
+            }
+            Some(_) if self.writing.draft.schema.types.contains_key(name) => "a type",
             Some(_) if is_argument(self.writing.field) => "an argument",
             Some(_) if self.lists.iter().any(|list| is_argument(&list.field)) => "a field of an element",
-            Some(_) if find::WORDS.contains(&name.as_str()) => "a word of texts",
-            _ => return Some(name.clone()),
+            Some(_) if find::WORDS.contains(&name) => "a word of texts",
+            _ => return Some(name.to_owned()),
         };
-        let message = format!("`{name}` is {what}, so it cannot name this found item");
+        let message = format!("`{name}` is {what}, so it cannot name this item");
         let help = if alias.is_none() { "give it a name: `@find(…, as: from)`" } else { "choose another name" };
         findings.error(rules::KF0726, alias.map_or(span, |alias| &alias.span), message, Some(help.into()));
         None
@@ -163,6 +160,10 @@ impl<'a> ReadWrite<'a> {
             let scope: Vec<InScope> =
                 self.scope.iter().filter(|item| item.each.is_none() || item.each == each).cloned().collect();
             let item = item_of(&seen, directive, &scope, findings);
+            if let (Some(item), Some(alias)) = (&item, &directive.alias) {
+                let alias = self.alias(item, Some(alias), &directive.span, findings)?;
+                self.aliases.push(alias);
+            }
             let mut action = item.as_ref().and_then(|item| action(&seen, (item, directive), &scope, findings));
             if let Some(action) = &mut action {
                 action.position = actions.len();
@@ -172,10 +173,11 @@ impl<'a> ReadWrite<'a> {
             actions.extend(action.map(|action| (action, directive)));
             // A put with a mistake stays in scope, so that it causes no further findings.
             if let (Some(item), Verb::Put, None) = (item, directive.verb, &directive.at)
-                && !scope.iter().any(|known| known.name == item)
+                && let name = directive.alias.as_ref().map_or(&item, |alias| &alias.value)
+                && !scope.iter().any(|known| known.name == *name)
             {
                 let record = self.writing.draft.records.get(&item);
-                let made = |record| InScope { name: item.clone(), item: item.clone(), record, found: false, each };
+                let made = |record| InScope { name: name.clone(), item: item.clone(), record, found: false, each };
                 self.scope.extend(record.map(made));
             }
         }
@@ -288,7 +290,8 @@ fn action(
     let kind = read_kind(&acting, &values, expression, findings)?;
     let message = directive.message.clone();
     let (item, target) = (acting.item.clone(), aim.target);
-    let action = Action { position: 0, item, each: None, kind, target, values, at, condition, message };
+    let alias = directive.alias.as_ref().map(|alias| alias.value.clone());
+    let action = Action { position: 0, item, alias, each: None, kind, target, values, at, condition, message };
     unchecked::warn_of_objects(&acting, &action, record, findings);
     Some(action)
 }

@@ -18,6 +18,8 @@ pub struct Mutation {
     /// Whether its only argument is the list [`LIST`], for each of whose elements everything is done. The arguments are
     /// then the fields of an element.
     pub is_listed: bool,
+    /// Whether what it returns is the field `one` of a payload, whose other field is `ok`.
+    pub is_wrapped: bool,
 }
 
 /// The argument of a mutation that does everything for each element of a list.
@@ -155,14 +157,7 @@ impl Mutation {
         if self.is_listed {
             arguments = vec![format!("{LIST}: {}", self.list_type())];
         }
-        let mut ty = match self.returns {
-            Returns::Item(action) if !self.is_listed => schema.types[self.actions[action].item].name.clone(),
-            Returns::Item(action) | Returns::Items(action) => {
-                format!("[{}!]", schema.types[self.actions[action].item].name)
-            }
-            Returns::True => "Boolean".to_owned(),
-        };
-        ty += if self.non_null { "!" } else { "" };
+        let ty = if self.is_wrapped { format!("{}Payload!", self.name) } else { self.returned_type(schema) };
         let mut sdl = format!("{}({}): {ty}", self.name, arguments.join(", "));
         if let Some(found) = &self.found {
             sdl += &format!(
@@ -176,6 +171,26 @@ impl Mutation {
             sdl += &format!(" {}", self.directive(schema, action));
         }
         sdl
+    }
+
+    /// The payload's type; empty without one.
+    pub fn payload_sdl(&self, schema: &Schema) -> String {
+        if !self.is_wrapped {
+            return String::new();
+        }
+        format!("type {}Payload {{\n  one: {}\n  ok: Boolean!\n}}\n\n", self.name, self.returned_type(schema))
+    }
+
+    fn returned_type(&self, schema: &Schema) -> String {
+        let mut ty = match self.returns {
+            Returns::Item(action) if !self.is_listed => schema.types[self.actions[action].item].name.clone(),
+            Returns::Item(action) | Returns::Items(action) => {
+                format!("[{}!]", schema.types[self.actions[action].item].name)
+            }
+            Returns::True => "Boolean".to_owned(),
+        };
+        ty += if self.non_null { "!" } else { "" };
+        ty
     }
 
     fn directive(&self, schema: &Schema, action: &Action) -> String {

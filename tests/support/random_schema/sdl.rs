@@ -29,6 +29,7 @@ impl Schema {
         }
         sdl += "}\n";
         self.mutations.iter().for_each(|mutation| sdl += &mutation.element_sdl(self));
+        self.mutations.iter().for_each(|mutation| sdl += &mutation.payload_sdl(self));
         if !self.mutations.is_empty() {
             sdl += "\ntype Mutation {\n";
             for mutation in &self.mutations {

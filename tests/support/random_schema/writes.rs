@@ -42,6 +42,11 @@ pub fn random(rng: &mut Rng, schema: &Schema, dimensions: &Dimensions) -> Vec<Mu
         give_shards(rng, schema, mutation);
         mutation.is_listed = chance(rng, 30) && can_be_listed(schema, mutation);
         mutation.non_null |= mutation.is_listed;
+        // An `id` is that of the only type that is named.
+        let is_of_one = |item: usize| item == mutation.actions[0].item;
+        let is_of_one = mutation.actions.iter().map(|action| action.item).all(is_of_one)
+            && mutation.found.iter().map(|found| found.item).all(is_of_one);
+        mutation.is_wrapped = is_of_one && chance(rng, 20);
     }
     all
 }
@@ -119,6 +124,7 @@ impl<'s> Making<'s> {
             returns: Returns::True,
             non_null: true,
             is_listed: false,
+            is_wrapped: false,
         };
         Self { schema, made }
     }

@@ -9,9 +9,9 @@
 //! sets, `rules` constraints, `shards` numbers that another program assigns, `limits` the sizes that DynamoDB allows,
 //! `unfit` changes that an item does not allow, `unreadable` items with values that no field of theirs can read,
 //! `places` the places in which an item of another program has a field, `nulls` the forms in which another program
-//! stores values, `order` several writes of one operation, `lists` writes for each element of a list, and `made` values
-//! that `set:` says without a name. Time is paused: nothing sleeps. `leaving` tests clients that hang up, over real
-//! sockets and in real time; it waits only for events.
+//! stores values, `order` several writes of one operation, `payloads` several items that one mutation returns, `lists`
+//! writes for each element of a list, and `made` values that `set:` says without a name. Time is paused: nothing
+//! sleeps. `leaving` tests clients that hang up, over real sockets and in real time; it waits only for events.
 
 mod backend;
 mod cascades;
@@ -27,6 +27,7 @@ mod made;
 mod nulls;
 mod order;
 mod orphans;
+mod payloads;
 mod places;
 mod races;
 mod replicas;

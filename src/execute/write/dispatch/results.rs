@@ -6,7 +6,7 @@ use crate::execute::write::dispatch::replicas::{self, SyncCause};
 use crate::execute::write::draft::call::{DraftCall, ResultItem, WriteDraft};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::{FieldErrors, absent, made, replicas_behind, unseen, unswept};
-use crate::schema::model::write::WriteReturns;
+use crate::schema::model::write::{ReturnedFrom, ReturnedItems};
 use crate::table::data::attribute::Item;
 use crate::table::data::write::WriteAction;
 use futures_util::FutureExt;
@@ -21,55 +21,85 @@ pub enum Ending {
 }
 
 /// Deletes dependents that came in during a cascade, and makes replicas equal. Then gathers the items that the field
-/// returns.
-pub async fn finish(job: &WriteJob<'_>, draft: &WriteDraft, ending: Ending) -> Result<Vec<Arc<Item>>, FieldErrors> {
+/// returns: those of each planned result.
+pub async fn finish(
+    job: &WriteJob<'_>,
+    draft: &WriteDraft,
+    ending: Ending,
+) -> Result<Vec<Vec<Arc<Item>>>, FieldErrors> {
     cascade::sweep(job, draft.cascades.iter()).boxed().await.map_err(unswept)?;
     let cause = if draft.calls.is_empty() { SyncCause::Found } else { SyncCause::Written };
     replicas::sync(job, &draft.behind, cause).await.map_err(|error| vec![replicas_behind(&error)])?;
-    let returned = match job.write.returns {
-        WriteReturns::Done => return Ok(Vec::new()),
-        WriteReturns::Found(find) | WriteReturns::FoundItems(find) => {
-            let held = draft.held.iter().filter(|held| held.find == find);
-            return Ok(held.map(|held| held.found.clone()).collect());
-        }
-        WriteReturns::Item(action) | WriteReturns::Items(action) => action,
-    };
-    let done = job.directives.actions.iter().zip(&draft.results);
-    let results: Vec<&ResultItem> =
-        done.filter(|(done, _)| done.action.position == returned).flat_map(|(_, results)| results).collect();
     let is_single = draft.as_call(job.context.single_writes).is_some();
     let writes = |call: &DraftCall| !matches!(call.write.action, WriteAction::Check(_));
     let (is_made, answer) = match ending {
         Ending::Made(answer) => (draft.calls.iter().any(writes), answer),
         Ending::NothingToDo => (false, None),
     };
-    let unread = results.iter().filter_map(|result| match result {
-        ResultItem::Answer(ty, key) if !is_single => Some((ty.as_str(), key)),
+    let returned: Vec<Vec<ReturnedItem>> =
+        job.planned.results.iter().map(|result| items_of(job, draft, result.returned)).collect();
+    // What a transaction changed is read at once, for all that the field returns.
+    let unread = returned.iter().flatten().filter_map(|item| match item {
+        ReturnedItem::Written(ResultItem::Answer(ty, key)) if !is_single => Some((ty.as_str(), key)),
         _ => None,
     });
     let mut read = job.read_all(&unread.collect::<Vec<_>>()).await.map_err(made)?.into_iter();
-    let mut items = Vec::new();
-    for result in &results {
-        match result {
-            ResultItem::Nothing => {}
-            ResultItem::Known(item) => items.push(item.clone()),
-            ResultItem::Answer(..) if is_single => items.extend(answer.clone()),
-            ResultItem::Answer(..) => items.extend(read.next().flatten()),
+    let mut all = Vec::with_capacity(returned.len());
+    for (result, returned) in job.planned.results.iter().zip(&returned) {
+        let mut items = Vec::with_capacity(returned.len());
+        for item in returned {
+            match item {
+                ReturnedItem::Found(item) | ReturnedItem::Written(ResultItem::Known(item)) => items.push(item.clone()),
+                ReturnedItem::Written(ResultItem::Nothing) => {}
+                ReturnedItem::Written(ResultItem::Answer(..)) if is_single => items.extend(answer.clone()),
+                ReturnedItem::Written(ResultItem::Answer(..)) => items.extend(read.next().flatten()),
+            }
+        }
+        check_there(job, result.returned, (items.len(), returned.len()), is_made && !is_single)?;
+        all.push(items);
+    }
+    Ok(all)
+}
+
+/// An item that a field returns.
+enum ReturnedItem<'d> {
+    /// A `@find` found it.
+    Found(Arc<Item>),
+    /// An action wrote it.
+    Written(&'d ResultItem),
+}
+
+fn items_of<'d>(job: &WriteJob<'_>, draft: &'d WriteDraft, returned: ReturnedItems) -> Vec<ReturnedItem<'d>> {
+    match returned.from {
+        ReturnedFrom::Find(find) => {
+            let held = draft.held.iter().filter(|held| held.find == find);
+            held.map(|held| ReturnedItem::Found(held.found.clone())).collect()
+        }
+        ReturnedFrom::Action(action) => {
+            let done = job.directives.actions.iter().zip(&draft.results);
+            let results = done.filter(|(done, _)| done.action.position == action).flat_map(|(_, results)| results);
+            results.map(ReturnedItem::Written).collect()
         }
     }
-    match job.write.returns {
-        WriteReturns::Item(action) if items.is_empty() && job.field().is_some_and(|field| field.ty.is_non_null()) => {
-            Err(vec![nothing(job, action, is_made && !is_single)])
-        }
-        // An item that is gone again has no place in a list whose items are those of the elements.
-        WriteReturns::Items(action)
-            if items.len() < results.len()
-                && job.write.actions.get(action).is_some_and(|action| action.each.is_some()) =>
-        {
-            Err(vec![unseen(ErrorCode::Unavailable)])
-        }
-        _ => Ok(items),
+}
+
+/// Checks that what is never null is there, and that each element of a list of an action with `each:` has its item:
+/// `there` of so many.
+fn check_there(
+    job: &WriteJob<'_>,
+    returned: ReturnedItems,
+    (there, all): (usize, usize),
+    is_transaction: bool,
+) -> Result<(), FieldErrors> {
+    let ReturnedFrom::Action(action) = returned.from else { return Ok(()) };
+    let is_listed = || job.write.actions.get(action).is_some_and(|action| action.each.is_some());
+    if !returned.many && there == 0 && returned.never_null {
+        return Err(vec![nothing(job, action, is_transaction)]);
     }
+    if returned.many && there < all && is_listed() {
+        return Err(vec![unseen(ErrorCode::Unavailable)]);
+    }
+    Ok(())
 }
 
 /// The error of a never-null field without an item: nothing was deleted, or the item was gone before it could be read.

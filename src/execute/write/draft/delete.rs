@@ -11,7 +11,7 @@ use crate::execute::write::messages::{FieldErrors, absent};
 use crate::execute::write::rules::lookups;
 use crate::plan::tree::SingleWrites;
 use crate::schema::model::ObjectType;
-use crate::schema::model::write::{Action, WriteReturns};
+use crate::schema::model::write::Action;
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::write::{WriteAction, WriteCall};
 use std::sync::Arc;
@@ -115,10 +115,7 @@ impl<'a> Drafting<'a, '_> {
     /// only the unique fields must be unchanged, so that its guards are the deleted ones.
     fn hold_deleted(&self, position: usize, ty: &ObjectType, item: &Arc<Item>, requires: &mut Requirements) {
         let declared = self.job.action(position).map(|action| action.position);
-        let returns = matches!(
-            self.job.write.returns,
-            WriteReturns::Item(of) | WriteReturns::Items(of) if Some(of) == declared
-        );
+        let returns = declared.is_some_and(|declared| self.job.write.returns_action(declared));
         let held = ty.fields.values().filter(|field| field.rules.unique || returns).map(|field| &field.name);
         self.hold(ty, item, held, requires);
     }

@@ -72,14 +72,14 @@ impl Drafting<'_, '_> {
             self.guard(unique, &key, replace.then_some(&mut gone))?;
         }
         self.delete_guards(ty, &key, gone);
-        self.made(position, ty, Arc::new(item));
+        self.made(position, (action, ty), Arc::new(item));
         Ok(())
     }
 
     /// Gives back a new item, and puts it in scope.
-    fn made(&mut self, position: usize, ty: &ObjectType, item: Arc<Item>) {
+    fn made(&mut self, position: usize, (action, ty): (&Action, &ObjectType), item: Arc<Item>) {
         self.draft.results[position].push(ResultItem::Known(item.clone()));
-        let name = self.job.element(position).map(|element| in_scope(&ty.name, element));
-        self.scope.insert(name.unwrap_or_else(|| ty.name.clone()), &ty.name, item);
+        let name = self.job.element(position).map(|element| in_scope(action.name(), element));
+        self.scope.insert(name.unwrap_or_else(|| action.name().to_owned()), &ty.name, item);
     }
 }

@@ -159,7 +159,11 @@ impl FieldCheck<'_> {
             }
             FieldKind::Stored(_) => disclosed_by_default(parent, field),
             FieldKind::Watch(watch) => disclosed_by_watch(types, watch),
-            FieldKind::Page | FieldKind::Change(_) | FieldKind::Nodes(_) | FieldKind::GlobalId(_) => None,
+            FieldKind::Page
+            | FieldKind::Change(_)
+            | FieldKind::Payload
+            | FieldKind::Nodes(_)
+            | FieldKind::GlobalId(_) => None,
         };
         if let Some(disclosed) = disclosed {
             let message =

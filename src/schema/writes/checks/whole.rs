@@ -1,5 +1,5 @@
-//! The actions of a field together in; out: what the field gives back. Also checks that every argument is used and that
-//! no item is written twice. Must not change the actions.
+//! The actions of a field together in: checks that every argument is used and that no item is written twice. Must not
+//! change the actions.
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
@@ -7,11 +7,10 @@ use crate::schema::diagnostics::span;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::source::{Source, TextPart};
-use crate::schema::model::write::{Action, ActionKind, WriteFind, WriteReturns, WriteTarget, WrittenValue};
+use crate::schema::model::write::{Action, ActionKind, WriteFind, WriteTarget, WrittenValue};
 use crate::schema::scalar::spread::Spread;
 use crate::schema::syntax::directives::named;
 use crate::schema::template::part::Part;
-use crate::schema::types::draft::Kind;
 use crate::schema::types::inputs;
 use crate::schema::types::inputs::Input;
 use crate::schema::writes::acting::Writing;
@@ -19,63 +18,6 @@ use crate::schema::writes::directive::{ActionDirective, Verb};
 
 /// How many levels of nested input objects are checked for unused fields.
 const MAX_DEPTH: usize = 4;
-
-/// What the field gives back; `None` on a mistake.
-pub fn returns(
-    writing: &Writing,
-    finds: &[WriteFind],
-    actions: &[Action],
-    findings: &mut Findings,
-) -> Option<WriteReturns> {
-    let ty = &writing.field.ty;
-    let inner = ty.inner_named_type().as_str();
-    let place = span::from_location(writing.field.name.location());
-    let is_many =
-        |action: &Action| action.each.is_some() || matches!(action.target, WriteTarget::Read { many: true, .. });
-    let of_type = || {
-        actions
-            .iter()
-            .enumerate()
-            .filter(|(_, action)| action.item == inner && !matches!(action.kind, ActionKind::Check))
-    };
-    let refuse = |findings: &mut Findings, message: String, help: String| {
-        findings.error(rules::KF0717, &place, message, Some(help));
-        None
-    };
-    if inner == "Boolean" && ty.is_named() {
-        return Some(WriteReturns::Done);
-    }
-    if writing.draft.kind(inner) != Some(&Kind::Item) || ty.is_list() && ty.item_type().is_list() {
-        let message = format!("`{}` of type `{ty}` is not a type that a mutation can return", writing.coordinate());
-        return refuse(
-            findings,
-            message,
-            "return an item that the mutation writes, a list of such items, or `Boolean!`".into(),
-        );
-    }
-    // Of several actions on the type, the first that gives as many items as the field.
-    let first = of_type().find(|(_, action)| is_many(action) == ty.is_list()).or_else(|| of_type().next());
-    let mut found = finds.iter().enumerate().filter(|(_, found)| found.find.item == inner);
-    let found = (found.clone().count() == 1).then(|| found.next()).flatten();
-    match (ty.is_list(), first) {
-        (false, Some((position, action))) if !is_many(action) => Some(WriteReturns::Item(position)),
-        (true, Some((position, action))) if is_many(action) => Some(WriteReturns::Items(position)),
-        (list, None) if found.is_some_and(|(_, found)| found.each.is_some() == list) => found
-            .map(|(position, _)| if list { WriteReturns::FoundItems(position) } else { WriteReturns::Found(position) }),
-        (list, Some(_)) => {
-            let (what, help) = match list {
-                true => ("one item, not a list", format!("make it `{inner}`, or add `many: true` or `each:`")),
-                false => ("several items", format!("make it `[{inner}!]!` or `Boolean!`")),
-            };
-            refuse(findings, format!("`{}` of type `{ty}` writes {what}", writing.coordinate()), help)
-        }
-        (_, None) => {
-            let written: Vec<String> = actions.iter().map(|action| format!("`{}`", action.item)).collect();
-            let message = format!("`{}` returns `{inner}`, which it does not write", writing.coordinate());
-            refuse(findings, message, format!("it writes {}; return one of these, or `Boolean!`", written.join(", ")))
-        }
-    }
-}
 
 /// Every argument, and every field of an input object, must be used.
 pub fn check_arguments(writing: &Writing, used: &[String], findings: &mut Findings) -> bool {
@@ -210,7 +152,7 @@ fn differs(
 ) -> bool {
     let is_single = |name: &str| {
         finds.iter().any(|found| found.alias == name && found.each.is_none())
-            || actions.iter().any(|(action, _)| action.item == name && action.each.is_none())
+            || actions.iter().any(|(action, _)| action.name() == name && action.each.is_none())
     };
     key.iter().flat_map(|(_, source)| source.leaves()).any(|source| match source {
         Source::Argument(name) => name.strip_prefix(list).is_some_and(|rest| rest.starts_with('.')),
