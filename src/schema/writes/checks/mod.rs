@@ -1,5 +1,6 @@
 //! The actions of a field in, findings out. These checks need a whole action, or all actions together.
 
 pub mod moved;
+pub mod room;
 pub mod unchecked;
 pub mod whole;
