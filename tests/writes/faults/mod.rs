@@ -9,13 +9,14 @@
 //! sets, `rules` constraints, `shards` numbers that another program assigns, `limits` the sizes that DynamoDB allows,
 //! `unfit` changes that an item does not allow, `unreadable` items with values that no field of theirs can read,
 //! `places` the places in which an item of another program has a field, `nulls` the forms in which another program
-//! stores values, `order` several writes of one operation, `lists` writes for each element of a list, and `room` how
-//! many elements fit. Time is paused: nothing sleeps. `leaving` tests clients that hang up, over real sockets and in
-//! real time; it waits only for events.
+//! stores values, `order` several writes of one operation, `lists` writes for each element of a list, `room` how many
+//! elements fit, and `first_reads` what is read before a write. Time is paused: nothing sleeps. `leaving` tests clients
+//! that hang up, over real sockets and in real time; it waits only for events.
 
 mod backend;
 mod cascades;
 mod defaults;
+mod first_reads;
 mod guards;
 mod held;
 mod identity;
