@@ -11,6 +11,7 @@ use crate::schema::model::write::{Action, ActionKind, GivenValue, WriteFind, Wri
 use crate::schema::model::{FieldKind, Model, ObjectType};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
+use crate::schema::writes::checks::room::{self, Room};
 
 /// One access path of a field, or one action of a mutation field.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,8 +63,11 @@ pub fn describe(model: &Model) -> Vec<PathRow> {
             match &field.kind {
                 FieldKind::Find(find) => rows.extend(rows_of(model, coordinate, find, &|_, rule, _| rule as u8 + 1)),
                 FieldKind::Write(write) => {
+                    let before = rows.len();
                     rows.extend(write.finds.iter().flat_map(|found| rows_of_found(model, &coordinate, found)));
                     rows.extend(write.actions.iter().flat_map(|action| rows_of_action(model, &coordinate, action)));
+                    let written = rows.get_mut(before..).unwrap_or_default();
+                    note_rooms(&room::rooms(&model.types, field, write), written);
                 }
                 FieldKind::Nodes(nodes) => rows.extend(rows_of_nodes(model, &coordinate, nodes)),
                 FieldKind::Stored(_)
@@ -76,6 +80,18 @@ pub fn describe(model: &Model) -> Vec<PathRow> {
         }
     }
     rows
+}
+
+/// Notes how many elements of each list of a field fit in its transaction, at the first row of the list.
+fn note_rooms(rooms: &[Room], rows: &mut [PathRow]) {
+    for room in rooms {
+        let of_list = format!("for each of {}", room.list);
+        let at = |row: &PathRow| row.notes.iter().position(|note| *note == of_list);
+        if let Some((row, position)) = rows.iter_mut().find_map(|row| Some((at(row)?, row))).map(|(at, row)| (row, at))
+        {
+            row.notes.insert(position + 1, room.text());
+        }
+    }
 }
 
 /// The rows of a field that finds items by their ids: one for each type. The id gives the fields of the key, which no

@@ -943,6 +943,51 @@ type Query { box(id: ID!): Box @find }
     }
 }
 
+/// The remedies of KF0423 for `orderBy:` and `filter:` beside `through:`: both belong at the relations on the path.
+#[tokio::test]
+async fn the_relations_of_a_path_order_and_filter_its_items() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk", indexes: [{ name: "byTime", partitionKey: "g", sortKey: "at" }])
+type User @item(keys: { pk: "U#{id}", sk: "user" }) {
+  id: ID!
+  memberships: [Membership!]! @find
+  recent(first: Int, after: String): MembershipConnection! @inaccessible @find(orderBy: "joinedAt", order: DESC)
+  groups(first: Int = 10, after: String, topic: String): GroupConnection! @find(through: "recent.about")
+}
+type Membership @item(keys: { pk: "U#{userId}", sk: "G#{groupId}", g: "U#{userId}", at: "{joinedAt}" }) {
+  userId: ID!
+  groupId: ID!
+  joinedAt: DateTime!
+  group: Group! @find
+  about(topic: String): Group @inaccessible @find(where: { id: "{groupId}" }, filter: "topic = :topic")
+}
+type MembershipConnection { nodes: [Membership!]! pageInfo: PageInfo! }
+type Group @item(keys: { pk: "G#{id}", sk: "group" }) { id: ID! topic: String }
+type GroupConnection { nodes: [Group!]! pageInfo: PageInfo! }
+type Query { user(id: ID!): User @find }
+"#;
+    let membership = |n: usize| json!({ "pk": "U#1", "sk": format!("G#{n}"), "g": "U#1", "at": format!("2026-01-0{}T00:00:00.000Z", 9 - n), "joinedAt": format!("2026-01-0{}T00:00:00.000Z", 9 - n) });
+    let group = |n: usize| json!({ "pk": format!("G#{n}"), "sk": "group", "topic": if n.is_multiple_of(2) { "even" } else { "odd" } });
+    let items: Vec<Value> =
+        (1..9).map(membership).chain((1..8).map(group)).chain([json!({ "pk": "U#1", "sk": "user" })]).collect();
+    let world = World::new(schema, &items).await;
+    let page = async |arguments: &str| {
+        let query = format!(
+            r#"{{ user(id: "1") {{ groups({arguments}) {{ nodes {{ id }} pageInfo {{ hasNextPage endCursor }} }} }} }}"#
+        );
+        world.data(&query).await["user"]["groups"].clone()
+    };
+    // The group 8 is gone.
+    let all = page("first: 10").await;
+    assert_eq!(all["nodes"], json!((1..8).map(|n| json!({ "id": n.to_string() })).collect::<Vec<_>>()));
+    let first = page(r#"first: 2, topic: "odd""#).await;
+    assert_eq!(first["nodes"], json!([{ "id": "1" }, { "id": "3" }]), "{first}");
+    let cursor = first["pageInfo"]["endCursor"].as_str().unwrap();
+    let rest = page(&format!(r#"first: 9, after: "{cursor}", topic: "odd""#)).await;
+    assert_eq!(rest["nodes"], json!([{ "id": "5" }, { "id": "7" }]), "{rest}");
+    assert_eq!((&first["pageInfo"]["hasNextPage"], &rest["pageInfo"]["hasNextPage"]), (&json!(true), &json!(false)));
+}
+
 #[tokio::test]
 async fn a_single_item_that_is_gone_is_one_answer_whatever_is_selected() {
     let schema = r#"

@@ -106,6 +106,22 @@ pub fn index_keys(
     Ok(changes)
 }
 
+/// The index keys whose values follow from the primary key alone, so that every item with it has the same.
+pub fn fixed_index_keys(
+    model: &Model,
+    ty: &ObjectType,
+    of_key: &Map<String, Value>,
+) -> Result<Vec<String>, InvalidValue> {
+    let (table, item_keys) = place(model, ty)?;
+    let follows = |template: &Template| {
+        let is_of_fields = template.claims().next().is_none() && template.spreads().next().is_none();
+        is_of_fields && template.fields().iter().all(|field| of_key.contains_key(*field))
+    };
+    let keys = table.key_attributes().into_iter().filter(|key| !table.is_primary_key(&key.name));
+    let all = |key: &str| item_keys.keys.get(key).is_some_and(|templates| templates.iter().all(follows));
+    Ok(keys.filter(|key| all(&key.name)).map(|key| key.name.clone()).collect())
+}
+
 enum Applies<'t> {
     /// The first template whose fields all have values.
     This(&'t Template),

@@ -19,7 +19,7 @@ use crate::execute::write::draft::call::{Earlier, Generated, WriteDraft};
 use crate::execute::write::elements::Directives;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::{FieldErrors, contention, field_error, half_way, made, open_end, table_error};
-use crate::execute::write::rules::arguments::check_arguments;
+use crate::execute::write::rules::arguments::{broken_inputs, check_arguments};
 use crate::execute::write::rules::claims::check_claims;
 use crate::execute::write::rules::lookups;
 use crate::plan::tree::PlannedWrite;
@@ -50,7 +50,9 @@ pub async fn write(
         return Err(vec![FieldError::new(ErrorCode::Internal, "The field writes nothing.")]);
     };
     let token = Uuid::new_v4().simple().to_string();
-    let directives = Directives::new(write, arguments)?;
+    // A list that breaks its own bound is not called too long for a transaction.
+    let directives = Directives::new(write, arguments)
+        .map_err(|too_long| broken_inputs(context.model, &planned.field, arguments).unwrap_or(too_long))?;
     let job = WriteJob { context, planned, write, directives, token };
     check_claims(&job)?;
     check_arguments(&job)?;

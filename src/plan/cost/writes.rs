@@ -141,7 +141,10 @@ impl OperationCost {
         let is_call = counted.single_writes == SingleWrites::Call && lookups.cascade.is_empty() && !is_many(action);
         let is_single = action.each.is_none() && targets == 1;
         let alone = is_only && looked_up + lookups_of_field(model, &write.field) == 0 && is_call && is_single;
-        let each = looked_up + u64::from(reads_first(action, &cost, alone));
+        let is_own = declared.actions.len() == 1 && action.each.is_none();
+        let is_used = is_own || declared.returns_action(position) || !lookups.cascade.is_empty();
+        let is_written_unread = alone || !(is_used || cost.is_unique || cost.replicas > 1);
+        let each = looked_up + u64::from(reads_first(action, &cost, is_written_unread));
         sum.unmet = sum.unmet.saturating_add(targets.saturating_mul(u64::from(reads_if_unmet(declared, action))));
         let reads = if action.each.is_some() { &mut sum.batched } else { &mut sum.reads };
         *reads = reads.saturating_add(targets.saturating_mul(each));
@@ -261,14 +264,14 @@ fn is_many(action: &Action) -> bool {
     matches!(action.target, WriteTarget::Read { many: true, .. })
 }
 
-/// Whether an item may be read before it is written. `alone`: its write is one call, whose answer says what it
-/// deletes.
-fn reads_first(action: &Action, cost: &ActionCost, alone: bool) -> bool {
+/// Whether an item may be read before it is written. `unread`: its delete is one call, whose answer says what it
+/// deletes, or nothing of the item is used.
+fn reads_first(action: &Action, cost: &ActionCost, unread: bool) -> bool {
     let by_key = !matches!(action.target, WriteTarget::Read { .. });
     match (&action.kind, &action.at) {
         (ActionKind::Put { replace }, None) => *replace && cost.is_unique,
         (ActionKind::Update { .. }, None) => by_key && cost.needs_item,
-        (ActionKind::Delete { .. }, None) => by_key && !alone,
+        (ActionKind::Delete { .. }, None) => by_key && !unread,
         (ActionKind::Update { .. } | ActionKind::Delete { .. }, Some(element)) => element.by.is_some(),
         (ActionKind::Put { .. }, Some(_)) | (ActionKind::Check, _) => false,
     }

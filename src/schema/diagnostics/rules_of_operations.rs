@@ -173,10 +173,10 @@ rules! { RULES_OF_OPERATIONS;
         "Defaults must not depend on each other in a circle. A field in the table's key cannot have `on: WRITE`. A `@version` field has no default.",
         r#"hash: String! @default(value: "{groupId}{expiresAt}", hash: MD5)"#;
     KF0805: "A constraint fits the type",
-        "`minLength`, `maxLength`, `pattern` and `format` are for texts. `min` and `max` are for numbers. On a list, they apply to its elements.",
+        "`minLength`, `maxLength`, `pattern` and `format` are for texts. `min` and `max` are for numbers. On a list, they apply to its elements. `minItems` and `maxItems` are for lists of arguments and of fields of input objects.",
         r#"name: String! @constraint(minLength: 1, maxLength: 30)"#;
     KF0806: "Bounds are in order",
-        "The minimum is at most the maximum, and a length is 0 or more.",
+        "The minimum is at most the maximum, a length is 0 or more, and a number of elements is 1 or more.",
         r#"quantity: Float @constraint(min: 0, max: 1000)"#;
     KF0807: "A pattern is a regular expression",
         "A pattern has the syntax of Rust's `regex` crate, which has no look-around and no back-references. It must match the whole text.",
@@ -199,6 +199,9 @@ rules! { RULES_OF_OPERATIONS;
     KF0814: "A write checks every constraint",
         "A warning. Keyfold checks the values that it knows, and DynamoDB checks the numbers that it computes. Nothing checks these: a text or a list that an expression copies from another attribute, a sum of two attributes, and a field of an embedded object that an argument sets as a whole. Give the source the same `@constraint`: the other attribute, or the field of the input object. Or add a condition to `if:`.",
         r#"input AddressInput { city: String! @constraint(maxLength: 80) }"#;
+    KF0815: "A list fits in one transaction",
+        "All elements of a list with `each:` are written by one transaction, which takes 100 calls: those of its actions, of the guards of `@unique` fields, and of checks. A mistake if `maxItems` or `minItems` is more than can ever fit. A warning if it depends on the values whether so many fit, because a null has no guard and elements may share a check.",
+        r#"placeOrder(id: ID!, lines: [LineInput!]! @constraint(maxItems: 49)): Order!"#;
 
     KF0901: "A subscription watches items",
         "Each field of `Subscription` has `@watch` and no other field has it. The field returns an item type, or a type with `change: ChangeKind!`, `node` and `previous`, and no list. An item that is removed is null.",

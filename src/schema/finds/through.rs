@@ -9,12 +9,16 @@ use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::At;
 use crate::schema::diagnostics::suggestion::{list, suggest};
+use crate::schema::expression::lexer::{self, Token};
 use crate::schema::model::find::Returns;
 use crate::schema::model::page::PageForm;
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::types::draft::{SchemaDraft, is_find};
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition, Type};
 use std::collections::HashSet;
+
+/// The most relations of a route that a help names.
+const MAX_RELATIONS: usize = 16;
 
 /// A find that follows relations.
 pub struct Route<'a> {
@@ -39,7 +43,7 @@ struct Hop<'a> {
 pub fn read_path(route: &Route, written: &At<String>, findings: &mut Findings) -> Option<Vec<String>> {
     let hops = hops(route, written, findings)?;
     let sound = [
-        check_alone(route, findings),
+        check_alone(route, written, findings),
         check_target(route, written, &hops, findings),
         check_arguments(route, &hops, findings),
         check_acyclic(route, written, findings),
@@ -84,8 +88,9 @@ fn hops<'a>(route: &Route<'a>, written: &At<String>, findings: &mut Findings) ->
 }
 
 /// Arguments of `@find` that say how to read keys belong at the relations and do not go with `through:`.
-fn check_alone(route: &Route, findings: &mut Findings) -> bool {
+fn check_alone(route: &Route, written: &At<String>, findings: &mut Findings) -> bool {
     let directive = route.directive;
+    let relations = KeyRelations::on_path(route, &written.value);
     let others = [
         ("where", directive.bindings.first().map(|(name, _)| name.span.clone()).or(directive.malformed_where.clone())),
         ("orderBy", directive.order_by.as_ref().map(|at| at.span.clone())),
@@ -98,13 +103,8 @@ fn check_alone(route: &Route, findings: &mut Findings) -> bool {
     let mut sound = true;
     for (name, place) in others.iter().filter_map(|(name, place)| Some((name, place.as_ref()?))) {
         let message = format!("`{name}:` does not go with `through:`");
-        let help = match *name {
-            "orderBy" | "order" => {
-                "write it at the relation that reaches several items: the list has the order of that relation"
-            }
-            _ => "write it at the relation that `through:` follows",
-        };
-        findings.error(rules::KF0423, place, message, Some(help.into()));
+        let help = relations.help(route, name);
+        findings.error(rules::KF0423, place, message, Some(help));
         sound = false;
     }
     sound
@@ -232,15 +232,86 @@ fn check_acyclic(route: &Route, written: &At<String>, findings: &mut Findings) -
             findings.error(rules::KF0423, &written.span, message, Some("follow relations that keys find".into()));
             return false;
         }
-        let field = route.draft.schema.get_object(&type_name).and_then(|object| object.fields.get(field_name.as_str()));
-        let through = field
-            .and_then(|field| field.directives.get("find"))
-            .and_then(|directive| FindDirective::from_directive(directive).through);
+        let through = through_of(route.draft, &type_name, &field_name);
         if seen.insert((type_name.clone(), field_name)) {
             open.extend(through.map(|through| steps(route.draft, &type_name, &through.value)).unwrap_or_default());
         }
     }
     true
+}
+
+/// The relations of a route that keys find, in its order. One that itself goes through others stands for these.
+struct KeyRelations(Vec<(String, FindTarget)>);
+
+impl KeyRelations {
+    fn on_path(route: &Route, path: &str) -> Self {
+        let mut relations = Vec::new();
+        let mut open: Vec<(String, String)> = steps(route.draft, route.parent, path).into_iter().rev().collect();
+        // A circle is reported as such.
+        for _ in 0..MAX_RELATIONS {
+            let Some((parent, name)) = open.pop() else { break };
+            match through_of(route.draft, &parent, &name) {
+                Some(inner) => open.extend(steps(route.draft, &parent, &inner.value).into_iter().rev()),
+                None => {
+                    let target = target::from_relation(route.draft, &parent, &name);
+                    relations.extend(target.map(|target| (format!("{parent}.{name}"), target)));
+                }
+            }
+        }
+        Self(relations)
+    }
+
+    /// Where an option of `@find` belongs that does not go with `through:`.
+    fn help(&self, route: &Route, option: &str) -> String {
+        match (option, self.0.last()) {
+            ("orderBy" | "order", _) => self.help_of_order(route),
+            ("filter", Some((last, _))) => help_of_filter(route, last),
+            _ => {
+                let relations: Vec<String> = self.0.iter().map(|(relation, _)| format!("`{relation}`")).collect();
+                format!("write it at {}", relations.join(" or "))
+            }
+        }
+    }
+
+    /// The items come in the order of the first relation that reaches several.
+    fn help_of_order(&self, route: &Route) -> String {
+        let Some((relation, target)) = self.0.iter().find(|(_, target)| target.returns != Returns::One) else {
+            return "leave it out: no relation on the path reaches several items".to_owned();
+        };
+        let item = &target.item;
+        let lacks = |field: &&str| route.draft.records.get(item).is_some_and(|record| !record.contains_key(*field));
+        let field = route.directive.order_by.as_ref().map(|written| written.value.as_str());
+        match field.filter(lacks) {
+            Some(field) => format!(
+                "the list has the order of `{relation}`, and `{item}` has no `{field}`: store a copy of it there, with a key that sorts by it, and order `{relation}` by the copy"
+            ),
+            None => format!(
+                "write it at `{relation}`, or at a relation beside it, which may be `@inaccessible`: the list has its order"
+            ),
+        }
+    }
+}
+
+/// The relation that finds the items by their keys judges them, by arguments that are passed on to it.
+fn help_of_filter(route: &Route, last: &str) -> String {
+    let written = route.directive.filter.as_ref().map_or("", |written| written.value.as_str());
+    let (tokens, _) = lexer::tokens(written);
+    let is_used = |name: &str| {
+        tokens.iter().any(|token| matches!(token.token, Token::Argument(used) if used.split('.').next() == Some(name)))
+    };
+    let arguments = route.field.arguments.iter().map(|argument| argument.name.as_str());
+    let used: Vec<&str> = arguments.filter(|name| is_used(name)).collect();
+    let passed = match used.is_empty() {
+        true => String::new(),
+        false => format!(", and declare {} there too: `through:` passes arguments on", list(&used)),
+    };
+    format!("write it at `{last}`, or at a relation beside it, which may be `@inaccessible`{passed}")
+}
+
+/// The `through:` of a relation.
+fn through_of(draft: &SchemaDraft, parent: &str, name: &str) -> Option<At<String>> {
+    let find = draft.schema.get_object(parent)?.fields.get(name)?.directives.get("find")?;
+    FindDirective::from_directive(find).through
 }
 
 /// The relations of a route, each as type and field, as far as they can be followed.

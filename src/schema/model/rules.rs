@@ -115,7 +115,8 @@ impl Rules {
     }
 }
 
-/// What a value must be (`@constraint`). Lengths are in characters (Unicode scalar values).
+/// What a value must be (`@constraint`). Lengths are in characters (Unicode scalar values). On a list, all but the
+/// number of its elements is about each of them.
 #[derive(Debug, Clone, Default)]
 pub struct Constraint {
     /// The least length.
@@ -130,6 +131,10 @@ pub struct Constraint {
     pub min: Option<f64>,
     /// The greatest number.
     pub max: Option<f64>,
+    /// The least number of elements of a list.
+    pub min_items: Option<u64>,
+    /// The greatest number of elements of a list.
+    pub max_items: Option<u64>,
 }
 
 /// A named form of text.

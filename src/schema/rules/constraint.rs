@@ -12,6 +12,10 @@ use apollo_compiler::ast::{Directive, Type};
 const FORMATS: [(&str, Format); 4] =
     [("email", Format::Email), ("ulid", Format::Ulid), ("url", Format::Url), ("uuid", Format::Uuid)];
 
+/// The arguments about the number of a list's elements.
+const COUNTS: [&str; 2] = ["minItems", "maxItems"];
+const ARGUMENTS: [&str; 8] = ["minLength", "maxLength", "pattern", "format", "min", "max", "minItems", "maxItems"];
+
 /// The field or argument that a constraint is on.
 pub struct ConstraintTarget<'a> {
     /// `Type.field` or `Type.field.argument`.
@@ -32,31 +36,25 @@ pub fn read_constraint(
         other => other,
     };
     let fits = [
+        check_list(what, directive, findings),
         check_type(what, element, (directive, &["minLength", "maxLength", "pattern", "format"]), findings),
         check_type(what, element, (directive, &["min", "max"]), findings),
     ];
-    let (min_length, max_length) =
-        (length(what, directive, "minLength", findings)?, length(what, directive, "maxLength", findings)?);
+    let mut whole = |name: &str| whole_number(what, directive, name, findings);
+    let (min_length, max_length) = (whole("minLength")?, whole("maxLength")?);
+    let (min_items, max_items) = (whole("minItems")?, whole("maxItems")?);
     let number = |name: &str| argument(directive, name).and_then(|value| value.to_f64());
     let (min, max) = (number("min"), number("max"));
-    let lengths = ordered(
-        what,
-        directive,
-        ("minLength", min_length.map(|length| length as f64)),
-        ("maxLength", max_length.map(|length| length as f64)),
-        findings,
-    );
-    let bounds = ordered(what, directive, ("min", min), ("max", max), findings);
+    let as_number = |count: Option<u64>| count.map(|count| count as f64);
+    let are_ordered = [
+        ordered(what, directive, ("minLength", as_number(min_length)), ("maxLength", as_number(max_length)), findings),
+        ordered(what, directive, ("minItems", as_number(min_items)), ("maxItems", as_number(max_items)), findings),
+        ordered(what, directive, ("min", min), ("max", max), findings),
+    ];
     let pattern = pattern(directive, findings)?;
     let format = format(directive, findings)?;
-    let empty = min_length.is_none()
-        && max_length.is_none()
-        && pattern.is_none()
-        && format.is_none()
-        && min.is_none()
-        && max.is_none();
-    if empty {
-        let help = "add `minLength`, `maxLength`, `pattern`, `format`, `min` or `max`";
+    if ARGUMENTS.iter().all(|name| argument(directive, name).is_none()) {
+        let help = "add `minLength`, `maxLength`, `pattern`, `format`, `min`, `max`, `minItems` or `maxItems`";
         findings.error(
             rules::KF0805,
             &named(directive),
@@ -65,8 +63,28 @@ pub fn read_constraint(
         );
         return None;
     }
-    let sound = fits == [true, true] && lengths && bounds;
-    sound.then_some(Constraint { min_length, max_length, pattern, format, min, max })
+    let sound = fits.into_iter().chain(are_ordered).all(|sound| sound);
+    sound.then_some(Constraint { min_length, max_length, pattern, format, min, max, min_items, max_items })
+}
+
+/// The numbers of elements need a list.
+fn check_list(what: &ConstraintTarget, directive: &Node<Directive>, findings: &mut Findings) -> bool {
+    let Some(first) = COUNTS.iter().find(|name| argument(directive, name).is_some()).filter(|_| !what.ty.is_list())
+    else {
+        return true;
+    };
+    let message = format!("`{first}` is for lists, but `{}` is `{}`", what.coordinate, what.ty);
+    findings.error(rules::KF0805, &place(directive, first), message, Some("use it on a list".into()));
+    false
+}
+
+/// Nothing counts the elements of a stored list when an expression changes it.
+pub fn refuse_count(what: &ConstraintTarget, directive: &Node<Directive>, findings: &mut Findings) {
+    let Some(first) = COUNTS.iter().find(|name| argument(directive, name).is_some()) else { return };
+    let message =
+        format!("`{first}` is for arguments and fields of input objects, but `{}` is stored", what.coordinate);
+    let help = "put it on the argument or the input field that gives the list";
+    findings.error(rules::KF0805, &place(directive, first), message, Some(help.into()));
 }
 
 /// Lengths, patterns and formats need text; bounds need numbers. On a list, they apply to its elements.
@@ -94,20 +112,28 @@ fn check_type(
     false
 }
 
-/// A length; the outer `None` is a mistake.
-fn length(
+/// A length, or a number of elements; the outer `None` is a mistake.
+fn whole_number(
     what: &ConstraintTarget,
     directive: &Node<Directive>,
     name: &str,
     findings: &mut Findings,
 ) -> Option<Option<u64>> {
     let Some(written) = argument(directive, name).and_then(|value| value.to_i32()) else { return Some(None) };
-    let length = u64::try_from(written).ok();
-    if length.is_none() {
-        let message = format!("a text of `{}` cannot have {written} characters", what.coordinate);
-        findings.error(rules::KF0806, &place(directive, name), message, Some("a length is 0 or more".into()));
+    let of_list = COUNTS.contains(&name);
+    let number = u64::try_from(written).ok().filter(|number| *number > 0 || !of_list);
+    if number.is_none() {
+        let (message, help) = match of_list {
+            true => {
+                (format!("`{name}` of `{}` cannot be {written}", what.coordinate), "a number of elements is 1 or more")
+            }
+            false => {
+                (format!("a text of `{}` cannot have {written} characters", what.coordinate), "a length is 0 or more")
+            }
+        };
+        findings.error(rules::KF0806, &place(directive, name), message, Some(help.into()));
     }
-    length.map(Some)
+    number.map(Some)
 }
 
 /// The lower limit must not be more than the upper one.

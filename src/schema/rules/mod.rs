@@ -62,6 +62,7 @@ fn field_rules(
     let constraint = field.directives.get("constraint").and_then(|directive| {
         let what =
             constraint::ConstraintTarget { coordinate: format!("{}.{}", object.name, field.name), ty: &field.ty };
+        constraint::refuse_count(&what, directive, findings);
         constraint::read_constraint(&what, Some(&declared.value), directive, findings)
     });
     let unique = field

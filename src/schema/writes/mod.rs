@@ -9,7 +9,7 @@
 mod acting;
 mod binding;
 mod cascade;
-mod checks;
+pub mod checks;
 mod directive;
 mod element;
 mod elements;

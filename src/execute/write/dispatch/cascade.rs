@@ -10,6 +10,7 @@ use crate::execute::write::lookup::dependents::{self, Dependents, DependentsToRe
 use crate::execute::write::messages::{FieldErrors, field_error, table_error};
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::write::{ConditionFailure, WriteAction, WriteCall, WriteError};
+use futures_util::future::join;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -141,11 +142,9 @@ pub async fn sweep(job: &WriteJob<'_>, gone: impl Iterator<Item = &CascadedItem>
     for gone in gone {
         let CascadedItem { action, item, .. } = gone;
         let mut swept = Swept { action: *action, sources: gone.sources.clone(), places: gone.places.clone() };
-        let mut found = dependents::find_dependents(job, *action, item, DependentsToRead::All).await?;
-        if !gone.dependents_first {
-            found
-                .extend(dependents::find_further_dependents(job, *action, &gone.sources, DependentsToRead::All).await?);
-        }
+        // Those of dependents that were deleted ahead were looked for then.
+        let sources = if gone.dependents_first { Dependents::default() } else { gone.sources.clone() };
+        let found = find(job, (*action, item), &sources, DependentsToRead::All).await?;
         swept.delete_all(job, Some(item), found).await?;
         if !dependents::may_be_behind(job, *action) {
             continue;
@@ -154,16 +153,27 @@ pub async fn sweep(job: &WriteJob<'_>, gone: impl Iterator<Item = &CascadedItem>
             if !moment(job).await {
                 break;
             }
-            let mut found = dependents::find_dependents(job, *action, item, DependentsToRead::Behind).await?;
-            found.extend(
-                dependents::find_further_dependents(job, *action, &swept.sources, DependentsToRead::Behind).await?,
-            );
+            let found = find(job, (*action, item), &swept.sources, DependentsToRead::Behind).await?;
             if !swept.delete_all(job, Some(item), found).await? {
                 break;
             }
         }
     }
     Ok(())
+}
+
+/// Finds at once the dependents of an item and those of other dependents.
+async fn find(
+    job: &WriteJob<'_>,
+    (action, item): (usize, &Arc<Item>),
+    sources: &Dependents,
+    which: DependentsToRead,
+) -> Result<Dependents, FieldErrors> {
+    let own = dependents::find_dependents(job, action, item, which);
+    let (own, further) = join(own, dependents::find_further_dependents(job, action, sources, which)).await;
+    let mut found = own?;
+    found.extend(further?);
+    Ok(found)
 }
 
 /// Deletes items that were put under dependents which were deleted ahead of their item.

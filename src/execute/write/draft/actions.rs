@@ -122,8 +122,8 @@ impl Drafting<'_, '_> {
             if reads {
                 gets.push(job.get(ty, &key));
             }
-            // The rules of each element are read in the same batch.
-            if action.each.is_some() {
+            // Its rules, and those of each element, are read in the same batch.
+            if reads || action.each.is_some() {
                 let demanded = job.write.demanded(action, ty);
                 gets.extend(self.lookups_ahead(ty, &demanded, &KnownAttributes::from_key(&key).into_item()));
             }

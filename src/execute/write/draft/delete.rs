@@ -11,7 +11,7 @@ use crate::execute::write::messages::{FieldErrors, absent};
 use crate::execute::write::rules::lookups;
 use crate::plan::tree::SingleWrites;
 use crate::schema::model::ObjectType;
-use crate::schema::model::write::Action;
+use crate::schema::model::write::{Action, ReturnedFrom};
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::write::{WriteAction, WriteCall};
 use std::sync::Arc;
@@ -114,8 +114,7 @@ impl<'a> Drafting<'a, '_> {
     /// unchanged. A version does not prove that: an item that is put again starts at version 1. If no item is returned,
     /// only the unique fields must be unchanged, so that its guards are the deleted ones.
     fn hold_deleted(&self, position: usize, ty: &ObjectType, item: &Arc<Item>, requires: &mut Requirements) {
-        let declared = self.job.action(position).map(|action| action.position);
-        let returns = declared.is_some_and(|declared| self.job.write.returns_action(declared));
+        let returns = self.returns_deleted(position);
         let held = ty.fields.values().filter(|field| field.rules.unique || returns).map(|field| &field.name);
         self.hold(ty, item, held, requires);
     }
@@ -125,19 +124,32 @@ impl<'a> Drafting<'a, '_> {
         self.job.lookups(position).is_some_and(|lookups| !lookups.cascade.is_empty())
     }
 
+    /// Whether the field returns what an action deletes.
+    fn returns_deleted(&self, position: usize) -> bool {
+        let Some(action) = self.job.action(position) else { return false };
+        let from = ReturnedFrom::Action(action.position);
+        self.job.planned.results.iter().any(|result| result.returned.from == from)
+    }
+
     /// Whether to read an item before its deletion. A single DeleteItem returns the item, a transaction does not.
+    /// Beside other actions, a missing item is an error, which the call's own condition reports. So the item is read
+    /// only if something of it is used: for the answer, or for what is deleted with it.
     pub fn reads_deleted(&self, position: usize, ty: &ObjectType) -> bool {
-        self.job.context.single_writes == SingleWrites::Transaction || self.deletes_more(position, ty)
+        let job = self.job;
+        match job.is_alone() {
+            true => job.context.single_writes == SingleWrites::Transaction || self.deletes_more(position, ty),
+            false => self.returns_deleted(position) || self.takes_more(position, ty),
+        }
+    }
+
+    /// Whether more is deleted with an item: its dependents, its replicas or its guards.
+    fn takes_more(&self, position: usize, ty: &ObjectType) -> bool {
+        self.cascades(position) || is_replicated(self.job, ty) || ty.fields.values().any(|field| field.rules.unique)
     }
 
     /// Whether the field writes or checks more than the item that an action deletes.
     fn deletes_more(&self, position: usize, ty: &ObjectType) -> bool {
-        let job = self.job;
-        !job.is_alone()
-            || job.looks_up()
-            || self.cascades(position)
-            || is_replicated(job, ty)
-            || ty.fields.values().any(|field| field.rules.unique)
+        !self.job.is_alone() || self.job.looks_up() || self.takes_more(position, ty)
     }
 
     /// Deletes the dependents of an item: in the same transaction if they fit, else before it. A crash then leaves an

@@ -149,6 +149,10 @@ impl<'a> Drafting<'a, '_> {
         for (of, auth, asked) in demanded.iter().filter(|(_, auth, asked)| auth.look_up(*asked)) {
             let own = assemble::values_of(job.context.model, ty, known).known;
             let (others, checks) = lookups::alternatives(job, of, (auth, *asked), &own);
+            // What is known lets the caller in, so nothing is looked up.
+            if narrowed(&others, &KnownAttributes::from_item(known), &job.scope()) == Residual::Always {
+                continue;
+            }
             if lookups::are_read(&others, &checks, *asked != AuthAction::Read || !auth.hide()) {
                 gets.extend(checks.iter().filter_map(|check| lookups::get(job, check).ok()));
             }

@@ -200,7 +200,12 @@ impl<'a> Drafting<'a, '_> {
     /// What an upsert sets of an item that lacks it.
     fn initial_of(&self, ty: &ObjectType, values: &UpdateValues) -> Result<Vec<(String, Attribute)>, FieldErrors> {
         let of_new: Map<String, Value> = values.of_key.iter().chain(&values.made).map(copied).collect();
-        if values.upsert { initial(self.job.context.model, ty, &of_new) } else { Ok(Vec::new()) }
+        if !values.upsert {
+            return Ok(Vec::new());
+        }
+        let mut initial = initial(self.job.context.model, ty, &of_new)?;
+        initial.extend(values.of_new.iter().cloned());
+        Ok(initial)
     }
 
     /// Checks an expression against the constraints of its fields. Adds the bounds of values that DynamoDB computes.

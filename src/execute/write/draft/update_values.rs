@@ -31,6 +31,8 @@ pub struct UpdateValues {
     pub made: Map<String, Value>,
     /// The index keys that change.
     pub index: IndexChanges,
+    /// The index keys that only an item which an upsert makes gets: every item of the key has the same.
+    pub of_new: Vec<(String, Attribute)>,
     /// The fields whose current values are needed for defaults of every write.
     pub renewing: Vec<String>,
     /// Whether it sets a unique field.
@@ -70,6 +72,7 @@ impl Drafting<'_, '_> {
             changed,
             made,
             index,
+            of_new: Vec::new(),
             renewing,
             unique,
             reads: false,
@@ -114,7 +117,7 @@ impl Drafting<'_, '_> {
         };
         let unique =
             values.unique || ty.fields.values().any(|field| field.rules.unique && made.contains_key(&field.name));
-        Ok(UpdateValues { changed, made, index, unique, reads: true, ..values })
+        Ok(UpdateValues { changed, made, index, of_new: Vec::new(), unique, reads: true, ..values })
     }
 
     /// The fields that arguments set.
@@ -212,8 +215,9 @@ impl Drafting<'_, '_> {
 
 impl UpdateValues {
     /// Whether an upsert writes something different if it creates the item. `if_not_exists` covers both cases if only
-    /// attributes of single fields differ and no default is made of a field that the item may have.
-    pub fn differ_if_new(&self, job: &WriteJob<'_>, ty: &ObjectType) -> Result<bool, FieldErrors> {
+    /// attributes of single fields differ, or index keys that follow from the primary key, and no default is made of a
+    /// field that the item may have.
+    pub fn differ_if_new(&mut self, job: &WriteJob<'_>, ty: &ObjectType) -> Result<bool, FieldErrors> {
         let model = job.context.model;
         // Replicas and guards are separate calls, which `if_not_exists` does not cover.
         if model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some()) {
@@ -236,7 +240,12 @@ impl UpdateValues {
         }
         let all: Map<String, Value> = self.changed.iter().chain(&self.made).map(copied).collect();
         let of_new = index_keys::index_keys(model, ty, job.context.caller, &all, &self.of_key).map_err(invalid)?;
-        Ok(of_new.set.len() != self.index.set.len() || of_new.set.iter().any(|key| !self.index.set.contains(key)))
+        let follow = index_keys::fixed_index_keys(model, ty, &self.of_key).map_err(invalid)?;
+        let is_set = |name: &str| self.index.set.iter().any(|(set, _)| set == name);
+        let (own, others): (Vec<_>, Vec<_>) =
+            of_new.set.into_iter().partition(|(name, _)| follow.contains(name) && !is_set(name));
+        self.of_new = own;
+        Ok(others.len() != self.index.set.len() || others.iter().any(|key| !self.index.set.contains(key)))
     }
 
     /// The attributes that tell the values for which an upsert makes no default, because the item has them.

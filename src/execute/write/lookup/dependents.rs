@@ -12,6 +12,7 @@ use crate::schema::model::write::ActionKind;
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::call::Expression;
 use crate::table::data::write::{WriteAction, WriteCall};
+use futures_util::future::join_all;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
@@ -157,7 +158,8 @@ fn lookups(path: &Cascade) -> impl Iterator<Item = &WriteLookup> {
 /// The dependents of an item that is deleted.
 ///
 /// An item that leads to others is read before them and deleted after them. So dependents that come in meanwhile, and
-/// those that an interrupted delete leaves, can still be found through it.
+/// those that an interrupted delete leaves, can still be found through it. Paths of one length do not lead to each
+/// other and are read at once. A longer path goes on from what a shorter one has found.
 pub async fn find_dependents(
     job: &WriteJob<'_>,
     action: usize,
@@ -166,12 +168,21 @@ pub async fn find_dependents(
 ) -> Result<Dependents, FieldErrors> {
     let all = paths(job, action);
     let mut related = Dependents(vec![Vec::new(); all.len()]);
-    for position in inward(job, action) {
-        let Some(path) = all.get(position).filter(|path| which == DependentsToRead::All || is_behind(job, &path.whole))
-        else {
-            continue;
-        };
-        related.0[position] = seeded(job, &path.whole, |_| vec![item.clone()]).await?;
+    for wave in inward(job, action).chunk_by(|one, other| length(job, action, *one) == length(job, action, *other)) {
+        let mut lookups: Vec<SeededLookup> = Vec::new();
+        for position in wave {
+            let is_read = |path: &&Cascade| which == DependentsToRead::All || is_behind(job, &path.whole);
+            let Some(path) = all.get(*position).filter(is_read) else { continue };
+            match path.rests.iter().max_by_key(|(from, _)| length(job, action, *from)) {
+                Some((from, rest)) => {
+                    let items = related.0.get(*from).filter(|items| !items.is_empty());
+                    lookups.extend(items.map(|items| (*position, rest, items.clone())));
+                }
+                None => lookups.push((*position, &path.whole, vec![item.clone()])),
+            }
+        }
+        let found = find_all(job, lookups).await?;
+        found.into_iter().for_each(|(position, items)| related.0[position] = items);
     }
     Ok(related)
 }
@@ -185,15 +196,34 @@ pub async fn find_further_dependents(
 ) -> Result<Dependents, FieldErrors> {
     let all = paths(job, action);
     let mut related = Dependents(vec![Vec::new(); all.len()]);
+    let mut lookups: Vec<SeededLookup> = Vec::new();
     for position in inward(job, action) {
         for (source, rest) in all.get(position).iter().flat_map(|path| &path.rests) {
             let items = from.0.get(*source).map(Vec::as_slice).unwrap_or_default();
             if !items.is_empty() && (which == DependentsToRead::All || is_behind(job, rest)) {
-                related.0[position].extend(seeded(job, rest, |_| items.to_vec()).await?);
+                lookups.push((position, rest, items.to_vec()));
             }
         }
     }
+    for (position, items) in find_all(job, lookups).await? {
+        related.0[position].extend(items);
+    }
     Ok(related)
+}
+
+/// The position of a path, a lookup for it, and the items that this goes on from.
+type SeededLookup<'l> = (usize, &'l WriteLookup, Vec<Arc<Item>>);
+
+/// Runs lookups at once. Gives the items that each finds, with the position of its path.
+async fn find_all(
+    job: &WriteJob<'_>,
+    lookups: Vec<SeededLookup<'_>>,
+) -> Result<Vec<(usize, Vec<Arc<Item>>)>, FieldErrors> {
+    let mut running = Vec::new();
+    for (position, lookup, seeds) in lookups {
+        running.push(async move { Ok((position, seeded(job, lookup, |_| seeds.clone()).await?)) });
+    }
+    join_all(running).await.into_iter().collect()
 }
 
 /// Whether a dependent is read through a global index that may lag behind its table.
@@ -212,13 +242,18 @@ fn paths<'j>(job: &WriteJob<'j>, action: usize) -> &'j [Cascade] {
     job.lookups(action).map_or(&[], |lookups| &lookups.cascade)
 }
 
+/// How many relations a path of a cascade has.
+fn length(job: &WriteJob<'_>, action: usize, position: usize) -> usize {
+    match job.action(action).map(|action| &action.kind) {
+        Some(ActionKind::Delete { cascade }) => cascade.get(position).map_or(0, Vec::len),
+        _ => 0,
+    }
+}
+
 /// The positions of a cascade's paths, shortest path first.
 fn inward(job: &WriteJob<'_>, action: usize) -> Vec<usize> {
-    let Some(ActionKind::Delete { cascade }) = job.action(action).map(|action| &action.kind) else {
-        return Vec::new();
-    };
-    let mut positions: Vec<usize> = (0..cascade.len()).collect();
-    positions.sort_by_key(|position| cascade[*position].len());
+    let mut positions: Vec<usize> = (0..paths(job, action).len()).collect();
+    positions.sort_by_key(|position| length(job, action, *position));
     positions
 }
 

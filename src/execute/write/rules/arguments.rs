@@ -8,18 +8,18 @@ use crate::execute::write::messages::FieldErrors;
 use crate::execute::write::rules::constraint::broken;
 use crate::execute::write::rules::expression;
 use crate::schema::expression::operand::Operand;
-use crate::schema::model::ObjectType;
 use crate::schema::model::source::Source;
 use crate::schema::model::write::{ActionKind, WriteTarget};
+use crate::schema::model::{Model, ObjectType};
 use apollo_compiler::ast::OperationType;
 use apollo_compiler::schema::ExtendedType;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Checks all constraints. Gives one error for each broken one, with its argument.
 pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
-    let mut check = ArgumentCheck { job, field_errors: FieldErrors::new() };
+    let mut check = ArgumentCheck::new(job.context.model, job.arguments());
     let actions = || job.directives.actions.iter().map(|done| &*done.action);
-    check.inputs();
+    check.inputs(&job.planned.field);
     for action in actions() {
         let owner = action.at.as_ref().map_or(&action.item, |element| &element.element);
         let Some(ty) = job.context.model.types.get(owner) else { continue };
@@ -53,6 +53,13 @@ pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
     if check.field_errors.is_empty() { Ok(()) } else { Err(check.field_errors) }
 }
 
+/// The errors of a field's arguments by their own constraints; `None` if there are none.
+pub fn broken_inputs(model: &Model, field: &str, arguments: &Map<String, Value>) -> Option<FieldErrors> {
+    let mut check = ArgumentCheck::new(model, arguments);
+    check.inputs(field);
+    Some(check.field_errors).filter(|errors| !errors.is_empty())
+}
+
 /// The path of an argument, or of what is inside it. Positions in lists are numbers, as in the path of a response
 /// (GraphQL spec section 7.1.2, "Errors").
 fn path_in(dotted: &str) -> Value {
@@ -62,15 +69,20 @@ fn path_in(dotted: &str) -> Value {
 
 /// The check of a field's arguments.
 struct ArgumentCheck<'j> {
-    job: &'j WriteJob<'j>,
+    model: &'j Model,
+    arguments: &'j Map<String, Value>,
     /// What is wrong so far.
     field_errors: FieldErrors,
 }
 
-impl ArgumentCheck<'_> {
+impl<'j> ArgumentCheck<'j> {
+    fn new(model: &'j Model, arguments: &'j Map<String, Value>) -> Self {
+        Self { model, arguments, field_errors: FieldErrors::new() }
+    }
+
     /// Checks an argument that an action of this kind writes to a field of the type.
     fn field(&mut self, (ty, kind): (&ObjectType, &ActionKind), field: &str, name: &str) {
-        let (Some(field), Some(value)) = (ty.fields.get(field), argument(self.job.arguments(), name)) else { return };
+        let (Some(field), Some(value)) = (ty.fields.get(field), argument(self.arguments, name)) else { return };
         // A put replaces null with the default. An update writes the argument as it is.
         let has_substitute =
             field.rules.default.is_some() && (field.ty.is_list() || !matches!(kind, ActionKind::Update { .. }));
@@ -83,12 +95,11 @@ impl ArgumentCheck<'_> {
     }
 
     /// Checks constraints on arguments and on fields of input objects at any depth.
-    fn inputs(&mut self) {
-        let job = self.job;
-        let Some(field) = job.field() else { return };
-        let Some(root) = job.context.model.api.root_operation(OperationType::Mutation) else { return };
+    fn inputs(&mut self, field: &str) {
+        let Some(root) = self.model.api.root_operation(OperationType::Mutation) else { return };
+        let Some(field) = self.model.types.get(root.as_str()).and_then(|root| root.fields.get(field)) else { return };
         for argument in &field.arguments {
-            let Some(value) = job.arguments().get(&argument.name) else { continue };
+            let Some(value) = self.arguments.get(&argument.name) else { continue };
             let coordinate = format!("{root}.{}.{}", field.name, argument.name);
             self.input(&coordinate, argument.ty.inner_named_type().as_str(), &argument.name, value);
         }
@@ -96,7 +107,7 @@ impl ArgumentCheck<'_> {
 
     /// Checks the value of an argument or of a field of an input object, which has this coordinate, type and path.
     fn input(&mut self, coordinate: &str, type_name: &str, path: &str, value: &Value) {
-        let model = self.job.context.model;
+        let model = self.model;
         for sentence in model.constraints.get(coordinate).iter().flat_map(|constraint| broken(constraint, value)) {
             self.tell(path, &sentence);
         }

@@ -11,9 +11,22 @@ use std::sync::LazyLock;
 use uuid::Uuid;
 
 /// What is wrong with a value: one sentence for each broken rule, without the field's name as its subject ("must have
-/// at most 30 characters, and has 31"). Lists are checked element by element. Null breaks no rule.
+/// at most 30 characters, and has 31"). Lists are counted, and checked element by element. Null breaks no rule.
 pub fn broken(constraint: &Constraint, value: &Value) -> Vec<String> {
-    broken_elements(constraint, value).into_iter().map(|(_, sentence)| sentence).collect()
+    let of_elements = broken_elements(constraint, value).into_iter().map(|(_, sentence)| sentence);
+    count_faults(constraint, value).into_iter().chain(of_elements).collect()
+}
+
+/// What is wrong with the number of elements of a list.
+pub fn count_faults(constraint: &Constraint, value: &Value) -> Vec<String> {
+    let Value::Array(elements) = value else { return Vec::new() };
+    let count = u64::try_from(elements.len()).unwrap_or(u64::MAX);
+    let least = constraint.min_items.filter(|least| count < *least);
+    let most = constraint.max_items.filter(|most| count > *most);
+    let fault = |(which, bound): (&str, u64)| {
+        format!("must have {which} {bound} element{}, but has {count}", if bound == 1 { "" } else { "s" })
+    };
+    least.map(|least| ("at least", least)).into_iter().chain(most.map(|most| ("at most", most))).map(fault).collect()
 }
 
 /// The same, each with the positions of the element in its lists, from the outermost. They are empty for a single

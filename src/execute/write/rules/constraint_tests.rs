@@ -223,3 +223,16 @@ proptest! {
         prop_assert_eq!(is_email(&text), Regex::new(rule).unwrap().is_match(&text));
     }
 }
+
+#[test]
+fn the_elements_of_the_outermost_list_are_counted() {
+    let few = Constraint { min_items: Some(1), max_items: Some(2), ..Constraint::default() };
+    for fits in [json!([1]), json!([[1, 2, 3], []]), Value::Null] {
+        assert_eq!(broken(&few, &fits), Vec::<String>::new(), "{fits}");
+    }
+    assert_eq!(broken(&few, &json!([])), ["must have at least 1 element, but has 0"]);
+    assert_eq!(broken(&few, &json!([1, null, 1])), ["must have at most 2 elements, but has 3"]);
+    let short = Constraint { max_length: Some(1), ..few };
+    let sentences = ["must have at most 2 elements, but has 3", "must have at most 1 character, but has 2"];
+    assert_eq!(broken(&short, &json!(["a", "bb", "c"])), sentences);
+}

@@ -2,5 +2,6 @@
 
 pub mod moved;
 pub mod returns;
+pub mod room;
 pub mod unchecked;
 pub mod whole;

@@ -1,0 +1,237 @@
+//! A write in; out: how many elements of each of its lists fit in one transaction, and what is wrong with a
+//! `@constraint` that allows more. Must not know how the write is run.
+//!
+//! Some calls are made for certain. Others depend on the values: a guard is not written for a null, and elements with
+//! one key share a check. So a list has two bounds: up to the first it always fits, and beyond the second never.
+
+use crate::schema::diagnostics::diagnostic::Findings;
+use crate::schema::diagnostics::rules;
+use crate::schema::model::auth::AuthAction;
+use crate::schema::model::find::{Find, Via};
+use crate::schema::model::source::Source;
+use crate::schema::model::write::{Action, ActionKind, Write, WriteFind, WriteTarget};
+use crate::schema::model::{Field, FieldKind, ObjectType};
+use crate::schema::syntax::directives::{argument, place};
+use crate::schema::types::draft::SchemaDraft;
+use apollo_compiler::Node;
+use apollo_compiler::ast::{Directive, FieldDefinition, InputValueDefinition};
+use apollo_compiler::schema::ExtendedType;
+use indexmap::IndexMap;
+
+/// The most calls of a transaction (DynamoDB developer guide, "Amazon DynamoDB transactions: how it works").
+const MAX_CALLS: u64 = 100;
+
+/// The room for a list of a field in its transaction, if the field's other lists are empty.
+pub struct Room {
+    /// The list argument, dotted.
+    pub list: String,
+    /// This many elements fit, whatever they are.
+    pub certain: u64,
+    /// More elements never fit.
+    pub possible: u64,
+    /// Whether it is the only list.
+    pub is_only: bool,
+}
+
+impl Room {
+    /// The bounds in words.
+    pub fn text(&self) -> String {
+        let Self { list, certain, possible, is_only } = self;
+        let elements = if *possible == 1 { "element" } else { "elements" };
+        let with_all =
+            if certain < possible { format!(", {certain} with all guards and checks") } else { String::new() };
+        let others = if *is_only { "" } else { " if the other lists are empty" };
+        format!("at most {possible} {elements} of {list} fit in one transaction{others}{with_all}")
+    }
+}
+
+/// The room for each list of a field; none if another action of it has any number of items.
+pub fn rooms(types: &IndexMap<String, ObjectType>, field: &Field, write: &Write) -> Vec<Room> {
+    let is_open = |action: &Action| match (&action.kind, &action.target) {
+        (ActionKind::Delete { cascade }, _) if !cascade.is_empty() => true,
+        (_, target) => matches!(target, WriteTarget::Read { many: true, .. }),
+    };
+    if write.actions.iter().any(is_open) {
+        return Vec::new();
+    }
+    let mut lists: Vec<&str> = Vec::new();
+    let of_finds = write.finds.iter().filter_map(|find| find.each.as_deref());
+    for list in of_finds.chain(write.actions.iter().filter_map(|action| action.each.as_deref())) {
+        if !lists.contains(&list) {
+            lists.push(list);
+        }
+    }
+    let counted = CountedWrite { types, field, write };
+    lists.iter().map(|list| counted.room(list, lists.len() == 1)).collect()
+}
+
+/// Refuses bounds of lists that no transaction holds, and warns of those that it may not hold.
+pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings: &mut Findings) {
+    for ty in types.values() {
+        for field in ty.fields.values() {
+            let FieldKind::Write(write) = &field.kind else { continue };
+            let Some(declared) = draft.schema.get_object(&ty.name).and_then(|of| of.fields.get(field.name.as_str()))
+            else {
+                continue;
+            };
+            for room in rooms(types, field, write) {
+                let constraint = definition(draft, declared, &room.list)
+                    .and_then(|definition| definition.directives.get("constraint"));
+                let coordinate = format!("{}.{}.{}", ty.name, field.name, room.list);
+                constraint.into_iter().for_each(|constraint| check_bounds(&coordinate, &room, constraint, findings));
+            }
+        }
+    }
+}
+
+fn check_bounds(coordinate: &str, room: &Room, constraint: &Node<Directive>, findings: &mut Findings) {
+    let bounds = ["minItems", "maxItems"].into_iter().filter_map(|name| {
+        let bound = argument(constraint, name)?.to_i32()?;
+        Some((name, u64::try_from(bound).ok()?))
+    });
+    let Room { certain, possible, .. } = room;
+    for (name, bound) in bounds {
+        let place = place(constraint, name);
+        let help = (*certain > 0).then(|| format!("write at most `{name}: {certain}`, which always fits"));
+        if bound > *possible {
+            let message =
+                format!("`{coordinate}` may have {bound} elements, but at most {possible} fit in one transaction");
+            findings.error(rules::KF0815, &place, message, help);
+        } else if bound > *certain {
+            let message = format!(
+                "`{coordinate}` may have {bound} elements, but with all guards and checks only {certain} fit in one transaction"
+            );
+            findings.warning(rules::KF0815, &place, message, help);
+        }
+    }
+}
+
+/// The definition of an argument, or of a field of its input object.
+fn definition<'a>(
+    draft: &SchemaDraft<'a>,
+    field: &'a FieldDefinition,
+    list: &str,
+) -> Option<&'a Node<InputValueDefinition>> {
+    let mut names = list.split('.');
+    let first = names.next()?;
+    let mut found = field.arguments.iter().find(|argument| argument.name == first)?;
+    for name in names {
+        let Some(ExtendedType::InputObject(object)) = draft.schema.types.get(found.ty.inner_named_type()) else {
+            return None;
+        };
+        found = &object.fields.get(name)?.node;
+    }
+    Some(found)
+}
+
+/// The calls of the directives of one list, for each of its elements; or of those without a list.
+#[derive(Default)]
+struct Calls {
+    /// The actions. They are counted before it is known which of them share a call.
+    actions: u64,
+    /// The calls that are always made.
+    least: u64,
+    /// The calls that all elements together always make.
+    once: u64,
+    /// The calls if nothing is left out.
+    most: u64,
+}
+
+/// A write whose calls are counted.
+struct CountedWrite<'a> {
+    types: &'a IndexMap<String, ObjectType>,
+    field: &'a Field,
+    write: &'a Write,
+}
+
+impl CountedWrite<'_> {
+    fn room(&self, list: &str, is_only: bool) -> Room {
+        let (others, own) = (self.calls(None), self.calls(Some(list)));
+        let fit = |others: u64, own: u64| MAX_CALLS.saturating_sub(others).checked_div(own).unwrap_or(MAX_CALLS);
+        let possible = fit(others.actions, own.actions).min(fit(others.least + own.once, own.least));
+        Room { list: list.to_owned(), certain: fit(others.most, own.most).min(possible), possible, is_only }
+    }
+
+    /// The calls of the directives of this list, or of those without a list.
+    fn calls(&self, list: Option<&str>) -> Calls {
+        let mut calls = Calls::default();
+        for action in self.write.actions.iter().filter(|action| action.each.as_deref() == list) {
+            let Some(ty) = self.types.get(&action.item) else { continue };
+            let (least, most) = guards(action, ty);
+            // Elements that check one item share the call, and what a rule hides is not asked.
+            let is_check = matches!(action.kind, ActionKind::Check);
+            let (is_shared, may_be_none) = (is_check && list.is_some(), is_check && ty.auth.hide());
+            let demanded = self.write.demanded(action, ty);
+            let looked_up = demanded.iter().filter(|(_, rules, asked)| rules.look_up(*asked)).count() as u64;
+            calls.actions += 1;
+            calls.least += least + u64::from(!is_shared && !may_be_none);
+            calls.once += u64::from(is_shared && !may_be_none);
+            calls.most += most + 1 + looked_up;
+        }
+        let finds = self.write.finds.iter().filter(|find| find.each.as_deref() == list && !self.is_written(find));
+        let mut types: Vec<&str> = Vec::new();
+        for find in finds {
+            let item = find.find.item.as_str();
+            // Several finds may find one item, which an action may write, too.
+            let is_own = !types.contains(&item) && !self.write.actions.iter().any(|action| action.item == item);
+            calls.least += u64::from(is_own && list.is_none());
+            calls.once += u64::from(is_own && list.is_some());
+            let looks_up = self.types.get(item).is_some_and(|ty| ty.auth.look_up(AuthAction::Read));
+            calls.most += 1 + u64::from(looks_up);
+            types.push(item);
+        }
+        calls.most += u64::from(list.is_none() && self.field.auth.look_up(AuthAction::Write));
+        calls
+    }
+
+    /// Whether an action is about each item that a find finds, so that its call holds the item's conditions.
+    fn is_written(&self, find: &WriteFind) -> bool {
+        let is_same = |action: &Action| match &action.target {
+            WriteTarget::Found(alias) => *alias == find.alias,
+            WriteTarget::Key(key) => {
+                let path = path_of(&find.find).filter(|path| action.item == find.find.item && path.len() == key.len());
+                let is_bound = |path: &IndexMap<String, Source>, field: &str, source: &Source| {
+                    let is_its = matches!(source, Source::Item(name, of) if *name == find.alias && of == field);
+                    is_its || path.get(field) == Some(source)
+                };
+                !key.is_empty() && path.is_some_and(|path| key.iter().all(|(field, own)| is_bound(path, field, own)))
+            }
+            WriteTarget::Read { .. } => false,
+        };
+        self.write.actions.iter().any(|action| action.each == find.each && is_same(action))
+    }
+}
+
+/// What binds the key of an item that is found.
+fn path_of(find: &Find) -> Option<&IndexMap<String, Source>> {
+    match &find.via {
+        Via::Keys(paths) => paths.first().map(|path| &path.bindings),
+        Via::AbstractType(_) | Via::Through(_) => None,
+    }
+}
+
+/// How many guards of unique fields an action writes and deletes: at least and at most.
+fn guards(action: &Action, ty: &ObjectType) -> (u64, u64) {
+    let mut sum = (0, 0);
+    let unique = ty.fields.values().filter(|field| field.rules.unique && action.at.is_none());
+    for field in unique {
+        let is_set = action.values.contains_key(&field.name);
+        let (least, most) = match &action.kind {
+            ActionKind::Check => (0, 0),
+            ActionKind::Put { replace: false } => (u64::from(field.ty.is_non_null()), u64::from(is_set)),
+            ActionKind::Put { replace: true } => (0, 1 + u64::from(is_set)),
+            // A guard goes with its owner, unless another program has written the owner.
+            ActionKind::Delete { .. } => (0, 1),
+            ActionKind::Update { upsert, expression } => {
+                let by_expression = expression.as_ref().is_some_and(|update| update.changes.contains_key(&field.name));
+                match is_set || by_expression {
+                    // The guard of the value before is deleted.
+                    true => (0, 2),
+                    false => (0, u64::from(*upsert && field.rules.default.is_some())),
+                }
+            }
+        };
+        sum = (sum.0 + least, sum.1 + most);
+    }
+    sum
+}
