@@ -246,6 +246,7 @@ fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow>
     bindings.extend(action.values.iter().map(|(name, value)| match &value.given {
         Some(GivenValue::Source(source)) => format!("{name} = {}", text_of(source)),
         Some(GivenValue::Made(made)) => format!("{name} = {made}"),
+        Some(GivenValue::Computed(computed)) => format!("{name} = {computed}"),
         None => format!("{name} by default"),
     }));
     let defaults =
@@ -280,6 +281,7 @@ fn bound_of_write(owner: &str, name: &str, given: &GivenValue) -> BoundField {
     let (source, rule) = match given {
         GivenValue::Source(source) => (said(source), rule_of_write(owner, name, source)),
         GivenValue::Made(made) => (made.to_string(), 1),
+        GivenValue::Computed(computed) => (computed.to_string(), 1),
     };
     BoundField { field: name.to_owned(), operator: "=", source, rule }
 }

@@ -1,6 +1,7 @@
 //! Conditions, filters and updates with the values of a request: written as DynamoDB's expressions, or evaluated on
 //! items. Must not know plans or keys.
 
+pub mod compute;
 pub mod condition;
 pub mod evaluate;
 pub mod filter;

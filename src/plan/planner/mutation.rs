@@ -291,14 +291,7 @@ impl<'a> Lookups<'a, '_> {
         let put = put.filter(|action| matches!(action.kind, ActionKind::Put { .. }));
         let found = found.map(|found| (&found.alias, &found.find.item));
         let put = put.map(|action| (action.alias.as_ref().unwrap_or(&action.item), &action.item));
-        let mut scope: Vec<(&String, &String)> = Vec::new();
-        for (name, item) in found.chain(put) {
-            // A name means the first item that has it.
-            if scope.iter().all(|(known, _)| *known != name) {
-                scope.push((name, item));
-            }
-        }
-        scope
+        found.chain(put).collect()
     }
 }
 

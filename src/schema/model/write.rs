@@ -2,7 +2,8 @@
 //! rules on written values. Plain data; must not know how it is run.
 
 use crate::schema::expression::condition::Condition;
-use crate::schema::expression::update::Update;
+use crate::schema::expression::operand::Operand;
+use crate::schema::expression::update::{SetValue, Update};
 use crate::schema::model::auth::AuthAction;
 use crate::schema::model::find::Find;
 use crate::schema::model::rules::DefaultValue;
@@ -140,6 +141,22 @@ pub struct Action {
 }
 
 impl Action {
+    /// The arguments that its expression names, which may be fields of found items: `:Repo.nextNumber`.
+    pub fn named_by_expression(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        if let ActionKind::Update { expression: Some(expression), .. } = &self.kind {
+            names.extend(expression.arguments());
+        }
+        for computed in self.values.values().filter_map(WrittenValue::computed) {
+            computed.operands(&mut |operand| {
+                if let Operand::Argument(name, _) = operand {
+                    names.push(name);
+                }
+            });
+        }
+        names
+    }
+
     /// The name of a put's item in scope.
     pub fn name(&self) -> &str {
         self.alias.as_ref().unwrap_or(&self.item)
@@ -153,8 +170,10 @@ impl Action {
             WriteTarget::Read { .. } => {}
         }
         for value in self.values.values_mut() {
-            if let Some(GivenValue::Source(source)) = &mut value.given {
-                source.rename(argument, item);
+            match &mut value.given {
+                Some(GivenValue::Source(source)) => source.rename(argument, item),
+                Some(GivenValue::Computed(computed)) => computed.rename_arguments(argument),
+                Some(GivenValue::Made(_)) | None => {}
             }
         }
         self.condition.iter_mut().for_each(|condition| condition.rename_arguments(argument));
@@ -230,6 +249,8 @@ pub enum GivenValue {
     /// What `set:` says without a name: a literal in the API's form of the field's type, or a text with words such as
     /// `{now}`. It is made once for an action, and is the same in all attempts.
     Made(DefaultValue),
+    /// What a `@put`'s `expression:` computes of arguments, literals, claims and fields of found items.
+    Computed(SetValue),
 }
 
 impl WrittenValue {
@@ -242,15 +263,34 @@ impl WrittenValue {
     pub fn source(&self) -> Option<&Source> {
         match &self.given {
             Some(GivenValue::Source(source)) => Some(source),
-            Some(GivenValue::Made(_)) | None => None,
+            Some(GivenValue::Made(_) | GivenValue::Computed(_)) | None => None,
         }
+    }
+
+    /// What an expression computes for the value, if it does.
+    pub fn computed(&self) -> Option<&SetValue> {
+        match &self.given {
+            Some(GivenValue::Computed(computed)) => Some(computed),
+            Some(GivenValue::Source(_) | GivenValue::Made(_)) | None => None,
+        }
+    }
+
+    /// Whether an argument brings the value as it is.
+    pub fn is_brought(&self) -> bool {
+        matches!(
+            &self.given,
+            Some(
+                GivenValue::Source(Source::Argument(_))
+                    | GivenValue::Computed(SetValue::Operand(Operand::Argument(..)))
+            )
+        )
     }
 
     /// What is made for the value, if `set:` says so.
     pub fn made(&self) -> Option<&DefaultValue> {
         match &self.given {
             Some(GivenValue::Made(made)) => Some(made),
-            Some(GivenValue::Source(_)) | None => None,
+            Some(GivenValue::Source(_) | GivenValue::Computed(_)) | None => None,
         }
     }
 }

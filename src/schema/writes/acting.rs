@@ -1,14 +1,13 @@
 //! The parts of an action, gathered once and read by the passes in this folder. Must not decide anything.
 
 use super::directive::ActionDirective;
-use crate::schema::diagnostics::span::{At, Span};
+use crate::schema::diagnostics::span::Span;
 use crate::schema::finds::target::FindTarget;
 use crate::schema::finds::wanted::FindContext;
 use crate::schema::model::find::Returns;
 use crate::schema::model::keys::ItemKeys;
-use crate::schema::model::rules::DefaultValue;
 use crate::schema::model::source::Source;
-use crate::schema::model::write::{ELEMENT, INDEX};
+use crate::schema::model::write::{ELEMENT, GivenValue, INDEX};
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::table::Table;
 use crate::schema::types::draft::{Kind, SchemaDraft, StoredFields};
@@ -126,9 +125,9 @@ pub fn found_by_alias<'s, 'a>(directive: &ActionDirective, scope: &'s [InScope<'
 pub struct Clause {
     /// The fields that it binds.
     pub bound: IndexMap<String, FieldBinding>,
-    /// The fields for which a value is made: literals in the API's form of the field's type, and words such as `{now}`.
+    /// The fields for which a value is made: of literals and words such as `{now}`, or by a put's `expression:`.
     /// `where:` has none.
-    pub made: IndexMap<String, At<DefaultValue>>,
+    pub made: IndexMap<String, MadeBinding>,
     /// The fields that stay unbound because it says null.
     pub hidden: HashSet<String>,
 }
@@ -143,6 +142,17 @@ impl Clause {
     pub fn binds(&self, field: &str) -> bool {
         self.bound.contains_key(field) || self.made.contains_key(field)
     }
+}
+
+/// A value that is made for a field.
+#[derive(Debug, Clone)]
+pub struct MadeBinding {
+    /// How it is made.
+    pub value: GivenValue,
+    /// Whether it may be null or missing.
+    pub nullable: bool,
+    /// The place in the schema.
+    pub span: Span,
 }
 
 /// What a field is bound to.

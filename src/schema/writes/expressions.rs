@@ -1,7 +1,7 @@
 //! `if:` and `expression:` of an action in, a checked condition and a checked update out. Also proves that the update
 //! leaves no key stale. Must not know how they are sent.
 
-use super::acting::Acting;
+use super::acting::{Acting, MadeBinding};
 use super::directive::Verb;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rule::Rule;
@@ -11,16 +11,19 @@ use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::names::{ConditionMistake, Named, Names};
+use crate::schema::expression::operand::Operand;
 use crate::schema::expression::size::ExpressionSize;
 use crate::schema::expression::update::reader::{Change, UpdateNames};
 use crate::schema::expression::update::{Update, parser};
 use crate::schema::model::rules::DefaultValue;
+use crate::schema::model::write::GivenValue;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::types::draft::Declared;
 use crate::schema::types::fields::is_whole;
 use crate::schema::types::inputs;
 use crate::schema::types::names::ItemNames;
 use crate::schema::writes::checks::{moved, unchecked};
+use indexmap::IndexMap;
 
 /// `if:`; the outer `None` is a mistake.
 pub fn condition(acting: &Acting, findings: &mut Findings) -> Option<Option<Condition>> {
@@ -42,10 +45,11 @@ pub fn condition(acting: &Acting, findings: &mut Findings) -> Option<Option<Cond
     }
 }
 
-/// `expression:`; the outer `None` is a mistake.
+/// `expression:` of an update; the outer `None` is a mistake.
 pub fn expression(acting: &Acting, findings: &mut Findings) -> Option<Option<Update>> {
-    let Some(written) = &acting.directive.expression else { return Some(None) };
-    let names = ExpressionNames { names: acting.names() };
+    let update = acting.directive.verb == Verb::Update;
+    let Some(written) = acting.directive.expression.as_ref().filter(|_| update) else { return Some(None) };
+    let names = ExpressionNames { names: acting.names(), is_new: false };
     match parser::parse(&written.value, &names) {
         Ok(parsed) => {
             check_size(parsed.update.size().excess(), "expression", written, findings)?;
@@ -65,6 +69,71 @@ pub fn expression(acting: &Acting, findings: &mut Findings) -> Option<Option<Upd
             None
         }
     }
+}
+
+/// The values that the `expression:` of a put computes, by field; `None` is a mistake. Keyfold evaluates it, because
+/// the item is new: each field is set as a whole, and nothing is read from the item.
+pub fn computed(acting: &Acting, findings: &mut Findings) -> Option<IndexMap<String, MadeBinding>> {
+    let put = acting.directive.verb == Verb::Put;
+    let Some(written) = acting.directive.expression.as_ref().filter(|_| put) else { return Some(IndexMap::new()) };
+    let names = ExpressionNames { names: acting.names(), is_new: true };
+    let parsed = match parser::parse(&written.value, &names) {
+        Ok(parsed) => parsed,
+        Err(mistakes) => {
+            report(acting, (rules::KF0712, written), mistakes, findings);
+            return None;
+        }
+    };
+    let Update { set, remove, add, delete, .. } = &parsed.update;
+    let place = |change: &Change| span::within(acting.writing.draft.text, &written.span, &change.span);
+    if !(remove.is_empty() && add.is_empty() && delete.is_empty()) {
+        let message = "the `expression:` of a `@put` only sets fields: its item is new";
+        findings.error(rules::KF0712, &written.span, message, Some("use `SET` alone".into()));
+        return None;
+    }
+    let mut all = IndexMap::new();
+    let mut sound = true;
+    for (change, (path, value)) in parsed.changes.iter().zip(set) {
+        let mut reads = path.segments.len() > 1;
+        value.paths(&mut |_| reads = true);
+        let refusal = match acting.record.get(&change.field) {
+            _ if reads => {
+                let message = format!(
+                    "a new `{}` has no values yet, so an expression sets whole fields to arguments, literals, fields of \
+                     found items, sums and differences of them",
+                    acting.item
+                );
+                Some((rules::KF0712, message, "give the value that it begins with".to_owned()))
+            }
+            Some(declared) => refuse_field(acting, &change.field, declared),
+            None => None,
+        };
+        if let Some((rule, message, help)) = refusal {
+            findings.error(rule, &place(change), message, Some(help));
+            sound = false;
+        }
+        let mut nullable = false;
+        value.operands(&mut |operand| {
+            nullable |= matches!(operand, Operand::Argument(name, _) if names.may_be_null(name));
+        });
+        let made = MadeBinding { value: GivenValue::Computed(value.clone()), nullable, span: place(change) };
+        all.insert(change.field.clone(), made);
+    }
+    sound.then_some(all)
+}
+
+/// Why no expression may give the field a value.
+fn refuse_field(acting: &Acting, field: &str, declared: &Declared) -> Option<Refusal> {
+    let coordinate = format!("{}.{field}", acting.item);
+    if acting.sets.binds(field) {
+        let message = format!("both `set:` and `expression:` change `{coordinate}`");
+        return Some((rules::KF0712, message, "leave one of them out".to_owned()));
+    }
+    let message = || format!("`{coordinate}` is a `@version` field, which only Keyfold changes");
+    if declared.rules.constant {
+        return Some((rules::KF0709, format!("`{coordinate}` is a constant of the type"), LEAVE_OUT.to_owned()));
+    }
+    declared.rules.version.then(|| (rules::KF0709, message(), LEAVE_OUT.to_owned()))
 }
 
 /// DynamoDB refuses longer expressions.
@@ -142,15 +211,7 @@ impl FieldChange<'_> {
             let message = format!("`{coordinate}` is part of the table's key, which an update cannot change");
             return Some((rules::KF0709, message, moved::advice(self.acting.record)));
         }
-        if self.acting.sets.binds(self.field) {
-            let message = format!("both `set:` and `expression:` change `{coordinate}`");
-            return Some((rules::KF0712, message, "leave one of them out".to_owned()));
-        }
-        let message = || format!("`{coordinate}` is a `@version` field, which only Keyfold changes");
-        if self.declared.rules.constant {
-            return Some((rules::KF0709, format!("`{coordinate}` is a constant of the type"), LEAVE_OUT.to_owned()));
-        }
-        self.declared.rules.version.then(|| (rules::KF0709, message(), LEAVE_OUT.to_owned()))
+        refuse_field(self.acting, self.field, self.declared)
     }
 
     /// Why Keyfold must know the field's new value.
@@ -196,6 +257,8 @@ type Refusal = (&'static Rule, String, String);
 /// Resolves the names of an expression.
 struct ExpressionNames<'a> {
     names: ItemNames<'a>,
+    /// Whether the item is new: each of its fields may be set, and none is read.
+    is_new: bool,
 }
 
 impl Names for ExpressionNames<'_> {
@@ -203,7 +266,7 @@ impl Names for ExpressionNames<'_> {
     /// it.
     fn path(&self, fields: &[&str]) -> Result<Named, (usize, Vec<String>)> {
         match fields {
-            [field] if self.keys_only(field) => {
+            [field] if self.is_new && self.names.record.contains_key(*field) || self.keys_only(field) => {
                 let declared = self.names.record.get(*field).ok_or((0, Vec::new()))?;
                 Ok((vec![(*field).to_owned()], declared.value.clone(), declared.ty.is_list()))
             }
@@ -235,7 +298,7 @@ impl UpdateNames for ExpressionNames<'_> {
     }
 
     fn keys_only(&self, field: &str) -> bool {
-        self.names.place(field).is_some_and(|stored| stored.attribute.is_none())
+        !self.is_new && self.names.place(field).is_some_and(|stored| stored.attribute.is_none())
     }
 }
 

@@ -37,13 +37,11 @@ pub fn taken(writing: &Writing, (alias, each): (&str, Option<&str>), actions: &[
         if !(hidden_for.contains(&None) || hidden_for.contains(&of)) {
             sources(action, &mut |source| taken.copied(source, alias));
         }
-        if action.item == alias && action.at.is_none() && matches!(action.kind, ActionKind::Put { .. }) {
+        if action.name() == alias && action.at.is_none() && matches!(action.kind, ActionKind::Put { .. }) {
             hidden_for.push(of);
         }
         let mut names: Vec<&str> = action.condition.iter().flat_map(Condition::arguments).collect();
-        if let ActionKind::Update { expression: Some(expression), .. } = &action.kind {
-            names.extend(expression.arguments());
-        }
+        names.extend(action.named_by_expression());
         for field in names.into_iter().filter_map(|name| named(writing, alias, name)) {
             taken.named = true;
             taken.add(field);

@@ -27,7 +27,7 @@ use crate::schema::expression::update::Update;
 use crate::schema::model::source::Source;
 use crate::schema::model::write::{Action, ActionKind, Write, WriteFind, WriteTarget};
 use crate::schema::syntax::directives::FindDirective;
-use crate::schema::types::draft::{Kind, SchemaDraft};
+use crate::schema::types::draft::{Kind, SchemaDraft, StoredFields};
 use acting::{Acting, Clause, ElementList, InScope, Writing, found_by_alias};
 use apollo_compiler::ast::FieldDefinition;
 use checks::{moved, returns, unchecked, whole};
@@ -251,10 +251,7 @@ fn action(
     };
     let part = at.as_ref().and_then(|at| Some((at.element.as_str(), draft.records.get(&at.element)?)));
     let put = directive.verb == Verb::Put;
-    let of_element = part.unwrap_or((&acting.item, record));
-    let sets = binding::clause::read_clause(&acting, &directive.sets, of_element, findings);
-    let finds = binding::clause::read_clause(&acting, &directive.finds, (&acting.item, record), findings);
-    (acting.sets, acting.finds) = (sets?, finds?);
+    read_clauses(&mut acting, part.unwrap_or((item, record)), findings)?;
 
     let aim = match found_by_alias(directive, scope) {
         Some(found) => target::found(&acting, found, findings)?,
@@ -294,6 +291,17 @@ fn action(
     let action = Action { position: 0, item, alias, each: None, kind, target, values, at, condition, message };
     unchecked::warn_of_objects(&acting, &action, record, findings);
     Some(action)
+}
+
+/// What `set:`, `where:` and the expression of a put bind.
+fn read_clauses(acting: &mut Acting, of_element: (&str, &StoredFields), findings: &mut Findings) -> Option<()> {
+    let directive = acting.directive;
+    let sets = binding::clause::read_clause(acting, &directive.sets, of_element, findings);
+    let finds = binding::clause::read_clause(acting, &directive.finds, (&acting.item, acting.record), findings);
+    (acting.sets, acting.finds) = (sets?, finds?);
+    let computed = expressions::computed(acting, findings)?;
+    acting.sets.made.extend(computed);
+    Some(())
 }
 
 /// The action with nothing bound yet. `None` if its keys have a mistake, which is reported where the keys are read.

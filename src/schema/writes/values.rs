@@ -1,10 +1,10 @@
 //! An action's bindings in; out: what is written to each field. Must not know how the item is found.
 
-use super::acting::{Acting, FieldBinding};
+use super::acting::{Acting, FieldBinding, MadeBinding};
 use super::binding::by_name::{Purpose, Wish, by_argument, by_item, other_id, report_other_id};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
-use crate::schema::diagnostics::span::{At, Span};
+use crate::schema::diagnostics::span::Span;
 use crate::schema::finds::scope::prefixed;
 use crate::schema::model::rules::{DefaultPart, DefaultValue};
 use crate::schema::model::write::{GivenValue, WrittenValue};
@@ -196,9 +196,11 @@ fn bind(
 /// What `set:` binds a field to.
 fn set_of(acting: &Acting, name: &str) -> Option<WrittenBinding> {
     let made = acting.sets.made.get(name).cloned();
-    let made = made.map(|At { value, span }| {
-        let given = GivenValue::Made(value);
-        WrittenBinding { given, argument: None, nullable: false, span }
+    let made = made.map(|MadeBinding { value, nullable, span }| WrittenBinding {
+        given: value,
+        argument: None,
+        nullable,
+        span,
     });
     made.or_else(|| acting.sets.bound.get(name).cloned().map(WrittenBinding::from))
 }

@@ -10,12 +10,13 @@
 //! `unfit` changes that an item does not allow, `unreadable` items with values that no field of theirs can read,
 //! `places` the places in which an item of another program has a field, `nulls` the forms in which another program
 //! stores values, `order` several writes of one operation, `payloads` several items that one mutation returns, `lists`
-//! writes for each element of a list, `made` values that `set:` says without a name, `room` how many elements fit, and
-//! `first_reads` what is read before a write. Time is paused: nothing sleeps. `leaving` tests clients that hang up,
-//! over real sockets and in real time; it waits only for events.
+//! writes for each element of a list, `made` values that `set:` says without a name, `computed` those of expressions of
+//! new items, `room` how many elements fit, and `first_reads` what is read before a write. Time is paused: nothing
+//! sleeps. `leaving` tests clients that hang up, over real sockets and in real time; it waits only for events.
 
 mod backend;
 mod cascades;
+mod computed;
 mod defaults;
 mod first_reads;
 mod guards;

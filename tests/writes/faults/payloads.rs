@@ -140,9 +140,9 @@ async fn new_items_of_one_type_have_names_of_their_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_name_of_a_type_means_the_first_item_in_scope() {
+async fn the_name_of_a_type_means_the_last_item_in_scope() {
     let backend = bank().await;
     let query = r#"mutation { replace(oldId: "a", newId: "n") { id balance entries { amount } } }"#;
     let replaced = backend.ok(query, json!({})).await["replace"].clone();
-    assert_eq!(replaced, json!({ "id": "n", "balance": 0, "entries": [{ "amount": 10 }] }));
+    assert_eq!(replaced, json!({ "id": "n", "balance": 0, "entries": [{ "amount": 0 }] }));
 }

@@ -3,6 +3,7 @@
 use crate::execute::auth::hiding::is_hidden;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::ErrorCode;
+use crate::execute::expression::compute;
 use crate::execute::expression::evaluate;
 use crate::execute::expression::scope::argument;
 use crate::execute::item::assemble;
@@ -138,9 +139,9 @@ impl Drafting<'_, '_> {
             if !replaced {
                 // Only an argument is filled in. Values of a found item are complete, and may differ in the next
                 // attempt.
-                let value = match (ty.fields.get(field), written.source()) {
-                    (Some(field), Some(Source::Argument(_))) => self.fill_embedded(position, field, value),
-                    _ => value,
+                let value = match ty.fields.get(field).filter(|_| written.is_brought()) {
+                    Some(field) => self.fill_embedded(position, field, value),
+                    None => value,
                 };
                 values.insert(field.clone(), value);
             }
@@ -180,7 +181,11 @@ impl Drafting<'_, '_> {
         match (&written.given, ty.fields.get(field)) {
             (Some(GivenValue::Source(source)), _) => self.given(source),
             (Some(GivenValue::Made(made)), Some(field)) => Ok(self.default_of(position, field, made, &Map::new())),
-            (Some(GivenValue::Made(_)) | None, _) => Ok(None),
+            (Some(GivenValue::Computed(computed)), Some(field)) => {
+                compute::value(computed, field, &self.draft.scope(self.job))
+                    .map_err(|why| bad_input(format!("{}.{} {why}", ty.name, field.name)))
+            }
+            (Some(GivenValue::Made(_) | GivenValue::Computed(_)) | None, _) => Ok(None),
         }
     }
 

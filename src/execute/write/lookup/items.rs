@@ -33,9 +33,9 @@ impl ItemsInScope {
         self.0.get(name)
     }
 
-    /// Puts an item in scope. A name means the first item that has it.
+    /// Puts an item in scope. It hides an earlier one of this name.
     pub fn insert(&mut self, name: String, ty: &str, item: Arc<Item>) {
-        self.0.entry(name).or_insert_with(|| ItemInScope { ty: ty.to_owned(), item });
+        self.0.insert(name, ItemInScope { ty: ty.to_owned(), item });
     }
 }
 

@@ -37,12 +37,13 @@ fn add_action<'a>(action: &'a Action, claims: &mut Vec<&'a ClaimPath>) {
     if let Some((_, _, source)) = action.at.as_ref().and_then(|at| at.by.as_ref()) {
         add_source(source, claims);
     }
-    let ActionKind::Update { expression: Some(update), .. } = &action.kind else { return };
     let mut see = |operand: &'a Operand| {
         if let Operand::Claim(claim, _) = operand {
             claims.push(claim);
         }
     };
+    action.values.values().filter_map(WrittenValue::computed).for_each(|computed| computed.operands(&mut see));
+    let ActionKind::Update { expression: Some(update), .. } = &action.kind else { return };
     update.set.iter().for_each(|(_, value)| value.operands(&mut see));
     update
         .add

@@ -6,6 +6,7 @@
 //! lies between.
 
 use crate::execute::error::{ErrorCode, FieldError};
+use crate::execute::expression::compute;
 use crate::execute::expression::evaluate;
 use crate::execute::expression::scope::{Scope, operand_value};
 use crate::execute::write::messages::FieldErrors;
@@ -235,11 +236,7 @@ fn argument_of(operand: &Operand) -> Option<String> {
 
 /// The number that an operand gives.
 fn number(operand: &Operand, scope: &Scope<'_>) -> Option<BigDecimal> {
-    match operand_value(operand, scope)? {
-        Value::Number(number) => BigDecimal::from_str(&number.to_string()).ok(),
-        Value::String(text) => BigDecimal::from_str(&text).ok(),
-        _ => None,
-    }
+    compute::number(&operand_value(operand, scope)?)
 }
 
 /// The field that a stored path leads to. For an element, its list.

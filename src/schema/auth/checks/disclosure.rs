@@ -75,11 +75,7 @@ fn copied_from((alias, found): (&str, &ObjectType), action: &Action) -> Option<S
         Source::Item(of, field) if of == alias => Some(field.as_str()),
         _ => None,
     });
-    let expression = match &action.kind {
-        ActionKind::Update { expression: Some(expression), .. } => expression.arguments(),
-        _ => Vec::new(),
-    };
-    let arguments = action.condition.iter().flat_map(Condition::arguments).chain(expression);
+    let arguments = action.condition.iter().flat_map(Condition::arguments).chain(action.named_by_expression());
     let named = arguments.filter_map(|name| name.strip_prefix(alias)?.strip_prefix('.'));
     copied.chain(named).find_map(|field| guarded(found, field))
 }

@@ -94,7 +94,8 @@ impl Update {
 }
 
 impl SetValue {
-    fn rename_arguments(&mut self, rename: &dyn Fn(&mut String)) {
+    /// Gives each argument another name.
+    pub fn rename_arguments(&mut self, rename: &dyn Fn(&mut String)) {
         match self {
             SetValue::Operand(operand) => operand.rename_argument(rename),
             SetValue::IfNotExists(_, value) => value.rename_arguments(rename),
@@ -106,7 +107,7 @@ impl SetValue {
     }
 
     /// Calls `see` with every path that is read.
-    fn paths<'a>(&'a self, see: &mut dyn FnMut(&'a Path)) {
+    pub fn paths<'a>(&'a self, see: &mut dyn FnMut(&'a Path)) {
         if let SetValue::IfNotExists(path, _) = self {
             see(path);
         }

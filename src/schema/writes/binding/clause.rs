@@ -10,6 +10,7 @@ use crate::schema::diagnostics::suggestion::suggest;
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::finds::scope::prefixed;
 use crate::schema::model::source::{Source, TextPart};
+use crate::schema::model::write::GivenValue;
 use crate::schema::rules::literal::word;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::string;
@@ -17,7 +18,7 @@ use crate::schema::types::bare_text::warn_of_name;
 use crate::schema::types::draft::StoredFields;
 use crate::schema::types::inputs::{depth_of, writable};
 use crate::schema::types::{inputs, values};
-use crate::schema::writes::acting::{Acting, Clause, FieldBinding};
+use crate::schema::writes::acting::{Acting, Clause, FieldBinding, MadeBinding};
 use crate::schema::writes::directive::WrittenClause;
 use apollo_compiler::Node;
 use apollo_compiler::ast::Value;
@@ -64,7 +65,10 @@ pub fn read_clause(
                 sound = false;
             }
             Some(SaidValue::Bound(bound)) => _ = said.bound.insert(name.to_owned(), bound),
-            Some(SaidValue::Made(made)) => _ = said.made.insert(name.to_owned(), made),
+            Some(SaidValue::Made(At { value, span })) => {
+                let made = MadeBinding { value: GivenValue::Made(value), nullable: false, span };
+                said.made.insert(name.to_owned(), made);
+            }
             None => sound = false,
         }
     }

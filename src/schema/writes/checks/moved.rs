@@ -70,7 +70,9 @@ pub fn advice(record: &StoredFields) -> String {
 /// Whether an action writes something of the found item with this alias.
 fn copies(action: &Action, alias: &str) -> bool {
     let sources = action.values.values().filter_map(WrittenValue::source);
+    let is_named = |name: &str| name.split_once('.').is_some_and(|(of, _)| of == alias);
     sources.flat_map(Source::leaves).any(|source| matches!(source, Source::Item(of, _) if of == alias))
+        || action.named_by_expression().into_iter().any(is_named)
 }
 
 /// A unique field that keeps its value.

@@ -7,7 +7,7 @@ use crate::schema::diagnostics::span;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::source::{Source, TextPart};
-use crate::schema::model::write::{Action, ActionKind, WriteFind, WriteTarget, WrittenValue};
+use crate::schema::model::write::{Action, WriteFind, WriteTarget, WrittenValue};
 use crate::schema::scalar::spread::Spread;
 use crate::schema::syntax::directives::named;
 use crate::schema::template::part::Part;
@@ -68,9 +68,7 @@ pub fn arguments_of(action: &Action) -> Vec<String> {
         arguments(source, &mut all);
     }
     all.extend(action.condition.iter().flat_map(Condition::arguments).map(str::to_owned));
-    if let ActionKind::Update { expression: Some(expression), .. } = &action.kind {
-        all.extend(expression.arguments().into_iter().map(str::to_owned));
-    }
+    all.extend(action.named_by_expression().into_iter().map(str::to_owned));
     all
 }
 
