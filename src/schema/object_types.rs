@@ -99,7 +99,8 @@ fn field_kind(
 /// Reports what has no effect on a field of a payload.
 fn check_payload_field(coordinate: &str, field: &FieldDefinition, findings: &mut Findings) {
     let help = "put it on the field of `Mutation` that returns the payload";
-    if let Some(directive) = field.directives.get("find").or(write_of(&field.directives)) {
+    let without_effect = ["find", "attribute", "cacheControl"].iter().find_map(|name| field.directives.get(name));
+    if let Some(directive) = without_effect.or(write_of(&field.directives)) {
         let message = format!("`{coordinate}` is part of a payload, so `@{}` has no effect", directive.name);
         findings.error(rules::KF0727, &named(directive), message, Some(help.into()));
     }

@@ -335,6 +335,7 @@ impl Run<'_> {
         match source {
             Source::Argument(name) => self.arguments.get(name).cloned(),
             Source::Made(value) => Some(value.clone()),
+            Source::Next(name) => Some(json!(self.arguments.get(name)?.as_i64()? + 1)),
             Source::Found(field) => Some(self.found.as_ref()?.get(field).cloned().unwrap_or(Value::Null)),
         }
     }

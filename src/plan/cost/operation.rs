@@ -2,9 +2,10 @@
 
 use super::field::FieldCost;
 use super::reads::PlanCost;
-use crate::plan::tree::{OperationPlan, Plan, SingleWrites};
+use crate::plan::tree::{OperationPlan, Plan, SingleWrites, SpaceId};
 use crate::schema::model::Model;
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 
 /// The greatest cost of an operation.
 #[derive(Debug)]
@@ -33,11 +34,12 @@ pub fn cost_of_operation(
     let mut all =
         OperationCost { fields: Vec::new(), calls: 0, waves: 0, read_units: 0.0, write_units: 0.0, objects: 0 };
     for step in &operation.steps {
-        let mut seeds = 1;
+        let mut seeds = HashMap::new();
         if let Some(write) = &step.write {
             seeds = all.add_write(model, (write, &step.plan), variables, single_writes);
         }
-        let objects = all.add_reads(&step.plan, PlanCost::new(model, &step.plan, variables, seeds));
+        let of_space = |space: SpaceId| seeds.get(&space).copied().unwrap_or(1);
+        let objects = all.add_reads(&step.plan, PlanCost::new(model, &step.plan, variables, &of_space));
         all.objects = all.objects.saturating_add(objects);
     }
     all

@@ -38,8 +38,8 @@ pub struct PlanCost {
 }
 
 impl PlanCost {
-    /// The cost of a plan with these variables. `seeds` is the number of items that the caller hands in.
-    pub fn new(model: &Model, plan: &Plan, variables: &Map<String, Value>, seeds: u64) -> Self {
+    /// The cost of a plan with these variables. `seeds` says how many items the caller hands in to a space.
+    pub fn new(model: &Model, plan: &Plan, variables: &Map<String, Value>, seeds: &dyn Fn(SpaceId) -> u64) -> Self {
         let values = ArgumentValues::new(model, plan, variables);
         let sizes: Vec<ReadSize> = plan.reads.iter().map(|read| values.size(read)).collect();
         let rows = values.rows(&sizes, seeds);

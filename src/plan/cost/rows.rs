@@ -116,15 +116,15 @@ impl<'p> ArgumentValues<'p> {
         }
     }
 
-    /// The greatest number of rows of each space. `seeds` is the number of items that the caller hands in.
-    pub fn rows(&self, sizes: &[ReadSize], seeds: u64) -> Vec<u64> {
+    /// The greatest number of rows of each space. `seeds` says how many items the caller hands in to one.
+    pub fn rows(&self, sizes: &[ReadSize], seeds: &dyn Fn(SpaceId) -> u64) -> Vec<u64> {
         let mut rows: Vec<u64> = Vec::with_capacity(self.plan.spaces.len());
-        for space in &self.plan.spaces {
+        for (id, space) in self.plan.spaces.iter().enumerate() {
             // A parent comes before its spaces.
             let parent = space.parent.and_then(|parent| rows.get(parent).copied()).unwrap_or(1);
             rows.push(match &space.origin {
                 Origin::Operation => 1,
-                Origin::Seed => seeds,
+                Origin::Seed => seeds(id),
                 Origin::Read(read) => parent.saturating_mul(sizes[*read].found),
                 Origin::Variant(..) => parent,
                 Origin::Ids(argument) => self.ids(argument).map_or(1, |ids| ids.len() as u64).min(MAX_KEYS),

@@ -7,12 +7,13 @@ use super::field::FieldCost;
 use super::operation::OperationCost;
 use super::reads::{KEYS_PER_BATCH, PlanCost};
 use super::rows::ArgumentValues;
-use crate::plan::tree::{ActionLookups, Plan, PlannedWrite, SingleWrites, WriteLookup};
+use crate::plan::tree::{ActionLookups, Plan, PlannedWrite, SingleWrites, SpaceId, WriteLookup};
 use crate::schema::model::Model;
 use crate::schema::model::auth::{AuthAction, AuthRules, RuleLookup};
-use crate::schema::model::write::{Action, ActionKind, Write, WriteTarget};
+use crate::schema::model::write::{Action, ActionKind, ReturnedFrom, Write, WriteTarget};
 use apollo_compiler::ast::OperationType;
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 
 /// Most writes of a TransactWriteItems (DynamoDB API reference).
 const PER_TRANSACTION: u64 = 100;
@@ -75,15 +76,15 @@ impl CountedWrite<'_> {
 }
 
 impl OperationCost {
-    /// Adds a write, and gives the number of items that it passes to the selection.
+    /// Adds a write, and gives the number of items that it passes to each space of the selection.
     pub(super) fn add_write(
         &mut self,
         model: &Model,
         (write, plan): (&PlannedWrite, &Plan),
         variables: &Map<String, Value>,
         single_writes: SingleWrites,
-    ) -> u64 {
-        let Some(declared) = model.mutation(&write.field) else { return 1 };
+    ) -> HashMap<SpaceId, u64> {
+        let Some(declared) = model.mutation(&write.field) else { return HashMap::new() };
         let values = ArgumentValues::new(model, plan, variables);
         let counted = CountedWrite { model, declared, write, variables, single_writes, values };
         self.waves += 1;
@@ -91,11 +92,21 @@ impl OperationCost {
         let of_field = lookups_of_field(model, &write.field);
         sum.reads = of_field;
         sum.check(of_field.min(1));
-        self.add_finds(&counted, &mut sum);
-        let most = (0..declared.actions.len()).map(|position| self.add_action(&counted, position, &mut sum)).max();
-        let most = most.unwrap_or(1).max(1);
-        for ty in model.returned_by(&write.field).into_iter().filter(|ty| ty.auth.hide()) {
-            self.add_batches(most.saturating_mul(lookups(model, &ty.auth, AuthAction::Read)));
+        let found = self.add_finds(&counted, &mut sum);
+        let written: Vec<u64> =
+            (0..declared.actions.len()).map(|position| self.add_action(&counted, position, &mut sum)).collect();
+        let mut seeds = HashMap::new();
+        for result in &write.results {
+            let items = match result.returned.from {
+                ReturnedFrom::Action(position) => written.get(position),
+                ReturnedFrom::Find(position) => found.get(position),
+            };
+            let items = items.copied().unwrap_or(1).max(1);
+            seeds.insert(result.space, items);
+            let ty = declared.type_returned(result.returned).and_then(|name| model.types.get(name));
+            if let Some(ty) = ty.filter(|ty| ty.auth.hide()) {
+                self.add_batches(items.saturating_mul(lookups(model, &ty.auth, AuthAction::Read)));
+            }
         }
         self.add_batches(sum.batched);
         self.add_batches(sum.results);
@@ -104,11 +115,13 @@ impl OperationCost {
         let cascades = write.actions.iter().any(|action| !action.cascade.is_empty());
         let is_call = sum.parts <= 1 && !cascades && single_writes == SingleWrites::Call;
         self.add_sum(&write.field, &sum, is_call);
-        most
+        seeds
     }
 
-    /// Adds what the `@find`s of a write read. The Gets of all elements of a list are one batch.
-    fn add_finds(&mut self, counted: &CountedWrite<'_>, sum: &mut WriteSum) {
+    /// Adds what the `@find`s of a write read, and gives the number of items of each. The Gets of all elements of a list
+    /// are one batch.
+    fn add_finds(&mut self, counted: &CountedWrite<'_>, sum: &mut WriteSum) -> Vec<u64> {
+        let mut all = Vec::with_capacity(counted.declared.finds.len());
         for (found, lookup) in counted.declared.finds.iter().zip(&counted.write.found) {
             let items = match lookup {
                 Some(lookup) => self.add_lookup(counted.model, lookup, (counted.variables, 1, 1)),
@@ -120,7 +133,9 @@ impl OperationCost {
             // After a lost race, an item of an index is read again; without one, it is not.
             sum.reads = sum.reads.saturating_add(items.saturating_mul(lookups));
             sum.check(found.each.as_ref().map_or(1, |_| items) + lookups.min(1));
+            all.push(items);
         }
+        all
     }
 
     /// Adds the action at a position, and gives the number of its items.
@@ -142,7 +157,8 @@ impl OperationCost {
         let is_single = action.each.is_none() && targets == 1;
         let alone = is_only && looked_up + lookups_of_field(model, &write.field) == 0 && is_call && is_single;
         let is_own = declared.actions.len() == 1 && action.each.is_none();
-        let is_used = is_own || declared.returns_action(position) || !lookups.cascade.is_empty();
+        let is_returned = write.results.iter().any(|result| result.returned.from == ReturnedFrom::Action(position));
+        let is_used = is_own || is_returned || !lookups.cascade.is_empty();
         let is_written_unread = alone || !(is_used || cost.is_unique || cost.replicas > 1);
         let each = looked_up + u64::from(reads_first(action, &cost, is_written_unread));
         sum.unmet = sum.unmet.saturating_add(targets.saturating_mul(u64::from(reads_if_unmet(declared, action))));
@@ -152,8 +168,8 @@ impl OperationCost {
         if matches!(action.kind, ActionKind::Delete { .. }) {
             self.add_batches(targets.saturating_mul(if cost.replicas > 1 { cost.replicas } else { 0 }));
         }
-        if declared.returns_action(position) && !alone && reads_result(action) {
-            sum.results = targets;
+        if is_returned && !alone && reads_result(action) {
+            sum.results = sum.results.saturating_add(targets);
         }
         let written = if is_many(action) || action.each.is_some() { targets } else { targets.min(1) };
         sum.write(&cost, written);
@@ -227,7 +243,7 @@ impl OperationCost {
         lookup: &WriteLookup,
         (variables, seeds, times): (&Map<String, Value>, u64, u64),
     ) -> u64 {
-        let mut cost = PlanCost::new(model, &lookup.plan, variables, seeds);
+        let mut cost = PlanCost::new(model, &lookup.plan, variables, &|_| seeds);
         let found = cost.rows[lookup.target.space];
         cost.calls = cost.calls.saturating_mul(times);
         for read in &mut cost.reads {

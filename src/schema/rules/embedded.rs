@@ -8,16 +8,60 @@ use crate::schema::model::rules::DefaultPart;
 use crate::schema::rules::literal::EMPTY_OBJECT;
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::place as place_of;
-use crate::schema::types::draft::{Declared, SchemaDraft};
+use crate::schema::types::draft::{Declared, SchemaDraft, StoredFields};
+use std::collections::{HashMap, HashSet};
+
+/// The most objects that one default `{}` makes, with those that it holds, and how deep it holds them: as deep as a value
+/// may be (DynamoDB developer guide, "Supported data types and naming rules", Document types).
+const MAX_OBJECTS: u64 = 1_000;
+const MAX_DEPTH: usize = 32;
 
 /// Why an object of this embedded type cannot have nothing but its defaults, to complete "cannot be …". A list that is
 /// never null starts empty.
 pub fn misfit_of_empty(draft: &SchemaDraft, embedded: &str) -> Option<String> {
     let record = draft.records.get(embedded)?;
-    let lacks =
-        |declared: &Declared| declared.ty.is_non_null() && !declared.ty.is_list() && declared.rules.default.is_none();
-    let (lacking, _) = record.iter().find(|(_, declared)| lacks(declared))?;
-    Some(format!("\"{EMPTY_OBJECT}\", because `{embedded}.{lacking}` is never null and has no default"))
+    let needed = |declared: &Declared| declared.ty.is_non_null() && !declared.ty.is_list();
+    let (lacking, declared) =
+        record.iter().find(|(name, declared)| needed(declared) && !is_made(record, name, record.len()))?;
+    let why = match declared.rules.default {
+        None => "has no default",
+        Some(_) => "its default uses a claim, or a field that may be null",
+    };
+    Some(format!("\"{EMPTY_OBJECT}\", because `{embedded}.{lacking}` is never null and {why}"))
+}
+
+/// Whether a field of an object of nothing but defaults has a value for certain. `depth` bounds the way from default to
+/// default, which may be a circle.
+fn is_made(record: &StoredFields, name: &str, depth: usize) -> bool {
+    let default = record.get(name).and_then(|declared| declared.rules.default.as_ref());
+    default.is_some_and(|default| {
+        default.claims().next().is_none()
+            && default.fields().all(|field| depth > 0 && is_made(record, field, depth - 1))
+    })
+}
+
+/// The objects that an object of an embedded type holds by defaults, with itself; `known` has those of types that were
+/// counted.
+fn count_objects<'d>(
+    draft: &'d SchemaDraft,
+    embedded: &'d str,
+    depth: usize,
+    known: &mut HashMap<&'d str, u64>,
+) -> u64 {
+    if depth >= MAX_DEPTH {
+        return u64::MAX;
+    }
+    if let Some(count) = known.get(embedded) {
+        return *count;
+    }
+    let fields = draft.records.get(embedded).into_iter().flatten();
+    let held = fields.filter_map(|(_, declared)| empty_object(declared));
+    let mut count: u64 = 1;
+    for held in held {
+        count = count.saturating_add(count_objects(draft, held, depth + 1, known));
+    }
+    known.insert(embedded, count);
+    count
 }
 
 /// Reports each default `{}` whose object would lack a value, or would hold itself.
@@ -35,9 +79,14 @@ pub fn check_empty_objects(draft: &SchemaDraft, findings: &mut Findings) {
                 findings.error(rules::KF0803, &place, format!("`{coordinate}` cannot be {misfit}"), Some(help.into()));
             }
             let mut path = vec![object.name.as_str()];
-            if returns(draft, embedded, &mut path) {
+            let help = "make one of these fields nullable, without a default";
+            if returns(draft, embedded, &mut path, &mut HashSet::new()) {
                 let message = format!("the default of `{coordinate}` holds itself: {}", list(&path));
-                let help = "make one of these fields nullable, without a default";
+                findings.error(rules::KF0804, &place, message, Some(help.into()));
+            } else if count_objects(draft, embedded, 0, &mut HashMap::new()) > MAX_OBJECTS {
+                let message = format!(
+                    "the default of `{coordinate}` holds more than {MAX_OBJECTS} objects, or more than {MAX_DEPTH} levels"
+                );
                 findings.error(rules::KF0804, &place, message, Some(help.into()));
             }
         }
@@ -52,17 +101,22 @@ fn empty_object(declared: &Declared) -> Option<&str> {
 }
 
 /// Whether the default objects from an embedded type on lead back to the first type of the path, which is then the
-/// circle. A type that is on the path ends the way: its own circle is reported where it begins.
-fn returns<'d>(draft: &'d SchemaDraft, embedded: &'d str, path: &mut Vec<&'d str>) -> bool {
+/// circle. A type that was seen ends the way: its own circle is reported where it begins.
+fn returns<'d>(
+    draft: &'d SchemaDraft,
+    embedded: &'d str,
+    path: &mut Vec<&'d str>,
+    seen: &mut HashSet<&'d str>,
+) -> bool {
     if path.first() == Some(&embedded) {
         return true;
     }
-    if path.contains(&embedded) {
+    if !seen.insert(embedded) {
         return false;
     }
     path.push(embedded);
     let mut next = draft.records.get(embedded).into_iter().flatten().filter_map(|(_, declared)| empty_object(declared));
-    if next.any(|next| returns(draft, next, path)) {
+    if next.any(|next| returns(draft, next, path, seen)) {
         return true;
     }
     path.pop();

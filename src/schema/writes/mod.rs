@@ -29,6 +29,7 @@ use crate::schema::model::write::{Action, ActionKind, Write, WriteFind, WriteTar
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::types::draft::{Kind, SchemaDraft, StoredFields};
 use acting::{Acting, Clause, ElementList, InScope, Writing, found_by_alias};
+use apollo_compiler::Name;
 use apollo_compiler::ast::FieldDefinition;
 use checks::{moved, returns, unchecked, whole};
 use directive::{ActionDirective, Verb};
@@ -138,6 +139,7 @@ impl<'a> ReadWrite<'a> {
             Some(_) if is_argument(self.writing.field) => "an argument",
             Some(_) if self.lists.iter().any(|list| is_argument(&list.field)) => "a field of an element",
             Some(_) if find::WORDS.contains(&name) => "a word of texts",
+            Some(_) if !Name::is_valid_syntax(name) => "no name",
             _ => return Some(name.to_owned()),
         };
         let message = format!("`{name}` is {what}, so it cannot name this item");

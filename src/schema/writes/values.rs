@@ -150,9 +150,17 @@ fn is_own_version(acting: &Acting, bound: &FieldBinding) -> bool {
     }
 }
 
-/// Nothing gives a constant of the type a value. A null in `set:` gives none.
+/// Nothing gives a constant of the type a value, and `set:` gives none to its version. A null in `set:` gives none.
 fn check_constants(acting: &Acting, written: &WriteTargetType, findings: &mut Findings) -> bool {
     let mut sound = true;
+    for (name, _) in written.record.iter().filter(|(name, declared)| declared.rules.version && acting.sets.binds(name))
+    {
+        let message = format!("`{}.{name}` is a `@version` field, which only Keyfold changes", written.owner);
+        let help =
+            format!("leave it out; `where: {{ {name}: \"{{{name}}}\" }}` is the version that the caller has seen");
+        findings.error(rules::KF0709, &acting.directive.span, message, Some(help));
+        sound = false;
+    }
     let named = acting.directive.expression.is_none();
     for (name, _) in written.record.iter().filter(|(_, declared)| declared.rules.constant) {
         match if named { bind(acting, written, name, false, findings) } else { Ok(set_of(acting, name)) } {

@@ -63,6 +63,8 @@ pub enum Source {
     Found(String),
     /// A literal in `set:`.
     Made(Value),
+    /// An argument and one, which the expression of a put computes.
+    Next(String),
 }
 
 /// A directive that writes or checks.
@@ -222,6 +224,12 @@ impl Mutation {
             }
             options.push(format!("{clause}: {{ {} }}", bound.join(", ")));
         }
+        let next = |(field, source): &(String, Source)| match source {
+            Source::Next(argument) => Some(format!("{field} = :{argument} + 1")),
+            Source::Argument(_) | Source::Found(_) | Source::Made(_) => None,
+        };
+        let computed: Vec<String> = action.values.iter().filter_map(next).collect();
+        options.extend((!computed.is_empty()).then(|| format!("expression: \"SET {}\"", computed.join(", "))));
         match &action.verb {
             Verb::Put { replace: true } => options.push("replace: true".to_owned()),
             Verb::Update { upsert, many } => {
@@ -264,13 +272,14 @@ impl Mutation {
 
     fn bindings(&self, schema: &Schema, bound: &[(String, Source)]) -> Vec<String> {
         let one = |(field, source): &(String, Source)| match source {
-            Source::Argument(argument) => format!("{field}: \"{{{argument}}}\""),
-            Source::Made(value) => format!("{field}: {value}"),
+            Source::Argument(argument) => Some(format!("{field}: \"{{{argument}}}\"")),
+            Source::Made(value) => Some(format!("{field}: {value}")),
+            Source::Next(_) => None,
             Source::Found(of) => {
-                format!("{field}: \"{{{}.{of}}}\"", schema.types[self.found.as_ref().unwrap().item].name)
+                Some(format!("{field}: \"{{{}.{of}}}\"", schema.types[self.found.as_ref().unwrap().item].name))
             }
         };
-        bound.iter().map(one).collect()
+        bound.iter().filter_map(one).collect()
     }
 
     /// An argument.
@@ -290,7 +299,7 @@ fn made(values: &[(String, Source)]) -> Vec<String> {
         .filter(|bound| is_made(bound))
         .filter_map(|(field, source)| match source {
             Source::Made(value) => Some(format!("{field}: {value}")),
-            Source::Argument(_) | Source::Found(_) => None,
+            Source::Argument(_) | Source::Found(_) | Source::Next(_) => None,
         })
         .collect()
 }

@@ -166,7 +166,13 @@ impl<'s> Making<'s> {
                 (Some(_), _) => chance(rng, 30),
                 _ => chance(rng, 75),
             };
-            if let Some(made) = self.literal(rng, of, field).filter(|_| brings) {
+            let ty = &self.schema.types[of];
+            let is_key = ty.key_fields(self.schema.table_of(ty)).contains(&field.name.as_str());
+            if brings && field.kind == Kind::Int && !is_key && !field.unique && chance(rng, 12) {
+                // Null is no summand.
+                self.argument(&format!("{prefix}{}", field.name), of, &field.name, true, true);
+                values.push((field.name.clone(), Source::Next(format!("{prefix}{}", field.name))));
+            } else if let Some(made) = self.literal(rng, of, field).filter(|_| brings) {
                 values.push((field.name.clone(), made));
             } else if brings {
                 let source = self.argument(&format!("{prefix}{}", field.name), of, &field.name, needed, true);

@@ -1,7 +1,7 @@
 //! What `set:` says without names: literals in the form of the field's type, and words. They are made once for an
 //! action and for each element of a list, whatever number of attempts there is.
 
-use super::backend::{Backend, error, troubled};
+use super::backend::{Backend, error, first, troubled};
 use crate::scripted::Reply;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -172,4 +172,49 @@ async fn whatever_text_a_schema_may_have_is_written() {
         }
     }
     assert!(tried > 130, "{tried}");
+}
+
+const COPIES: &str = r#"extend schema @table(name: "copies", partitionKey: "PK", sortKey: "SK")
+type Query { copy(id: ID!): Copy @find }
+type Mutation {
+  draw(id: ID!, number: Int!, place: PlaceInput!): Source! @put(replace: true)
+  begin(id: ID!): Copy! @put
+  copy(sourceId: ID!, id: ID!): Copy
+    @find(item: Source)
+    @update(item: Copy, where: { id: "{id}" }, set: { number: "{Source.number}", place: "{Source.place}" })
+}
+type Source @item(keys: { PK: "SOURCE#{id}", SK: "SOURCE" }) { id: ID! number: Int! place: Place! }
+type Copy @item(keys: { PK: "COPY#{id}", SK: "COPY" }) { id: ID! number: Int place: Place }
+type Place { box: Int label: String! @default(value: "Box {box}") }
+input PlaceInput { box: Int }
+"#;
+
+#[tokio::test(start_paused = true)]
+async fn a_copied_object_is_the_one_at_the_moment_of_the_write() {
+    let backend = Backend::of_text(COPIES).await;
+    let draw =
+        |number: i32| format!(r#"mutation {{ draw(id: "s", number: {number}, place: {{ box: {number} }}) {{ id }} }}"#);
+    backend.ok(&draw(1), json!({})).await;
+    backend.ok(r#"mutation { begin(id: "c") { id } }"#, json!({})).await;
+    backend.calm();
+    backend.script(first(|call| {
+        let place = json!({ "M": { "box": { "N": "2" }, "label": { "S": "Box 2" } } });
+        let values = json!({ ":n": { "N": "2" }, ":p": place });
+        call.table.update("copies", ["SOURCE#s", "SOURCE"], "SET #number = :n, #place = :p", values);
+    }));
+    let copied =
+        backend.ok(r#"mutation { copy(sourceId: "s", id: "c") { number place { box label } } }"#, json!({})).await;
+    assert_eq!(copied["copy"], json!({ "number": 2, "place": { "box": 2, "label": "Box 2" } }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_given_object_whose_default_is_made_of_null_is_refused() {
+    let backend = Backend::of_text(COPIES).await;
+    let refused = backend.run(r#"mutation { draw(id: "s", number: 1, place: {}) { id } }"#, json!({})).await;
+    let (code, message, _) = error(&refused);
+    assert_eq!(
+        (code, message),
+        ("BAD_USER_INPUT", "Place.label must not be null, but its default uses a field that is null.")
+    );
+    assert_eq!(backend.writes(), 0);
 }

@@ -30,6 +30,12 @@ type Mutation {
     @find(item: Account, where: { id: "{oldId}" })
     @put(item: Account, set: { id: "{newId}", balance: 0 })
     @put(item: Entry, set: { accountId: "{newId}", amount: "{Account.balance}" })
+  touch(some: [ID!]!, others: [ID!]!): Touched!
+    @update(item: Account, each: "some", where: { id: "{each}" }, expression: "SET balance = balance + 1", as: firsts)
+    @update(item: Account, each: "others", where: { id: "{each}" }, expression: "SET balance = balance + 1")
+  note(ids: [ID!]!, noteId: ID!): Noted!
+    @find(item: Account, each: "ids", where: { id: "{each}" })
+    @put(item: Entry, set: { accountId: "{noteId}", amount: 1 })
   mark(secretId: ID!, owner: ID!, noteId: ID!, text: String!): Marked! @auth(signedIn: true) @put(item: Secret) @put(item: Note)
 }
 type Moved { from: Account! to: Account entry: Entry! ok: Boolean! }
@@ -37,6 +43,8 @@ type Copied { account: Account! entries: [Entry!]! }
 type Closed { account: Account ok: Boolean }
 type ClosedSurely { account: Account! }
 type Two { second: Account! first: Account! entry: Entry! }
+type Touched { firsts: [Account!]! others: [Account!]! }
+type Noted { accounts: [Account!]! entry: Entry! }
 type Marked { secret: Secret note: Note! }
 type Account @item(keys: { PK: "ACCOUNT#{id}", SK: "ACCOUNT" }) { id: ID! balance: Int! entries: [Entry!]! @find }
 type Entry @item(keys: { PK: "ACCOUNT#{accountId}", SK: "ENTRY#{id}" }) {
@@ -112,6 +120,11 @@ async fn a_deleted_item_may_be_missing() {
     }
     let refused = backend.run(r#"mutation { closeSurely(id: "b") { account { id } } }"#, json!({})).await;
     assert_eq!((error(&refused).0, &refused["data"]), ("NOT_FOUND", &json!({ "closeSurely": null })));
+    // What is selected decides nothing.
+    let closed = backend.ok(r#"mutation { closeSurely(id: "a") { __typename } }"#, json!({})).await;
+    assert_eq!(closed["closeSurely"], json!({ "__typename": "ClosedSurely" }));
+    let refused = backend.run(r#"mutation { closeSurely(id: "b") { __typename } }"#, json!({})).await;
+    assert_eq!((error(&refused).0, &refused["data"]), ("NOT_FOUND", &json!({ "closeSurely": null })));
 }
 
 #[tokio::test(start_paused = true)]
@@ -145,4 +158,30 @@ async fn the_name_of_a_type_means_the_last_item_in_scope() {
     let query = r#"mutation { replace(oldId: "a", newId: "n") { id balance entries { amount } } }"#;
     let replaced = backend.ok(query, json!({})).await["replace"].clone();
     assert_eq!(replaced, json!({ "id": "n", "balance": 0, "entries": [{ "amount": 0 }] }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_payload_costs_at_most_what_is_said_before() {
+    let backend = bank().await;
+    let ids: Vec<String> = (0..40).map(|number| format!("i{number}")).collect();
+    for id in &ids {
+        backend.ok("mutation ($id: ID!) { open(id: $id, balance: 1) { id } }", json!({ "id": id })).await;
+    }
+    let (one, other) = ids.split_at(20);
+    for (query, variables) in [
+        ("mutation { move(fromId: \"a\", toId: \"b\", by: 1) { from { balance } to { balance } } }", json!({})),
+        ("mutation { move(fromId: \"a\", toId: \"b\", by: 1) { ok } }", json!({})),
+        (
+            "mutation ($a: [ID!]!, $b: [ID!]!) { touch(some: $a, others: $b) { firsts { balance entries { id } } others { balance } } }",
+            json!({ "a": one, "b": other }),
+        ),
+        (
+            "mutation ($a: [ID!]!) { note(ids: $a, noteId: \"n\") { accounts { entries { id } again: balance } entry { id } } }",
+            json!({ "a": ids }),
+        ),
+    ] {
+        let response = crate::support::run(&backend.gateway, &backend.request(query, variables), true).await;
+        assert_eq!(response["errors"], Value::Null, "{response}");
+        assert_eq!(crate::support::costs_more(&response), None, "{response:#}");
+    }
 }

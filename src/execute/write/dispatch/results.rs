@@ -44,6 +44,16 @@ pub async fn finish(
         _ => None,
     });
     let mut read = job.read_all(&unread.collect::<Vec<_>>()).await.map_err(made)?.into_iter();
+    let gave = |item: &ReturnedItem| match item {
+        ReturnedItem::Written(ResultItem::Nothing) => false,
+        ReturnedItem::Written(ResultItem::Answer(..)) if is_single => answer.is_some(),
+        ReturnedItem::Found(_) | ReturnedItem::Written(_) => true,
+    };
+    // What is never null must be there whether it is selected or not: nothing was deleted otherwise.
+    for returned in job.write.returned() {
+        let there = items_of(job, draft, returned).iter().filter(|item| gave(item)).count();
+        check_there(job, returned, (there, there), is_made && !is_single)?;
+    }
     let mut all = Vec::with_capacity(returned.len());
     for (result, returned) in job.planned.results.iter().zip(&returned) {
         let mut items = Vec::with_capacity(returned.len());

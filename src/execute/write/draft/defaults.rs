@@ -82,18 +82,19 @@ impl Drafting<'_, '_> {
         Some(made)
     }
 
-    /// Fills in the defaults of embedded objects that are given.
-    pub fn fill_embedded(&mut self, position: usize, field: &Field, given: Value) -> Value {
-        let FieldKind::Stored(stored) = &field.kind else { return given };
-        let ValueType::Embedded(name) = &stored.value else { return given };
+    /// Fills in the defaults of embedded objects that are given. Fails if a field that is never null has none: its
+    /// default uses a field or a claim that is null.
+    pub fn fill_embedded(&mut self, position: usize, field: &Field, given: Value) -> Result<Value, FieldErrors> {
+        let FieldKind::Stored(stored) = &field.kind else { return Ok(given) };
+        let ValueType::Embedded(name) = &stored.value else { return Ok(given) };
         let slot = (position, field.name.clone());
         if let Some(filled) = self.generated.get(&slot) {
-            return filled.clone();
+            return Ok(filled.clone());
         }
         let mut filled = given;
-        fill(self.job.context, name, &mut filled);
+        fill(self.job.context, name, &mut filled)?;
         self.generated.insert(slot, filled.clone());
-        filled
+        Ok(filled)
     }
 }
 
@@ -121,37 +122,43 @@ fn made(
             let other = |other: &str| others.get(other).cloned();
             let mut value = default_value::value(default, &stored.value, context.now.millis(), context.caller, &other)?;
             if let ValueType::Embedded(name) = &stored.value {
-                fill(context, name, &mut value);
+                fill(context, name, &mut value).ok()?;
             }
             Some(value)
         }
     }
 }
 
-fn fill(context: &ExecutionContext<'_>, type_name: &str, value: &mut Value) {
+fn fill(context: &ExecutionContext<'_>, type_name: &str, value: &mut Value) -> Result<(), FieldErrors> {
     match value {
-        Value::Array(values) => values.iter_mut().for_each(|value| fill(context, type_name, value)),
-        Value::Object(fields) => {
-            if let Some(ty) = context.model.types.get(type_name) {
-                fill_object(context, ty, fields);
-            }
-        }
-        _ => {}
+        Value::Array(values) => values.iter_mut().try_for_each(|value| fill(context, type_name, value)),
+        Value::Object(fields) => match context.model.types.get(type_name) {
+            Some(ty) => fill_object(context, ty, fields),
+            None => Ok(()),
+        },
+        _ => Ok(()),
     }
 }
 
-fn fill_object(context: &ExecutionContext<'_>, ty: &ObjectType, values: &mut Map<String, Value>) {
+fn fill_object(
+    context: &ExecutionContext<'_>,
+    ty: &ObjectType,
+    values: &mut Map<String, Value>,
+) -> Result<(), FieldErrors> {
     for field in ty.fields.values() {
         if let (Some(value), FieldKind::Stored(stored)) = (values.get_mut(&field.name), &field.kind)
             && let ValueType::Embedded(name) = &stored.value
         {
-            fill(context, name, value);
+            fill(context, name, value)?;
         }
     }
     for name in ty.defaults.iter().filter(|name| !values.contains_key(*name)).cloned().collect::<Vec<_>>() {
         let Some(field) = ty.fields.get(&name) else { continue };
-        if let Some(made) = field.rules.default.as_ref().and_then(|default| made(field, default, context, values)) {
-            values.insert(name, made);
+        match field.rules.default.as_ref().and_then(|default| made(field, default, context, values)) {
+            Some(made) => _ = values.insert(name, made),
+            None if field.ty.is_non_null() => return Err(unmade(ty, &name)),
+            None => {}
         }
     }
+    Ok(())
 }

@@ -134,9 +134,10 @@ impl Drafting<'_, '_> {
             if value.is_null() && definition.ty.is_non_null() && !definition.ty.is_list() {
                 return Err(bad_input(format!("{}.{field} must not be null.", ty.name)));
             }
-            let value = match written.source() {
-                Some(_) => self.fill_embedded(position, definition, value),
-                None => value,
+            // A value of a found item is complete, and may differ in the next attempt.
+            let value = match written.is_brought() {
+                true => self.fill_embedded(position, definition, value)?,
+                false => value,
             };
             set.insert(field.clone(), value);
         }

@@ -140,7 +140,7 @@ impl Drafting<'_, '_> {
                 // Only an argument is filled in. Values of a found item are complete, and may differ in the next
                 // attempt.
                 let value = match ty.fields.get(field).filter(|_| written.is_brought()) {
-                    Some(field) => self.fill_embedded(position, field, value),
+                    Some(field) => self.fill_embedded(position, field, value)?,
                     None => value,
                 };
                 values.insert(field.clone(), value);
@@ -183,7 +183,7 @@ impl Drafting<'_, '_> {
             (Some(GivenValue::Made(made)), Some(field)) => Ok(self.default_of(position, field, made, &Map::new())),
             (Some(GivenValue::Computed(computed)), Some(field)) => {
                 compute::value(computed, field, &self.draft.scope(self.job))
-                    .map_err(|why| bad_input(format!("{}.{} {why}", ty.name, field.name)))
+                    .map_err(|why| bad_input(format!("{}.{} {}.", ty.name, field.name, why.trim_end_matches('.'))))
             }
             (Some(GivenValue::Made(_) | GivenValue::Computed(_)) | None, _) => Ok(None),
         }

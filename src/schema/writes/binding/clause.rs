@@ -54,16 +54,17 @@ pub fn read_clause(
             continue;
         };
         let name = number.map_or(field.value.as_str(), |number| number.name);
+        if said.says(name) {
+            findings.error(rules::KF0702, &field.span, format!("`{clause}:` binds `{}` twice", field.value), None);
+            sound = false;
+            continue;
+        }
         if written.is_null() {
             said.hidden.insert(name.to_owned());
             continue;
         }
         let makes = clause == "set" && number.is_none();
         match (ClauseEntry { acting, owner, field, declared, makes }).read(written, findings) {
-            Some(_) if said.binds(name) => {
-                findings.error(rules::KF0702, &field.span, format!("`{clause}:` binds `{}` twice", field.value), None);
-                sound = false;
-            }
             Some(SaidValue::Bound(bound)) => _ = said.bound.insert(name.to_owned(), bound),
             Some(SaidValue::Made(At { value, span })) => {
                 let made = MadeBinding { value: GivenValue::Made(value), nullable: false, span };
@@ -80,13 +81,16 @@ impl ClauseEntry<'_> {
         let place = span::from_location(written.location());
         let literal = bare_literal(written).filter(|_| self.makes || written.as_enum().is_some());
         let Some(text) = literal.map(|value| At { value, span: place.clone() }).or_else(|| string(written)) else {
-            let help = "write a template: `\"{argument}\"`, `\"{groupId}\"` of an item in scope, or a text; write null to leave the field unbound";
-            findings.error(
-                rules::KF0702,
-                &place,
-                format!("the value of `{}` must be a text", self.field.value),
-                Some(help.into()),
+            let (what, literal) = match self.makes {
+                true => ("a single value or a text", ", a number, true or false, `\"[]\"` or `\"{}\"`"),
+                false => ("a text", ""),
+            };
+            let help = format!(
+                "write a template: `\"{{argument}}\"`, `\"{{groupId}}\"` of an item in scope, or a text{literal}; write null \
+                 to leave the field unbound"
             );
+            let message = format!("the value of `{}` must be {what}", self.field.value);
+            findings.error(rules::KF0702, &place, message, Some(help));
             return None;
         };
         if written.as_str().is_some() && !matches!(self.declared.value, ValueType::Enum(_)) {

@@ -57,7 +57,7 @@ impl ClauseEntry<'_> {
     pub fn literal(&self, text: &At<String>) -> Option<At<DefaultValue>> {
         let parts = vec![DefaultPart::Literal(text.value.clone())];
         let fits = self.makes && misfit(self.declared, None, &parts, false).is_none();
-        fits.then(|| At { value: DefaultValue { parts, hash: None, every_write: false }, span: text.span.clone() })
+        fits.then(|| made(parts, text))
     }
 
     fn made(&self, parts: Vec<DefaultPart>, text: &At<String>, findings: &mut Findings) -> Option<At<DefaultValue>> {
@@ -65,7 +65,7 @@ impl ClauseEntry<'_> {
             self.report_misfit(&misfit, text, findings);
             return None;
         }
-        Some(At { value: DefaultValue { parts, hash: None, every_write: false }, span: text.span.clone() })
+        Some(made(parts, text))
     }
 
     fn report_misfit(&self, misfit: &str, text: &At<String>, findings: &mut Findings) {
@@ -73,4 +73,8 @@ impl ClauseEntry<'_> {
         let message = format!("`{owner}.{field}` of type `{ty}` cannot be {misfit}");
         findings.error(rules::KF0704, &text.span, message, None);
     }
+}
+
+fn made(parts: Vec<DefaultPart>, text: &At<String>) -> At<DefaultValue> {
+    At { value: DefaultValue { parts, hash: None, every_write: false }, span: text.span.clone() }
 }

@@ -189,7 +189,7 @@ fn key_of(writing: &Writing, action: &Action) -> Option<Vec<(String, Source)>> {
     let keys: &ItemKeys = writing.draft.items.get(&action.item)?;
     let table = writing.draft.tables.get(keys.table)?;
     let source = |field: &str| match &action.target {
-        WriteTarget::Key(sources) if sources.is_empty() => action.values.get(field)?.source().cloned(),
+        WriteTarget::Key(sources) if sources.is_empty() => constant_or_source(action.values.get(field)?),
         WriteTarget::Key(sources) => sources.get(field).cloned(),
         WriteTarget::Found(alias) => Some(Source::Item(alias.clone(), field.to_owned())),
         WriteTarget::Read { .. } => None,
@@ -203,6 +203,14 @@ fn key_of(writing: &Writing, action: &Action) -> Option<Vec<(String, Source)>> {
     key.extend(number.and_then(|number| Some((number.clone(), source(&number)?))));
     key.sort_by(|(one, _), (other, _)| one.cmp(other));
     Some(key)
+}
+
+/// What gives a field of a new item's key its value. What is made is the same for all items of a request, unless it is
+/// random.
+fn constant_or_source(written: &WrittenValue) -> Option<Source> {
+    let made = written.made().filter(|made| !made.is_random());
+    let constant = made.map(|made| Source::Text(vec![TextPart::Literal(made.to_string())]));
+    written.source().cloned().or(constant)
 }
 
 /// The place of the field's first write directive, for findings about all of them together.
