@@ -118,8 +118,8 @@ impl OperationCost {
         seeds
     }
 
-    /// Adds what the `@find`s of a write read, and gives the number of items of each. The Gets of all elements of a list
-    /// are one batch.
+    /// Adds what the `@find`s of a write read, and gives the number of items of each. The Gets of all elements of a
+    /// list are one batch.
     fn add_finds(&mut self, counted: &CountedWrite<'_>, sum: &mut WriteSum) -> Vec<u64> {
         let mut all = Vec::with_capacity(counted.declared.finds.len());
         for (found, lookup) in counted.declared.finds.iter().zip(&counted.write.found) {

@@ -11,8 +11,8 @@ use crate::schema::syntax::directives::place as place_of;
 use crate::schema::types::draft::{Declared, SchemaDraft, StoredFields};
 use std::collections::{HashMap, HashSet};
 
-/// The most objects that one default `{}` makes, with those that it holds, and how deep it holds them: as deep as a value
-/// may be (DynamoDB developer guide, "Supported data types and naming rules", Document types).
+/// The most objects that one default `{}` makes, with those that it holds, and how deep it holds them: as deep as a
+/// value may be (DynamoDB developer guide, "Supported data types and naming rules", Document types).
 const MAX_OBJECTS: u64 = 1_000;
 const MAX_DEPTH: usize = 32;
 

@@ -102,6 +102,9 @@ impl Drafting<'_, '_> {
         let mut gets = Vec::new();
         for (position, ElementAction { action, .. }) in job.directives.actions.iter().enumerate() {
             let Ok(ty) = job.type_named(&action.item) else { continue };
+            if !self.foresees(position, action, ty) {
+                continue;
+            }
             let key = match (&action.kind, &action.at) {
                 (ActionKind::Put { .. }, None) => self.values(position, ty, &action.values).and_then(|values| {
                     assemble::primary_key(job.context.model, ty, job.context.caller, &values).map_err(invalid)
@@ -110,14 +113,11 @@ impl Drafting<'_, '_> {
             };
             let Ok(key) = key else { continue };
             let reads = match (&action.kind, &action.at) {
-                (ActionKind::Put { replace }, None) => *replace && ty.fields.values().any(|field| field.rules.unique),
                 (ActionKind::Update { .. }, None) => {
                     self.earlier.as_stored
                         || self.update_values(position, action, ty, &key).is_ok_and(|values| values.reads)
                 }
-                (ActionKind::Delete { .. }, None) => self.reads_deleted(position, ty),
-                (ActionKind::Update { .. } | ActionKind::Delete { .. }, Some(element)) => element.by.is_some(),
-                _ => false,
+                _ => self.reads_item(position, action, ty),
             };
             if reads {
                 gets.push(job.get(ty, &key));
@@ -133,6 +133,23 @@ impl Drafting<'_, '_> {
             }
         }
         gets
+    }
+
+    /// Whether an action may read something before its call: its item, what its rules look up for an element of a list,
+    /// or what is deleted with its item. Only the key tells whether an update does.
+    fn foresees(&self, position: usize, action: &Action, ty: &ObjectType) -> bool {
+        action.each.is_some() || self.cascades(position) || self.reads_item(position, action, ty)
+    }
+
+    /// Whether an action reads its item before its call, as far as its key does not decide it.
+    fn reads_item(&self, position: usize, action: &Action, ty: &ObjectType) -> bool {
+        match (&action.kind, &action.at) {
+            (ActionKind::Put { replace }, None) => *replace && ty.fields.values().any(|field| field.rules.unique),
+            (ActionKind::Update { .. }, None) => true,
+            (ActionKind::Delete { .. }, None) => self.reads_deleted(position, ty),
+            (ActionKind::Update { .. } | ActionKind::Delete { .. }, Some(element)) => element.by.is_some(),
+            (ActionKind::Put { .. }, Some(_)) | (ActionKind::Check, _) => false,
+        }
     }
 
     pub async fn action(&mut self, position: usize) -> Result<(), FieldErrors> {
