@@ -1,6 +1,5 @@
 //! Runs the steps of an operation, one after the other: writes, reads, and writes each step's part of the response.
 
-use super::auth::refusals;
 use super::context::ExecutionContext;
 use super::error::{ErrorCode, FieldError};
 use super::read::apply::seed;
@@ -40,8 +39,7 @@ async fn run_step(
     if let Some(write) = &step.write {
         let guard = step.plan.root.fields.first().and_then(|output| output.guard);
         if let Some(code) = state.refusal(guard) {
-            let refused = vec![FieldError::new(code, refusals::message(code))];
-            return Writer::new(&state, introspection, body).refuse(refused);
+            return Writer::new(&state, introspection, body).refuse(state.refusal_errors(guard, code));
         }
         let arguments = match state.arguments().values(write.arguments) {
             Ok(arguments) => arguments.clone(),

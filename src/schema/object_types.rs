@@ -27,7 +27,7 @@ pub fn read_object_types(draft: &SchemaDraft, findings: &mut Findings) -> IndexM
             if let Some(field_kind) = field_kind(draft, (&name, kind), field, findings) {
                 let rules = draft.records.get(&name).and_then(|record| record.get(field.name.as_str()));
                 let rules = rules.map(|declared| declared.rules.clone()).unwrap_or_default();
-                read.insert(field.name.to_string(), model_field(field, field_kind, rules));
+                read.insert(field.name.to_string(), model_field(draft, field, field_kind, rules));
             }
         }
         let Some(kind) = type_kind(draft, &name, kind) else { continue };
@@ -195,14 +195,16 @@ fn stored(draft: &SchemaDraft, type_name: &str, field_name: &str) -> Option<crat
     }
 }
 
-fn model_field(field: &FieldDefinition, kind: FieldKind, rules: Rules) -> Field {
+fn model_field(draft: &SchemaDraft, field: &FieldDefinition, kind: FieldKind, rules: Rules) -> Field {
     let argument = |argument: &InputValueDefinition| Argument {
         name: argument.name.to_string(),
         ty: (*argument.ty).clone(),
         default: argument.default_value.as_ref().map(|value| json(value)),
     };
     let arguments = field.arguments.iter().map(|definition| argument(definition)).collect();
-    Field { name: field.name.to_string(), ty: field.ty.clone(), arguments, kind, rules, auth: AuthRules::default() }
+    let constrains_arguments = field_rules::constrains_arguments(draft.schema, field);
+    let (name, ty, auth) = (field.name.to_string(), field.ty.clone(), AuthRules::default());
+    Field { name, ty, arguments, kind, rules, constrains_arguments, auth }
 }
 
 /// A constant of the schema as JSON. An enum value becomes its name.

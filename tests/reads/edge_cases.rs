@@ -1155,3 +1155,153 @@ type Query { node(id: ID!): Node entry(account: ID!, number: ID!): Entry @find }
         .collect();
     assert_eq!(asked, [4; 8]);
 }
+
+#[tokio::test]
+async fn arguments_that_break_constraints_read_nothing() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk", sortKey: "sk")
+type User @item(keys: { pk: "U#{id}", sk: "U" }) {
+  id: ID!
+  name: String
+  posts(
+    first: Int = 5 @constraint(min: 1, max: 3)
+    after: String
+    from: String @constraint(pattern: "[a-z]")
+  ): PostConnection! @find(where: { authorId: "{id}", id: { ge: "{from}" } })
+  single(postId: ID! @constraint(maxLength: 1)): Post @find(where: { authorId: "{id}", id: "{postId}" })
+}
+type Post @item(keys: { pk: "U#{authorId}", sk: "P#{id}" }) {
+  id: ID!
+  authorId: ID!
+  author: User @find
+}
+type PostConnection { nodes: [Post!]! pageInfo: PageInfo! }
+type PageInfo { hasNextPage: Boolean! endCursor: String }
+type Query {
+  user(id: ID! @constraint(format: "uuid")): User @find
+  anyone(id: ID!): User @find(item: User)
+  users(ids: [ID!]! @constraint(maxItems: 2, maxLength: 2)): [User!]! @find(item: User, where: { id: "{ids}" })
+  has(id: ID! @constraint(maxLength: 2)): Boolean! @find(item: User)
+  post(author: ID! @constraint(maxLength: 2), id: ID! @constraint(pattern: "[a-z]", maxLength: 1)): Post
+    @find(where: { authorId: "{author}" })
+}
+"#;
+    let items = [
+        json!({ "pk": "U#1", "sk": "U", "name": "Ann" }),
+        json!({ "pk": "U#1", "sk": "P#a" }),
+        json!({ "pk": "U#1", "sk": "P#b" }),
+    ];
+    let world = World::new(schema, &items).await;
+    let refused = async |query: &str, errors: Value, data: Value, calls: usize| {
+        let response = world.response(query).await;
+        let reported: Vec<Value> = response["errors"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|error| {
+                assert_eq!(error["extensions"]["code"], "BAD_USER_INPUT", "{query}");
+                json!([error["message"], error["extensions"]["argument"], error["path"]])
+            })
+            .collect();
+        assert_eq!((Value::from(reported), &response["data"]), (errors, &data), "{query}");
+        assert_eq!(world.calls().len(), calls, "{query}");
+    };
+    let no_id = r#""id" must be a UUID."#;
+    refused(
+        r#"{ user(id: "1") { name posts { nodes { id author { name } } } } }"#,
+        json!([[no_id, ["id"], ["user"]]]),
+        json!({ "user": null }),
+        0,
+    )
+    .await;
+    // Another field of the operation is answered.
+    refused(
+        r#"{ user(id: "1") { name } anyone(id: "1") { name } }"#,
+        json!([[no_id, ["id"], ["user"]]]),
+        json!({ "user": null, "anyone": { "name": "Ann" } }),
+        1,
+    )
+    .await;
+    refused(
+        r#"{ post(author: "abc", id: "1x") { id } }"#,
+        json!([
+            ["\"author\" must have at most 2 characters, but has 3.", ["author"], ["post"]],
+            ["\"id\" must have at most 1 character, but has 2.", ["id"], ["post"]],
+            ["\"id\" must match the pattern [a-z].", ["id"], ["post"]],
+        ]),
+        json!({ "post": null }),
+        0,
+    )
+    .await;
+    refused(
+        r#"{ users(ids: ["1", "2", "333"]) { name } }"#,
+        json!([
+            ["\"ids\" must have at most 2 elements, but has 3.", ["ids"], ["users"]],
+            ["\"ids\" must have at most 2 characters, but has 3.", ["ids"], ["users"]],
+        ]),
+        Value::Null,
+        0,
+    )
+    .await;
+    let long = "\"id\" must have at most 2 characters, but has 3.";
+    refused(r#"{ has(id: "123") }"#, json!([[long, ["id"], ["has"]]]), Value::Null, 0).await;
+    // A relation is refused at each of its objects, and only its own reads are left out.
+    let too_many = r#""first" must be 3 or less, but is 4."#;
+    let pattern = r#""from" must match the pattern [a-z]."#;
+    refused(
+        r#"{ anyone(id: "1") { name single(postId: "aa") { id author { name } } } }"#,
+        json!([["\"postId\" must have at most 1 character, but has 2.", ["postId"], ["anyone", "single"]]]),
+        json!({ "anyone": { "name": "Ann", "single": null } }),
+        1,
+    )
+    .await;
+    refused(
+        r#"{ anyone(id: "1") { posts(first: 4, from: "A") { nodes { id } } } }"#,
+        json!([[too_many, ["first"], ["anyone", "posts"]], [pattern, ["from"], ["anyone", "posts"]]]),
+        json!({ "anyone": null }),
+        1,
+    )
+    .await;
+    // A default is an argument, too.
+    refused(
+        r#"{ anyone(id: "1") { posts { nodes { id } } } }"#,
+        json!([["\"first\" must be 3 or less, but is 5.", ["first"], ["anyone", "posts"]]]),
+        json!({ "anyone": null }),
+        1,
+    )
+    .await;
+    refused(
+        r#"{ anyone(id: "1") { posts(first: 2, from: null) { nodes { id } } single(postId: "b") { id } } has(id: "1") }"#,
+        json!([]),
+        json!({
+            "anyone": { "posts": { "nodes": [{ "id": "a" }, { "id": "b" }] }, "single": { "id": "b" } },
+            "has": true,
+        }),
+        2,
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_refused_caller_learns_nothing_of_arguments() {
+    let schema = r#"
+extend schema @table(name: "things", partitionKey: "pk")
+type User @item(keys: { pk: "U#{id}" }) @auth(if: "auth.sub = id") { id: ID! }
+type Query { user(id: ID! @constraint(maxLength: 2)): User @find }
+"#;
+    let world = World::new(schema, &[]).await;
+    let codes = async |caller: Option<Value>| {
+        let mut request = support::request(r#"{ user(id: "123") { id } }"#, Value::Null);
+        request.caller = caller.map(support::caller).unwrap_or_default();
+        let response = support::run(&world.gateway, &request, false).await;
+        response["errors"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|error| error["extensions"]["code"].clone())
+            .collect::<Value>()
+    };
+    assert_eq!(codes(None).await, json!(["UNAUTHENTICATED"]));
+    assert_eq!(codes(Some(json!({ "sub": "123" }))).await, json!(["BAD_USER_INPUT"]));
+    assert!(world.calls().is_empty());
+}

@@ -4,11 +4,12 @@
 use super::log_text::shortened;
 use crate::execute::arguments::FieldArguments;
 use crate::execute::caller::Caller;
+use crate::execute::constraint::inputs::broken_inputs;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::{Residual, settle_lookup, settle_rule};
-use crate::plan::tree::{DecidedBy, Demand, GuardId, Holder, Plan, Read, ReadId};
+use crate::plan::tree::{DecidedBy, Demand, Guard, GuardId, Holder, Plan, Read, ReadId};
 use crate::schema::model::auth::AuthRule;
 use serde_json::Map;
 use std::sync::Arc;
@@ -17,6 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// What the caller of a request is refused of a plan.
 pub struct Refusals {
     of_guards: Vec<Decision>,
+    /// The guards whose arguments break constraints, with an error for each that is broken.
+    broken: Vec<(GuardId, Vec<FieldError>)>,
     /// The reads that are not made: look-ups that decide nothing, because the caller and the arguments do, and reads of
     /// items of which the caller may see none.
     unneeded: Vec<ReadId>,
@@ -48,11 +51,12 @@ impl Refusals {
     pub fn new(plan: &Plan, context: &ExecutionContext<'_>, arguments: &FieldArguments<'_>) -> Self {
         let (code, nothing) = (code(context.caller), Map::new());
         let of_guards = Vec::with_capacity(plan.guards.len());
-        let mut refusals = Self { of_guards, unneeded: Vec::new(), code, recorded: AtomicBool::new(false) };
+        let (broken, unneeded, recorded) = (Vec::new(), Vec::new(), AtomicBool::new(false));
+        let mut refusals = Self { of_guards, broken, unneeded, code, recorded };
         for guard in &plan.guards {
             let (mut decision, mut open) = (Decision::LetIn, Vec::new());
-            if guard.within.is_some_and(|outer| refusals.code_for(Some(outer)).is_some()) {
-                decision = Decision::Refused(code);
+            if let Some(outer) = refusals.code_for(guard.within) {
+                decision = Decision::Refused(outer);
             }
             for (position, demand) in guard.demands.iter().enumerate() {
                 let alternatives = match demand.arguments.map_or(Ok(&nothing), |id| arguments.values(id)) {
@@ -71,6 +75,10 @@ impl Refusals {
                     Some(alternatives) => open.push((position, alternatives)),
                 }
             }
+            // Of a caller who is refused, nothing is said of arguments.
+            if !matches!(decision, Decision::Refused(_)) && refusals.add_broken(guard, context, arguments) {
+                decision = Decision::Refused(ErrorCode::BadUserInput);
+            }
             match decision {
                 Decision::LetIn if !open.is_empty() => decision = Decision::Open(open),
                 Decision::Refused(_) => refusals.unneeded.extend(guard.demands.iter().flat_map(Demand::lookups)),
@@ -82,6 +90,22 @@ impl Refusals {
             plan.reads.iter().enumerate().filter(|(_, read)| read.discriminator.hides() && hides_all(read, context));
         refusals.unneeded.extend(hidden.map(|(id, _)| id));
         refusals
+    }
+
+    /// Notes what is wrong with the arguments of the next guard. False if nothing is.
+    fn add_broken(&mut self, guard: &Guard, context: &ExecutionContext<'_>, arguments: &FieldArguments<'_>) -> bool {
+        let Some(inputs) = &guard.inputs else { return false };
+        // What reads with arguments that are not acceptable says so.
+        let Ok(values) = arguments.values(inputs.arguments) else { return false };
+        let errors = broken_inputs(context.model, (&inputs.type_name, &inputs.field), values);
+        let is_broken = !errors.is_empty();
+        self.broken.extend(is_broken.then_some((self.of_guards.len(), errors)));
+        is_broken
+    }
+
+    /// What is wrong with the arguments of a guard's field.
+    pub fn broken(&self, guard: GuardId) -> &[FieldError] {
+        self.broken.iter().find(|(id, _)| *id == guard).map(|(_, errors)| errors.as_slice()).unwrap_or_default()
     }
 
     /// The code of the refusal of what stands behind a guard; `None` if the caller is let in, or if rows decide.

@@ -2,7 +2,6 @@
 
 use super::misfit::Misfit;
 use super::writer::{PathStep, Place, ValueFault, Writer, json};
-use crate::execute::auth::refusals;
 use crate::execute::error::ErrorCode;
 use crate::execute::read::state::Present;
 use crate::execute::read::state::access::GuardOutcome;
@@ -112,7 +111,7 @@ impl<'a> Writer<'a> {
     fn pass_guard(&mut self, guard: Option<GuardId>, at: Place<'_>) -> Result<(), ValueFault> {
         match self.state.access(guard, (at.space, at.row)) {
             GuardOutcome::Granted => Ok(()),
-            GuardOutcome::Refused(code) => Err(self.error(code, refusals::message(code))),
+            GuardOutcome::Refused(code) => Err(self.errors(self.state.refusal_errors(guard, code))),
             GuardOutcome::Failed(failure) => Err(self.failed(&failure)),
             // Everything is read by now.
             GuardOutcome::Undecided => Err(self.error(ErrorCode::Internal, "A rule could not be decided.")),

@@ -65,13 +65,7 @@ impl<'a> Writer<'a> {
         self.body.separate();
         self.body.data.extend_from_slice(&output.label);
         self.field(&output.key, output.location, |writer| {
-            writer.nullable(&output.ty, |writer| {
-                for field_error in field_errors {
-                    let error = writer.error_here(field_error.code, field_error.message);
-                    writer.body.error(&GraphqlError { details: field_error.details, ..error });
-                }
-                Err(ValueFault::Null)
-            })
+            writer.nullable(&output.ty, |writer| Err(writer.errors(field_errors)))
         })
     }
 
@@ -86,8 +80,15 @@ impl<'a> Writer<'a> {
 
     /// Adds an error at the current path.
     pub(super) fn error(&mut self, code: ErrorCode, message: impl Into<String>) -> ValueFault {
-        let error = self.error_here(code, message.into());
-        self.body.error(&error);
+        self.errors(vec![FieldError::new(code, message)])
+    }
+
+    /// Adds several errors at the current path.
+    pub(super) fn errors(&mut self, field_errors: Vec<FieldError>) -> ValueFault {
+        for FieldError { code, message, details } in field_errors {
+            let error = self.error_here(code, message);
+            self.body.error(&GraphqlError { details, ..error });
+        }
         match self.check_bytes() {
             Ok(()) => ValueFault::Null,
             Err(too_large) => too_large,

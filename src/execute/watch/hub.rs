@@ -87,7 +87,7 @@ impl Hub {
         match self.join(gateway, prepared, &request) {
             Ok(Joining::Joined(membership, after)) => Responses::new(membership, after).boxed(),
             Ok(Joining::Replaced(current)) => self.clone().subscribe_on(current, request).flatten_stream().boxed(),
-            Err(error) => refused(&[error]),
+            Err(errors) => refused(&errors),
         }
     }
 
@@ -170,12 +170,17 @@ impl Hub {
     }
 
     /// Adds a subscriber, unless its gateway has been replaced.
-    fn join(&self, gateway: &Gateway, prepared: PreparedOperation, request: &Request) -> Result<Joining, GraphqlError> {
+    fn join(
+        &self,
+        gateway: &Gateway,
+        prepared: PreparedOperation,
+        request: &Request,
+    ) -> Result<Joining, Vec<GraphqlError>> {
         let key = key_of_group(&prepared, request);
         let (operation, after) =
             WatchedOperation::bind(gateway, prepared, (&self.inner.feeds.bounds, request.after.as_deref()))?;
         let mut state = self.inner.feeds.state();
-        let unavailable = |message: &str| GraphqlError::new(ErrorCode::Unavailable, message);
+        let unavailable = |message: &str| vec![GraphqlError::new(ErrorCode::Unavailable, message)];
         if state.is_closed {
             return Err(unavailable("The server is shutting down."));
         }

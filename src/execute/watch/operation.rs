@@ -6,8 +6,7 @@ use super::delivery::{Images, deliver, watched};
 use super::event::Event;
 use super::history::event_id::EventPosition;
 use super::interest::{ImageMatcher, Interest};
-use crate::execute::auth::refusals;
-use crate::execute::error::{ErrorCode, Failure, GraphqlError};
+use crate::execute::error::{ErrorCode, Failure, FieldError, GraphqlError};
 use crate::execute::gateway::{Gateway, PreparedOperation};
 use crate::execute::read::state::ReadState;
 use crate::plan::tree::{PlannedWatch, WriteLookup};
@@ -39,16 +38,18 @@ impl WatchedOperation {
         gateway: &Gateway,
         prepared: PreparedOperation,
         (bounds, after): (&Arc<DeliveryBounds>, Option<&str>),
-    ) -> Result<(Arc<Self>, Option<EventPosition>), GraphqlError> {
+    ) -> Result<(Arc<Self>, Option<EventPosition>), Vec<GraphqlError>> {
         let (interest, position) = {
             let run = gateway.begin(Instant::now() + CHECK_LIMIT);
             let context = gateway.context(&run, &prepared);
-            let missing = || GraphqlError::new(ErrorCode::Internal, "The operation watches nothing.");
+            let missing = || vec![GraphqlError::new(ErrorCode::Internal, "The operation watches nothing.")];
             let (step, watch) = watched(&prepared).ok_or_else(missing)?;
             let state = ReadState::new(&step.plan, &context);
-            let of_failure = |failure: Arc<Failure>| error(watch, &prepared, failure.code, failure.message.clone());
+            let of = |code, message: &str| vec![error(watch, &prepared, FieldError::new(code, message))];
+            let of_failure = |failure: Arc<Failure>| of(failure.code, &failure.message);
             if let Some(code) = state.refusal(watch.node.guard) {
-                return Err(error(watch, &prepared, code, refusals::message(code).to_owned()));
+                let refused = state.refusal_errors(watch.node.guard, code).into_iter();
+                return Err(refused.map(|refused| error(watch, &prepared, refused)).collect());
             }
             let interest = Interest::new(&state, watch).map_err(of_failure)?;
             ImageMatcher::new(&context, &state, watch, &interest).map_err(of_failure)?;
@@ -57,7 +58,7 @@ impl WatchedOperation {
             let parse = |id: &str| {
                 let what = if after.is_some() { "last event" } else { "argument \"after\"" };
                 let message = format!("The {what} is not the id of an event.");
-                EventPosition::parse(id).ok_or_else(|| error(watch, &prepared, ErrorCode::BadUserInput, message))
+                EventPosition::parse(id).ok_or_else(|| of(ErrorCode::BadUserInput, &message))
             };
             (interest, after.or(argument).map(parse).transpose()?)
         };
@@ -86,8 +87,9 @@ impl WatchedOperation {
 }
 
 /// An error of the subscription's field.
-fn error(watch: &PlannedWatch, prepared: &PreparedOperation, code: ErrorCode, message: String) -> GraphqlError {
+fn error(watch: &PlannedWatch, prepared: &PreparedOperation, refused: FieldError) -> GraphqlError {
+    let FieldError { code, message, details } = refused;
     let locations = watched(prepared).and_then(|(step, _)| step.plan.root.fields.first()).map(|output| output.location);
     tracing::debug!(field = watch.field, code = code.as_str(), "a subscription was refused");
-    GraphqlError { locations: locations.into_iter().collect(), ..GraphqlError::new(code, message) }
+    GraphqlError { locations: locations.into_iter().collect(), details, ..GraphqlError::new(code, message) }
 }

@@ -19,7 +19,7 @@ use crate::execute::write::draft::call::{Earlier, Generated, WriteDraft};
 use crate::execute::write::elements::Directives;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::{FieldErrors, contention, field_error, half_way, made, open_end, table_error};
-use crate::execute::write::rules::arguments::{broken_inputs, check_arguments};
+use crate::execute::write::rules::arguments::{check_arguments, check_inputs};
 use crate::execute::write::rules::claims::check_claims;
 use crate::execute::write::rules::lookups;
 use crate::plan::tree::PlannedWrite;
@@ -52,7 +52,7 @@ pub async fn write(
     let token = Uuid::new_v4().simple().to_string();
     // A list that breaks its own bound is not called too long for a transaction.
     let directives = Directives::new(write, arguments)
-        .map_err(|too_long| broken_inputs(context.model, &planned.field, arguments).unwrap_or(too_long))?;
+        .map_err(|too_long| check_inputs(context.model, &planned.field, arguments).err().unwrap_or(too_long))?;
     let job = WriteJob { context, planned, write, directives, token };
     check_claims(&job)?;
     check_arguments(&job)?;

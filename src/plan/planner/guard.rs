@@ -1,6 +1,6 @@
-//! A field of the operation, or an object, in; out: the guard that its rules, and those of the types behind it, make,
-//! with the look-ups that they need. In a schema with rules, what has none needs a caller who is signed in. Must not
-//! know callers.
+//! A field of the operation, or an object, in; out: the guard that its rules, those of the types behind it and the
+//! constraints of its arguments make, with the look-ups that they need. In a schema with rules, what has none needs a
+//! caller who is signed in. Must not know callers.
 
 use super::builder::{Builder, internal};
 use super::entity::Entity;
@@ -9,7 +9,7 @@ use crate::plan::error::PlanError;
 use crate::plan::operation::argument;
 use crate::plan::operation::collect::CollectedField;
 use crate::plan::tree::{
-    Arguments, ArgumentsId, DecidedBy, Demand, Guard, GuardId, Presence, ReadId, ValueSource, Want,
+    Arguments, ArgumentsId, ConstrainedInputs, DecidedBy, Demand, Guard, GuardId, Presence, ReadId, ValueSource, Want,
 };
 use crate::schema::model::auth::{AuthAction, AuthRule, AuthRules, LetsIn, RuleLookup};
 use crate::schema::model::find::Find;
@@ -38,9 +38,24 @@ impl<'a> Builder<'a> {
         field: &'a Field,
         collected: &CollectedField<'a>,
     ) -> Result<Option<GuardId>, PlanError> {
-        if !self.model.ruled {
-            return Ok(None);
-        }
+        // A write checks its arguments itself, with what it does with them.
+        let is_constrained = field.constrains_arguments && !matches!(field.kind, FieldKind::Write(_));
+        let inputs = is_constrained.then(|| {
+            let arguments = argument::field_arguments(&self.context, field, collected);
+            let arguments = self.push_arguments(arguments);
+            ConstrainedInputs { type_name: of.ty.name.clone(), field: field.name.clone(), arguments }
+        });
+        let demands = if self.model.ruled { self.demands(of, field, collected)? } else { Vec::new() };
+        Ok(self.guarded(of, demands, inputs))
+    }
+
+    /// What the rules of a field, and of the types behind it, demand.
+    fn demands(
+        &mut self,
+        of: &Entity<'a>,
+        field: &'a Field,
+        collected: &CollectedField<'a>,
+    ) -> Result<Vec<Demand>, PlanError> {
         let coordinate = format!("{}.{}", of.ty.name, field.name);
         let mut demands = match &field.kind {
             FieldKind::Find(find) => self.find_demands(of.ty, (field, &coordinate), find),
@@ -59,7 +74,7 @@ impl<'a> Builder<'a> {
             own.arguments = Some(arguments);
             own.decided = self.decided_by(&GuardTarget { of, field, arguments }, &field.auth)?;
         }
-        Ok(self.guarded(of, demands))
+        Ok(demands)
     }
 
     /// Enters an item that an id names, of a field that finds items of several types: what is planned within stands
@@ -71,7 +86,7 @@ impl<'a> Builder<'a> {
         let is_ruled = demand(coordinate, &field.auth, AuthAction::Read).is_some();
         let mut demands = Vec::new();
         self.add_types(&mut demands, (coordinate, is_ruled), vec![of.ty], AuthAction::Read);
-        self.guarded(of, demands.into_iter().map(later).collect())
+        self.guarded(of, demands.into_iter().map(later).collect(), None)
     }
 
     /// Enters an object: what is planned within stands behind the rules of its type that need the item.
@@ -85,14 +100,14 @@ impl<'a> Builder<'a> {
         };
         let arguments = self.push_arguments(Arguments { values: IndexMap::new(), given: Vec::new(), location: (0, 0) });
         let decided = self.decided_by(&GuardTarget { of, field, arguments }, rules)?;
-        Ok(self.guarded(of, vec![Demand { decided, ..demand }]))
+        Ok(self.guarded(of, vec![Demand { decided, ..demand }], None))
     }
 
-    fn guarded(&mut self, of: &Entity<'a>, demands: Vec<Demand>) -> Option<GuardId> {
-        if demands.is_empty() {
+    fn guarded(&mut self, of: &Entity<'a>, demands: Vec<Demand>, inputs: Option<ConstrainedInputs>) -> Option<GuardId> {
+        if demands.is_empty() && inputs.is_none() {
             return None;
         }
-        self.guards.push(Guard { space: of.space, within: self.guard, demands });
+        self.guards.push(Guard { space: of.space, within: self.guard, demands, inputs });
         self.guard = Some(self.guards.len() - 1);
         self.guard
     }

@@ -1,5 +1,6 @@
-//! What a caller must meet to see a field or an object of the response. What the caller and the arguments decide is
-//! decided before anything is read, the rest for each row by items that are read. Must not know callers.
+//! What a caller and its arguments must meet to see a field or an object of the response. What the caller and the
+//! arguments decide is decided before anything is read, the rest for each row by items that are read. Must not know
+//! callers.
 
 use super::ids::{ArgumentsId, GuardId, ReadId, SpaceId};
 use super::value::Holder;
@@ -14,8 +15,21 @@ pub struct Guard {
     pub space: SpaceId,
     /// The guard of the field that encloses it. It must let the caller in, too.
     pub within: Option<GuardId>,
-    /// All of these must be met; at least one.
+    /// All of these must be met.
     pub demands: Vec<Demand>,
+    /// The arguments whose `@constraint`s must hold.
+    pub inputs: Option<ConstrainedInputs>,
+}
+
+/// The arguments of a field that `@constraint`s are on.
+#[derive(Debug)]
+pub struct ConstrainedInputs {
+    /// The type that has the field.
+    pub type_name: String,
+    /// The field's name.
+    pub field: String,
+    /// The arguments.
+    pub arguments: ArgumentsId,
 }
 
 /// What one type or field demands: one of its rules must let the caller in.

@@ -44,7 +44,7 @@ mod value;
 pub use cache_policy::CachePolicy;
 pub use discriminator::{TypeDiscriminator, TypeMarks};
 pub use filter::{Conjunct, Filter};
-pub use guard::{DecidedBy, Demand, Guard};
+pub use guard::{ConstrainedInputs, DecidedBy, Demand, Guard};
 pub use ids::{ArgumentsId, GuardId, ReadId, SpaceId};
 pub use plan::{Collection, Occupant, Origin, Plan, Space};
 pub use read::{BoundRange, GetBinding, ItemRows, KeyBinding, PageSizes, QueryBinding, Read, ReadAction, Want};

@@ -191,6 +191,8 @@ pub struct Field {
     pub kind: FieldKind,
     /// The rules for values that are written to it.
     pub rules: Rules,
+    /// Whether `@constraint`s hold for its arguments, or for what is inside them.
+    pub constrains_arguments: bool,
     /// Who may read and write it, among those who may its object.
     pub auth: AuthRules,
 }

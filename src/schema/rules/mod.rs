@@ -16,7 +16,8 @@ use crate::schema::syntax::directives::named;
 use crate::schema::types::draft::{Declared, Kind, SchemaDraft, StoredFields, is_find};
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition};
 use apollo_compiler::schema::{ExtendedType, ObjectType};
-use indexmap::IndexMap;
+use apollo_compiler::{Node, Schema};
+use indexmap::{IndexMap, IndexSet};
 
 const RULES: [&str; 4] = ["default", "constraint", "unique", "version"];
 
@@ -167,4 +168,20 @@ pub fn constraints(draft: &SchemaDraft, findings: &mut Findings) -> IndexMap<Str
         }
     }
     all
+}
+
+/// Whether a `@constraint` is on an argument of a field, or on a field of an input object inside one.
+pub fn constrains_arguments(schema: &Schema, field: &FieldDefinition) -> bool {
+    let mut types: IndexSet<&str> = IndexSet::new();
+    let mut waiting: Vec<&Node<InputValueDefinition>> = field.arguments.iter().collect();
+    while let Some(input) = waiting.pop() {
+        if input.directives.has("constraint") {
+            return true;
+        }
+        let name = input.ty.inner_named_type().as_str();
+        if let Some(ExtendedType::InputObject(object)) = schema.types.get(name).filter(|_| types.insert(name)) {
+            waiting.extend(object.fields.values().map(|field| &field.node));
+        }
+    }
+    false
 }

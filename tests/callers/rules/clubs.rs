@@ -1,7 +1,7 @@
 //! Rules that look up another item: each row is one operation of one caller on what the rows before it left, with its
 //! data, its errors and the number of calls.
 
-use super::{Library, Row, caller, check_rows, support};
+use super::{Library, Row, caller, check_rows, errors, support};
 use keyfold::execute::gateway::Gateway;
 use keyfold::execute::request::Request;
 use keyfold::schema::load;
@@ -364,4 +364,100 @@ async fn an_explanation_does_not_answer_what_a_rule_refuses() {
     let put = support::request(r#"mutation { putGroup(id: "g", name: "secret") { name } }"#, json!({}));
     assert!(support::run(&unruled, &put, false).await.get("errors").is_none());
     assert_eq!(calls().await, 0);
+}
+
+/// Posts whose writes a look-up decides, and notes whose own owner does: without and with a version or a `@unique`
+/// field.
+const DELETES: &str = r#"
+extend schema @table(name: "data", partitionKey: "PK", sortKey: "SK")
+
+type Member @auth(signedIn: true) @item(keys: { PK: "{clubId}", SK: "M#{userId}" }) { clubId: ID! userId: ID! }
+type Post
+  @auth(exists: Member, where: { userId: "{auth.sub}", clubId: "{clubId}" })
+  @item(keys: { PK: "{clubId}", SK: "P#{id}" }) {
+  clubId: ID!
+  id: ID!
+  text: String
+  remarks: [Remark!]! @find(where: { clubId: "{clubId}", postId: "{id}" })
+}
+type Remark @auth(signedIn: true) @item(keys: { PK: "{clubId}", SK: "R#{postId}#{id}" }) { clubId: ID! postId: ID! id: ID! }
+type Draft
+  @auth(exists: Member, where: { userId: "{auth.sub}", clubId: "{clubId}" })
+  @item(keys: { PK: "{clubId}", SK: "D#{id}" }) { clubId: ID! id: ID! version: Int! @version }
+type Page
+  @auth(exists: Member, where: { userId: "{auth.sub}", clubId: "{clubId}" })
+  @item(keys: { PK: "{clubId}", SK: "S#{id}" }) { clubId: ID! id: ID! slug: ID! @unique }
+type Note @auth(if: "auth.sub = owner") @item(keys: { PK: "{clubId}", SK: "N#{id}" }) {
+  clubId: ID!
+  id: ID!
+  owner: ID!
+  text: String
+}
+
+type Query { posts(clubId: ID!): [Post!]! @find }
+
+type Mutation {
+  join(clubId: ID!, userId: ID!): Member @put
+  putPost(clubId: ID!, id: ID!, text: String): Post @put
+  plain(clubId: ID!, id: ID!): Post @delete
+  must(clubId: ID!, id: ID!): Post! @delete
+  ifText(clubId: ID!, id: ID!, text: String!): Post @delete(if: "text = :text")
+  done(clubId: ID!, id: ID!, text: String!): Boolean @delete(item: Post, if: "text = :text")
+  beside(clubId: ID!, id: ID!, text: String!): Post
+    @delete(item: Post, where: { id: "{id}" }, if: "text = :text")
+    @put(item: Remark, set: { postId: "{id}", id: "last" })
+  besidePlain(clubId: ID!, id: ID!): Post
+    @delete(item: Post, where: { id: "{id}" })
+    @put(item: Remark, set: { postId: "{id}", id: "last" })
+  withAll(clubId: ID!, id: ID!, text: String!): Post @delete(if: "text = :text", cascade: ["remarks"])
+  versioned(clubId: ID!, id: ID!, version: Int!): Draft @delete
+  unique(clubId: ID!, id: ID!, slug: ID!): Page
+    @delete(where: { clubId: "{clubId}", id: "{id}" }, if: "slug = :slug")
+  note(clubId: ID!, id: ID!): Note @delete
+  noteIf(clubId: ID!, id: ID!, text: String!): Note @delete(if: "text = :text")
+  ofMembers(clubId: ID!, id: ID!, text: String!): Note
+    @delete(if: "text = :text")
+    @auth(exists: Member, where: { userId: "{auth.sub}", clubId: "{clubId}" })
+}
+"#;
+
+#[tokio::test]
+async fn a_delete_of_nothing_answers_alike_under_all_rules() {
+    let fill = r#"mutation { join(clubId: "c", userId: "u1") { userId } }"#;
+    let library = Library::of(DELETES, ann(), fill).await;
+    let delete = |field: &str, more: &str, selection: &str| {
+        format!(r#"mutation {{ {field}(clubId: "c", id: "gone"{more}) {selection} }}"#)
+    };
+    let text = r#", text: "a""#;
+    for (field, more, selection, is_refused) in [
+        ("plain", "", "{ id }", false),
+        ("must", "", "{ id }", true),
+        ("ifText", text, "{ id }", true),
+        ("done", text, "", true),
+        ("beside", text, "{ id }", true),
+        ("besidePlain", "", "{ id }", true),
+        ("withAll", text, "{ id }", false),
+        ("versioned", ", version: 1", "{ id }", true),
+        ("unique", r#", slug: "s""#, "{ id }", false),
+        ("note", "", "{ id }", false),
+        ("noteIf", text, "{ id }", true),
+        ("ofMembers", text, "{ id }", true),
+    ] {
+        let operation = delete(field, more, selection);
+        let (answer, _) = library.run(&caller(ann()), &operation, json!({})).await;
+        let expected = if is_refused { vec![format!("NOT_FOUND {field}")] } else { Vec::new() };
+        assert_eq!(errors(&answer), expected, "{answer}");
+        // Who is no member learns nothing.
+        if !field.starts_with("note") {
+            let (answer, _) = library.run(&caller(ben()), &operation, json!({})).await;
+            assert_eq!(errors(&answer), [format!("FORBIDDEN {field}")], "{answer}");
+        }
+    }
+    // A post whose condition does not hold is no missing one.
+    let put = r#"mutation { putPost(clubId: "c", id: "p", text: "b") { id } }"#;
+    assert_eq!(errors(&library.run(&caller(ann()), put, json!({})).await.0), Vec::<String>::new());
+    let other = r#"mutation { ifText(clubId: "c", id: "p", text: "a") { id } }"#;
+    assert_eq!(errors(&library.run(&caller(ann()), other, json!({})).await.0), ["CONFLICT ifText"]);
+    let same = r#"mutation { ifText(clubId: "c", id: "p", text: "b") { id } }"#;
+    assert_eq!(library.run(&caller(ann()), same, json!({})).await.0["data"], json!({ "ifText": { "id": "p" } }));
 }

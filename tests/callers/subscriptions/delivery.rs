@@ -151,6 +151,31 @@ async fn a_subscriber_goes_on_after_an_event() {
 }
 
 #[tokio::test]
+async fn arguments_that_break_constraints_begin_nothing() {
+    let plain = "large(boardId: ID!, least: Int)";
+    assert!(BOARD.contains(plain));
+    let with = "large(boardId: ID! @constraint(maxLength: 1), least: Int @constraint(min: 0, max: 9))";
+    let board = watching(&BOARD.replace(plain, with)).await;
+    let query = |arguments: &str| format!("subscription {{ large{arguments} {{ node {{ text }} }} }}");
+    let refused = board.subscribe(&query(r#"(boardId: "bb", least: 10)"#)).await.whole().await.unwrap();
+    let reported: Vec<Value> = refused["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| json!([error["extensions"]["code"], error["extensions"]["argument"], error["message"]]))
+        .collect();
+    let expected = json!([
+        ["BAD_USER_INPUT", ["boardId"], "\"boardId\" must have at most 1 character, but has 2."],
+        ["BAD_USER_INPUT", ["least"], "\"least\" must be 9 or less, but is 10."],
+    ]);
+    assert_eq!(Value::from(reported), expected);
+    let mut large = board.subscribe(&query(r#"(boardId: "b", least: 9)"#)).await;
+    large.begin().await;
+    board.run(r#"mutation { putCard(boardId: "b", id: "1", text: "one", points: 9) { id } }"#).await;
+    assert_eq!(large.next().await, json!({ "large": { "node": { "text": "one" } } }));
+}
+
+#[tokio::test]
 async fn equal_subscriptions_share_one_run() {
     let board = watching(BOARD).await;
     board.run(r#"mutation { putBoard(id: "b", title: "B") { id } }"#).await;

@@ -1,8 +1,8 @@
 //! A guard and a row → whether the caller is let in to what stands behind it.
 
 use super::ReadState;
-use crate::execute::auth::refusals::{Alternative, Decision};
-use crate::execute::error::{ErrorCode, Failure};
+use crate::execute::auth::refusals::{self, Alternative, Decision};
+use crate::execute::error::{ErrorCode, Failure, FieldError};
 use crate::execute::expression::scope::Scope;
 use crate::plan::tree::{Guard, GuardId, Holder, SpaceId};
 use serde_json::Map;
@@ -43,6 +43,19 @@ impl ReadState<'_> {
             next = guard.within;
         }
         granted
+    }
+
+    /// The errors of what a guard, or one around it, refuses: a refusal of the caller is one.
+    pub fn refusal_errors(&self, guard: Option<GuardId>, code: ErrorCode) -> Vec<FieldError> {
+        let mut next = guard.filter(|_| code == ErrorCode::BadUserInput);
+        while let Some(id) = next {
+            let broken = self.refusals.broken(id);
+            if !broken.is_empty() {
+                return broken.to_vec();
+            }
+            next = self.plan.guards[id].within;
+        }
+        vec![FieldError::new(code, refusals::message(code))]
     }
 
     /// Whether a row of the guard's space meets all demands. The audit log names the one that it does not meet.

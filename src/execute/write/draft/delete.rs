@@ -25,7 +25,7 @@ impl<'a> Drafting<'a, '_> {
         if targets.is_empty() && !is_many(action) {
             let has_version = self.expected_version(ty, action, &mut Requirements::default());
             let is_demanding = action.condition.is_some() || has_version;
-            if !alone || is_demanding && !self.deletes_more(position, ty) {
+            if !alone || is_demanding && !self.takes_more(position, ty) {
                 return Err(vec![absent(&ty.name, action)]);
             }
         }
@@ -63,7 +63,7 @@ impl<'a> Drafting<'a, '_> {
         let is_missing = item.is_none() && (reads || rule.is_none());
         // Replicas that an interrupted delete has left go with a transaction.
         if is_missing && (alone || !is_replicated(job, ty)) {
-            let is_refused = !alone || is_demanding && !self.deletes_more(position, ty);
+            let is_refused = !alone || is_demanding && !self.takes_more(position, ty);
             if is_refused {
                 return Err(missing());
             }

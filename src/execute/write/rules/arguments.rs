@@ -1,25 +1,26 @@
 //! Checks all values that a field would write against their `@constraint`s, before anything is read or written. Reports
 //! all errors at once.
 
-use crate::execute::error::{ErrorCode, FieldError};
+use crate::execute::constraint::inputs::{InputCheck, broken_inputs};
+use crate::execute::constraint::value::broken;
 use crate::execute::expression::scope::argument;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::FieldErrors;
-use crate::execute::write::rules::constraint::broken;
 use crate::execute::write::rules::expression;
 use crate::schema::expression::operand::Operand;
 use crate::schema::model::source::Source;
 use crate::schema::model::write::{ActionKind, WriteTarget};
 use crate::schema::model::{Model, ObjectType};
 use apollo_compiler::ast::OperationType;
-use apollo_compiler::schema::ExtendedType;
 use serde_json::{Map, Value};
 
 /// Checks all constraints. Gives one error for each broken one, with its argument.
 pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
-    let mut check = ArgumentCheck::new(job.context.model, job.arguments());
+    let mut check = ArgumentCheck { inputs: InputCheck::new(job.context.model), arguments: job.arguments() };
     let actions = || job.directives.actions.iter().map(|done| &*done.action);
-    check.inputs(&job.planned.field);
+    if let Some(root) = job.context.model.api.root_operation(OperationType::Mutation) {
+        check.inputs.arguments((root.as_str(), &job.planned.field), job.arguments());
+    }
     for action in actions() {
         let owner = action.at.as_ref().map_or(&action.item, |element| &element.element);
         let Some(ty) = job.context.model.types.get(owner) else { continue };
@@ -47,39 +48,27 @@ pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
             let (Some(constraint), Some(value)) = (&field.rules.constraint, argument(job.arguments(), name)) else {
                 continue;
             };
-            broken(constraint, value).into_iter().for_each(|sentence| check.tell(name, &sentence));
+            broken(constraint, value).into_iter().for_each(|sentence| check.inputs.tell(name, &sentence));
         }
     }
-    if check.field_errors.is_empty() { Ok(()) } else { Err(check.field_errors) }
+    let field_errors = check.inputs.field_errors;
+    if field_errors.is_empty() { Ok(()) } else { Err(field_errors) }
 }
 
-/// The errors of a field's arguments by their own constraints; `None` if there are none.
-pub fn broken_inputs(model: &Model, field: &str, arguments: &Map<String, Value>) -> Option<FieldErrors> {
-    let mut check = ArgumentCheck::new(model, arguments);
-    check.inputs(field);
-    Some(check.field_errors).filter(|errors| !errors.is_empty())
+/// Checks the arguments of a field by their own constraints alone.
+pub fn check_inputs(model: &Model, field: &str, arguments: &Map<String, Value>) -> Result<(), FieldErrors> {
+    let root = model.api.root_operation(OperationType::Mutation);
+    let field_errors = root.map(|root| broken_inputs(model, (root.as_str(), field), arguments)).unwrap_or_default();
+    if field_errors.is_empty() { Ok(()) } else { Err(field_errors) }
 }
 
-/// The path of an argument, or of what is inside it. Positions in lists are numbers, as in the path of a response
-/// (GraphQL spec section 7.1.2, "Errors").
-fn path_in(dotted: &str) -> Value {
-    let part = |name: &str| name.parse::<u32>().map_or_else(|_| Value::from(name), Value::from);
-    dotted.split('.').map(part).collect()
-}
-
-/// The check of a field's arguments.
+/// The check of what the actions of a field write.
 struct ArgumentCheck<'j> {
-    model: &'j Model,
+    inputs: InputCheck<'j>,
     arguments: &'j Map<String, Value>,
-    /// What is wrong so far.
-    field_errors: FieldErrors,
 }
 
-impl<'j> ArgumentCheck<'j> {
-    fn new(model: &'j Model, arguments: &'j Map<String, Value>) -> Self {
-        Self { model, arguments, field_errors: FieldErrors::new() }
-    }
-
+impl ArgumentCheck<'_> {
     /// Checks an argument that an action of this kind writes to a field of the type.
     fn field(&mut self, (ty, kind): (&ObjectType, &ActionKind), field: &str, name: &str) {
         let (Some(field), Some(value)) = (ty.fields.get(field), argument(self.arguments, name)) else { return };
@@ -87,54 +76,10 @@ impl<'j> ArgumentCheck<'j> {
         let has_substitute =
             field.rules.default.is_some() && (field.ty.is_list() || !matches!(kind, ActionKind::Update { .. }));
         if value.is_null() && field.ty.is_non_null() && !field.rules.version && !has_substitute {
-            self.tell(name, &format!("must not be null, because {}.{} is never null", ty.name, field.name));
+            self.inputs.tell(name, &format!("must not be null, because {}.{} is never null", ty.name, field.name));
         }
         for sentence in field.rules.constraint.iter().flat_map(|constraint| broken(constraint, value)) {
-            self.tell(name, &sentence);
-        }
-    }
-
-    /// Checks constraints on arguments and on fields of input objects at any depth.
-    fn inputs(&mut self, field: &str) {
-        let Some(root) = self.model.api.root_operation(OperationType::Mutation) else { return };
-        let Some(field) = self.model.types.get(root.as_str()).and_then(|root| root.fields.get(field)) else { return };
-        for argument in &field.arguments {
-            let Some(value) = self.arguments.get(&argument.name) else { continue };
-            let coordinate = format!("{root}.{}.{}", field.name, argument.name);
-            self.input(&coordinate, argument.ty.inner_named_type().as_str(), &argument.name, value);
-        }
-    }
-
-    /// Checks the value of an argument or of a field of an input object, which has this coordinate, type and path.
-    fn input(&mut self, coordinate: &str, type_name: &str, path: &str, value: &Value) {
-        let model = self.model;
-        for sentence in model.constraints.get(coordinate).iter().flat_map(|constraint| broken(constraint, value)) {
-            self.tell(path, &sentence);
-        }
-        let Some(ExtendedType::InputObject(input)) = model.api.types.get(type_name) else { return };
-        match value {
-            Value::Array(values) => {
-                for (position, value) in values.iter().enumerate() {
-                    self.input("", type_name, &format!("{path}.{position}"), value);
-                }
-            }
-            Value::Object(fields) => {
-                for (field, value) in fields {
-                    let Some(definition) = input.fields.get(field.as_str()) else { continue };
-                    let inner = definition.ty.inner_named_type();
-                    self.input(&format!("{type_name}.{field}"), inner, &format!("{path}.{field}"), value);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Adds an error of an argument, or of what is inside it.
-    fn tell(&mut self, path: &str, sentence: &str) {
-        let message = format!("\"{path}\" {}.", sentence.trim_end_matches('.'));
-        if !self.field_errors.iter().any(|known| known.message == message) {
-            let details = vec![("argument", path_in(path))];
-            self.field_errors.push(FieldError { code: ErrorCode::BadUserInput, message, details });
+            self.inputs.tell(name, &sentence);
         }
     }
 }

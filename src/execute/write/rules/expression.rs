@@ -5,12 +5,12 @@
 //! are computed exactly, in decimals. They are rounded to DynamoDB's 38 digits, to the side on which no storable number
 //! lies between.
 
+use crate::execute::constraint::value::broken;
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::compute;
 use crate::execute::expression::evaluate;
 use crate::execute::expression::scope::{Scope, operand_value};
 use crate::execute::write::messages::FieldErrors;
-use crate::execute::write::rules::constraint::broken;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{ArgumentType, Comparator, Operand, Path, Segment};
 use crate::schema::expression::update::{SetValue, Update};

@@ -3,7 +3,6 @@
 
 pub mod arguments;
 pub mod claims;
-pub mod constraint;
 pub mod expression;
 pub mod item_rules;
 pub mod lookups;

@@ -201,5 +201,5 @@ fn is_uuid(text: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "constraint_tests.rs"]
+#[path = "value_tests.rs"]
 mod tests;

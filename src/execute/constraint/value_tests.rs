@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::*;
-use crate::execute::write::rules::constraint::broken;
+use crate::execute::constraint::value::broken;
 use proptest::prelude::*;
 use serde_json::json;
 
