@@ -8,6 +8,7 @@
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::argument;
 use crate::execute::write::messages::{FieldErrors, path_of};
+use crate::schema::expression::condition::Condition;
 use crate::schema::model::source::Source;
 use crate::schema::model::write::{Action, ActionKind, ELEMENT, INDEX, Write, WriteFind};
 use serde_json::{Map, Value};
@@ -182,5 +183,15 @@ impl ElementFind<'_> {
             named.rename(&|name| names.argument(name), &|_| {});
         }
         named
+    }
+
+    /// The find's filter, in the names of its element.
+    pub fn filter(&self, write: &Write) -> Option<Condition> {
+        let mut named = self.declared.find.filter.clone()?;
+        if let (Some(position), Some(list)) = (self.element, self.declared.each.as_deref()) {
+            let names = ElementNames { write, list, position };
+            named.rename_arguments(&|name| names.argument(name));
+        }
+        Some(named)
     }
 }

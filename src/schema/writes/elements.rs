@@ -123,6 +123,7 @@ impl ElementList {
         let Via::Keys(paths) = &mut find.via else { return };
         let sources = paths.iter_mut().flat_map(|path| path.bindings.values_mut());
         sources.for_each(|source| source.rename(&|argument| self.name(argument), &|_| {}));
+        find.filter.iter_mut().for_each(|filter| filter.rename_arguments(&|argument| self.name(argument)));
     }
 
     /// Gives an argument's name in its whole form.

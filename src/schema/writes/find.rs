@@ -39,12 +39,8 @@ pub fn read_write_find(
     findings: &mut Findings,
 ) -> Option<ReadFind> {
     let item = item(writing, &directive, actions, findings)?;
-    let options = [
-        ("through:", directive.through.is_some()),
-        ("scan:", directive.scan),
-        ("max:", directive.max.is_some()),
-        ("filter:", directive.filter.is_some() && writing.list.is_some()),
-    ];
+    let options =
+        [("through:", directive.through.is_some()), ("scan:", directive.scan), ("max:", directive.max.is_some())];
     if let Some(option) = options.into_iter().find_map(|(option, given)| given.then_some(option)) {
         let message =
             format!("`{option}` does not go with the `@find` of a mutation, which reads one item by its keys");

@@ -1,7 +1,7 @@
 //! Writes for each element of a list, and of several found items: what belongs to one element never gets to another,
 //! and what is read for all of them is read at once.
 
-use super::backend::{Backend, error};
+use super::backend::{Backend, error, first};
 use serde_json::{Value, json};
 
 const SHOP: &str = r#"extend schema @table(name: "shop", partitionKey: "PK", sortKey: "SK")
@@ -26,6 +26,9 @@ type Mutation {
   checkAll(checks: [CheckInput!]!, id: ID!): Boolean!
     @check(item: Thing, each: "checks", if: "count >= :least", message: "Too few.")
     @put(item: Label, set: { id: "{id}", text: "checked" })
+  labelThose(checks: [CheckInput!]!): [Label!]!
+    @find(item: Thing, each: "checks", where: { id: "{id}" }, filter: "count >= :least")
+    @put(item: Label, each: "checks", set: { id: "{id}-{index}", text: "{Thing.name}" })
   move(fromId: ID!, toId: ID!, fromVersion: Int!, count: Int!): Boolean!
     @find(item: Thing, where: { id: "{fromId}" }, as: from)
     @find(item: Thing, where: { id: "{toId}" }, as: to)
@@ -167,4 +170,33 @@ async fn what_rules_look_up_for_all_elements_is_read_at_once() {
     assert_eq!(error(&backend.run(query, papers(0..20)).await).0, "NOT_FOUND");
     let operations = backend.operations();
     assert!(operations.len() <= 4, "{operations:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_filter_of_a_list_holds_for_the_item_of_each_element() {
+    let backend = shop().await;
+    let run = |checks: Value| {
+        let query = "mutation ($c: [CheckInput!]!) { labelThose(checks: $c) { id text } }";
+        backend.run(query, json!({ "c": checks }))
+    };
+    let made = run(json!([{ "id": "x", "least": 5 }, { "id": "y", "least": 1 }, { "id": "x", "least": 2 }])).await;
+    let expected = json!([{ "id": "x-0", "text": "X" }, { "id": "y-1", "text": "Y" }, { "id": "x-2", "text": "X" }]);
+    assert_eq!(made["data"]["labelThose"], expected, "{made}");
+    assert_eq!(backend.operations(), ["BatchGetItem", "TransactWriteItems"]);
+    backend.calm();
+    // Two elements have one item, and it meets the filter of one of them.
+    let refused = run(json!([{ "id": "y", "least": 2 }, { "id": "x", "least": 5 }, { "id": "x", "least": 6 }])).await;
+    assert_eq!((error(&refused).0, &refused["errors"][0]["extensions"]["elements"]), ("NOT_FOUND", &json!([2])));
+    assert_eq!(backend.writes(), 0);
+    // It holds at the moment of the write.
+    backend.script(first(|call| {
+        call.table.update("shop", ["THING#x", "THING"], "SET #count = :n", json!({ ":n": { "N": "3" } }));
+    }));
+    let refused = run(json!([{ "id": "y", "least": 2 }, { "id": "x", "least": 4 }])).await;
+    assert_eq!(
+        (error(&refused).0, &refused["errors"][0]["extensions"]["elements"]),
+        ("NOT_FOUND", &json!([1])),
+        "{refused}"
+    );
+    assert_eq!(label(&backend, "y-0").await, Value::Null);
 }

@@ -114,15 +114,20 @@ impl<'a> Drafting<'a, '_> {
             }
         }
         let Some(mut held) = found.and_then(|found| held(job, (find, ty), found)) else { return Ok(None) };
+        let is_meant = |filter: &Option<Condition>, item: &Item| {
+            filter.iter().all(|filter| evaluate::holds(filter, Some(item), &job.scope()).unwrap_or(false))
+        };
+        // One for an element is read by its key alone.
+        if find.element.is_some() && !is_meant(&held.filter, &held.found) {
+            return Ok(None);
+        }
         let find = &find.declared.find;
         if self.earlier.raced && path_of(find).is_some_and(|path| path.index.is_some()) {
             let Some(is) = job.read(&ty.name, &held.key).await? else { return Ok(None) };
             let by_index = index_keys(job, ty, find);
             let still = by_index.iter().all(|name| held.found.get(name) == is.get(name));
             let may_read = self.may_read(ty, &is).await?;
-            let meant =
-                held.filter.iter().all(|filter| evaluate::holds(filter, Some(&is), &job.scope()).unwrap_or(false));
-            if !(still && meant && may_read) {
+            if !(still && is_meant(&held.filter, &is) && may_read) {
                 return Ok(None);
             }
             held.found = is;
@@ -266,7 +271,7 @@ fn held(job: &WriteJob<'_>, (element, ty): (&ElementFind<'_>, &ObjectType), foun
             known.push(name);
         }
     }
-    let filter = find.filter.as_ref().and_then(|filter| {
+    let filter = element.filter(job.write).and_then(|filter| {
         let is_null = |name: &str| job.scope().argument(name).is_none_or(Value::is_null);
         filter.without(&is_null)
     });
