@@ -119,7 +119,9 @@ fn leafs(model: &Model, type_name: &str, depth: usize) -> Vec<String> {
 
 fn stored(model: &Model, object: &ObjectType, depth: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    for field in object.fields.values().filter(|field| matches!(field.kind, FieldKind::Stored(_))) {
+    // What a payload has is there like what is stored.
+    let is_there = |field: &&Field| matches!(field.kind, FieldKind::Stored(_) | FieldKind::Payload);
+    for field in object.fields.values().filter(is_there) {
         let Ok(definition) = model.api.type_field(&object.name, &field.name) else { continue };
         let inner = definition.ty.inner_named_type().as_str();
         match model.api.types.get(inner) {
