@@ -61,8 +61,7 @@ impl<'a> Drafting<'a, '_> {
         let is_demanding = action.condition.is_some() || has_version;
         let missing = || vec![absent(&ty.name, action)];
         let is_missing = item.is_none() && (reads || rule.is_none());
-        // Replicas that an interrupted delete has left go with a transaction.
-        if is_missing && (alone || !is_replicated(job, ty)) {
+        if is_missing && !self.repairs_missing(position, ty) {
             let is_refused = !alone || is_demanding && !self.takes_more(position, ty);
             if is_refused {
                 return Err(missing());
@@ -145,6 +144,13 @@ impl<'a> Drafting<'a, '_> {
     /// Whether more is deleted with an item: its dependents, its replicas or its guards.
     fn takes_more(&self, position: usize, ty: &ObjectType) -> bool {
         self.cascades(position) || is_replicated(self.job, ty) || ty.fields.values().any(|field| field.rules.unique)
+    }
+
+    /// Whether a missing item is deleted all the same: replicas that an interrupted delete has left go with a
+    /// transaction. It must not delete an item that comes in meanwhile without its guards and dependents.
+    fn repairs_missing(&self, position: usize, ty: &ObjectType) -> bool {
+        let has_unique = ty.fields.values().any(|field| field.rules.unique);
+        !self.job.is_alone() && is_replicated(self.job, ty) && !has_unique && !self.cascades(position)
     }
 
     /// Whether the field writes or checks more than the item that an action deletes.
