@@ -119,7 +119,7 @@ fn leafs(model: &Model, type_name: &str, depth: usize) -> Vec<String> {
 
 fn stored(model: &Model, object: &ObjectType, depth: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    // What a payload has is there like what is stored.
+    // The fields of a payload are selected as stored fields are.
     let is_there = |field: &&Field| matches!(field.kind, FieldKind::Stored(_) | FieldKind::Payload);
     for field in object.fields.values().filter(is_there) {
         let Ok(definition) = model.api.type_field(&object.name, &field.name) else { continue };

@@ -38,7 +38,7 @@ pub async fn finish(
     };
     let returned: Vec<Vec<ReturnedItem>> =
         job.planned.results.iter().map(|result| items_of(job, draft, result.returned)).collect();
-    // What a transaction changed is read at once, for all that the field returns.
+    // A transaction gives no items, so one batch reads all that the field returns of it.
     let unread = returned.iter().flatten().filter_map(|item| match item {
         ReturnedItem::Written(ResultItem::Answer(ty, key)) if !is_single => Some((ty.as_str(), key)),
         _ => None,
@@ -49,7 +49,7 @@ pub async fn finish(
         ReturnedItem::Written(ResultItem::Answer(..)) if is_single => answer.is_some(),
         ReturnedItem::Found(_) | ReturnedItem::Written(_) => true,
     };
-    // What is never null must be there whether it is selected or not: nothing was deleted otherwise.
+    // A missing never-null item is an error even if the operation does not select it: nothing was deleted.
     for returned in job.write.returned() {
         let there = items_of(job, draft, returned).iter().filter(|item| gave(item)).count();
         check_there(job, returned, (there, there), is_made && !is_single)?;
