@@ -38,6 +38,11 @@ impl<'p> FieldArguments<'p> {
         Self { plan, values: values.collect() }
     }
 
+    /// These values as the arguments of every field of the plan.
+    pub fn from_values(plan: &'p Plan, values: &Map<String, Value>) -> Self {
+        Self { plan, values: plan.arguments.iter().map(|_| Ok(values.clone())).collect() }
+    }
+
     /// The values of a field's arguments. Fails where one of them is not acceptable.
     pub fn values(&self, id: ArgumentsId) -> Result<&Map<String, Value>, Arc<Failure>> {
         self.values[id].as_ref().map_err(Clone::clone)

@@ -162,7 +162,7 @@ fn write_text(model: &Model, write: &PlannedWrite) -> String {
     let (finds, actions) = parts_of(model, write);
     for (found, read) in finds.iter().zip(&write.found) {
         match read {
-            Some(read) => text += &lookup("find", read),
+            Some(read) => text += &lookup(&format!("find{}", each_of(found.each.as_ref())), read),
             None => _ = writeln!(text, "  find {}{}: a Get", found.find.item, each_of(found.each.as_ref())),
         }
     }
@@ -190,6 +190,9 @@ fn write_json(model: &Model, write: &PlannedWrite) -> Value {
         said
     });
     let found = finds.iter().zip(&write.found).map(|(found, read)| match read {
+        Some(read) if found.each.is_some() => {
+            json!({ "type": read.item, "each": found.each, "plan": read.plan.to_json(model) })
+        }
         Some(read) => lookup(read),
         None => json!({ "type": found.find.item, "each": found.each }),
     });

@@ -9,6 +9,7 @@ use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::argument;
 use crate::execute::write::messages::{FieldErrors, path_of};
 use crate::schema::expression::condition::Condition;
+use crate::schema::model::find::Find;
 use crate::schema::model::source::Source;
 use crate::schema::model::write::{Action, ActionKind, ELEMENT, INDEX, Write, WriteFind};
 use serde_json::{Map, Value};
@@ -129,13 +130,30 @@ pub fn in_scope(name: &str, (list, position): (&str, usize)) -> String {
 }
 
 /// The names of one element.
-struct ElementNames<'w> {
-    write: &'w Write,
-    list: &'w str,
-    position: usize,
+pub struct ElementNames<'w> {
+    /// The write.
+    pub write: &'w Write,
+    /// The list.
+    pub list: &'w str,
+    /// The element's position in it.
+    pub position: usize,
 }
 
 impl ElementNames<'_> {
+    /// The arguments that a find names, by these names, each with its value for the element.
+    pub fn values(&self, find: &Find, arguments: &Map<String, Value>) -> Map<String, Value> {
+        let leaves = find.sources().into_iter().flat_map(Source::leaves);
+        let of_key =
+            leaves.filter_map(|leaf| if let Source::Argument(name) = leaf { Some(name.as_str()) } else { None });
+        let named = of_key.chain(find.filter.iter().flat_map(Condition::arguments));
+        let value = |name: &str| {
+            let mut own = name.to_owned();
+            self.argument(&mut own);
+            Some((name.to_owned(), argument(arguments, &own)?.clone()))
+        };
+        named.filter_map(value).collect()
+    }
+
     /// An action for the element.
     fn action(&self, declared: &Action) -> Action {
         let mut action = declared.clone();
@@ -143,8 +161,9 @@ impl ElementNames<'_> {
         action
     }
 
-    /// Names an item in scope of an action, if one is found for the element, or put for it before.
-    fn item(&self, name: &mut String, before: usize) {
+    /// Names an item in scope of the action at a position of the schema, if one is found for the element, or put for it
+    /// before.
+    pub fn item(&self, name: &mut String, before: usize) {
         let is_of_list = |each: &Option<String>| each.as_deref() == Some(self.list);
         let is_found = self.write.find_named(name).is_some_and(|find| is_of_list(&find.each));
         let is_put = |action: &Action| {
@@ -174,22 +193,26 @@ impl ElementNames<'_> {
     }
 }
 
-impl ElementFind<'_> {
+impl<'w> ElementFind<'w> {
+    /// The names of its element, if it is for one.
+    pub fn names(&self, write: &'w Write) -> Option<ElementNames<'w>> {
+        let (list, position) = self.declared.each.as_deref().zip(self.element)?;
+        Some(ElementNames { write, list, position })
+    }
+
     /// A source of the find's key, in the names of its element.
-    pub fn source(&self, write: &Write, source: &Source) -> Source {
+    pub fn source(&self, write: &'w Write, source: &Source) -> Source {
         let mut named = source.clone();
-        if let (Some(position), Some(list)) = (self.element, self.declared.each.as_deref()) {
-            let names = ElementNames { write, list, position };
-            named.rename(&|name| names.argument(name), &|_| {});
+        if let Some(names) = self.names(write) {
+            named.rename(&|name| names.argument(name), &|name| names.item(name, 0));
         }
         named
     }
 
     /// The find's filter, in the names of its element.
-    pub fn filter(&self, write: &Write) -> Option<Condition> {
+    pub fn filter(&self, write: &'w Write) -> Option<Condition> {
         let mut named = self.declared.find.filter.clone()?;
-        if let (Some(position), Some(list)) = (self.element, self.declared.each.as_deref()) {
-            let names = ElementNames { write, list, position };
+        if let Some(names) = self.names(write) {
             named.rename_arguments(&|name| names.argument(name));
         }
         Some(named)

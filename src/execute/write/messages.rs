@@ -12,6 +12,17 @@ use serde_json::Value;
 /// Errors of a field: why nothing was written, or why the outcome is unknown.
 pub type FieldErrors = Vec<FieldError>;
 
+/// The error of a write that needs one item, if its arguments match several.
+pub fn several(ty: &ObjectType) -> FieldErrors {
+    bad_input(format!("The arguments match more than one {}. Give more of its key.", ty.name))
+}
+
+/// The errors of a read of one item: that it found too many says that there are several.
+pub fn one_of_several(errors: FieldErrors, ty: &ObjectType) -> FieldErrors {
+    let is_limit = errors.first().is_some_and(|error| error.code == ErrorCode::LimitExceeded);
+    if is_limit { several(ty) } else { errors }
+}
+
 /// The error of a write that was not applied, or whose outcome is unknown.
 pub fn field_error(error: WriteError) -> FieldError {
     match error {

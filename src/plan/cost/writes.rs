@@ -123,9 +123,13 @@ impl OperationCost {
     fn add_finds(&mut self, counted: &CountedWrite<'_>, sum: &mut WriteSum) -> Vec<u64> {
         let mut all = Vec::with_capacity(counted.declared.finds.len());
         for (found, lookup) in counted.declared.finds.iter().zip(&counted.write.found) {
+            let elements = counted.elements(found.each.as_ref());
             let items = match lookup {
-                Some(lookup) => self.add_lookup(counted.model, lookup, (counted.variables, 1, 1)),
-                None => counted.elements(found.each.as_ref()),
+                Some(lookup) => {
+                    let found = self.add_lookup(counted.model, lookup, (counted.variables, 1, elements));
+                    found.saturating_mul(elements)
+                }
+                None => elements,
             };
             sum.batched = sum.batched.saturating_add(if lookup.is_none() { items } else { 0 });
             let ty = counted.model.types.get(&found.find.item);
@@ -143,9 +147,15 @@ impl OperationCost {
         let CountedWrite { model, declared, write, variables, .. } = *counted;
         let (action, lookups) = (&declared.actions[position], &write.actions[position]);
         let Some(ty) = model.types.get(&action.item) else { return 1 };
+        let elements = counted.elements(action.each.as_ref());
         let targets = match &lookups.target {
+            // One for each element, or the write is refused.
+            Some(lookup) if action.each.is_some() => {
+                self.add_lookup(model, lookup, (variables, 1, elements));
+                elements
+            }
             Some(lookup) => self.add_lookup(model, lookup, (variables, 1, 1)),
-            None => counted.elements(action.each.as_ref()),
+            None => elements,
         };
         let cost = ActionCost::new(model, action, ty);
         let demanded = declared.demanded(action, ty);

@@ -12,7 +12,7 @@ use crate::plan::error::PlanError;
 use crate::plan::operation::argument;
 use crate::plan::operation::collect::{CollectedField, SelectionContext};
 use crate::plan::tree::*;
-use crate::schema::model::find::{Find, Returns, Via};
+use crate::schema::model::find::{Access, AccessPath, Find, Returns, Via};
 use crate::schema::model::write::{Action, ActionKind, ReturnedItems, Write, WriteFind, WriteReturns, WriteTarget};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use apollo_compiler::Name;
@@ -71,7 +71,8 @@ impl<'a> WriteField<'a, '_> {
             write: self.write,
             arguments: &arguments,
         };
-        let found = self.write.finds.iter().map(|found| lookups.found_lookup(found)).collect::<Result<_, _>>()?;
+        let found =
+            (0..self.write.finds.len()).map(|position| lookups.found_lookup(position)).collect::<Result<_, _>>()?;
         let actions =
             (0..self.write.actions.len()).map(|position| lookups.action_lookups(position)).collect::<Result<_, _>>()?;
         let arguments = builder.push_arguments(arguments);
@@ -146,12 +147,20 @@ struct Lookups<'a, 'p> {
 }
 
 impl<'a> Lookups<'a, '_> {
-    /// What a `@find` reads; `None` if it is one Get for each element of a list.
-    fn found_lookup(&self, found: &'a WriteFind) -> Result<Option<WriteLookup>, PlanError> {
-        if found.each.is_some() {
+    /// What the `@find` at this position reads; `None` if it is one Get for each element of a list.
+    fn found_lookup(&self, position: usize) -> Result<Option<WriteLookup>, PlanError> {
+        let found: &'a WriteFind = &self.write.finds[position];
+        let is_get = |path: &AccessPath| matches!(path.access, Access::Get { .. });
+        if found.each.is_some() && matches!(&found.find.via, Via::Keys(paths) if paths.iter().all(is_get)) {
             return Ok(None);
         }
-        self.lookup_of(&found.find, Want::First, Vec::new()).map(Some)
+        let scope = self.in_scope((position, 0), found.each.as_ref());
+        let want = match &found.find.via {
+            _ if found.takes_first => Want::First,
+            Via::Keys(paths) if paths.iter().all(is_get) => Want::First,
+            _ => want_only(self.model.types.get(&found.find.item).is_some_and(|ty| ty.auth.hide())),
+        };
+        self.lookup_of(&found.find, want, scope).map(Some)
     }
 
     fn action_lookups(&self, position: usize) -> Result<ActionLookups, PlanError> {
@@ -159,13 +168,13 @@ impl<'a> Lookups<'a, '_> {
         let target = match &action.target {
             WriteTarget::Key(_) | WriteTarget::Found(_) => None,
             WriteTarget::Read { find, many } => {
-                // Two, so that a key prefix that several items share is noticed. Items that rules hide do not count.
                 let hides = self.model.types.get(&action.item).is_some_and(|ty| {
                     let demanded = self.write.demanded(action, ty);
                     demanded.iter().any(|(of, rules, asked)| *of == ty.name && rules.need_item(*asked))
                 });
-                let want = Want::Whole { max: if *many || hides { MAX_WRITTEN } else { 2 } };
-                Some(self.lookup_of(find, want, self.in_scope(position))?)
+                let want = want_only(*many || hides);
+                let scope = self.in_scope((self.write.finds.len(), position), action.each.as_ref());
+                Some(self.lookup_of(find, want, scope)?)
             }
         };
         let cascade = match &action.kind {
@@ -283,16 +292,22 @@ impl<'a> Lookups<'a, '_> {
         Ok(WriteLookup { item: item.to_owned(), plan: builder.finish(root), target, seeds })
     }
 
-    /// The names and types of the items in scope before an action: those that are found, and those that earlier
-    /// actions put.
-    fn in_scope(&self, before: usize) -> Vec<(&'a String, &'a String)> {
-        let found = self.write.finds.iter().filter(|found| found.each.is_none());
-        let put = self.write.actions.iter().take(before).filter(|action| action.each.is_none());
+    /// The names and types of the items in scope of a directive, which may be made for each element of a list: those of
+    /// the finds and of the puts before these positions.
+    fn in_scope(&self, (finds, actions): (usize, usize), each: Option<&String>) -> Vec<(&'a String, &'a String)> {
+        let is_seen = |of: &Option<String>| of.is_none() || of.as_ref() == each;
+        let found = self.write.finds.iter().take(finds).filter(|found| is_seen(&found.each));
+        let put = self.write.actions.iter().take(actions).filter(|action| is_seen(&action.each));
         let put = put.filter(|action| matches!(action.kind, ActionKind::Put { .. }));
         let found = found.map(|found| (&found.alias, &found.find.item));
         let put = put.map(|action| (action.alias.as_ref().unwrap_or(&action.item), &action.item));
         found.chain(put).collect()
     }
+}
+
+/// Two, so that a part of a key that several items have is noticed; all, if rules may hide some, which do not count.
+fn want_only(is_all: bool) -> Want {
+    Want::Whole { max: if is_all { MAX_WRITTEN } else { 2 } }
 }
 
 /// Seeds for items in scope.

@@ -50,6 +50,7 @@ pub fn read_lookup(
         keys,
         record,
         table,
+        found: Vec::new(),
     };
     let bindings = where_clause::read_where(&wanted, findings)?;
     let condition = match text(directive, "if") {

@@ -99,7 +99,8 @@ pub fn read_find(
         Some(Kind::Root(_)) => None,
         _ => draft.records.get(parent),
     };
-    let wanted = FindContext { draft, parent, parent_record, field, directive, target, keys, record, table };
+    let wanted =
+        FindContext { draft, parent, parent_record, field, directive, target, keys, record, table, found: Vec::new() };
     let (paths, filter) = by_keys(&wanted, findings)?;
     let consistent = wanted.directive.consistent;
     Some(Find {

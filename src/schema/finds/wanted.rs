@@ -35,6 +35,8 @@ pub struct FindContext<'a> {
     pub record: &'a StoredFields,
     /// The target's table.
     pub table: &'a Table,
+    /// The names and the stored fields of the items that are found before it, for the same field of a mutation.
+    pub found: Vec<(String, &'a StoredFields)>,
 }
 
 /// The form of the page that a find returns, if it returns one.

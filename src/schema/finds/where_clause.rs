@@ -13,7 +13,7 @@ use crate::schema::scalar::spread::{Spread, SpreadKind};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::string;
 use crate::schema::types::bare_text::warn_of_name;
-use crate::schema::types::draft::Kind;
+use crate::schema::types::draft::{Declared, Kind};
 use crate::schema::types::inputs::Input;
 use crate::schema::types::{inputs, values};
 use apollo_compiler::Node;
@@ -240,15 +240,27 @@ impl Entry<'_> {
         if stored.is_some() {
             return Some(Source::Parent(name.to_owned()));
         }
+        if let Some((item, field)) = name.split_once('.').filter(|(item, field)| self.found(item, field).is_some()) {
+            return Some(Source::Item(item.to_owned(), field.to_owned()));
+        }
         let arguments = self.wanted.field.arguments.iter().map(|argument| argument.name.as_str());
         let fields = self.wanted.parent_record.into_iter().flat_map(|record| record.keys().map(String::as_str));
+        let of_found = self.wanted.found.iter();
+        let of_found = of_found.flat_map(|(item, record)| record.keys().map(move |field| format!("{item}.{field}")));
+        let of_found: Vec<String> = of_found.collect();
         let message = format!(
             "`{name}` is neither an argument of `{}` nor a stored field of `{}`",
             self.wanted.coordinate(),
             self.wanted.parent
         );
-        findings.error(rules::KF0407, place, message, suggest(name, arguments.chain(fields)));
+        let choices = arguments.chain(fields).chain(of_found.iter().map(String::as_str));
+        findings.error(rules::KF0407, place, message, suggest(name, choices));
         None
+    }
+
+    /// A field of an item that is found before.
+    fn found(&self, item: &str, field: &str) -> Option<&Declared> {
+        self.wanted.found.iter().find(|(name, _)| name == item)?.1.get(field)
     }
 
     /// A field of an input object, `input.id`, which the `@find` of a mutation may use.
@@ -323,7 +335,11 @@ impl Entry<'_> {
                 Some((Some(declared.value.clone()), declared.ty.is_list()))
             }
             Source::Claim(_) => Some((Some(ValueType::String), false)),
-            Source::Text(_) | Source::Item(..) => None,
+            Source::Item(item, field) => {
+                let declared = self.found(item, field)?;
+                Some((Some(declared.value.clone()), declared.ty.is_list()))
+            }
+            Source::Text(_) => None,
         }
     }
 }

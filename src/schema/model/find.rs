@@ -39,6 +39,24 @@ impl Find {
         })
     }
 
+    /// The sources of its keys. A find through relations has none of its own.
+    pub fn sources(&self) -> Vec<&Source> {
+        match &self.via {
+            Via::Keys(paths) | Via::AbstractType(SharedKeys { paths, .. }) => {
+                paths.iter().flat_map(AccessPath::sources).collect()
+            }
+            Via::Through(_) => Vec::new(),
+        }
+    }
+
+    /// Gives each argument and each item in scope that its keys and its filter name another name.
+    pub fn rename(&mut self, argument: &dyn Fn(&mut String), item: &dyn Fn(&mut String)) {
+        if let Via::Keys(paths) | Via::AbstractType(SharedKeys { paths, .. }) = &mut self.via {
+            paths.iter_mut().flat_map(AccessPath::sources_mut).for_each(|source| source.rename(argument, item));
+        }
+        self.filter.iter_mut().for_each(|filter| filter.rename_arguments(argument));
+    }
+
     /// For arguments that need others before them in the key: the arguments that are present, and the fewest that are
     /// missing. Both lists are empty if no more arguments help.
     pub fn lacking(&self, present: &dyn Fn(&str) -> bool) -> (Vec<&str>, Vec<&str>) {
@@ -124,6 +142,19 @@ impl AccessPath {
             match range {
                 Range::BeginsWith(source) => sources.push(source),
                 Range::Between { lower, upper } => sources.extend(lower.iter().chain(upper).map(|(source, _)| source)),
+            }
+        }
+        sources
+    }
+
+    fn sources_mut(&mut self) -> Vec<&mut Source> {
+        let mut sources: Vec<&mut Source> = self.bindings.values_mut().collect();
+        if let Access::Query { sort: SortAccess::Range { range, .. }, .. } = &mut self.access {
+            match range {
+                Range::BeginsWith(source) => sources.push(source),
+                Range::Between { lower, upper } => {
+                    sources.extend(lower.iter_mut().chain(upper).map(|(source, _)| source));
+                }
             }
         }
         sources

@@ -50,6 +50,20 @@ impl Write {
         }
     }
 
+    /// For each find: the number of finds that are made before it, one after the other, because its key is made of what
+    /// they find.
+    pub fn waves_of_finds(&self) -> Vec<usize> {
+        let mut waves: Vec<usize> = Vec::with_capacity(self.finds.len());
+        for found in &self.finds {
+            let leaves = found.find.sources().into_iter().flat_map(Source::leaves);
+            let named = leaves.filter_map(|leaf| if let Source::Item(name, _) = leaf { Some(name) } else { None });
+            let before = named.filter_map(|name| self.finds.iter().position(|other| other.alias == *name));
+            let wave = before.filter_map(|position| waves.get(position)).map(|wave| wave + 1).max();
+            waves.push(wave.unwrap_or(0));
+        }
+        waves
+    }
+
     /// The find whose item is in scope under this alias.
     pub fn find_named(&self, alias: &str) -> Option<&WriteFind> {
         self.finds.iter().find(|find| find.alias == alias)
@@ -63,7 +77,10 @@ pub struct WriteFind {
     pub alias: String,
     /// How the item is read.
     pub find: Find,
-    /// The list argument, dotted, for each of whose elements an item is found. Its path is one Get.
+    /// Whether it finds the first of several items: a filter, an order or a range says which one that is. Otherwise it
+    /// fails if there are several.
+    pub takes_first: bool,
+    /// The list argument, dotted, for each of whose elements an item is found.
     pub each: Option<String>,
     /// Fields of the item that the actions copy or name. The write is conditional on their values being unchanged.
     pub held: Vec<String>,
@@ -167,7 +184,7 @@ impl Action {
         match &mut self.target {
             WriteTarget::Key(sources) => sources.values_mut().for_each(|source| source.rename(argument, item)),
             WriteTarget::Found(alias) => item(alias),
-            WriteTarget::Read { .. } => {}
+            WriteTarget::Read { find, .. } => find.rename(argument, item),
         }
         for value in self.values.values_mut() {
             match &mut value.given {

@@ -59,6 +59,7 @@ pub fn read_watch(
         keys,
         record,
         table,
+        found: Vec::new(),
     };
     // A list argument watches several items.
     let watched = wanted(Returns::List);

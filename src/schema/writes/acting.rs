@@ -210,6 +210,7 @@ impl<'a> Acting<'a> {
             keys: self.keys,
             record: self.record,
             table: self.table,
+            found: Vec::new(),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span::At;
 use crate::schema::diagnostics::suggestion::suggest;
-use crate::schema::model::find::{Find, Via};
+use crate::schema::model::find::Find;
 use crate::schema::model::write::{Action, ELEMENT, INDEX};
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::types::draft::Kind;
@@ -120,10 +120,7 @@ impl ElementList {
 
     /// Gives the names that a find uses in their whole form.
     pub fn name_find(&self, find: &mut Find) {
-        let Via::Keys(paths) = &mut find.via else { return };
-        let sources = paths.iter_mut().flat_map(|path| path.bindings.values_mut());
-        sources.for_each(|source| source.rename(&|argument| self.name(argument), &|_| {}));
-        find.filter.iter_mut().for_each(|filter| filter.rename_arguments(&|argument| self.name(argument)));
+        find.rename(&|argument| self.name(argument), &|_| {});
     }
 
     /// Gives an argument's name in its whole form.

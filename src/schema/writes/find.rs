@@ -1,10 +1,10 @@
 //! `@find` of a mutation field in; out: the find that reads an item first and puts it in scope. Must not know actions
 //! beyond their item types.
 
-use super::acting::{FieldBinding, Writing};
+use super::acting::{FieldBinding, InScope, Writing};
 use super::binding::by_name::{Purpose, Wish, by_argument, report_other_id};
 use super::directive::{ActionDirective, Verb};
-use super::target::{idle_id, is_one};
+use super::target::{idle_id, is_one, say_partition};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::suggestion::{list, suggest};
@@ -14,7 +14,7 @@ use crate::schema::finds::target::FindTarget;
 use crate::schema::finds::wanted::{Binding, Bindings, FindContext, Need};
 use crate::schema::finds::{self, filter, prepare, where_clause};
 use crate::schema::model::find::{Access, AccessPath, Find, Returns, SortAccess, Via};
-use crate::schema::model::source::BindingRule;
+use crate::schema::model::source::{BindingRule, Source};
 use crate::schema::model::write::{ELEMENT, INDEX};
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::types::draft::Kind;
@@ -29,13 +29,15 @@ pub struct ReadFind {
     pub find: Find,
     /// The arguments.
     pub arguments: Vec<String>,
+    /// Whether the first of several items is meant: a filter, an order or a range says which one that is.
+    pub takes_first: bool,
 }
 
 /// Checks the find; `None` on a mistake.
 pub fn read_write_find(
     writing: &Writing,
     directive: FindDirective,
-    actions: &[ActionDirective],
+    (actions, scope): (&[ActionDirective], &[InScope]),
     findings: &mut Findings,
 ) -> Option<ReadFind> {
     let item = item(writing, &directive, actions, findings)?;
@@ -51,7 +53,9 @@ pub fn read_write_find(
     let table = writing.draft.tables.get(keys.table)?;
     let target = FindTarget { item: item.clone(), returns: Returns::One };
     let Writing { draft, parent, field, .. } = *writing;
-    let wanted = FindContext { draft, parent, parent_record: None, field, directive, target, keys, record, table };
+    let found = scope.iter().map(|item| (item.name.clone(), item.record)).collect();
+    let wanted =
+        FindContext { draft, parent, parent_record: None, field, directive, target, keys, record, table, found };
     by_keys(writing, &wanted, findings)
 }
 
@@ -96,8 +100,8 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
     let mut bindings = where_clause::read_where(wanted, findings)?;
     bind_key_fields(writing, (wanted, filter.as_ref()), &mut bindings, findings)?;
     // If the path can reach several items, a filter, an order or a range says which one is meant.
-    let is_said = filter.is_some() || wanted.directive.order_by.is_some() || !bindings.ranges.is_empty();
-    let one = |candidate: &Candidate| is_said || is_one(wanted, candidate);
+    let takes_first = filter.is_some() || wanted.directive.order_by.is_some() || !bindings.ranges.is_empty();
+    let one = |candidate: &Candidate| takes_first || is_one(wanted, candidate);
     let paths = |single: bool| {
         finds::paths_of_write(wanted, &bindings, filter.as_ref(), &|candidate| !single || one(candidate))
     };
@@ -112,15 +116,9 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
         return None;
     }
     let Some(path) = serving.first().cloned() else {
-        report_no_path(writing, wanted, !paths(false).is_empty(), findings);
+        report_no_path(writing, wanted, paths(false).first(), findings);
         return None;
     };
-    if writing.list.is_some() && !matches!(path.access, Access::Get { .. }) {
-        let message =
-            format!("`each:` finds each `{}` by its whole key, which these names do not give", wanted.target.item);
-        findings.error(rules::KF0725, &wanted.directive.span, message, Some(finds::keys_of(wanted)));
-        return None;
-    }
     check_decided(writing, wanted, &bindings, &serving, findings)?;
     if !finds::are_decided(wanted, &bindings, filter.as_ref(), &one, findings) {
         return None;
@@ -129,6 +127,7 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
     let used = bindings.equal.iter().filter(|(field, _)| path.bindings.contains_key(*field)).map(|(_, bound)| bound);
     let mut arguments: Vec<String> = used.chain(ranged).flat_map(|bound| bound.arguments.clone()).collect();
     check_there(writing, &arguments, findings)?;
+    check_found(wanted, &path, findings)?;
     arguments.extend(filter.iter().flat_map(Condition::arguments).map(str::to_owned));
     let strong = path.index.is_none_or(|index| wanted.table.indexes.get(index).is_some_and(|index| index.local));
     let item = wanted.target.item.clone();
@@ -140,7 +139,7 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
         max: prepare::MAX_DEFAULT,
         consistent: strong,
     };
-    Some(ReadFind { find, arguments })
+    Some(ReadFind { find, arguments, takes_first })
 }
 
 /// Binds the fields of all keys that `where:` and the filter leave open to arguments of their names.
@@ -180,15 +179,21 @@ fn bind_key_fields(
 }
 
 /// Reports that no path finds exactly one item: paths find `several`, or there is none.
-fn report_no_path(writing: &Writing, wanted: &FindContext, several: bool, findings: &mut Findings) {
+fn report_no_path(writing: &Writing, wanted: &FindContext, several: Option<&AccessPath>, findings: &mut Findings) {
     let item = &wanted.target.item;
-    let (code, message) = if several {
-        (rules::KF0707, format!("`@find` finds several items of `{item}`, but a mutation needs exactly one"))
-    } else {
-        let coordinate = writing.coordinate();
-        (rules::KF0706, format!("no key or index of `{item}` can be read by the arguments of `{coordinate}`"))
+    let keys = finds::keys_of(wanted);
+    let (code, message, help) = match several {
+        Some(path) => {
+            let message = format!("`@find` finds several items of `{item}`, but a mutation needs exactly one");
+            (rules::KF0707, message, format!("{keys}; {}", say_partition(path)))
+        }
+        None => {
+            let coordinate = writing.coordinate();
+            let message = format!("no key or index of `{item}` can be read by the arguments of `{coordinate}`");
+            (rules::KF0706, message, keys)
+        }
     };
-    findings.error(code, &wanted.directive.span, message, Some(finds::keys_of(wanted)));
+    findings.error(code, &wanted.directive.span, message, Some(help));
 }
 
 /// Unless the best path binds the whole primary key, it must use every argument that binds a field by name. If another
@@ -236,5 +241,20 @@ fn check_there(writing: &Writing, arguments: &[String], findings: &mut Findings)
         format!("{} may be null, but it finds the item to write", list(&names)),
         Some("make it non-null".into()),
     );
+    None
+}
+
+/// A field of an item that was found before, and that finds this one, must not be nullable.
+fn check_found(wanted: &FindContext, path: &AccessPath, findings: &mut Findings) -> Option<()> {
+    let may_lack = |source: &&Source| {
+        let Source::Item(item, field) = source else { return false };
+        let record = wanted.found.iter().find(|(name, _)| name == item).map(|(_, record)| *record);
+        record.and_then(|record| record.get(field)).is_some_and(|declared| !declared.ty.is_non_null())
+    };
+    let leaves = path.sources().into_iter().flat_map(Source::leaves);
+    let Some(Source::Item(item, field)) = leaves.into_iter().find(may_lack) else { return Some(()) };
+    let message = format!("`{item}.{field}` may be null, but it finds the `{}`", wanted.target.item);
+    let help = "bind it to a field that is never null".to_owned();
+    findings.error(rules::KF0719, &wanted.directive.span, message, Some(help));
     None
 }

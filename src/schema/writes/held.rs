@@ -3,9 +3,8 @@
 
 use super::acting::Writing;
 use crate::schema::expression::condition::Condition;
-use crate::schema::model::find::Via;
 use crate::schema::model::source::{Source, TextPart};
-use crate::schema::model::write::{Action, ActionKind, WriteTarget, WrittenValue};
+use crate::schema::model::write::{Action, ActionKind, WriteFind, WriteTarget, WrittenValue};
 use crate::schema::types::inputs;
 
 /// What the actions take from a found item.
@@ -24,9 +23,15 @@ pub fn named<'n>(writing: &Writing, alias: &str, name: &'n str) -> Option<&'n st
     (first == alias && inputs::input(writing.draft.schema, writing.field, first).is_none()).then_some(field)
 }
 
-/// Collects what the actions take from the item that is found for this list, if for one, under this alias.
-pub fn taken(writing: &Writing, (alias, each): (&str, Option<&str>), actions: &[Action]) -> FoundFields {
+/// Collects what other finds and the actions take from the item that is found for this list, if for one, under this
+/// alias.
+pub fn taken(
+    writing: &Writing,
+    (alias, each): (&str, Option<&str>),
+    (finds, actions): (&[WriteFind], &[Action]),
+) -> FoundFields {
     let mut taken = FoundFields::default();
+    finds.iter().flat_map(|other| other.find.sources()).for_each(|source| taken.copied(source, alias));
     // After a put of the same name, its item is in scope instead of the found one.
     let mut hidden_for: Vec<Option<&str>> = Vec::new();
     for action in actions {
@@ -55,11 +60,7 @@ fn sources(action: &Action, see: &mut dyn FnMut(&Source)) {
     match &action.target {
         WriteTarget::Key(sources) => sources.values().for_each(&mut *see),
         WriteTarget::Found(_) => {}
-        WriteTarget::Read { find, .. } => {
-            if let Via::Keys(paths) = &find.via {
-                paths.iter().flat_map(|path| path.bindings.values()).for_each(&mut *see);
-            }
-        }
+        WriteTarget::Read { find, .. } => find.sources().into_iter().for_each(&mut *see),
     }
     action.values.values().filter_map(WrittenValue::source).for_each(&mut *see);
     if let Some((_, _, source)) = action.at.as_ref().and_then(|at| at.by.as_ref()) {

@@ -33,6 +33,7 @@ use apollo_compiler::Name;
 use apollo_compiler::ast::FieldDefinition;
 use checks::{moved, returns, unchecked, whole};
 use directive::{ActionDirective, Verb};
+use find::ReadFind;
 use indexmap::IndexMap;
 
 /// The most actions of a field: the items of a transaction (DynamoDB developer guide, "Amazon DynamoDB transactions:
@@ -67,11 +68,13 @@ pub fn read_write(
         & moved::check(&writing, &finds, &actions, findings);
     let actions: Vec<Action> = actions.into_iter().map(|(action, _)| action).collect();
     let returns = returns::read_returns(&writing, &finds, &actions, findings)?;
-    let finds = finds.into_iter().map(|found| {
-        let taken = held::taken(&writing, (&found.alias, found.each.as_deref()), &actions);
-        WriteFind { held: taken.fields, is_named: taken.named, ..found }
-    });
-    let finds = finds.collect();
+    let taken = |found: &WriteFind| held::taken(&writing, (&found.alias, found.each.as_deref()), (&finds, &actions));
+    let taken: Vec<_> = finds.iter().map(taken).collect();
+    let finds = finds
+        .into_iter()
+        .zip(taken)
+        .map(|(found, taken)| WriteFind { held: taken.fields, is_named: taken.named, ..found })
+        .collect();
     sound.then_some(Write { finds, actions, returns })
 }
 
@@ -99,6 +102,11 @@ impl<'a> ReadWrite<'a> {
         Writing { list, field: list.map_or(self.writing.field, |list| &list.field), ..self.writing }
     }
 
+    /// The items in scope of a directive, which may be made for each element of a list.
+    fn scope_of(&self, each: Option<&String>) -> Vec<InScope<'a>> {
+        self.scope.iter().filter(|item| item.each.is_none() || item.each.as_ref() == each).cloned().collect()
+    }
+
     /// Reads the finds; `None` if one has a mistake.
     fn finds(
         &mut self,
@@ -110,17 +118,20 @@ impl<'a> ReadWrite<'a> {
         for directive in directives {
             let list = self.list(directive.each.as_ref());
             let (alias, span) = (directive.alias.clone(), directive.span.clone());
-            let mut read = find::read_write_find(&self.seen(list), directive, actions, findings)?;
+            let each = list.map(|list| list.path.clone());
+            let scope = self.scope_of(each.as_ref());
+            let mut read = find::read_write_find(&self.seen(list), directive, (actions, &scope), findings)?;
             let alias = self.alias(&read.find.item, alias.as_ref(), &span, findings)?;
-            let (item, each) = (read.find.item.clone(), list.map(|list| list.path.clone()));
+            let item = read.find.item.clone();
             if let Some(list) = list {
                 list.name_find(&mut read.find);
                 read.arguments.iter_mut().for_each(|argument| list.name(argument));
             }
-            self.used.extend(read.arguments);
+            self.used.extend(std::mem::take(&mut read.arguments));
             let record = self.writing.draft.records.get(&item)?;
             self.scope.push(InScope { name: alias.clone(), item, record, found: true, each: each.clone() });
-            finds.push(WriteFind { alias, find: read.find, each, held: Vec::new(), is_named: false });
+            let ReadFind { find, takes_first, .. } = read;
+            finds.push(WriteFind { alias, find, takes_first, each, held: Vec::new(), is_named: false });
         }
         Some(finds)
     }
@@ -159,8 +170,7 @@ impl<'a> ReadWrite<'a> {
             let list = self.list(directive.each.as_ref());
             let each = list.map(|list| list.path.clone());
             let seen = self.seen(list);
-            let scope: Vec<InScope> =
-                self.scope.iter().filter(|item| item.each.is_none() || item.each == each).cloned().collect();
+            let scope = self.scope_of(each.as_ref());
             let item = item_of(&seen, directive, &scope, findings);
             if let (Some(item), Some(alias)) = (&item, &directive.alias) {
                 let alias = self.alias(item, Some(alias), &directive.span, findings)?;

@@ -276,12 +276,6 @@ fn by_path(
     let used: Vec<(&str, &FieldBinding)> =
         bound.iter().filter(|(field, _)| path.bindings.contains_key(**field)).map(|(f, b)| (*f, b)).collect();
     check_there(acting, used.iter().copied(), findings)?;
-    if acting.writing.list.is_some() {
-        let message = format!("`each:` finds each `{}` by its whole key, which these names do not give", acting.item);
-        let help = format!("the key consists of {}", list(&acting.primary_fields()));
-        findings.error(rules::KF0725, &acting.directive.span, message, Some(help));
-        return None;
-    }
     if acting.directive.upsert {
         let message = format!("`upsert:` may create a `{}`, so it needs the whole key", acting.item);
         let help = format!("the key consists of {}", list(&acting.primary_fields()));
@@ -432,13 +426,28 @@ fn names_argument(text: &str, name: &str) -> bool {
         .any(|(at, _)| !text[at + colon.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '_'))
 }
 
-/// Whether the bindings single out one item of its partition.
+/// Whether the bindings single out one item of its partition, or `where:` says all of them: then the author means that
+/// the partition has one. If it has several, the write is refused.
 pub fn is_one(wanted: &FindContext, candidate: &Candidate) -> bool {
     let (_, sort) = wanted.table.keys_of(candidate.path.index);
+    let is_said = |rule: &BindingRule| matches!(rule, BindingRule::Where | BindingRule::Template);
     match &candidate.path.access {
         Access::Get { .. } | Access::Query { sort: SortAccess::Equal { .. }, .. } => true,
-        _ => sort.is_none() || candidate.sort_fields > 0,
+        Access::Query { .. } => {
+            sort.is_none() || candidate.sort_fields > 0 || candidate.path.rules.values().all(is_said)
+        }
+        Access::Scan => false,
     }
+}
+
+/// The help if names alone leave the sort key open.
+pub fn say_partition(path: &AccessPath) -> String {
+    let entry = |(field, source): (&String, &Source)| match source {
+        Source::Argument(name) => Some(format!("{field}: \"{{{name}}}\"")),
+        _ => None,
+    };
+    let entries: Vec<String> = path.bindings.iter().filter_map(entry).collect();
+    format!("say `where: {{ {} }}` if there is only one", entries.join(", "))
 }
 
 fn refuse(
@@ -450,15 +459,18 @@ fn refuse(
 ) -> Option<ResolvedTarget> {
     let (item, span) = (&acting.item, &acting.directive.span);
     let name = acting.directive.name();
-    if several.is_some() {
+    if let Some(path) = several {
         let missing: Vec<&str> =
             acting.primary_fields().into_iter().filter(|field| !bound.contains_key(field)).collect();
         let message = format!("`{name}` finds several items of `{item}`: nothing binds {}", list(&missing));
         let many = match acting.directive.verb {
-            Verb::Update | Verb::Delete if acting.directive.at.is_none() => ", or add `many: true` to write them all",
+            Verb::Update | Verb::Delete if acting.directive.at.is_none() && acting.writing.list.is_none() => {
+                ", or add `many: true` to write them all"
+            }
             _ => "",
         };
-        findings.error(rules::KF0707, span, message, Some(format!("bind the rest of the key{many}")));
+        let help = format!("bind the rest of the key, or {}{many}", say_partition(path));
+        findings.error(rules::KF0707, span, message, Some(help));
         return None;
     }
     let unbound: Vec<&str> = acting.primary_fields().into_iter().filter(|field| !bound.contains_key(field)).collect();

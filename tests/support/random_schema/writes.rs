@@ -40,7 +40,7 @@ pub fn random(rng: &mut Rng, schema: &Schema, dimensions: &Dimensions) -> Vec<Mu
     for (number, mutation) in all.iter_mut().enumerate() {
         mutation.name += &number.to_string();
         give_shards(rng, schema, mutation);
-        mutation.is_listed = chance(rng, 30) && can_be_listed(schema, mutation);
+        mutation.is_listed = chance(rng, 30) && can_be_listed(mutation);
         mutation.non_null |= mutation.is_listed;
         // An `id` is that of the only type that is named.
         let is_of_one = |item: usize| item == mutation.actions[0].item;
@@ -51,25 +51,15 @@ pub fn random(rng: &mut Rng, schema: &Schema, dimensions: &Dimensions) -> Vec<Mu
     all
 }
 
-/// Whether a mutation can be made for each element of a list: it finds its items by their whole keys.
-fn can_be_listed(schema: &Schema, mutation: &Mutation) -> bool {
-    let by_key = |action: &Action| {
-        let ty = &schema.types[action.item];
-        let in_key = is_numbered(schema.table_of(ty), ty) && action.number.is_none();
-        let is_put = matches!(action.verb, Verb::Put { .. });
-        let is_whole = match &action.verb {
-            Verb::Update { many, .. } => !many,
-            Verb::Delete { many, cascade } => !many && cascade.is_empty(),
-            Verb::Append | Verb::ChangeElement | Verb::RemoveElement => false,
-            Verb::Check | Verb::Put { .. } | Verb::Change(_) => true,
-        };
-        is_whole && (is_put || !in_key)
+/// Whether a mutation can be made for each element of a list: each of its directives is about one whole item.
+fn can_be_listed(mutation: &Mutation) -> bool {
+    let is_whole = |action: &Action| match &action.verb {
+        Verb::Update { many, .. } => !many,
+        Verb::Delete { many, cascade } => !many && cascade.is_empty(),
+        Verb::Append | Verb::ChangeElement | Verb::RemoveElement => false,
+        Verb::Check | Verb::Put { .. } | Verb::Change(_) => true,
     };
-    let found = mutation.found.iter().all(|found| {
-        let ty = &schema.types[found.item];
-        !is_numbered(schema.table_of(ty), ty)
-    });
-    found && mutation.actions.iter().all(by_key) && mutation.returns != Returns::Items(0)
+    mutation.actions.iter().all(is_whole) && mutation.returns != Returns::Items(0)
 }
 
 /// Gives each new item the number of its shard, if another program assigns it, and some writes that of the item to

@@ -13,6 +13,10 @@ type Mutation {
     @put(item: Issue, expression: "SET repo = :repoId, number = :Repo.last + 1, state = 'OPEN', isNew = true")
   book(id: ID!, amount: Decimal!, fee: Decimal!, count: Int!, rate: Float!, tags: [String!], place: PlaceInput): Booking!
     @put(expression: "SET amount = 0 - :amount, total = :amount + :fee, count = :count - 1, rate = :rate + 0.5, labels = :tags, at = :place, by = :auth.sub")
+  bookFor(repoId: ID!, id: ID!, count: Int!): Booking!
+    @check(item: Repo, where: { id: "{repoId}" }, if: "attribute_exists(id)")
+    @find(item: Repo, where: { id: "{repoId}" })
+    @put(item: Booking, expression: "SET id = :id, amount = 1, count = :count - 1, rate = 1")
   bookAll(lines: [LineInput!]!): [Booking!]!
     @put(each: "lines", expression: "SET count = :index + 1, amount = :amount - 1, rate = 1")
 }
@@ -96,4 +100,13 @@ async fn each_element_has_its_own_sum() {
     let booked = backend.ok(query, json!({})).await["bookAll"].clone();
     let expected = json!([{ "id": "a", "count": 1, "amount": "4" }, { "id": "b", "count": 2, "amount": "6" }]);
     assert_eq!(booked, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_request_alone_computes_is_checked_before_anything_is_read() {
+    let backend = desk().await;
+    let book = r#"mutation { bookFor(repoId: "none", id: "a", count: 0) { id } }"#;
+    let refused = backend.run(book, json!({})).await;
+    assert_eq!(error(&refused).1, "Booking.count must be 0 or more, but is -1.", "{refused}");
+    assert_eq!(backend.operations(), Vec::<String>::new());
 }

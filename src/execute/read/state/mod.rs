@@ -75,6 +75,11 @@ pub struct ReadState<'p> {
 impl<'p> ReadState<'p> {
     /// The state before the first wave.
     pub fn new(plan: &'p Plan, context: &ExecutionContext<'_>) -> Self {
+        Self::with_arguments(plan, context, FieldArguments::new(plan, context))
+    }
+
+    /// The state before the first wave, with these arguments instead of those of the request.
+    pub fn with_arguments(plan: &'p Plan, context: &ExecutionContext<'_>, arguments: FieldArguments<'p>) -> Self {
         let mut rows: Vec<Option<Rows>> = plan.spaces.iter().map(|_| None).collect();
         if let Some(operation) = rows.first_mut() {
             *operation = Some(Rows { parents: vec![0], starts: vec![0, 1] });
@@ -82,7 +87,6 @@ impl<'p> ReadState<'p> {
         let results = plan.reads.iter().map(|_| ReadResult::Pending).collect();
         let elements = plan.spaces.iter().map(|_| Vec::new()).collect();
         let filled = (0..plan.reads.len()).filter(|read| !plan.reads[*read].elements().is_empty()).collect();
-        let arguments = FieldArguments::new(plan, context);
         let refusals = Refusals::new(plan, context, &arguments);
         Self {
             plan,

@@ -11,6 +11,7 @@ use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requireme
 use crate::execute::write::elements::{ElementAction, MAX_IN_TRANSACTION};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::ItemsInScope;
+use crate::execute::write::lookup::targets::{LookedUp, look_up_ahead};
 use crate::execute::write::messages::{FieldErrors, absent, at_element, invalid, name_elements};
 use crate::execute::write::rules::lookups;
 use crate::plan::tree::ReadAction;
@@ -19,6 +20,8 @@ use crate::schema::model::write::{Action, ActionKind};
 use crate::table::data::attribute::Key;
 use crate::table::data::call::Get;
 use crate::table::data::write::WriteAction;
+use futures_util::future::join;
+use std::collections::HashMap;
 
 /// A draft that could not be finished: what is drafted until there, and why.
 pub struct UnfinishedDraft {
@@ -34,8 +37,8 @@ pub async fn draft(
     generated: &mut Generated,
     earlier: &Earlier,
 ) -> Result<WriteDraft, UnfinishedDraft> {
-    let mut drafting =
-        Drafting { job, generated, earlier, draft: WriteDraft::default(), scope: ItemsInScope::default() };
+    let (draft, scope) = (WriteDraft::default(), ItemsInScope::default());
+    let mut drafting = Drafting { job, generated, earlier, draft, scope, looked_up: HashMap::new() };
     match drafting.all().await {
         Ok(()) => Ok(drafting.draft),
         Err(field_errors) => Err(UnfinishedDraft { draft: drafting.draft, field_errors }),
@@ -80,7 +83,7 @@ impl Drafting<'_, '_> {
     }
 
     /// Finds the items of the `@find`s. In the same batch, reads the items that the actions need and whose keys are
-    /// known. The loader keeps them for the actions.
+    /// known. The loader keeps them for the actions. Then makes the lookups of the actions, side by side.
     pub async fn read_ahead(&mut self) -> Result<(), FieldErrors> {
         let job = self.job;
         if !job.directives.finds.is_empty() {
@@ -91,6 +94,22 @@ impl Drafting<'_, '_> {
             self.find_all(gets).await?;
         }
         let gets = self.foreseen_reads();
+        let (looked_up, _) = join(look_up_ahead(job, &self.scope), job.context.loaders.get(gets)).await;
+        self.read_rules_of_elements(&looked_up).await?;
+        self.looked_up = looked_up;
+        Ok(())
+    }
+
+    /// Reads what rules look up for the items that were found for elements, by one batch.
+    async fn read_rules_of_elements(&self, looked_up: &HashMap<usize, LookedUp>) -> Result<(), FieldErrors> {
+        let job = self.job;
+        let mut gets = Vec::new();
+        for (position, found) in looked_up {
+            let Some(action) = job.action(*position).filter(|action| action.each.is_some()) else { continue };
+            let ty = job.type_named(&action.item)?;
+            let demanded = job.write.demanded(action, ty);
+            gets.extend(found.iter().flatten().flat_map(|item| self.lookups_ahead(ty, &demanded, item)));
+        }
         job.context.loaders.get(gets).await;
         Ok(())
     }

@@ -11,6 +11,7 @@ use crate::execute::write::draft::call::{CallRole, DraftCall, Earlier, Generated
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, RequiredItem, Requirements};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::ItemsInScope;
+use crate::execute::write::lookup::targets::LookedUp;
 use crate::execute::write::messages::{FieldErrors, invalid};
 use crate::execute::write::rules::item_rules::{self, ItemRules};
 use crate::execute::write::rules::lookups::{self, RuleCheck};
@@ -24,6 +25,7 @@ use crate::table::data::attribute::{Item, Key};
 use crate::table::data::call::{Expression, Get};
 use crate::table::data::write::{WriteAction, WriteCall};
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The state of drafting a write.
@@ -38,6 +40,8 @@ pub struct Drafting<'a, 'j> {
     pub draft: WriteDraft,
     /// The items found and put so far.
     pub scope: ItemsInScope,
+    /// What the lookups of actions found that are made ahead, by the positions of the actions.
+    pub looked_up: HashMap<usize, LookedUp>,
 }
 
 /// An item that an action writes or checks: its key, and the item if it was read to find it.

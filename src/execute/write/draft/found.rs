@@ -10,8 +10,8 @@ use crate::execute::write::draft::requirement::{ItemCondition, Reason, RequiredI
 use crate::execute::write::elements::ElementFind;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::found_item::FoundItem;
-use crate::execute::write::lookup::items;
-use crate::execute::write::messages::{FieldErrors, at_element, name_elements, unreadable};
+use crate::execute::write::lookup::items::{self, LookupNames};
+use crate::execute::write::messages::{FieldErrors, at_element, name_elements, one_of_several, several, unreadable};
 use crate::plan::attributes::keys;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
@@ -29,39 +29,18 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 
 impl<'a> Drafting<'a, '_> {
-    /// Finds the items, by one wave of reads, which also makes these Gets: the loader keeps what they read.
+    /// Finds the items, by one wave of reads, or by several if what one finds is in the key of another. The first wave
+    /// also makes these Gets: the loader keeps what they read.
     pub async fn find_all(&mut self, mut gets: Vec<Get>) -> Result<(), FieldErrors> {
         let job = self.job;
-        let keys = self.element_keys()?;
-        let of_elements = job.directives.finds.iter().zip(&keys);
-        gets.extend(
-            of_elements
-                .filter_map(|(find, key)| Some(job.get(job.type_named(&find.declared.find.item).ok()?, key.as_ref()?))),
-        );
-        let lookups = job.planned.found.iter().flatten();
-        let lookups = join_all(lookups.map(|lookup| items::items(job, lookup, &self.scope)));
-        let (found, _) = join(lookups, job.context.loaders.get(gets)).await;
-        let mut found = found.into_iter();
-        self.read_rules_of(&keys).await?;
-        let mut missing: Vec<usize> = Vec::new();
-        for (place, (find, key)) in job.directives.finds.iter().zip(keys).enumerate() {
-            let ty = job.type_named(&find.declared.find.item)?;
-            let held = match key {
-                Some(key) => {
-                    let item = job.read(&ty.name, &key).await?;
-                    self.find_one(find, ty, item.into_iter().collect()).await
-                }
-                None => self.find_one(find, ty, found.next().unwrap_or_else(|| Ok(Vec::new()))?).await,
+        let waves = job.write.waves_of_finds();
+        for wave in 0..=waves.iter().max().copied().unwrap_or(0) {
+            let is_now = |place: &usize| {
+                let find = job.directives.finds.get(*place);
+                find.and_then(|find| waves.get(find.position)) == Some(&wave)
             };
-            match held.map_err(|errors| name_element(find, errors))? {
-                Some(held) => self.hold_item(find, ty, held),
-                None => missing.push(place),
-            }
-            // All elements of a list are reported together.
-            let is_last = job.directives.finds.get(place + 1).is_none_or(|next| next.position != find.position);
-            if is_last && !missing.is_empty() {
-                return Err(self.unfound(ty, &missing));
-            }
+            let places: Vec<usize> = (0..job.directives.finds.len()).filter(is_now).collect();
+            self.find_wave(&places, std::mem::take(&mut gets)).await?;
         }
         if job.write.finds.iter().any(|find| find.is_named) {
             self.name_found()?;
@@ -69,36 +48,93 @@ impl<'a> Drafting<'a, '_> {
         Ok(())
     }
 
-    /// Reads what rules look up for the items with these keys, by one batch.
-    async fn read_rules_of(&self, keys: &[Option<Key>]) -> Result<(), FieldErrors> {
+    /// Makes the finds at these positions.
+    async fn find_wave(&mut self, places: &[usize], gets: Vec<Get>) -> Result<(), FieldErrors> {
+        let job = self.job;
+        let finds: Vec<&ElementFind<'_>> = places.iter().filter_map(|place| job.directives.finds.get(*place)).collect();
+        let read = self.read_finds(&finds, gets).await?;
+        self.read_rules_of(&finds, &read).await?;
+        let mut missing: Vec<&ElementFind<'_>> = Vec::new();
+        for (place, (find, items)) in finds.iter().zip(read).enumerate() {
+            let ty = job.type_named(&find.declared.find.item)?;
+            let held = match items {
+                Ok(items) => self.find_one(find, ty, items).await,
+                Err(errors) => Err(one_of_several(errors, ty)),
+            };
+            match held.map_err(|errors| name_element(find, errors))? {
+                Some(held) => self.hold_item(find, ty, held),
+                None => missing.push(find),
+            }
+            // All elements of a list are reported together.
+            let is_last = finds.get(place + 1).is_none_or(|next| next.position != find.position);
+            if is_last && !missing.is_empty() {
+                return Err(unfound(ty, &missing));
+            }
+        }
+        Ok(())
+    }
+
+    /// What each of these finds reads, with these Gets, by one wave of reads.
+    async fn read_finds(
+        &self,
+        finds: &[&ElementFind<'_>],
+        mut gets: Vec<Get>,
+    ) -> Result<Vec<Result<Vec<Arc<Item>>, FieldErrors>>, FieldErrors> {
+        let job = self.job;
+        let keys = finds.iter().map(|find| self.element_key(find)).collect::<Result<Vec<_>, _>>()?;
+        for (find, key) in finds.iter().zip(&keys) {
+            let ty = job.type_named(&find.declared.find.item)?;
+            gets.extend(key.as_ref().map(|key| job.get(ty, key)));
+        }
+        let lookups = finds.iter().filter_map(|find| {
+            let lookup = job.planned.found.get(find.position)?.as_ref()?;
+            let names = LookupNames { find: &find.declared.find, element: find.names(job.write), before: 0 };
+            Some(items::items(job, (lookup, names), &self.scope))
+        });
+        let (looked_up, _) = join(join_all(lookups), job.context.loaders.get(gets)).await;
+        let mut looked_up = looked_up.into_iter();
+        let mut read = Vec::with_capacity(finds.len());
+        for (find, key) in finds.iter().zip(&keys) {
+            read.push(match key {
+                Some(key) => job.read(&find.declared.find.item, key).await.map(|item| item.into_iter().collect()),
+                None => looked_up.next().unwrap_or_else(|| Ok(Vec::new())),
+            });
+        }
+        Ok(read)
+    }
+
+    /// Reads what rules look up for the items that were found for elements, by one batch.
+    async fn read_rules_of(
+        &self,
+        finds: &[&ElementFind<'_>],
+        read: &[Result<Vec<Arc<Item>>, FieldErrors>],
+    ) -> Result<(), FieldErrors> {
         let job = self.job;
         let mut gets = Vec::new();
-        for (find, key) in job.directives.finds.iter().zip(keys) {
+        for (find, items) in finds.iter().zip(read).filter(|(find, _)| find.element.is_some()) {
             let ty = job.type_named(&find.declared.find.item)?;
-            let Some(key) = key.as_ref().filter(|_| ty.auth.look_up(AuthAction::Read)) else { continue };
             let demanded = [(ty.name.clone(), &ty.auth, AuthAction::Read)];
-            let item = job.read(&ty.name, key).await?;
-            gets.extend(item.iter().flat_map(|item| self.lookups_ahead(ty, &demanded, item)));
+            gets.extend(items.iter().flatten().flat_map(|item| self.lookups_ahead(ty, &demanded, item)));
         }
         job.context.loaders.get(gets).await;
         Ok(())
     }
 
-    /// The key of each find for an element; `None` for the others, which a lookup finds.
-    fn element_keys(&self) -> Result<Vec<Option<Key>>, FieldErrors> {
+    /// The key of a find for an element; `None` if a lookup finds its item.
+    fn element_key(&self, find: &ElementFind<'_>) -> Result<Option<Key>, FieldErrors> {
         let job = self.job;
-        let key = |find: &ElementFind<'_>| {
-            let Some(path) = path_of(&find.declared.find).filter(|_| find.element.is_some()) else { return Ok(None) };
-            let source = |(field, source): (&String, &Source)| (field.clone(), find.source(job.write, source));
-            let sources: IndexMap<String, Source> = path.bindings.iter().map(source).collect();
-            let ty = job.type_named(&find.declared.find.item)?;
-            self.key(ty, &sources).map(Some).map_err(|errors| name_element(find, errors))
-        };
-        job.directives.finds.iter().map(key).collect()
+        if job.planned.found.get(find.position).is_none_or(Option::is_some) {
+            return Ok(None);
+        }
+        let Some(path) = path_of(&find.declared.find) else { return Ok(None) };
+        let source = |(field, source): (&String, &Source)| (field.clone(), find.source(job.write, source));
+        let sources: IndexMap<String, Source> = path.bindings.iter().map(source).collect();
+        let ty = job.type_named(&find.declared.find.item)?;
+        self.key(ty, &sources).map(Some).map_err(|errors| name_element(find, errors))
     }
 
-    /// The first of the items that is there for the caller, with what must hold of it. After a lost race, an item that
-    /// an index gave is read from the table, because the index may lag.
+    /// The item that is there for the caller, with what must hold of it; several are an error. After a lost race, an
+    /// item that an index gave is read from the table, because the index may lag.
     async fn find_one(
         &mut self,
         find: &ElementFind<'_>,
@@ -108,9 +144,8 @@ impl<'a> Drafting<'a, '_> {
         let job = self.job;
         let mut found = None;
         for item in items {
-            if self.may_read(ty, &item).await? {
-                found = Some(item);
-                break;
+            if self.may_read(ty, &item).await? && found.replace(item).is_some() {
+                return Err(several(ty));
             }
         }
         let Some(mut held) = found.and_then(|found| held(job, (find, ty), found)) else { return Ok(None) };
@@ -139,15 +174,6 @@ impl<'a> Drafting<'a, '_> {
     fn hold_item(&mut self, find: &ElementFind<'_>, ty: &ObjectType, held: FoundItem) {
         self.scope.insert(find.alias.to_string(), &ty.name, held.found.clone());
         self.draft.held.push(Arc::new(held));
-    }
-
-    /// The error of finds that found nothing, by their positions. Those are of one directive.
-    fn unfound(&self, ty: &ObjectType, missing: &[usize]) -> FieldErrors {
-        let error = FieldError::new(ErrorCode::NotFound, format!("This {} does not exist.", ty.name));
-        let finds = || missing.iter().filter_map(|place| self.job.directives.finds.get(*place));
-        let list = finds().find_map(|find| find.declared.each.as_deref());
-        let elements: Vec<usize> = finds().filter_map(|find| find.element).collect();
-        vec![list.map_or(error.clone(), |list| name_elements(error, list, &elements))]
     }
 
     /// Adds the fields of the found items that conditions or expressions name to the arguments.
@@ -248,6 +274,14 @@ impl<'a> Drafting<'a, '_> {
         }
         Ok(())
     }
+}
+
+/// The error of finds of one directive that found nothing.
+fn unfound(ty: &ObjectType, missing: &[&ElementFind<'_>]) -> FieldErrors {
+    let error = FieldError::new(ErrorCode::NotFound, format!("This {} does not exist.", ty.name));
+    let list = missing.iter().find_map(|find| find.declared.each.as_deref());
+    let elements: Vec<usize> = missing.iter().filter_map(|find| find.element).collect();
+    vec![list.map_or(error.clone(), |list| name_elements(error, list, &elements))]
 }
 
 /// Errors of a find, at the place of its element.

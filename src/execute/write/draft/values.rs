@@ -1,54 +1,24 @@
 //! Sources of an action → values: of arguments, of a put, of a key; and the items that the action is about.
 
-use crate::execute::auth::hiding::is_hidden;
 use crate::execute::context::ExecutionContext;
-use crate::execute::error::ErrorCode;
-use crate::execute::expression::compute;
 use crate::execute::expression::evaluate;
 use crate::execute::expression::scope::argument;
 use crate::execute::item::assemble;
 use crate::execute::write::draft::defaults::unmade;
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, internal};
-use crate::execute::write::lookup::items::{self, ItemInScope};
-use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid, table_error, unreadable};
+use crate::execute::write::lookup::items::ItemInScope;
+use crate::execute::write::lookup::targets;
+use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid, one_of_several, several, unreadable};
+use crate::execute::write::rules::arguments::computed_value;
 use crate::execute::write::rules::expression;
-use crate::execute::write::rules::item_rules::ItemRules;
-use crate::execute::write::rules::lookups;
 use crate::schema::model::ObjectType;
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::write::{Action, ActionKind, GivenValue, WriteTarget, WrittenValue};
-use crate::table::data::attribute::{Item, Key};
+use crate::table::data::attribute::Key;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
 
 impl Drafting<'_, '_> {
-    /// Those of the found items that are there for the caller. One that the caller neither sees nor may write is not:
-    /// it must not change the answer, nor make the arguments ambiguous.
-    async fn there(
-        &self,
-        action: &Action,
-        ty: &ObjectType,
-        found: Vec<Arc<Item>>,
-    ) -> Result<Vec<Arc<Item>>, FieldErrors> {
-        let job = self.job;
-        let demanded = job.write.demanded(action, ty);
-        let rules = ItemRules::new(job.context, ty, demanded.clone());
-        let mut there = Vec::with_capacity(found.len());
-        for item in found {
-            let mut is_there = rules.admits(&item).await?;
-            if is_hidden(job.context, ty, &item).await.map_err(|error| vec![table_error(&error)])? {
-                let own = assemble::values_of(job.context.model, ty, &item).known;
-                for (of, auth, asked) in demanded.iter().filter(|(_, auth, asked)| auth.look_up(*asked)) {
-                    is_there = is_there
-                        && lookups::let_write(job, lookups::alternatives(job, of, (auth, *asked), &own), &item).await?;
-                }
-            }
-            there.extend(is_there.then_some(item));
-        }
-        Ok(there)
-    }
-
     /// The items that an action is about: one by its key, or those that a lookup finds. Finding none is an error,
     /// unless the action is a delete or may affect many items.
     pub async fn target_items(
@@ -61,21 +31,18 @@ impl Drafting<'_, '_> {
         let WriteTarget::Read { many, .. } = action.target else {
             return Ok(vec![TargetItem { key: self.known_key(ty, action)?, item: None }]);
         };
-        let lookup = self.job.lookups(position).and_then(|lookups| lookups.target.as_ref());
-        let Some(lookup) = lookup else { return Err(internal(&ty.name)) };
-        let ambiguous = || bad_input(format!("The arguments match more than one {}. Give more of its key.", ty.name));
-        let found =
-            items::items(self.job, lookup, &self.scope).await.map_err(|field_errors| match field_errors.first() {
-                Some(field_error) if field_error.code == ErrorCode::LimitExceeded && !many => ambiguous(),
-                _ => field_errors,
-            })?;
-        let found = self.there(action, ty, found).await?;
+        let found = match self.looked_up.remove(&position) {
+            Some(found) => found,
+            None => targets::look_up(self.job, &self.scope, position).await,
+        };
+        let found = found.map_err(|errors| if many { errors } else { one_of_several(errors, ty) })?;
+        let found = targets::there(self.job, (action, ty), found).await?;
         let deletes = matches!(action.kind, ActionKind::Delete { .. }) && action.at.is_none();
         if found.is_empty() && !many && !deletes {
             return Err(vec![absent(&ty.name, action)]);
         }
         if found.len() > 1 && !many {
-            return Err(ambiguous());
+            return Err(several(ty));
         }
         // Of many items, skip those that do not meet the author's condition.
         let scope = self.draft.scope(self.job);
@@ -182,8 +149,7 @@ impl Drafting<'_, '_> {
             (Some(GivenValue::Source(source)), _) => self.given(source),
             (Some(GivenValue::Made(made)), Some(field)) => Ok(self.default_of(position, field, made, &Map::new())),
             (Some(GivenValue::Computed(computed)), Some(field)) => {
-                compute::value(computed, field, &self.draft.scope(self.job))
-                    .map_err(|why| bad_input(format!("{}.{} {}.", ty.name, field.name, why.trim_end_matches('.'))))
+                computed_value(ty, field, computed, &self.draft.scope(self.job))
             }
             (Some(GivenValue::Made(_) | GivenValue::Computed(_)) | None, _) => Ok(None),
         }

@@ -1,15 +1,18 @@
 //! Lookups of a write → the items that they find. Also gives the keys that belong to an item: its own and those of its
 //! guards.
 
+use crate::execute::arguments::FieldArguments;
 use crate::execute::error::FieldError;
 use crate::execute::item::{assemble, replicas, unique};
 use crate::execute::read::apply::seed;
 use crate::execute::read::executor::run_waves;
 use crate::execute::read::state::{Present, ReadState};
+use crate::execute::write::elements::ElementNames;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::FieldErrors;
 use crate::plan::tree::WriteLookup;
 use crate::schema::model::ObjectType;
+use crate::schema::model::find::Find;
 use crate::table::data::attribute::{Item, Key};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,13 +42,32 @@ impl ItemsInScope {
     }
 }
 
+/// Whose names a lookup has: those of a find or an action, which may be made for an element of a list.
+pub struct LookupNames<'w> {
+    /// The find by which it reads.
+    pub find: &'w Find,
+    /// The names of the element.
+    pub element: Option<ElementNames<'w>>,
+    /// The position in the schema of the action for which it reads; 0 for a find.
+    pub before: usize,
+}
+
 /// Runs a lookup with the items in scope. Gives the first replica of a replicated item, whichever replica was read.
 pub async fn items(
     job: &WriteJob<'_>,
-    lookup: &WriteLookup,
+    (lookup, names): (&WriteLookup, LookupNames<'_>),
     scope: &ItemsInScope,
 ) -> Result<Vec<Arc<Item>>, FieldErrors> {
-    seeded(job, lookup, |name| scope.get(name).map(|known| known.item.clone()).into_iter().collect()).await
+    let seeds = |name: &str| {
+        let mut name = name.to_owned();
+        names.element.iter().for_each(|element| element.item(&mut name, names.before));
+        scope.get(&name).map(|known| known.item.clone()).into_iter().collect()
+    };
+    let arguments = match &names.element {
+        Some(element) => FieldArguments::from_values(&lookup.plan, &element.values(names.find, job.arguments())),
+        None => FieldArguments::new(&lookup.plan, job.context),
+    };
+    run(job, (lookup, arguments), seeds).await
 }
 
 /// Runs a lookup with the items of each type that it starts from.
@@ -54,7 +76,15 @@ pub async fn seeded(
     lookup: &WriteLookup,
     seeds: impl Fn(&str) -> Vec<Arc<Item>>,
 ) -> Result<Vec<Arc<Item>>, FieldErrors> {
-    let mut state = ReadState::new(&lookup.plan, job.context);
+    run(job, (lookup, FieldArguments::new(&lookup.plan, job.context)), seeds).await
+}
+
+async fn run(
+    job: &WriteJob<'_>,
+    (lookup, arguments): (&WriteLookup, FieldArguments<'_>),
+    seeds: impl Fn(&str) -> Vec<Arc<Item>>,
+) -> Result<Vec<Arc<Item>>, FieldErrors> {
+    let mut state = ReadState::with_arguments(&lookup.plan, job.context, arguments);
     for (ty, space) in &lookup.seeds {
         seed(&mut state, *space, seeds(ty));
     }

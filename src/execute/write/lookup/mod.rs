@@ -3,3 +3,4 @@
 pub mod dependents;
 pub mod found_item;
 pub mod items;
+pub mod targets;

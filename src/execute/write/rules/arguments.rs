@@ -3,14 +3,16 @@
 
 use crate::execute::constraint::inputs::{InputCheck, broken_inputs};
 use crate::execute::constraint::value::broken;
-use crate::execute::expression::scope::argument;
+use crate::execute::expression::compute;
+use crate::execute::expression::scope::{Scope, argument};
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::messages::FieldErrors;
+use crate::execute::write::messages::{FieldErrors, at_element, bad_input};
 use crate::execute::write::rules::expression;
 use crate::schema::expression::operand::Operand;
+use crate::schema::expression::update::SetValue;
 use crate::schema::model::source::Source;
 use crate::schema::model::write::{ActionKind, WriteTarget};
-use crate::schema::model::{Model, ObjectType};
+use crate::schema::model::{Field, Model, ObjectType};
 use apollo_compiler::ast::OperationType;
 use serde_json::{Map, Value};
 
@@ -52,7 +54,45 @@ pub fn check_arguments(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
         }
     }
     let field_errors = check.inputs.field_errors;
-    if field_errors.is_empty() { Ok(()) } else { Err(field_errors) }
+    if field_errors.is_empty() { check_computed(job) } else { Err(field_errors) }
+}
+
+/// Checks the values that puts compute of the request alone. What they compute of found items is checked when it is
+/// written.
+fn check_computed(job: &WriteJob<'_>) -> Result<(), FieldErrors> {
+    let is_found = |operand: &Operand| {
+        let Operand::Argument(name, _) = operand else { return false };
+        let alias = name.split('.').next().and_then(|first| job.write.find_named(first));
+        alias.is_some_and(|find| find.is_named)
+    };
+    for (position, done) in job.directives.actions.iter().enumerate() {
+        let ty = job.type_named(&done.action.item)?;
+        for (field, written) in &done.action.values {
+            let (Some(field), Some(computed)) = (ty.fields.get(field), written.computed()) else { continue };
+            let mut takes_found = false;
+            computed.operands(&mut |operand| takes_found |= is_found(operand));
+            if takes_found {
+                continue;
+            }
+            let checked = computed_value(ty, field, computed, &job.scope()).and_then(|value| {
+                let value = value.filter(|value| !value.is_null());
+                value.map_or(Ok(()), |value| expression::keep(ty, std::iter::once((&field.name, &value))))
+            });
+            checked.map_err(|errors| at_element(job.element(position), errors))?;
+        }
+    }
+    Ok(())
+}
+
+/// What an expression of a put gives a field of its type.
+pub fn computed_value(
+    ty: &ObjectType,
+    field: &Field,
+    computed: &SetValue,
+    scope: &Scope<'_>,
+) -> Result<Option<Value>, FieldErrors> {
+    compute::value(computed, field, scope)
+        .map_err(|why| bad_input(format!("{}.{} {}.", ty.name, field.name, why.trim_end_matches('.'))))
 }
 
 /// Checks the arguments of a field by their own constraints alone.

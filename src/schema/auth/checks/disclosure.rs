@@ -49,7 +49,11 @@ pub fn disclosed_by_write(parts: SchemaParts<'_>, parent: &ObjectType, write: &W
     let by_find = write.finds.iter().find_map(|found| disclosed_by_find(parts, parent, &found.find));
     let found: Vec<(&str, &ObjectType)> =
         write.finds.iter().filter_map(|found| Some((found.alias.as_str(), parts.1.get(&found.find.item)?))).collect();
-    by_find.or_else(|| {
+    let by_found = || {
+        let sources = || write.finds.iter().flat_map(|other| other.find.sources());
+        found.iter().find_map(|found| taken_from(*found, sources()))
+    };
+    by_find.or_else(by_found).or_else(|| {
         write.actions.iter().find_map(|action| {
             let ty = parts.1.get(&action.item)?;
             let by_target = match &action.target {
@@ -68,16 +72,27 @@ pub fn disclosed_by_write(parts: SchemaParts<'_>, parent: &ObjectType, write: &W
     })
 }
 
-/// A guarded field of the found item with this alias that an action copies or names.
+/// A guarded field of the found item with this alias that an action copies or names, or by which it finds its item.
 fn copied_from((alias, found): (&str, &ObjectType), action: &Action) -> Option<String> {
-    let sources = action.values.values().filter_map(WrittenValue::source).flat_map(Source::leaves);
-    let copied = sources.filter_map(|source| match source {
-        Source::Item(of, field) if of == alias => Some(field.as_str()),
-        _ => None,
-    });
+    let finding: Vec<&Source> = match &action.target {
+        WriteTarget::Key(fields) => fields.values().collect(),
+        WriteTarget::Found(_) => Vec::new(),
+        WriteTarget::Read { find, .. } => find.sources(),
+    };
+    let written = action.values.values().filter_map(WrittenValue::source);
     let arguments = action.condition.iter().flat_map(Condition::arguments).chain(action.named_by_expression());
     let named = arguments.filter_map(|name| name.strip_prefix(alias)?.strip_prefix('.'));
-    copied.chain(named).find_map(|field| guarded(found, field))
+    taken_from((alias, found), finding.into_iter().chain(written))
+        .or_else(|| named.into_iter().find_map(|field| guarded(found, field)))
+}
+
+/// A guarded field of the found item with this alias of which one of these values is made.
+fn taken_from<'s>((alias, found): (&str, &ObjectType), sources: impl Iterator<Item = &'s Source>) -> Option<String> {
+    let taken = sources.flat_map(Source::leaves).filter_map(|source| match source {
+        Source::Item(of, field) if of == alias => Some(field),
+        _ => None,
+    });
+    taken.into_iter().find_map(|field| guarded(found, field))
 }
 
 /// A guarded field whose value an action copies into another, or whose value decides whether the action succeeds.

@@ -149,7 +149,8 @@ fn wanted<'a>(asked: &'a AbstractFind<'a>, names: &[String], name: &str) -> Opti
         record.contains_key(&field.value) || value.as_object().is_some() || !others(&field.value)
     });
     let target = FindTarget { item: name.to_owned(), returns: target.returns };
-    Some(FindContext { draft, parent, parent_record, field, directive, target, keys, record, table })
+    let found = Vec::new();
+    Some(FindContext { draft, parent, parent_record, field, directive, target, keys, record, table, found })
 }
 
 /// One Query reads one table.

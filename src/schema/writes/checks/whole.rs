@@ -57,11 +57,7 @@ pub fn arguments_of(action: &Action) -> Vec<String> {
     match &action.target {
         WriteTarget::Key(sources) => sources.values().for_each(|source| arguments(source, &mut all)),
         WriteTarget::Found(_) => {}
-        WriteTarget::Read { find, .. } => {
-            if let crate::schema::model::find::Via::Keys(paths) = &find.via {
-                paths.iter().flat_map(|path| path.bindings.values()).for_each(|source| arguments(source, &mut all));
-            }
-        }
+        WriteTarget::Read { find, .. } => find.sources().into_iter().for_each(|source| arguments(source, &mut all)),
     }
     action.values.values().filter_map(WrittenValue::source).for_each(|source| arguments(source, &mut all));
     if let Some((_, _, source)) = action.at.as_ref().and_then(|at| at.by.as_ref()) {
@@ -94,8 +90,12 @@ pub fn check_once(
     for (position, (action, directive)) in actions.iter().enumerate() {
         let key = key_of(writing, action);
         let place = place_of(writing, action);
-        if let (Some(list), Some(key)) = (&action.each, &key)
-            && !differs(list, key, (finds, actions))
+        let sources = match (&action.target, &key) {
+            (WriteTarget::Read { find, .. }, _) => Some(find.sources()),
+            (_, key) => key.as_ref().map(|key| key.iter().map(|(_, source)| source).collect()),
+        };
+        if let (Some(list), Some(sources)) = (&action.each, sources)
+            && !differs(list, &sources, (finds, actions))
         {
             let message = format!(
                 "each element of `{list}` would be the same `{}`: nothing of its key is the element's",
@@ -142,17 +142,14 @@ pub fn check_once(
     sound
 }
 
-/// Whether a key differs from element to element of a list: a part of it is the element's, or of an item of the list.
-fn differs(
-    list: &str,
-    key: &[(String, Source)],
-    (finds, actions): (&[WriteFind], &[(Action, &ActionDirective)]),
-) -> bool {
+/// Whether what finds an item differs from element to element of a list: a part of it is the element's, or of an item
+/// of the list.
+fn differs(list: &str, sources: &[&Source], (finds, actions): (&[WriteFind], &[(Action, &ActionDirective)])) -> bool {
     let is_single = |name: &str| {
         finds.iter().any(|found| found.alias == name && found.each.is_none())
             || actions.iter().any(|(action, _)| action.name() == name && action.each.is_none())
     };
-    key.iter().flat_map(|(_, source)| source.leaves()).any(|source| match source {
+    sources.iter().flat_map(|source| source.leaves()).any(|source| match source {
         Source::Argument(name) => name.strip_prefix(list).is_some_and(|rest| rest.starts_with('.')),
         Source::Item(name, _) => !is_single(name),
         Source::Claim(_) | Source::Parent(_) | Source::Text(_) => false,
