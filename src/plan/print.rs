@@ -274,6 +274,9 @@ fn place(model: &Model, read: &Read) -> String {
 fn each(plan: &Plan, read: &Read) -> String {
     match &plan.spaces[read.space].origin {
         Origin::Operation | Origin::Seed => String::new(),
+        Origin::SeedVariant(types, member) => {
+            format!(", each {}", types.types.get(*member).map_or("", |marks| &marks.item))
+        }
         Origin::Ids(ids) => format!(", each of ${}", ids.name),
         Origin::OfId(ids, id) => format!(", each {} of ${}", id.type_name(), ids.name),
         Origin::Read(of) => format!(", each of #{of}"),

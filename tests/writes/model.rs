@@ -62,10 +62,11 @@ impl Memory {
         }
         for run in &mut runs {
             let Some(found) = &mutation.found else { continue };
-            // Of several shards that have an item with the key, the first counts.
-            match self.there(run, found.item, &found.key).first() {
-                Some(place) => run.found = self.get(place, found.item).cloned(),
-                None => return Outcome::Refused([MISSING].into()),
+            match self.there(run, found.item, &found.key).as_slice() {
+                [] => return Outcome::Refused([MISSING].into()),
+                [place] => run.found = self.get(place, found.item).cloned(),
+                // Several shards have an item with the key.
+                _ => return Outcome::Refused([BAD].into()),
             }
         }
         let mut codes = BTreeSet::new();

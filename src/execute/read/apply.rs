@@ -49,7 +49,8 @@ pub fn apply_results(state: &mut ReadState<'_>, id: ReadId, rows: Vec<RowResult>
 
 /// The rows of all spaces together. The rows of a variant, and those of one type of an id, are rows of their parent.
 pub fn row_count(state: &ReadState<'_>) -> usize {
-    let is_own = |space: &Space| !matches!(space.origin, Origin::Variant(..) | Origin::OfId(..));
+    let is_own =
+        |space: &Space| !matches!(space.origin, Origin::Variant(..) | Origin::SeedVariant(..) | Origin::OfId(..));
     let spaces = state.plan().spaces.iter().enumerate();
     spaces.filter(|(_, space)| is_own(space)).map(|(id, _)| state.len(id)).sum()
 }
@@ -107,6 +108,14 @@ pub fn expand_rows(state: &mut ReadState<'_>) {
                     rows.map(|row| key_of_id(named, of_row(row)?).map(Arc::new)).collect();
                 let sizes: Vec<usize> = keys.iter().map(|key| usize::from(key.is_some())).collect();
                 state.set_elements(id, sizes.into_iter(), keys.into_iter().flatten().collect());
+            }
+            Origin::SeedVariant(types, member) => {
+                let is_of_type = |row: usize| match state.held(Holder::Element(parent), parent, row) {
+                    Ok(Some(item)) => types.type_of(item) == Some(*member),
+                    Ok(None) | Err(_) => false,
+                };
+                let sizes: Vec<usize> = rows.map(|row| usize::from(is_of_type(row))).collect();
+                state.set_rows(id, sizes.into_iter());
             }
             Origin::Variant(read, member) if state.is_known(Holder::Read(*read)) => {
                 let types = &plan.reads[*read].discriminator;

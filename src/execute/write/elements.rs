@@ -108,7 +108,9 @@ pub fn elements<'v>(arguments: &'v Map<String, Value>, list: &str) -> Option<&'v
 /// Refuses lists that are too long, before anything is read: each action needs a call of the transaction.
 fn check_size(write: &Write, length: &dyn Fn(&str) -> usize) -> Result<(), FieldErrors> {
     let of_actions = |each: &Option<String>| each.as_deref().map_or(1, length);
-    let actions = write.actions.iter().map(|action| of_actions(&action.each)).fold(0, usize::saturating_add);
+    // Of alternatives, one is made.
+    let actions = write.actions.iter().filter(|action| action.first() == action.position);
+    let actions = actions.map(|action| of_actions(&action.each)).fold(0, usize::saturating_add);
     let finds = write.finds.iter().map(|find| of_actions(&find.each)).max().unwrap_or(0);
     let count = actions.max(finds);
     if count <= MAX_IN_TRANSACTION {

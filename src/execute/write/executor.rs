@@ -22,7 +22,7 @@ use crate::execute::write::messages::{FieldErrors, contention, field_error, half
 use crate::execute::write::rules::arguments::{check_arguments, check_inputs};
 use crate::execute::write::rules::claims::check_claims;
 use crate::execute::write::rules::lookups;
-use crate::plan::tree::PlannedWrite;
+use crate::plan::tree::{PlannedResult, PlannedWrite};
 use crate::table::data::attribute::Item;
 use crate::table::data::write::{ConditionFailure, Unfit, WriteCall, WriteError};
 use crate::table::retry::backoff::{Backoff, Pace};
@@ -60,8 +60,27 @@ pub async fn write(
     let returned = Attempts::new(&job).run().boxed().await?;
     let mut visible = Vec::with_capacity(returned.len());
     for (result, items) in planned.results.iter().zip(returned) {
-        let ty = job.type_named(write.type_returned(result.returned).unwrap_or_default())?;
-        visible.push(visible_written(context, ty, items).await.map_err(|error| made(vec![table_error(&error)]))?);
+        visible.push(visible_items(&job, result, items).await?);
+    }
+    Ok(visible)
+}
+
+/// Those of the items of a result that the caller may see.
+async fn visible_items(
+    job: &WriteJob<'_>,
+    result: &PlannedResult,
+    items: Vec<Arc<Item>>,
+) -> Result<Vec<Arc<Item>>, FieldErrors> {
+    let names = job.write.types_returned(result.returned);
+    let type_of = |item: &Item| match &result.types {
+        Some(types) => names.get(types.type_of(item)?),
+        None => names.first(),
+    };
+    let mut visible = Vec::with_capacity(items.len());
+    for item in items {
+        let Some(name) = type_of(&item) else { continue };
+        let seen = visible_written(job.context, job.type_named(name)?, vec![item]).await;
+        visible.extend(seen.map_err(|error| made(vec![table_error(&error)]))?);
     }
     Ok(visible)
 }

@@ -59,9 +59,10 @@ impl<'a> WriteJob<'a> {
         self.planned.actions.get(self.action(position)?.position)
     }
 
-    /// Whether the field has a single action, which is not made for each element of a list.
+    /// Whether the field has a single action, or alternatives of one, which is not made for each element of a list.
     pub fn is_alone(&self) -> bool {
-        matches!(self.write.actions.as_slice(), [only] if only.each.is_none())
+        let is_same = |action: &Action| action.first() == 0 && action.each.is_none();
+        !self.write.actions.is_empty() && self.write.actions.iter().all(is_same)
     }
 
     /// The field of `Mutation`.

@@ -13,14 +13,14 @@ use serde_json::Value;
 pub type FieldErrors = Vec<FieldError>;
 
 /// The error of a write that needs one item, if its arguments match several.
-pub fn several(ty: &ObjectType) -> FieldErrors {
-    bad_input(format!("The arguments match more than one {}. Give more of its key.", ty.name))
+pub fn several(item: &str) -> FieldErrors {
+    bad_input(format!("The arguments match more than one {item}. Give more of its key."))
 }
 
 /// The errors of a read of one item: that it found too many says that there are several.
-pub fn one_of_several(errors: FieldErrors, ty: &ObjectType) -> FieldErrors {
+pub fn one_of_several(errors: FieldErrors, item: &str) -> FieldErrors {
     let is_limit = errors.first().is_some_and(|error| error.code == ErrorCode::LimitExceeded);
-    if is_limit { several(ty) } else { errors }
+    if is_limit { several(item) } else { errors }
 }
 
 /// The error of a write that was not applied, or whose outcome is unknown.

@@ -126,7 +126,7 @@ impl<'p> ArgumentValues<'p> {
                 Origin::Operation => 1,
                 Origin::Seed => seeds(id),
                 Origin::Read(read) => parent.saturating_mul(sizes[*read].found),
-                Origin::Variant(..) => parent,
+                Origin::Variant(..) | Origin::SeedVariant(..) => parent,
                 Origin::Ids(argument) => self.ids(argument).map_or(1, |ids| ids.len() as u64).min(MAX_KEYS),
                 Origin::OfId(argument, id) => match self.ids(argument) {
                     Some(ids) => ids.iter().filter(|text| id.decode(text).is_some()).count() as u64,

@@ -103,10 +103,9 @@ impl OperationCost {
             };
             let items = items.copied().unwrap_or(1).max(1);
             seeds.insert(result.space, items);
-            let ty = declared.type_returned(result.returned).and_then(|name| model.types.get(name));
-            if let Some(ty) = ty.filter(|ty| ty.auth.hide()) {
-                self.add_batches(items.saturating_mul(lookups(model, &ty.auth, AuthAction::Read)));
-            }
+            let types = declared.types_returned(result.returned).into_iter().filter_map(|name| model.types.get(name));
+            let looked_up = types.filter(|ty| ty.auth.hide()).map(|ty| lookups(model, &ty.auth, AuthAction::Read));
+            self.add_batches(items.saturating_mul(looked_up.max().unwrap_or(0)));
         }
         self.add_batches(sum.batched);
         self.add_batches(sum.results);

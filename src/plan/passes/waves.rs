@@ -64,7 +64,7 @@ fn dependencies(read: &DraftRead<'_>, spaces: &[Space], early: bool) -> Vec<Read
 
 fn add_space(space: SpaceId, spaces: &[Space], found: &mut Vec<ReadId>) {
     match &spaces[space].origin {
-        Origin::Operation | Origin::Seed | Origin::Ids(_) | Origin::OfId(..) => {}
+        Origin::Operation | Origin::Seed | Origin::SeedVariant(..) | Origin::Ids(_) | Origin::OfId(..) => {}
         Origin::Read(read) | Origin::Variant(read, _) => found.push(*read),
         Origin::Elements(holder, _) => add_holder(*holder, spaces, found),
     }

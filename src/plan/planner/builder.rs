@@ -15,6 +15,7 @@ use apollo_compiler::Name;
 use apollo_compiler::executable::SelectionSet;
 use indexmap::IndexMap;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The most fields of a plan within objects of interfaces and unions. A selection is planned once for each type that
 /// its object can have, so nested ones multiply, which the document's budget cannot see.
@@ -234,6 +235,23 @@ impl<'a> Builder<'a> {
         let space = self.space(0, Origin::Seed);
         let held = vec![(Holder::Element(space), None)];
         Entity { ty, space, known: HashMap::new(), held, presence: Some(Presence::Seed(space)), variants: None }
+    }
+
+    /// An item of one of several types that the caller hands in when the plan runs.
+    pub fn seed_of_types(
+        &mut self,
+        name: &'a str,
+        types: &[&'a ObjectType],
+        discriminator: &Arc<TypeDiscriminator>,
+    ) -> Entity<'a> {
+        let mut entity = self.seed(types[0]);
+        let mut of_type = |(position, ty): (usize, &&'a ObjectType)| {
+            let space = self.space(entity.space, Origin::SeedVariant(discriminator.clone(), position));
+            Entity { ty, space, variants: None, ..entity.clone() }
+        };
+        let entities = types.iter().enumerate().map(&mut of_type).collect();
+        entity.variants = Some(Variants { name, entities });
+        entity
     }
 
     /// Runs the passes over the reads and gives the plan.

@@ -13,6 +13,7 @@ use crate::plan::operation::argument;
 use crate::plan::operation::collect::{CollectedField, SelectionContext};
 use crate::plan::tree::*;
 use crate::schema::model::find::{Access, AccessPath, Find, Returns, Via};
+use crate::schema::model::sharding::KeyChoice;
 use crate::schema::model::write::{Action, ActionKind, ReturnedItems, Write, WriteFind, WriteReturns, WriteTarget};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
 use apollo_compiler::Name;
@@ -107,12 +108,21 @@ impl<'a> WriteField<'a, '_> {
         sets: &[&'a SelectionSet],
         results: &mut Vec<PlannedResult>,
     ) -> Result<OutputValue, PlanError> {
-        let name = self.write.type_returned(returned).ok_or_else(|| internal(&self.field.name))?;
-        let entity = builder.seed(builder.type_named(name)?);
+        let names = self.write.types_returned(returned);
+        let types = names.iter().map(|name| builder.type_named(name)).collect::<Result<Vec<_>, _>>()?;
+        let (entity, types) = match types.as_slice() {
+            [] => return Err(internal(&self.field.name)),
+            [ty] => (builder.seed(ty), None),
+            several => {
+                let types = attributes::discriminator(builder.model, several, (None, false), true);
+                let types = types.ok_or_else(|| internal(&self.field.name))?;
+                (builder.seed_of_types(self.write.type_name(returned), several, &types), Some(types))
+            }
+        };
         let space = entity.space;
         let target = ObjectSource { pages: None, space, presence: Presence::Seed(space), keeps_place: false };
         let object = builder.object(&entity, sets, false)?;
-        results.push(PlannedResult { returned, space });
+        results.push(PlannedResult { returned, space, types });
         Ok(if returned.many { OutputValue::List(target, object) } else { OutputValue::One(target, object) })
     }
 
@@ -150,17 +160,23 @@ impl<'a> Lookups<'a, '_> {
     /// What the `@find` at this position reads; `None` if it is one Get for each element of a list.
     fn found_lookup(&self, position: usize) -> Result<Option<WriteLookup>, PlanError> {
         let found: &'a WriteFind = &self.write.finds[position];
-        let is_get = |path: &AccessPath| matches!(path.access, Access::Get { .. });
-        if found.each.is_some() && matches!(&found.find.via, Via::Keys(paths) if paths.iter().all(is_get)) {
+        let is_by_key = matches!(&found.find.via, Via::Keys(paths)
+            if paths.iter().all(|path| self.is_by_key(&found.find.item, path)));
+        if found.each.is_some() && is_by_key {
             return Ok(None);
         }
         let scope = self.in_scope((position, 0), found.each.as_ref());
-        let want = match &found.find.via {
-            _ if found.takes_first => Want::First,
-            Via::Keys(paths) if paths.iter().all(is_get) => Want::First,
-            _ => want_only(self.model.types.get(&found.find.item).is_some_and(|ty| ty.auth.hide())),
+        let want = match found.takes_first || is_by_key {
+            true => Want::First,
+            false => want_only(self.model.types.get(&found.find.item).is_some_and(|ty| ty.auth.hide())),
         };
         self.lookup_of(&found.find, want, scope).map(Some)
+    }
+
+    /// Whether a path to items of a type reads one whole key, and not that of every shard.
+    fn is_by_key(&self, item: &str, path: &AccessPath) -> bool {
+        let reading = self.model.item(item).and_then(|(_, keys)| path.reading(&self.model.tables[keys.table], keys));
+        matches!(path.access, Access::Get { .. }) && reading.is_none_or(|reading| reading.which != KeyChoice::Every)
     }
 
     fn action_lookups(&self, position: usize) -> Result<ActionLookups, PlanError> {

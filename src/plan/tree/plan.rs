@@ -1,6 +1,7 @@
 //! The whole plan: reads in waves, row spaces, and the reads that may share a Query. Must not know how the response is
 //! written.
 
+use super::discriminator::TypeDiscriminator;
 use super::guard::Guard;
 use super::ids::{ReadId, SpaceId};
 use super::read::Read;
@@ -49,6 +50,8 @@ pub enum Origin {
     Variant(ReadId, usize),
     /// An item that was written or found before the plan runs. The caller hands it in, and the whole plan may use it.
     Seed,
+    /// Those rows of a space of seeds whose item has one type: a position in the discriminator.
+    SeedVariant(Arc<TypeDiscriminator>, usize),
     /// The global ids of an argument, each a row.
     Ids(Arc<IdArgument>),
     /// Those rows of a space of ids whose id names an item of a type. A row holds the fields of the item's key.

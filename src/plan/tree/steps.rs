@@ -63,12 +63,14 @@ pub struct PlannedWrite {
 }
 
 /// Items that a write returns.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct PlannedResult {
     /// Which ones.
     pub returned: ReturnedItems,
     /// The space that takes them.
     pub space: SpaceId,
+    /// How to distinguish their types, if they can have several.
+    pub types: Option<Arc<TypeDiscriminator>>,
 }
 
 /// What an action reads before the write.

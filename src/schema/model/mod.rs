@@ -97,7 +97,8 @@ impl Model {
     pub fn returned_by(&self, field: &str) -> Vec<&ObjectType> {
         let Some(write) = self.mutation(field) else { return Vec::new() };
         let mut types: Vec<&ObjectType> = Vec::new();
-        for ty in write.returned().filter_map(|items| self.types.get(write.type_returned(items)?)) {
+        for ty in write.returned().flat_map(|items| write.types_returned(items)).filter_map(|name| self.types.get(name))
+        {
             if types.iter().all(|known| known.name != ty.name) {
                 types.push(ty);
             }

@@ -39,14 +39,21 @@ impl Write {
 
     /// Whether the field returns the items of the action at a position.
     pub fn returns_action(&self, position: usize) -> bool {
-        self.returned().any(|items| items.from == ReturnedFrom::Action(position))
+        let first = self.actions.get(position).map_or(position, Action::first);
+        self.returned().any(|items| items.from == ReturnedFrom::Action(first))
     }
 
-    /// The item type that returned items have.
-    pub fn type_returned(&self, items: ReturnedItems) -> Option<&str> {
+    /// The item types that returned items can have.
+    pub fn types_returned(&self, items: ReturnedItems) -> Vec<&str> {
         match items.from {
-            ReturnedFrom::Action(action) => self.actions.get(action).map(|action| action.item.as_str()),
-            ReturnedFrom::Find(find) => self.finds.get(find).map(|found| found.find.item.as_str()),
+            ReturnedFrom::Action(first) => {
+                let actions = self.actions.iter().filter(|action| action.first() == first);
+                actions.map(|action| action.item.as_str()).collect()
+            }
+            ReturnedFrom::Find(first) => {
+                let finds = self.finds.iter().enumerate().filter(|(position, found)| found.first(*position) == first);
+                finds.map(|(_, found)| found.find.item.as_str()).collect()
+            }
         }
     }
 
@@ -62,6 +69,15 @@ impl Write {
             waves.push(wave.unwrap_or(0));
         }
         waves
+    }
+
+    /// The name of the type, the interface or the union that returned items have.
+    pub fn type_name(&self, items: ReturnedItems) -> &str {
+        let name = match items.from {
+            ReturnedFrom::Action(position) => self.actions.get(position).map(Action::type_name),
+            ReturnedFrom::Find(position) => self.finds.get(position).map(WriteFind::type_name),
+        };
+        name.unwrap_or_default()
     }
 
     /// The find whose item is in scope under this alias.
@@ -82,11 +98,35 @@ pub struct WriteFind {
     pub takes_first: bool,
     /// The list argument, dotted, for each of whose elements an item is found.
     pub each: Option<String>,
+    /// If it is one of several finds of an interface or a union: which.
+    pub alternative: Option<TypeAlternative>,
     /// Fields of the item that the actions copy or name. The write is conditional on their values being unchanged.
     pub held: Vec<String>,
     /// Whether a condition or an expression names fields of the item (`:Repo.nextNumber`). If so, the arguments hold
     /// these fields as an object under the alias.
     pub is_named: bool,
+}
+
+impl WriteFind {
+    /// The position of the first of its alternatives, or its own.
+    pub fn first(&self, position: usize) -> usize {
+        self.alternative.as_ref().map_or(position, |alternative| alternative.first)
+    }
+
+    /// The name of its item's type, or of the interface or the union.
+    pub fn type_name(&self) -> &str {
+        self.alternative.as_ref().map_or(&self.find.item, |alternative| &alternative.of)
+    }
+}
+
+/// One of several finds or actions of an interface or a union, one for each of its item types. The one is made whose
+/// type the item has that is found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypeAlternative {
+    /// The interface or the union.
+    pub of: String,
+    /// The position of the first of them.
+    pub first: usize,
 }
 
 /// What a mutation field returns.
@@ -130,6 +170,8 @@ pub struct Action {
     pub item: String,
     /// `as:`: the name of its item in a payload, and of a new item in scope, if it is not its type.
     pub alias: Option<String>,
+    /// If it is one of several actions on an interface or a union: which.
+    pub alternative: Option<TypeAlternative>,
     /// The list argument, dotted, for each of whose elements the action is made. Within it, names of arguments that
     /// begin with the list's are those of the element: `lines.sku`. [`INDEX`] is its position, and [`ELEMENT`] a scalar
     /// element itself.
@@ -172,6 +214,16 @@ impl Action {
             });
         }
         names
+    }
+
+    /// The position of the first of its alternatives, or its own.
+    pub fn first(&self) -> usize {
+        self.alternative.as_ref().map_or(self.position, |alternative| alternative.first)
+    }
+
+    /// The name of its item's type, or of the interface or the union.
+    pub fn type_name(&self) -> &str {
+        self.alternative.as_ref().map_or(&self.item, |alternative| &alternative.of)
     }
 
     /// The name of a put's item in scope.

@@ -7,7 +7,7 @@ use crate::schema::finds::wanted::FindContext;
 use crate::schema::model::find::Returns;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::source::Source;
-use crate::schema::model::write::{ELEMENT, GivenValue, INDEX};
+use crate::schema::model::write::{ELEMENT, GivenValue, INDEX, TypeAlternative};
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::table::Table;
 use crate::schema::types::draft::{Kind, SchemaDraft, StoredFields};
@@ -112,6 +112,8 @@ pub struct Acting<'a> {
     pub finds: Clause,
     /// What `set:` says of the fields that are written.
     pub sets: Clause,
+    /// If it is one of several actions on an interface or a union: which.
+    pub alternative: Option<TypeAlternative>,
 }
 
 /// The item of a find that an action's `item:` names by its alias.

@@ -7,6 +7,7 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span::At;
 use crate::schema::diagnostics::suggestion::suggest;
+use crate::schema::finds::target::is_abstract;
 use crate::schema::model::find::Find;
 use crate::schema::model::write::{Action, ELEMENT, INDEX};
 use crate::schema::syntax::directives::FindDirective;
@@ -34,7 +35,7 @@ pub fn read_lists(
         let of_list = all.iter().filter(|(named, _)| named.is_some_and(|named| named.value == each.value));
         let mut items = of_list
             .map(|(_, item)| item.map_or(own, |item| item.value.as_str()))
-            .filter(|item| writing.draft.kind(item) == Some(&Kind::Item));
+            .filter(|item| writing.draft.kind(item) == Some(&Kind::Item) || is_abstract(writing.draft, item));
         let item = items.next().filter(|first| items.all(|item| item == *first));
         lists.push(read_list(writing, each, item, findings)?);
     }

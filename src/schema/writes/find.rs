@@ -10,7 +10,7 @@ use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::expression::condition::Condition;
 use crate::schema::finds::candidates::Candidate;
-use crate::schema::finds::target::FindTarget;
+use crate::schema::finds::target::{FindTarget, is_abstract};
 use crate::schema::finds::wanted::{Binding, Bindings, FindContext, Need};
 use crate::schema::finds::{self, filter, prepare, where_clause};
 use crate::schema::model::find::{Access, AccessPath, Find, Returns, SortAccess, Via};
@@ -53,7 +53,9 @@ pub fn read_write_find(
     let table = writing.draft.tables.get(keys.table)?;
     let target = FindTarget { item: item.clone(), returns: Returns::One };
     let Writing { draft, parent, field, .. } = *writing;
-    let found = scope.iter().map(|item| (item.name.clone(), item.record)).collect();
+    // What is looked up by a field must know its type.
+    let found = scope.iter().filter(|item| !is_abstract(writing.draft, &item.item));
+    let found = found.map(|item| (item.name.clone(), item.record)).collect();
     let wanted =
         FindContext { draft, parent, parent_record: None, field, directive, target, keys, record, table, found };
     by_keys(writing, &wanted, findings)

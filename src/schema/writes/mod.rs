@@ -6,6 +6,7 @@
 //! [`expressions`] checks its condition and its update, and [`cascade`] the relations that are deleted too. At the end,
 //! [`checks`] judges the actions together, and [`held`] collects what they take from the found items.
 
+mod abstract_type;
 mod acting;
 mod binding;
 mod cascade;
@@ -22,12 +23,14 @@ mod values;
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span::{At, Span};
-use crate::schema::diagnostics::suggestion::suggest;
+use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::expression::update::Update;
+use crate::schema::finds::target::is_abstract;
 use crate::schema::model::source::Source;
-use crate::schema::model::write::{Action, ActionKind, Write, WriteFind, WriteTarget};
+use crate::schema::model::write::{Action, ActionKind, TypeAlternative, Write, WriteFind, WriteTarget};
 use crate::schema::syntax::directives::FindDirective;
 use crate::schema::types::draft::{Kind, SchemaDraft, StoredFields};
+use abstract_type::{OwnNames, common_records, members_of, named_as, read_members};
 use acting::{Acting, Clause, ElementList, InScope, Writing, found_by_alias};
 use apollo_compiler::Name;
 use apollo_compiler::ast::FieldDefinition;
@@ -60,7 +63,9 @@ pub fn read_write(
     }
     let finds: Vec<FindDirective> = field.directives.get_all("find").map(FindDirective::from_directive).collect();
     let lists = elements::read_lists(&writing, &finds, &directives, findings)?;
-    let mut reading = ReadWrite { writing, lists: &lists, scope: Vec::new(), aliases: Vec::new(), used: Vec::new() };
+    let commons = common_records(&writing, &finds);
+    let (scope, aliases, used) = (Vec::new(), Vec::new(), Vec::new());
+    let mut reading = ReadWrite { writing, lists: &lists, commons: &commons, scope, aliases, used };
     let finds = reading.finds(finds, &directives, findings)?;
     let actions = reading.actions(&directives, findings)?;
     let sound = whole::check_once(&writing, (&finds, &actions), findings)
@@ -82,6 +87,8 @@ pub fn read_write(
 struct ReadWrite<'a> {
     writing: Writing<'a>,
     lists: &'a [ElementList],
+    /// The fields that all item types of an interface or a union have, by its name.
+    commons: &'a IndexMap<String, StoredFields>,
     /// The items found and put so far.
     scope: Vec<InScope<'a>>,
     /// The aliases of the items that actions write.
@@ -117,23 +124,54 @@ impl<'a> ReadWrite<'a> {
         let mut finds: Vec<WriteFind> = Vec::new();
         for directive in directives {
             let list = self.list(directive.each.as_ref());
-            let (alias, span) = (directive.alias.clone(), directive.span.clone());
             let each = list.map(|list| list.path.clone());
-            let scope = self.scope_of(each.as_ref());
-            let mut read = find::read_write_find(&self.seen(list), directive, (actions, &scope), findings)?;
-            let alias = self.alias(&read.find.item, alias.as_ref(), &span, findings)?;
-            let item = read.find.item.clone();
-            if let Some(list) = list {
-                list.name_find(&mut read.find);
-                read.arguments.iter_mut().for_each(|argument| list.name(argument));
+            let seen = self.seen(list);
+            let members = read_members(&seen, directive.item.as_ref(), &directive.span, findings)?;
+            let (named, span) = (directive.alias.clone(), directive.span.clone());
+            let mut read = Vec::new();
+            match &members {
+                None => read.push(self.find((&seen, directive), actions, findings)?),
+                Some(members) => {
+                    for item in &members.items {
+                        let own = OwnNames::new(&seen, members, item);
+                        let directive = FindDirective { item: Some(named_as(&directive, item)), ..directive.clone() };
+                        read.push(self.find((&own.seen(&seen), directive), actions, findings)?);
+                    }
+                }
             }
-            self.used.extend(std::mem::take(&mut read.arguments));
-            let record = self.writing.draft.records.get(&item)?;
+            let item = members.as_ref().map_or(&read[0].find.item, |members| &members.of).clone();
+            let alias = self.alias(&item, named.as_ref(), &span, findings)?;
+            let record = self.commons.get(&item).or_else(|| self.writing.draft.records.get(&item))?;
             self.scope.push(InScope { name: alias.clone(), item, record, found: true, each: each.clone() });
-            let ReadFind { find, takes_first, .. } = read;
-            finds.push(WriteFind { alias, find, takes_first, each, held: Vec::new(), is_named: false });
+            let alternative = members.map(|members| TypeAlternative { of: members.of, first: finds.len() });
+            finds.extend(read.into_iter().map(|read| WriteFind {
+                alias: alias.clone(),
+                find: read.find,
+                takes_first: read.takes_first,
+                each: each.clone(),
+                alternative: alternative.clone(),
+                held: Vec::new(),
+                is_named: false,
+            }));
         }
         Some(finds)
+    }
+
+    /// Reads a find of one item type.
+    fn find(
+        &mut self,
+        (seen, directive): (&Writing, FindDirective),
+        actions: &[ActionDirective],
+        findings: &mut Findings,
+    ) -> Option<ReadFind> {
+        let scope = self.scope_of(seen.list.map(|list| &list.path));
+        let mut read = find::read_write_find(seen, directive, (actions, &scope), findings)?;
+        if let Some(list) = seen.list {
+            list.name_find(&mut read.find);
+            read.arguments.iter_mut().for_each(|argument| list.name(argument));
+        }
+        self.used.append(&mut read.arguments);
+        Some(read)
     }
 
     /// The name of a found or new item in scope: `as:`, or its type. `None` if it means something else already.
@@ -166,23 +204,40 @@ impl<'a> ReadWrite<'a> {
         findings: &mut Findings,
     ) -> Option<Vec<(Action, &'d ActionDirective)>> {
         let mut actions: Vec<(Action, &ActionDirective)> = Vec::new();
+        let mut is_sound = true;
         for directive in directives {
             let list = self.list(directive.each.as_ref());
             let each = list.map(|list| list.path.clone());
             let seen = self.seen(list);
             let scope = self.scope_of(each.as_ref());
-            let item = item_of(&seen, directive, &scope, findings);
+            let members = members_of(&seen, directive, &scope, findings)?;
+            let named = members.as_ref().map(|members| members.of.clone());
+            let item = match &named {
+                Some(of) => Some(of.clone()),
+                None => item_of(&seen, directive, &scope, findings),
+            };
             if let (Some(item), Some(alias)) = (&item, &directive.alias) {
                 let alias = self.alias(item, Some(alias), &directive.span, findings)?;
                 self.aliases.push(alias);
             }
-            let mut action = item.as_ref().and_then(|item| action(&seen, (item, directive), &scope, findings));
-            if let Some(action) = &mut action {
+            let first = actions.len();
+            let alternatives = members.iter().flat_map(|members| &members.items).map(Some);
+            let items: Vec<Option<&String>> = if members.is_some() { alternatives.collect() } else { vec![None] };
+            for member in items {
+                let own = members.as_ref().zip(member).map(|(of, member)| OwnNames::new(&seen, of, member));
+                let seen = own.as_ref().map_or(seen, |own| own.seen(&seen));
+                let Some(item) = member.or(item.as_ref()) else { continue };
+                let alternative = named.clone().map(|of| TypeAlternative { of, first });
+                let Some(mut action) = action(&seen, TypedAction { item, directive, alternative }, &scope, findings)
+                else {
+                    break;
+                };
                 action.position = actions.len();
-                list.into_iter().for_each(|list| list.name_action(action));
+                list.into_iter().for_each(|list| list.name_action(&mut action));
+                self.used.extend(whole::arguments_of(&action));
+                actions.push((action, directive));
             }
-            self.used.extend(action.iter().flat_map(whole::arguments_of));
-            actions.extend(action.map(|action| (action, directive)));
+            is_sound &= actions.len() > first;
             // A put with a mistake stays in scope, so that it causes no further findings.
             if let (Some(item), Verb::Put, None) = (item, directive.verb, &directive.at)
                 && let name = directive.alias.as_ref().map_or(&item, |alias| &alias.value)
@@ -193,7 +248,7 @@ impl<'a> ReadWrite<'a> {
                 self.scope.extend(record.map(made));
             }
         }
-        (actions.len() == directives.len()).then_some(actions)
+        is_sound.then_some(actions)
     }
 }
 
@@ -218,16 +273,19 @@ fn item_of(
         (None, Some(named)) => (named.value.as_str(), &named.span),
         (None, None) => (own, &directive.span),
     };
-    if draft.kind(name) == Some(&Kind::Item) && (directive.verb == Verb::Check || !draft.is_read_only(name)) {
-        return Some(name.to_owned());
-    }
     if draft.kind(name) == Some(&Kind::Item) {
-        let message = format!("`{}` is read-only, so `{}` cannot write it", name, writing.coordinate());
-        findings.error(rules::KF0724, place, message, Some("leave `readOnly:` out of its `@item`".into()));
-        return None;
+        if directive.verb != Verb::Check && draft.is_read_only(name) {
+            return refuse_read_only(writing, name, place, findings);
+        }
+        return Some(name.to_owned());
     }
     let items = draft.kinds.iter().filter(|(_, kind)| **kind == Kind::Item).map(|(name, _)| name.as_str());
     let (message, help) = match &directive.item {
+        _ if is_abstract(draft, name) => {
+            let of = items.filter(|item| draft.schema.is_subtype(name, item)).collect::<Vec<_>>();
+            let message = format!("`{}` makes one item, but `{name}` is several types", directive.name());
+            (message, Some(format!("name the type of the item: {}", list(&of))))
+        }
         Some(_) => {
             let aliases = scope.iter().filter(|item| item.found).map(|item| item.name.as_str());
             (format!("`{name}` is not an item type"), suggest(name, items.chain(aliases)))
@@ -246,15 +304,27 @@ fn item_of(
     None
 }
 
-/// Checks an action whose item type is known.
-fn action(
-    writing: &Writing,
-    (item, directive): (&str, &ActionDirective),
-    scope: &[InScope],
-    findings: &mut Findings,
-) -> Option<Action> {
+fn refuse_read_only<T>(writing: &Writing, item: &str, place: &Span, findings: &mut Findings) -> Option<T> {
+    let message = format!("`{item}` is read-only, so `{}` cannot write it", writing.coordinate());
+    findings.error(rules::KF0724, place, message, Some("leave `readOnly:` out of its `@item`".into()));
+    None
+}
+
+/// An action whose item type is known.
+struct TypedAction<'d> {
+    item: &'d str,
+    directive: &'d ActionDirective,
+    alternative: Option<TypeAlternative>,
+}
+
+/// Checks an action.
+fn action(writing: &Writing, typed: TypedAction, scope: &[InScope], findings: &mut Findings) -> Option<Action> {
     let draft = writing.draft;
-    let mut acting = begin_action(writing, (item, directive), scope)?;
+    let TypedAction { item, directive, alternative } = typed;
+    if draft.is_read_only(item) && directive.verb != Verb::Check {
+        return refuse_read_only(writing, item, &directive.span, findings);
+    }
+    let mut acting = Acting { alternative, ..begin_action(writing, (item, directive), scope)? };
     let record = acting.record;
     expressions::check_options(&acting, findings)?;
     let at = match &directive.at {
@@ -300,7 +370,8 @@ fn action(
     let message = directive.message.clone();
     let (item, target) = (acting.item.clone(), aim.target);
     let alias = directive.alias.as_ref().map(|alias| alias.value.clone());
-    let action = Action { position: 0, item, alias, each: None, kind, target, values, at, condition, message };
+    let (position, each, alternative) = (0, None, acting.alternative.clone());
+    let action = Action { position, item, alias, alternative, each, kind, target, values, at, condition, message };
     unchecked::warn_of_objects(&acting, &action, record, findings);
     Some(action)
 }
@@ -334,6 +405,7 @@ fn begin_action<'a>(
         scope,
         finds: Clause::default(),
         sets: Clause::default(),
+        alternative: None,
     })
 }
 

@@ -1,6 +1,7 @@
 //! An action's bindings in; out: how it finds its item, by its whole key or by a read first. Must not know what is
 //! written.
 
+use super::abstract_type::check_type_is_known;
 use super::acting::{Acting, FieldBinding, InScope, Writing};
 use super::binding::by_name::{Purpose, Wish, by_argument, by_item, by_long_name, other_id, report_other_id};
 use super::binding::number::{self, AssignedNumber};
@@ -50,8 +51,8 @@ pub fn read_target(acting: &Acting, findings: &mut Findings) -> Option<ResolvedT
             number::report_upsert(acting, number, findings);
             return None;
         }
-        if of_key.is_some_and(|number| !bound.contains_key(number.name)) {
-            return by_every_shard(acting, &bound, findings);
+        if acting.alternative.is_some() || of_key.is_some_and(|number| !bound.contains_key(number.name)) {
+            return by_whole_key(acting, &bound, findings);
         }
         let is_number = |field: &str| of_key.is_some_and(|number| number.name == field);
         let needed = bound.iter().filter(|(field, _)| is_number(field) || !may_lack(acting, &bound, field));
@@ -210,8 +211,8 @@ fn check_there<'b>(
     sound.then_some(())
 }
 
-/// Reads the key in every shard: another program chose the item's.
-fn by_every_shard(
+/// Reads the item by its key first: of which of several types it is, or in which shard another program has put it.
+fn by_whole_key(
     acting: &Acting,
     bound: &IndexMap<&str, FieldBinding>,
     findings: &mut Findings,
@@ -276,6 +277,7 @@ fn by_path(
     let used: Vec<(&str, &FieldBinding)> =
         bound.iter().filter(|(field, _)| path.bindings.contains_key(**field)).map(|(f, b)| (*f, b)).collect();
     check_there(acting, used.iter().copied(), findings)?;
+    check_type_is_known(acting, &path, findings)?;
     if acting.directive.upsert {
         let message = format!("`upsert:` may create a `{}`, so it needs the whole key", acting.item);
         let help = format!("the key consists of {}", list(&acting.primary_fields()));

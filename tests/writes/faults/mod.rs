@@ -11,9 +11,9 @@
 //! `places` the places in which an item of another program has a field, `nulls` the forms in which another program
 //! stores values, `order` several writes of one operation, `payloads` several items that one mutation returns, `lists`
 //! writes for each element of a list, `made` values that `set:` says without a name, `computed` those of expressions of
-//! new items, `room` how many elements fit, `first_reads` what is read before a write, and `sought` items that no whole
-//! key names. Time is paused: nothing sleeps. `leaving` tests clients that hang up, over real sockets and in real time;
-//! it waits only for events.
+//! new items, `room` how many elements fit, `first_reads` what is read before a write, `sought` items that no whole key
+//! names, and `several_types` those of interfaces and unions. Time is paused: nothing sleeps. `leaving` tests clients
+//! that hang up, over real sockets and in real time; it waits only for events.
 
 mod backend;
 mod cascades;
@@ -37,6 +37,7 @@ mod races;
 mod replicas;
 mod room;
 mod rules;
+mod several_types;
 mod shards;
 mod sought;
 mod troubles;

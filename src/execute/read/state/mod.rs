@@ -307,9 +307,9 @@ impl<'p> ReadState<'p> {
             self.results[id] = ReadResult::Pending;
         }
         for (id, space) in plan.spaces.iter().enumerate() {
-            let is_forgotten = match space.origin {
-                Origin::Operation | Origin::Seed | Origin::Ids(_) | Origin::OfId(..) => false,
-                Origin::Read(read) | Origin::Variant(read, _) => plan.reads[read].wave >= wave,
+            let is_forgotten = match &space.origin {
+                Origin::Operation | Origin::Seed | Origin::SeedVariant(..) | Origin::Ids(_) | Origin::OfId(..) => false,
+                Origin::Read(read) | Origin::Variant(read, _) => plan.reads[*read].wave >= wave,
                 // The items that hold them may be forgotten. The other rows are made again unchanged.
                 Origin::Elements(..) => true,
             };

@@ -80,17 +80,23 @@ enum ReturnedItem<'d> {
 }
 
 fn items_of<'d>(job: &WriteJob<'_>, draft: &'d WriteDraft, returned: ReturnedItems) -> Vec<ReturnedItem<'d>> {
+    let mut items: Vec<(Option<usize>, ReturnedItem<'d>)> = Vec::new();
     match returned.from {
-        ReturnedFrom::Find(find) => {
-            let held = draft.held.iter().filter(|held| held.find == find);
-            held.map(|held| ReturnedItem::Found(held.found.clone())).collect()
+        ReturnedFrom::Find(first) => {
+            let is_its = |find: usize| job.write.finds.get(find).is_some_and(|found| found.first(find) == first);
+            let held = draft.held.iter().filter(|held| is_its(held.find));
+            items.extend(held.map(|held| (held.element, ReturnedItem::Found(held.found.clone()))));
         }
-        ReturnedFrom::Action(action) => {
+        ReturnedFrom::Action(first) => {
             let done = job.directives.actions.iter().zip(&draft.results);
-            let results = done.filter(|(done, _)| done.action.position == action).flat_map(|(_, results)| results);
-            results.map(ReturnedItem::Written).collect()
+            for (done, results) in done.filter(|(done, _)| done.action.first() == first) {
+                items.extend(results.iter().map(|result| (done.element, ReturnedItem::Written(result))));
+            }
         }
     }
+    // Those of alternatives are in the order of the elements, too.
+    items.sort_by_key(|(element, _)| *element);
+    items.into_iter().map(|(_, item)| item).collect()
 }
 
 /// Checks that what is never null is there, and that each element of a list of an action with `each:` has its item:
@@ -116,7 +122,7 @@ fn check_there(
 fn nothing(job: &WriteJob<'_>, action: usize, is_written: bool) -> FieldError {
     match job.write.actions.get(action) {
         _ if is_written => unseen(ErrorCode::Unavailable),
-        Some(action) => absent(&action.item, action),
+        Some(action) => absent(action.type_name(), action),
         None => unseen(ErrorCode::Internal),
     }
 }

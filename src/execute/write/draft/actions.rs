@@ -11,12 +11,14 @@ use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requireme
 use crate::execute::write::elements::{ElementAction, MAX_IN_TRANSACTION};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::ItemsInScope;
-use crate::execute::write::lookup::targets::{LookedUp, look_up_ahead};
-use crate::execute::write::messages::{FieldErrors, absent, at_element, invalid, name_elements};
+use crate::execute::write::lookup::targets::{self, LookedUp, look_up_ahead};
+use crate::execute::write::messages::{
+    FieldErrors, absent, at_element, invalid, name_elements, one_of_several, several,
+};
 use crate::execute::write::rules::lookups;
 use crate::plan::tree::ReadAction;
 use crate::schema::model::ObjectType;
-use crate::schema::model::write::{Action, ActionKind};
+use crate::schema::model::write::{Action, ActionKind, WriteTarget};
 use crate::table::data::attribute::Key;
 use crate::table::data::call::Get;
 use crate::table::data::write::WriteAction;
@@ -175,6 +177,9 @@ impl Drafting<'_, '_> {
         let job = self.job;
         let Some(action) = job.action(position) else { return Err(internal("an action")) };
         self.draft.results.push(Vec::new());
+        if action.alternative.is_some() && !self.chooses(position, action).await? {
+            return Ok(());
+        }
         self.check_named(action)?;
         match (&action.kind, &action.at) {
             (ActionKind::Put { replace }, None) => self.put(position, action, *replace).await,
@@ -184,6 +189,38 @@ impl Drafting<'_, '_> {
             (ActionKind::Delete { .. }, None) => self.delete(position, action).await,
             (ActionKind::Delete { .. }, Some(element)) => self.remove_element(position, action, element).await,
             (ActionKind::Check, _) => self.check(position, action).await,
+        }
+    }
+
+    /// Whether this one of several alternatives is made: that of the type which the item has. If there is none, the
+    /// first stands for all of a delete.
+    async fn chooses(&mut self, position: usize, action: &Action) -> Result<bool, FieldErrors> {
+        let job = self.job;
+        match &action.target {
+            WriteTarget::Found(alias) => return Ok(self.scope.get(alias).is_some_and(|found| found.ty == action.item)),
+            WriteTarget::Read { many: true, .. } => return Ok(true),
+            WriteTarget::Read { .. } | WriteTarget::Key(_) => {}
+        }
+        let element = job.element(position);
+        let mut found = Vec::new();
+        for other in 0..job.directives.actions.len() {
+            let Some(of) = job.action(other).filter(|of| of.first() == action.first()) else { continue };
+            if job.element(other) == element {
+                let ty = job.type_named(&of.item)?;
+                let items = self.look_up(other).await.map_err(|errors| one_of_several(errors, action.type_name()))?;
+                let items = targets::there(job, (of, ty), items).await?;
+                found.extend(items.iter().map(|_| other));
+                self.looked_up.insert(other, Ok(items));
+            }
+        }
+        let is_first = action.first() == action.position;
+        match found.as_slice() {
+            [] if is_first && !matches!(action.kind, ActionKind::Delete { .. }) => {
+                Err(vec![absent(action.type_name(), action)])
+            }
+            [] => Ok(is_first),
+            [only] => Ok(*only == position),
+            _ => Err(several(action.type_name())),
         }
     }
 
@@ -197,7 +234,7 @@ impl Drafting<'_, '_> {
             if rule == Residual::Never {
                 let holds_of_none = |condition| evaluate::holds(condition, None, &scope).unwrap_or(false);
                 if !action.condition.as_ref().is_some_and(holds_of_none) {
-                    return Err(vec![absent(&ty.name, action)]);
+                    return Err(vec![absent(action.type_name(), action)]);
                 }
                 continue;
             }

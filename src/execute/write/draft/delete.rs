@@ -26,7 +26,7 @@ impl<'a> Drafting<'a, '_> {
             let has_version = self.expected_version(ty, action, &mut Requirements::default());
             let is_demanding = action.condition.is_some() || has_version;
             if !alone || is_demanding && !self.takes_more(position, ty) {
-                return Err(vec![absent(&ty.name, action)]);
+                return Err(vec![absent(action.type_name(), action)]);
             }
         }
         for target in targets {
@@ -59,7 +59,7 @@ impl<'a> Drafting<'a, '_> {
         let mut requires = Requirements::default();
         let has_version = self.expected_version(ty, action, &mut requires);
         let is_demanding = action.condition.is_some() || has_version;
-        let missing = || vec![absent(&ty.name, action)];
+        let missing = || vec![absent(action.type_name(), action)];
         let is_missing = item.is_none() && (reads || rule.is_none());
         if is_missing && !self.repairs_missing(position, ty) {
             let is_refused = !alone || is_demanding && !self.takes_more(position, ty);

@@ -115,7 +115,7 @@ impl<'a> Drafting<'a, '_> {
         let Some((field, attribute, source)) = &element.by else { return Ok(None) };
         let rules = self.item_rules(action, ty, &target.key).await?;
         // Whom the rules refuse any item does not learn whether there is one.
-        let missing = || vec![absent(&ty.name, action)];
+        let missing = || vec![absent(action.type_name(), action)];
         rules.for_stored(&target.key)?.ok_or_else(missing)?;
         let item = job.read(&ty.name, &target.key).await?;
         let item = rules.admitted(item).await?.ok_or_else(missing)?;
@@ -152,7 +152,7 @@ impl<'a> Drafting<'a, '_> {
         // The found item's conditions hold for the first replica only: they may name index keys, which differ between
         // replicas.
         let of_replicas = self.text(&requires, (ty, key))?;
-        let missing = || vec![absent(&ty.name, action)];
+        let missing = || vec![absent(action.type_name(), action)];
         let rule = self.item_rules(action, ty, key).await?.for_stored(key)?.ok_or_else(missing)?;
         requires.ruled(rule, false);
         self.hold_found(ty, key, &mut requires);

@@ -54,21 +54,26 @@ impl<'a> Drafting<'a, '_> {
         let finds: Vec<&ElementFind<'_>> = places.iter().filter_map(|place| job.directives.finds.get(*place)).collect();
         let read = self.read_finds(&finds, gets).await?;
         self.read_rules_of(&finds, &read).await?;
-        let mut missing: Vec<&ElementFind<'_>> = Vec::new();
+        let mut tried: Vec<(&ElementFind<'_>, bool)> = Vec::new();
         for (place, (find, items)) in finds.iter().zip(read).enumerate() {
             let ty = job.type_named(&find.declared.find.item)?;
             let held = match items {
                 Ok(items) => self.find_one(find, ty, items).await,
-                Err(errors) => Err(one_of_several(errors, ty)),
+                Err(errors) => Err(one_of_several(errors, find.declared.type_name())),
             };
-            match held.map_err(|errors| name_element(find, errors))? {
-                Some(held) => self.hold_item(find, ty, held),
-                None => missing.push(find),
+            let is_missing = tried.iter().any(|(_, is_found)| !is_found) && find.declared.alternative.is_none();
+            match held.map_err(|errors| name_element(find, errors)) {
+                Ok(held) => {
+                    tried.push((find, held.is_some()));
+                    held.into_iter().for_each(|held| self.hold_item(find, ty, held));
+                }
+                // All elements that are missing are reported together.
+                Err(_) if is_missing => {}
+                Err(errors) => return Err(errors),
             }
-            // All elements of a list are reported together.
-            let is_last = finds.get(place + 1).is_none_or(|next| next.position != find.position);
-            if is_last && !missing.is_empty() {
-                return Err(unfound(ty, &missing));
+            let first = |find: &ElementFind<'_>| find.declared.first(find.position);
+            if finds.get(place + 1).is_none_or(|next| first(next) != first(find)) {
+                check_tried(&std::mem::take(&mut tried))?;
             }
         }
         Ok(())
@@ -145,7 +150,7 @@ impl<'a> Drafting<'a, '_> {
         let mut found = None;
         for item in items {
             if self.may_read(ty, &item).await? && found.replace(item).is_some() {
-                return Err(several(ty));
+                return Err(several(find.declared.type_name()));
             }
         }
         let Some(mut held) = found.and_then(|found| held(job, (find, ty), found)) else { return Ok(None) };
@@ -180,10 +185,15 @@ impl<'a> Drafting<'a, '_> {
     fn name_found(&mut self) -> Result<(), FieldErrors> {
         let job = self.job;
         let mut arguments = job.arguments().clone();
-        for (position, find) in job.write.finds.iter().enumerate().filter(|(_, find)| find.is_named) {
-            let ty = job.type_named(&find.find.item)?;
-            let held = self.draft.held.iter().filter(|held| held.find == position);
-            let mut found = held.map(|held| Value::Object(values(job, ty, &held.found)));
+        for find in job.write.finds.iter().filter(|find| find.is_named) {
+            let held = self.draft.held.iter().filter(|held| held.has_alias(job.write, &find.alias));
+            let mut found: Vec<(Option<usize>, Value)> = Vec::new();
+            for held in held {
+                let ty = job.type_named(&held.item)?;
+                found.push((held.element, Value::Object(values(job, ty, &held.found))));
+            }
+            found.sort_by_key(|(element, _)| *element);
+            let mut found = found.into_iter().map(|(_, value)| value);
             let value = match &find.each {
                 Some(_) => Value::Array(found.collect()),
                 None => found.next().unwrap_or_default(),
@@ -276,12 +286,25 @@ impl<'a> Drafting<'a, '_> {
     }
 }
 
-/// The error of finds of one directive that found nothing.
-fn unfound(ty: &ObjectType, missing: &[&ElementFind<'_>]) -> FieldErrors {
-    let error = FieldError::new(ErrorCode::NotFound, format!("This {} does not exist.", ty.name));
-    let list = missing.iter().find_map(|find| find.declared.each.as_deref());
+/// Checks what the finds of one directive found, for each element by one of their alternatives.
+fn check_tried(tried: &[(&ElementFind<'_>, bool)]) -> Result<(), FieldErrors> {
+    let Some((first, _)) = tried.first() else { return Ok(()) };
+    let (name, list) = (first.declared.type_name(), first.declared.each.as_deref());
+    let own = tried.iter().filter(|(find, _)| find.position == first.position);
+    let mut missing: Vec<&ElementFind<'_>> = Vec::new();
+    for (find, _) in own {
+        match tried.iter().filter(|(other, is_found)| *is_found && other.element == find.element).count() {
+            0 => missing.push(find),
+            1 => {}
+            _ => return Err(name_element(find, several(name))),
+        }
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let error = FieldError::new(ErrorCode::NotFound, format!("This {name} does not exist."));
     let elements: Vec<usize> = missing.iter().filter_map(|find| find.element).collect();
-    vec![list.map_or(error.clone(), |list| name_elements(error, list, &elements))]
+    Err(vec![list.map_or(error.clone(), |list| name_elements(error, list, &elements))])
 }
 
 /// Errors of a find, at the place of its element.
@@ -313,7 +336,8 @@ fn held(job: &WriteJob<'_>, (element, ty): (&ElementFind<'_>, &ObjectType), foun
     let argument = element
         .element
         .map_or_else(|| element.declared.alias.clone(), |position| format!("{}.{position}", element.declared.alias));
-    Some(FoundItem { alias, argument, find: element.position, item, table, key, found, attributes: known, filter })
+    let (find, element) = (element.position, element.element);
+    Some(FoundItem { alias, argument, find, element, item, table, key, found, attributes: known, filter })
 }
 
 /// The index key attributes by which an item is found.

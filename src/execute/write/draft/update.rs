@@ -93,7 +93,7 @@ impl<'a> Drafting<'a, '_> {
         }
         let ruled = self.rule_of_update(ty, (&rules, key), (&values, *upsert))?;
         let Some((rule, may_make)) = ruled else {
-            return Err(vec![absent(&ty.name, action)]);
+            return Err(vec![absent(action.type_name(), action)]);
         };
         require_item(action, *upsert, may_make, item.is_some(), &mut requires);
         requires.ruled(rule, *upsert);
@@ -135,7 +135,7 @@ impl<'a> Drafting<'a, '_> {
             rules.check_replaced(item.as_deref())?;
             return Ok(item);
         }
-        let missing = || vec![absent(&ty.name, action)];
+        let missing = || vec![absent(action.type_name(), action)];
         // Whom the rules refuse any item with the key does not learn whether there is one.
         rules.for_stored(key)?.ok_or_else(missing)?;
         let item = self.job.read(&ty.name, key).await?;

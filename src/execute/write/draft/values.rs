@@ -7,7 +7,7 @@ use crate::execute::item::assemble;
 use crate::execute::write::draft::defaults::unmade;
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, internal};
 use crate::execute::write::lookup::items::ItemInScope;
-use crate::execute::write::lookup::targets;
+use crate::execute::write::lookup::targets::{self, LookedUp};
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid, one_of_several, several, unreadable};
 use crate::execute::write::rules::arguments::computed_value;
 use crate::execute::write::rules::expression;
@@ -19,6 +19,14 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 impl Drafting<'_, '_> {
+    /// What the lookup of the action at a position finds, which may be made already.
+    pub async fn look_up(&mut self, position: usize) -> LookedUp {
+        match self.looked_up.remove(&position) {
+            Some(found) => found,
+            None => targets::look_up(self.job, &self.scope, position).await,
+        }
+    }
+
     /// The items that an action is about: one by its key, or those that a lookup finds. Finding none is an error,
     /// unless the action is a delete or may affect many items.
     pub async fn target_items(
@@ -31,18 +39,17 @@ impl Drafting<'_, '_> {
         let WriteTarget::Read { many, .. } = action.target else {
             return Ok(vec![TargetItem { key: self.known_key(ty, action)?, item: None }]);
         };
-        let found = match self.looked_up.remove(&position) {
-            Some(found) => found,
-            None => targets::look_up(self.job, &self.scope, position).await,
-        };
-        let found = found.map_err(|errors| if many { errors } else { one_of_several(errors, ty) })?;
+        let found = self
+            .look_up(position)
+            .await
+            .map_err(|errors| if many { errors } else { one_of_several(errors, action.type_name()) })?;
         let found = targets::there(self.job, (action, ty), found).await?;
         let deletes = matches!(action.kind, ActionKind::Delete { .. }) && action.at.is_none();
         if found.is_empty() && !many && !deletes {
-            return Err(vec![absent(&ty.name, action)]);
+            return Err(vec![absent(action.type_name(), action)]);
         }
         if found.len() > 1 && !many {
-            return Err(several(ty));
+            return Err(several(action.type_name()));
         }
         // Of many items, skip those that do not meet the author's condition.
         let scope = self.draft.scope(self.job);

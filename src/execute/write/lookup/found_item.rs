@@ -6,6 +6,7 @@ use crate::execute::item::conditions::Conditions;
 use crate::execute::item::identity;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
+use crate::schema::model::write::Write;
 use crate::table::data::attribute::{AttributeName, Item, Key};
 use std::sync::Arc;
 
@@ -18,6 +19,8 @@ pub struct FoundItem {
     pub argument: String,
     /// The position among the finds of the schema.
     pub find: usize,
+    /// The position of the element for which it was found.
+    pub element: Option<usize>,
     /// The item type.
     pub item: String,
     /// The table.
@@ -33,6 +36,11 @@ pub struct FoundItem {
 }
 
 impl FoundItem {
+    /// Whether a find in the schema has this alias.
+    pub fn has_alias(&self, write: &Write, alias: &str) -> bool {
+        write.finds.get(self.find).is_some_and(|find| find.alias == alias)
+    }
+
     /// Whether the item as it is now meets the conditions.
     pub fn holds(&self, item: Option<&Item>, scope: &Scope<'_>) -> bool {
         let Some(item) = item else { return false };

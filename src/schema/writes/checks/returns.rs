@@ -8,6 +8,7 @@ use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
+use crate::schema::finds::target::is_abstract;
 use crate::schema::model::write::{
     Action, ActionKind, ReturnedFrom, ReturnedItems, WriteFind, WriteReturns, WriteTarget,
 };
@@ -33,7 +34,7 @@ pub fn read_returns(
         return Some(WriteReturns::Done);
     }
     match writing.draft.kind(inner) {
-        Some(Kind::Item) if is_flat(ty) => {
+        kind if is_returned(writing.draft, kind, inner) && is_flat(ty) => {
             let part = ReturnedPart { name: None, ty, coordinate: writing.coordinate() };
             giving.items(&part, findings).map(WriteReturns::Items)
         }
@@ -66,6 +67,11 @@ fn is_flat(ty: &Type) -> bool {
     !(ty.is_list() && ty.item_type().is_list())
 }
 
+/// Whether a type is an item type, or an interface or a union of such types.
+fn is_returned(draft: &SchemaDraft, kind: Option<&Kind>, name: &str) -> bool {
+    kind == Some(&Kind::Item) || is_abstract(draft, name)
+}
+
 /// Whether an action gives a list of items.
 fn is_many(action: &Action) -> bool {
     action.each.is_some() || matches!(action.target, WriteTarget::Read { many: true, .. })
@@ -96,7 +102,7 @@ impl Giving<'_> {
             let coordinate = format!("{name}.{}", field.name);
             let part = match self.writing.draft.kind(inner) {
                 _ if inner == "Boolean" && ty.is_named() => Some(None),
-                Some(Kind::Item) if is_flat(ty) => {
+                kind if is_returned(self.writing.draft, kind, inner) && is_flat(ty) => {
                     self.items(&ReturnedPart { name: Some(&field.name), ty, coordinate }, findings).map(Some)
                 }
                 _ => {
@@ -116,9 +122,17 @@ impl Giving<'_> {
     /// The items of a part: those with its name as an alias, or else those of its type.
     fn items(&self, part: &ReturnedPart, findings: &mut Findings) -> Option<ReturnedItems> {
         let inner = part.ty.inner_named_type().as_str();
-        let of_type = |action: &&Action| action.item == inner && !matches!(action.kind, ActionKind::Check);
+        let schema = self.writing.draft.schema;
+        let is_it = |name: &str| name == inner || schema.is_subtype(inner, name);
+        // Of alternatives, the first stands for all.
+        let of_type = |action: &&Action| {
+            let is_written = !matches!(action.kind, ActionKind::Check) && action.first() == action.position;
+            is_written && is_it(action.type_name())
+        };
         let of_type: Vec<&Action> = self.actions.iter().filter(of_type).collect();
-        let found = self.finds.iter().enumerate().filter(|(_, found)| found.find.item == inner);
+        let is_found =
+            |(position, found): &(usize, &WriteFind)| found.first(*position) == *position && is_it(found.type_name());
+        let found = self.finds.iter().enumerate().filter(is_found);
         let found: Vec<(usize, &WriteFind)> = found.collect();
         let (written, found) = match part.name {
             Some(name) if of_type.iter().any(|action| alias_of(action) == Some(name)) => {
@@ -201,7 +215,7 @@ impl Giving<'_> {
 /// The name of an action's item, if it is not its type.
 fn alias_of(action: &Action) -> Option<&str> {
     let of_found = match &action.target {
-        WriteTarget::Found(alias) => Some(alias.as_str()).filter(|alias| *alias != action.item),
+        WriteTarget::Found(alias) => Some(alias.as_str()).filter(|alias| *alias != action.type_name()),
         WriteTarget::Key(_) | WriteTarget::Read { .. } => None,
     };
     action.alias.as_deref().or(of_found)

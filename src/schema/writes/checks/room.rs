@@ -155,33 +155,56 @@ impl CountedWrite<'_> {
     /// The calls of the directives of this list, or of those without a list.
     fn calls(&self, list: Option<&str>) -> Calls {
         let mut calls = Calls::default();
-        for action in self.write.actions.iter().filter(|action| action.each.as_deref() == list) {
-            let Some(ty) = self.types.get(&action.item) else { continue };
-            let (least, most) = guards(action, ty);
-            // Elements that check one item share the call, and what a rule hides is not asked.
-            let is_check = matches!(action.kind, ActionKind::Check);
-            let (is_shared, may_be_none) = (is_check && list.is_some(), is_check && ty.auth.hide());
-            let demanded = self.write.demanded(action, ty);
-            let looked_up = demanded.iter().filter(|(_, rules, asked)| rules.look_up(*asked)).count() as u64;
-            calls.actions += 1;
-            calls.least += least + u64::from(!is_shared && !may_be_none);
-            calls.once += u64::from(is_shared && !may_be_none);
-            calls.most += most + 1 + looked_up;
+        let actions = self.write.actions.iter().filter(|action| action.each.as_deref() == list);
+        for first in actions.clone().filter(|action| action.first() == action.position) {
+            // Of alternatives, one is made.
+            let alternatives = actions.clone().filter(|action| action.first() == first.position);
+            let each = alternatives.filter_map(|action| self.calls_of_action(action)).collect::<Vec<_>>();
+            let least = |part: fn(&Calls) -> u64| each.iter().map(part).min().unwrap_or(0);
+            calls.actions += least(|one| one.actions);
+            calls.least += least(|one| one.least);
+            calls.once += least(|one| one.once);
+            calls.most += each.iter().map(|one| one.most).max().unwrap_or(0);
         }
-        let finds = self.write.finds.iter().filter(|find| find.each.as_deref() == list && !self.is_written(find));
-        let mut types: Vec<&str> = Vec::new();
-        for find in finds {
-            let item = find.find.item.as_str();
-            // Several finds may find one item, which an action may write, too.
-            let is_own = !types.contains(&item) && !self.write.actions.iter().any(|action| action.item == item);
-            calls.least += u64::from(is_own && list.is_none());
-            calls.once += u64::from(is_own && list.is_some());
-            let looks_up = self.types.get(item).is_some_and(|ty| ty.auth.look_up(AuthAction::Read));
-            calls.most += 1 + u64::from(looks_up);
-            types.push(item);
-        }
+        self.add_finds(list, &mut calls);
         calls.most += u64::from(list.is_none() && self.field.auth.look_up(AuthAction::Write));
         calls
+    }
+
+    /// The calls of an action, or of that for one element.
+    fn calls_of_action(&self, action: &Action) -> Option<Calls> {
+        let ty = self.types.get(&action.item)?;
+        let (least, most) = guards(action, ty);
+        // Elements that check one item share the call, and what a rule hides is not asked.
+        let is_check = matches!(action.kind, ActionKind::Check);
+        let (is_shared, may_be_none) = (is_check && action.each.is_some(), is_check && ty.auth.hide());
+        let demanded = self.write.demanded(action, ty);
+        let looked_up = demanded.iter().filter(|(_, rules, asked)| rules.look_up(*asked)).count() as u64;
+        Some(Calls {
+            actions: 1,
+            least: least + u64::from(!is_shared && !may_be_none),
+            once: u64::from(is_shared && !may_be_none),
+            most: most + 1 + looked_up,
+        })
+    }
+
+    /// Adds the checks of what finds of this list find, or those without a list.
+    fn add_finds(&self, list: Option<&str>, calls: &mut Calls) {
+        let is_first = |(position, find): &(usize, &WriteFind)| {
+            find.first(*position) == *position && find.each.as_deref() == list && !self.is_written(find)
+        };
+        let mut types: Vec<&str> = Vec::new();
+        for (_, find) in self.write.finds.iter().enumerate().filter(is_first) {
+            let item = find.type_name();
+            // Several finds may find one item, which an action may write, too.
+            let is_own = !types.contains(&item) && !self.write.actions.iter().any(|action| action.type_name() == item);
+            let is_own = is_own && find.alternative.is_none();
+            calls.least += u64::from(is_own && list.is_none());
+            calls.once += u64::from(is_own && list.is_some());
+            let looks_up = self.types.get(&find.find.item).is_some_and(|ty| ty.auth.look_up(AuthAction::Read));
+            calls.most += 1 + u64::from(looks_up || find.alternative.is_some());
+            types.push(item);
+        }
     }
 
     /// Whether an action is about each item that a find finds, so that its call holds the item's conditions.

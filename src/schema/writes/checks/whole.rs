@@ -90,11 +90,7 @@ pub fn check_once(
     for (position, (action, directive)) in actions.iter().enumerate() {
         let key = key_of(writing, action);
         let place = place_of(writing, action);
-        let sources = match (&action.target, &key) {
-            (WriteTarget::Read { find, .. }, _) => Some(find.sources()),
-            (_, key) => key.as_ref().map(|key| key.iter().map(|(_, source)| source).collect()),
-        };
-        if let (Some(list), Some(sources)) = (&action.each, sources)
+        if let (Some(list), Some(sources)) = (&action.each, finding(action, key.as_deref()))
             && !differs(list, &sources, (finds, actions))
         {
             let message = format!(
@@ -106,6 +102,8 @@ pub fn check_once(
             sound = false;
         }
         let same = |(other, _): &&(Action, &ActionDirective)| match other.item == action.item {
+            // Only one of several alternatives is made.
+            _ if other.first() == action.first() => false,
             true => key.is_some() && key_of(writing, other) == key,
             // Only constants distinguish two types whose keys are the same text.
             false => place.is_some() && place_of(writing, other) == place,
@@ -140,6 +138,14 @@ pub fn check_once(
         }
     }
     sound
+}
+
+/// What finds the item of an action with this key, if that is known at load.
+fn finding<'a>(action: &'a Action, key: Option<&'a [(String, Source)]>) -> Option<Vec<&'a Source>> {
+    match &action.target {
+        WriteTarget::Read { find, .. } => Some(find.sources()),
+        WriteTarget::Key(_) | WriteTarget::Found(_) => Some(key?.iter().map(|(_, source)| source).collect()),
+    }
 }
 
 /// Whether what finds an item differs from element to element of a list: a part of it is the element's, or of an item

@@ -1,0 +1,164 @@
+//! Directives on an interface or a union: the item that is found says which type it is, and is written as that type.
+
+use super::backend::{Backend, first};
+use serde_json::{Value, json};
+
+const CHAT: &str = r#"extend schema @table(name: "chat", partitionKey: "PK", sortKey: "SK", indexes: [{ name: "byAuthor", partitionKey: "by" }])
+type Query { message(chatId: ID!, id: ID!): Message @find entries(chatId: ID!): [Entry!]! @find(item: Entry) }
+type Mutation {
+  say(chatId: ID!, id: ID!, author: String!, text: String!): Message! @put(item: Text)
+  show(chatId: ID!, id: ID!, author: String!, url: String!): Message! @put(item: Photo)
+  ring(chatId: ID!, id: ID!, seconds: Int!): Entry! @put(item: Ring)
+  like(chatId: ID!, id: ID!): Message! @update(expression: "SET likes = likes + 1")
+  most(chatId: ID!, id: ID!, most: Int!): Message @update(expression: "SET likes = likes + 1", if: "likes < :most", message: "Enough.")
+  likeAll(chatId: ID!, ids: [ID!]!): [Message!]! @update(each: "ids", where: { id: "{each}" }, expression: "SET likes = likes + 1")
+  drop(chatId: ID!, id: ID!): Message @delete
+  dropEntry(chatId: ID!, id: ID!): Boolean! @delete(item: Entry)
+  rename(author: String!, to: String!): Message @update(where: { author: "{author}" }, set: { author: "{to}" })
+  quote(chatId: ID!, id: ID!, newId: ID!): Quote!
+    @find(item: Message, where: { id: "{id}" }, as: quoted)
+    @update(item: quoted, expression: "SET likes = likes + 2")
+    @put(item: Text, set: { id: "{newId}", author: "quote", text: "{quoted.author}: {quoted.title}" }, as: made)
+  checked(chatId: ID!, id: ID!, newId: ID!, by: String!): Boolean!
+    @check(item: Message, where: { id: "{id}" }, if: "author = :by", message: "Not theirs.")
+    @put(item: Text, set: { id: "{newId}", author: "check", text: "of {by}" })
+  clear(chatId: ID!): [Message!]! @delete(many: true)
+}
+interface Message { chatId: ID! id: ID! author: String! title: String! likes: Int! }
+union Entry = Text | Photo | Ring
+type Text implements Message @item(keys: { PK: "CHAT#{chatId}", SK: "MSG#{id}", by: "{author}" }, attributes: { kind: "TEXT" }) {
+  chatId: ID! id: ID! author: String! title: String! @default(value: "a text") likes: Int! @default(value: "0") text: String!
+  others: [Text!]! @find(item: Text, where: { chatId: "{chatId}", id: null })
+}
+type Photo implements Message @item(keys: { PK: "CHAT#{chatId}", SK: "MSG#{id}", by: "{author}" }, attributes: { kind: "PHOTO" }) {
+  chatId: ID! id: ID! author: String! title: String! @default(value: "a photo")
+  likes: Int! @attribute(name: "likeCount") @default(value: "0") url: String!
+}
+type Ring @item(keys: { PK: "CHAT#{chatId}", SK: "RING#{id}" }) { chatId: ID! id: ID! seconds: Int! }
+type Quote { quoted: Message! made: Text! }
+"#;
+
+async fn chat() -> Backend {
+    let backend = Backend::of_text(CHAT).await;
+    for mutation in [
+        r#"say(chatId: "c", id: "1", author: "ann", text: "hi") { id }"#,
+        r#"show(chatId: "c", id: "2", author: "bob", url: "u") { id }"#,
+        r#"ring(chatId: "c", id: "1", seconds: 9) { __typename }"#,
+    ] {
+        backend.ok(&format!("mutation {{ {mutation} }}"), json!({})).await;
+    }
+    backend.calm();
+    backend
+}
+
+const PARTS: &str = "{ __typename id likes title ... on Text { text others { id } } ... on Photo { url } }";
+
+fn code(refused: &Value) -> &str {
+    refused["errors"][0]["extensions"]["code"].as_str().unwrap_or_default()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_item_is_updated_as_the_type_that_it_is() {
+    let backend = chat().await;
+    let like = |id: &str| format!("mutation {{ like(chatId: \"c\", id: \"{id}\") {PARTS} }}");
+    let liked = backend.ok(&like("1"), json!({})).await["like"].clone();
+    let others = json!([{ "id": "1" }]);
+    let expected =
+        json!({ "__typename": "Text", "id": "1", "likes": 1, "title": "a text", "text": "hi", "others": others });
+    assert_eq!(liked, expected);
+    assert_eq!(backend.operations(), ["GetItem", "UpdateItem", "Query"], "one read tells the type");
+    backend.calm();
+    let liked = backend.ok(&like("2"), json!({})).await["like"].clone();
+    assert_eq!(liked, json!({ "__typename": "Photo", "id": "2", "likes": 1, "title": "a photo", "url": "u" }));
+    assert_eq!(backend.operations(), ["GetItem", "UpdateItem"]);
+    assert!(backend.items().iter().any(|item| item.contains("likeCount")), "{:?}", backend.items());
+    let refused = backend.run(&like("3"), json!({})).await;
+    assert_eq!(
+        (code(&refused), &refused["errors"][0]["message"]),
+        ("NOT_FOUND", &json!("This Message does not exist."))
+    );
+    let refused = backend.run("mutation { most(chatId: \"c\", id: \"2\", most: 1) { id } }", json!({})).await;
+    assert_eq!((code(&refused), &refused["errors"][0]["message"]), ("CONFLICT", &json!("Enough.")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_element_is_written_as_its_own_type() {
+    let backend = chat().await;
+    let all = "mutation ($ids: [ID!]!) { likeAll(chatId: \"c\", ids: $ids) { __typename id likes } }";
+    let liked = backend.ok(all, json!({ "ids": ["2", "1"] })).await["likeAll"].clone();
+    let (photo, text) = (
+        json!({ "__typename": "Photo", "id": "2", "likes": 1 }),
+        json!({ "__typename": "Text", "id": "1", "likes": 1 }),
+    );
+    assert_eq!(liked, json!([photo, text]), "in the order of the list");
+    assert_eq!(backend.operations(), ["BatchGetItem", "TransactWriteItems", "BatchGetItem"]);
+    let refused = backend.run(all, json!({ "ids": ["1", "x", "2", "y"] })).await;
+    assert_eq!((code(&refused), &refused["errors"][0]["extensions"]["elements"]), ("NOT_FOUND", &json!([1, 3])));
+    let refused = backend.run(all, json!({ "ids": ["1", "2", "1"] })).await;
+    assert_eq!(code(&refused), "BAD_USER_INPUT", "{refused}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_item_is_deleted_and_checked_as_the_type_that_it_is() {
+    let backend = chat().await;
+    let dropped = backend.ok(&format!("mutation {{ drop(chatId: \"c\", id: \"2\") {PARTS} }}"), json!({})).await;
+    assert_eq!((&dropped["drop"]["url"], &dropped["drop"]["__typename"]), (&json!("u"), &json!("Photo")));
+    let dropped = backend.ok("mutation { drop(chatId: \"c\", id: \"2\") { id } }", json!({})).await;
+    assert_eq!(dropped["drop"], Value::Null);
+    let check = "mutation ($id: ID!, $by: String!) { checked(chatId: \"c\", id: $id, newId: \"9\", by: $by) }";
+    let refused = backend.run(check, json!({ "id": "1", "by": "bob" })).await;
+    assert_eq!((code(&refused), &refused["errors"][0]["message"]), ("CONFLICT", &json!("Not theirs.")));
+    let refused = backend.run(check, json!({ "id": "2", "by": "bob" })).await;
+    assert_eq!(code(&refused), "NOT_FOUND");
+    backend.ok(check, json!({ "id": "1", "by": "ann" })).await;
+    // A text and a ring have this id.
+    let refused = backend.run("mutation { dropEntry(chatId: \"c\", id: \"1\") }", json!({})).await;
+    assert_eq!((code(&refused), backend.items().len()), ("BAD_USER_INPUT", 3), "{refused}");
+    backend.ok("mutation { dropEntry(chatId: \"c\", id: \"9\") }", json!({})).await;
+    let cleared = backend.ok("mutation { clear(chatId: \"c\") { __typename id } }", json!({})).await;
+    assert_eq!(cleared["clear"], json!([{ "__typename": "Text", "id": "1" }]));
+    assert_eq!(backend.items().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_index_finds_an_item_of_several_types() {
+    let backend = chat().await;
+    let rename = "mutation ($a: String!) { rename(author: $a, to: \"zoe\") { __typename id author } }";
+    let renamed = backend.ok(rename, json!({ "a": "bob" })).await["rename"].clone();
+    assert_eq!(renamed, json!({ "__typename": "Photo", "id": "2", "author": "zoe" }));
+    backend.ok(rename, json!({ "a": "ann" })).await;
+    let refused = backend.run(rename, json!({ "a": "zoe" })).await;
+    assert_eq!(
+        (code(&refused), &refused["errors"][0]["message"]),
+        ("BAD_USER_INPUT", &json!("The arguments match more than one Message. Give more of its key."))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_found_is_named_updated_and_returned_as_the_type_that_it_is() {
+    let backend = chat().await;
+    let quote = "mutation ($id: ID!) { quote(chatId: \"c\", id: $id, newId: \"8\") { quoted { __typename id likes } made { text } } }";
+    let quoted = backend.ok(quote, json!({ "id": "2" })).await["quote"].clone();
+    assert_eq!(
+        quoted,
+        json!({ "quoted": { "__typename": "Photo", "id": "2", "likes": 2 }, "made": { "text": "bob: a photo" } })
+    );
+    assert_eq!(backend.operations(), ["GetItem", "TransactWriteItems", "GetItem"]);
+    let refused = backend.run(quote, json!({ "id": "7" })).await;
+    assert_eq!(
+        (code(&refused), &refused["errors"][0]["message"]),
+        ("NOT_FOUND", &json!("This Message does not exist."))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_item_that_becomes_another_type_meanwhile_is_written_as_that() {
+    let backend = chat().await;
+    backend.script(first(|call| {
+        let photo = json!({ "PK": { "S": "CHAT#c" }, "SK": { "S": "MSG#1" }, "kind": { "S": "PHOTO" }, "chatId": { "S": "c" },
+            "id": { "S": "1" }, "author": { "S": "eve" }, "url": { "S": "v" }, "likeCount": { "N": "7" }, "by": { "S": "eve" } });
+        call.table.put("chat", photo);
+    }));
+    let liked = backend.ok("mutation { like(chatId: \"c\", id: \"1\") { __typename likes } }", json!({})).await;
+    assert_eq!(liked["like"], json!({ "__typename": "Photo", "likes": 8 }));
+}
