@@ -176,13 +176,7 @@ impl<'m> Rights<'m> {
         let unique = ty.fields.values().any(|field| field.rules.unique);
         let replicated = self.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
         let transaction = self.single_writes == SingleWrites::Transaction;
-        transaction
-            || write.actions.len() > 1
-            || looks_up
-            || unique
-            || replicated
-            || !write.finds.is_empty()
-            || each(write)
+        transaction || !write.is_alone() || looks_up || unique || replicated || !write.finds.is_empty() || each(write)
     }
 
     fn action(&mut self, write: &Write, (position, action): (usize, &Action), (ty, looks_up): (&'m ObjectType, bool)) {
@@ -195,7 +189,7 @@ impl<'m> Rights<'m> {
         };
         let unique = ty.fields.values().any(|field| field.rules.unique);
         let replicated = self.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
-        let alone = write.actions.len() == 1 && !each(write);
+        let alone = write.is_alone();
         // A transaction gives no item, so that what the field returns is read after it.
         let transaction = self.single_writes == SingleWrites::Transaction;
         let several = self.is_transaction(write, ty, looks_up);

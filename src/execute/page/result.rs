@@ -58,8 +58,16 @@ pub struct PageRequest {
 
 /// The failure of a list that has more items than a list may have.
 pub fn list_too_long(max: u32) -> Arc<Failure> {
-    Failure::new(ErrorCode::LimitExceeded, format!("More than {max} items; this field is not paginated."))
+    Failure::new(ErrorCode::LimitExceeded, format!("More than {max} items{NOT_PAGINATED}"))
 }
+
+/// Whether an error is that of a list that has more items than it may have.
+pub fn is_list_too_long(code: ErrorCode, message: &str) -> bool {
+    code == ErrorCode::LimitExceeded && message.ends_with(NOT_PAGINATED)
+}
+
+/// The end of the message of a list that is too long.
+const NOT_PAGINATED: &str = "; this field is not paginated.";
 
 impl PageRequest {
     /// Whether the wanted items reach the end of their range, as far as the request shows.

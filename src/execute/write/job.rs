@@ -61,8 +61,7 @@ impl<'a> WriteJob<'a> {
 
     /// Whether the field has a single action, or alternatives of one, which is not made for each element of a list.
     pub fn is_alone(&self) -> bool {
-        let is_same = |action: &Action| action.first() == 0 && action.each.is_none();
-        !self.write.actions.is_empty() && self.write.actions.iter().all(is_same)
+        self.write.is_alone()
     }
 
     /// The field of `Mutation`.

@@ -2,6 +2,7 @@
 
 use crate::execute::error::{ErrorCode, Failure, FieldError};
 use crate::execute::item::invalid_value::InvalidValue;
+use crate::execute::page::result::is_list_too_long;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
 use crate::schema::model::write::Action;
@@ -19,8 +20,8 @@ pub fn several(item: &str) -> FieldErrors {
 
 /// The errors of a read of one item: that it found too many says that there are several.
 pub fn one_of_several(errors: FieldErrors, item: &str) -> FieldErrors {
-    let is_limit = errors.first().is_some_and(|error| error.code == ErrorCode::LimitExceeded);
-    if is_limit { several(item) } else { errors }
+    let is_too_long = errors.first().is_some_and(|error| is_list_too_long(error.code, &error.message));
+    if is_too_long { several(item) } else { errors }
 }
 
 /// The error of a write that was not applied, or whose outcome is unknown.

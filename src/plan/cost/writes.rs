@@ -98,10 +98,18 @@ impl OperationCost {
         let mut seeds = HashMap::new();
         for result in &write.results {
             let items = match result.returned.from {
-                ReturnedFrom::Action(position) => written.get(position),
-                ReturnedFrom::Find(position) => found.get(position),
+                ReturnedFrom::Action(first) => {
+                    let alternatives = declared.actions.iter().zip(&written);
+                    let each = alternatives.filter(|(action, _)| action.first() == first);
+                    // Of alternatives, one is made, unless they write many items.
+                    let (sum, most) = each.fold((0, 0), |(sum, most): (u64, u64), (action, items)| {
+                        (sum.saturating_add(if is_many(action) { *items } else { 0 }), most.max(*items))
+                    });
+                    sum.max(most)
+                }
+                ReturnedFrom::Find(position) => found.get(position).copied().unwrap_or(1),
             };
-            let items = items.copied().unwrap_or(1).max(1);
+            let items = items.max(1);
             seeds.insert(result.space, items);
             let types = declared.types_returned(result.returned).into_iter().filter_map(|name| model.types.get(name));
             let looked_up = types.filter(|ty| ty.auth.hide()).map(|ty| lookups(model, &ty.auth, AuthAction::Read));
@@ -161,12 +169,13 @@ impl OperationCost {
         let asked: Vec<u64> = demanded.iter().map(|(_, auth, asked)| self::lookups(model, auth, *asked)).collect();
         let looked_up = asked.iter().sum::<u64>();
         sum.check(targets.saturating_mul(asked.iter().filter(|count| **count > 0).count() as u64));
-        let is_only = declared.actions.len() == 1 && write.found.is_empty() && cost.parts == 1;
+        let is_only = declared.is_alone() && write.found.is_empty() && cost.parts == 1;
         let is_call = counted.single_writes == SingleWrites::Call && lookups.cascade.is_empty() && !is_many(action);
         let is_single = action.each.is_none() && targets == 1;
         let alone = is_only && looked_up + lookups_of_field(model, &write.field) == 0 && is_call && is_single;
-        let is_own = declared.actions.len() == 1 && action.each.is_none();
-        let is_returned = write.results.iter().any(|result| result.returned.from == ReturnedFrom::Action(position));
+        let is_own = declared.is_alone();
+        let from = ReturnedFrom::Action(action.first());
+        let is_returned = write.results.iter().any(|result| result.returned.from == from);
         let is_used = is_own || is_returned || !lookups.cascade.is_empty();
         let is_written_unread = alone || !(is_used || cost.is_unique || cost.replicas > 1);
         let each = looked_up + u64::from(reads_first(action, &cost, is_written_unread));

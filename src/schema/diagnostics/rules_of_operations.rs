@@ -79,7 +79,7 @@ rules! { RULES_OF_OPERATIONS;
         r#"type Post @auth(if: "auth.sub = authorId") @auth(if: "shared = true", public: true) @item(keys: { PK: "{id}", SK: "Post" }) { id: ID! authorId: ID! shared: Boolean }"#;
 
     KF0701: "A write names an item type",
-        "`@put`, `@update`, `@delete`, `@check` and the `@find` of a mutation work on the item type that `item:` names, or on the field's own type.",
+        "`@put`, `@update`, `@delete`, `@check` and the `@find` of a mutation work on the item type that `item:` names, or on the field's own type. All but `@put` may name an interface or a union of item types of one table.",
         r#"leaveGroup(userId: ID!, groupId: ID!): Boolean! @delete(item: Membership)"#;
     KF0702: "`set:` and `where:` bind fields to templates",
         "Each is an object that gives stored fields templates over arguments and items in scope. The `set:` of a put gives the values of its fields. The `where:` of the other directives finds the item.",
@@ -97,7 +97,7 @@ rules! { RULES_OF_OPERATIONS;
         "Arguments, items in scope or `where:` must bind the whole key, or enough of the table's or an index's key to find the item by a Query.",
         r#"deleteTag(userId: ID!, id: ID!): Tag @delete"#;
     KF0707: "A write of several items needs `many: true`",
-        "A partition can hold several items, and so can an index whose sort key is not bound at all. Bind more of the key, or add `many: true`.",
+        "A partition can hold several items, and so can an index whose sort key is not bound at all. Bind more of the key, say in `where:` that the partition has one item, or add `many: true`.",
         r#"deleteNotes(userId: ID!): [Note!]! @delete(many: true)"#;
     KF0708: "Every argument of a write is used",
         "The argument or input field finds nothing, is not written, and is not used in a condition or an expression, so Keyfold would ignore it. Use it or remove it.",
@@ -151,7 +151,7 @@ rules! { RULES_OF_OPERATIONS;
         "Items of a type with `@item(readOnly: true)` are written by other programs. They are read and watched, and `@check` may demand something of them. No other directive writes or deletes them.",
         r#"type Reading @item(keys: { PK: "SENSOR#{sensorId}", SK: "{at:%s}" }, readOnly: true) { sensorId: ID! at: DateTime! }"#;
     KF0725: "`each:` names a list whose elements it writes",
-        "`each:` is the dotted name of a list argument whose elements are never null. For each element, the names of the element come before those of the field, and every item is found by its whole key, which differs from element to element. It does not go with `at:`, `many:` and `cascade:`, and an item of another list is not in scope.",
+        "`each:` is the dotted name of a list argument whose elements are never null. For each element, the names of the element come before those of the field, and what finds an item differs from element to element. It does not go with `at:`, `many:` and `cascade:`, and an item of another list is not in scope.",
         r#"addTags(tags: [TagInput!]!): [Tag!]! @put(each: "tags")"#;
     KF0726: "An alias is a name of its own",
         "Several `@find`s of a mutation put several items in scope, each under its alias: `as:`, or its type. An alias differs from every type, argument and word, and stands where a type stands: `@update(item: from)` writes the found item, so it has no `where:`.",

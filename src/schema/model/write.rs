@@ -71,6 +71,12 @@ impl Write {
         waves
     }
 
+    /// Whether it has a single action, or alternatives of one, which is not made for each element of a list.
+    pub fn is_alone(&self) -> bool {
+        let is_same = |action: &Action| action.first() == 0 && action.each.is_none();
+        !self.actions.is_empty() && self.actions.iter().all(is_same)
+    }
+
     /// The name of the type, the interface or the union that returned items have.
     pub fn type_name(&self, items: ReturnedItems) -> &str {
         let name = match items.from {

@@ -53,7 +53,26 @@ pub fn read_members(
         findings.error(rules::KF0701, item.map_or(span, |item| &item.span), message, Some(help));
         return None;
     }
+    check_table(draft, (name, &items), item.map_or(span, |item| &item.span), findings)?;
     Some(Some(MemberTypes { of: name.to_owned(), items: items.into_iter().map(str::to_owned).collect() }))
+}
+
+/// The keys of one table tell its types apart. In two tables, one key may be that of two items.
+fn check_table(
+    draft: &SchemaDraft,
+    (name, items): (&str, &[&str]),
+    place: &Span,
+    findings: &mut Findings,
+) -> Option<()> {
+    let table = |item: &str| draft.items.get(item).and_then(|keys| draft.tables.get(keys.table));
+    let mut tables = items.iter().filter_map(|item| Some((item, &table(item)?.name)));
+    let (first, of_first) = tables.next()?;
+    let Some((other, of_other)) = tables.find(|(_, table)| *table != of_first) else { return Some(()) };
+    let message = format!(
+        "`{first}` is in the table `{of_first}` and `{other}` in `{of_other}`, but a directive on `{name}` is about items of one table"
+    );
+    findings.error(rules::KF0701, place, message, Some("name one of the types: `item: …`".into()));
+    None
 }
 
 impl MemberTypes {

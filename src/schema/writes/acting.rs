@@ -2,17 +2,18 @@
 
 use super::directive::ActionDirective;
 use crate::schema::diagnostics::span::Span;
-use crate::schema::finds::target::FindTarget;
+use crate::schema::finds::target::{FindTarget, is_abstract};
 use crate::schema::finds::wanted::FindContext;
 use crate::schema::model::find::Returns;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::source::Source;
 use crate::schema::model::write::{ELEMENT, GivenValue, INDEX, TypeAlternative};
-use crate::schema::syntax::directives::FindDirective;
+use crate::schema::syntax::directives::{FindDirective, WRITES};
 use crate::schema::table::Table;
 use crate::schema::types::draft::{Kind, SchemaDraft, StoredFields};
 use crate::schema::types::names::ItemNames;
-use apollo_compiler::ast::FieldDefinition;
+use apollo_compiler::Node;
+use apollo_compiler::ast::{Directive, FieldDefinition};
 use indexmap::IndexMap;
 use std::collections::HashSet;
 
@@ -67,13 +68,19 @@ impl Writing<'_> {
         if let Some(list) = self.list {
             return list.item.as_deref().filter(|_| list.names.iter().any(|name| name == "id"));
         }
-        let is_item = |name: &&str| self.draft.kind(name) == Some(&Kind::Item);
-        let own = Some(self.field.ty.inner_named_type().as_str()).filter(is_item);
-        let named = || {
-            self.field.directives.iter().filter_map(|directive| directive.specified_argument_by_name("item")?.as_enum())
-        };
-        let mut items = named().map(|name| name.as_str()).filter(is_item);
-        own.or_else(|| items.next().filter(|first| items.all(|other| other == *first)))
+        let inner = self.field.ty.inner_named_type().as_str();
+        if self.draft.kind(inner) == Some(&Kind::Item) {
+            return Some(inner);
+        }
+        let is_item = |name: &&str| self.draft.kind(name) == Some(&Kind::Item) || is_abstract(self.draft, name);
+        // A directive that names no type is about the field's own.
+        let acts = |directive: &&Node<Directive>| directive.name == "find" || WRITES.contains(&directive.name.as_str());
+        let named = self.field.directives.iter().filter(acts).map(|directive| {
+            let named = directive.specified_argument_by_name("item").and_then(|item| item.as_enum());
+            named.map_or(inner, |name| name.as_str())
+        });
+        let mut items = named.filter(is_item);
+        items.next().filter(|first| items.all(|other| other == *first))
     }
 }
 

@@ -45,6 +45,25 @@ pub fn condition(acting: &Acting, findings: &mut Findings) -> Option<Option<Cond
     }
 }
 
+/// Whether a check of an item that is read first asks that there is none: a missing one is `NOT_FOUND` before its
+/// condition is asked.
+pub fn check_missing(acting: &Acting, condition: &Condition, findings: &mut Findings) -> Option<()> {
+    let Some(written) = acting.directive.condition.as_ref().filter(|_| acting.directive.verb == Verb::Check) else {
+        return Some(());
+    };
+    let always = acting.record.values().filter(|declared| declared.ty.is_non_null() && !declared.ty.is_list());
+    let keys = acting.table.primary_key().map(|key| key.name.as_str());
+    let always: Vec<&str> = always.map(|declared| declared.attribute.as_str()).chain(keys).collect();
+    if !condition.asks_for_absence(&|attribute| always.contains(&attribute)) {
+        return Some(());
+    }
+    let message =
+        format!("this asks that there is no `{}`, but a missing one is NOT_FOUND: it is read first", acting.item);
+    let help = format!("name one item type and bind its whole key: {}", list(&acting.primary_fields()));
+    findings.error(rules::KF0711, &written.span, message, Some(help));
+    None
+}
+
 /// `expression:` of an update; the outer `None` is a mistake.
 pub fn expression(acting: &Acting, findings: &mut Findings) -> Option<Option<Update>> {
     let update = acting.directive.verb == Verb::Update;

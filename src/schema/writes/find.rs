@@ -187,7 +187,7 @@ fn report_no_path(writing: &Writing, wanted: &FindContext, several: Option<&Acce
     let (code, message, help) = match several {
         Some(path) => {
             let message = format!("`@find` finds several items of `{item}`, but a mutation needs exactly one");
-            (rules::KF0707, message, format!("{keys}; {}", say_partition(path)))
+            (rules::KF0707, message, say_partition(path).map_or(keys.clone(), |say| format!("{keys}; {say}")))
         }
         None => {
             let coordinate = writing.coordinate();

@@ -237,7 +237,7 @@ impl<'a> ReadWrite<'a> {
                 self.used.extend(whole::arguments_of(&action));
                 actions.push((action, directive));
             }
-            is_sound &= actions.len() > first;
+            is_sound &= actions.len() > first && whole::check_alternatives(&actions[first..], findings);
             // A put with a mistake stays in scope, so that it causes no further findings.
             if let (Some(item), Verb::Put, None) = (item, directive.verb, &directive.at)
                 && let name = directive.alias.as_ref().map_or(&item, |alias| &alias.value)
@@ -360,6 +360,9 @@ fn action(writing: &Writing, typed: TypedAction, scope: &[InScope], findings: &m
         Verb::Delete | Verb::Check => IndexMap::new(),
     };
     let (condition, expression) = (condition?, expression?);
+    if let (WriteTarget::Read { .. }, Some(condition)) = (&aim.target, &condition) {
+        expressions::check_missing(&acting, condition, findings)?;
+    }
     if let Some(expression) = &expression {
         values.retain(|field, _| !expression.changes.contains_key(field));
     }

@@ -432,24 +432,27 @@ fn names_argument(text: &str, name: &str) -> bool {
 /// the partition has one. If it has several, the write is refused.
 pub fn is_one(wanted: &FindContext, candidate: &Candidate) -> bool {
     let (_, sort) = wanted.table.keys_of(candidate.path.index);
-    let is_said = |rule: &BindingRule| matches!(rule, BindingRule::Where | BindingRule::Template);
+    let by_where = |rule: &BindingRule| *rule == BindingRule::Where;
+    let is_said = |rule: &BindingRule| by_where(rule) || *rule == BindingRule::Template;
     match &candidate.path.access {
         Access::Get { .. } | Access::Query { sort: SortAccess::Equal { .. }, .. } => true,
         Access::Query { .. } => {
-            sort.is_none() || candidate.sort_fields > 0 || candidate.path.rules.values().all(is_said)
+            let rules = &candidate.path.rules;
+            let is_all_said = rules.values().all(is_said) && rules.values().any(by_where);
+            sort.is_none() || candidate.sort_fields > 0 || is_all_said
         }
         Access::Scan => false,
     }
 }
 
-/// The help if names alone leave the sort key open.
-pub fn say_partition(path: &AccessPath) -> String {
+/// The help if names alone leave the sort key open: none if nothing is bound.
+pub fn say_partition(path: &AccessPath) -> Option<String> {
     let entry = |(field, source): (&String, &Source)| match source {
         Source::Argument(name) => Some(format!("{field}: \"{{{name}}}\"")),
         _ => None,
     };
     let entries: Vec<String> = path.bindings.iter().filter_map(entry).collect();
-    format!("say `where: {{ {} }}` if there is only one", entries.join(", "))
+    (!entries.is_empty()).then(|| format!("say `where: {{ {} }}` if there is only one", entries.join(", ")))
 }
 
 fn refuse(
@@ -471,7 +474,8 @@ fn refuse(
             }
             _ => "",
         };
-        let help = format!("bind the rest of the key, or {}{many}", say_partition(path));
+        let say = say_partition(path).map(|say| format!(", or {say}")).unwrap_or_default();
+        let help = format!("bind the rest of the key{say}{many}");
         findings.error(rules::KF0707, span, message, Some(help));
         return None;
     }

@@ -23,6 +23,14 @@ type Mutation {
     @check(item: Message, where: { id: "{id}" }, if: "author = :by", message: "Not theirs.")
     @put(item: Text, set: { id: "{newId}", author: "check", text: "of {by}" })
   clear(chatId: ID!): [Message!]! @delete(many: true)
+  sayAll(chatId: ID!, ids: [ID!]!): Boolean! @put(item: Text, each: "ids", set: { id: "{each}", author: "all", text: "t" })
+  showAll(chatId: ID!, ids: [ID!]!): Boolean! @put(item: Photo, each: "ids", set: { id: "{each}", author: "all", url: "u" })
+  mostAll(chatId: ID!, ids: [ID!]!, most: Int!): [Message!]!
+    @update(each: "ids", where: { id: "{each}" }, expression: "SET likes = likes + 1", if: "likes < :most")
+  dropFound(chatId: ID!, id: ID!): Message!
+    @find(item: Message, where: { id: "{id}" }, as: it)
+    @delete(item: it)
+    @put(item: Ring, set: { id: "of-{id}", seconds: 1 })
 }
 interface Message { chatId: ID! id: ID! author: String! title: String! likes: Int! }
 union Entry = Text | Photo | Ring
@@ -161,4 +169,59 @@ async fn an_item_that_becomes_another_type_meanwhile_is_written_as_that() {
     }));
     let liked = backend.ok("mutation { like(chatId: \"c\", id: \"1\") { __typename likes } }", json!({})).await;
     assert_eq!(liked["like"], json!({ "__typename": "Photo", "likes": 8 }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn more_items_of_several_types_than_a_transaction_holds_are_deleted() {
+    let backend = chat().await;
+    let ids =
+        |kind: &str, count: usize| json!({ "ids": (0..count).map(|id| format!("{kind}{id}")).collect::<Vec<_>>() });
+    backend.ok("mutation ($ids: [ID!]!) { sayAll(chatId: \"c\", ids: $ids) }", ids("t", 60)).await;
+    backend.ok("mutation ($ids: [ID!]!) { showAll(chatId: \"c\", ids: $ids) }", ids("p", 60)).await;
+    let cleared = backend.ok("mutation { clear(chatId: \"c\") { __typename } }", json!({})).await;
+    assert_eq!(cleared["clear"].as_array().unwrap().len(), 122);
+    assert_eq!(backend.items().len(), 1, "only the ring is left");
+}
+
+#[tokio::test(start_paused = true)]
+async fn elements_of_all_types_that_fail_alike_are_reported_together() {
+    let backend = chat().await;
+    let most = "mutation { mostAll(chatId: \"c\", ids: [\"1\", \"2\"], most: 0) { id } }";
+    let refused = backend.run(most, json!({})).await["errors"][0].clone();
+    assert_eq!(
+        (&refused["extensions"]["elements"], &refused["message"]),
+        (&json!([0, 1]), &json!("The condition on Message does not hold."))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_transaction_deletes_by_its_alias_comes_back() {
+    let backend = chat().await;
+    let dropped = backend.ok("mutation { dropFound(chatId: \"c\", id: \"2\") { __typename id } }", json!({})).await;
+    assert_eq!(dropped["dropFound"], json!({ "__typename": "Photo", "id": "2" }));
+}
+
+const OWNED: &str = r#"extend schema @table(name: "own", partitionKey: "PK", sortKey: "SK")
+union Thing = Note | Mark
+type Query { note(ownerId: ID!, id: ID!): Note @find }
+type Mutation {
+  write(ownerId: ID!, id: ID!): Boolean! @put(item: Note, set: { n: 0 })
+  touch(ownerId: ID!, id: ID!): Boolean! @update(item: Thing, set: { n: 1 })
+}
+type Note @item(keys: { PK: "OWNER#{ownerId}", SK: "NOTE#{id}" }) @auth(if: "auth.sub = ownerId") { ownerId: ID! id: ID! n: Int! }
+type Mark @item(keys: { PK: "OWNER#{ownerId}", SK: "MARK#{id}" }) @auth(if: "auth.sub = ownerId") { ownerId: ID! id: ID! n: Int! }
+"#;
+
+#[tokio::test(start_paused = true)]
+async fn what_the_key_refuses_for_all_types_is_not_read() {
+    let mut backend = Backend::ruled(OWNED).await;
+    let touch = |id: &str| format!("mutation {{ touch(ownerId: \"{}\", id: \"{id}\") }}", super::backend::USER);
+    backend.ok(&format!("mutation {{ write(ownerId: \"{}\", id: \"1\") }}", super::backend::USER), json!({})).await;
+    backend.ok(&touch("1"), json!({})).await;
+    backend.caller = super::backend::by("eve");
+    backend.calm();
+    for id in ["1", "2"] {
+        assert_eq!(code(&backend.run(&touch(id), json!({})).await), "FORBIDDEN");
+    }
+    assert_eq!(backend.operations(), Vec::<String>::new());
 }

@@ -203,3 +203,16 @@ async fn lookups_of_two_directives_are_made_side_by_side() {
     );
     assert_eq!(backend.ok("{ product(id: \"1\") { name } }", json!({})).await["product"]["name"], "First");
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_item_that_leaves_its_index_key_meanwhile_is_not_written() {
+    let backend = depot().await;
+    // Another program gives the product another code between the look-up and the write.
+    backend.script(first(|call| {
+        call.table.update("depot", ["PRODUCT#1", "PRODUCT"], "SET #code = :code", json!({ ":code": { "S": "Z" } }));
+    }));
+    let take = "mutation ($l: [LineInput!]!) { take(lines: $l) { id stock } }";
+    let refused = backend.run(take, json!({ "l": [{ "code": "A", "count": 1 }] })).await;
+    assert_eq!(code(&refused), "NOT_FOUND", "{refused}");
+    assert_eq!(stocks(&backend).await, [json!(5), json!(2), json!(0)]);
+}

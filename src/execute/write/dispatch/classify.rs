@@ -97,8 +97,8 @@ fn first_error(job: &WriteJob<'_>, field_errors: &[CallError<'_>]) -> Option<Fie
     let error = first.error.clone();
     let Some((list, _)) = first.call.element(job) else { return Some(error) };
     let is_alike = |other: &&CallError<'_>| {
-        let (of, other) = (other.call.declared(job), &other.error);
-        of == first.call.declared(job)
+        let (of, other) = (other.call.directive(job), &other.error);
+        of == first.call.directive(job)
             && other.code == error.code
             && other.message == error.message
             && other.details == error.details
@@ -205,7 +205,10 @@ fn refusal(
     returned: ReturnedItem<'_>,
 ) -> Option<FieldError> {
     let (item, action) = match &call.role {
-        CallRole::Main { action, item } => (item, job.action(*action)?),
+        CallRole::Main { action, .. } => {
+            let action = job.action(*action)?;
+            (action.type_name(), action)
+        }
         CallRole::Guard { item: ty, field, .. } => {
             let message = format!("Another {ty} already has this {field}.");
             return Some(FieldError { code: ErrorCode::Conflict, message, details: vec![("field", json!(field))] });
@@ -218,7 +221,7 @@ fn refusal(
             conflict(format!("Another item already has the key of this {item}."))
         }
         (Reason::AlreadyExists, _) => conflict(format!("This {item} already exists.")),
-        (Reason::Forbidden, _) => Some(forbidden(job, item, returned.visible)),
+        (Reason::Forbidden, _) => Some(forbidden(job, &action.item, returned.visible)),
         (Reason::NotFound, _) => Some(absent(item, action)),
         (Reason::VersionChanged, Some(ItemCondition::Equals(attribute, _))) => {
             let stored = returned.visible.and_then(|item| item.get(attribute));

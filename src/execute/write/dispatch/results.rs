@@ -84,7 +84,7 @@ fn items_of<'d>(job: &WriteJob<'_>, draft: &'d WriteDraft, returned: ReturnedIte
     match returned.from {
         ReturnedFrom::Find(first) => {
             let is_its = |find: usize| job.write.finds.get(find).is_some_and(|found| found.first(find) == first);
-            let held = draft.held.iter().filter(|held| is_its(held.find));
+            let held = draft.held.iter().filter(|held| held.find.is_some_and(is_its));
             items.extend(held.map(|held| (held.element, ReturnedItem::Found(held.found.clone()))));
         }
         ReturnedFrom::Action(first) => {

@@ -96,7 +96,9 @@ impl Drafting<'_, '_> {
             self.find_all(gets).await?;
         }
         let gets = self.foreseen_reads();
-        let (looked_up, _) = join(look_up_ahead(job, &self.scope), job.context.loaders.get(gets)).await;
+        let positions = 0..job.directives.actions.len();
+        let decided = positions.filter_map(|position| Some((position, self.decided_by_key(position)?))).collect();
+        let (looked_up, _) = join(look_up_ahead(job, &self.scope, decided), job.context.loaders.get(gets)).await;
         self.read_rules_of_elements(&looked_up).await?;
         self.looked_up = looked_up;
         Ok(())
@@ -202,16 +204,26 @@ impl Drafting<'_, '_> {
             WriteTarget::Read { .. } | WriteTarget::Key(_) => {}
         }
         let element = job.element(position);
-        let mut found = Vec::new();
+        let (mut found, mut refused) = (Vec::new(), None);
         for other in 0..job.directives.actions.len() {
             let Some(of) = job.action(other).filter(|of| of.first() == action.first()) else { continue };
             if job.element(other) == element {
                 let ty = job.type_named(&of.item)?;
-                let items = self.look_up(other).await.map_err(|errors| one_of_several(errors, action.type_name()))?;
-                let items = targets::there(job, (of, ty), items).await?;
-                found.extend(items.iter().map(|_| other));
-                self.looked_up.insert(other, Ok(items));
+                let items = match self.look_up(other).await {
+                    Ok(items) => targets::there(job, (of, ty), items).await,
+                    Err(errors) => Err(one_of_several(errors, action.type_name())),
+                };
+                match &items {
+                    Ok(items) => found.extend(items.iter().map(|_| other)),
+                    Err(errors) if refuses(errors) => refused = refused.or_else(|| Some(errors.clone())),
+                    Err(errors) => return Err(errors.clone()),
+                }
+                self.looked_up.insert(other, items);
             }
+        }
+        // Whether there is an item that the caller may not write is not revealed.
+        if let (Some(errors), []) = (refused, found.as_slice()) {
+            return Err(errors);
         }
         let is_first = action.first() == action.position;
         match found.as_slice() {
@@ -281,4 +293,9 @@ impl Drafting<'_, '_> {
         self.draft.calls[at] = DraftCall { joined, ..self.main(action, (ty, key), check, requires)? };
         Ok(())
     }
+}
+
+/// Whether errors say that the caller is refused.
+fn refuses(errors: &FieldErrors) -> bool {
+    errors.iter().any(|error| matches!(error.code, ErrorCode::Forbidden | ErrorCode::Unauthenticated))
 }

@@ -169,6 +169,11 @@ impl DraftCall {
         Some(job.action(self.action()?)?.position)
     }
 
+    /// The position of its action in the schema, or of the first of its alternatives.
+    pub fn directive(&self, job: &WriteJob<'_>) -> Option<usize> {
+        Some(job.action(self.action()?)?.first())
+    }
+
     /// Whether the author, the caller or a rule demands more than the item's existence.
     pub fn demands(&self) -> bool {
         match &self.role {

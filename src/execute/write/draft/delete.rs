@@ -33,8 +33,9 @@ impl<'a> Drafting<'a, '_> {
             self.delete_one((position, action), ty, target).await?;
         }
         let demands = self.draft.calls.iter().any(DraftCall::demands) || !self.draft.rules.is_empty();
-        if is_many(action) && alone && !demands && self.draft.size() > MAX_IN_TRANSACTION {
-            self.delete_in_batches(position, ty);
+        let is_last = job.action(position + 1).is_none_or(|next| next.first() != action.first());
+        if is_last && is_many(action) && alone && !demands && self.draft.size() > MAX_IN_TRANSACTION {
+            self.delete_in_batches(action.first())?;
         }
         Ok(())
     }
@@ -126,7 +127,7 @@ impl<'a> Drafting<'a, '_> {
     /// Whether the field returns what an action deletes.
     fn returns_deleted(&self, position: usize) -> bool {
         let Some(action) = self.job.action(position) else { return false };
-        let from = ReturnedFrom::Action(action.position);
+        let from = ReturnedFrom::Action(action.first());
         self.job.planned.results.iter().any(|result| result.returned.from == from)
     }
 
@@ -193,17 +194,26 @@ impl<'a> Drafting<'a, '_> {
         Ok(())
     }
 
-    /// Deletes more items than a transaction can hold. No transaction is needed: the caller demands nothing of the
-    /// items, and the delete can be repeated.
-    pub fn delete_in_batches(&mut self, position: usize, ty: &ObjectType) {
-        let items = self.draft.results[position].iter().filter_map(|outcome| match outcome {
-            ResultItem::Known(item) => dependents::to_delete(self.job, ty, item),
-            _ => None,
-        });
-        let items: ToDelete = items.collect();
+    /// Deletes more items of an action, or of its alternatives, than a transaction can hold. No transaction is needed: the
+    /// caller demands nothing of the items, and the delete can be repeated.
+    pub fn delete_in_batches(&mut self, first: usize) -> Result<(), FieldErrors> {
+        let job = self.job;
+        let mut own: Vec<(Arc<str>, ToDelete)> = Vec::new();
+        for (done, results) in job.directives.actions.iter().zip(&self.draft.results) {
+            if done.action.first() != first {
+                continue;
+            }
+            let ty = job.type_named(&done.action.item)?;
+            let items = results.iter().filter_map(|outcome| match outcome {
+                ResultItem::Known(item) => dependents::to_delete(job, ty, item),
+                _ => None,
+            });
+            own.push((job.table_of(ty), items.collect()));
+        }
         self.draft.replicas.clear();
         // Delete the dependents of a cascade first. Guards are deleted with their items.
-        let is_own = |guard: &Key| items.values().any(|item| item.guards.contains(guard));
+        let is_own =
+            |guard: &Key| own.iter().flat_map(|(_, items)| items.values()).any(|item| item.guards.contains(guard));
         for DraftCall { write, role, .. } in self.draft.calls.drain(..) {
             match (role, write.action) {
                 (CallRole::Dependent, WriteAction::Delete(key)) => {
@@ -218,7 +228,8 @@ impl<'a> Drafting<'a, '_> {
                 _ => {}
             }
         }
-        self.draft.first.push((self.job.table_of(ty), items));
+        self.draft.first.extend(own);
+        Ok(())
     }
 }
 

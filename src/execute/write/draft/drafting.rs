@@ -299,9 +299,9 @@ pub fn if_unmet(action: &Action) -> Reason {
 }
 
 /// What follows if the item of an action does not exist. One of many is left out by the next attempt. One that was
-/// sought in every shard may be in another now.
+/// sought in every shard may be in another now, and one of several types may be of another.
 pub fn if_absent(action: &Action, otherwise: Reason) -> Reason {
-    if is_many(action) || is_sought(action) { Reason::Gone } else { otherwise }
+    if is_many(action) || is_sought(action) || action.alternative.is_some() { Reason::Gone } else { otherwise }
 }
 
 /// Whether the item of an action is sought by its whole key: it may be in any shard.

@@ -11,15 +11,13 @@ use crate::execute::write::elements::ElementFind;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::found_item::FoundItem;
 use crate::execute::write::lookup::items::{self, LookupNames};
+use crate::execute::write::lookup::targets::{self, index_keys, path_of};
 use crate::execute::write::messages::{FieldErrors, at_element, name_elements, one_of_several, several, unreadable};
-use crate::plan::attributes::keys;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
 use crate::schema::model::auth::AuthAction;
-use crate::schema::model::find::{Access, AccessPath, Find, SortAccess, Via};
 use crate::schema::model::source::Source;
 use crate::schema::model::write::{Action, ActionKind, WriteFind};
-use crate::schema::table::Table;
 use crate::table::data::attribute::{Item, Key};
 use crate::table::data::call::Get;
 use crate::table::data::write::{WriteAction, WriteCall};
@@ -138,8 +136,8 @@ impl<'a> Drafting<'a, '_> {
         self.key(ty, &sources).map(Some).map_err(|errors| name_element(find, errors))
     }
 
-    /// The item that is there for the caller, with what must hold of it; several are an error. After a lost race, an
-    /// item that an index gave is read from the table, because the index may lag.
+    /// The item that is there for the caller, with what must hold of it; several are an error. After a lost race, and of
+    /// several items, what an index gave is read from the table, because the index may lag.
     async fn find_one(
         &mut self,
         find: &ElementFind<'_>,
@@ -147,32 +145,23 @@ impl<'a> Drafting<'a, '_> {
         items: Vec<Arc<Item>>,
     ) -> Result<Option<FoundItem>, FieldErrors> {
         let job = self.job;
+        let items = match self.earlier.raced || items.len() > 1 {
+            true => targets::still_indexed(job, (ty, &find.declared.find), items).await?,
+            false => items,
+        };
         let mut found = None;
         for item in items {
             if self.may_read(ty, &item).await? && found.replace(item).is_some() {
                 return Err(several(find.declared.type_name()));
             }
         }
-        let Some(mut held) = found.and_then(|found| held(job, (find, ty), found)) else { return Ok(None) };
-        let is_meant = |filter: &Option<Condition>, item: &Item| {
-            filter.iter().all(|filter| evaluate::holds(filter, Some(item), &job.scope()).unwrap_or(false))
+        let held = found.and_then(|found| held(job, (find, ty), found));
+        // What is read by its key alone, or again, may not match the filter.
+        let is_meant = |held: &FoundItem| {
+            let scope = job.scope();
+            held.filter.iter().all(|filter| evaluate::holds(filter, Some(&held.found), &scope).unwrap_or(false))
         };
-        // One for an element is read by its key alone.
-        if find.element.is_some() && !is_meant(&held.filter, &held.found) {
-            return Ok(None);
-        }
-        let find = &find.declared.find;
-        if self.earlier.raced && path_of(find).is_some_and(|path| path.index.is_some()) {
-            let Some(is) = job.read(&ty.name, &held.key).await? else { return Ok(None) };
-            let by_index = index_keys(job, ty, find);
-            let still = by_index.iter().all(|name| held.found.get(name) == is.get(name));
-            let may_read = self.may_read(ty, &is).await?;
-            if !(still && is_meant(&held.filter, &is) && may_read) {
-                return Ok(None);
-            }
-            held.found = is;
-        }
-        Ok(Some(held))
+        Ok(held.filter(is_meant))
     }
 
     /// Puts a found item in scope, and holds it.
@@ -336,31 +325,8 @@ fn held(job: &WriteJob<'_>, (element, ty): (&ElementFind<'_>, &ObjectType), foun
     let argument = element
         .element
         .map_or_else(|| element.declared.alias.clone(), |position| format!("{}.{position}", element.declared.alias));
-    let (find, element) = (element.position, element.element);
+    let (find, element) = (Some(element.position), element.element);
     Some(FoundItem { alias, argument, find, element, item, table, key, found, attributes: known, filter })
-}
-
-/// The index key attributes by which an item is found.
-fn index_keys(job: &WriteJob<'_>, ty: &ObjectType, find: &Find) -> Vec<String> {
-    let (Some(path), Some(table)) = (path_of(find), table(job, ty)) else { return Vec::new() };
-    let (partition, sort) = table.keys_of(path.index);
-    match &path.access {
-        _ if path.index.is_none() => Vec::new(),
-        Access::Query { sort: SortAccess::All, .. } => vec![partition.name.clone()],
-        _ => std::iter::once(partition).chain(sort).map(|key| key.name.clone()).collect(),
-    }
-}
-
-/// The access path of a mutation's find.
-fn path_of(find: &Find) -> Option<&AccessPath> {
-    match &find.via {
-        Via::Keys(paths) => paths.first(),
-        Via::AbstractType(_) | Via::Through(_) => None,
-    }
-}
-
-fn table<'j>(job: &WriteJob<'j>, ty: &ObjectType) -> Option<&'j Table> {
-    job.context.model.tables.get(keys(ty)?.table)
 }
 
 /// The API values of every stored field of an item; null if it has none.

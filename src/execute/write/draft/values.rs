@@ -6,24 +6,56 @@ use crate::execute::expression::scope::argument;
 use crate::execute::item::assemble;
 use crate::execute::write::draft::defaults::unmade;
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, internal};
+use crate::execute::write::elements::MAX_IN_TRANSACTION;
+use crate::execute::write::lookup::found_item::FoundItem;
 use crate::execute::write::lookup::items::ItemInScope;
 use crate::execute::write::lookup::targets::{self, LookedUp};
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid, one_of_several, several, unreadable};
 use crate::execute::write::rules::arguments::computed_value;
 use crate::execute::write::rules::expression;
+use crate::execute::write::rules::item_rules::ItemRules;
 use crate::schema::model::ObjectType;
+use crate::schema::model::find::Access;
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::write::{Action, ActionKind, GivenValue, WriteTarget, WrittenValue};
 use crate::table::data::attribute::Key;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 impl Drafting<'_, '_> {
     /// What the lookup of the action at a position finds, which may be made already.
     pub async fn look_up(&mut self, position: usize) -> LookedUp {
-        match self.looked_up.remove(&position) {
+        let found = match self.looked_up.remove(&position) {
             Some(found) => found,
-            None => targets::look_up(self.job, &self.scope, position).await,
+            None => match self.decided_by_key(position) {
+                Some(decided) => decided,
+                None => targets::look_up(self.job, &self.scope, position).await,
+            },
+        }?;
+        let job = self.job;
+        let Some(Action { item, target: WriteTarget::Read { find, many }, .. }) = job.action(position) else {
+            return Ok(found);
+        };
+        match self.earlier.raced || found.len() > 1 && !many {
+            true => targets::still_indexed(job, (job.type_named(item)?, find), found).await,
+            false => Ok(found),
+        }
+    }
+
+    /// What the lookup of one of several types finds, if its whole key decides that rules refuse or hide it: then
+    /// nothing is read.
+    pub fn decided_by_key(&self, position: usize) -> Option<LookedUp> {
+        let job = self.job;
+        let action = job.action(position).filter(|action| action.alternative.is_some())?;
+        let WriteTarget::Read { find, many: false } = &action.target else { return None };
+        let path = targets::path_of(find).filter(|path| matches!(path.access, Access::Get { .. }))?;
+        let ty = job.type_named(&action.item).ok()?;
+        let key = self.key(ty, &path.bindings).ok()?;
+        match ItemRules::new(job.context, ty, job.write.demanded(action, ty)).for_stored(&key) {
+            Ok(Some(_)) => None,
+            Ok(None) => Some(Ok(Vec::new())),
+            Err(errors) => Some(Err(errors)),
         }
     }
 
@@ -51,6 +83,10 @@ impl Drafting<'_, '_> {
         if found.len() > 1 && !many {
             return Err(several(action.type_name()));
         }
+        let by_index = match &action.target {
+            WriteTarget::Read { find, .. } => targets::index_keys(self.job, ty, find),
+            WriteTarget::Key(_) | WriteTarget::Found(_) => Vec::new(),
+        };
         // Of many items, skip those that do not meet the author's condition.
         let scope = self.draft.scope(self.job);
         let mut aims = Vec::with_capacity(found.len());
@@ -62,6 +98,13 @@ impl Drafting<'_, '_> {
             if let (true, Some(key)) = (meant, assemble::key_of(model, ty, &item)) {
                 aims.push(TargetItem { key, item: Some(item) });
             }
+        }
+        // What a transaction cannot hold is deleted without conditions.
+        if !by_index.is_empty() && aims.len() <= MAX_IN_TRANSACTION {
+            let held = aims
+                .iter()
+                .filter_map(|aim| FoundItem::looked_up(self.job, ty, (&aim.key, aim.item.as_ref()), &by_index));
+            self.draft.held.extend(held.map(Arc::new));
         }
         Ok(aims)
     }

@@ -4,6 +4,7 @@ use crate::execute::expression::evaluate::{self, equal};
 use crate::execute::expression::scope::Scope;
 use crate::execute::item::conditions::Conditions;
 use crate::execute::item::identity;
+use crate::execute::write::job::WriteJob;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
 use crate::schema::model::write::Write;
@@ -17,8 +18,8 @@ pub struct FoundItem {
     pub alias: String,
     /// The name by which conditions and expressions have its fields, as an argument.
     pub argument: String,
-    /// The position among the finds of the schema.
-    pub find: usize,
+    /// The position among the finds of the schema; `None` if an action looked the item up.
+    pub find: Option<usize>,
     /// The position of the element for which it was found.
     pub element: Option<usize>,
     /// The item type.
@@ -36,9 +37,32 @@ pub struct FoundItem {
 }
 
 impl FoundItem {
+    /// An item that an action looked up by an index: it must still have the index keys.
+    pub fn looked_up(
+        job: &WriteJob<'_>,
+        ty: &ObjectType,
+        (key, item): (&Key, Option<&Arc<Item>>),
+        index_keys: &[String],
+    ) -> Option<Self> {
+        let is_primary =
+            |name: &str| *name == *key.partition.0 || key.sort.as_ref().is_some_and(|sort| *name == *sort.0);
+        Some(Self {
+            alias: String::new(),
+            argument: String::new(),
+            find: None,
+            element: None,
+            item: ty.name.clone(),
+            table: job.table_of(ty),
+            key: key.clone(),
+            found: item?.clone(),
+            attributes: index_keys.iter().filter(|name| !is_primary(name)).cloned().collect(),
+            filter: None,
+        })
+    }
+
     /// Whether a find in the schema has this alias.
     pub fn has_alias(&self, write: &Write, alias: &str) -> bool {
-        write.finds.get(self.find).is_some_and(|find| find.alias == alias)
+        self.find.and_then(|find| write.finds.get(find)).is_some_and(|find| find.alias == alias)
     }
 
     /// Whether the item as it is now meets the conditions.

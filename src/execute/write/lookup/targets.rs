@@ -10,11 +10,13 @@ use crate::execute::write::lookup::items::{self, ItemsInScope, LookupNames};
 use crate::execute::write::messages::{FieldErrors, table_error};
 use crate::execute::write::rules::item_rules::ItemRules;
 use crate::execute::write::rules::lookups;
+use crate::plan::attributes::keys;
 use crate::schema::model::ObjectType;
-use crate::schema::model::find::Find;
+use crate::schema::model::find::{Access, AccessPath, Find, SortAccess, Via};
 use crate::schema::model::source::Source;
 use crate::schema::model::write::{Action, ActionKind, WriteTarget};
-use crate::table::data::attribute::Item;
+use crate::schema::table::Table;
+use crate::table::data::attribute::{Item, Key};
 use futures_util::future::join_all;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -32,9 +34,13 @@ pub async fn look_up(job: &WriteJob<'_>, scope: &ItemsInScope, position: usize) 
     items::items(job, (lookup, LookupNames { find, element, before }), scope).await
 }
 
-/// Runs, side by side, the lookups of the actions that need nothing which another action makes. Gives what they find by
-/// the positions of the actions.
-pub async fn look_up_ahead(job: &WriteJob<'_>, scope: &ItemsInScope) -> HashMap<usize, LookedUp> {
+/// Runs, side by side, the lookups of the actions that need nothing which another action makes, without those that are
+/// decided. Gives what they find by the positions of the actions.
+pub async fn look_up_ahead(
+    job: &WriteJob<'_>,
+    scope: &ItemsInScope,
+    decided: HashMap<usize, LookedUp>,
+) -> HashMap<usize, LookedUp> {
     let is_made = |name: &String, before: usize| {
         let mut puts =
             job.write.actions.iter().take(before).filter(|action| matches!(action.kind, ActionKind::Put { .. }));
@@ -46,9 +52,10 @@ pub async fn look_up_ahead(job: &WriteJob<'_>, scope: &ItemsInScope) -> HashMap<
             !leaves.any(|leaf| matches!(leaf, Source::Item(name, _) if is_made(name, before)))
         })
     };
-    let ahead = (0..job.directives.actions.len()).filter(is_ahead);
-    let lookups = ahead.map(|position| async move { (position, look_up(job, scope, position).await) });
-    join_all(lookups).await.into_iter().collect()
+    let ahead = (0..job.directives.actions.len()).filter(is_ahead).filter(|position| !decided.contains_key(position));
+    let lookups: Vec<_> =
+        ahead.map(|position| async move { (position, look_up(job, scope, position).await) }).collect();
+    decided.into_iter().chain(join_all(lookups).await).collect()
 }
 
 /// How the schema finds the items of the action at a position by a lookup, and its position in the schema.
@@ -78,4 +85,45 @@ pub async fn there(job: &WriteJob<'_>, (action, ty): (&Action, &ObjectType), fou
         there.extend(is_there.then_some(item));
     }
     Ok(there)
+}
+
+/// Those of the items that an index gave which the table still has with the same index keys, as the table has them: an
+/// index may lag. Items that no index gave are as they are.
+pub async fn still_indexed(job: &WriteJob<'_>, (ty, find): (&ObjectType, &Find), items: Vec<Arc<Item>>) -> LookedUp {
+    let by_index = index_keys(job, ty, find);
+    if by_index.is_empty() {
+        return Ok(items);
+    }
+    let keys: Vec<Option<Key>> = items.iter().map(|item| assemble::key_of(job.context.model, ty, item)).collect();
+    let wanted: Vec<(&str, &Key)> = keys.iter().flatten().map(|key| (ty.name.as_str(), key)).collect();
+    let read = job.read_all(&wanted).await?;
+    let had = items.iter().zip(&keys).filter_map(|(item, key)| key.as_ref().map(|_| item));
+    let still = had.zip(read).filter_map(|(was, is)| {
+        let is = is?;
+        by_index.iter().all(|name| was.get(name) == is.get(name)).then_some(is)
+    });
+    Ok(still.collect())
+}
+
+/// The index key attributes by which an item is found.
+pub fn index_keys(job: &WriteJob<'_>, ty: &ObjectType, find: &Find) -> Vec<String> {
+    let (Some(path), Some(table)) = (path_of(find), table(job, ty)) else { return Vec::new() };
+    let (partition, sort) = table.keys_of(path.index);
+    match &path.access {
+        _ if path.index.is_none() => Vec::new(),
+        Access::Query { sort: SortAccess::All, .. } => vec![partition.name.clone()],
+        _ => std::iter::once(partition).chain(sort).map(|key| key.name.clone()).collect(),
+    }
+}
+
+/// The access path of a find of a mutation, or of an action's lookup.
+pub fn path_of(find: &Find) -> Option<&AccessPath> {
+    match &find.via {
+        Via::Keys(paths) => paths.first(),
+        Via::AbstractType(_) | Via::Through(_) => None,
+    }
+}
+
+fn table<'j>(job: &WriteJob<'j>, ty: &ObjectType) -> Option<&'j Table> {
+    job.context.model.tables.get(keys(ty)?.table)
 }

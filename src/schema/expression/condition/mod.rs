@@ -14,7 +14,7 @@ mod print;
 mod tests;
 pub mod typing;
 
-use crate::schema::expression::operand::{Comparator, Operand, Path};
+use crate::schema::expression::operand::{Comparator, Operand, Path, Segment};
 
 /// A condition over an item's fields and a field's arguments.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +55,17 @@ impl Condition {
             }
         });
         names
+    }
+
+    /// Whether some part of it asks that one of these attributes is missing.
+    pub fn asks_for_absence(&self, is_one: &dyn Fn(&str) -> bool) -> bool {
+        match self {
+            Self::And(all) | Self::Or(all) => all.iter().any(|part| part.asks_for_absence(is_one)),
+            Self::NotExists(path) => {
+                matches!(path.segments.as_slice(), [Segment::Attribute(name)] if is_one(name))
+            }
+            _ => false,
+        }
     }
 
     /// Gives each argument another name.

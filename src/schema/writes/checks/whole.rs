@@ -79,6 +79,39 @@ fn arguments(source: &Source, all: &mut Vec<String>) {
     }
 }
 
+/// An argument must mean the same for all item types of an interface or a union: find the item, or be written.
+pub fn check_alternatives(actions: &[(Action, &ActionDirective)], findings: &mut Findings) -> bool {
+    let Some(((first, directive), others)) = actions.split_first() else { return true };
+    let uses = |action: &Action| {
+        let key = finding(action, Some(&[]));
+        let mut by_key = Vec::new();
+        key.into_iter().flatten().for_each(|source| arguments(source, &mut by_key));
+        (by_key, arguments_of(action))
+    };
+    let (by_key, all) = uses(first);
+    for (other, _) in others {
+        let (other_by_key, of_other) = uses(other);
+        let differs = |one: &[String], two: &[String]| one.iter().find(|name| !two.contains(name)).cloned();
+        let differing = differs(&all, &of_other)
+            .map(|name| (name, first, other))
+            .or_else(|| differs(&of_other, &all).map(|name| (name, other, first)))
+            .map(|(name, has, lacks)| format!("`{name}` is used for `{}`, but not for `{}`", has.item, lacks.item));
+        let differing = differing.or_else(|| {
+            let finds = differs(&by_key, &other_by_key).map(|name| (name, first, other));
+            let finds = finds.or_else(|| differs(&other_by_key, &by_key).map(|name| (name, other, first)));
+            finds.map(|(name, has, lacks)| {
+                format!("`{name}` finds a `{}`, but does not find a `{}`", has.item, lacks.item)
+            })
+        });
+        if let Some(message) = differing {
+            let help = "write a field of `Mutation` for each of these types".to_owned();
+            findings.error(rules::KF0434, &directive.span, message, Some(help));
+            return false;
+        }
+    }
+    true
+}
+
 /// Two actions must not work on one item: DynamoDB refuses such a transaction
 /// (API reference, TransactWriteItems: "cannot include multiple operations on one item").
 pub fn check_once(
