@@ -194,8 +194,8 @@ impl<'a> Drafting<'a, '_> {
         Ok(())
     }
 
-    /// Deletes more items of an action, or of its alternatives, than a transaction can hold. No transaction is needed: the
-    /// caller demands nothing of the items, and the delete can be repeated.
+    /// Deletes more items of an action, or of its alternatives, than a transaction can hold. No transaction is needed:
+    /// the caller demands nothing of the items, and the delete can be repeated.
     pub fn delete_in_batches(&mut self, first: usize) -> Result<(), FieldErrors> {
         let job = self.job;
         let mut own: Vec<(Arc<str>, ToDelete)> = Vec::new();

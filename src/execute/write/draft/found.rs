@@ -136,8 +136,8 @@ impl<'a> Drafting<'a, '_> {
         self.key(ty, &sources).map(Some).map_err(|errors| name_element(find, errors))
     }
 
-    /// The item that is there for the caller, with what must hold of it; several are an error. After a lost race, and of
-    /// several items, what an index gave is read from the table, because the index may lag.
+    /// The item that is there for the caller, with what must hold of it; several are an error. After a lost race, and
+    /// of several items, what an index gave is read from the table, because the index may lag.
     async fn find_one(
         &mut self,
         find: &ElementFind<'_>,
