@@ -19,8 +19,7 @@ pub fn keys(ty: &ObjectType) -> Option<&ItemKeys> {
 
 /// The key attributes of a table and of the index that is read, each once. Every item that is read has them.
 pub fn key_attributes(table: &Table, index: Option<usize>) -> Vec<&KeyAttribute> {
-    let (partition, sort) = table.keys_of(index);
-    let of_index = std::iter::once(partition).chain(sort).filter(|key| !table.is_primary_key(&key.name));
+    let of_index = table.keys_of(index).all().filter(|key| !table.is_primary_key(&key.name));
     table.primary_key().chain(of_index).collect()
 }
 

@@ -323,8 +323,9 @@ pub fn key_condition(read: &Read) -> String {
         },
     };
     let mut condition = String::new();
-    if let Some(partition) = &key.partition {
-        let _ = write!(condition, "{} = {}", key.partition_attribute.name, fill(partition, partition.parts.len(), key));
+    for (attribute, template) in key.whole() {
+        let and = if condition.is_empty() { "" } else { " AND " };
+        let _ = write!(condition, "{and}{} = {}", attribute.name, fill(template, template.parts.len(), key));
     }
     let (Some(KeyAttribute { name: attribute, .. }), Some(template)) = (&key.sort_attribute, &key.sort) else {
         return condition;

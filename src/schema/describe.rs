@@ -352,7 +352,7 @@ fn bound_fields(keys: &ItemKeys, table: &Table, path: &AccessPath, number: Numbe
     });
     let mut bound: Vec<BoundField> = equal.collect();
     let Access::Query { sort: SortAccess::Range { template, parts, range }, .. } = &path.access else { return bound };
-    let part = table.keys_of(path.index).1.and_then(|key| keys.keys.get(&key.name)?.get(*template)?.parts.get(*parts));
+    let part = path.keys(table).sort.and_then(|key| keys.keys.get(&key.name)?.get(*template)?.parts.get(*parts));
     let Some(Part::Placeholder { field, .. }) = part else { return bound };
     let mut ranged = |operator, source: &Source| {
         bound.push(BoundField { field: field.clone(), operator, source: said(source), rule: 1 })
@@ -404,7 +404,7 @@ fn bindings(table: &Table, keys: &ItemKeys, path: &AccessPath) -> Vec<String> {
 }
 
 fn condition(table: &Table, keys: &ItemKeys, path: &AccessPath) -> String {
-    let (partition_key, sort_key) = table.keys_of(path.index);
+    let of_path = path.keys(table);
     let template =
         |key: &KeyAttribute, position: usize| keys.keys.get(&key.name).and_then(|templates| templates.get(position));
     let equal = |key: &KeyAttribute, position: usize| {
@@ -418,8 +418,9 @@ fn condition(table: &Table, keys: &ItemKeys, path: &AccessPath) -> String {
         Access::Get { partition, sort: None } => (*partition, SortAccess::All),
         Access::Query { partition, sort } => (*partition, sort.clone()),
     };
-    let first = equal(partition_key, partition);
-    let second = sort_key.and_then(|key| match &sort {
+    let positions = std::iter::once(&partition).chain(&path.equal);
+    let bound = of_path.one_valued().zip(positions).map(|(key, position)| equal(key, *position));
+    let last = of_path.sort.and_then(|key| match &sort {
         SortAccess::All => None,
         SortAccess::Equal { template } => Some(equal(key, *template)),
         SortAccess::Prefix { template: position, parts: count } => {
@@ -429,7 +430,7 @@ fn condition(table: &Table, keys: &ItemKeys, path: &AccessPath) -> String {
             Some(range(key, template(key, *position)?, *count, bounds))
         }
     });
-    second.into_iter().fold(first, |first, second| format!("{first} AND {second}"))
+    bound.chain(last).collect::<Vec<_>>().join(" AND ")
 }
 
 fn range(key: &KeyAttribute, template: &Template, count: usize, bounds: &Range) -> String {

@@ -14,8 +14,15 @@ const ATTRIBUTES: [&str; 4] = ["PK", "SK", "GSI1PK", "GSI1SK"];
 const MAX_KEY_BYTES: usize = 2048;
 
 static CURSORS: LazyLock<Cursors> = LazyLock::new(|| {
-    let range =
-        KeyRange { partition: None, sort: None, excluded: vec![], prefix: 0, begins_with: None, values: vec![] };
+    let range = KeyRange {
+        partition: None,
+        equal: vec![],
+        sort: None,
+        excluded: vec![],
+        prefix: 0,
+        begins_with: None,
+        values: vec![],
+    };
     let list = List {
         coordinate: "User.groups",
         table: "t",

@@ -17,8 +17,8 @@ fn table(name: &str) -> Table {
     let index = |name: &str, partition: &str, sort: &str, local| Index {
         name: name.to_owned(),
         local,
-        partition: key(partition),
-        sort: Some(key(sort)),
+        partition: vec![key(partition)],
+        sort: vec![key(sort)],
         projection: Projection::All,
         capacity: None,
     };

@@ -33,8 +33,8 @@ pub fn table(table: &Table) -> Table {
     renamed.partition = key(&table.partition);
     renamed.sort = table.sort.as_ref().map(key);
     for index in &mut renamed.indexes {
-        index.partition = key(&index.partition);
-        index.sort = index.sort.as_ref().map(key);
+        index.partition = index.partition.iter().map(key).collect();
+        index.sort = index.sort.iter().map(key).collect();
         if let Projection::Include(names) = &mut index.projection {
             names.iter_mut().for_each(|attribute| *attribute = name(attribute));
         }

@@ -236,9 +236,8 @@ fn of_find(model: &Model, find: &Find) -> Vec<String> {
 fn present(model: &Model, find: &Find, path: &AccessPath) -> Vec<String> {
     let ty = &model.types[&find.item];
     let Some(keys) = crate::naive::values::keys_of(ty).filter(|_| path.index.is_some()) else { return Vec::new() };
-    let (partition, sort) = model.tables[keys.table].keys_of(path.index);
-    let templates =
-        [Some(partition), sort].into_iter().flatten().map(|key| &keys.keys[&key.name]).filter(|all| all.len() == 1);
+    let of_index = model.tables[keys.table].keys_of(path.index);
+    let templates = of_index.all().map(|key| &keys.keys[&key.name]).filter(|all| all.len() == 1);
     let fields = templates.flatten().flat_map(|template| template.fields());
     let absent = |field: &&str| ty.fields.get(*field).is_some_and(|field| !field.ty.is_non_null());
     let mut fields: Vec<String> =

@@ -174,7 +174,7 @@ fn tables_are_as_they_are_declared() {
         ("pk", KeyType::S, Some("ttl"))
     );
     assert_eq!(favorites.indexes.iter().map(|index| index.local).collect::<Vec<_>>(), [false, false, true, true, true]);
-    assert_eq!(favorites.indexes[2].partition.name, "pk");
+    assert_eq!(favorites.indexes[2].partition[0].name, "pk");
     assert_eq!(model.tables[0].indexes[3].projection, Projection::Include(vec!["LinkExpiryDatetime".to_owned()]));
 }
 

@@ -1,6 +1,6 @@
 //! A receiver that lists what it gets, a line for each thing.
 
-use keyfold::schema::table::{KeyAttribute, Table};
+use keyfold::schema::table::{KeyAttribute, KeyAttributes, Table};
 use keyfold::sources::material::{AttributeHint, HintKind, PatternHint, Receiver, SourcePlace, TypeHint};
 use keyfold::table::bulk::export_lines::write_line;
 use keyfold::table::data::attribute::Item;
@@ -18,8 +18,12 @@ fn key(key: &KeyAttribute) -> String {
     format!("{} {}", key.name, key.kind.name())
 }
 
-fn keys(partition: &KeyAttribute, sort: Option<&KeyAttribute>) -> String {
-    sort.map_or_else(|| key(partition), |sort| format!("{}, {}", key(partition), key(sort)))
+fn keys(keys: KeyAttributes<'_>) -> String {
+    let of_role = |keys: &[KeyAttribute]| keys.iter().map(key).collect::<Vec<_>>().join(" + ");
+    match keys.sort {
+        [] => of_role(keys.partition),
+        sort => format!("{}, {}", of_role(keys.partition), of_role(sort)),
+    }
 }
 
 fn attribute(hint: &AttributeHint) -> String {
@@ -39,8 +43,7 @@ fn kind_of(kind: &HintKind) -> String {
 
 impl Receiver for Listing {
     fn table(&mut self, table: Table) {
-        let mut line =
-            format!("table {}: {}; {:?}", table.name, keys(&table.partition, table.sort.as_ref()), table.billing);
+        let mut line = format!("table {}: {}; {:?}", table.name, keys(table.keys_of(None)), table.billing);
         for (name, value) in [("stream", table.stream.map(|view| view.name())), ("ttl", table.time_to_live.as_deref())]
         {
             line += &value.map(|value| format!("; {name} {value}")).unwrap_or_default();
@@ -49,7 +52,7 @@ impl Receiver for Listing {
         self.lines.push(line);
         for index in &table.indexes {
             let local = if index.local { "local index" } else { "index" };
-            let keys = keys(&index.partition, index.sort.as_ref());
+            let keys = keys(index.keys());
             self.lines.push(format!("  {local} {}: {keys}; {:?}; {:?}", index.name, index.projection, index.capacity));
         }
     }

@@ -139,11 +139,11 @@ async fn every_difference_is_a_sentence() {
         (changed(&|t| t.indexes[0].name = "Other".into()), "Index Other of table things does not exist."),
         (changed(&|t| t.indexes[0].local = true), "Index ByGroup of table things is a global index, not a local one."),
         (
-            changed(&|t| t.indexes[0].sort = None),
+            changed(&|t| t.indexes[0].sort.clear()),
             "Index ByGroup of table things: it has the sort key SK (S), but the schema declares none.",
         ),
         (
-            changed(&|t| t.indexes[1].sort = Some(key_attribute("score", KeyType::S))),
+            changed(&|t| t.indexes[1].sort = vec![key_attribute("score", KeyType::S)]),
             "Index ByScore of table things: the sort key is score (N), not score (S).",
         ),
         (
@@ -302,7 +302,7 @@ async fn an_index_with_more_keys_than_declared_is_another_one() {
     };
     assert!(described(|_| {}).differences(&[table("things")]).await.unwrap().is_empty());
     let declared = table("things").indexes[0].clone();
-    let (partition, sort) = (declared.partition.name, declared.sort.unwrap().name);
+    let (partition, sort) = (&declared.partition[0].name, &declared.sort[0].name);
     assert_eq!(
         with_key("HASH", "region").await,
         [format!(
@@ -331,7 +331,7 @@ async fn keys_that_an_index_names_once_more_are_no_difference() {
     };
     let include = |names: &[&str]| Projection::Include(names.iter().map(|name| (*name).to_owned()).collect());
     let included = |names: &[&str]| json!({ "ProjectionType": "INCLUDE", "NonKeyAttributes": names });
-    let key = table("things").indexes[0].partition.name.clone();
+    let key = table("things").indexes[0].partition[0].name.clone();
     for (declared_as, is) in [
         (include(&["name"]), included(&["name", "PK", "SK"])),
         (include(&["SK", "name", "PK"]), included(&["name"])),

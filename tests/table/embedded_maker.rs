@@ -219,6 +219,7 @@ impl Calls {
             table: if self.spoils(10) { "missing".into() } else { "things".into() },
             index: if self.spoils(10) { Some("None".into()) } else { index.map(Into::into) },
             partition: of_partition.then(|| (partition.0.to_owned(), partition.1)),
+            equal: Vec::new(),
             sort: (of_partition && self.dice.half()).then(|| (sort.0.to_owned(), condition)),
             filter: (self.below(3) == 0).then(|| self.expression(&CONDITIONS)),
             projection: (self.below(5) > 0).then(|| self.projection().into()),

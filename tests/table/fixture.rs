@@ -23,8 +23,8 @@ pub fn table(name: &str) -> Table {
     let index = |name: &str, local: bool, partition: &str, sort: KeyAttribute, projection: Projection| Index {
         name: name.into(),
         local,
-        partition: s(partition),
-        sort: Some(sort),
+        partition: vec![s(partition)],
+        sort: vec![sort],
         projection,
         capacity: None,
     };
@@ -75,6 +75,7 @@ pub fn query(table: &str, pk: &str) -> Query {
         table: table.into(),
         index: None,
         partition: Some(("PK".into(), KeyValue::S(pk.into()))),
+        equal: Vec::new(),
         sort: None,
         filter: None,
         projection: Some(Arc::new(["SK".into(), "name".into()])),

@@ -175,11 +175,21 @@ impl Dice {
         }
     }
 
+    /// Values of further attributes of an index's key.
+    fn equal(&mut self) -> Vec<(String, KeyValue)> {
+        ["region", "SK2", "SK3"]
+            .iter()
+            .take(1 + self.below(3))
+            .map(|name| ((*name).to_owned(), self.key_value()))
+            .collect()
+    }
+
     fn query(&mut self) -> Query {
         let partition = (self.below(5) > 0).then(|| ("PK".to_owned(), self.key_value()));
         Query {
             table: "t".into(),
             index: self.half().then(|| "i".into()),
+            equal: if partition.is_some() && self.below(4) == 0 { self.equal() } else { Vec::new() },
             sort: if partition.is_some() && self.half() { Some(("SK".into(), self.sort_condition())) } else { None },
             partition,
             filter: self.half().then(|| self.expression("p", "#p0 = :p0 OR #p1 = :p1")),

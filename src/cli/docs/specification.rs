@@ -17,8 +17,8 @@ pub fn tables(model: &Model) -> String {
         text += &format!("\n### Table {}\n\n", plain(&declared.name));
         let on = |said: bool| if said { "on" } else { "off" }.to_owned();
         let rows = [
-            ("Partition key", key(Some(&declared.partition))),
-            ("Sort key", key(declared.sort.as_ref())),
+            ("Partition key", key(declared.keys_of(None).partition)),
+            ("Sort key", key(declared.keys_of(None).sort)),
             ("Billing", billing(declared.billing)),
             ("Time to live", declared.time_to_live.as_ref().map_or_else(|| "none".into(), |name| code(name))),
             ("Stream", declared.stream.map_or_else(|| "none".into(), |view| code(view.name()))),
@@ -47,14 +47,19 @@ fn indexes(declared: &Table) -> String {
             (None, Billing::Provisioned(_)) => "the table's".into(),
             (None, Billing::PayPerRequest) => "by request".into(),
         };
-        vec![code(&index.name), kind.into(), key(Some(&index.partition)), key(index.sort.as_ref()), holds, capacity]
+        vec![code(&index.name), kind.into(), key(&index.partition), key(&index.sort), holds, capacity]
     };
     let rows: Vec<Vec<String>> = declared.indexes.iter().map(row).collect();
     table(&["index", "kind", "partition key", "sort key", "projection", "capacity"], &rows)
 }
 
-fn key(key: Option<&KeyAttribute>) -> String {
-    key.map_or_else(|| "none".into(), |key| format!("{} ({})", code(&key.name), key.kind.name()))
+fn key(attributes: &[KeyAttribute]) -> String {
+    match attributes {
+        [] => "none".into(),
+        all => {
+            all.iter().map(|key| format!("{} ({})", code(&key.name), key.kind.name())).collect::<Vec<_>>().join(", ")
+        }
+    }
 }
 
 fn billing(billing: Billing) -> String {
@@ -133,13 +138,14 @@ fn key_rows(declared: &Table, keys: &ItemKeys) -> Vec<Vec<String>> {
         for (index, of) in std::iter::once((None, "the table".to_owned()))
             .chain(declared.indexes.iter().enumerate().map(|(position, index)| (Some(position), code(&index.name))))
         {
-            let (partition, sort) = declared.keys_of(index);
+            let of_place = declared.keys_of(index);
+            let is_in = |keys: &[KeyAttribute]| keys.iter().any(|key| key.name == attribute);
             // A local index has the partition key of its table.
             let local = index.and_then(|index| declared.indexes.get(index)).is_some_and(|index| index.local);
-            if partition.name == attribute && !local {
+            if is_in(of_place.partition) && !local {
                 uses.push(format!("partition key of {of}"));
             }
-            if sort.is_some_and(|sort| sort.name == attribute) {
+            if is_in(of_place.sort) {
                 uses.push(format!("sort key of {of}"));
             }
         }

@@ -31,8 +31,7 @@ pub fn views(model: &Model, records: &Records) -> String {
 }
 
 fn view(declared: &Table, position: usize, index: Option<usize>, records: &Records) -> String {
-    let (partition, sort) = declared.keys_of(index);
-    let keys: Vec<&str> = std::iter::once(partition.name.as_str()).chain(sort.map(|sort| sort.name.as_str())).collect();
+    let keys: Vec<&str> = declared.keys_of(index).all().map(|key| key.name.as_str()).collect();
     let mut shown: HashMap<Option<&str>, usize> = HashMap::new();
     let (mut rows, mut more) = (Vec::new(), 0);
     for record in records

@@ -80,7 +80,8 @@ impl Stock {
 
     /// What an index has of the items: those with its key, and of them what it projects.
     fn shown_by(&self, index: &Index) -> HashMap<Key, Item> {
-        let has_key = |item: &Item| keys(index).all(|key| item.get(&key.name).is_some_and(|value| fits(key, value)));
+        let has_key =
+            |item: &Item| index.keys().all().all(|key| item.get(&key.name).is_some_and(|value| fits(key, value)));
         let is_shown = |name: &str| match &index.projection {
             Projection::All => true,
             Projection::KeysOnly => is_key(&self.table, index, name),
@@ -103,12 +104,8 @@ fn not_restored(table: &Table, error: WriteError) -> anyhow::Error {
     }
 }
 
-fn keys(index: &Index) -> impl Iterator<Item = &KeyAttribute> {
-    std::iter::once(&index.partition).chain(&index.sort)
-}
-
 fn is_key(table: &Table, index: &Index, name: &str) -> bool {
-    table.primary_key().chain(keys(index)).any(|key| key.name == name)
+    table.primary_key().chain(index.keys().all()).any(|key| key.name == name)
 }
 
 /// Whether a value can be in an index whose key it is.
@@ -150,6 +147,7 @@ async fn items_by_key(store: &TableStore, table: &Table, index: Option<&Index>) 
         table: table.name.as_str().into(),
         index: index.map(|index| index.name.as_str().into()),
         partition: None,
+        equal: Vec::new(),
         sort: None,
         filter: None,
         // No names are all attributes.

@@ -1,6 +1,6 @@
 //! Tables with their labels in, Terraform resources out (Terraform AWS provider, resource `aws_dynamodb_table`).
 
-use crate::schema::table::{Billing, Capacity, Index, Projection, Table};
+use crate::schema::table::{Billing, Capacity, Index, KeyAttribute, Projection, Table};
 use hcl::format::{Format, Formatter};
 use hcl::structure::BlockBuilder;
 use hcl::{Block, Body};
@@ -43,11 +43,21 @@ fn resource(label: &str, table: &Table) -> Block {
 fn index_block(index: &Index) -> Block {
     let kind = if index.local { "local_secondary_index" } else { "global_secondary_index" };
     let mut block = Block::builder(kind).add_attribute(("name", index.name.as_str()));
-    if !index.local {
-        block = block.add_attribute(("hash_key", index.partition.name.as_str()));
-    }
-    if let Some(sort) = &index.sort {
-        block = block.add_attribute(("range_key", sort.name.as_str()));
+    if let ([partition], [] | [_]) = (index.partition.as_slice(), index.sort.as_slice()) {
+        if !index.local {
+            block = block.add_attribute(("hash_key", partition.name.as_str()));
+        }
+        if let Some(sort) = index.sort.first() {
+            block = block.add_attribute(("range_key", sort.name.as_str()));
+        }
+    } else {
+        // Since version 6.29 of the provider. Such blocks replace `hash_key` and `range_key`.
+        let element = |key: &KeyAttribute, role: &str| {
+            let block = Block::builder("key_schema").add_attribute(("attribute_name", key.name.as_str()));
+            block.add_attribute(("key_type", role)).build()
+        };
+        block = block.add_blocks(index.partition.iter().map(|key| element(key, "HASH")));
+        block = block.add_blocks(index.sort.iter().map(|key| element(key, "RANGE")));
     }
     block = block.add_attribute(("projection_type", index.projection.name()));
     if let Projection::Include(names) = &index.projection {
@@ -67,7 +77,7 @@ fn add_capacity(block: BlockBuilder, capacity: Capacity) -> BlockBuilder {
 #[allow(clippy::unwrap_used, clippy::panic)]
 mod tests {
     use super::*;
-    use crate::schema::table::{KeyAttribute, KeyType};
+    use crate::schema::table::KeyType;
 
     /// The name of the hash key that a reader of HCL finds in the resource of a table.
     fn hash_key(name: &str) -> String {

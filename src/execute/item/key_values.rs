@@ -98,7 +98,7 @@ fn check(table: &Table, key: &KeyAttribute, value: &Option<KeyValue>, field: &st
 /// Whether the attribute is the sort key of the table or of an index.
 fn sorts(table: &Table, name: &str) -> bool {
     let indexes = (0..table.indexes.len()).map(Some);
-    indexes.chain([None]).any(|index| table.keys_of(index).1.is_some_and(|key| key.name == name))
+    indexes.chain([None]).any(|index| table.keys_of(index).sort.iter().any(|key| key.name == name))
 }
 
 /// The field that contributes most to a key's length.

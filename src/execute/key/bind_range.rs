@@ -6,7 +6,7 @@
 use super::bound::RangeValues;
 use super::range::KeyRange;
 use super::values::{FieldValues, LAST, compare, key_value, number};
-use crate::plan::tree::QueryBinding;
+use crate::plan::tree::{QueryBinding, WholeKey};
 use crate::schema::model::find::{Access, SortAccess};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::table::{KeyAttribute, KeyType};
@@ -40,6 +40,7 @@ pub fn key_ranges(query: &QueryBinding, keys: &[FieldValues<'_>], bounds: Option
 fn key_range(query: &QueryBinding, values: &FieldValues<'_>, bounds: Option<&RangeValues>) -> Option<KeyRange> {
     let mut range = KeyRange {
         partition: None,
+        equal: Vec::new(),
         sort: None,
         excluded: Vec::new(),
         prefix: 0,
@@ -48,10 +49,7 @@ fn key_range(query: &QueryBinding, values: &FieldValues<'_>, bounds: Option<&Ran
     };
     let Some(template) = &query.key.partition else { return Some(range) };
     let lookup = |field: &str| values.get(field);
-    let KeyAttribute { name, kind } = &query.key.partition_attribute;
-    let text = template.render(&lookup).ok().flatten();
-    let value = text.and_then(|text| key_value(*kind, template, text, PARTITION_KEY_BYTES))?;
-    range.partition = Some((name.clone(), value));
+    bind_whole(query, template, values, &mut range)?;
     let (Access::Query { sort: access, .. }, Some(sort), Some(template)) =
         (&query.access, &query.key.sort_attribute, &query.key.sort)
     else {
@@ -92,6 +90,26 @@ fn key_range(query: &QueryBinding, values: &FieldValues<'_>, bounds: Option<&Ran
     }
     range.sort = condition.map(|condition| (sort.name.clone(), condition));
     Some(range)
+}
+
+/// Binds the partition, and what else has one value in the range. `None` if no item can have it.
+fn bind_whole(
+    query: &QueryBinding,
+    partition: &Template,
+    values: &FieldValues<'_>,
+    range: &mut KeyRange,
+) -> Option<()> {
+    let lookup = |field: &str| values.get(field);
+    let whole = |KeyAttribute { name, kind }: &KeyAttribute, template: &Template, longest: usize| {
+        let text = template.render(&lookup).ok().flatten()?;
+        Some((name.clone(), key_value(*kind, template, text, longest)?))
+    };
+    range.partition = Some(whole(&query.key.partition_attribute, partition, PARTITION_KEY_BYTES)?);
+    for WholeKey { attribute, template, sorts } in &query.key.equal {
+        let longest = if *sorts { SORT_KEY_BYTES } else { PARTITION_KEY_BYTES };
+        range.equal.push(whole(attribute, template, longest)?);
+    }
+    Some(())
 }
 
 /// The bound values of a template's fields, as its keys have them.

@@ -49,11 +49,20 @@ impl Encoding {
 
     /// A range of keys.
     pub fn range(&mut self, range: &KeyRange) {
-        let KeyRange { partition, sort, excluded, prefix, begins_with, values } = range;
+        let KeyRange { partition, equal, sort, excluded, prefix, begins_with, values } = range;
         self.option(partition.as_ref(), |encoding, (name, value)| {
             encoding.bytes(name.as_bytes());
             encoding.value(value);
         });
+        if !equal.is_empty() {
+            // No range without them has this tag here.
+            self.tag(2);
+            self.number(equal.len());
+            for (name, value) in equal {
+                self.bytes(name.as_bytes());
+                self.value(value);
+            }
+        }
         self.option(sort.as_ref(), |encoding, (name, condition)| {
             encoding.bytes(name.as_bytes());
             encoding.condition(condition);

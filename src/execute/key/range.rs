@@ -12,6 +12,8 @@ use std::cmp::Ordering;
 pub struct KeyRange {
     /// The partition key attribute and its value; `None` is everything (Scan).
     pub partition: Option<(String, KeyValue)>,
+    /// The other attributes of an index's key that have one value each in the range.
+    pub equal: Vec<(String, KeyValue)>,
     /// The sort key attribute and its condition.
     pub sort: Option<(String, SortCondition)>,
     /// Bounds of the range that are exclusive, since BETWEEN includes them.

@@ -152,6 +152,7 @@ mod tests {
     fn range(sort: Option<SortCondition>, prefix: usize, excluded: Vec<KeyValue>) -> KeyRange {
         KeyRange {
             partition: None,
+            equal: vec![],
             sort: sort.map(|sort| ("sk".to_owned(), sort)),
             excluded,
             prefix,

@@ -12,6 +12,7 @@
 
 use super::list_identity::List;
 use crate::execute::error::{ErrorCode, Failure};
+use crate::schema::table::MOST_KEY_ATTRIBUTES;
 use crate::table::data::attribute::{Attribute, Item};
 use aes_gcm_siv::aead::{Aead, KeyInit, Payload};
 use aes_gcm_siv::{Aes256GcmSiv, Nonce};
@@ -27,10 +28,10 @@ const PURPOSE: &[u8] = b"keyfold cursor 2";
 const NONCE_LENGTH: usize = 12;
 const TAG_LENGTH: usize = 16;
 /// The most attributes of a position: the keys of a table and those of an index.
-const MAX_ATTRIBUTES: usize = 4;
-/// The longest encrypted position. The keys of a table and an index have 6,144 bytes at most (DynamoDB developer guide,
-/// "Quotas").
-const MAX_BYTES: usize = TAG_LENGTH + 2 + MAX_ATTRIBUTES * 3 + 2 * (2048 + 1024);
+const MAX_ATTRIBUTES: usize = 2 + 2 * MOST_KEY_ATTRIBUTES;
+/// The longest encrypted position. Each attribute of a partition key has 2,048 bytes at most, each of a sort key 1,024
+/// (DynamoDB developer guide, "Quotas").
+const MAX_BYTES: usize = TAG_LENGTH + 2 + MAX_ATTRIBUTES * 3 + (1 + MOST_KEY_ATTRIBUTES) * (2048 + 1024);
 /// A longer cursor is refused without being decoded.
 const MAX_LENGTH: usize = MAX_BYTES.div_ceil(3) * 4;
 
@@ -169,8 +170,15 @@ mod tests {
     use proptest::prelude::*;
 
     fn cursors(secret: &[u8], coordinate: &str) -> Cursors {
-        let range =
-            KeyRange { partition: None, sort: None, excluded: vec![], prefix: 0, begins_with: None, values: vec![] };
+        let range = KeyRange {
+            partition: None,
+            equal: vec![],
+            sort: None,
+            excluded: vec![],
+            prefix: 0,
+            begins_with: None,
+            values: vec![],
+        };
         let list = List { coordinate, table: "t", index: None, ranges: &[range.clone(), range], descending: false };
         Cursors::new(CursorKey::from_secret(secret), &list, ["PK".into(), "SK".into()].into())
     }

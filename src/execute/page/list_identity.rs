@@ -54,7 +54,15 @@ mod tests {
 
     fn range(partition: &str) -> KeyRange {
         let partition = Some(("pk".to_owned(), s(partition)));
-        KeyRange { partition, sort: None, excluded: vec![], prefix: 0, begins_with: None, values: vec![] }
+        KeyRange {
+            partition,
+            equal: vec![],
+            sort: None,
+            excluded: vec![],
+            prefix: 0,
+            begins_with: None,
+            values: vec![],
+        }
     }
 
     #[test]
@@ -76,6 +84,9 @@ mod tests {
             vec![KeyRange { partition: Some(("pk".to_owned(), number("1"))), ..range("") }],
             vec![range("1")],
             vec![KeyRange { partition: Some(("pk2".to_owned(), s("p"))), ..range("") }],
+            vec![KeyRange { equal: vec![("sk".to_owned(), s("a"))], ..range("p") }],
+            vec![KeyRange { equal: vec![("sk".to_owned(), s("b"))], ..range("p") }],
+            vec![KeyRange { equal: vec![("sk".to_owned(), s("a"))], ..sorted("n", Equal(s("a"))) }],
             vec![sorted("sk", Equal(s("a")))],
             vec![sorted("sk2", Equal(s("a")))],
             vec![sorted("sk", Less(s("a")))],

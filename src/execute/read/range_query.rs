@@ -216,8 +216,10 @@ impl RangeQuery {
 
     /// The key attributes that all items of each range have.
     pub fn known_keys(&self) -> impl Iterator<Item = Item> {
-        let known =
-            |range: &KeyRange| range.partition.clone().map(|(name, value)| Item::from_iter([(name, value.into())]));
+        let known = |range: &KeyRange| {
+            let whole = range.partition.iter().chain(&range.equal);
+            range.partition.is_some().then(|| Item::from_iter(whole.cloned().map(|(name, value)| (name, value.into()))))
+        };
         self.ranges.iter().flatten().filter_map(known)
     }
 
@@ -283,6 +285,7 @@ impl RangeQuery {
             table: self.table.clone(),
             index: self.index.clone(),
             partition: range.partition.clone(),
+            equal: range.equal.clone(),
             sort: range.sort.clone(),
             filter: self.filter.clone(),
             projection: self.projection.clone(),

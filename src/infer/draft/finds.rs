@@ -4,7 +4,7 @@
 use super::names;
 use super::patterns;
 use super::{ApiDraft, FindDraft, TypeDraft};
-use crate::schema::table::Table;
+use crate::schema::table::{KeyAttribute, Table};
 use crate::sources::material::PatternHint;
 use std::collections::BTreeSet;
 
@@ -59,13 +59,12 @@ fn finds_by_keys(ty: &TypeDraft, table: &Table) -> Vec<FindDraft> {
             Some(_) => ty.fields_of(attribute),
             None => ty.fields.iter().position(|field| stored_in(field, attribute)).into_iter().collect(),
         };
-        let sort = index.sort.as_ref().map(|sort| sort.name.as_str());
-        if !has(&index.partition.name) || sort.is_some_and(|sort| !has(sort)) {
+        if !index.keys().all().all(|key| has(&key.name)) {
             continue;
         }
-        let bound = fields(&index.partition.name);
-        let rest: Vec<usize> =
-            sort.map(fields).unwrap_or_default().into_iter().filter(|field| !bound.contains(field)).collect();
+        let of_keys = |keys: &[KeyAttribute]| keys.iter().flat_map(|key| fields(&key.name)).collect::<Vec<usize>>();
+        let bound = of_keys(&index.partition);
+        let rest: Vec<usize> = of_keys(&index.sort).into_iter().filter(|field| !bound.contains(field)).collect();
         let by: Vec<String> = bound.iter().map(|field| names::capitalised(&ty.fields[*field].name)).collect();
         let by = if by.is_empty() { names::type_name(&index.name) } else { by.join("And") };
         let name = format!("{}By{by}", names::plural(&name));

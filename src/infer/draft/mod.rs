@@ -182,8 +182,9 @@ impl TypeDraft {
     /// attribute of an index is there; nothing of one that does not count.
     pub fn leave_half_indexes_out(&mut self, table: &Table, is_there: &dyn Fn(&Self, &str) -> Option<bool>) {
         for index in &table.indexes {
-            let keys: Vec<(&str, bool)> = std::iter::once(&index.partition)
-                .chain(index.sort.as_ref())
+            let keys: Vec<(&str, bool)> = index
+                .keys()
+                .all()
                 .map(|key| key.name.as_str())
                 .filter(|key| !table.is_primary_key(key))
                 .filter_map(|key| Some((key, is_there(self, key)?)))

@@ -1,6 +1,7 @@
 //! Access patterns that sources name in, the fields of `Query` and `Mutation` for them out.
 
 use super::{ApiDraft, FieldDraft, FindDraft, MutationDraft, TypeDraft, names};
+use crate::schema::table::KeyAttribute;
 use crate::sources::material::{PatternAction, PatternHint, RangeHint};
 
 /// The finds for patterns that read.
@@ -41,10 +42,14 @@ fn find(draft: &ApiDraft, pattern: &PatternHint) -> Option<FindDraft> {
     let mut bindings = Vec::new();
     if let Some((range, parameters)) = &pattern.range {
         let index = pattern.index.as_ref().map(|name| table.indexes.iter().position(|index| index.name == *name));
-        let sort = table.keys_of(index.map_or(Some(None), |index| index.map(Some))?).1?;
-        let of_key = ty.fields_of(&sort.name).into_iter().map(|at| &ty.fields[at]);
-        let own = ty.fields.iter().filter(|field| field.attribute.as_deref() == Some(sort.name.as_str()));
-        let next = of_key.chain(own).find(|field| !bound.iter().any(|bound| bound.name == field.name))?;
+        let sorts = table.keys_of(index.map_or(Some(None), |index| index.map(Some))?).sort;
+        let fields_of = |sort: &KeyAttribute| {
+            let of_key = ty.fields_of(&sort.name).into_iter().map(|at| &ty.fields[at]);
+            let own = ty.fields.iter().filter(|field| field.attribute.as_deref() == Some(sort.name.as_str()));
+            of_key.chain(own).collect::<Vec<_>>()
+        };
+        let mut of_keys = sorts.iter().flat_map(fields_of);
+        let next = of_keys.find(|field| !bound.iter().any(|bound| bound.name == field.name))?;
         let names: Vec<String> = parameters.iter().map(|name| names::field_name(name)).collect();
         arguments.extend(names.iter().map(|name| (name.clone(), format!("{}!", next.scalar))));
         bindings.push((next.name.clone(), ranged(*range, &names)?));

@@ -90,8 +90,10 @@ fn index_relations(draft: &ApiDraft, root: &Root, child: usize) -> Vec<(usize, F
     let (parent, ty) = (&draft.types[root.ty], &draft.types[child]);
     let mut found = Vec::new();
     for index in &draft.tables[ty.table].indexes {
-        let attribute = index.partition.name.as_str();
-        let is_complete = index.sort.as_ref().is_none_or(|sort| ty.key(&sort.name).is_some());
+        // A relation binds one field.
+        let [partition] = index.partition.as_slice() else { continue };
+        let attribute = partition.name.as_str();
+        let is_complete = index.sort.iter().all(|sort| ty.key(&sort.name).is_some());
         let [field] = ty.fields_of(attribute)[..] else { continue };
         let is_shape = ty.key(attribute).is_some_and(|key| key.shape() == root.shape);
         let is_own = child == root.ty && field == root.field;

@@ -35,8 +35,8 @@ pub fn add_guessed(table: &mut Table, items: &[Item]) {
         table.indexes.push(Index {
             name: stem.to_uppercase(),
             local,
-            partition: of_index,
-            sort: pair.1.and_then(key),
+            partition: vec![of_index],
+            sort: pair.1.and_then(key).into_iter().collect(),
             projection: Projection::All,
             capacity: None,
         });

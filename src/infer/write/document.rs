@@ -4,7 +4,7 @@ use crate::infer::draft::names::is_name;
 use crate::infer::draft::{
     ApiDraft, EnumDraft, FieldDraft, FindDraft, KeyDraft, MutationDraft, ObjectDraft, TypeDraft,
 };
-use crate::schema::table::{Billing, Index, KeyAttribute, KeyType, Projection, Table};
+use crate::schema::table::{Billing, Index, KeyAttribute, KeyAttributes, Projection, Table};
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -85,7 +85,7 @@ impl SchemaText {
 
     fn table(&mut self, table: &Table) {
         let mut lines = vec![format!("name: {}", quoted(&table.name))];
-        lines.extend(key_lines("", &table.partition, table.sort.as_ref()));
+        lines.extend(key_lines(table.keys_of(None)));
         lines.extend(table.time_to_live.as_ref().map(|name| format!("timeToLive: {}", quoted(name))));
         lines.extend(table.stream.map(|stream| format!("stream: {}", stream.name())));
         if let Billing::Provisioned(capacity) = table.billing {
@@ -251,22 +251,27 @@ fn constants(constants: &[(String, String)]) -> String {
     }
 }
 
-fn key_lines(indent: &str, partition: &KeyAttribute, sort: Option<&KeyAttribute>) -> Vec<String> {
-    let one = |role: &str, key: &KeyAttribute| {
-        let mut lines = vec![format!("{indent}{role}: {}", quoted(&key.name))];
-        if key.kind != KeyType::S {
-            lines.push(format!("{indent}{role}Type: {}", key.kind.name()));
+/// The lines of keys. The types of several attributes are all written, since no field may follow that tells them.
+fn key_lines(keys: KeyAttributes<'_>) -> Vec<String> {
+    let has_several = keys.partition.len() > 1 || keys.sort.len() > 1;
+    let of_role = |role: &str, keys: &[KeyAttribute]| {
+        let names: Vec<String> = keys.iter().map(|key| quoted(&key.name)).collect();
+        let types: Vec<&str> = keys.iter().map(|key| key.kind.name()).collect();
+        match (names.as_slice(), types.as_slice()) {
+            ([], _) => Vec::new(),
+            ([name], ["S"]) if !has_several => vec![format!("{role}: {name}")],
+            ([name], [kind]) => vec![format!("{role}: {name}"), format!("{role}Type: {kind}")],
+            _ => vec![format!("{role}: [{}]", names.join(", ")), format!("{role}Type: [{}]", types.join(", "))],
         }
-        lines
     };
-    let mut lines = one("partitionKey", partition);
-    lines.extend(sort.map(|sort| one("sortKey", sort)).unwrap_or_default());
+    let mut lines = of_role("partitionKey", keys.partition);
+    lines.extend(of_role("sortKey", keys.sort));
     lines
 }
 
 fn index_text(index: &Index) -> String {
     let mut parts = vec![format!("name: {}", quoted(&index.name))];
-    let of_keys = key_lines("", &index.partition, index.sort.as_ref());
+    let of_keys = key_lines(index.keys());
     parts.extend(of_keys.into_iter().filter(|line| !index.local || !line.starts_with("partitionKey")));
     match &index.projection {
         Projection::All => {}

@@ -143,12 +143,9 @@ impl Repair<'_> {
             return self.ty(ty, mistake, going);
         }
         if !table.is_primary_key(&attribute) {
-            let of_index = table
-                .indexes
-                .iter()
-                .filter(|index| std::iter::once(&index.partition).chain(&index.sort).any(|key| key.name == attribute));
+            let of_index = table.indexes.iter().filter(|index| index.keys().contains(&attribute));
             let keys: Vec<String> = of_index
-                .flat_map(|index| std::iter::once(&index.partition).chain(&index.sort))
+                .flat_map(|index| index.keys().all())
                 .map(|key| key.name.clone())
                 .filter(|name| !table.is_primary_key(name))
                 .collect();

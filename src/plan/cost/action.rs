@@ -67,10 +67,8 @@ impl ActionCost {
         };
         let table = &model.tables[keys.table];
         let replicas = keys.replicas().map_or(1, |spread| u64::from(spread.count));
-        let held = (0..table.indexes.len()).filter(|index| {
-            let (partition, sort) = table.keys_of(Some(*index));
-            std::iter::once(partition).chain(sort).all(|key| keys.keys.contains_key(&key.name))
-        });
+        let held = (0..table.indexes.len())
+            .filter(|index| table.keys_of(Some(*index)).all().all(|key| keys.keys.contains_key(&key.name)));
         let indexes: f64 = held.map(|index| if rewrites(keys, table, index) { 2.0 } else { 1.0 }).sum();
         let places = (1.0 + indexes) * replicas as f64 + guards as f64;
         Self { parts: replicas + guards, replicas, places, is_unique, needs_item: false }
@@ -96,8 +94,7 @@ fn fields_of<'k>(keys: &'k ItemKeys, table: &Table, index: usize) -> BTreeSet<&'
 
 /// The templates of the keys of an index.
 fn templates_of<'k>(keys: &'k ItemKeys, table: &Table, index: usize) -> impl Iterator<Item = &'k Template> {
-    let (partition, sort) = table.keys_of(Some(index));
-    std::iter::once(partition).chain(sort).filter_map(|key| keys.keys.get(&key.name)).flatten()
+    table.keys_of(Some(index)).all().filter_map(|key| keys.keys.get(&key.name)).flatten()
 }
 
 /// Whether an update may need values of the item that its arguments do not give.

@@ -56,9 +56,17 @@ fn shared_key<'r>(read: &'r DraftRead<'_>) -> Option<&'r KeyBinding> {
     }
 }
 
-/// Whether two keys have the same partition template and sources. Equal values are found when the plan runs.
+/// Whether two keys have the same template and sources for the partition, and for what else they bind whole. Equal
+/// values are found when the plan runs.
 fn same_partition(one: &KeyBinding, other: &KeyBinding) -> bool {
     let (Some(left), Some(right)) = (&one.partition, &other.partition) else { return false };
+    let further = one.equal.iter().zip(&other.equal);
+    one.equal.len() == other.equal.len() && same_template((one, left), (other, right)) && { further }
+        .all(|(left, right)| same_template((one, &left.template), (other, &right.template)))
+}
+
+/// Whether two templates have the same text, with the same sources.
+fn same_template((one, left): (&KeyBinding, &Template), (other, right): (&KeyBinding, &Template)) -> bool {
     let same = |(left, right): (&Part, &Part)| match (left, right) {
         (Part::Literal(left), Part::Literal(right)) => left == right,
         (Part::Placeholder { field: left, .. }, Part::Placeholder { field: right, .. }) => one
@@ -123,19 +131,17 @@ fn partition_collections(
 
 /// Where the schema's items are in the partition of a read, by sort key.
 fn occupants(model: &Model, read: &DraftRead<'_>) -> Vec<Occupant> {
-    let table = &model.tables[read.table];
-    let (partition_key, sort_key) = table.keys_of(read.index);
-    let (Some(partition), Some(sort_key)) = (shared_key(read).and_then(|key| key.partition.as_ref()), sort_key) else {
-        return Vec::new();
-    };
+    let Some(key) = shared_key(read) else { return Vec::new() };
+    let (Some(partition), Some(sort_key)) = (&key.partition, &key.sort_attribute) else { return Vec::new() };
     let mut occupants = Vec::new();
     for keys in
         model.types.values().filter_map(|ty| if let TypeKind::Item(keys) = &ty.kind { Some(keys) } else { None })
     {
         let of = |attribute: &str| keys.keys.get(attribute).map_or(&[][..], Vec::as_slice);
         let partitions: Vec<&Template> =
-            of(&partition_key.name).iter().filter(|ours| ours.overlaps(partition)).collect();
-        if keys.table != read.table || partitions.is_empty() {
+            of(&key.partition_attribute.name).iter().filter(|ours| ours.overlaps(partition)).collect();
+        let is_beside = |bound: &WholeKey| of(&bound.attribute.name).iter().any(|ours| ours.overlaps(&bound.template));
+        if keys.table != read.table || partitions.is_empty() || !key.equal.iter().all(is_beside) {
             continue;
         }
         for template in of(&sort_key.name) {

@@ -7,7 +7,7 @@ use crate::plan::error::{PlanError, PlanErrorKind};
 use crate::plan::operation::argument;
 use crate::plan::tree::*;
 use crate::schema::expression::condition::Condition;
-use crate::schema::model::find::{Access, AccessPath, Find, Range, SortAccess, Via};
+use crate::schema::model::find::{Access, AccessPath, Find, PathKeys, Range, SortAccess, Via};
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::source::{Source, TextPart};
 use crate::schema::model::{Field, FieldKind, ObjectType};
@@ -35,7 +35,9 @@ impl<'a> Builder<'a> {
         from: &Entity<'a>,
         arguments: ArgumentsId,
     ) -> Result<KeyBinding, PlanError> {
-        let (partition, sort) = self.model.tables[keys.table].keys_of(path.index);
+        let table = &self.model.tables[keys.table];
+        let PathKeys { partition, equal, sort } = path.keys(table);
+        let further = table.keys_of(path.index).partition.len() - 1;
         let template =
             |attribute: &str, position: usize| keys.keys.get(attribute).and_then(|all| all.get(position)).cloned();
         let (partition_at, sort_at) = match &path.access {
@@ -50,12 +52,21 @@ impl<'a> Builder<'a> {
         Ok(KeyBinding {
             partition_attribute: partition.clone(),
             partition: partition_at.and_then(|position| template(&partition.name, position)),
+            equal: equal
+                .into_iter()
+                .zip(&path.equal)
+                .enumerate()
+                .filter_map(|(at, (key, position))| {
+                    let template = template(&key.name, *position)?;
+                    Some(WholeKey { attribute: key.clone(), template, sorts: at >= further })
+                })
+                .collect(),
             sort_attribute: sort.cloned(),
             sort: sort.zip(sort_at).and_then(|(key, position)| template(&key.name, position)),
             names: (partition.name.as_str().into(), sort.map(|sort| sort.name.as_str().into())),
             prefix_alternatives: path.prefix_alternatives.clone(),
             fields: fields.collect::<Result<_, PlanError>>()?,
-            spread: path.reading(&self.model.tables[keys.table], keys),
+            spread: path.reading(table, keys),
         })
     }
 

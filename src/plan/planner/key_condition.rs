@@ -15,7 +15,8 @@ use crate::schema::template::part::Part;
 /// of it but an end that may be any text.
 pub fn admits_only_own_type(table: &Table, keys: &ItemKeys, path: &AccessPath) -> bool {
     let Access::Query { sort, .. } = &path.access else { return false };
-    let (partition_key, sort_key) = table.keys_of(path.index);
+    let of_path = path.keys(table);
+    let sort_key = of_path.sort;
     let sort_template = |position: usize| keys.keys.get(&sort_key?.name)?.get(position);
     let exact = match sort {
         SortAccess::All | SortAccess::Equal { .. } => true,
@@ -44,7 +45,7 @@ pub fn admits_only_own_type(table: &Table, keys: &ItemKeys, path: &AccessPath) -
     };
     let meant = |key: &KeyAttribute| {
         let templates = keys.keys.get(&key.name).map(Vec::as_slice).unwrap_or_default();
-        if key.name == partition_key.name {
+        if of_path.one_valued().any(|bound| bound.name == key.name) {
             return true;
         }
         match sort {
@@ -96,8 +97,7 @@ pub struct KeyCondition<'c> {
 /// Whether the model has items of other types whose keys a condition admits.
 pub fn admits_other_types(model: &Model, condition: &KeyCondition<'_>, discriminator: &TypeDiscriminator) -> bool {
     let KeyCondition { table, index, key, access } = *condition;
-    let (partition_key, sort_key) = model.tables[table].keys_of(index);
-    let (Access::Query { sort, .. }, Some(partition)) = (access, &key.partition) else { return true };
+    let (Access::Query { sort, .. }, true) = (access, key.partition.is_some()) else { return true };
     let any_text = || Part::Placeholder { field: String::new(), value: ValueType::String, width: None, limits: None };
     let sort_range = key.sort.as_ref().map(|template| match sort {
         SortAccess::Equal { .. } => template.clone(),
@@ -120,7 +120,8 @@ pub fn admits_other_types(model: &Model, condition: &KeyCondition<'_>, discrimin
         .filter_map(attributes::keys)
         .any(|keys| {
             keys.table == table
-                && meets(keys, &partition_key.name, Some(partition))
-                && sort_key.is_none_or(|sort_key| meets(keys, &sort_key.name, sort_range.as_ref()))
+                && key.whole().all(|(bound, template)| meets(keys, &bound.name, Some(template)))
+                && key.sort_attribute.as_ref().is_none_or(|sort| meets(keys, &sort.name, sort_range.as_ref()))
+                && model.tables[table].keys_of(index).all().all(|own| meets(keys, &own.name, None))
         })
 }

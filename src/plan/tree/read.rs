@@ -124,6 +124,17 @@ pub struct GetBinding {
     pub answers_each_value: bool,
 }
 
+/// A further attribute of an index's key that an access path binds whole.
+#[derive(Debug)]
+pub struct WholeKey {
+    /// The attribute.
+    pub attribute: KeyAttribute,
+    /// Its template.
+    pub template: Template,
+    /// Whether it is one of the sort key, and not of the partition key.
+    pub sorts: bool,
+}
+
 /// The key templates of an access path, and the sources of their fields.
 #[derive(Debug)]
 pub struct KeyBinding {
@@ -131,7 +142,10 @@ pub struct KeyBinding {
     pub partition_attribute: KeyAttribute,
     /// The partition key's template; `None` for a Scan.
     pub partition: Option<Template>,
-    /// The sort key attribute.
+    /// The other attributes that it binds whole, with their templates: the rest of an index's partition key, and what
+    /// of its sort key comes before `sort_attribute`.
+    pub equal: Vec<WholeKey>,
+    /// The attribute of the sort key that comes next: the only one of most keys.
     pub sort_attribute: Option<KeyAttribute>,
     /// The sort key's template.
     pub sort: Option<Template>,
@@ -147,6 +161,12 @@ pub struct KeyBinding {
 }
 
 impl KeyBinding {
+    /// The templates that it binds whole, each with its attribute; none for a Scan.
+    pub fn whole(&self) -> impl Iterator<Item = (&KeyAttribute, &Template)> {
+        let first = self.partition.iter().map(|template| (&self.partition_attribute, template));
+        first.chain(self.equal.iter().map(|key| (&key.attribute, &key.template)))
+    }
+
     /// Whether this name only chooses the replica to read, and not the item.
     pub fn chooses_replica(&self, name: &str) -> bool {
         self.spread

@@ -110,8 +110,7 @@ fn held_by_indexes(rule: &RulePlace, read: &[&str], directive: &Node<Directive>,
     let Some(keys) = rule.draft.items.get(&rule.of) else { return false };
     let Some(table) = rule.draft.tables.get(keys.table) else { return false };
     for (position, index) in table.indexes.iter().enumerate() {
-        let (partition, sort) = table.keys_of(Some(position));
-        let is_there = std::iter::once(partition).chain(sort).all(|key| keys.keys.contains_key(&key.name));
+        let is_there = index.keys().all().all(|key| keys.keys.contains_key(&key.name));
         let lacking = read.iter().find(|attribute| !table.holds(Some(position), attribute));
         if let (true, Some(attribute)) = (is_there, lacking) {
             let message = format!(

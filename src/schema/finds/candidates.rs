@@ -10,6 +10,7 @@
 use super::alternatives::{PassedOver, passed_over};
 use super::wanted::{Binding, Bindings, Bounds, FindContext, Need};
 use crate::schema::expression::condition::Condition;
+use crate::schema::keys::order::{ends_itself, keeps_order};
 use crate::schema::model::find::{Access, AccessPath, Range, Returns, SortAccess};
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::scalar::value_type::ValueType;
@@ -84,9 +85,8 @@ pub fn candidates(wanted: &FindContext, bindings: &Bindings, ask: &Ask) -> Vec<C
 /// A filter reads only attributes that the table or index holds, and none of the key attributes that are queried
 /// (DynamoDB API reference, Query, FilterExpression: "does not allow key attributes").
 fn can_filter(wanted: &FindContext, place: Option<usize>, filter: &Condition) -> bool {
-    let (partition, sort) = wanted.table.keys_of(place);
-    let is_key = |attribute: &str| partition.name == attribute || sort.is_some_and(|sort| sort.name == attribute);
-    filter.attributes().into_iter().all(|attribute| wanted.table.holds(place, attribute) && !is_key(attribute))
+    let keys = wanted.table.keys_of(place);
+    filter.attributes().into_iter().all(|attribute| wanted.table.holds(place, attribute) && !keys.contains(attribute))
 }
 
 /// Whether items of other types may be dropped after the read. A list or a page can drop them, but a single item or a
@@ -103,8 +103,7 @@ pub fn distinguishes(wanted: &FindContext, place: Option<usize>) -> bool {
         let others = of(others, key);
         of(wanted.keys, key).iter().any(|ours| others.iter().any(|theirs| ours.overlaps(theirs)))
     };
-    let (partition, sort) = wanted.table.keys_of(place);
-    let keys: Vec<&KeyAttribute> = wanted.table.primary_key().chain([partition]).chain(sort).collect();
+    let keys: Vec<&KeyAttribute> = wanted.table.primary_key().chain(wanted.table.keys_of(place).all()).collect();
     let mut others = wanted
         .draft
         .items
@@ -114,17 +113,66 @@ pub fn distinguishes(wanted: &FindContext, place: Option<usize>) -> bool {
         || !others.any(|(_, other)| keys.iter().all(|key| overlaps(other, &key.name)))
 }
 
+/// The templates of the key attributes of a table or an index. Only keys of one attribute each have alternatives.
+struct PlaceKeys<'a> {
+    /// Those of the first attribute of the partition key.
+    partitions: &'a [Template],
+    /// That of each further attribute.
+    further: Vec<&'a Template>,
+    /// Those of each attribute of the sort key.
+    sorts: Vec<(&'a KeyAttribute, &'a [Template])>,
+}
+
+impl<'a> PlaceKeys<'a> {
+    /// `None` if the type's items are not there.
+    fn new(wanted: &FindContext<'a>, place: Option<usize>) -> Option<Self> {
+        let keys = wanted.table.keys_of(place);
+        let templates = |key: &KeyAttribute| wanted.keys.keys.get(&key.name).map(Vec::as_slice);
+        let (first, further) = keys.partition.split_first()?;
+        Some(Self {
+            partitions: templates(first)?,
+            further: further.iter().map(|key| templates(key)?.first()).collect::<Option<_>>()?,
+            sorts: keys.sort.iter().map(|key| Some((key, templates(key)?))).collect::<Option<_>>()?,
+        })
+    }
+
+    /// What a path binds of the key: the sort key from the left, and of its last attribute perhaps a part. `None` if
+    /// the partition key is not bound whole.
+    fn bound(&self, active: &IndexMap<&str, &Binding>) -> Option<BoundKeys<'a>> {
+        let mut equal = self.further.clone();
+        equal.iter().all(|template| is_bound(template, active)).then_some(())?;
+        let mut sorts = self.sorts.iter().copied();
+        let mut sort = sorts.next();
+        for next in sorts {
+            match sort {
+                Some((_, [template])) if is_bound(template, active) => equal.push(template),
+                _ => break,
+            }
+            sort = Some(next);
+        }
+        Some(BoundKeys { equal, sort })
+    }
+}
+
+/// Whether a template is bound whole.
+fn is_bound(template: &Template, active: &IndexMap<&str, &Binding>) -> bool {
+    template.is_read_back() && template.fields().iter().all(|field| active.contains_key(field))
+}
+
+/// What a path binds of a key.
+struct BoundKeys<'a> {
+    /// The templates that it binds whole beside the first of the partition key ([`AccessPath::equal`]).
+    equal: Vec<&'a Template>,
+    /// The attribute of the sort key after them.
+    sort: SortTemplates<'a>,
+}
+
+/// An attribute of a sort key with its templates.
+type SortTemplates<'a> = Option<(&'a KeyAttribute, &'a [Template])>;
+
 /// The candidates of the table, or of one of its indexes.
 fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<usize>) -> Vec<Candidate> {
-    let (partition, sort) = wanted.table.keys_of(place);
-    let Some(partitions) = wanted.keys.keys.get(&partition.name) else { return Vec::new() };
-    let sorts = match sort {
-        None => None,
-        Some(key) => match wanted.keys.keys.get(&key.name) {
-            Some(templates) => Some((key, templates.as_slice())),
-            None => return Vec::new(),
-        },
-    };
+    let Some(keys) = PlaceKeys::new(wanted, place) else { return Vec::new() };
     let active: IndexMap<&str, &Binding> = bindings
         .equal
         .iter()
@@ -132,40 +180,12 @@ fn at_place(wanted: &FindContext, bindings: &Bindings, ask: &Ask, place: Option<
         .map(|(name, bound)| (name.as_str(), bound))
         .collect();
     let wish = Wish { wanted, bindings, ask, active };
-    let active = &wish.active;
+    let Some(bound) = keys.bound(&wish.active) else { return Vec::new() };
     let mut found = Vec::new();
-    for (position, template) in partitions.iter().enumerate() {
-        if !template.is_read_back() || !template.fields().iter().all(|field| active.contains_key(field)) {
-            continue;
-        }
-        for sort in sort_choices(active, bindings, ask, sorts) {
-            let is_hidden = |part: &&Part| spread_of(part).is_some() || claim_of(part).is_some();
-            let hidden = template.parts.iter().filter(is_hidden).filter_map(|part| bound_name(part, active));
-            let used: Vec<&str> =
-                template.fields().into_iter().chain(hidden).chain(sort.fields.iter().copied()).collect();
-            let whole = matches!(sort.access, SortAccess::Equal { .. }) || sorts.is_none();
-            if wish.is_served(&used, &sort, whole && place.is_none()) {
-                let own_fields = sort.fields.iter().filter(|field| wanted.record.contains_key(**field)).count();
-                let sort_fields = own_fields + usize::from(sort.ranged.is_some());
-                let access = access(wanted, ask, place, (position, sort.access));
-                let bound: Vec<&str> = used.iter().copied().chain(sort.ranged).collect();
-                let alternatives = (partitions.as_slice(), sorts.map_or(&[][..], |(_, all)| all));
-                let passed_over = passed_over(wanted, &access, alternatives, &bound);
-                let path = build_path(wanted, place, access, (&used, active));
-                let sparse = if place.is_none() {
-                    Vec::new()
-                } else {
-                    sparse(wanted, template, sorts.map(|(_, all)| all), active)
-                };
-                let complete = place.is_none() || (position == 0 && sparse.is_empty());
-                found.push(Candidate {
-                    path,
-                    sort_fields,
-                    covers: covers(wanted, place),
-                    complete,
-                    sparse,
-                    passed_over,
-                });
+    for (position, template) in keys.partitions.iter().enumerate() {
+        if is_bound(template, &wish.active) {
+            for sort in sort_choices(&wish.active, bindings, ask, bound.sort) {
+                found.extend(wish.candidate((&keys, place), &bound, position, sort));
             }
         }
     }
@@ -182,6 +202,42 @@ struct Wish<'a> {
 }
 
 impl Wish<'_> {
+    /// The candidate that uses the partition key's template at a position and the sort key in one way.
+    fn candidate(
+        &self,
+        (keys, place): (&PlaceKeys<'_>, Option<usize>),
+        bound: &BoundKeys<'_>,
+        position: usize,
+        sort: SortChoice<'_>,
+    ) -> Option<Candidate> {
+        let (wanted, active) = (self.wanted, &self.active);
+        let template = keys.partitions.get(position)?;
+        let is_hidden = |part: &&Part| spread_of(part).is_some() || claim_of(part).is_some();
+        let whole_ones = || std::iter::once(template).chain(bound.equal.iter().copied());
+        let hidden = whole_ones().flat_map(|template| &template.parts).filter(is_hidden);
+        let hidden = hidden.filter_map(|part| bound_name(part, active));
+        let own = whole_ones().flat_map(Template::fields);
+        let used: Vec<&str> = own.chain(hidden).chain(sort.fields.iter().copied()).collect();
+        let whole = matches!(sort.access, SortAccess::Equal { .. }) || bound.sort.is_none();
+        if !self.is_served(&used, &sort, whole && place.is_none()) {
+            return None;
+        }
+        let of_sort = bound.equal.iter().skip(keys.further.len()).flat_map(|template| template.fields());
+        let own_fields =
+            of_sort.chain(sort.fields.iter().copied()).filter(|field| wanted.record.contains_key(*field)).count();
+        let sort_fields = own_fields + usize::from(sort.ranged.is_some());
+        let access = access(wanted, self.ask, place, (position, sort.access));
+        let of_key: Vec<&str> = used.iter().copied().chain(sort.ranged).collect();
+        let alternatives = (keys.partitions, bound.sort.map_or(&[][..], |(_, all)| all));
+        let passed_over = passed_over(wanted, &access, alternatives, &of_key);
+        let path =
+            AccessPath { equal: vec![0; bound.equal.len()], ..build_path(wanted, place, access, (&used, active)) };
+        let free = keys.sorts.iter().skip(bound.equal.len() - keys.further.len()).map(|(_, all)| *all);
+        let sparse = if place.is_none() { Vec::new() } else { sparse(wanted, template, free, active) };
+        let complete = place.is_none() || (position == 0 && sparse.is_empty());
+        Some(Candidate { path, sort_fields, covers: covers(wanted, place), complete, sparse, passed_over })
+    }
+
     /// Whether a path uses every binding that it must, and gives the order that is asked for. `whole` says whether it
     /// binds the whole primary key.
     fn is_served(&self, used: &[&str], sort: &SortChoice<'_>, whole: bool) -> bool {
@@ -209,6 +265,7 @@ fn build_path(
         order_by: None,
         index,
         access,
+        equal: Vec::new(),
         bindings: bound().map(|(field, bound)| (field, bound.source.clone())).collect(),
         rules: bound().map(|(field, bound)| (field, bound.rule)).collect(),
         prefix_alternatives: Vec::new(),
@@ -264,7 +321,7 @@ fn sort_choices<'a>(
     active: &IndexMap<&str, &Binding>,
     bindings: &Bindings,
     ask: &Ask,
-    sorts: Option<(&KeyAttribute, &'a [Template])>,
+    sorts: SortTemplates<'a>,
 ) -> Vec<SortChoice<'a>> {
     let all = SortChoice { access: SortAccess::All, fields: Vec::new(), ranged: None, next: None };
     let Some((key, templates)) = sorts else { return vec![all] };
@@ -365,21 +422,6 @@ pub fn is_there(bound: &Binding, ask: &Ask) -> bool {
     bound.arguments.iter().all(|argument| (ask.present)(argument))
 }
 
-/// Whether keys sort as the values of this part do. Numbers do so only if they are padded or the key is a number. Free
-/// text before a literal does so, except where one value begins another: there the literal is compared with the rest of
-/// the longer value. Free text before another value does so only if it has one length.
-pub fn keeps_order(part: &Part, kind: KeyType) -> bool {
-    let Part::Placeholder { value, width, .. } = part else { return false };
-    match value {
-        _ if matches!(part.end(), Some(TextEnd::BeforeOther | TextEnd::Back { .. } | TextEnd::Unread)) => false,
-        _ if kind != KeyType::S => true,
-        ValueType::Id | ValueType::String | ValueType::Enum(_) | ValueType::DateTime(_) | ValueType::Date => true,
-        ValueType::Int | ValueType::Long => width.is_some(),
-        ValueType::InForm(_, form) => form.sorts(),
-        _ => false,
-    }
-}
-
 /// Whether a range of the values of the first of these parts is a range of keys. For free text, `beginsWith` is one
 /// anywhere, other ranges only at the end of the key or if the text has one length.
 pub fn allows_range(parts: &[Part], kind: KeyType, bounds: &Bounds) -> bool {
@@ -398,28 +440,13 @@ pub fn allows_range(parts: &[Part], kind: KeyType, bounds: &Bounds) -> bool {
     }
 }
 
-/// Whether no value's text is a prefix of another's.
-pub fn ends_itself(part: &Part) -> bool {
-    let Part::Placeholder { value, width, .. } = part else { return true };
-    match value {
-        _ if matches!(part.end(), Some(TextEnd::After(_))) => true,
-        ValueType::DateTime(_) | ValueType::Date | ValueType::Boolean => true,
-        ValueType::InForm(_, form) => form.as_time().is_some(),
-        ValueType::Enum(values) => {
-            let begins_another =
-                |text: &String| values.stored.values().any(|other| other != text && other.starts_with(text.as_str()));
-            !values.stored.values().any(begins_another)
-        }
-        _ => width.is_some(),
-    }
-}
-
-/// The other fields of an index's key that may be null. The index has every item with the bound values if there are
-/// none (DynamoDB developer guide, "Take advantage of sparse indexes").
-fn sparse(
+/// The other fields of an index's key that may be null: those of the first attribute of the partition key, and of the
+/// `sorts` that are not bound whole. The index has every item with the bound values if there are none (DynamoDB
+/// developer guide, "Take advantage of sparse indexes").
+fn sparse<'t>(
     wanted: &FindContext,
     partition: &Template,
-    sorts: Option<&[Template]>,
+    sorts: impl Iterator<Item = &'t [Template]>,
     active: &IndexMap<&str, &Binding>,
 ) -> Vec<String> {
     let never_null = |field: &str| wanted.record.get(field).is_some_and(|declared| declared.ty.is_non_null());
@@ -428,9 +455,11 @@ fn sparse(
         fields.map(str::to_owned).collect()
     };
     let mut all = absent(partition);
-    let of_sorts: Vec<Vec<String>> = sorts.into_iter().flatten().map(absent).collect();
-    if !of_sorts.iter().any(Vec::is_empty) {
-        all.extend(of_sorts.into_iter().flatten());
+    for templates in sorts {
+        let of_sorts: Vec<Vec<String>> = templates.iter().map(absent).collect();
+        if !of_sorts.iter().any(Vec::is_empty) {
+            all.extend(of_sorts.into_iter().flatten());
+        }
     }
     all.sort();
     all.dedup();

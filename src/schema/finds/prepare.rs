@@ -69,9 +69,7 @@ pub fn max(directive: &FindDirective, findings: &mut Findings) -> Option<u32> {
 pub fn check_index(wanted: &FindContext, findings: &mut Findings) -> Result<Option<usize>, ()> {
     let Some(written) = &wanted.directive.index else { return Ok(None) };
     let item = &wanted.target.item;
-    let is_in = |index: &Index| {
-        std::iter::once(&index.partition).chain(index.sort.as_ref()).all(|key| wanted.keys.keys.contains_key(&key.name))
-    };
+    let is_in = |index: &Index| index.keys().all().all(|key| wanted.keys.keys.contains_key(&key.name));
     let position = wanted.table.indexes.iter().position(|index| index.name == written.value);
     match position.and_then(|position| wanted.table.indexes.get(position)) {
         Some(index) if is_in(index) && (index.local || !wanted.directive.consistent) => Ok(position),
@@ -137,7 +135,7 @@ fn check_ranges(wanted: &FindContext, bindings: &Bindings, findings: &mut Findin
     for (field, bounds) in &bindings.ranges {
         let sorts = std::iter::once(None)
             .chain((0..wanted.table.indexes.len()).map(Some))
-            .filter_map(|place| wanted.table.keys_of(place).1);
+            .flat_map(|place| wanted.table.keys_of(place).sort);
         let allowed = sorts.filter_map(|key| Some((key, wanted.keys.keys.get(&key.name)?))).any(|(key, templates)| {
             templates.iter().any(|template| {
                 template.parts.iter().enumerate().any(|(position, part)| {
@@ -218,6 +216,7 @@ pub fn scan(given: &PathInputs, index: Option<usize>, findings: &mut Findings) -
         order_by: None,
         index,
         access: Access::Scan,
+        equal: Vec::new(),
         bindings: IndexMap::new(),
         rules: IndexMap::new(),
         prefix_alternatives: vec![],

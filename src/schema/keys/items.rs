@@ -13,7 +13,7 @@ use crate::schema::model::keys::ItemKeys;
 use crate::schema::rules::constraint::{ConstraintTarget, read_constraint};
 use crate::schema::scalar::spread::SpreadKind;
 use crate::schema::syntax::directives::{argument, items, named, string};
-use crate::schema::table::{KeyAttribute, KeyType, Table};
+use crate::schema::table::{Index, KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::limits::Limits;
 use crate::schema::template::part::{Part, TemplateMistake, TemplateMistakeKind};
@@ -77,10 +77,7 @@ fn natural_keys(item: &ItemType, keys: &IndexMap<String, Vec<Template>>) -> Inde
     };
     let mut natural = IndexMap::new();
     for index in &item.table.0.indexes {
-        let lacking: Vec<&KeyAttribute> = std::iter::once(&index.partition)
-            .chain(index.sort.as_ref())
-            .filter(|key| !keys.contains_key(&key.name))
-            .collect();
+        let lacking: Vec<&KeyAttribute> = index.keys().all().filter(|key| !keys.contains_key(&key.name)).collect();
         let found: Option<Vec<_>> = lacking.iter().map(|key| own(key)).collect();
         natural.extend(found.into_iter().flatten());
     }
@@ -102,15 +99,19 @@ fn check_spread(item: &ItemType, keys: &ItemKeys, findings: &mut Findings) -> bo
     if spread.kind == SpreadKind::Shard {
         return true;
     }
-    let indexes = item.table.0.indexes.iter().map(|index| &index.partition);
-    let without = |key: &&KeyAttribute| {
-        let templates = keys.keys.get(&key.name).into_iter().flatten();
-        templates.map(Template::spread).any(|own| own.is_none())
+    // One attribute of each partition key is enough, and all of them say which one has it.
+    let places = std::iter::once(None).chain((0..item.table.0.indexes.len()).map(Some));
+    let without = |partition: &&[KeyAttribute]| {
+        let lacks = |key: &KeyAttribute| {
+            let mut templates = keys.keys.get(&key.name).into_iter().flatten();
+            templates.any(|template| template.spread().is_none())
+        };
+        partition.iter().all(lacks)
     };
-    let Some(key) = std::iter::once(&item.table.0.partition).chain(indexes).find(without) else { return true };
+    let Some(key) = places.map(|place| item.table.0.keys_of(place).partition).find(without) else { return true };
     let message = format!(
         "`{}` has no `{{{}}}`, so a read by it would find every replica of `{name}`",
-        key.name,
+        key.iter().map(|key| key.name.as_str()).collect::<Vec<_>>().join("` with `"),
         spread.placeholder()
     );
     let help = format!(
@@ -346,7 +347,7 @@ fn check_kind(
         (0..table.indexes.len())
             .map(Some)
             .chain([None])
-            .any(|index| table.keys_of(index).1.is_some_and(|sort| sort.name == key.name))
+            .any(|index| table.keys_of(index).sort.iter().any(|sort| sort.name == key.name))
     };
     if let Some((field, _)) = template.bare_number().filter(|_| sorts(item.table.0)) {
         let placeholder = format!("{{{field}}}");
@@ -387,13 +388,9 @@ fn check_complete(item: &ItemType, keys: &IndexMap<String, Vec<Template>>, findi
         }
     }
     for name in keys.keys().filter(|name| !table.is_primary_key(name)) {
-        let mut with_it = table.indexes.iter().filter(|index| {
-            index.partition.name == *name || index.sort.as_ref().is_some_and(|sort| sort.name == *name)
-        });
-        let missing = |index: &crate::schema::table::Index| {
-            let own = std::iter::once(&index.partition).chain(index.sort.as_ref());
-            own.map(|key| key.name.clone()).find(|key| !keys.contains_key(key))
-        };
+        let mut with_it = table.indexes.iter().filter(|index| index.keys().contains(name));
+        let missing =
+            |index: &Index| index.keys().all().map(|key| key.name.clone()).find(|key| !keys.contains_key(key));
         let Some(first) = with_it.clone().next() else { continue };
         if with_it.all(|index| missing(index).is_some()) {
             let message = format!(

@@ -6,5 +6,6 @@ pub mod constants;
 pub mod entries;
 pub mod forms;
 pub mod items;
+pub mod order;
 mod ranges;
 pub mod text_limits;

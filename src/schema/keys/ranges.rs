@@ -34,7 +34,7 @@ pub fn need_lengths(draft: &mut SchemaDraft) {
 
 /// The sort keys of a table and its indexes that are texts.
 fn sort_keys(table: &Table) -> Vec<&KeyAttribute> {
-    let indexes = table.indexes.iter().filter_map(|index| index.sort.as_ref());
+    let indexes = table.indexes.iter().flat_map(|index| &index.sort);
     table.sort.as_ref().into_iter().chain(indexes).filter(|key| key.kind == KeyType::S).collect()
 }
 

@@ -3,6 +3,7 @@
 use super::keys::ItemKeys;
 use super::source::{BindingRule, Source};
 use crate::schema::expression::condition::Condition;
+use crate::schema::table::{KeyAttribute, Table};
 use crate::schema::template::Template;
 use indexmap::IndexMap;
 
@@ -123,6 +124,10 @@ pub struct AccessPath {
     pub index: Option<usize>,
     /// The key condition.
     pub access: Access,
+    /// The attributes of an index's key that the condition also binds whole, in the order of the key: those of the
+    /// partition key after the first, then those of the sort key before the one of [`SortAccess`]. For each, the
+    /// position of its template. Empty for keys of one attribute each.
+    pub equal: Vec<usize>,
     /// Item field → what it is bound to, for the fields that the key condition uses by equality.
     pub bindings: IndexMap<String, Source>,
     /// Item field → the rule by which it is bound, for the same fields.
@@ -134,7 +139,41 @@ pub struct AccessPath {
     pub descending: bool,
 }
 
+/// The attributes of a key by what an access path does with them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathKeys<'t> {
+    /// The first attribute of the partition key.
+    pub partition: &'t KeyAttribute,
+    /// The attributes that [`AccessPath::equal`] binds.
+    pub equal: Vec<&'t KeyAttribute>,
+    /// The attribute of the sort key that [`SortAccess`] is about, and by which the items come sorted first.
+    pub sort: Option<&'t KeyAttribute>,
+}
+
+impl<'t> PathKeys<'t> {
+    /// The attributes that have one value each in all items that the path reads.
+    pub fn one_valued(&self) -> impl Iterator<Item = &'t KeyAttribute> {
+        std::iter::once(self.partition).chain(self.equal.iter().copied())
+    }
+
+    /// The attributes that the path binds or may bind: all of the key but those that sort after [`Self::sort`].
+    pub fn all(&self) -> impl Iterator<Item = &'t KeyAttribute> {
+        self.one_valued().chain(self.sort)
+    }
+}
+
 impl AccessPath {
+    /// The key attributes of what it reads, by what it does with them. A path that binds no key, as that of a Scan, has
+    /// the first ones.
+    pub fn keys<'t>(&self, table: &'t Table) -> PathKeys<'t> {
+        let keys = table.keys_of(self.index);
+        let further = keys.partition.iter().skip(1);
+        let leading = self.equal.len().saturating_sub(further.len());
+        let mut sort = keys.sort.iter();
+        let equal = further.chain(sort.by_ref().take(leading)).take(self.equal.len()).collect();
+        PathKeys { partition: &keys.partition[0], equal, sort: sort.next() }
+    }
+
     /// The sources of its key: of the fields that are bound by equality, then of its range.
     pub fn sources(&self) -> Vec<&Source> {
         let mut sources: Vec<&Source> = self.bindings.values().collect();

@@ -55,18 +55,21 @@ impl AccessPath {
             }
             Access::Query { partition, sort } => (*partition, sort.clone()),
         };
-        let (partition_key, sort_key) = table.keys_of(self.index);
+        let of_path = self.keys(table);
         let template = |attribute: &str, position: usize| keys.keys.get(attribute)?.get(position);
-        let bound = sort_key.and_then(|key| match &sort {
+        let bound = of_path.sort.and_then(|key| match &sort {
             SortAccess::All => None,
             SortAccess::Equal { template: position } => Some(template(&key.name, *position)?.parts.as_slice()),
             SortAccess::Prefix { template: position, parts } | SortAccess::Range { template: position, parts, .. } => {
                 template(&key.name, *position)?.parts.get(..*parts)
             }
         });
-        let spread =
-            template(&partition_key.name, partition)?.spread().or_else(|| bound?.iter().find_map(spread_of))?;
-        let whole = self.index.is_none() && (sort_key.is_none() || matches!(sort, SortAccess::Equal { .. }));
+        let first = template(&of_path.partition.name, partition)?;
+        let further =
+            of_path.equal.iter().zip(&self.equal).filter_map(|(key, position)| template(&key.name, *position));
+        let of_whole = std::iter::once(first).chain(further).find_map(Template::spread);
+        let spread = of_whole.or_else(|| bound?.iter().find_map(spread_of))?;
+        let whole = self.index.is_none() && (of_path.sort.is_none() || matches!(sort, SortAccess::Equal { .. }));
         let which = match spread.kind {
             _ if self.bindings.contains_key(&spread.placeholder()) => KeyChoice::Bound,
             SpreadKind::Shard if !whole || spread.assigned.is_some() => KeyChoice::Every,

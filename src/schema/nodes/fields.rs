@@ -65,6 +65,7 @@ fn node_type(draft: &SchemaDraft, name: &str) -> Option<NodeType> {
         when: Vec::new(),
         order_by: None,
         index: None,
+        equal: Vec::new(),
         access: Access::Get { partition: 0, sort: table.sort.as_ref().map(|_| 0) },
         bindings,
         rules,

@@ -62,14 +62,39 @@ pub struct Index {
     pub name: String,
     /// Whether it is a local index: same partition key as the table, strongly readable.
     pub local: bool,
-    /// The partition key attribute (of a local index: the table's).
-    pub partition: KeyAttribute,
-    /// The sort key attribute, if the index has one.
-    pub sort: Option<KeyAttribute>,
+    /// The attributes of the partition key, at least one (of a local index: the table's alone).
+    pub partition: Vec<KeyAttribute>,
+    /// The attributes of the sort key, in the order in which they sort; none if the index has no sort key.
+    pub sort: Vec<KeyAttribute>,
     /// Which attributes are copied into the index.
     pub projection: Projection,
     /// The capacity of a global index of a table with [`Billing::Provisioned`]; `None` for any other index.
     pub capacity: Option<Capacity>,
+}
+
+/// The most attributes of the partition key of a global index, and of its sort key (DynamoDB developer guide,
+/// "Multi-attribute keys"). A table and a local index have one of each.
+pub const MOST_KEY_ATTRIBUTES: usize = 4;
+
+/// The key attributes of a table or of an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyAttributes<'t> {
+    /// Those of the partition key, at least one.
+    pub partition: &'t [KeyAttribute],
+    /// Those of the sort key, in the order in which they sort; none if there is no sort key.
+    pub sort: &'t [KeyAttribute],
+}
+
+impl<'t> KeyAttributes<'t> {
+    /// All of them: partition, then sort.
+    pub fn all(self) -> impl Iterator<Item = &'t KeyAttribute> + Clone {
+        self.partition.iter().chain(self.sort)
+    }
+
+    /// Whether an attribute is one of them.
+    pub fn contains(self, attribute: &str) -> bool {
+        self.all().any(|key| key.name == attribute)
+    }
 }
 
 /// A key attribute's name and type.
@@ -148,6 +173,13 @@ impl Projection {
     }
 }
 
+impl Index {
+    /// Its key attributes.
+    pub fn keys(&self) -> KeyAttributes<'_> {
+        KeyAttributes { partition: &self.partition, sort: &self.sort }
+    }
+}
+
 impl Table {
     /// A table with these keys, billed by request, and nothing else.
     pub fn new(name: impl Into<String>, partition: KeyAttribute, sort: Option<KeyAttribute>) -> Self {
@@ -163,22 +195,19 @@ impl Table {
         }
     }
 
-    /// The partition and sort key attributes of the table (`None`) or of one of its indexes, by position.
-    pub fn keys_of(&self, index: Option<usize>) -> (&KeyAttribute, Option<&KeyAttribute>) {
+    /// The key attributes of the table (`None`) or of one of its indexes, by position.
+    pub fn keys_of(&self, index: Option<usize>) -> KeyAttributes<'_> {
         match index.map(|i| &self.indexes[i]) {
-            None => (&self.partition, self.sort.as_ref()),
-            Some(index) => (&index.partition, index.sort.as_ref()),
+            None => KeyAttributes { partition: std::slice::from_ref(&self.partition), sort: self.sort.as_slice() },
+            Some(index) => index.keys(),
         }
     }
 
     /// Whether reading the table (`None`) or the index gives this attribute without another read.
     pub fn holds(&self, index: Option<usize>, attribute: &str) -> bool {
         let Some(index) = index.map(|i| &self.indexes[i]) else { return true };
-        let is = |key: &KeyAttribute| key.name == attribute;
-        is(&self.partition)
-            || self.sort.as_ref().is_some_and(is)
-            || is(&index.partition)
-            || index.sort.as_ref().is_some_and(is)
+        self.is_primary_key(attribute)
+            || index.keys().contains(attribute)
             || match &index.projection {
                 Projection::All => true,
                 Projection::KeysOnly => false,
@@ -199,7 +228,7 @@ impl Table {
     /// Every key attribute of the table and its indexes, each once, in the order of their declaration.
     pub fn key_attributes(&self) -> Vec<&KeyAttribute> {
         let mut all: Vec<&KeyAttribute> = self.primary_key().collect();
-        for key in self.indexes.iter().flat_map(|index| std::iter::once(&index.partition).chain(index.sort.as_ref())) {
+        for key in self.indexes.iter().flat_map(|index| index.keys().all()) {
             if !all.iter().any(|known| known.name == key.name) {
                 all.push(key);
             }

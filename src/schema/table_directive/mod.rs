@@ -134,8 +134,8 @@ fn index(table: &Table, written: &Node<Value>, findings: &mut Findings) -> Optio
     }
     Some(Index {
         local,
-        partition: partition.map_or_else(|| table.partition.clone(), |at| at.value),
-        sort: sort.map(|at| at.value),
+        partition: vec![partition.map_or_else(|| table.partition.clone(), |at| at.value)],
+        sort: sort.into_iter().map(|at| at.value).collect(),
         projection: projection(&name, written, findings),
         capacity: billing::index_capacity(table.billing, local, written, findings),
         name: name.value,
@@ -176,7 +176,8 @@ fn projection(name: &At<String>, written: &Node<Value>, findings: &mut Findings)
 
 /// An attribute must have the same type in all the keys of a table.
 fn check_types(table: &Table, index: &Index, written: &Node<Value>, findings: &mut Findings) {
-    let own = [(&index.partition, "partitionKey")].into_iter().chain(index.sort.as_ref().map(|sort| (sort, "sortKey")));
+    let partition = index.partition.iter().map(|key| (key, "partitionKey"));
+    let own = partition.chain(index.sort.iter().map(|sort| (sort, "sortKey")));
     for (key, member_name) in own {
         let other = table.key_attributes().into_iter().find(|known| known.name == key.name && known.kind != key.kind);
         if let Some(other) = other {

@@ -431,7 +431,7 @@ fn names_argument(text: &str, name: &str) -> bool {
 /// Whether the bindings single out one item of its partition, or `where:` says all of them: then the author means that
 /// the partition has one. If it has several, the write is refused.
 pub fn is_one(wanted: &FindContext, candidate: &Candidate) -> bool {
-    let (_, sort) = wanted.table.keys_of(candidate.path.index);
+    let sort = candidate.path.keys(wanted.table).sort;
     let by_where = |rule: &BindingRule| *rule == BindingRule::Where;
     let is_said = |rule: &BindingRule| by_where(rule) || *rule == BindingRule::Template;
     match &candidate.path.access {

@@ -44,6 +44,9 @@ pub struct ItemsQuery {
     pub partition: Option<String>,
     /// The text that the sort key begins with.
     pub begins: Option<String>,
+    /// Of an index whose keys have several attributes: the texts of the others, as a JSON object. Of the sort key, the
+    /// last one that is given is a beginning.
+    pub equal: Option<String>,
     /// The item type whose key fields are given, in place of the keys.
     #[serde(rename = "type")]
     pub of_type: Option<String>,

@@ -148,8 +148,8 @@ impl Names {
         table.indexes.extend(all.map(|of| Index {
             name: of.index.clone().unwrap_or_default(),
             local: false,
-            partition: key(of.partition.clone()),
-            sort: of.sort_attribute().map(key),
+            partition: vec![key(of.partition.clone())],
+            sort: of.sort_attribute().map(key).into_iter().collect(),
             projection: Projection::All,
             capacity: None,
         }));

@@ -72,8 +72,8 @@ impl<'m> Entity<'m> {
             table.indexes.push(Index {
                 name: name.to_owned(),
                 local,
-                partition,
-                sort: key(index, "sk"),
+                partition: vec![partition],
+                sort: key(index, "sk").into_iter().collect(),
                 projection: Projection::All,
                 capacity: None,
             });

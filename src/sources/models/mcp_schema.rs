@@ -130,11 +130,6 @@ impl SchemaTable {
         let key = |name: &String| KeyAttribute { name: name.clone(), kind: kind_of(name, entities) };
         let mut table = Table::new(&config.table_name, key(&config.partition_key), config.sort_key.as_ref().map(key));
         for index in &self.gsi_list {
-            let Some(partition) = index.partition_key.one().filter(|_| !index.is_multiple()) else {
-                let (index, table) = (&index.name, &config.table_name);
-                receiver.note(format!("the index {index} of {table} has keys of several attributes: it is left out"));
-                continue;
-            };
             let projection = match index.projection.as_deref() {
                 Some("KEYS_ONLY") => Projection::KeysOnly,
                 Some("INCLUDE") => Projection::Include(index.included_attributes.clone()),
@@ -143,8 +138,8 @@ impl SchemaTable {
             table.indexes.push(Index {
                 name: index.name.clone(),
                 local: false,
-                partition: key(partition),
-                sort: index.sort_key.as_ref().and_then(Names::one).map(key),
+                partition: index.partition_key.all().iter().map(key).collect(),
+                sort: index.sort_key.iter().flat_map(Names::all).map(key).collect(),
                 projection,
                 capacity: None,
             });
@@ -155,17 +150,20 @@ impl SchemaTable {
     fn hint(&self, name: &str, entity: &Entity) -> TypeHint {
         let mut keys = Vec::new();
         let mut add = |attribute: Option<&String>, template: Option<&String>| {
-            if let (Some(attribute), Some(template)) = (attribute, template) {
+            let (Some(attribute), Some(template)) = (attribute, template) else { return };
+            // An attribute may be in several keys.
+            if keys.iter().all(|known: &KeyHint| known.attribute != *attribute) {
                 keys.push(KeyHint { attribute: attribute.clone(), template: template.clone() });
             }
         };
         add(Some(&self.table_config.partition_key), entity.pk_template.as_ref());
         add(self.table_config.sort_key.as_ref(), entity.sk_template.as_ref());
         for mapping in &entity.gsi_mappings {
-            let is_read = |index: &&IndexConfig| index.name == mapping.name && !index.is_multiple();
-            let Some(index) = self.gsi_list.iter().find(is_read) else { continue };
-            add(index.partition_key.one(), mapping.pk_template.as_ref().and_then(Names::one));
-            add(index.sort_key.as_ref().and_then(Names::one), mapping.sk_template.as_ref().and_then(Names::one));
+            let Some(index) = self.gsi_list.iter().find(|index| index.name == mapping.name) else { continue };
+            let sorts = index.sort_key.as_ref().zip(mapping.sk_template.as_ref());
+            for (names, templates) in mapping.pk_template.iter().map(|all| (&index.partition_key, all)).chain(sorts) {
+                names.all().iter().zip(templates.all()).for_each(|(name, template)| add(Some(name), Some(template)));
+            }
         }
         let attributes = entity.fields.iter().map(Field::hint).collect();
         TypeHint { name: name.to_owned(), attributes, keys, constants: Vec::new() }
@@ -182,18 +180,11 @@ fn kind_of(attribute: &str, entities: &[(&String, Entity)]) -> KeyType {
     }
 }
 
-impl IndexConfig {
-    /// Whether a key of it has several attributes.
-    fn is_multiple(&self) -> bool {
-        std::iter::once(&self.partition_key).chain(&self.sort_key).any(|names| names.one().is_none())
-    }
-}
-
 impl Names {
-    fn one(&self) -> Option<&String> {
+    fn all(&self) -> &[String] {
         match self {
-            Self::One(name) => Some(name),
-            Self::Several(names) => names.first().filter(|_| names.len() == 1),
+            Self::One(name) => std::slice::from_ref(name),
+            Self::Several(names) => names,
         }
     }
 }

@@ -89,8 +89,8 @@ impl<'s> Indexes<'s> {
             table.indexes.push(Index {
                 name: text("name").unwrap_or(name).to_owned(),
                 local,
-                partition: key(partition),
-                sort: text("sort").map(key),
+                partition: vec![key(partition)],
+                sort: text("sort").map(key).into_iter().collect(),
                 projection,
                 capacity: None,
             });

@@ -69,8 +69,8 @@ fn table(model: &Map<String, Value>) -> Result<Table, String> {
             table.indexes.push(Index {
                 name: named.to_owned(),
                 local,
-                partition,
-                sort,
+                partition: vec![partition],
+                sort: sort.into_iter().collect(),
                 projection: projection(index.get("Projection")),
                 capacity: provisioned.filter(|_| !local),
             });

@@ -24,10 +24,10 @@ pub fn table(members: &Map<String, Value>, name: &str) -> Result<DescribedTable,
     let of = Definition { members, name: &name };
     let mut notes = Vec::new();
     let keys = of.keys(members, &mut notes)?;
-    let (Some(partition), sort) = (keys.partition, keys.sort) else {
+    let Some(partition) = keys.partition.into_iter().next() else {
         return Err(format!("the table {name} has no key attribute of type HASH"));
     };
-    let mut table = Table::new(name.clone(), partition, sort);
+    let mut table = Table::new(name.clone(), partition, keys.sort.into_iter().next());
     for (list, is_local) in [("GlobalSecondaryIndexes", false), ("LocalSecondaryIndexes", true)] {
         for index in members.get(list).and_then(Value::as_array).into_iter().flatten() {
             table.indexes.extend(of.index(index, is_local, &mut notes)?);
@@ -39,10 +39,8 @@ pub fn table(members: &Map<String, Value>, name: &str) -> Result<DescribedTable,
 
 /// The keys of a table or of an index.
 struct Keys {
-    partition: Option<KeyAttribute>,
-    sort: Option<KeyAttribute>,
-    /// Whether one of them has several attributes.
-    is_multiple: bool,
+    partition: Vec<KeyAttribute>,
+    sort: Vec<KeyAttribute>,
 }
 
 struct Definition<'d> {
@@ -52,7 +50,7 @@ struct Definition<'d> {
 
 impl Definition<'_> {
     fn keys(&self, of: &Map<String, Value>, notes: &mut Vec<String>) -> Result<Keys, String> {
-        let mut keys = Keys { partition: None, sort: None, is_multiple: false };
+        let mut keys = Keys { partition: Vec::new(), sort: Vec::new() };
         for element in of.get("KeySchema").and_then(Value::as_array).into_iter().flatten() {
             let Some(element) = element.as_object() else { continue };
             let attribute = text(element, "AttributeName")
@@ -61,8 +59,7 @@ impl Definition<'_> {
                 Some("RANGE") => &mut keys.sort,
                 _ => &mut keys.partition,
             };
-            keys.is_multiple |= place.is_some();
-            *place = Some(KeyAttribute { name: attribute.to_owned(), kind: self.kind(attribute, notes) });
+            place.push(KeyAttribute { name: attribute.to_owned(), kind: self.kind(attribute, notes) });
         }
         Ok(keys)
     }
@@ -83,14 +80,10 @@ impl Definition<'_> {
         let name = text(members, "IndexName")
             .ok_or_else(|| format!("an index of the table {} has no IndexName", self.name))?
             .to_owned();
-        let keys = self.keys(members, notes)?;
-        if keys.is_multiple {
-            notes.push(format!("the index {name} of {} has keys of several attributes: it is left out", self.name));
-            return Ok(None);
-        }
-        let (Some(partition), sort) = (keys.partition, keys.sort) else {
+        let Keys { partition, sort } = self.keys(members, notes)?;
+        if partition.is_empty() {
             return Err(format!("the index {name} of {} has no key attribute of type HASH", self.name));
-        };
+        }
         let projection = projection(members.get("Projection"));
         let capacity = if is_local { None } else { capacity(members) };
         Ok(Some(Index { name, local: is_local, partition, sort, projection, capacity }))

@@ -127,10 +127,15 @@ impl Values {
         for (kind, local) in [("global_secondary_index", false), ("local_secondary_index", true)] {
             for index in blocks(block, kind) {
                 let name = self.text(index, "name").ok_or_else(|| format!("an index of {label} has no name"))?;
-                let own = self.text(index, "hash_key").map(&mut key);
-                let partition = if local { Some(table.partition.clone()) } else { own };
-                let partition = partition.ok_or_else(|| format!("the index {name} of {label} has no hash_key"))?;
-                let sort = self.text(index, "range_key").map(&mut key);
+                let (own, sort) = self.keys(index);
+                let mut partition: Vec<KeyAttribute> = own.into_iter().map(&mut key).collect();
+                if local {
+                    partition = vec![table.partition.clone()];
+                }
+                if partition.is_empty() {
+                    return Err(format!("the index {name} of {label} has no hash_key"));
+                }
+                let sort = sort.into_iter().map(&mut key).collect();
                 let capacity = self.capacity(index).filter(|_| !local);
                 table.indexes.push(Index {
                     name,
@@ -147,6 +152,18 @@ impl Values {
             notes.push(format!("the dynamic blocks of {label} are left out: only a plan knows them"));
         }
         Ok(DescribedTable { table, notes })
+    }
+
+    /// The attributes of an index's partition key and of its sort key: as blocks `key_schema` (since version 6.29 of
+    /// the provider), or one attribute each.
+    fn keys(&self, index: &Block) -> (Vec<String>, Vec<String>) {
+        let is_role = |block: &&Block, role: &str| self.text(block, "key_type").as_deref() == Some(role);
+        let of_role = |role: &str, name: &str| {
+            let elements = blocks(index, "key_schema").filter(|block| is_role(block, role));
+            let names: Vec<String> = elements.filter_map(|block| self.text(block, "attribute_name")).collect();
+            if names.is_empty() { self.text(index, name).into_iter().collect() } else { names }
+        };
+        (of_role("HASH", "hash_key"), of_role("RANGE", "range_key"))
     }
 
     fn kind(&self, block: &Block, attribute: &str) -> Option<KeyType> {

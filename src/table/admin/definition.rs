@@ -1,6 +1,6 @@
 //! A declared table in; the calls that create it out, for the SDK and as JSON for `aws dynamodb … --cli-input-json`.
 
-use crate::schema::table::{Billing, Capacity, Index, KeyAttribute, Projection, Table};
+use crate::schema::table::{Billing, Capacity, Index, KeyAttributes, Projection, Table};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::operation::create_table::builders::CreateTableFluentBuilder;
@@ -16,7 +16,7 @@ pub fn create_table_input(table: &Table) -> Value {
     let mut input = Map::new();
     input.insert("TableName".into(), json!(table.name));
     input.insert("AttributeDefinitions".into(), definitions.collect());
-    input.insert("KeySchema".into(), key_schema_json(&table.partition, table.sort.as_ref()));
+    input.insert("KeySchema".into(), key_schema_json(table.keys_of(None)));
     for (member, local) in [("LocalSecondaryIndexes", true), ("GlobalSecondaryIndexes", false)] {
         let indexes: Vec<Value> = table.indexes.iter().filter(|index| index.local == local).map(index_json).collect();
         // DynamoDB refuses an empty list.
@@ -65,9 +65,9 @@ pub(super) fn create_table(client: &Client, table: &Table) -> Result<CreateTable
             .attribute_type(ScalarAttributeType::from(key.kind.name()));
         request = request.attribute_definitions(definition.build()?);
     }
-    request = request.set_key_schema(Some(key_schema(&table.partition, table.sort.as_ref())?));
+    request = request.set_key_schema(Some(key_schema(table.keys_of(None))?));
     for index in &table.indexes {
-        let keys = Some(key_schema(&index.partition, index.sort.as_ref())?);
+        let keys = Some(key_schema(index.keys())?);
         let projection = projection(&index.projection);
         if index.local {
             let local =
@@ -90,7 +90,7 @@ fn index_json(index: &Index) -> Value {
     if let Projection::Include(names) = &index.projection {
         projection.insert("NonKeyAttributes".into(), json!(names));
     }
-    let keys = key_schema_json(&index.partition, index.sort.as_ref());
+    let keys = key_schema_json(index.keys());
     let mut input = json!({ "IndexName": index.name, "KeySchema": keys, "Projection": projection });
     if let (Some(capacity), Some(members)) = (index.capacity, input.as_object_mut()) {
         members.insert("ProvisionedThroughput".into(), capacity_json(capacity));
@@ -107,13 +107,16 @@ fn throughput(capacity: Capacity) -> Result<sdk::ProvisionedThroughput, BuildErr
     throughput.write_capacity_units(capacity.write.into()).build()
 }
 
-fn key_schema_json(partition: &KeyAttribute, sort: Option<&KeyAttribute>) -> Value {
-    let roles = std::iter::once((partition, "HASH")).chain(sort.map(|sort| (sort, "RANGE")));
+/// The attributes of the partition key come before those of the sort key (DynamoDB API reference, `KeySchema`).
+fn key_schema_json(keys: KeyAttributes<'_>) -> Value {
+    let partition = keys.partition.iter().map(|key| (key, "HASH"));
+    let roles = partition.chain(keys.sort.iter().map(|key| (key, "RANGE")));
     roles.map(|(key, role)| json!({ "AttributeName": key.name, "KeyType": role })).collect()
 }
 
-fn key_schema(partition: &KeyAttribute, sort: Option<&KeyAttribute>) -> Result<Vec<KeySchemaElement>, BuildError> {
-    let roles = std::iter::once((partition, sdk::KeyType::Hash)).chain(sort.map(|sort| (sort, sdk::KeyType::Range)));
+fn key_schema(keys: KeyAttributes<'_>) -> Result<Vec<KeySchemaElement>, BuildError> {
+    let partition = keys.partition.iter().map(|key| (key, sdk::KeyType::Hash));
+    let roles = partition.chain(keys.sort.iter().map(|key| (key, sdk::KeyType::Range)));
     roles.map(|(key, role)| KeySchemaElement::builder().attribute_name(&key.name).key_type(role).build()).collect()
 }
 

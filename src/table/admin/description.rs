@@ -6,8 +6,8 @@ use aws_sdk_dynamodb::types::{self as sdk, KeySchemaElement, TableDescription};
 /// The table that is described; `None` if it has no partition key.
 pub(super) fn described(found: &TableDescription, time_to_live: Option<String>) -> Option<Table> {
     let description = Description { found };
-    let (partition, sort) = description.keys(found.key_schema())?;
-    let mut table = Table::new(found.table_name()?, partition.clone(), sort);
+    let own = |wanted: sdk::KeyType| description.keys(found.key_schema(), wanted).into_iter().next();
+    let mut table = Table::new(found.table_name()?, own(sdk::KeyType::Hash)?, own(sdk::KeyType::Range));
     for index in found.global_secondary_indexes() {
         let capacity = index.provisioned_throughput().and_then(capacity).filter(|_| description.is_provisioned());
         let of = (index.index_name(), index.key_schema(), index.projection());
@@ -49,10 +49,10 @@ impl Description<'_> {
         mode != Some(&sdk::BillingMode::PayPerRequest)
     }
 
-    /// The partition key and the sort key.
-    fn keys(&self, elements: &[KeySchemaElement]) -> Option<(KeyAttribute, Option<KeyAttribute>)> {
-        let key = |wanted: sdk::KeyType| {
-            let name = elements.iter().find(|element| *element.key_type() == wanted)?.attribute_name();
+    /// The attributes of a partition key or of a sort key.
+    fn keys(&self, elements: &[KeySchemaElement], wanted: sdk::KeyType) -> Vec<KeyAttribute> {
+        let key = |element: &KeySchemaElement| {
+            let name = element.attribute_name();
             let definition =
                 self.found.attribute_definitions().iter().find(|definition| definition.attribute_name() == name)?;
             let kind = match definition.attribute_type() {
@@ -62,7 +62,7 @@ impl Description<'_> {
             };
             Some(KeyAttribute { name: name.to_owned(), kind })
         };
-        Some((key(sdk::KeyType::Hash)?, key(sdk::KeyType::Range)))
+        elements.iter().filter(|element| *element.key_type() == wanted).filter_map(key).collect()
     }
 
     fn index(
@@ -71,7 +71,10 @@ impl Description<'_> {
         local: bool,
         capacity: Option<Capacity>,
     ) -> Option<Index> {
-        let (partition, sort) = self.keys(keys)?;
+        let (partition, sort) = (self.keys(keys, sdk::KeyType::Hash), self.keys(keys, sdk::KeyType::Range));
+        if partition.is_empty() {
+            return None;
+        }
         let projection = match projection.and_then(|projection| projection.projection_type()) {
             Some(sdk::ProjectionType::KeysOnly) => Projection::KeysOnly,
             Some(sdk::ProjectionType::Include) => {

@@ -1,6 +1,6 @@
 //! A declared table and the description of the existing one in, a sentence for each difference out. Makes no call.
 
-use crate::schema::table::{Index, KeyAttribute, Projection, StreamView, Table};
+use crate::schema::table::{Index, KeyAttribute, KeyAttributes, Projection, StreamView, Table};
 use aws_sdk_dynamodb::types::{self as sdk, KeySchemaElement, TableDescription};
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 pub(super) fn differences(declared: &Table, found: &TableDescription) -> Vec<String> {
     let of = format!("Table {}", declared.name);
     let comparison = Comparison { found };
-    let mut all = comparison.keys(&of, (&declared.partition, declared.sort.as_ref()), found.key_schema());
+    let mut all = comparison.keys(&of, declared.keys_of(None), found.key_schema());
     for index in &declared.indexes {
         all.extend(comparison.index(declared, index));
     }
@@ -63,9 +63,8 @@ impl<'a> Comparison<'a> {
             let kind = |local: bool| if local { "a local" } else { "a global" };
             all.push(format!("{of} is {} index, not {} one.", kind(found.local), kind(index.local)));
         }
-        all.extend(self.keys(&of, (&index.partition, index.sort.as_ref()), found.keys));
-        let keys = [Some(&table.partition), table.sort.as_ref(), Some(&index.partition), index.sort.as_ref()];
-        let keys: BTreeSet<&str> = keys.into_iter().flatten().map(|key| &*key.name).collect();
+        all.extend(self.keys(&of, index.keys(), found.keys));
+        let keys: BTreeSet<&str> = table.primary_key().chain(index.keys().all()).map(|key| &*key.name).collect();
         let (wanted, there) =
             (declared_projection(&index.projection, &keys), found_projection(found.projection, &keys));
         if wanted != there {
@@ -84,14 +83,9 @@ impl<'a> Comparison<'a> {
             })
     }
 
-    fn keys(
-        &self,
-        of: &str,
-        wanted: (&KeyAttribute, Option<&KeyAttribute>),
-        found: &[KeySchemaElement],
-    ) -> Vec<String> {
-        let roles = [("partition", sdk::KeyType::Hash, Some(wanted.0)), ("sort", sdk::KeyType::Range, wanted.1)];
-        let sentence = |(role, kind, wanted): (&str, sdk::KeyType, Option<&KeyAttribute>)| {
+    fn keys(&self, of: &str, wanted: KeyAttributes<'_>, found: &[KeySchemaElement]) -> Vec<String> {
+        let roles = [("partition", sdk::KeyType::Hash, wanted.partition), ("sort", sdk::KeyType::Range, wanted.sort)];
+        let sentence = |(role, kind, wanted): (&str, sdk::KeyType, &[KeyAttribute])| {
             // A global index may have up to four attributes of each kind (developer guide, "Multi-attribute keys").
             let there: Vec<_> = found
                 .iter()
@@ -99,7 +93,8 @@ impl<'a> Comparison<'a> {
                 .map(|key| self.with_type(key.attribute_name()))
                 .collect();
             let there = (!there.is_empty()).then(|| there.join(" and "));
-            let wanted = wanted.map(|key| format!("{} ({})", key.name, key.kind.name()));
+            let wanted: Vec<String> = wanted.iter().map(|key| format!("{} ({})", key.name, key.kind.name())).collect();
+            let wanted = (!wanted.is_empty()).then(|| wanted.join(" and "));
             match (wanted, there) {
                 (Some(wanted), Some(there)) if wanted != there => {
                     Some(format!("{of}: the {role} key is {there}, not {wanted}."))

@@ -4,7 +4,7 @@
 //! DynamoDB developer guide, "Quotas in Amazon DynamoDB" and "Supported data types and naming rules".
 
 use crate::schema::table::number::Number;
-use crate::schema::table::{KeyAttribute, Table};
+use crate::schema::table::{KeyAttribute, KeyAttributes, Table};
 use crate::table::data::attribute::{Attribute, Item, Key, KeyValue};
 use crate::table::data::item_size::item_size;
 use crate::table::data::key_identity::canonical;
@@ -19,11 +19,12 @@ pub type KeyDigest = [u8; 16];
 
 /// Why no item of the table can be this one, whose key attributes have their types; `None` if it can.
 pub fn misfit(table: &Table, item: &Item) -> Option<String> {
-    let key = |partition: &KeyAttribute, sort: Option<&KeyAttribute>| {
-        too_long(item, partition, PARTITION_KEY_BYTES).or_else(|| too_long(item, sort?, SORT_KEY_BYTES))
+    let places = std::iter::once(None).chain((0..table.indexes.len()).map(Some));
+    let of_place = |keys: KeyAttributes<'_>| {
+        let partition = keys.partition.iter().find_map(|key| too_long(item, key, PARTITION_KEY_BYTES));
+        partition.or_else(|| keys.sort.iter().find_map(|key| too_long(item, key, SORT_KEY_BYTES)))
     };
-    let of_index = || table.indexes.iter().find_map(|index| key(&index.partition, index.sort.as_ref()));
-    let of_keys = || key(&table.partition, table.sort.as_ref()).or_else(of_index);
+    let of_keys = || { places }.find_map(|place| of_place(table.keys_of(place)));
     let of_values = || {
         item.members()
             .find_map(|(name, value)| repeats(value).then(|| format!("the set in \"{name}\" repeats a value")))

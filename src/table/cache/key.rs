@@ -26,6 +26,8 @@ pub(in crate::table) struct PageKey {
     pub index: Option<Arc<str>>,
     /// The partition's value, with canonical numbers; `None` is a Scan.
     pub partition: Option<KeyValue>,
+    /// The values of the other attributes of an index's key that have one value each, with canonical numbers.
+    pub equal: Vec<KeyValue>,
     /// Whether a filter drops items of the page, or it only counts them.
     pub hides_items: bool,
     sort: Option<SortCondition>,
@@ -52,6 +54,7 @@ impl PageKey {
             table: query.table.clone(),
             index: query.index.clone(),
             partition: query.partition.as_ref().map(|(_, value)| canonical_value(value).into_owned()),
+            equal: query.equal.iter().map(|(_, value)| canonical_value(value).into_owned()).collect(),
             hides_items: counts || query.filter.is_some(),
             sort: query.sort.as_ref().map(|(_, condition)| condition.clone()),
             filter: query.filter.as_ref().map(Expression::detached),

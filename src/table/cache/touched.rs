@@ -14,7 +14,7 @@
 use super::change::{Image, ItemChange};
 use super::key::PageKey;
 use super::watches::Tag;
-use crate::schema::table::{Index, Table};
+use crate::schema::table::{Index, KeyAttribute, Table};
 use crate::table::data::attribute::{Item, Key, KeyValue};
 use crate::table::data::key_identity::{canonical, canonical_value};
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ pub(super) struct Tags {
 #[derive(Hash)]
 enum Subject<'a> {
     Item(&'a KeyValue, Option<&'a KeyValue>),
-    Partition(Option<&'a str>, &'a KeyValue),
+    Partition(Option<&'a str>, &'a [KeyValue]),
     Index(&'a str),
     Unseen(&'a str),
     Table,
@@ -42,8 +42,8 @@ enum Subject<'a> {
 #[derive(PartialEq, Eq, Clone)]
 enum Place {
     Unknown,
-    /// The partition; `None` if the item is not in the index.
-    Known(Option<KeyValue>),
+    /// The values of the partition key's attributes; `None` if the item is not in the index.
+    Known(Option<Vec<KeyValue>>),
 }
 
 impl Tags {
@@ -69,9 +69,13 @@ impl Tags {
         let table = self.tables.get(&*page.table)?;
         let tag = |subject: Subject<'_>| self.tag(&table.name, &subject);
         let Some(partition) = &page.partition else { return Some(vec![tag(Subject::Table)]) };
-        let of_partition = tag(Subject::Partition(page.index.as_deref(), partition));
-        let Some(index) = page.index.as_deref() else { return Some(vec![of_partition]) };
+        let Some(index) = page.index.as_deref() else {
+            return Some(vec![tag(Subject::Partition(None, std::slice::from_ref(partition)))]);
+        };
         let known = table.indexes.iter().find(|known| known.name == index)?;
+        let further = page.equal.iter().take(known.partition.len() - 1);
+        let values: Vec<KeyValue> = std::iter::once(partition).chain(further).cloned().collect();
+        let of_partition = tag(Subject::Partition(Some(index), &values));
         Some(match (is_in_key(table, known), page.hides_items) {
             (true, _) => vec![of_partition],
             (false, true) => vec![of_partition, tag(Subject::Index(index)), tag(Subject::Unseen(index))],
@@ -102,7 +106,7 @@ impl Tags {
         let tag = |subject: Subject<'_>| self.tag(&table.name, &subject);
         let mut tags = vec![
             self.item_tag(&table.name, &key),
-            tag(Subject::Partition(None, &key.partition.1)),
+            tag(Subject::Partition(None, std::slice::from_ref(&key.partition.1))),
             tag(Subject::Table),
         ];
         for index in &table.indexes {
@@ -126,29 +130,34 @@ impl Tags {
 
 /// Whether the table's own key has the partition of an index, as that of a local index.
 fn is_in_key(table: &Table, index: &Index) -> bool {
-    table.is_primary_key(&index.partition.name)
+    index.partition.iter().all(|key| table.is_primary_key(&key.name))
 }
 
 /// Whether a change may move an item to another place of an index.
 fn may_move(index: &Index, change: &ItemChange<'_>) -> bool {
-    let mut keys = std::iter::once(&index.partition).chain(index.sort.as_ref());
+    let mut keys = index.keys().all();
     change.attributes.as_ref().is_none_or(|attributes| keys.any(|key| attributes.contains(&key.name.as_str())))
 }
 
 /// The partitions of an index that an item is in before and after a change.
 fn places(index: &Index, key: &Key, change: &ItemChange<'_>) -> (Place, Place) {
-    let in_key =
-        std::iter::once(&key.partition).chain(key.sort.as_ref()).find(|(name, _)| **name == *index.partition.name);
-    if let Some((_, value)) = in_key {
-        let place = Place::Known(Some(value.clone()));
+    let in_key = |attribute: &KeyAttribute| {
+        let mut own = std::iter::once(&key.partition).chain(key.sort.as_ref());
+        own.find(|(name, _)| **name == *attribute.name).map(|(_, value)| value.clone())
+    };
+    if let Some(values) = index.partition.iter().map(in_key).collect::<Option<Vec<_>>>() {
+        let place = Place::Known(Some(values));
         return (place.clone(), place);
     }
     let place = |image: Image<'_>| match image {
         Image::Unknown => Place::Unknown,
         Image::Missing => Place::Known(None),
         Image::Item(item) => {
-            let partition = item.get(&index.partition.name).and_then(KeyValue::new);
-            Place::Known(partition.map(|value| canonical_value(&value).into_owned()))
+            let value = |attribute: &KeyAttribute| {
+                let stored = || Some(canonical_value(&KeyValue::new(item.get(&attribute.name)?)?).into_owned());
+                in_key(attribute).or_else(stored)
+            };
+            Place::Known(index.partition.iter().map(value).collect())
         }
     };
     let (before, after) = (place(change.before), place(change.after));

@@ -81,11 +81,12 @@ impl AnswerJson for Answer<'_> {
 impl<'a> ReadPage<'a> {
     /// The expressions, with these attributes to read.
     fn expressions<'q>(&'q self, attributes: impl Iterator<Item = &'q str>) -> Expressions<'q> {
-        let Query { filter, partition, sort, .. } = self.query;
+        let Query { filter, partition, equal, sort, .. } = self.query;
         let built = Expressions::with_filter(filter.as_ref()).project(attributes);
         match partition {
             Some(partition) => {
-                built.key_condition(partition, sort.as_ref().map(|(name, condition)| (name.as_str(), condition)))
+                let sort = sort.as_ref().map(|(name, condition)| (name.as_str(), condition));
+                built.key_condition(partition, equal, sort)
             }
             None => built,
         }

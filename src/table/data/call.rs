@@ -57,6 +57,9 @@ pub struct Query {
     pub index: Option<Arc<str>>,
     /// The partition key attribute and its value; `None` is a Scan.
     pub partition: Option<(String, KeyValue)>,
+    /// The other attributes of an index's key that have one value each: the rest of the partition key, and what of the
+    /// sort key comes before `sort`. Empty for keys of one attribute each.
+    pub equal: Vec<(String, KeyValue)>,
     /// The sort key attribute and its condition.
     pub sort: Option<(String, SortCondition)>,
     /// The filter that DynamoDB applies after it has read, and charged for, the items.

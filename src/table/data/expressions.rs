@@ -96,7 +96,7 @@ impl<'a> Expressions<'a> {
     /// attribute is returned.
     pub(in crate::table) fn project(mut self, attributes: impl Iterator<Item = &'a str>) -> Self {
         let (prefix, others) = (self.free_prefix("#p"), self.names.len());
-        // A key condition has two names at most.
+        // Most key conditions have two names at most.
         self.names.reserve(attributes.size_hint().0 + 2);
         self.names.extend(attributes.enumerate().map(|(position, attribute)| (numbered(&prefix, position), attribute)));
         let projected = &self.names[others..];
@@ -108,8 +108,54 @@ impl<'a> Expressions<'a> {
         self
     }
 
-    /// Adds the key condition: the partition, and a condition on the sort key.
+    /// Adds the key condition: the partition, what else is equal to a value, and a condition on the sort key.
     pub(in crate::table) fn key_condition(
+        self,
+        partition: &'a (String, KeyValue),
+        equal: &'a [(String, KeyValue)],
+        sort: Option<(&'a str, &'a SortCondition)>,
+    ) -> Self {
+        match equal {
+            [] => self.short_key_condition(partition, sort),
+            _ => self.long_key_condition(partition, equal, sort),
+        }
+    }
+
+    /// Adds the key condition of an index whose keys have several attributes.
+    fn long_key_condition(
+        mut self,
+        partition: &'a (String, KeyValue),
+        equal: &'a [(String, KeyValue)],
+        sort: Option<(&'a str, &'a SortCondition)>,
+    ) -> Self {
+        use SortCondition::{BeginsWith, Between, Equal, Greater, GreaterOrEqual, Less, LessOrEqual};
+        let (names, values) = (self.free_prefix("#k"), self.free_prefix(":k"));
+        let whole: Vec<&(String, KeyValue)> = std::iter::once(partition).chain(equal).collect();
+        let (count, next) = (whole.len(), whole.len() + 1);
+        let mut parts: Vec<String> = (0..count).map(|at| format!("{names}{at} = {values}{at}")).collect();
+        let (own, first, second) = (format!("{names}{count}"), format!("{values}{count}"), format!("{values}{next}"));
+        let compared = |sign: &str| format!("{own} {sign} {first}");
+        let (text, low, high) = match sort.map(|(_, condition)| condition) {
+            None => (None, None, None),
+            Some(Equal(value)) => (Some(compared("=")), Some(value), None),
+            Some(Less(value)) => (Some(compared("<")), Some(value), None),
+            Some(LessOrEqual(value)) => (Some(compared("<=")), Some(value), None),
+            Some(Greater(value)) => (Some(compared(">")), Some(value), None),
+            Some(GreaterOrEqual(value)) => (Some(compared(">=")), Some(value), None),
+            Some(Between(low, high)) => (Some(format!("{own} BETWEEN {first} AND {second}")), Some(low), Some(high)),
+            Some(BeginsWith(value)) => (Some(format!("begins_with({own}, {first})")), Some(value), None),
+        };
+        parts.extend(text);
+        self.key_condition = Some(parts.join(" AND ").into());
+        let attributes = whole.iter().map(|(name, _)| name.as_str()).chain(sort.map(|(name, _)| name)).enumerate();
+        self.names.extend(attributes.map(|(number, name)| (numbered(&names, number), name)));
+        let operands = whole.iter().map(|(_, value)| value).chain(low).chain(high).enumerate();
+        self.values.extend(operands.map(|(number, value)| (numbered(&values, number), PlaceholderValue::Key(value))));
+        self
+    }
+
+    /// Adds the key condition of keys of one attribute each.
+    fn short_key_condition(
         mut self,
         partition: &'a (String, KeyValue),
         sort: Option<(&'a str, &'a SortCondition)>,
@@ -253,14 +299,28 @@ mod tests {
             (BeginsWith(s("a")), "#k0 = :k0 AND begins_with(#k1, :k1)", 1),
         ] {
             let partition = partition();
-            let built = Expressions::default().key_condition(&partition, Some(("SK", &condition)));
+            let built = Expressions::default().key_condition(&partition, &[], Some(("SK", &condition)));
             assert_eq!(built.key_condition.as_deref(), Some(text));
             assert_eq!(built.values.len(), 1 + operands);
             assert_eq!(names(&built)["#k1"], "SK");
         }
         let partition = partition();
-        let bare = Expressions::default().key_condition(&partition, None);
+        let bare = Expressions::default().key_condition(&partition, &[], None);
         assert_eq!((bare.key_condition.as_deref(), bare.names.len()), (Some("#k0 = :k0"), 1));
+    }
+
+    #[test]
+    fn what_is_equal_comes_before_the_condition_on_the_next_attribute() {
+        let equal = [("region".to_owned(), s("EU")), ("round".to_owned(), s("final"))];
+        let condition = SortCondition::Between(s("a"), s("b"));
+        let partition = partition();
+        let built = Expressions::default().key_condition(&partition, &equal, Some(("bracket", &condition)));
+        let text = "#k0 = :k0 AND #k1 = :k1 AND #k2 = :k2 AND #k3 BETWEEN :k3 AND :k4";
+        assert_eq!(built.key_condition.as_deref(), Some(text));
+        assert_eq!((&*names(&built)["#k1"], &*names(&built)["#k3"]), ("region", "bracket"));
+        assert_eq!(built.values.len(), 5);
+        let whole = Expressions::default().key_condition(&partition, &equal[..1], None);
+        assert_eq!(whole.key_condition.as_deref(), Some("#k0 = :k0 AND #k1 = :k1"));
     }
 
     #[test]
@@ -286,9 +346,11 @@ mod tests {
             values: [(":k1".to_owned(), Attribute::N("1".into())), (":v0".to_owned(), Attribute::Bool(true))].into(),
         };
         let (partition, condition) = (partition(), SortCondition::Equal(s("a")));
-        let built = Expressions::with_filter(Some(&filter))
-            .project(["name"].into_iter())
-            .key_condition(&partition, Some(("SK", &condition)));
+        let built = Expressions::with_filter(Some(&filter)).project(["name"].into_iter()).key_condition(
+            &partition,
+            &[],
+            Some(("SK", &condition)),
+        );
         assert_eq!(built.filter.as_deref(), Some("#p0 = :k1 AND #k0 = :v0"));
         assert_eq!(built.projection.as_deref(), Some("#px0"));
         assert_eq!(built.key_condition.as_deref(), Some("#kx0 = :kx0 AND #kx1 = :kx1"));

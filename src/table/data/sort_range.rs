@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 /// it.
 pub(in crate::table) fn satisfiable(query: &Query) -> Option<Cow<'_, Query>> {
     let Some((_, partition)) = &query.partition else { return Some(Cow::Borrowed(query)) };
-    if !partition_can_exist(partition) {
+    if !partition_can_exist(partition) || !query.equal.iter().all(|(_, value)| partition_can_exist(value)) {
         return None;
     }
     let Some((name, condition)) = &query.sort else { return Some(Cow::Borrowed(query)) };

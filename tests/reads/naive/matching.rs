@@ -6,7 +6,7 @@ use super::rows::{Certain, Code, Row};
 use super::values::{compare, compare_times, keys_of, may_end_at, scalar_of, stored_of, text_to_find};
 use keyfold::execute::caller::Caller;
 use keyfold::schema::model::ObjectType;
-use keyfold::schema::model::find::{Access, AccessPath, Find, Range, SharedKeys, SortAccess};
+use keyfold::schema::model::find::{Access, AccessPath, Find, PathKeys, Range, SharedKeys, SortAccess};
 use keyfold::schema::model::keys::ItemKeys;
 use keyfold::schema::model::sharding::KeyChoice;
 use keyfold::schema::model::source::{Source, TextPart};
@@ -134,7 +134,7 @@ impl<'w> Matching<'_, 'w> {
     }
 
     fn sort(&self) -> Option<SortUse<'w>> {
-        let (_, key) = self.table.keys_of(self.path.index);
+        let key = self.path.keys(self.table).sort;
         let (Access::Query { sort, .. }, Some(key)) = (&self.path.access, key) else { return None };
         let (position, parts, range) = match sort {
             SortAccess::All => return None,
@@ -143,13 +143,7 @@ impl<'w> Matching<'_, 'w> {
             SortAccess::Range { template, parts, range } => (*template, Some(*parts), Some(range)),
         };
         let template = &self.keys.keys[&key.name][position];
-        Some(SortUse {
-            attribute: self.table.keys_of(self.path.index).1.map(|key| key.name.as_str())?,
-            kind: key.kind,
-            template,
-            parts,
-            range,
-        })
+        Some(SortUse { attribute: key.name.as_str(), kind: key.kind, template, parts, range })
     }
 
     /// Whether the fields of an item have the bound values, and the value of the ranged field is within its range.
@@ -180,7 +174,7 @@ impl<'w> Matching<'_, 'w> {
             let mut holding = self.keys.keys[attribute].iter().filter(holds);
             holding.any(|template| !template.is_read_back() || template.read(text).is_some())
         };
-        let (partition, sort) = self.table.keys_of(self.path.index);
+        let PathKeys { partition, equal, sort } = self.path.keys(self.table);
         let at = match &self.path.access {
             Access::Get { partition, .. } | Access::Query { partition, .. } => *partition,
             Access::Scan => return true,
@@ -191,12 +185,13 @@ impl<'w> Matching<'_, 'w> {
         };
         is_of(&partition.name, &self.keys.keys[&partition.name][at])
             && of_get
+            && equal.iter().zip(&self.path.equal).all(|(key, at)| is_of(&key.name, &self.keys.keys[&key.name][*at]))
             && self.sort().is_none_or(|sort| is_of(sort.attribute, sort.template))
     }
 
     /// The same for an item of one of several types: their keys have the same text in common.
     pub fn fits_together(&self, ty: &ObjectType, values: &Map<String, Value>, item: &Item) -> bool {
-        let (partition, sort) = self.table.keys_of(self.path.index);
+        let PathKeys { partition, equal, sort } = self.path.keys(self.table);
         let value = |field: &str| values.get(field).cloned();
         let (partition_at, sort_at) = match &self.path.access {
             Access::Get { partition, sort } => (*partition, *sort),
@@ -215,6 +210,9 @@ impl<'w> Matching<'_, 'w> {
             }
         };
         if !has(&partition.name, &self.keys.keys[&partition.name][partition_at]) {
+            return false;
+        }
+        if !equal.iter().zip(&self.path.equal).all(|(key, at)| has(&key.name, &self.keys.keys[&key.name][*at])) {
             return false;
         }
         if let (Some(position), Some(sort)) = (sort_at, sort) {
@@ -273,8 +271,8 @@ impl<'w> Matching<'_, 'w> {
 
     /// The store's order of the items in one range: by the sort key, then by the table's key.
     pub fn stored_order(&self, left: &Item, right: &Item) -> Ordering {
-        let (_, sort) = self.table.keys_of(self.path.index);
-        let mut keys = sort.into_iter().chain(self.table.primary_key());
+        let sort = self.table.keys_of(self.path.index).sort;
+        let mut keys = sort.iter().chain(self.table.primary_key());
         let by = |name: &str| {
             left.get(name)
                 .zip(right.get(name))
@@ -317,7 +315,7 @@ impl<'w> Matching<'_, 'w> {
 
     /// The part of an item's sort key by which several ranges are merged.
     fn compared(&self, values: &Map<String, Value>, item: &Item) -> Option<Attribute> {
-        let (_, key) = self.table.keys_of(self.path.index);
+        let key = self.path.keys(self.table).sort;
         let attribute = item.get(&key?.name)?;
         match (self.sort(), attribute) {
             (Some(sort), Attribute::S(text)) => match sort.parts {

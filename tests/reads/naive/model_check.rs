@@ -77,7 +77,7 @@ pub fn unsaid(model: &Model, rules: &Rules) -> Vec<String> {
 fn next(model: &Model, find: &Find, path: &AccessPath) -> Vec<String> {
     let Access::Query { sort, .. } = &path.access else { return Vec::new() };
     let keys = keys_of(&model.types[&find.item]).unwrap();
-    let Some(key) = model.tables[keys.table].keys_of(path.index).1 else { return Vec::new() };
+    let Some(key) = path.keys(&model.tables[keys.table]).sort else { return Vec::new() };
     let templates = &keys.keys[&key.name];
     let first = |template: usize, parts: usize| {
         let mut rest = templates[template].parts.iter().skip(parts);
@@ -100,7 +100,7 @@ fn ranged<'m>(model: &'m Model, find: &'m Find, path: &'m AccessPath) -> Option<
         Via::AbstractType(shared) => &shared.keys,
         _ => keys_of(&model.types[&find.item])?,
     };
-    let sort = model.tables[keys.table].keys_of(path.index).1?;
+    let sort = path.keys(&model.tables[keys.table]).sort?;
     match keys.keys[&sort.name][*template].parts.get(*parts)? {
         Part::Placeholder { field, .. } => Some((field.clone(), range)),
         Part::Literal(_) => None,

@@ -227,7 +227,7 @@ impl<'w> World<'w> {
     fn spread(&self, matching: &Matching<'_, 'w>, values: &Map<String, Value>) -> Vec<Vec<&'w Item>> {
         let table = &self.model.tables[matching.keys.table];
         let all = &self.items[matching.keys.table];
-        let (partition, _) = table.keys_of(matching.path.index);
+        let partition = matching.path.keys(table).partition;
         let of_number = |number: u64, attribute: &str, item: &Item| {
             let Some(Attribute::S(text)) = item.get(attribute) else { return false };
             matching.keys.keys[attribute].iter().any(|template| template.numbered(number).read(text).is_some())
@@ -251,8 +251,7 @@ impl<'w> World<'w> {
     /// The row of an item, if the find matches it.
     fn row(&self, matching: &Matching<'_, 'w>, values: &Map<String, Value>, item: &'w Item) -> Option<Row<'w>> {
         let table = &self.model.tables[matching.keys.table];
-        let (partition, sort) = table.keys_of(matching.path.index);
-        if !item.contains_key(&partition.name) || sort.is_some_and(|sort| !item.contains_key(&sort.name)) {
+        if table.keys_of(matching.path.index).all().any(|key| !item.contains_key(&key.name)) {
             return None;
         }
         let ty = match matching.shared {

@@ -111,7 +111,7 @@ fn add_path_roles(model: &Model, find: &Find, path: &AccessPath, roles: &mut Vec
         _ => model.item(item).map(|(_, keys)| keys),
     };
     let field = keys.and_then(|keys| {
-        let sort = model.tables.get(keys.table)?.keys_of(path.index).1?;
+        let sort = path.keys(model.tables.get(keys.table)?).sort?;
         match keys.keys.get(&sort.name)?.get(*template)?.parts.get(*parts)? {
             Part::Placeholder { field, .. } => Some(field),
             Part::Literal(_) => None,

@@ -53,7 +53,7 @@ pub fn survey_keys<'m>(model: &'m Model, (ty, keys): (&ObjectType, &ItemKeys), i
         found.insert(SurpriseKind::Misplaced.at(format!("{}.{}", ty.name, key.name)), key.misspelling());
     }
     for index in &table.indexes {
-        let of_index = || std::iter::once(&index.partition).chain(&index.sort);
+        let of_index = || index.keys().all();
         let is_there = of_index().all(|key| item.contains_key(&key.name));
         let of_fields: Vec<MadeKey<'_>> =
             of_index().filter(|key| !table.is_primary_key(&key.name)).filter_map(made).collect();

@@ -190,8 +190,7 @@ impl<'m> Survey<'m> {
     fn tally(&mut self, item: &Item) {
         self.items += 1;
         for (index, items) in self.table.indexes.iter().zip(&mut self.in_index) {
-            let keys = std::iter::once(&index.partition).chain(&index.sort);
-            *items += u64::from(keys.into_iter().all(|key| item.contains_key(&key.name)));
+            *items += u64::from(index.keys().all().all(|key| item.contains_key(&key.name)));
         }
         let expiry = self.table.time_to_live.as_ref().and_then(|name| item.get(name));
         if let Some(Attribute::N(seconds)) = expiry

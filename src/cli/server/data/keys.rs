@@ -3,7 +3,7 @@
 
 use crate::schema::model::{Model, ObjectType, TypeKind};
 use crate::schema::scalar::value_type::ValueType;
-use crate::schema::table::{KeyAttribute, Table};
+use crate::schema::table::{KeyAttribute, KeyAttributes, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::{Part, claim_of};
 use crate::table::bulk::export_lines::item_to_json;
@@ -31,8 +31,15 @@ pub fn tables(model: &Model) -> Value {
 
 fn key(table: &Table, index: Option<usize>) -> Value {
     let attribute = |key: &KeyAttribute| json!({ "name": key.name, "kind": key.kind.name() });
-    let (partition, sort) = table.keys_of(index);
-    json!({ "partition": attribute(partition), "sort": sort.map(attribute) })
+    let KeyAttributes { partition, sort } = table.keys_of(index);
+    let mut shown = json!({ "partition": partition.first().map(attribute), "sort": sort.first().map(attribute) });
+    // Most keys have one attribute each.
+    for (name, keys) in [("furtherPartition", partition), ("furtherSort", sort)] {
+        if keys.len() > 1 {
+            shown[name] = keys.iter().skip(1).map(attribute).collect();
+        }
+    }
+    shown
 }
 
 /// An item type of a table, with the templates of each key attribute.

@@ -3,7 +3,7 @@
 
 use crate::schema::model::Model;
 use crate::schema::table::number::Number;
-use crate::schema::table::{KeyAttribute, KeyType, Table};
+use crate::schema::table::{KeyAttribute, KeyAttributes, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::{Part, RenderMistake};
 use crate::serve::console::data::{DataTrouble, ItemsQuery};
@@ -27,6 +27,8 @@ pub struct SearchedPlace {
 #[derive(Default)]
 pub struct SearchedRange {
     pub partition: Option<(String, KeyValue)>,
+    /// The other attributes of an index's key that have one value each.
+    pub equal: Vec<(String, KeyValue)>,
     pub sort: Option<(String, SortCondition)>,
 }
 
@@ -47,51 +49,91 @@ pub fn table(model: &Model, name: &str) -> Result<usize, DataTrouble> {
     position.ok_or_else(|| DataTrouble::Wrong(format!("The schema has no table {name:?}.")))
 }
 
+/// The texts of key attributes that are searched for, by their names. The text of the last attribute of a sort key is a
+/// beginning.
+type SearchedTexts = Vec<(String, String)>;
+
 /// The range that is asked for: by the texts of the keys, or by a type and the fields in its keys.
 pub fn range(model: &Model, place: &SearchedPlace, wanted: &ItemsQuery) -> Result<SearchedRange, DataTrouble> {
-    let (partition, sort) = model.tables[place.table].keys_of(place.index);
-    let (first, begins) = match &wanted.of_type {
-        Some(name) => range_of_fields(model, place, name, wanted.fields.as_deref().unwrap_or("{}"))?,
-        None => (wanted.partition.clone(), wanted.begins.clone()),
+    let keys = model.tables[place.table].keys_of(place.index);
+    let texts = match &wanted.of_type {
+        Some(name) => texts_of_fields(model, place, name, &object(wanted.fields.as_deref(), "fields")?)?,
+        None => texts_of_keys(keys, wanted)?,
     };
-    let Some(first) = first.filter(|text| !text.is_empty()) else { return Ok(SearchedRange::default()) };
-    let begins = begins.filter(|text| !text.is_empty());
-    let sort = sort.zip(begins).map(|(key, begins)| {
-        let value = value(key, &begins)?;
-        // Only texts and bytes have beginnings.
-        let condition =
-            if key.kind == KeyType::N { SortCondition::Equal(value) } else { SortCondition::BeginsWith(value) };
-        Ok((key.name.clone(), condition))
-    });
-    Ok(SearchedRange { partition: Some((partition.name.clone(), value(partition, &first)?)), sort: sort.transpose()? })
+    let text = |key: &KeyAttribute| {
+        let known = texts.iter().find(|(name, _)| *name == key.name);
+        known.map(|(_, text)| text.as_str()).filter(|text| !text.is_empty())
+    };
+    let mut range = SearchedRange::default();
+    for (position, key) in keys.partition.iter().enumerate() {
+        match (text(key), position) {
+            (Some(text), 0) => range.partition = Some((key.name.clone(), value(key, text)?)),
+            (Some(text), _) => range.equal.push((key.name.clone(), value(key, text)?)),
+            (None, 0) => return Ok(range),
+            (None, _) => return Err(DataTrouble::Wrong(format!("A search needs {}, too.", key.name))),
+        }
+    }
+    // A sort key is known from the left.
+    let mut given = keys.sort.iter().map_while(|key| Some((key, text(key)?))).peekable();
+    while let Some((key, text)) = given.next() {
+        let (name, value) = (key.name.clone(), value(key, text)?);
+        match given.peek() {
+            Some(_) => range.equal.push((name, value)),
+            // Only texts and bytes have beginnings.
+            None if key.kind == KeyType::N => range.sort = Some((name, SortCondition::Equal(value))),
+            None => range.sort = Some((name, SortCondition::BeginsWith(value))),
+        }
+    }
+    Ok(range)
 }
 
-/// The partition key, and the beginning of the sort key as far as its fields are given.
-fn range_of_fields(
+/// The texts of the keys as they are given.
+fn texts_of_keys(keys: KeyAttributes<'_>, wanted: &ItemsQuery) -> Result<SearchedTexts, DataTrouble> {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let further = object(wanted.equal.as_deref(), "further keys")?;
+    let first = keys.partition.first().zip(wanted.partition.clone());
+    let begins = keys.sort.first().zip(wanted.begins.clone());
+    let own = first.into_iter().chain(begins).map(|(key, text)| (key.name.clone(), text));
+    Ok(own.chain(further.iter().map(|(name, value)| (name.clone(), text(value)))).collect())
+}
+
+fn object(text: Option<&str>, what: &str) -> Result<Map<String, Value>, DataTrouble> {
+    serde_json::from_str(text.unwrap_or("{}"))
+        .map_err(|error| DataTrouble::Wrong(format!("The {what} are no JSON object: {error}.")))
+}
+
+/// The partition key, and the sort key as far as its fields are given.
+fn texts_of_fields(
     model: &Model,
     place: &SearchedPlace,
     name: &str,
-    fields: &str,
-) -> Result<(Option<String>, Option<String>), DataTrouble> {
-    let fields: Map<String, Value> = serde_json::from_str(fields)
-        .map_err(|error| DataTrouble::Wrong(format!("The fields are no JSON object: {error}.")))?;
+    fields: &Map<String, Value>,
+) -> Result<SearchedTexts, DataTrouble> {
     let Some((_, keys)) = model.item(name).filter(|(_, keys)| keys.table == place.table) else {
         return Err(DataTrouble::Wrong(format!("The table has no item type {name:?}.")));
     };
-    let (partition, sort) = model.tables[place.table].keys_of(place.index);
+    let of_place = model.tables[place.table].keys_of(place.index);
     let template = |key: &KeyAttribute| keys.keys.get(&key.name).and_then(|templates| templates.first());
-    let Some(of_partition) = template(partition) else {
-        return Err(DataTrouble::Wrong(format!(
-            "{name} has no {}, so its items are not in the index.",
-            partition.name
-        )));
-    };
-    let first = beginning(of_partition, &fields)?;
-    if !first.whole {
-        return Err(DataTrouble::Wrong(format!("A search needs {}.", of_partition.fields().join(", "))));
+    let mut texts = SearchedTexts::new();
+    for key in of_place.partition {
+        let Some(of_partition) = template(key) else {
+            let message = format!("{name} has no {}, so its items are not in the index.", key.name);
+            return Err(DataTrouble::Wrong(message));
+        };
+        let first = beginning(of_partition, fields)?;
+        if !first.whole {
+            return Err(DataTrouble::Wrong(format!("A search needs {}.", of_partition.fields().join(", "))));
+        }
+        texts.push((key.name.clone(), first.text));
     }
-    let begins = sort.and_then(template).map(|template| beginning(template, &fields)).transpose()?;
-    Ok((Some(first.text), begins.map(|begins| begins.text)))
+    for key in of_place.sort {
+        let Some(begins) = template(key).map(|template| beginning(template, fields)).transpose()? else { break };
+        texts.push((key.name.clone(), begins.text));
+        if !begins.whole {
+            break;
+        }
+    }
+    Ok(texts)
 }
 
 /// The text of a template up to the first value that is not given.
@@ -140,6 +182,7 @@ impl SearchedRange {
             table: table.name.as_str().into(),
             index: index.and_then(|index| table.indexes.get(index)).map(|index| index.name.as_str().into()),
             partition: self.partition.clone(),
+            equal: self.equal.clone(),
             sort: self.sort.clone(),
             filter: None,
             projection: Some(Arc::default()),
@@ -161,7 +204,11 @@ impl SearchedRange {
             SortCondition::BeginsWith(value) | SortCondition::Equal(value) => text(value),
             _ => String::new(),
         });
-        json!({ "partition": self.partition.as_ref().map(|(_, value)| text(value)), "begins": begins })
+        let mut shown = json!({ "partition": self.partition.as_ref().map(|(_, value)| text(value)), "begins": begins });
+        if !self.equal.is_empty() {
+            shown["equal"] = self.equal.iter().map(|(name, value)| (name.clone(), text(value))).collect();
+        }
+        shown
     }
 }
 

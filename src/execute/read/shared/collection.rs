@@ -40,6 +40,8 @@ pub struct Offer {
     pub part: SharedPart,
     /// The partition key attribute and its value.
     pub partition: (String, KeyValue),
+    /// The other attributes of an index's key that have one value each in what it reads.
+    pub equal: Vec<(String, KeyValue)>,
     /// The sort keys that it reads.
     pub span: KeySpan,
     /// The sort key condition of a query that is made by itself.
@@ -100,6 +102,7 @@ pub fn shared_queries(model: &Model, of_collections: Vec<CollectionOffers<'_>>, 
             table: table.name.as_str().into(),
             index: read.index.map(|index| table.indexes[index].name.as_str().into()),
             partition: None,
+            equal: Vec::new(),
             sort: None,
             filter: None,
             projection: None,
@@ -109,7 +112,7 @@ pub fn shared_queries(model: &Model, of_collections: Vec<CollectionOffers<'_>>, 
             consistent: read.consistent,
             max_age: collection.max_age,
         };
-        let sort = table.keys_of(read.index).1.map(|key| key.name.as_str());
+        let sort = read.action.key().and_then(|key| key.sort_attribute.as_ref()).map(|key| key.name.as_str());
         shared.extend(share_collection(collection, (&call, sort), offers, &mut taken));
     }
     // If the wave makes a batch of Gets anyway, another key in it costs no call and delays nothing.
@@ -119,6 +122,10 @@ pub fn shared_queries(model: &Model, of_collections: Vec<CollectionOffers<'_>>, 
     shared
 }
 
+/// What all members of a shared Query have in common: the value of the partition key, and the other attributes that
+/// have one value each.
+type SharedPartition = (KeyValue, Vec<(String, KeyValue)>);
+
 /// Groups the offers of a collection's reads into shared Queries. `call` is a Query of their table or index, with the
 /// sort key attribute. `taken` holds the Gets and queries that share a Query already.
 fn share_collection(
@@ -127,9 +134,9 @@ fn share_collection(
     offers: Vec<Offer>,
     taken: &mut HashSet<SharedPart, RandomState>,
 ) -> Vec<SharedQuery> {
-    let mut partitions: IndexMap<KeyValue, Vec<Option<SharedMember>>, RandomState> = IndexMap::default();
+    let mut partitions: IndexMap<SharedPartition, Vec<Option<SharedMember>>, RandomState> = IndexMap::default();
     for offer in offers.into_iter().filter(|offer| !taken.contains(&offer.part)) {
-        let sharing = partitions.entry(offer.partition.1.clone()).or_default();
+        let sharing = partitions.entry((offer.partition.1.clone(), offer.equal.clone())).or_default();
         match sharing.iter().position(|known| known.as_ref().is_some_and(|known| known.is_same(&offer))) {
             Some(known) => sharing[known].iter_mut().for_each(|known| known.add(&offer)),
             None if sharing.len() < MAX_SHARING => {
@@ -140,7 +147,7 @@ fn share_collection(
     }
     let mut all = Vec::new();
     // A single read has nothing to share.
-    for (_, mut sharing) in partitions.into_iter().filter(|(_, sharing)| sharing.len() > 1) {
+    for ((_, equal), mut sharing) in partitions.into_iter().filter(|(_, sharing)| sharing.len() > 1) {
         let members = members(&sharing);
         let between = |left: usize, right: usize| match (&sharing[left], &sharing[right]) {
             (Some(left), Some(right)) => left.offer.span.until(&right.offer.span, &collection.occupants),
@@ -155,7 +162,8 @@ fn share_collection(
             taken.extend(of_group.iter().flat_map(|one| &one.parts));
             let Some(partition) = of_group.first().map(|one| one.offer.partition.clone()) else { continue };
             let projection = Some(collection.projection.clone());
-            let call = Query { partition: Some(partition), projection, forward: group.forward, ..call.clone() };
+            let (partition, equal) = (Some(partition), equal.clone());
+            let call = Query { partition, equal, projection, forward: group.forward, ..call.clone() };
             all.push(SharedQuery {
                 sharing: of_group,
                 sort_attribute: sort_attribute.map(str::to_owned),

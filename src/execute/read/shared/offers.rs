@@ -40,6 +40,7 @@ fn offer(read: &Read, row: &RowRequest, requests: &WaveRequests, cache: &QueryCa
             Some(Offer {
                 part,
                 partition: (partition.0.to_string(), partition.1.clone()),
+                equal: Vec::new(),
                 span,
                 condition: None,
                 member: item,
@@ -63,6 +64,7 @@ fn offer(read: &Read, row: &RowRequest, requests: &WaveRequests, cache: &QueryCa
             Some(Offer {
                 part: SharedPart::Query(*position),
                 partition: range.partition.clone()?,
+                equal: range.equal.clone(),
                 span,
                 condition,
                 member,

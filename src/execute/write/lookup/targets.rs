@@ -108,11 +108,11 @@ pub async fn still_indexed(job: &WriteJob<'_>, (ty, find): (&ObjectType, &Find),
 /// The index key attributes by which an item is found.
 pub fn index_keys(job: &WriteJob<'_>, ty: &ObjectType, find: &Find) -> Vec<String> {
     let (Some(path), Some(table)) = (path_of(find), table(job, ty)) else { return Vec::new() };
-    let (partition, sort) = table.keys_of(path.index);
-    match &path.access {
-        _ if path.index.is_none() => Vec::new(),
-        Access::Query { sort: SortAccess::All, .. } => vec![partition.name.clone()],
-        _ => std::iter::once(partition).chain(sort).map(|key| key.name.clone()).collect(),
+    let bound = path.keys(table);
+    let sort = bound.sort.filter(|_| !matches!(path.access, Access::Query { sort: SortAccess::All, .. }));
+    match path.index {
+        None => Vec::new(),
+        Some(_) => bound.one_valued().chain(sort).map(|key| key.name.clone()).collect(),
     }
 }
 

@@ -144,8 +144,7 @@ fn key_fields(tables: &[Table], ty: &ObjectType, path: &AccessPath) -> Vec<Strin
     let mut fields: Vec<String> = path.bindings.keys().cloned().collect();
     let TypeKind::Item(keys) = &ty.kind else { return fields };
     let Some(table) = tables.get(keys.table) else { return fields };
-    let (partition, sort) = table.keys_of(path.index);
-    let templates = std::iter::once(partition).chain(sort).filter_map(|key| keys.keys.get(&key.name)).flatten();
+    let templates = table.keys_of(path.index).all().filter_map(|key| keys.keys.get(&key.name)).flatten();
     fields.extend(templates.flat_map(|template| template.fields()).map(str::to_owned));
     fields
 }

@@ -432,9 +432,9 @@ fn combined<'a>(
 
 /// Adds the read's templates to `keys` and makes its path refer to them.
 fn placed(shared: Shared, members: &[Member], keys: &mut ItemKeys) -> AccessPath {
-    let Shared { mut path, partition, sort, .. } = shared;
+    let Shared { mut path, partition, equal, sort, .. } = shared;
     let Some(first) = members.first() else { return path };
-    let (partition_key, sort_key) = first.wanted.table.keys_of(path.index);
+    let of_path = path.keys(first.wanted.table);
     let mut position = |key: &str, template: Template| {
         let templates = keys.keys.entry(key.to_owned()).or_default();
         let text = format!("{template:?}");
@@ -443,8 +443,10 @@ fn placed(shared: Shared, members: &[Member], keys: &mut ItemKeys) -> AccessPath
             templates.len() - 1
         })
     };
-    let at_partition = partition.map_or(0, |template| position(&partition_key.name, template));
-    let at_sort = sort.zip(sort_key).map_or(0, |(template, key)| position(&key.name, template));
+    let at_partition = partition.map_or(0, |template| position(&of_path.partition.name, template));
+    let at_equal = of_path.equal.iter().zip(equal).map(|(key, template)| position(&key.name, template)).collect();
+    let at_sort = sort.zip(of_path.sort).map_or(0, |(template, key)| position(&key.name, template));
+    path.equal = at_equal;
     match &mut path.access {
         Access::Get { partition, sort } => {
             *partition = at_partition;

@@ -9,14 +9,13 @@
 
 use crate::schema::finds::abstract_type::mismatch::Mismatch;
 use crate::schema::finds::best::Rank;
-use crate::schema::finds::candidates::{
-    Ask, Candidate, access, ends_itself, is_determined, is_there, keeps_order, may_stay,
-};
+use crate::schema::finds::candidates::{Ask, Candidate, access, is_determined, is_there, may_stay};
 use crate::schema::finds::wanted::{Bindings, FindContext};
-use crate::schema::model::find::{Access, AccessPath, Range, SortAccess};
+use crate::schema::keys::order::{ends_itself, keeps_order};
+use crate::schema::model::find::{Access, AccessPath, PathKeys, Range, SortAccess};
 use crate::schema::scalar::spread::{Spread, SpreadKind};
 use crate::schema::scalar::value_type::ValueType;
-use crate::schema::table::KeyType;
+use crate::schema::table::{KeyAttribute, KeyType};
 use crate::schema::template::Template;
 use crate::schema::template::part::{Part, spread_of};
 use std::cmp::Reverse;
@@ -41,6 +40,8 @@ pub struct Shared {
     pub path: AccessPath,
     /// The partition key's template; `None` for a Scan.
     pub partition: Option<Template>,
+    /// The templates of the other attributes that the path binds whole.
+    pub equal: Vec<Template>,
     /// The sort key's template; `None` if the sort key has no condition.
     pub sort: Option<Template>,
     /// Smaller is better, as for a single type.
@@ -64,28 +65,20 @@ struct Common<'a> {
 pub fn shared_access(sides: &[Side]) -> Result<Shared, Mismatch> {
     let first = sides.first().ok_or(Mismatch::Partitions)?;
     let place = first.candidate.path.index;
-    let (partition_key, sort_key) = first.wanted.table.keys_of(place);
-    let partitions = sides
-        .iter()
-        .map(|side| partition_of(side, &partition_key.name))
-        .collect::<Option<Vec<_>>>()
-        .ok_or(Mismatch::Partitions)?;
-    let same_partition = partitions.iter().zip(sides).all(|(template, side)| {
-        template.parts.len() == partitions[0].parts.len()
-            && (0..template.parts.len())
-                .all(|at| same_part((first, partitions[0]), (side, template), at, partition_key.kind))
-    });
-    if !same_partition {
-        return Err(Mismatch::Partitions);
-    }
-    let kind = sort_key.map_or(KeyType::S, |key| key.kind);
-    let common = Common::new(sides, &partitions, sort_key.map(|key| key.name.as_str()), kind);
-    common.check_bound(&partitions)?;
+    let keys = first.candidate.path.keys(first.wanted.table);
+    let heads = heads(sides, &keys)?;
+    let lead = heads.first().ok_or(Mismatch::Partitions)?;
+    let kind = keys.sort.map_or(KeyType::S, |key| key.kind);
+    let common = Common::new(sides, &heads, keys.sort.map(|key| key.name.as_str()), kind);
+    common.check_bound(&heads)?;
     let (access_to_sort, sort) = common.condition(kind)?;
-    common.check_order(&partitions, &access_to_sort, kind)?;
-    let bound: Vec<String> =
-        fields(Some(partitions[0]), usize::MAX).chain(common.fields(0)).map(str::to_owned).collect();
-    let sort_fields = common.fields(0).count() + usize::from(matches!(access_to_sort, SortAccess::Range { .. }));
+    common.check_order(&heads, &access_to_sort, kind)?;
+    let bound: Vec<String> = lead.fields().chain(common.fields(0)).map(str::to_owned).collect();
+    let further = first.wanted.table.keys_of(place).partition.len() - 1;
+    let leading = lead.equal.iter().skip(further).map(|template| fields(Some(template), usize::MAX).count());
+    let sort_fields = leading.sum::<usize>()
+        + common.fields(0).count()
+        + usize::from(matches!(access_to_sort, SortAccess::Range { .. }));
     let access = access(first.wanted, first.ask, place, (0, access_to_sort));
     let get = matches!(access, Access::Get { .. });
     let complete = sides.iter().all(|side| side.candidate.complete);
@@ -102,20 +95,56 @@ pub fn shared_access(sides: &[Side]) -> Result<Shared, Mismatch> {
         order_by: None,
         index: place,
         access,
+        equal: known.equal.clone(),
         bindings,
         rules,
         prefix_alternatives: common.prefix_alternatives(),
         descending: known.descending,
     };
-    Ok(Shared { path, partition: Some(partitions[0].clone()), sort, rank, sparse })
+    let equal = lead.equal.iter().map(|template| (*template).clone()).collect();
+    Ok(Shared { path, partition: Some(lead.partition.clone()), equal, sort, rank, sparse })
 }
 
-fn partition_of<'a>(side: &Side<'a>, key: &str) -> Option<&'a Template> {
-    match &side.candidate.path.access {
-        Access::Get { partition, .. } | Access::Query { partition, .. } => {
-            side.wanted.keys.keys.get(key)?.get(*partition)
-        }
-        Access::Scan => None,
+/// The part of a side's key that its path binds whole, before the attribute of the sort key that it may bind in part.
+struct Head<'a> {
+    partition: &'a Template,
+    equal: Vec<&'a Template>,
+}
+
+impl<'a> Head<'a> {
+    fn new(side: &Side<'a>, keys: &PathKeys<'_>) -> Option<Self> {
+        let path = &side.candidate.path;
+        let (Access::Get { partition, .. } | Access::Query { partition, .. }) = &path.access else { return None };
+        let template = |key: &KeyAttribute, at: usize| side.wanted.keys.keys.get(&key.name)?.get(at);
+        let equal = keys.equal.iter().zip(&path.equal).map(|(key, at)| template(key, *at)).collect::<Option<_>>()?;
+        (keys.equal.len() == path.equal.len())
+            .then_some(Self { partition: template(keys.partition, *partition)?, equal })
+    }
+
+    fn templates(&self) -> impl Iterator<Item = &'a Template> {
+        std::iter::once(self.partition).chain(self.equal.iter().copied())
+    }
+
+    fn fields(&self) -> impl Iterator<Item = &'a str> {
+        self.templates().flat_map(|template| fields(Some(template), usize::MAX))
+    }
+}
+
+/// The heads of all sides, which have the same texts.
+fn heads<'a>(sides: &[Side<'a>], keys: &PathKeys<'_>) -> Result<Vec<Head<'a>>, Mismatch> {
+    let heads: Option<Vec<Head>> = sides.iter().map(|side| Head::new(side, keys)).collect();
+    let (heads, first) = heads.zip(sides.first()).ok_or(Mismatch::Partitions)?;
+    let kinds: Vec<KeyType> = keys.one_valued().map(|key| key.kind).collect();
+    let is_same = |(side, head): (&Side<'a>, &Head<'a>)| {
+        let lead = heads.iter().take(1).flat_map(Head::templates);
+        lead.zip(head.templates()).zip(&kinds).all(|((lead, template), kind)| {
+            template.parts.len() == lead.parts.len()
+                && (0..template.parts.len()).all(|at| same_part((first, lead), (side, template), at, *kind))
+        })
+    };
+    match sides.iter().zip(&heads).all(is_same) {
+        true => Ok(heads),
+        false => Err(Mismatch::Partitions),
     }
 }
 
@@ -129,7 +158,7 @@ fn sort_of(side: &Side) -> SortAccess {
 }
 
 impl<'a> Common<'a> {
-    fn new(sides: &'a [Side<'a>], partitions: &[&Template], key: Option<&str>, kind: KeyType) -> Self {
+    fn new(sides: &'a [Side<'a>], heads: &[Head], key: Option<&str>, kind: KeyType) -> Self {
         let sides: Vec<(&Side, Option<&Template>, usize)> = sides.iter().map(|side| template_of(side, key)).collect();
         let templates: Option<Vec<(&Side, &Template)>> =
             sides.iter().map(|(side, template, _)| Some((*side, (*template)?))).collect();
@@ -146,7 +175,7 @@ impl<'a> Common<'a> {
         }
         // If the field is also in the partition key, it has one value in the whole partition. So the prefix need not
         // mark where the value ends.
-        let in_partitions = |field: &str| partitions.iter().all(|template| template.fields().contains(&field));
+        let in_partitions = |field: &str| heads.iter().all(|head| head.fields().any(|own| own == field));
         common.opens = common.whole < bound
             && lead.1.parts.get(common.whole).and_then(field_of).is_some_and(in_partitions)
             && others.iter().all(|other| differ_in_escapes(*lead, *other, common.whole));
@@ -183,9 +212,9 @@ impl<'a> Common<'a> {
     }
 
     /// Checks that the common parts use every binding that must be used.
-    fn check_bound(&self, partitions: &[&Template]) -> Result<(), Mismatch> {
+    fn check_bound(&self, heads: &[Head]) -> Result<(), Mismatch> {
         for (at, (side, ..)) in self.sides.iter().enumerate() {
-            let used: Vec<&str> = fields(Some(partitions[at]), usize::MAX).chain(self.fields(at)).collect();
+            let used: Vec<&str> = heads[at].fields().chain(self.fields(at)).collect();
             let key = used.iter().filter_map(|field| side.bindings.equal.get(*field));
             let determined = self.are_whole() && side.candidate.path.index.is_none() && is_determined(side.wanted, key);
             let mut asked = side
@@ -265,11 +294,11 @@ impl<'a> Common<'a> {
     }
 
     /// Checks the order: the sort field is bound, or follows the same prefix in every key.
-    fn check_order(&self, partitions: &[&Template], access: &SortAccess, kind: KeyType) -> Result<(), Mismatch> {
+    fn check_order(&self, heads: &[Head], access: &SortAccess, kind: KeyType) -> Result<(), Mismatch> {
         let first = self.sides.first();
         for (at, (side, template, _)) in self.sides.iter().enumerate() {
             let Some(order) = side.ask.order else { continue };
-            let bound = fields(Some(partitions[at]), usize::MAX).chain(self.fields(at)).any(|field| field == order);
+            let bound = heads[at].fields().chain(self.fields(at)).any(|field| field == order);
             let next = template.zip(first).is_some_and(|(template, (first, lead, _))| {
                 let part = template.parts.get(self.whole);
                 self.rest.is_empty()

@@ -12,6 +12,7 @@ use crate::schema::finds::diagnosis::left_out;
 use crate::schema::finds::diagnosis::sorted::unsorted;
 use crate::schema::finds::wanted::{FindContext, Need};
 use crate::schema::model::find::Returns;
+use crate::schema::table::KeyAttribute;
 use crate::schema::template::Template;
 
 /// Says what is missing: an order, an attribute for the filter, a key, or a key for some combinations.
@@ -86,8 +87,8 @@ pub fn undiscriminated(wanted: &FindContext, index: Option<usize>, findings: &mu
 /// Reports that items that are meant may stand under another alternative than the one that is read.
 fn alternatives(wanted: &FindContext, candidate: &Candidate, findings: &mut Findings) {
     let Some(PassedOver { is_sort, read, other }) = candidate.passed_over else { return };
-    let (partition, sort) = wanted.table.keys_of(candidate.path.index);
-    let key = sort.filter(|_| is_sort).unwrap_or(partition);
+    let of_path = candidate.path.keys(wanted.table);
+    let key = of_path.sort.filter(|_| is_sort).unwrap_or(of_path.partition);
     let templates = wanted.keys.keys.get(&key.name).map(Vec::as_slice).unwrap_or_default();
     let written = |at: usize| templates.get(at).map(|template| template.as_written(template.parts.len()));
     let (read, other) = (written(read).unwrap_or_default(), written(other).unwrap_or_default());
@@ -106,9 +107,9 @@ fn alternatives(wanted: &FindContext, candidate: &Candidate, findings: &mut Find
 fn not_projected(given: &PathInputs, unfiltered: &PathInputs, miss: &Miss, findings: &mut Findings) {
     let wanted = given.wanted;
     let place = best(unfiltered, &miss.when, miss.order.field.as_deref()).and_then(|path| path.index);
-    let (partition, sort) = wanted.table.keys_of(place);
+    let keys = wanted.table.keys_of(place);
     let attributes = given.filter.map(|filter| filter.attributes()).unwrap_or_default();
-    let is_key = |name: &str| partition.name == name || sort.is_some_and(|sort| sort.name == name);
+    let is_key = |name: &str| keys.contains(name);
     let bad: Vec<&str> =
         attributes.into_iter().filter(|name| is_key(name) || !wanted.table.holds(place, name)).collect();
     let keyed = bad.iter().any(|name| is_key(name));
@@ -230,21 +231,19 @@ pub fn keys_of(wanted: &FindContext) -> String {
     let places = std::iter::once(None).chain((0..wanted.table.indexes.len()).map(Some));
     let described: Vec<String> = places
         .filter_map(|place| {
-            let (partition, sort) = wanted.table.keys_of(place);
+            let keys = wanted.table.keys_of(place);
             let name = place.map_or_else(|| "the table".to_owned(), |_| format!("`{}`", wanted.place_name(place)));
-            if wanted.keys.keys.get(&partition.name)?.iter().all(|template| !template.is_read_back()) {
+            let is_unread = |key: &KeyAttribute| {
+                let templates = wanted.keys.keys.get(&key.name)?;
+                Some(templates.iter().all(|template| !template.is_read_back()))
+            };
+            if keys.partition.iter().map(is_unread).collect::<Option<Vec<_>>>()?.contains(&true) {
                 return Some(format!("{name} serves no find, because its keys are not read back"));
             }
-            let by = fields(&partition.name)?;
-            let then = match sort {
-                Some(sort) => fields(&sort.name)?,
-                None => "nothing".to_owned(),
-            };
-            Some(if then == "nothing" {
-                format!("{name} needs {by}")
-            } else {
-                format!("{name} needs {by}, then {then}")
-            })
+            let by = keys.partition.iter().map(|key| fields(&key.name)).collect::<Option<Vec<_>>>()?;
+            let then = keys.sort.iter().map(|key| fields(&key.name)).collect::<Option<Vec<_>>>()?;
+            let steps = std::iter::once(by.join(" and ")).chain(then.into_iter().take_while(|then| then != "nothing"));
+            Some(format!("{name} needs {}", steps.collect::<Vec<_>>().join(", then ")))
         })
         .collect();
     described.join("; ")

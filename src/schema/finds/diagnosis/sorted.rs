@@ -42,7 +42,7 @@ pub fn check(wanted: &FindContext, path: &AccessPath, order: &Order, findings: &
 /// The first character of the literal that follows the field, if items come sorted by the field.
 fn separator(wanted: &FindContext, path: &AccessPath, field: &str) -> Option<char> {
     let Access::Query { sort, .. } = &path.access else { return None };
-    let key = wanted.table.keys_of(path.index).1.filter(|key| key.kind == KeyType::S)?;
+    let key = path.keys(wanted.table).sort.filter(|key| key.kind == KeyType::S)?;
     let templates = wanted.keys.keys.get(&key.name)?;
     let (template, parts) = match sort {
         SortAccess::All => (0, 0),
