@@ -80,7 +80,8 @@ impl<'t> ParsedSchema<'t> {
         let Some(schema) = syntax::parse::parse(file, text, &mut findings) else {
             return Err(findings.into_diagnostics(file, text));
         };
-        let declared = table_directive::read_tables(&schema, text, environment, &mut findings);
+        let mut declared = table_directive::read_tables(&schema, text, environment, &mut findings);
+        keys::native_types::settle(&schema, text, &mut declared, &mut findings);
         Ok(Self { file, text, schema, declared, findings })
     }
 

@@ -316,6 +316,56 @@ async fn an_index_with_more_keys_than_declared_is_another_one() {
 }
 
 #[tokio::test]
+async fn every_attribute_of_an_index_is_compared() {
+    let several = |partition: &[&str], sort: &[&str]| {
+        let mut declared = table("things");
+        let key = |name: &&str| key_attribute(name, if *name == "round" { KeyType::N } else { KeyType::S });
+        declared.indexes[0].partition = partition.iter().map(key).collect();
+        declared.indexes[0].sort = sort.iter().map(key).collect();
+        declared
+    };
+    let there = several(&["tournament", "region"], &["round", "bracket"]);
+    let store = TableStore::in_memory().unwrap();
+    store.create_missing(std::slice::from_ref(&there)).await.unwrap();
+    let differences = async |declared: Table| store.differences(&[declared]).await.unwrap();
+    assert_eq!(differences(there).await, [""; 0]);
+    let is = "(S) and bracket (S)";
+    for (partition, sort, sentence) in [
+        (
+            &["tournament"][..],
+            &["round", "bracket"][..],
+            "partition key is tournament (S) and region (S), not tournament (S)",
+        ),
+        (
+            &["region", "tournament"],
+            &["round", "bracket"],
+            "partition key is tournament (S) and region (S), not region (S) and tournament (S)",
+        ),
+        (&["tournament", "region"], &["round"], "sort key is round (N) and bracket (S), not round (N)"),
+        (
+            &["tournament", "region"],
+            &["round", "bracket", "name"],
+            "sort key is round (N) and bracket (S), not round (N) and bracket (S) and name (S)",
+        ),
+    ] {
+        let expected = format!("Index ByGroup of table things: the {sentence}.");
+        assert_eq!(differences(several(partition, sort)).await, [expected]);
+    }
+    let none = differences(several(&["tournament", "region"], &[])).await;
+    assert_eq!(
+        none,
+        [format!(
+            "Index ByGroup of table things: it has the sort key round {}, but the schema declares none.",
+            is.replacen('S', "N", 1)
+        )]
+    );
+    let described = store.described("things").await.unwrap();
+    let index = described.indexes.iter().find(|index| index.name == "ByGroup").unwrap();
+    let names: Vec<&str> = index.keys().all().map(|key| key.name.as_str()).collect();
+    assert_eq!((names, index.partition.len()), (vec!["tournament", "region", "round", "bracket"], 2));
+}
+
+#[tokio::test]
 async fn keys_that_an_index_names_once_more_are_no_difference() {
     let declared = |projection: Projection| {
         let mut declared = table("things");

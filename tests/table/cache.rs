@@ -390,6 +390,41 @@ async fn an_index_page_hangs_on_the_items_that_it_shows() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_change_drops_the_pages_of_its_whole_partition_only() {
+    let value = |text: &str| keyfold::table::data::attribute::KeyValue::S(text.into());
+    let mut declared = table("things");
+    declared.indexes[0].partition.push(crate::fixture::key_attribute("region", keyfold::schema::table::KeyType::S));
+    let world =
+        World { cache: Arc::new(TableCache::new(&[declared], 1 << 20, HOLD_OFF)), ..World::new(|_| Reply::Item) };
+    let of = |region: &str, day: Option<&str>| Query {
+        index: Some("ByGroup".into()),
+        partition: Some(("GroupId".to_owned(), value("g"))),
+        equal: [("region", Some(region)), ("day", day)]
+            .into_iter()
+            .filter_map(|(name, text)| Some((name.to_owned(), value(text?))))
+            .collect(),
+        ..list(60)
+    };
+    let (north, south, day) = (of("north", None), of("south", None), of("north", Some("monday")));
+    assert_eq!((world.page(north.clone()).await, world.page(south.clone()).await), (1, 2));
+    assert_eq!((world.page(day.clone()).await, world.page(north.clone()).await), (3, 1), "each is a page of its own");
+    let image: Item =
+        [("PK", s("q")), ("SK", s("z")), ("GroupId", s("g")), ("region", s("north"))].into_iter().collect();
+    let (before, after) = (Image::Missing, Image::Item(&image));
+    let (changed, lacking) = (key("q", "z"), [("PK", s("q")), ("SK", s("z")), ("GroupId", s("g"))]);
+    let lacking: Item = lacking.into_iter().collect();
+    let nowhere = Image::Item(&lacking);
+    let change = |after| ItemChange { table: "things", key: &changed, before, after, attributes: None };
+    world.cache.invalidate(&change(nowhere));
+    advance(HOLD_OFF).await;
+    assert_eq!(world.page(north.clone()).await, 1, "an item without one of the attributes is in no partition");
+    world.cache.invalidate(&change(after));
+    advance(HOLD_OFF).await;
+    assert_eq!(world.page(south).await, 2, "another partition");
+    assert_eq!((world.page(north).await, world.page(day).await), (4, 5));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_write_drops_what_it_touches_unless_it_is_certainly_not_made() {
     for (reply, drops) in [(Reply::Item, true), (Reply::Never, true), (Reply::Fails, false)] {
         let world = World::new(move |call| if call == usize::MAX { reply } else { Reply::Item });

@@ -83,12 +83,13 @@ const PARTICIPLES: [&str; 24] = [
     "Logged", "Made", "Received", "Returned", "Seen", "Sent", "Settled", "Shown", "Taken", "Told", "Wanted", "Written",
 ];
 /// The examples, and the folder of `tests/golden/` with the goldens of their operations.
-const EXAMPLES: [(&str, &str); 8] = [
+const EXAMPLES: [(&str, &str); 9] = [
     ("cycle-items", "cycles"),
     ("patterns", "patterns"),
     ("audiobook-sync", "audiobooks"),
     ("bank", "bank"),
     ("order-entry", "order-entry"),
+    ("tournaments", "tournaments"),
     ("tenants", "tenants"),
     ("members", "members"),
     ("human-resources", "company"),

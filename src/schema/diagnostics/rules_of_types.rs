@@ -36,6 +36,12 @@ rules! { RULES_OF_TYPES;
     KF0108: "Only provisioned tables have a capacity",
         "`readCapacity` and `writeCapacity` are whole numbers of at least 1. Only tables with `billing: PROVISIONED` and their global indexes have them; a local index shares the capacity of its table.",
         r#"@table(name: "data", billing: PROVISIONED, readCapacity: 10, writeCapacity: 5)"#;
+    KF0109: "Keys of global indexes have up to four attributes",
+        "Each key of a global index has one to four attributes: `partitionKey` and `sortKey` may be lists. The keys of a table and of a local index have one attribute each. `partitionKeyType` and `sortKeyType` have one type for each attribute, or are left out.",
+        r#"{ name: "byRound", partitionKey: ["tournamentId", "region"], sortKey: ["round", "bracket"] }"#;
+    KF0110: "The type of a key attribute follows from fields that agree",
+        "If a key of an index is a list, each attribute of the index has the type of the fields that are stored in it, unless `partitionKeyType` or `sortKeyType` says its type. All types of the table that have such a field, or a template for the attribute, store it in the same type: DynamoDB refuses an item whose attribute has another type than the key.",
+        r#"{ name: "byRound", partitionKey: ["tournamentId", "region"], sortKey: ["round"] }"#;
 
     KF0201: "Items need a table",
         "A type has `@item`, but the schema has no `@table`. Declare the table.",
@@ -112,6 +118,9 @@ rules! { RULES_OF_TYPES;
     KF0225: "Whoever makes an item gives the number of its shard",
         "`{shard:01..10}` says that another program chooses each item's shard in a way of its own. Keyfold finds an item in any shard, and updates and deletes it there. But it cannot compute the number of a new item: a `@put`, and an `@update` with `upsert: true`, need a value for `shard` that is never null. It comes from an argument of that name, from `set:`, or from the `where:` of an upsert, which must be part of the table's key.",
         r#"record(day: Date!, id: ID!, shard: Int!): Event! @put"#;
+    KF0226: "A key of several attributes has no alternatives",
+        "A template may be a list of alternatives, but not for an attribute of a key that has several: each attribute of such a key has one template, or is a field itself.",
+        r#"keys: [{ attribute: "region", template: "{country}#{city}" }]"#;
 
     KF0301: "An attribute holds one field",
         "Two fields of a type cannot share an attribute, and an attribute's name cannot be empty. Change the name with `@attribute(name:)`.",

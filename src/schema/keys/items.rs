@@ -206,10 +206,22 @@ fn templates(
         }
     }
     Template::end_early(&mut parsed);
+    if let Some(second) = written.get(1).filter(|_| is_of_several(item.table.0, key)) {
+        let message = format!("`{}` has several templates, but it is in a key of several attributes", key.name);
+        let help = "write one template, or an index with one attribute in each key";
+        findings.error(rules::KF0226, &second.span, message, Some(help.into()));
+        return None;
+    }
     if parsed.len() < written.len() || !check_apart((written, &parsed), findings) {
         return None;
     }
     check_alternatives(item, key, (written, &parsed), findings).then_some(parsed)
+}
+
+/// Whether an attribute is in an index of which a key has several attributes.
+fn is_of_several(table: &Table, key: &KeyAttribute) -> bool {
+    let has_several = |index: &&Index| index.partition.len() > 1 || index.sort.len() > 1;
+    table.indexes.iter().filter(has_several).any(|index| index.keys().contains(&key.name))
 }
 
 /// No key is one of two alternatives.

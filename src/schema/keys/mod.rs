@@ -6,6 +6,7 @@ pub mod constants;
 pub mod entries;
 pub mod forms;
 pub mod items;
+pub mod native_types;
 pub mod order;
 mod ranges;
 pub mod text_limits;

@@ -225,6 +225,12 @@ impl Table {
         self.primary_key().any(|key| key.name == attribute)
     }
 
+    /// Sets the type of an attribute in the keys of all indexes.
+    pub fn set_key_type(&mut self, attribute: &str, kind: KeyType) {
+        let of_indexes = self.indexes.iter_mut().flat_map(|index| index.partition.iter_mut().chain(&mut index.sort));
+        of_indexes.filter(|key| key.name == attribute).for_each(|key| key.kind = kind);
+    }
+
     /// Every key attribute of the table and its indexes, each once, in the order of their declaration.
     pub fn key_attributes(&self) -> Vec<&KeyAttribute> {
         let mut all: Vec<&KeyAttribute> = self.primary_key().collect();

@@ -1,17 +1,21 @@
 //! `@table` directives in, plain tables out. Must not know item types.
 
 mod billing;
+mod indexes;
+mod written;
 
-use super::table::{Index, KeyAttribute, KeyType, Projection, StreamView, Table};
+use super::table::{KeyAttribute, StreamView, Table};
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
-use crate::schema::diagnostics::span::At;
+use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::list;
-use crate::schema::syntax::directives::{argument, flag, items, member, string, text};
+use crate::schema::syntax::directives::{argument, flag, text};
 use crate::schema::syntax::environment::expand;
 use apollo_compiler::ast::{Directive, Value};
 use apollo_compiler::{Node, Schema};
+use indexmap::IndexMap;
+use written::{check_name, key_type};
 
 /// The most local indexes that a table may have (DynamoDB developer guide, "Quotas", secondary indexes per table).
 const LOCAL_INDEXES: usize = 5;
@@ -24,6 +28,9 @@ pub struct DeclaredTable {
     pub name: String,
     /// The table, with its name in this environment.
     pub table: Table,
+    /// The key attributes of indexes whose types are not written, each with its place: their types follow from the
+    /// fields that are stored in them. Until then they are texts.
+    pub untyped: IndexMap<String, Span>,
 }
 
 /// Reads every `@table`. A mistake in one does not hide mistakes in the others.
@@ -64,12 +71,23 @@ pub fn read_tables(
             );
             continue;
         }
-        tables.push(DeclaredTable { name, table: table(directive, table_name, findings) });
+        let (table, untyped) = table(directive, table_name, findings);
+        tables.push(DeclaredTable { name, table, untyped });
     }
     tables
 }
 
-fn table(directive: &Node<Directive>, name: String, findings: &mut Findings) -> Table {
+fn table(directive: &Node<Directive>, name: String, findings: &mut Findings) -> (Table, IndexMap<String, Span>) {
+    for key in ["partitionKey", "sortKey"] {
+        let Some(written) = argument(directive, key).filter(|value| value.as_list().is_some()) else { continue };
+        let help = "the keys of global indexes may have several: `indexes: [{ name: \"byRegion\", partitionKey: [\"game\", \"region\"] }]`";
+        findings.error(
+            rules::KF0109,
+            &span::from_location(written.location()),
+            format!("the `{key}` of the table `{name}` is one attribute, not a list"),
+            Some(help.into()),
+        );
+    }
     let partition = KeyAttribute {
         name: text(directive, "partitionKey").map_or_else(|| "pk".to_owned(), |at| at.value),
         kind: key_type(argument(directive, "partitionKeyType")),
@@ -87,129 +105,12 @@ fn table(directive: &Node<Directive>, name: String, findings: &mut Findings) -> 
         let place = text(directive, "sortKey").map(|at| at.span).unwrap_or_default();
         findings.error(rules::KF0105, &place, format!("`{}` is already the partition key", table.partition.name), None);
     }
-    for written in argument(directive, "indexes").map(items).unwrap_or_default() {
-        if let Some(index) = index(&table, written, findings) {
-            check_types(&table, &index, written, findings);
-            table.indexes.push(index);
-        }
-    }
+    let untyped = indexes::read_indexes(&mut table, directive, findings);
     if table.indexes.iter().filter(|index| index.local).count() > LOCAL_INDEXES {
         let message = format!("`{}` has more than {LOCAL_INDEXES} local indexes", table.name);
         findings.error(rules::KF0104, &crate::schema::syntax::directives::named(directive), message, None);
     }
-    table
-}
-
-fn index(table: &Table, written: &Node<Value>, findings: &mut Findings) -> Option<Index> {
-    let name = member(written, "name").and_then(string)?;
-    check_name("index", &name, findings);
-    if table.indexes.iter().any(|index| index.name == name.value) {
-        findings.error(rules::KF0102, &name.span, format!("the table declares the index `{}` twice", name.value), None);
-        return None;
-    }
-    let key = |attribute: &str, kind: &str| {
-        member(written, attribute).and_then(string).map(|at| At {
-            value: KeyAttribute { name: at.value, kind: key_type(member(written, kind)) },
-            span: at.span,
-        })
-    };
-    let (partition, sort) = (key("partitionKey", "partitionKeyType"), key("sortKey", "sortKeyType"));
-    let local = partition.is_none();
-    if local && (sort.is_none() || table.sort.is_none()) {
-        let message = match sort {
-            None => format!("the index `{}` does not have its own key attribute", name.value),
-            Some(_) => format!("the index `{}` is local, and `{}` has no sort key", name.value, table.name),
-        };
-        findings.error(
-            rules::KF0104,
-            &name.span,
-            message,
-            Some("a local index needs a `sortKey`, and a global index needs a `partitionKey`".into()),
-        );
-        return None;
-    }
-    let used = partition.as_ref().map_or(&table.partition.name, |partition| &partition.value.name);
-    if let Some(sort) = sort.as_ref().filter(|sort| sort.value.name == *used) {
-        findings.error(rules::KF0105, &sort.span, format!("`{}` is already the partition key", sort.value.name), None);
-    }
-    Some(Index {
-        local,
-        partition: vec![partition.map_or_else(|| table.partition.clone(), |at| at.value)],
-        sort: sort.into_iter().map(|at| at.value).collect(),
-        projection: projection(&name, written, findings),
-        capacity: billing::index_capacity(table.billing, local, written, findings),
-        name: name.value,
-    })
-}
-
-fn projection(name: &At<String>, written: &Node<Value>, findings: &mut Findings) -> Projection {
-    let kind = member(written, "projection").and_then(|value| value.as_enum()).map(|name| name.as_str());
-    let included: Vec<String> = member(written, "include")
-        .map(items)
-        .unwrap_or_default()
-        .iter()
-        .filter_map(|value| value.as_str().map(str::to_owned))
-        .collect();
-    match (kind, included.is_empty()) {
-        (Some("INCLUDE"), true) => {
-            let message = format!("the index `{}` has the projection INCLUDE, but names no attributes", name.value);
-            findings.error(rules::KF0106, &name.span, message, Some("list them: `include: [\"title\"]`".into()));
-        }
-        (Some("INCLUDE"), false) | (_, true) => {}
-        (_, false) => {
-            let message =
-                format!("the index `{}` has an `include` list, but its projection is not INCLUDE", name.value);
-            findings.error(
-                rules::KF0106,
-                &name.span,
-                message,
-                Some("write `projection: INCLUDE`, or leave `include` out".into()),
-            );
-        }
-    }
-    match kind {
-        Some("KEYS_ONLY") => Projection::KeysOnly,
-        Some("INCLUDE") => Projection::Include(included),
-        _ => Projection::All,
-    }
-}
-
-/// An attribute must have the same type in all the keys of a table.
-fn check_types(table: &Table, index: &Index, written: &Node<Value>, findings: &mut Findings) {
-    let partition = index.partition.iter().map(|key| (key, "partitionKey"));
-    let own = partition.chain(index.sort.iter().map(|sort| (sort, "sortKey")));
-    for (key, member_name) in own {
-        let other = table.key_attributes().into_iter().find(|known| known.name == key.name && known.kind != key.kind);
-        if let Some(other) = other {
-            let place =
-                member(written, member_name).map(|value| span::from_location(value.location())).unwrap_or_default();
-            let message = format!(
-                "`{}` has the type {:?} here, but {:?} in another key of `{}`",
-                key.name, key.kind, other.kind, table.name
-            );
-            findings.error(
-                rules::KF0107,
-                &place,
-                message,
-                Some(format!("write `{member_name}Type: {:?}`", other.kind)),
-            );
-        }
-    }
-}
-
-/// A name must be 3 to 255 letters, digits, `_`, `-` and `.` (DynamoDB developer guide, "Naming rules").
-fn check_name(what: &str, name: &At<String>, findings: &mut Findings) {
-    let fits = (3..=255).contains(&name.value.len())
-        && name.value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
-    if !fits {
-        let message = format!("`{}` is not a valid {what} name in DynamoDB", name.value);
-        findings.error(
-            rules::KF0103,
-            &name.span,
-            message,
-            Some("use 3 to 255 characters: letters, digits, `_`, `-` and `.`".into()),
-        );
-    }
+    (table, untyped)
 }
 
 fn stream_view(value: &Node<Value>) -> Option<StreamView> {
@@ -217,14 +118,6 @@ fn stream_view(value: &Node<Value>) -> Option<StreamView> {
     [StreamView::KeysOnly, StreamView::NewImage, StreamView::OldImage, StreamView::NewAndOldImages]
         .into_iter()
         .find(|view| name == view.name())
-}
-
-fn key_type(value: Option<&Node<Value>>) -> KeyType {
-    match value.and_then(|value| value.as_enum()).map(|name| name.as_str()) {
-        Some("N") => KeyType::N,
-        Some("B") => KeyType::B,
-        _ => KeyType::S,
-    }
 }
 
 /// The table that a type's `@item` names, by its name in the file or in this environment.

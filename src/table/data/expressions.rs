@@ -317,7 +317,7 @@ mod tests {
         let built = Expressions::default().key_condition(&partition, &equal, Some(("bracket", &condition)));
         let text = "#k0 = :k0 AND #k1 = :k1 AND #k2 = :k2 AND #k3 BETWEEN :k3 AND :k4";
         assert_eq!(built.key_condition.as_deref(), Some(text));
-        assert_eq!((&*names(&built)["#k1"], &*names(&built)["#k3"]), ("region", "bracket"));
+        assert_eq!((names(&built)["#k1"], names(&built)["#k3"]), ("region", "bracket"));
         assert_eq!(built.values.len(), 5);
         let whole = Expressions::default().key_condition(&partition, &equal[..1], None);
         assert_eq!(whole.key_condition.as_deref(), Some("#k0 = :k0 AND #k1 = :k1"));

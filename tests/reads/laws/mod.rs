@@ -12,6 +12,7 @@
 //! | `operations` | any valid operation gets a well-formed response by few batches |
 //! | `cached_reads` | a cached answer is the uncached one, whatever is written in between |
 //! | `conditions` | the gateway evaluates conditions as DynamoDB does |
+//! | `several_attributes` | each prefix of a key of several attributes reads what a filter gives |
 //! | `odd_keys` | whatever keys other programs write, what a scan of a type shows is found by its fields |
 //! | `spellings` | whatever the spelling of a key, what a list shows is found by its fields |
 
@@ -25,6 +26,7 @@ mod operations;
 mod pages;
 mod replicas;
 mod selection;
+mod several_attributes;
 mod shared_queries;
 mod spellings;
 mod world;

@@ -21,7 +21,7 @@ pub fn places(system: &str) -> (String, String) {
         "pantry" | "favorites" | "posts" => return ("schema.graphql".to_owned(), "samples".to_owned()),
         "cycles" => "cycle-items",
         "audiobooks" => "audiobook-sync",
-        "patterns" | "tenants" | "members" | "bank" | "order-entry" => system,
+        "patterns" | "tenants" | "members" | "bank" | "order-entry" | "tournaments" => system,
         "company" => "human-resources",
         other => return (format!("tests/systems/{other}/schema.graphql"), format!("tests/systems/{other}")),
     };

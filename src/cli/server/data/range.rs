@@ -219,10 +219,12 @@ mod tests {
 
     fn model() -> Model {
         let text = r#"
-          extend schema @table(name: "teams", sortKey: "sk", indexes: [{ name: "byScore", partitionKey: "game", sortKey: "score" }])
+          extend schema @table(name: "teams", sortKey: "sk", indexes: [
+            { name: "byScore", partitionKey: "game", sortKey: "score" }
+            { name: "bySeason", partitionKey: ["game", "team"], sortKey: ["season", "points"] }])
           enum Kind { BIG @attribute(name: "big") SMALL }
           type Player @item(keys: { pk: "TEAM#{team}", sk: "{kind}#{day}#{name}", game: "{game}", score: "{score:08}" }) {
-            team: ID! kind: Kind! day: Date! name: String! game: ID! score: Int!
+            team: ID! kind: Kind! day: Date! name: String! game: ID! score: Int! season: Int! points: Int!
           }
           type Query { player(team: ID!, kind: Kind!, day: Date!, name: String!): Player @find }
         "#;
@@ -240,6 +242,31 @@ mod tests {
     }
 
     #[test]
+    fn texts_of_several_attributes_are_given_by_their_names() {
+        let model = model();
+        let asked = |pk: Option<&str>, equal: &str| {
+            let wanted = ItemsQuery {
+                table: "teams".into(),
+                index: Some("bySeason".into()),
+                partition: pk.map(str::to_owned),
+                equal: Some(equal.into()),
+                ..ItemsQuery::default()
+            };
+            Ok::<_, DataTrouble>(range(&model, &place(&model, &wanted)?, &wanted)?.shown())
+        };
+        assert_eq!(
+            asked(Some("g"), r#"{ "team": "a", "season": 7 }"#),
+            Ok(json!({ "partition": "g", "equal": { "team": "a" }, "begins": "7" }))
+        );
+        assert_eq!(asked(None, "{}"), Ok(json!({ "partition": null, "begins": null })), "all items");
+        for (equal, said) in
+            [("{}", "needs team"), (r#"{ "team": "a", "season": "x" }"#, "no number"), ("[]", "no JSON")]
+        {
+            assert!(matches!(asked(Some("g"), equal), Err(DataTrouble::Wrong(text)) if text.contains(said)), "{equal}");
+        }
+    }
+
+    #[test]
     fn fields_give_the_partition_and_the_sort_key_as_far_as_they_are_known() {
         let begins = |fields: &str| searched(None, fields).map(|mut shown| shown["begins"].take());
         assert_eq!(searched(None, r#"{ "team": "a" }"#), Ok(json!({ "partition": "TEAM#a", "begins": null })));
@@ -253,6 +280,16 @@ mod tests {
         assert_eq!(
             searched(Some("byScore"), r#"{ "game": "g", "score": "7" }"#),
             Ok(json!({ "partition": "g", "begins": "00000007" }))
+        );
+        let standings = r#"{ "game": "g", "team": "a", "season": "7", "points": "8" }"#;
+        assert_eq!(
+            searched(Some("bySeason"), standings),
+            Ok(json!({ "partition": "g", "equal": { "team": "a", "season": "7" }, "begins": "8" }))
+        );
+        assert_eq!(
+            searched(Some("bySeason"), r#"{ "game": "g", "team": "a", "points": "8" }"#),
+            Ok(json!({ "partition": "g", "equal": { "team": "a" }, "begins": null })),
+            "a sort key is known from the left"
         );
         for (fields, said) in [
             (r#"{ "kind": "big" }"#, "needs team"),

@@ -242,7 +242,7 @@ pub fn keys_of(wanted: &FindContext) -> String {
             }
             let by = keys.partition.iter().map(|key| fields(&key.name)).collect::<Option<Vec<_>>>()?;
             let then = keys.sort.iter().map(|key| fields(&key.name)).collect::<Option<Vec<_>>>()?;
-            let steps = std::iter::once(by.join(" and ")).chain(then.into_iter().take_while(|then| then != "nothing"));
+            let steps = std::iter::once(by.join(", ")).chain(then.into_iter().take_while(|then| then != "nothing"));
             Some(format!("{name} needs {}", steps.collect::<Vec<_>>().join(", then ")))
         })
         .collect();

@@ -31,6 +31,30 @@ resource "aws_dynamodb_table" "people" {
     projection_type    = "INCLUDE"
     non_key_attributes = ["name"]
   }
+  attribute {
+    name = "region"
+    type = "S"
+  }
+  attribute {
+    name = "age"
+    type = "N"
+  }
+  global_secondary_index {
+    name = "ByRegion"
+    key_schema {
+      attribute_name = "mail"
+      key_type       = "HASH"
+    }
+    key_schema {
+      attribute_name = "region"
+      key_type       = "HASH"
+    }
+    key_schema {
+      attribute_name = "age"
+      key_type       = "RANGE"
+    }
+    projection_type = "ALL"
+  }
   ttl {
     attribute_name = "expires"
     enabled        = true
