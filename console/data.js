@@ -94,8 +94,11 @@ function headingOf({ table, index }, range, items) {
   const where = index ? `${index.name} of ${table.name}` : table.name;
   if (range.partition === null) return ["Items of ", where];
   const { name } = (index ?? table).partition;
-  const parts = items.find((item) => item.parts[name])?.parts[name] ?? [{ text: range.partition }];
-  return ["Collection ", keyText(parts), " of ", where];
+  const parts = items.find((item) => item.parts[name])?.parts[name] ?? [];
+  // The value of a number is not in its template.
+  const whole = parts.length && parts.every(({ text }) => text !== undefined) ? parts : [{ text: range.partition }];
+  const further = Object.values(range.equal ?? {}).map((text) => ` · ${text}`);
+  return ["Collection ", keyText(whole), ...further, " of ", where];
 }
 
 /** Shows an item with the fields that read it and the operations that write it. */

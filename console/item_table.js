@@ -2,6 +2,7 @@
 
 import { make } from "./make.js";
 import { keyText } from "./keys.js";
+import { keysOf } from "./search.js";
 
 /** Most characters of a value in a cell. */
 const LONGEST = 60;
@@ -9,9 +10,9 @@ const LONGEST = 60;
 /** A table to which items are added. `choose` is called with an item and the button that was pressed. */
 export function itemTable({ table, index }, range, choose) {
   const place = index ?? table;
-  const [partition, sort] = [place.partition.name, place.sort?.name];
-  const keys = [...new Set([partition, sort, table.partition.name, table.sort?.name].filter(Boolean))];
-  const others = keys.filter((name) => name !== partition && name !== sort);
+  const [partitions, [sort, ...sorts]] = keysOf(place).map((keys) => keys.map(({ name }) => name));
+  const keys = [...new Set([...partitions, sort, ...sorts, table.partition.name, table.sort?.name].filter(Boolean))];
+  const others = keys.filter((name) => !partitions.includes(name) && name !== sort);
   const isOne = range.partition !== null;
   const items = [];
   const element = make("div", { className: "wide grid", tabIndex: 0, role: "region", ariaLabel: "Table of items" });
@@ -20,8 +21,8 @@ export function itemTable({ table, index }, range, choose) {
   function add(more) {
     items.push(...more);
     const rest = attributesOf(items).filter((name) => !keys.includes(name));
-    const names = [...(isOne ? [] : [partition]), ...(sort ? [sort] : []), "Type", ...others, ...rest];
-    const groups = groupedBy(items, (item) => text(item.attributes[partition]));
+    const names = [...(isOne ? [] : [partitions.join(" · ")]), ...(sort ? [sort] : []), "Type", ...others, ...rest];
+    const groups = groupedBy(items, (item) => JSON.stringify(partitions.map((name) => text(item.attributes[name]))));
     const bodies = groups.map((group) => make("tbody", {}, group.map((item, at) => make("tr", {}, row(item, at === 0 && group.length, rest)))));
     const header = make("thead", {}, make("tr", {}, names.map((name) => make("th", { scope: "col" }, name))));
     element.replaceChildren(items.length ? make("table", {}, header, bodies) : make("p", { className: "note" }, "There are no such items."));
@@ -31,7 +32,7 @@ export function itemTable({ table, index }, range, choose) {
   /** The cells of an item. The first of several items of a partition has its key, which spans the rows of all of them. */
   function row(item, span, rest) {
     const shared = span && !isOne
-      ? make("th", { scope: "rowgroup", rowSpan: span }, make("a", { href: collection(table, index, item.attributes[partition]) }, value(item, partition, false)))
+      ? make("th", { scope: "rowgroup", rowSpan: span }, make("a", { href: collection(table, index, item) }, partitions.flatMap((name, at) => [at ? " · " : "", value(item, name, false)])))
       : null;
     const type = item.type ?? make("span", { className: "note" }, "unknown");
     const own = sort
@@ -52,16 +53,21 @@ export function itemTable({ table, index }, range, choose) {
     const attribute = item.attributes[name];
     if (!attribute) return "";
     const shown = item.parts[name] ? keyText(item.parts[name].map((part) => ({ ...part, text: part.text ?? text(attribute) }))) : short(attribute);
-    const of = [table, ...table.indexes].find((other) => other.partition.name === name && other !== place && !(other.local && !index));
-    return isLink && of ? make("a", { href: collection(table, of, attribute), title: `Collection of ${of.name}` }, shown) : shown;
+    const isOf = (other) => other.partition.name === name && keysOf(other).flat().every((key) => item.attributes[key.name]);
+    const of = [table, ...table.indexes].find((other) => isOf(other) && other !== place && !(other.local && !index));
+    return isLink && of ? make("a", { href: collection(table, of, item), title: `Collection of ${of.name}` }, shown) : shown;
   }
 
   return { element, add };
 }
 
-/** The address of the items of a partition. */
-function collection(table, index, attribute) {
-  return `#${new URLSearchParams({ table: table.name, ...(index && index !== table ? { index: index.name } : {}), pk: text(attribute) })}`;
+/** The address of the items of the partition that an item is in. */
+function collection(table, index, item) {
+  const [[first, ...further]] = keysOf(index ?? table);
+  const equal = Object.fromEntries(further.map(({ name }) => [name, text(item.attributes[name])]));
+  const more = further.length ? { equal: JSON.stringify(equal) } : {};
+  const place = index && index !== table ? { index: index.name } : {};
+  return `#${new URLSearchParams({ table: table.name, ...place, pk: text(item.attributes[first.name]), ...more })}`;
 }
 
 /** The names of the items' attributes: those of most items first. */

@@ -5,9 +5,9 @@ import { make } from "./make.js";
 /** Puts the search into a form. `go` is called with what is searched for; `range` is what the server made of a type's fields. */
 export function searchForm(form, tables, { table, index, search }, go, range = null) {
   const focused = document.activeElement?.id;
-  const { partition, sort } = index ?? table;
+  const [partitions, sorts] = keysOf(index ?? table);
   const where = (more) => ({ table: table.name, ...(index ? { index: index.name } : {}), ...more });
-  const types = table.types.filter((type) => type.keys[partition.name]);
+  const types = table.types.filter((type) => partitions.every(({ name }) => type.keys[name]));
   const type = types.find((type) => type.name === search.type);
 
   const parts = [
@@ -17,14 +17,15 @@ export function searchForm(form, tables, { table, index, search }, go, range = n
     choice("type", "Search by", [["", "Key"], ...types.map(({ name }) => [name, `Fields of ${name}`])], type?.name ?? "",
       (name) => { searchForm(form, tables, { table, index, search: name ? { type: name } : {} }, go); }),
   ];
-  const inputs = type ? fieldInputs(type, [partition, sort], search) : keyInputs({ partition, sort }, search);
+  const inputs = type ? fieldInputs(type, partitions, sorts, search) : keyInputs(partitions, sorts, search);
   const all = make("a", { href: `#${new URLSearchParams(where({}))}` }, "All items");
-  const found = range?.partition ? make("span", { className: "where" }, `${range.partition}${range.begins ? ` · ${range.begins}…` : ""}`) : null;
+  const texts = range?.partition ? [range.partition, ...Object.values(range.equal ?? {}), ...(range.begins ? [`${range.begins}…`] : [])] : [];
+  const found = texts.length ? make("span", { className: "where" }, texts.join(" · ")) : null;
   form.replaceChildren(...[...parts, ...inputs.map((input) => input.label), make("button", { type: "submit" }, "Search"), all, found].filter(Boolean));
   form.onsubmit = (event) => {
     event.preventDefault();
     const given = Object.fromEntries(inputs.filter(({ input }) => input.value).map(({ name, input }) => [name, input.value]));
-    go(where(type ? { type: type.name, fields: JSON.stringify(given) } : given));
+    go(where(type ? { type: type.name, fields: JSON.stringify(given) } : keyParameters(given)));
   };
   // What was in use stays in use.
   if (focused) document.getElementById(focused)?.focus();
@@ -37,15 +38,37 @@ function choice(id, name, options, value, change) {
   return make("label", {}, name, select);
 }
 
-function keyInputs({ partition, sort }, search) {
-  const begins = sort && input("begins", sort.kind === "N" ? `${sort.name} is` : `${sort.name} begins with`, search.begins);
-  return [input("pk", partition.name, search.pk), begins].filter(Boolean);
+/** The attributes of the partition key and of the sort key of a table or an index. */
+export function keysOf(place) {
+  return [[place.partition, ...(place.furtherPartition ?? [])], [place.sort, ...(place.furtherSort ?? [])].filter(Boolean)];
+}
+
+/** An input for each attribute of a key. Those behind the first of each key are further keys by their names. */
+function keyInputs([partition, ...partitions], [sort, ...sorts], search) {
+  const further = JSON.parse(search.equal ?? "{}");
+  const title = ({ name, kind }) => (kind === "N" ? `${name} is` : `${name} begins with`);
+  const required = Boolean(partitions.length);
+  return [
+    input("pk", partition.name, search.pk, required),
+    ...partitions.map(({ name }) => input(`equal.${name}`, name, further[name], true)),
+    ...(sort ? [input("begins", title(sort), search.begins)] : []),
+    ...sorts.map((key) => input(`equal.${key.name}`, title(key), further[key.name])),
+  ];
+}
+
+/** The parameters of a search by keys. */
+function keyParameters(given) {
+  const isFurther = ([name]) => name.startsWith("equal.");
+  const further = Object.entries(given).filter(isFurther).map(([name, text]) => [name.slice("equal.".length), text]);
+  const own = Object.fromEntries(Object.entries(given).filter((entry) => !isFurther(entry)));
+  return further.length ? { ...own, equal: JSON.stringify(Object.fromEntries(further)) } : own;
 }
 
 /** An input for each value in the templates of a type's keys. The sort key may be known in part. */
-function fieldInputs(type, keys, search) {
+function fieldInputs(type, partitions, sorts, search) {
   const known = JSON.parse(search.fields ?? "{}");
-  const [first, second] = keys.map((key) => (type.keys[key?.name]?.[0] ?? []).map((part) => part.field ?? part.claim ?? part.number).filter(Boolean));
+  const of = (keys) => keys.flatMap(({ name }) => (type.keys[name]?.[0] ?? []).map((part) => part.field ?? part.claim ?? part.number).filter(Boolean));
+  const [first, second] = [of(partitions), of(sorts)];
   return [...new Set([...first, ...second])].map((name) => input(name, name, known[name], first.includes(name)));
 }
 
