@@ -45,12 +45,16 @@ impl<'i> Columns<'i> {
         columns.find_prefixes(items);
         let is_number =
             |name: &str| table.key_attributes().into_iter().any(|key| key.name == name && key.kind != KeyType::S);
+        // Nothing is composed for a key of several attributes, so a hyphen in one is a part of its text.
+        let several = table.indexes.iter().filter(|index| index.partition.len() > 1 || index.sort.len() > 1);
+        let of_several: BTreeSet<&str> = several.flat_map(|index| index.keys().all()).map(|key| &*key.name).collect();
+        let is_plain = |name: &'i str| tokens::separators(texts(items, name)).into_iter().all(tokens::is_weak);
         columns.natural = columns
             .keys
             .iter()
             .copied()
             .filter(|key| !columns.primary.contains(key))
-            .filter(|key| is_number(key) || columns.is_natural(key, items))
+            .filter(|key| is_number(key) || of_several.contains(key) && is_plain(key) || columns.is_natural(key, items))
             .collect();
         columns
     }

@@ -411,7 +411,8 @@ fn check_complete(item: &ItemType, keys: &IndexMap<String, Vec<Template>>, findi
                 first.name,
                 missing(first).unwrap_or_default()
             );
-            findings.error(rules::KF0214, &place, message, Some("add both, or neither".into()));
+            let help = if first.keys().all().count() > 2 { "add all of them, or none" } else { "add both, or neither" };
+            findings.error(rules::KF0214, &place, message, Some(help.into()));
             complete = false;
         }
     }
