@@ -170,6 +170,7 @@ impl Bench {
                         cursor_key: &CursorKey::from_secret(b""),
                         single_writes: Default::default(),
                         misses: &Default::default(),
+                        left: &Default::default(),
                         keyed_locks: &KeyedLocks::default(),
                         strays: &Strays::new(&self.model),
                     };

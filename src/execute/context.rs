@@ -8,10 +8,12 @@ use super::heavy_work::WorkDone;
 use super::item::strays::Strays;
 use super::keyed_locks::KeyedLocks;
 use super::page::cursor::CursorKey;
+use super::values::expiry::SecondsLeft;
 use crate::plan::tree::SingleWrites;
 use crate::schema::model::Model;
 use crate::table::request::loaders::Loaders;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -43,6 +45,8 @@ pub struct ExecutionContext<'a> {
     pub work: &'a WorkDone,
     /// Whether a key of its reads has no item.
     pub misses: &'a AtomicBool,
+    /// How long the items of its reads are there.
+    pub left: &'a Arc<SecondsLeft>,
     /// How many drafts of its writes lost a race.
     pub lost_races: &'a AtomicU32,
     /// The key that encrypts cursors.

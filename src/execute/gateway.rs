@@ -16,6 +16,7 @@ use super::request::{Request, Settings};
 use super::response::body::{ResponseBody, ResponseLimits};
 use super::response::explain;
 use super::steps::run_steps;
+use super::values::expiry::SecondsLeft;
 use crate::plan::cost::operation::{OperationCost, cost_of_operation};
 use crate::plan::tree::{CachePolicy, OperationPlan, SingleWrites};
 use crate::schema::model::Model;
@@ -105,6 +106,7 @@ pub(super) struct OperationRun {
     loaders: Loaders,
     work: WorkDone,
     misses: AtomicBool,
+    left: Arc<SecondsLeft>,
     lost_races: AtomicU32,
     now: RequestTime,
     deadline: Instant,
@@ -209,7 +211,8 @@ impl Gateway {
         let loaders =
             Loaders::through(&self.inner.calls, (self.inner.store.clone(), self.inner.cache.clone()), deadline);
         let (misses, lost_races) = (AtomicBool::new(false), AtomicU32::new(0));
-        OperationRun { loaders, work: WorkDone::default(), misses, lost_races, now: RequestTime::now(), deadline }
+        let (work, left, now) = (WorkDone::default(), Arc::default(), RequestTime::now());
+        OperationRun { loaders, work, misses, left, lost_races, now, deadline }
     }
 
     /// The context of a run of an operation.
@@ -230,6 +233,7 @@ impl Gateway {
             max_read_bytes: *max_read_bytes,
             work: &run.work,
             misses: &run.misses,
+            left: &run.left,
             lost_races: &run.lost_races,
             cursor_key,
             single_writes: *single_writes,
@@ -312,6 +316,8 @@ impl Gateway {
         // Another time, an error may be gone; and whoever asks for an explanation wants that of now.
         let policy = if has_data && !body.has_errors() && !explain { plan.policy } else { CachePolicy::NONE };
         let policy = if run.misses.load(Ordering::Relaxed) { policy.at_most(ABSENCE) } else { policy };
+        // What expires is not kept beyond its time.
+        let policy = run.left.time().map_or(policy, |left| policy.at_most(left));
         let report = self.end(prepared, run, &body, &prepared.planned.preparation);
         let cost = || cost_of_operation(model, plan, variables, self.inner.single_writes);
         let extensions = explain.then(|| explain::extensions(model, plan, &cost(), &report.calls, refused));

@@ -111,13 +111,27 @@ pub fn attributes_for<'m>(
     held.map(|attribute| Some(attribute.as_str()))
 }
 
+/// Which items a read sees besides those that are there for its caller.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ItemSight {
+    /// Those that rules hide from the caller: a write reads for itself.
+    pub hidden: bool,
+    /// Those that have expired: what is deleted with an item is, too.
+    pub expired: bool,
+}
+
+impl ItemSight {
+    /// It sees whatever is stored.
+    pub const ALL: Self = Self { hidden: true, expired: true };
+}
+
 /// What distinguishes the items of these types from others. A Scan meets every copy of a replicated item and accepts
-/// only the first. If `unhidden`, it sees items that rules hide from callers: what a write reads for itself.
+/// only the first.
 pub fn discriminator(
     model: &Model,
     types: &[&ObjectType],
     (index, is_scan): (Option<usize>, bool),
-    unhidden: bool,
+    sight: ItemSight,
 ) -> Option<Arc<TypeDiscriminator>> {
     let marks = |ty: &&ObjectType| {
         let keys = keys(ty)?;
@@ -130,9 +144,11 @@ pub fn discriminator(
             .primary_key()
             .filter_map(|key| Some((key.name.clone(), keys.keys.get(&key.name).map(first)?)))
             .collect();
-        let rules = if ty.auth.hide() && !unhidden { ty.auth.for_action(AuthAction::Read) } else { Vec::new() };
+        let rules = if ty.auth.hide() && !sight.hidden { ty.auth.for_action(AuthAction::Read) } else { Vec::new() };
         let (constants, narrower) = (keys.constants.clone(), keys.narrower.clone());
-        Some(TypeMarks { item: ty.name.clone(), key: PrimaryKey::new(table, templates), constants, narrower, rules })
+        let expires = keys.expires.clone().filter(|_| !sight.expired);
+        let (item, key) = (ty.name.clone(), PrimaryKey::new(table, templates));
+        Some(TypeMarks { item, key, constants, narrower, expires, rules })
     };
     let sees = |keys: &ItemKeys| keys.telling().all(|name| model.tables[keys.table].holds(index, name));
     let sees_constants = types.iter().filter_map(|ty| keys(ty)).all(sees);

@@ -95,7 +95,7 @@ impl Plan {
                     let _ = writeln!(text, "     wants items that match the filter");
                 }
                 if let ReadAction::Query(query) = &read.action {
-                    let _ = writeln!(text, "     wants {}", want(query));
+                    let _ = writeln!(text, "     wants {}", want(read, query));
                 }
             }
             for collection in
@@ -141,7 +141,7 @@ impl Plan {
                 step.insert("wants".into(), json!("items that match the filter"));
             }
             if let (ReadAction::Query(query), Value::Object(step)) = (&read.action, &mut step) {
-                step.insert("wants".into(), json!(want(query)));
+                step.insert("wants".into(), json!(want(read, query)));
             }
             step
         });
@@ -300,13 +300,16 @@ fn asks(read: &Read) -> String {
     }
 }
 
-fn want(query: &QueryBinding) -> String {
+fn want(read: &Read, query: &QueryBinding) -> String {
     let order = if query.descending { ", descending" } else { "" };
     let filter = if query.filter.is_some() { ", filtered" } else { "" };
     let much = match query.want {
         Want::First => "the first".to_owned(),
         Want::Whole { max } => format!("all, up to {max}"),
         Want::Page { .. } => "a page".to_owned(),
+        Want::Count { looked_at: false } if read.discriminator.times().next().is_some() => {
+            "the number of those that have not expired".to_owned()
+        }
         Want::Count { .. } => "the number".to_owned(),
     };
     format!("{much}{order}{filter}")

@@ -166,6 +166,7 @@ fn read_records(draft: &mut SchemaDraft, tables: &[DeclaredTable], findings: &mu
                     };
                     let mut keys = keys::items::read_item_keys(&item, findings)?;
                     let record = keys::forms::settle(&item, &mut keys, findings);
+                    keys.expires = keys::expiry::expires(&item, findings);
                     Some((keys, record))
                 });
                 let (keys, record) = match read {

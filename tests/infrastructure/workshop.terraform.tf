@@ -49,7 +49,7 @@ resource "aws_dynamodb_table" "workshop" {
     hash_key = "board"
     range_key = "points"
     projection_type = "INCLUDE"
-    non_key_attributes = ["player"]
+    non_key_attributes = ["player", "expires"]
   }
 
   global_secondary_index {

@@ -16,7 +16,7 @@ use keyfold::table::request::gate::CallGate;
 use keyfold::table::request::loaders::Loaders;
 use keyfold::table::retry::budget::RetryBudget;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::{Instant, advance, sleep, sleep_until};
 
 /// How long a call takes.
@@ -29,6 +29,8 @@ const HOLD_OFF: Duration = Duration::from_secs(1);
 enum Reply {
     /// The item, with the number of the call as its `n`.
     Item,
+    /// The same, which expires in so many seconds.
+    Expiring(u64),
     Missing,
     Fails,
     /// No answer until the caller's deadline.
@@ -58,11 +60,13 @@ fn failure(kind: TableErrorKind) -> TableError {
     TableError { kind, detail: "as the script says".to_owned() }
 }
 
-fn numbered(key: &Key, call: usize) -> Arc<Item> {
+fn numbered(key: &Key, call: usize, left: Option<u64>) -> Arc<Item> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let time = left.map(|left| ("ttl".into(), Attribute::N((now + left).to_string().into())));
     let parts = std::iter::once(&key.partition)
         .chain(&key.sort)
         .map(|(name, value)| (name.clone(), Attribute::from(value.clone())));
-    Arc::new(parts.chain([("n".into(), Attribute::N(call.to_string().into()))]).collect())
+    Arc::new(parts.chain([("n".into(), Attribute::N(call.to_string().into()))]).chain(time).collect())
 }
 
 impl DataStore for Scripted {
@@ -75,7 +79,8 @@ impl DataStore for Scripted {
         let (call, reply) = self.begin(keys, requests[0].projection);
         async move {
             let result = |request: &ItemRequest<'_>| match reply {
-                Reply::Item => Ok(Some(numbered(request.key, call))),
+                Reply::Item => Ok(Some(numbered(request.key, call, None))),
+                Reply::Expiring(left) => Ok(Some(numbered(request.key, call, Some(left)))),
                 Reply::Missing => Ok(None),
                 Reply::Fails => Err(failure(TableErrorKind::Unavailable)),
                 Reply::Never => Err(failure(TableErrorKind::Timeout)),
@@ -106,7 +111,8 @@ impl DataStore for Scripted {
             })
             .await;
             let items = match reply {
-                Reply::Item => vec![numbered(&key("p", "a"), call)],
+                Reply::Item => vec![numbered(&key("p", "a"), call, None)],
+                Reply::Expiring(left) => vec![numbered(&key("p", "a"), call, Some(left))],
                 Reply::Missing => Vec::new(),
                 Reply::Fails => return Err(failure(TableErrorKind::Unavailable)),
                 Reply::Never => return Err(failure(TableErrorKind::Timeout)),
@@ -179,7 +185,8 @@ impl World {
     fn of_bytes(bytes: u64, script: impl Fn(usize) -> Reply + Send + Sync + 'static) -> Self {
         let store =
             Arc::new(Scripted { script: Box::new(script), asked: Mutex::default(), budget: RetryBudget::default() });
-        let cache = Arc::new(TableCache::new(&[table("things")], bytes, HOLD_OFF));
+        let things = Table { time_to_live: Some("ttl".to_owned()), ..table("things") };
+        let cache = Arc::new(TableCache::new(&[things], bytes, HOLD_OFF));
         Self { store, cache, gate: CallGate::new(256) }
     }
 
@@ -259,6 +266,16 @@ async fn each_reader_says_how_old_an_answer_it_takes() {
     let uncached = get("things", "p", "a");
     assert_eq!(world.read_within(Duration::from_secs(30), uncached).await, Ok(6));
     assert_eq!(world.page(query("things", "p")).await, 7);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_expires_is_not_kept_beyond_its_time() {
+    let world = World::new(|_| Reply::Expiring(40));
+    assert_eq!((world.read(600).await, world.page(list(600)).await), (Ok(1), 2));
+    advance(Duration::from_secs(30)).await;
+    assert_eq!((world.read(600).await, world.page(list(600)).await), (Ok(1), 2));
+    advance(Duration::from_secs(11)).await;
+    assert_eq!((world.read(600).await, world.page(list(600)).await), (Ok(3), 4));
 }
 
 #[tokio::test(start_paused = true)]

@@ -20,6 +20,7 @@ mod concurrent;
 mod costs;
 mod crash;
 mod engine;
+mod expired;
 mod faults;
 mod model;
 mod orphans;

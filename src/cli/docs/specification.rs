@@ -104,6 +104,7 @@ pub fn items(model: &Model, descriptions: &Descriptions) -> String {
             shares_keys: false,
             narrower: Vec::new(),
             limited: None,
+            expires: None,
         };
         text += &table(
             &["attribute", "field", "type", "stored as", "meaning"],

@@ -2,14 +2,14 @@
 //! program that writes items writes no guards, and then nothing keeps a second item from the same value.
 
 use super::byte_budget::ByteBudget;
-use crate::execute::item::{assemble, replicas, unique};
+use crate::execute::item::{assemble, identity, replicas, unique};
 use crate::execute::key::shown::shown;
 use crate::schema::model::keys::GUARD_MARK;
 use crate::schema::model::{Model, ObjectType};
 use crate::schema::table::Table;
 use crate::table::data::attribute::{Attribute, Item, Key};
 use indexmap::IndexSet;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -44,7 +44,8 @@ pub fn needed<'m>(model: &'m Model, ty: &'m ObjectType, item: &Item) -> Vec<Need
     }
     let values = assemble::values_of(model, ty, item).known;
     let guard = |field: &'m str| {
-        let guard = unique::guard(model, ty, field, values.get(field)?, &owner).ok()??;
+        let mut guard = unique::guard(model, ty, field, values.get(field)?, &owner).ok()??;
+        unique::end_with_item(&mut guard, ty, identity::expires(ty).and_then(|time| item.get(time)));
         Some(NeededGuard { ty, field, guard, owner: owner.clone() })
     };
     unique.filter_map(|field| guard(&field.name)).collect()
@@ -72,8 +73,10 @@ pub struct Guards<'m> {
 struct Owned {
     /// The place of its field; none of a guard that is there.
     field: Option<usize>,
-    /// The hash of the guard.
+    /// The hash of the guard without its time.
     guard: u64,
+    /// The hash of the time at which it expires.
+    time: u64,
     /// Whether another item has the value, too.
     is_shared: bool,
     /// The key of its owner, for a person to read.
@@ -112,11 +115,11 @@ impl<'m> Guards<'m> {
         for needed in needed {
             let (place, _) = self.fields.insert_full(format!("{}.{}", needed.ty.name, needed.field));
             let owner = shown(self.table.primary_key().map(|key| key.name.as_str()), item);
-            let (key, guard) = (self.key(&needed.guard), hash(&needed.guard));
+            let (key, (guard, time)) = (self.key(&needed.guard), self.hashes(&needed.guard));
             if !self.has_room(owner.len()) {
                 return;
             }
-            let owned = Owned { field: Some(place), guard, is_shared: false, owner: owner.into() };
+            let owned = Owned { field: Some(place), guard, time, is_shared: false, owner: owner.into() };
             match self.needed.get_mut(&key) {
                 None => _ = self.needed.insert(key, owned),
                 Some(first) if first.guard == guard => {}
@@ -140,10 +143,9 @@ impl<'m> Guards<'m> {
                 self.table.primary_key().map(|key| unique::owner_attribute(self.table, &key.name)).collect();
             let owner = shown(names.iter().map(String::as_str), item);
             if self.has_room(owner.len()) {
-                self.there.insert(
-                    self.key(item),
-                    Owned { field: None, guard: hash(item), is_shared: false, owner: owner.into() },
-                );
+                let (guard, time) = self.hashes(item);
+                let owned = Owned { field: None, guard, time, is_shared: false, owner: owner.into() };
+                self.there.insert(self.key(item), owned);
             }
         }
     }
@@ -158,8 +160,10 @@ impl<'m> Guards<'m> {
         for (key, needed) in self.all_needed() {
             let Some(field) = needed.field.and_then(|place| found.get_mut(place)) else { continue };
             field.values += 1;
-            let has_guard = self.there.get(key).map(|there| there.guard == needed.guard);
-            field.missing += u64::from(has_guard != Some(true));
+            let there = self.there.get(key);
+            let has_guard = there.map(|there| there.guard == needed.guard);
+            let is_right = there.is_some_and(|there| there.guard == needed.guard && there.time == needed.time);
+            field.missing += u64::from(!is_right);
             field.conflicts += u64::from(has_guard == Some(false) || has_guard.is_none() && needed.is_shared);
         }
         found
@@ -177,11 +181,13 @@ impl<'m> Guards<'m> {
         self.budget.is_over()
     }
 
-    /// Whether a guard is missing, and no other item has its value or the guard for it.
+    /// Whether a guard is missing, or has another time than its item, and no other item has its value or the guard for
+    /// it.
     pub fn is_missing(&self, guard: &Item) -> bool {
-        let key = self.key(guard);
-        let is_its_own = |needed: &Owned| !needed.is_shared && needed.guard == hash(guard);
-        !self.there.contains_key(&key) && self.needed.get(&key).is_some_and(is_its_own)
+        let (key, (own, time)) = (self.key(guard), self.hashes(guard));
+        let is_its_own = |needed: &Owned| !needed.is_shared && needed.guard == own;
+        let is_free = self.there.get(&key).is_none_or(|there| there.guard == own && there.time != time);
+        is_free && self.needed.get(&key).is_some_and(is_its_own)
     }
 
     /// A line for each value that several items have, or whose guard another item has, up to 20.
@@ -202,6 +208,14 @@ impl<'m> Guards<'m> {
 
     fn has_room(&mut self, owner: usize) -> bool {
         self.budget.take(ENTRY_BYTES + owner)
+    }
+
+    /// The hashes of a guard without its time, and of its time.
+    fn hashes(&self, guard: &Item) -> (u64, u64) {
+        let time = self.table.time_to_live.as_deref();
+        let others: BTreeMap<&Arc<str>, &Attribute> =
+            guard.members().filter(|(name, _)| Some(&***name) != time).collect();
+        (hash(&others), hash(&time.and_then(|time| guard.get(time))))
     }
 
     /// The hash of a guard's key.

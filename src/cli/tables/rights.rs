@@ -3,7 +3,7 @@
 //! A call is listed if an operation of the API can lead to it, also after a lost race or a crash. What no operation
 //! leads to is not listed.
 
-use crate::plan::attributes::attributes_for;
+use crate::plan::attributes::{self, attributes_for};
 use crate::plan::tree::SingleWrites;
 use crate::schema::expression::operand::Operand;
 use crate::schema::expression::update::Update;
@@ -114,6 +114,7 @@ impl<'m> Rights<'m> {
         };
         ty.fields.values().filter_map(stored).any(|stored| attributes_for(self.model, ty, index, &stored).is_none())
             || ty.asked_attributes().into_iter().any(lacks)
+            || attributes::keys(ty).and_then(|keys| keys.expires.as_deref()).is_some_and(lacks)
     }
 
     /// The rights for the table of an item type.
@@ -189,6 +190,7 @@ impl<'m> Rights<'m> {
         };
         let unique = ty.fields.values().any(|field| field.rules.unique);
         let replicated = self.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
+        let clears = may_clear(action, ty);
         let alone = write.is_alone();
         // A transaction gives no item, so that what the field returns is read after it.
         let transaction = self.single_writes == SingleWrites::Transaction;
@@ -211,7 +213,7 @@ impl<'m> Rights<'m> {
                     table.puts = true;
                     // The replaced item may have guards that the new one does not need.
                     table.gets |= unique && *replace;
-                    table.deletes |= unique && *replace;
+                    table.deletes |= unique && *replace || clears;
                 }
                 (ActionKind::Put { .. } | ActionKind::Update { .. } | ActionKind::Delete { .. }, Some(element)) => {
                     table.updates = true;
@@ -221,7 +223,7 @@ impl<'m> Rights<'m> {
                     table.updates = true;
                     table.gets |= reads_first || several && is_returned;
                     table.puts |= changes_unique;
-                    table.deletes |= changes_unique;
+                    table.deletes |= changes_unique || clears;
                 }
                 (ActionKind::Delete { .. }, None) => {
                     table.deletes = true;
@@ -273,8 +275,11 @@ impl<'m> Rights<'m> {
         };
         let of_expression = expression.iter().flat_map(|update| update.changes.keys());
         let changed: BTreeSet<&str> = action.values.keys().chain(of_expression).map(String::as_str).collect();
-        let unique =
-            ty.fields.values().any(|field| field.rules.unique && (*upsert || changed.contains(field.name.as_str())));
+        let sets_time = ty.time_field().is_some_and(|time| changed.contains(time.as_str()));
+        let unique = ty
+            .fields
+            .values()
+            .any(|field| field.rules.unique && (*upsert || sets_time || changed.contains(field.name.as_str())));
         // The item that was found tells its key only.
         let nothing = IndexMap::new();
         let known = match &action.target {
@@ -318,6 +323,18 @@ impl TableRights {
         }
         self.gets |= path.index.is_some() && index_lacks;
     }
+}
+
+/// Whether an action may delete an item that has expired, so that a new one can take its place: one with guards, which
+/// go with it, and one that an upsert must not merge into.
+fn may_clear(action: &Action, ty: &ObjectType) -> bool {
+    let unique = ty.fields.values().any(|field| field.rules.unique);
+    let makes = match (&action.kind, &action.at) {
+        (ActionKind::Put { .. }, None) => unique,
+        (ActionKind::Update { upsert, .. }, None) => *upsert,
+        _ => false,
+    };
+    makes && attributes::keys(ty).is_some_and(|keys| keys.expires.is_some())
 }
 
 /// Whether an action changes its item whatever arguments a request gives.

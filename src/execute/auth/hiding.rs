@@ -160,7 +160,7 @@ fn address(item: &Arc<Item>) -> usize {
 fn get(model: &Model, wanted: &WantedItem<'_>, consistent: bool) -> Get {
     let WantedItem { keys, key, condition, .. } = wanted;
     let of_key = std::iter::once(&key.partition).chain(&key.sort).map(|(name, _)| &**name);
-    let of_type = keys.telling();
+    let of_type = keys.telling().chain(keys.expires.as_deref());
     let of_condition = if let Residual::Open(condition) = condition { condition.attributes() } else { Vec::new() };
     let names: BTreeSet<&str> = of_key.chain(of_type).chain(of_condition).collect();
     let table = model.tables[keys.table].name.as_str().into();

@@ -55,7 +55,11 @@ pub fn wanted_items<'m>(
 impl WantedItem<'_> {
     /// Whether an item, as it is under the key, is what the rule demands.
     pub fn is_met(&self, item: Option<&Item>, scope: &Scope<'_>) -> bool {
-        item.is_some_and(|item| identity::is_of(self.ty, item) && self.condition.is_met(item, scope))
+        item.is_some_and(|item| {
+            identity::is_of(self.ty, item)
+                && !identity::has_expired(self.ty, item, scope.now.passed())
+                && self.condition.is_met(item, scope)
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The time of a request, which all its expressions share: in milliseconds, and as a text that is made when the first
 //! one needs it.
 
+use crate::execute::values::expiry::PassedTimes;
 use crate::schema::scalar::date_time::instant_text;
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -27,6 +28,11 @@ impl RequestTime {
     /// Milliseconds since 1970.
     pub fn millis(&self) -> i64 {
         self.millis
+    }
+
+    /// The times to live that have passed: those of items that are not there for the request.
+    pub fn passed(&self) -> PassedTimes {
+        PassedTimes::at(self.millis.div_euclid(1_000))
     }
 
     /// The canonical DateTime; empty beyond the year 9999.

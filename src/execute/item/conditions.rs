@@ -63,6 +63,56 @@ impl Conditions {
         self.demand(format!("(attribute_not_exists({partition}) OR {equal})"));
     }
 
+    /// The attribute is missing, or is no number from the first to the last of these.
+    pub fn not_within(&mut self, attribute: &str, bounds: [Attribute; 2]) {
+        let within = self.within(attribute, bounds);
+        self.demand(format!("(NOT {within})"));
+    }
+
+    /// There is no item, or its attribute is a number from the first to the last of these and the other parts hold.
+    pub fn absent_or_within(
+        &mut self,
+        partition: &str,
+        (attribute, bounds): (&str, [Attribute; 2]),
+        others: impl FnOnce(&mut Self),
+    ) {
+        let partition = self.name(partition);
+        let within = self.within(attribute, bounds);
+        let before = std::mem::take(&mut self.parts);
+        others(self);
+        let others = std::mem::replace(&mut self.parts, before);
+        let all: Vec<String> = std::iter::once(within).chain(others).collect();
+        let all = if all.len() == 1 { all.concat() } else { format!("({})", all.join(" AND ")) };
+        self.demand(format!("(attribute_not_exists({partition}) OR {all})"));
+    }
+
+    /// There is no guard, or one with these attributes, or one whose attribute is a number from the first to the last
+    /// of these.
+    pub fn free_guard(
+        &mut self,
+        partition: &str,
+        owner: &[(String, Attribute)],
+        (attribute, bounds): (&str, [Attribute; 2]),
+    ) {
+        let mut ways = vec![format!("attribute_not_exists({})", self.name(partition))];
+        let equal =
+            |(name, value): &(String, Attribute)| format!("{} = {}", self.name(name), self.value(value.clone()));
+        let equal: Vec<String> = owner.iter().map(equal).collect();
+        match equal.len() {
+            0 => {}
+            1 => ways.push(equal.concat()),
+            _ => ways.push(format!("({})", equal.join(" AND "))),
+        }
+        ways.push(self.within(attribute, bounds));
+        self.demand(format!("({})", ways.join(" OR ")));
+    }
+
+    fn within(&mut self, attribute: &str, bounds: [Attribute; 2]) -> String {
+        let name = self.name(attribute);
+        let [first, last] = bounds.map(|bound| self.value(bound));
+        format!("{name} BETWEEN {first} AND {last}")
+    }
+
     /// There is no item, or one of these attributes is there and has another value.
     pub fn absent_or_differs(&mut self, partition: &str, constants: &[(String, ConstantValue)]) {
         let partition = self.name(partition);

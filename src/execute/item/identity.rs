@@ -8,6 +8,7 @@
 use crate::execute::item::conditions::Conditions;
 use crate::execute::key::marks::{has_key, have_constants, is_of_narrower};
 use crate::execute::values::encode;
+use crate::execute::values::expiry::PassedTimes;
 use crate::plan::attributes::keys;
 use crate::schema::model::ObjectType;
 use crate::schema::model::keys::{ConstantValue, ItemKeys};
@@ -26,9 +27,36 @@ pub fn is_of(ty: &ObjectType, item: &Item) -> bool {
     have_constants(constants(ty), item) && keys(ty).is_none_or(of_key)
 }
 
-/// Whether whatever is under a key of values is of the type, since the key alone determines it.
+/// Whether an item of the type has expired.
+pub fn has_expired(ty: &ObjectType, item: &Item, passed: PassedTimes) -> bool {
+    expires(ty).is_some_and(|attribute| passed.have(item.get(attribute)))
+}
+
+/// The attribute with the time at which items of the type expire; `None` if they do not.
+pub fn expires(ty: &ObjectType) -> Option<&str> {
+    keys(ty)?.expires.as_deref()
+}
+
+/// Adds the condition that the item under a key, if it exists, has not expired.
+pub fn demand_unexpired(ty: &ObjectType, passed: PassedTimes, conditions: &mut Conditions) {
+    if let Some(attribute) = expires(ty) {
+        conditions.not_within(attribute, passed.bounds());
+    }
+}
+
+/// Adds the condition that there is no item under a key, or one of the type that has expired.
+pub fn demand_vacant((ty, key): (&ObjectType, &Key), passed: PassedTimes, conditions: &mut Conditions) {
+    match expires(ty) {
+        Some(attribute) => conditions.absent_or_within(&key.partition.0, (attribute, passed.bounds()), |expired| {
+            demand((ty, key), expired);
+        }),
+        None => conditions.absent(&key.partition.0),
+    }
+}
+
+/// Whether whatever is under a key of values is an item of the type that is there, since the key alone determines it.
 pub fn is_certain(ty: &ObjectType, key: &Key) -> bool {
-    constants(ty).is_empty() && is_key_of(ty, key)
+    expires(ty).is_none() && constants(ty).is_empty() && is_key_of(ty, key)
 }
 
 /// Whether a key of values is one of the type. It is not if constraints distinguish the type's keys from others, and

@@ -3,6 +3,7 @@
 use crate::execute::item::assemble::{place, unknown};
 use crate::execute::item::conditions::Conditions;
 use crate::execute::item::default_value::hexadecimal;
+use crate::execute::item::identity;
 use crate::execute::item::invalid_value::InvalidValue;
 use crate::execute::values::encode;
 use crate::schema::expression::claim::ClaimPath;
@@ -77,6 +78,12 @@ pub fn guard(
     }
     item.extend(owner_attributes(model, ty, owner));
     Ok(Some(item))
+}
+
+/// Gives a guard the time of its item, with which it expires: as soon as the item is not there, its value is free.
+pub fn end_with_item(guard: &mut Item, ty: &ObjectType, time: Option<&Attribute>) {
+    let name = identity::expires(ty);
+    guard.extend(name.zip(time).map(|(name, time)| (name.to_owned(), time.clone())));
 }
 
 /// The condition that a guard is the owner's or missing. A guard of another item is never written and never deleted: it

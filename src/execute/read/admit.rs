@@ -8,22 +8,27 @@
 //! | a Query, a Query that a collection read answers, a count that looks at items | [`VisibleItem::in_range`] |
 //! | an item that a write gives back, or a change that a subscription shows | [`visible_written`] |
 //!
+//! What has expired does not pass a door by which items are read. A write gives back what it has written, whatever its
+//! time, and a subscription shows the changes of a stream.
+//!
 //! Nothing else can make a [`VisibleItem`], and reads give no other items. Two ways need no door, because nothing is
 //! read on them: a count that DynamoDB makes, which the plan leaves to it only if the range holds no items of other
-//! types and no rule hides items; and an object whose selected fields its parent's item holds, on which the plan relies
-//! only if the schema promises that the item exists and no rule hides it. What a write reads for itself may be hidden
-//! from its caller. Must not know rows or calls.
+//! types and no rule hides items, and whose filter leaves out what has expired; and an object whose selected fields its
+//! parent's item holds, on which the plan relies only if the schema promises that the item exists, no rule hides it and
+//! it does not expire. What a write reads for itself may be hidden from its caller. Must not know rows or calls.
 
 use crate::execute::auth::hiding::{HidingRules, is_hidden};
 use crate::execute::context::ExecutionContext;
+use crate::execute::item::conditions::Conditions;
 use crate::execute::item::strays::TableStrays;
 use crate::execute::key::marks::{has_key, have_constants, is_of_narrower, misspelt};
 use crate::execute::key::shown::shown;
+use crate::execute::values::expiry::{PassedTimes, SecondsLeft};
 use crate::plan::tree::{Read, TypeDiscriminator, TypeMarks};
 use crate::schema::model::ObjectType;
 use crate::schema::template::part::Misspelling;
 use crate::table::data::attribute::Item;
-use crate::table::data::call::Get;
+use crate::table::data::call::{Expression, Get};
 use crate::table::data::error::TableError;
 use std::collections::BTreeSet;
 use std::ops::Deref;
@@ -33,6 +38,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 static REPORTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 /// The most fields that the log reports, also when schemas are reloaded.
 const MAX_REPORTED: usize = 1_000;
+/// The letter of the placeholders of what expires.
+const EXPIRY: char = 'e';
 
 /// An item that the caller may see.
 #[derive(Debug, Clone)]
@@ -46,6 +53,10 @@ pub struct ItemGate {
     strays: Option<Arc<TableStrays>>,
     /// `None` if no rule hides items.
     rules: Option<Arc<HidingRules>>,
+    /// The times of items that are no longer there.
+    passed: PassedTimes,
+    /// How many seconds are left to the first of the seen items that expires; `None` if none does.
+    left: Option<Arc<SecondsLeft>>,
 }
 
 impl ItemGate {
@@ -55,7 +66,9 @@ impl ItemGate {
         let of_types = types.types.iter().map(|marks| (marks.item.as_str(), marks.rules.as_slice()));
         let rules = types.hides().then(|| HidingRules::new(of_types, context, read.consistent));
         let strays = context.strays.table(read.table).cloned();
-        Self { types: types.clone(), strays, rules: rules.map(Arc::new) }
+        let left = types.times().next().map(|_| context.left.clone());
+        let passed = context.now.passed();
+        Self { types: types.clone(), strays, rules: rules.map(Arc::new), passed, left }
     }
 
     /// The types of its items.
@@ -82,9 +95,30 @@ impl ItemGate {
         known.flat_map(|known| rules.foreseen(context, &known)).collect()
     }
 
-    /// Whether no rule hides the item from the caller.
+    /// The condition that DynamoDB counts only what has not expired; `None` if nothing expires.
+    pub fn unexpired(&self) -> Option<Expression> {
+        let mut conditions = Conditions::lettered(EXPIRY);
+        self.types.times().for_each(|time| conditions.not_within(time, self.passed.bounds()));
+        conditions.build()
+    }
+
+    /// Whether the item has not expired and no rule hides it from the caller.
     fn shows(&self, item: &Arc<Item>) -> bool {
-        self.rules.as_ref().is_none_or(|rules| rules.show(&self.positions(item), item))
+        self.is_there(item) && self.rules.as_ref().is_none_or(|rules| rules.show(&self.positions(item), item))
+    }
+
+    /// Whether an item has not expired, by the time of a type that it may have.
+    fn is_there(&self, item: &Item) -> bool {
+        let Some(seconds) = &self.left else { return true };
+        let time = |position: &usize| {
+            let attribute = self.types.types.get(*position)?.expires.as_ref()?;
+            item.get(attribute)
+        };
+        let positions = self.positions(item);
+        let is_there = positions.iter().any(|position| !self.passed.have(time(position)));
+        let left = positions.iter().filter_map(|position| self.passed.seconds_until(time(position)));
+        left.for_each(|left| seconds.lower(left));
+        is_there
     }
 
     /// The types that an item may have. If an index lacks what distinguishes them, the Get that follows decides.
@@ -113,12 +147,13 @@ pub async fn visible_written(
 }
 
 impl VisibleItem {
-    /// An item that the request asked for by its key; `None` if the key belongs to another type, or a rule hides it.
+    /// An item that the request asked for by its key; `None` if the key belongs to another type, it has expired, or a
+    /// rule hides it.
     pub fn by_key(gate: &ItemGate, item: &Arc<Item>) -> Option<Self> {
         (gate.types.is_of_key(item) && gate.shows(item)).then(|| Self(item.clone()))
     }
 
-    /// An item of a queried range; `None` if it is of another type, or a rule hides it.
+    /// An item of a queried range; `None` if it is of another type, has expired, or a rule hides it.
     pub fn in_range(gate: &ItemGate, item: &Arc<Item>) -> Option<Self> {
         if !gate.types.recognises(item) {
             tell_left_out(&gate.types, item);

@@ -3,3 +3,4 @@
 pub mod bound;
 pub mod decode;
 pub mod encode;
+pub mod expiry;

@@ -244,6 +244,10 @@ impl<'a, 'j> Attempts<'a, 'j> {
                 Ok(Outcome::Raced(place))
             }
             Ok(Following::OtherForm) => Ok(Outcome::OtherForm(None)),
+            Ok(Following::Expired(items)) => {
+                cascade::clear_expired(self.job, &items).await.map_err(|error| vec![field_error(error)])?;
+                Ok(Outcome::Raced(None))
+            }
             Ok(Following::Nothing) => Ok(Outcome::Done(results::finish(self.job, draft, Ending::NothingToDo).await)),
             Err(field_errors) => {
                 // An earlier request for the same write may have stopped before all replicas were equal.

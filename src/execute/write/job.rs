@@ -103,15 +103,30 @@ impl<'a> WriteJob<'a> {
             .map_or_else(|| "".into(), |table| table.name.as_str().into())
     }
 
-    /// Reads a whole item strongly. An item of another type under the key does not exist.
+    /// Reads a whole item strongly. An item of another type under the key does not exist, nor does one that has
+    /// expired.
     pub async fn read(&self, ty: &str, key: &Key) -> Result<Option<Arc<Item>>, FieldErrors> {
         let ty = self.type_named(ty)?;
         let found = self.context.loaders.get(&[self.get(ty, key)]).await.into_iter().next();
-        found.map_or(Ok(None), |found| seen_as(ty, found))
+        found.map_or(Ok(None), |found| seen_as(ty, found)).map(|found| self.unexpired(ty, found))
     }
 
-    /// Reads whole items strongly, in one batch. An item of another type under a key does not exist.
+    /// Reads whole items strongly, in one batch. An item of another type under a key does not exist, nor does one that
+    /// has expired.
     pub async fn read_all(&self, items: &[(&str, &Key)]) -> Result<Vec<Option<Arc<Item>>>, FieldErrors> {
+        let found = self.read_stored(items).await?;
+        let left = found.into_iter().zip(items).map(|(found, (ty, _))| Ok(self.unexpired(self.type_named(ty)?, found)));
+        left.collect()
+    }
+
+    /// An item, unless it has expired.
+    fn unexpired(&self, ty: &ObjectType, item: Option<Arc<Item>>) -> Option<Arc<Item>> {
+        item.filter(|item| !identity::has_expired(ty, item, self.context.now.passed()))
+    }
+
+    /// Reads whole items strongly, in one batch, also those that have expired: what was written is given back, whatever
+    /// its time. An item of another type under a key does not exist.
+    pub async fn read_stored(&self, items: &[(&str, &Key)]) -> Result<Vec<Option<Arc<Item>>>, FieldErrors> {
         let types = items.iter().map(|(ty, _)| self.type_named(ty)).collect::<Result<Vec<_>, _>>()?;
         let gets: Vec<Get> = types.iter().zip(items).map(|(ty, (_, key))| self.get(ty, key)).collect();
         if gets.is_empty() {
@@ -138,7 +153,8 @@ fn seen_as(ty: &ObjectType, found: Result<Option<Arc<Item>>, TableError>) -> Res
 fn attributes(model: &Model, ty: &ObjectType) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     if let Some((_, keys)) = model.item(&ty.name) {
-        names.extend(keys.keys.keys().cloned().chain(keys.telling().map(str::to_owned)));
+        let telling = keys.telling().chain(keys.expires.as_deref());
+        names.extend(keys.keys.keys().cloned().chain(telling.map(str::to_owned)));
     }
     for field in ty.fields.values() {
         if let FieldKind::Stored(stored) = &field.kind {

@@ -38,6 +38,12 @@ impl ActionCost {
             (ActionKind::Put { replace: false } | ActionKind::Delete { .. }, None) => all,
             (ActionKind::Put { replace: true }, None) => 2 * all,
             (ActionKind::Update { upsert: true, .. }, None) => 2 * all,
+            // All guards get the new time of their item.
+            (ActionKind::Update { .. }, None)
+                if ty.time_field().is_some_and(|time| changed.contains(time.as_str())) =>
+            {
+                2 * all
+            }
             (ActionKind::Update { .. }, None) => 2 * changed.iter().filter(|field| unique(field)).count() as u64,
         };
         let replaces =

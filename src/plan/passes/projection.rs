@@ -44,7 +44,8 @@ fn attributes(model: &Model, read: &DraftRead<'_>, only_wanted: bool, as_stored:
         read.discriminator.types.iter().flat_map(|marks| &marks.narrower).flat_map(|narrower| &narrower.constants);
     let constants =
         read.discriminator.types.iter().flat_map(|marks| &marks.constants).chain(narrower).map(|(name, _)| name);
-    names.extend(constants.filter(|name| table.holds(read.index, name)).cloned());
+    let telling = constants.chain(read.discriminator.times());
+    names.extend(telling.filter(|name| table.holds(read.index, name)).cloned());
     let types = read.discriminator.types.iter().filter_map(|marks| model.types.get(&marks.item));
     let asked = types.clone().flat_map(ObjectType::asked_attributes).filter(|name| table.holds(read.index, name));
     names.extend(asked.map(str::to_owned));

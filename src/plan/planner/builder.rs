@@ -45,6 +45,8 @@ pub struct Builder<'a> {
     pub for_write: bool,
     /// Whether a write reads for itself: then its reads see what rules hide from the caller.
     pub unhidden: bool,
+    /// Whether its reads see items that have expired.
+    pub sees_expired: bool,
     /// In a mutation, the items that sources may name, by their names in scope.
     pub scope: HashMap<String, Entity<'a>>,
 }
@@ -68,6 +70,7 @@ impl<'a> Builder<'a> {
             as_stored: false,
             for_write: false,
             unhidden: false,
+            sees_expired: false,
             scope: HashMap::new(),
         }
     }

@@ -7,7 +7,7 @@
 use super::builder::{Builder, internal, output};
 use super::entity::Entity;
 use super::relation::RelationRequest;
-use crate::plan::attributes;
+use crate::plan::attributes::{self, ItemSight};
 use crate::plan::error::PlanError;
 use crate::plan::operation::argument;
 use crate::plan::operation::collect::{CollectedField, SelectionContext};
@@ -114,7 +114,7 @@ impl<'a> WriteField<'a, '_> {
             [] => return Err(internal(&self.field.name)),
             [ty] => (builder.seed(ty), None),
             several => {
-                let types = attributes::discriminator(builder.model, several, (None, false), true);
+                let types = attributes::discriminator(builder.model, several, (None, false), ItemSight::ALL);
                 let types = types.ok_or_else(|| internal(&self.field.name))?;
                 (builder.seed_of_types(self.write.type_name(returned), several, &types), Some(types))
             }
@@ -260,7 +260,7 @@ impl<'a> Lookups<'a, '_> {
     /// follow from there.
     fn cascade_lookup(&self, item: &str, path: &'a [String], next: &[&'a String]) -> Result<WriteLookup, PlanError> {
         let mut builder = Builder::new(self.model, self.context);
-        (builder.unhidden, builder.for_write) = (true, true);
+        (builder.unhidden, builder.sees_expired, builder.for_write) = (true, true, true);
         let owner = builder.seed(builder.type_named(item)?);
         let seeds = vec![(item.to_owned(), owner.space)];
         let nothing = Arguments { values: IndexMap::new(), given: Vec::new(), location: self.arguments.location };

@@ -6,7 +6,7 @@
 use super::builder::{Builder, internal};
 use super::entity::Entity;
 use super::key_condition::{KeyCondition, admits_only_own_type, admits_other_types};
-use crate::plan::attributes;
+use crate::plan::attributes::{self, ItemSight};
 use crate::plan::error::PlanError;
 use crate::plan::passes::draft::DraftRead;
 use crate::plan::tree::*;
@@ -63,15 +63,26 @@ pub struct ReadTarget<'a> {
 
 impl<'a> ReadTarget<'a> {
     /// The target of a find of these types by an access path.
-    pub fn new(model: &Model, types: &[&'a ObjectType], path: &AccessPath, unhidden: bool) -> Result<Self, PlanError> {
+    pub fn new(
+        model: &Model,
+        types: &[&'a ObjectType],
+        path: &AccessPath,
+        sight: ItemSight,
+    ) -> Result<Self, PlanError> {
         let names: Vec<&str> = types.iter().map(|ty| ty.name.as_str()).collect();
         let name = names.join(" | ");
         let first = *types.first().ok_or_else(|| internal("a find of no type"))?;
         let keys = attributes::keys(first).ok_or_else(|| internal(&format!("{} is no item", first.name)))?;
         let place = (path.index, matches!(path.access, Access::Scan));
-        let discriminator = attributes::discriminator(model, types, place, unhidden).ok_or_else(|| internal(&name))?;
-        let inspects_items =
-            discriminator.hides() || types.len() > 1 || !admits_only_own_type(&model.tables[keys.table], keys, path);
+        let discriminator = attributes::discriminator(model, types, place, sight).ok_or_else(|| internal(&name))?;
+        let table = &model.tables[keys.table];
+        let queried = table.keys_of(path.index);
+        // No filter may name an attribute that the Query has in its key.
+        let is_queried = |time: &String| queried.contains(time);
+        let inspects_items = discriminator.hides()
+            || types.len() > 1
+            || discriminator.times().any(is_queried)
+            || !admits_only_own_type(table, keys, path);
         Ok(Self { first, name, table: keys.table, discriminator, inspects_items })
     }
 }
@@ -100,6 +111,7 @@ impl<'a> Builder<'a> {
         if matches!(path.access, Access::Get { .. })
             && !several
             && !relation.must_exist
+            && (self.sees_expired || keys.expires.is_none())
             && (self.unhidden || !(ty.auth.need_item(AuthAction::Read) || ty.auth.hide()))
             && (self.unhidden || ty.asked_attributes().is_empty())
             && self.filter(relation.find, relation.arguments).is_none()
@@ -112,7 +124,7 @@ impl<'a> Builder<'a> {
             let presence = Some(Presence::Values(tells.collect()));
             return Ok((Entity { ty, space: from.space, known, held: Vec::new(), presence, variants: None }, None));
         }
-        let target = ReadTarget::new(self.model, &[ty], path, self.unhidden)?;
+        let target = ReadTarget::new(self.model, &[ty], path, self.sight())?;
         let (mut entity, read) = self.look_up(from, &relation, (&target, path), key)?;
         entity.known = known;
         let (held, rest): (Vec<String>, Vec<String>) =
@@ -121,7 +133,7 @@ impl<'a> Builder<'a> {
         self.reads[read].wanted = of_type(held);
         let lacks = |attribute: &&str| !self.model.tables[target.table].holds(path.index, attribute);
         let unasked = !self.unhidden && ty.asked_attributes().iter().any(lacks);
-        if !rest.is_empty() || unasked || !self.can_discriminate(ty, path.index) {
+        if !rest.is_empty() || unasked || !self.tells_items(ty, path.index) {
             let whole = self.fetch_missing(&mut entity, &relation, &target, read);
             self.reads[whole].wanted = of_type(relation.needs);
         }
@@ -154,7 +166,12 @@ impl<'a> Builder<'a> {
                 access: access.clone(),
                 descending: self.descending(path, &self.arguments[relation.arguments]),
                 want: match relation.want {
-                    Want::Count { .. } => Want::Count { looked_at: target.inspects_items },
+                    // A count by the clock would be kept beyond the time of an item.
+                    Want::Count { .. } => Want::Count {
+                        looked_at: target.inspects_items
+                            || self.max_age(relation.find.consistent).is_some()
+                                && target.discriminator.times().next().is_some(),
+                    },
                     want => want,
                 },
                 filter: self.filter(relation.find, relation.arguments),
@@ -246,9 +263,21 @@ impl<'a> Builder<'a> {
         })
     }
 
+    /// Whether an index holds enough to tell which of its items are there and of the type.
+    pub fn tells_items(&self, ty: &ObjectType, index: Option<usize>) -> bool {
+        let Some(keys) = attributes::keys(ty) else { return true };
+        let tells_expiry = |time: &String| self.sees_expired || self.model.tables[keys.table].holds(index, time);
+        keys.expires.as_ref().is_none_or(tells_expiry) && self.can_discriminate(ty, index)
+    }
+
+    /// What its reads see besides what is there for the caller.
+    pub fn sight(&self) -> ItemSight {
+        ItemSight { hidden: self.unhidden, expired: self.sees_expired }
+    }
+
     /// Whether an index holds enough to distinguish the type's items from others: their primary keys differ, or it
     /// projects the constants.
-    pub fn can_discriminate(&self, ty: &ObjectType, index: Option<usize>) -> bool {
+    fn can_discriminate(&self, ty: &ObjectType, index: Option<usize>) -> bool {
         let Some(keys) = attributes::keys(ty) else { return true };
         let table = &self.model.tables[keys.table];
         // An index holds only types that have keys for it.

@@ -80,7 +80,7 @@ impl<'a> SubscriptionField<'a, '_> {
             field: self.field.name.clone(),
             item: ty.name.clone(),
             table: keys.table,
-            discriminator: attributes::discriminator(model, &[ty], (None, false), true)
+            discriminator: attributes::discriminator(model, &[ty], (None, false), attributes::ItemSight::ALL)
                 .ok_or_else(|| internal(&ty.name))?,
             arguments,
             bindings,

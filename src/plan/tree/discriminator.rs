@@ -20,6 +20,11 @@ impl TypeDiscriminator {
         self.types.iter().any(|marks| !marks.rules.is_empty())
     }
 
+    /// The attributes with the times at which items of these types expire.
+    pub fn times(&self) -> impl Iterator<Item = &String> {
+        self.types.iter().filter_map(|marks| marks.expires.as_ref())
+    }
+
     /// How many other items such rules look up for each item, at most.
     pub fn lookups(&self) -> usize {
         let of_type = |marks: &TypeMarks| marks.rules.iter().filter(|rule| rule.lookup().is_some()).count();
@@ -38,6 +43,9 @@ pub struct TypeMarks {
     pub constants: Vec<(String, ConstantValue)>,
     /// More specific types. An item that fits one of them is of that type.
     pub narrower: Vec<Arc<NarrowerType>>,
+    /// The attribute with the time after which an item is not there; `None` if none of the type expires, or if the read
+    /// sees those that have.
+    pub expires: Option<String>,
     /// The rules that hide items. Of several, one that lets the caller in is enough; without any, no item is hidden.
     pub rules: Vec<Arc<AuthRule>>,
 }

@@ -106,7 +106,7 @@ rules! { RULES_OF_OPERATIONS;
         "The table's key identifies the item: another key is another item. Put a new item and delete the old one instead, and copy what the new one has to keep (KF0722). Do not set `@version` fields either; Keyfold counts them. Nor does a write set a field that shows a constant of the type: every new item gets it.",
         r#"moveNote(userId: ID!, id: ID!, folder: String!): Note @update"#;
     KF0710: "No key goes stale",
-        "When a field changes, Keyfold rewrites the index keys and `@unique` guards that contain it, so it must know the new value. Only DynamoDB knows the results of `a + b` and `if_not_exists`. A number that is the whole key may be the result of `a + b`.",
+        "When a field changes, Keyfold rewrites the index keys and `@unique` guards that contain it, so it must know the new value. The guards also have the time at which their item expires. Only DynamoDB knows the results of `a + b` and `if_not_exists`. A number that is the whole key may be the result of `a + b`.",
         r#"@update(expression: "SET status = 'DONE', finishedAt = :now")"#;
     KF0711: "`if:` is a condition over the item",
         "`if:` is a DynamoDB condition on the item's stored fields, with `:arguments` and `:now`. It cannot compare a field that is only part of a key's text, but `attribute_exists` works on such a field.",

@@ -42,6 +42,9 @@ rules! { RULES_OF_TYPES;
     KF0110: "The type of a key attribute follows from fields that agree",
         "If a key of an index is a list, each attribute of the index has the type of the fields that are stored in it, unless `partitionKeyType` or `sortKeyType` says its type. All types of the table that have such a field, or a template for the attribute, store it in the same type: DynamoDB refuses an item whose attribute has another type than the key.",
         r#"{ name: "byRound", partitionKey: ["tournamentId", "region"], sortKey: ["round"] }"#;
+    KF0111: "What expires has a time to live",
+        "`@item(expires: true)` and `expired: SHOWN` are about items with a time in the attribute that the table names by `timeToLive`. A table that shows items which have expired takes no `expires: true`. Guards of `@unique` end with their item, so the time of a type with `@unique` is one of its fields.",
+        r#"extend schema @table(name: "data", partitionKey: "PK", sortKey: "SK", timeToLive: "ttl")"#;
 
     KF0201: "Items need a table",
         "A type has `@item`, but the schema has no `@table`. Declare the table.",
@@ -274,4 +277,10 @@ rules! { RULES_OF_TYPES;
     KF0440: "A find reaches every alternative that holds what it binds",
         "An item stands under the first alternative of a key whose fields all have values. If several alternatives hold the fields that a find binds, the items that it means may stand under any of them, and a read of one would leave out the others. Bind the other fields of the alternative, or read by another key. A find of one item by its whole key means the first alternative that it binds.",
         r#"type Post @item(keys: { PK: "{userId}", SK: ["Pinned#{at}#{rank}", "Post#{at}"] }) { … }"#;
+    KF0443: "One item and a count need the time to live",
+        "Items of the type expire, and the index does not hold the attribute with their time. A list or a page reads each item again and leaves out what has expired. But the first item in the index may have expired, and a count cannot tell. Include the attribute in the index, or return a list.",
+        r#"indexes: [{ name: "byUser", partitionKey: "userId", projection: INCLUDE, include: ["ttl"] }]"#;
+    KF0444: "An index holds the time to live",
+        "A warning. Items of the type expire, and the index does not hold the attribute with their time. So each item that the field finds in the index costs one read more: a Get from the table, which takes one more round trip for the whole list. Include the attribute in the index.",
+        r#"indexes: [{ name: "byUser", partitionKey: "userId", projection: INCLUDE, include: ["ttl"] }]"#;
 }

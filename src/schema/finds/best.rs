@@ -10,7 +10,7 @@
 //! 5. an index that holds the whole item before others;
 //! 6. the order of declaration.
 
-use super::candidates::{Ask, BareNames, Candidate, candidates, distinguishes, sifts};
+use super::candidates::{Ask, BareNames, Candidate, candidates, sifts, tells_items};
 use super::paging::{Order, is_paging};
 use super::wanted::{Bindings, FindContext};
 use crate::schema::diagnostics::diagnostic::Findings;
@@ -101,7 +101,7 @@ pub fn serving(given: &PathInputs, when: &[String], order: Option<&str>, bare: B
     };
     let mut found = candidates(given.wanted, given.bindings, &ask);
     found.retain(|candidate| {
-        given.undiscriminated || sifts(given.wanted) || distinguishes(given.wanted, candidate.path.index)
+        given.undiscriminated || sifts(given.wanted) || tells_items(given.wanted, candidate.path.index)
     });
     found
 }

@@ -95,9 +95,19 @@ pub fn sifts(wanted: &FindContext) -> bool {
     matches!(wanted.target.returns, Returns::List | Returns::Connection)
 }
 
+/// Whether the table or index tells which of its items are there and of the type.
+pub fn tells_items(wanted: &FindContext, place: Option<usize>) -> bool {
+    tells_expiry(wanted, place) && distinguishes(wanted, place)
+}
+
+/// Whether the table or index tells which items have expired: none do, or it holds their time.
+pub fn tells_expiry(wanted: &FindContext, place: Option<usize>) -> bool {
+    wanted.keys.expires.as_ref().is_none_or(|attribute| wanted.table.holds(place, attribute))
+}
+
 /// Whether the table or index distinguishes the type's items from others in it: their keys differ, or it holds the
 /// type's constants.
-pub fn distinguishes(wanted: &FindContext, place: Option<usize>) -> bool {
+fn distinguishes(wanted: &FindContext, place: Option<usize>) -> bool {
     let of = |keys: &ItemKeys, key: &str| keys.keys.get(key).cloned().unwrap_or_default();
     let overlaps = |others: &ItemKeys, key: &str| {
         let others = of(others, key);

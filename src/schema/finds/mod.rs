@@ -33,7 +33,7 @@ use abstract_type::{member::AbstractFind, reads};
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition};
 use diagnosis::undecided::Way;
-use diagnosis::{counted, left_out, linked, missing, single, undecided};
+use diagnosis::{counted, expiring, left_out, linked, missing, single, undecided};
 use paging::Order;
 use prepare::{Prepared, max, prepare, scan};
 use wanted::{Bindings, FindContext};
@@ -176,6 +176,11 @@ fn candidates_of_write(
     found
 }
 
+/// Whether the path by which a write reads tells which items have expired, or leaves them out later; a finding if not.
+pub fn tells_of_expiry(wanted: &FindContext, path: &AccessPath, findings: &mut Findings) -> bool {
+    expiring::check(wanted, [path], findings)
+}
+
 /// Reports the paths that could read the items of a write and what each leaves out; `None` if there are none.
 pub fn left_out_of_write(wanted: &FindContext, bindings: &Bindings, findings: &mut Findings) -> Option<()> {
     let optional = |name: &String| wanted.argument(name).is_none_or(|argument| !argument.ty.is_non_null());
@@ -208,6 +213,7 @@ fn by_keys(wanted: &FindContext, findings: &mut Findings) -> Option<(Vec<AccessP
     let sound = single::check(wanted, &bindings, &paths, findings)
         && single::check_order(wanted, &bindings, &paths, findings)
         && counted::check(std::iter::once(wanted), &paths, findings)
+        && expiring::check(wanted, &paths, findings)
         && (wanted.directive.scan || undecided::check(&given, &orders, &paths, findings));
     sound.then_some((paths, filter))
 }

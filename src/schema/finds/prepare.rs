@@ -207,7 +207,7 @@ pub fn scan(given: &PathInputs, index: Option<usize>, findings: &mut Findings) -
         findings.error(rules::KF0424, &wanted.directive.span, message, Some(help.to_owned()));
         return None;
     }
-    if !(candidates::sifts(wanted) || candidates::distinguishes(wanted, index)) {
+    if !(candidates::sifts(wanted) || candidates::tells_items(wanted, index)) {
         missing::undiscriminated(wanted, index, findings);
         return None;
     }

@@ -57,8 +57,15 @@ pub fn read_item_keys(item: &ItemType, findings: &mut Findings) -> Option<ItemKe
     }
     keys.extend(natural_keys(item, &keys));
     let constants = read_constants(item.table.0, item.directive, findings)?;
-    let keys =
-        ItemKeys { table: item.table.1, keys, constants, shares_keys: false, narrower: Vec::new(), limited: None };
+    let keys = ItemKeys {
+        table: item.table.1,
+        keys,
+        constants,
+        shares_keys: false,
+        narrower: Vec::new(),
+        limited: None,
+        expires: None,
+    };
     let sound = sound && check_complete(item, &keys.keys, findings) && check_spread(item, &keys, findings);
     (sound && claims::check(item.table.0, (&item.object.name, item.directive), &keys, findings)).then_some(keys)
 }

@@ -4,6 +4,7 @@ pub mod ambiguity;
 pub mod claims;
 pub mod constants;
 pub mod entries;
+pub mod expiry;
 pub mod forms;
 pub mod items;
 pub mod native_types;

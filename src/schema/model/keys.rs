@@ -28,6 +28,9 @@ pub struct ItemKeys {
     /// The primary key, if constraints of fields distinguish it from the keys of other types: a key whose values break
     /// them is not of this type.
     pub limited: Option<Arc<PrimaryKey>>,
+    /// The attribute with the time after which an item is not there; `None` if the type's items do not expire, or are
+    /// shown until they are deleted.
+    pub expires: Option<String>,
 }
 
 /// The value of a constant attribute.

@@ -265,6 +265,12 @@ impl ObjectType {
         rules.flat_map(|rules| rules.each(AuthAction::Read)).flat_map(|rule| rule.attributes()).collect()
     }
 
+    /// The field with the time at which items of the type expire; `None` if they do not, or if no field has it.
+    pub fn time_field(&self) -> Option<&String> {
+        let TypeKind::Item(ItemKeys { expires: Some(time), .. }) = &self.kind else { return None };
+        self.fields.keys().find(|field| self.stored(field).is_some_and(|own| own.attribute.as_ref() == Some(time)))
+    }
+
     /// The stored field of that name.
     pub fn stored(&self, field: &str) -> Option<&Stored> {
         match &self.fields.get(field)?.kind {

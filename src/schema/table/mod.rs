@@ -16,6 +16,8 @@ pub struct Table {
     pub indexes: Vec<Index>,
     /// The attribute that holds an item's time to live (epoch seconds).
     pub time_to_live: Option<String>,
+    /// Whether requests see items that have expired, until they are deleted.
+    pub shows_expired: bool,
     /// How reads and writes are billed.
     pub billing: Billing,
     /// What the table's stream holds of each changed item; `None` if the table has no stream.
@@ -189,6 +191,7 @@ impl Table {
             sort,
             indexes: Vec::new(),
             time_to_live: None,
+            shows_expired: false,
             billing: Billing::PayPerRequest,
             stream: None,
             point_in_time_recovery: false,

@@ -96,6 +96,7 @@ fn table(directive: &Node<Directive>, name: String, findings: &mut Findings) -> 
         .map(|at| KeyAttribute { name: at.value, kind: key_type(argument(directive, "sortKeyType")) });
     let mut table = Table {
         time_to_live: text(directive, "timeToLive").map(|at| at.value),
+        shows_expired: shows_expired(directive, findings),
         billing: billing::table_billing(directive, findings),
         stream: argument(directive, "stream").and_then(stream_view),
         point_in_time_recovery: flag(directive, "pointInTimeRecovery"),
@@ -111,6 +112,17 @@ fn table(directive: &Node<Directive>, name: String, findings: &mut Findings) -> 
         findings.error(rules::KF0104, &crate::schema::syntax::directives::named(directive), message, None);
     }
     (table, untyped)
+}
+
+/// Whether requests see items that have expired. Only a table with a time to live has such items.
+fn shows_expired(directive: &Node<Directive>, findings: &mut Findings) -> bool {
+    let written = argument(directive, "expired").filter(|value| value.as_enum().is_some_and(|name| name == "SHOWN"));
+    if let Some(written) = written.filter(|_| argument(directive, "timeToLive").is_none()) {
+        let help = "leave it out, or name the attribute with the time: `timeToLive: \"ttl\"`";
+        let message = "`expired:` has no effect: the table has no `timeToLive`";
+        findings.error(rules::KF0111, &span::from_location(written.location()), message, Some(help.into()));
+    }
+    written.is_some()
 }
 
 fn stream_view(value: &Node<Value>) -> Option<StreamView> {

@@ -243,10 +243,18 @@ impl FieldChange<'_> {
         let stale = self.stale_keys();
         let message = match stale.as_slice() {
             [] if self.declared.rules.unique => format!("{unknown} keep it unique"),
+            [] if self.is_time_of_guards() => format!("{unknown} give it to the guards of unique values"),
             [] => return None,
             stale => format!("{unknown} rewrite the key {}, which contains it", list(stale)),
         };
         Some((rules::KF0710, message, SAY_VALUE.to_owned()))
+    }
+
+    /// Whether the field is the time at which items expire, and guards with them.
+    fn is_time_of_guards(&self) -> bool {
+        let time = self.acting.keys.expires.as_ref();
+        let has_guards = self.acting.record.values().any(|field| field.rules.unique);
+        time == Some(&self.declared.attribute) && has_guards
     }
 
     /// The first field whose default on every write uses the changed one, unless the expression changes it, too.

@@ -122,6 +122,7 @@ fn by_keys(writing: &Writing, wanted: &FindContext, findings: &mut Findings) -> 
         return None;
     };
     check_decided(writing, wanted, &bindings, &serving, findings)?;
+    finds::tells_of_expiry(wanted, &path, findings).then_some(())?;
     if !finds::are_decided(wanted, &bindings, filter.as_ref(), &one, findings) {
         return None;
     }

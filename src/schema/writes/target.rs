@@ -254,7 +254,8 @@ fn by_read(acting: &Acting, bound: &IndexMap<&str, FieldBinding>, findings: &mut
     };
     check_decided(acting, bound, &serving, findings)?;
     if !(finds::are_decided(&wanted, &bindings, None, &one, findings)
-        && says_parts(acting, (&wanted, &bindings), &path, findings))
+        && says_parts(acting, (&wanted, &bindings), &path, findings)
+        && finds::tells_of_expiry(&wanted, &path, findings))
     {
         return None;
     }

@@ -9,7 +9,7 @@ use crate::table::data::text::Text;
 use quick_cache::Weighter;
 use std::mem::size_of;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 
 /// For how long it is kept that there is no item: an item that somebody has looked for is often made soon.
@@ -54,13 +54,38 @@ pub(super) struct Entry {
     pub(super) projection: AttributeNames,
     /// When it was asked for, and whether it is still right.
     pub(super) watch: WatchedTags,
+    /// When the first of its items expires; `None` if none does.
+    pub(super) ends: Option<Instant>,
 }
 
 impl Entry {
     /// Whether it answers a request for these attributes that takes answers of this age.
     pub(super) fn serves(&self, projection: &[AttributeName], max_age: Duration, now: Instant) -> bool {
         let max_age = if matches!(self.found, CacheAnswer::Item(None)) { max_age.min(ABSENCE) } else { max_age };
-        self.watch.is_current() && self.watch.is_younger(max_age, now) && covers(&self.projection, projection)
+        let is_over = self.ends.is_some_and(|ends| ends <= now);
+        !is_over
+            && self.watch.is_current()
+            && self.watch.is_younger(max_age, now)
+            && covers(&self.projection, projection)
+    }
+}
+
+impl CacheAnswer {
+    /// When the first of its items expires that has not yet, by its time in this attribute.
+    pub(super) fn ends(&self, time_to_live: &str) -> Option<Instant> {
+        let items = match self {
+            Self::Item(item) => item.as_slice(),
+            Self::Page(page, _) => page.items.as_slice(),
+        };
+        let time = |item: &Arc<Item>| match item.get(time_to_live) {
+            Some(Attribute::N(number)) => number.parse::<u64>().ok(),
+            _ => None,
+        };
+        let mut times = items.iter().filter_map(time).peekable();
+        times.peek()?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let left = times.filter_map(|time| time.checked_sub(now)).filter(|left| *left > 0).min()?;
+        Instant::now().checked_add(Duration::from_secs(left))
     }
 }
 

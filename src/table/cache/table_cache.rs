@@ -236,7 +236,8 @@ impl Fill {
             _ => Some(Vec::new()),
         };
         if let Some(watch) = of_items.and_then(|of_items| watches.keep(&self.flight.watch, of_items)) {
-            entries.insert(self.key.clone(), Arc::new(Entry { found: found.detached(), projection, watch }));
+            let ends = tags.time_to_live(&self.key).and_then(|attribute| found.ends(attribute));
+            entries.insert(self.key.clone(), Arc::new(Entry { found: found.detached(), projection, watch, ends }));
         }
     }
 }

@@ -12,7 +12,7 @@
 //! Where it may have left any, the pages that hold it are dropped with it, and those that hide items by *unseen*.
 
 use super::change::{Image, ItemChange};
-use super::key::PageKey;
+use super::key::{EntryKey, PageKey};
 use super::watches::Tag;
 use crate::schema::table::{Index, KeyAttribute, Table};
 use crate::table::data::attribute::{Item, Key, KeyValue};
@@ -92,6 +92,16 @@ impl Tags {
         }
         let of_item = |item: &Arc<Item>| Some(self.item_tag(&table.name, &canonical(&key_of(table, item)?)));
         items.iter().map(of_item).collect()
+    }
+
+    /// The attribute with the times of a table's items, if they are not there from then on.
+    pub(super) fn time_to_live(&self, key: &EntryKey) -> Option<&str> {
+        let name = match key {
+            EntryKey::Item(table, _) => table,
+            EntryKey::Page(page) => &page.table,
+        };
+        let table = self.tables.get(&**name).filter(|table| !table.shows_expired)?;
+        table.time_to_live.as_deref()
     }
 
     /// The key of an item in a table.

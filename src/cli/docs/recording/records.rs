@@ -77,7 +77,7 @@ impl<'m> TypesOfTable<'m> {
     pub fn new(model: &'m Model, table: usize, index: Option<usize>) -> Self {
         let is_there = |object: &&ObjectType| matches!(&object.kind, TypeKind::Item(keys) if keys.table == table);
         let objects: Vec<&ObjectType> = model.types.values().filter(is_there).collect();
-        let marks = attributes::discriminator(model, &objects, (index, false), true);
+        let marks = attributes::discriminator(model, &objects, (index, false), attributes::ItemSight::ALL);
         Self { model, table, objects, marks }
     }
 

@@ -74,7 +74,7 @@ impl<'m> Survey<'m> {
         };
         let types: Vec<_> = model.types.values().filter_map(of_table).collect();
         let objects: Vec<&ObjectType> = types.iter().map(|of| of.ty).collect();
-        let marks = attributes::discriminator(model, &objects, (None, false), true);
+        let marks = attributes::discriminator(model, &objects, (None, false), attributes::ItemSight::ALL);
         Self {
             model,
             types,

@@ -5,7 +5,7 @@ use crate::cli::items::coverage::Coverage;
 use crate::cli::items::guards::NeededGuard;
 use crate::cli::items::scan::{PacedScan, ScanPace};
 use crate::execute::item::conditions::Conditions;
-use crate::execute::item::{assemble, unique};
+use crate::execute::item::{assemble, identity, unique};
 use crate::schema::model::Model;
 use crate::schema::table::Table;
 use crate::table::data::attribute::Item;
@@ -77,6 +77,7 @@ fn calls(model: &Model, table: &Table, needed: NeededGuard<'_>, item: &Item) -> 
     for attribute in assemble::determining_attributes(needed.ty, needed.field, item) {
         has_value.unchanged(attribute, item);
     }
+    identity::expires(needed.ty).into_iter().for_each(|time| has_value.unchanged(time, item));
     let of_table = |action, condition| WriteCall { table: table.name.as_str().into(), action, condition };
     let is_owned = unique::is_owned(model, needed.ty, &needed.owner);
     [of_table(WriteAction::Check(needed.owner), has_value.build()), of_table(WriteAction::Put(needed.guard), is_owned)]

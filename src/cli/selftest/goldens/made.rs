@@ -1,6 +1,7 @@
 //! A text in; out: the text with names for the values that a write generates (ids, times, hashes, tokens), the same in
 //! every run. Must not know what the text is.
 
+use crate::execute::values::expiry::FIVE_YEARS;
 use crate::schema::scalar::date_time::{canonical_instant, epoch_millis, instant_text};
 use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -102,6 +103,9 @@ fn time_name(instant: &str) -> String {
 /// The same for a time in seconds since 1970.
 fn epoch_name(digits: &str) -> Option<String> {
     let seconds: i64 = digits.parse().ok().filter(|_| digits.len() == 10)?;
+    if distance((seconds + FIVE_YEARS) * 1000).is_some_and(|distance| distance.is_empty()) {
+        return Some("<seconds of five years ago>".to_owned());
+    }
     distance(seconds * 1000).map(|distance| format!("<seconds of now{distance}>"))
 }
 

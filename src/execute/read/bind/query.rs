@@ -4,6 +4,7 @@
 use crate::execute::arguments::ReadArguments;
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::Failure;
+use crate::execute::item::conditions::Conditions;
 use crate::execute::key::range::KeyRange;
 use crate::execute::key::resume::ResumePoint;
 use crate::execute::page::arguments::Paging;
@@ -13,6 +14,7 @@ use crate::execute::page::result::PageRequest;
 use crate::execute::read::admit::ItemGate;
 use crate::execute::read::range_query::RangeQuery;
 use crate::plan::tree::{QueryBinding, Read, Want};
+use crate::table::data::call::Expression;
 use std::sync::Arc;
 
 /// A read whose rows are queries.
@@ -68,14 +70,15 @@ pub fn range_query(context: &ExecutionContext<'_>, of: &QueryRead<'_>, ranges: V
         }
     };
     let sort = query.key.sort.as_ref().filter(|_| ranges.iter().flatten().any(KeyRange::reads_keys)).cloned();
+    let is_counted = query.want == Want::Count { looked_at: false };
     let range_query = RangeQuery {
         table: table.name.as_str().into(),
         index: index.map(Arc::from),
         ranges,
         sort,
         sort_attribute,
-        filter: arguments.query_filter.clone(),
-        projection: (query.want != Want::Count { looked_at: false }).then(|| read.projection.clone()),
+        filter: if is_counted { counted_filter(gate, arguments) } else { arguments.query_filter.clone() },
+        projection: (!is_counted).then(|| read.projection.clone()),
         forward,
         last_first: backward,
         consistent: read.consistent,
@@ -87,6 +90,16 @@ pub fn range_query(context: &ExecutionContext<'_>, of: &QueryRead<'_>, ranges: V
     };
     let filled = wanted.filter(|_| !read.elements().is_empty()).map(|wanted| wanted as usize);
     Ok(Some((range_query, PageRequest { want: query.want, page, cursors, filled })))
+}
+
+/// The filter of a count that DynamoDB makes: it leaves out what has expired, too.
+fn counted_filter(gate: &ItemGate, arguments: &ReadArguments<'_>) -> Option<Expression> {
+    let own = arguments.query_filter.clone();
+    let Some(unexpired) = gate.unexpired() else { return own };
+    let mut conditions = Conditions::default();
+    own.into_iter().for_each(|own| conditions.and(own));
+    conditions.extend(Some(unexpired));
+    conditions.build()
 }
 
 /// How many items are enough for the field. `None` if it needs all of them.

@@ -2,6 +2,8 @@
 //! came in meanwhile. A crash leaves an item that can be deleted again, and never dependents without their item.
 
 use crate::execute::error::ErrorCode;
+use crate::execute::item::conditions::Conditions;
+use crate::execute::item::identity;
 use crate::execute::keyed_locks::ItemPlace;
 use crate::execute::write::draft::call::{CascadedItem, DraftCall, WriteDraft};
 use crate::execute::write::elements::MAX_IN_TRANSACTION;
@@ -58,6 +60,24 @@ pub async fn clear(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Resu
             field_errors.first().map_or(ErrorCode::Internal, |field_error| field_error.code)
         };
         sweep_sources(job, gone).await.map_err(|field_errors| CascadeError::HalfWay(code(field_errors)))?;
+    }
+    Ok(())
+}
+
+/// Deletes items that have expired, each with its replicas and guards, unless they have changed since they were read.
+/// Nobody sees them, so nothing is lost if the write that they are in the way of is not made after all.
+pub async fn clear_expired(job: &WriteJob<'_>, items: &[(String, Item)]) -> Result<(), WriteError> {
+    for (name, item) in items {
+        let Ok(ty) = job.type_named(name) else { continue };
+        let Some((key, mut expired)) = dependents::to_delete(job, ty, item) else { continue };
+        let mut conditions = Conditions::lettered('x');
+        conditions.extend(expired.condition.take());
+        identity::expires(ty).into_iter().for_each(|time| conditions.unchanged(time, item));
+        expired.condition = conditions.build();
+        match delete(job, &job.table_of(ty), ToDelete::from([(key, expired)])).await {
+            Ok(_) | Err(WriteError::Conditions(_)) => {}
+            Err(error) => return Err(error),
+        }
     }
     Ok(())
 }

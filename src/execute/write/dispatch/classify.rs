@@ -12,6 +12,7 @@ use crate::execute::values::decode;
 use crate::execute::write::draft::call::{CallRole, DraftCall, WriteDraft};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, ReturnedItem};
 use crate::execute::write::job::WriteJob;
+use crate::execute::write::lookup::found_item::FoundItem;
 use crate::execute::write::messages::{FieldErrors, absent, name_elements, table_error, unfit_item};
 use crate::execute::write::rules::item_rules::ItemRules;
 use crate::execute::write::rules::lookups::{self, RuleCheck};
@@ -29,6 +30,8 @@ pub enum Following {
     OtherForm,
     /// There is no such item, and nothing to do.
     Nothing,
+    /// Items that have expired are in the way: they are deleted, and the write is tried again. Their types are named.
+    Expired(Vec<(String, Item)>),
 }
 
 /// What follows from the failed conditions of a write. `Err`: an error for the caller.
@@ -41,16 +44,7 @@ pub async fn classify(
         // What was found to hold before is found anew.
         return if check.was_read { Ok(Following::Race(None)) } else { Err(vec![lookups::refusal(job, check)]) };
     }
-    let mut failed = Vec::with_capacity(failures.len());
-    for failure in failures {
-        let Some(call) = draft.calls.get(failure.position) else { continue };
-        let is_stale = call.requires.found().any(|found| !found.holds(failure.item.as_ref(), &draft.scope(job)));
-        let returned = returned(job, call, failure.item.as_ref()).await?;
-        let (reason, refused) = reason_of(job, draft, (call, returned));
-        let error =
-            refused.map(|error| CallError { call, error, elements: failed_elements(job, draft, call, returned) });
-        failed.push((failure.position, call, is_stale, (reason, error)));
-    }
+    let failed = judge(job, draft, failures).await?;
     // Failures of calls that depend on the found item do not count if it has changed. Only its own call can give an
     // error.
     if let Some((position, call, _, (_, refused))) = failed.iter().find(|(_, _, is_stale, _)| *is_stale) {
@@ -61,6 +55,7 @@ pub async fn classify(
     }
     let (mut field_errors, mut taken) = (Vec::new(), Vec::new());
     let (mut has_raced, mut place, mut other_form) = (false, None, false);
+    let mut expired = Vec::new();
     for (position, call, _, (reason, refused)) in failed {
         match reason {
             // A missing replica is repaired. Otherwise the failure of the first replica tells what is wrong.
@@ -76,6 +71,10 @@ pub async fn classify(
                 let is_main = matches!(call.role, CallRole::Main { .. });
                 place = place.or_else(|| draft.place(position).filter(|_| is_main));
             }
+            Reason::Expired => {
+                has_raced = true;
+                expired.extend(in_the_way(call, failures.iter().find(|failure| failure.position == position)));
+            }
             _ => field_errors.extend(refused),
         }
     }
@@ -84,10 +83,42 @@ pub async fn classify(
         field_errors.extend(taken);
     }
     match first_error(job, &field_errors) {
+        None if !expired.is_empty() => Ok(Following::Expired(expired)),
         None if other_form => Ok(Following::OtherForm),
         None => Ok(Following::Race(place)),
         Some(field_error) => Err(vec![field_error]),
     }
+}
+
+/// A call that failed: its position, whether what a find found there has changed, and the reason, with the error for
+/// the caller if that is one.
+type FailedCall<'d> = (usize, &'d DraftCall, bool, (Reason, Option<CallError<'d>>));
+
+/// Why each of the calls failed.
+async fn judge<'d>(
+    job: &WriteJob<'_>,
+    draft: &'d WriteDraft,
+    failures: &[ConditionFailure],
+) -> Result<Vec<FailedCall<'d>>, FieldErrors> {
+    let mut failed = Vec::with_capacity(failures.len());
+    for failure in failures {
+        let Some(call) = draft.calls.get(failure.position) else { continue };
+        let returned = returned(job, call, failure.item.as_ref()).await?;
+        let is_there =
+            |found: &FoundItem| !returned.is_expired && found.holds(failure.item.as_ref(), &draft.scope(job));
+        let is_stale = !call.requires.found().all(is_there);
+        let (reason, refused) = reason_of(job, draft, (call, returned));
+        let error =
+            refused.map(|error| CallError { call, error, elements: failed_elements(job, draft, call, returned) });
+        failed.push((failure.position, call, is_stale, (reason, error)));
+    }
+    Ok(failed)
+}
+
+/// The item that has expired and is in the way of a call, with its type.
+fn in_the_way(call: &DraftCall, failure: Option<&ConditionFailure>) -> Option<(String, Item)> {
+    let CallRole::Main { item, .. } = &call.role else { return None };
+    Some((item.clone(), failure?.item.clone()?))
 }
 
 /// The error of the first call that fails: a position of the response has one (GraphQL spec section 6.4.4). If elements
@@ -182,11 +213,14 @@ async fn returned<'i>(
     stored: Option<&'i Item>,
 ) -> Result<ReturnedItem<'i>, FieldErrors> {
     let CallRole::Main { item: of, .. } = &call.role else {
-        return Ok(ReturnedItem { stored, visible: stored, is_foreign: false });
+        let is_expired = has_expired(job, call, stored);
+        return Ok(ReturnedItem { stored, visible: stored, is_foreign: false, is_expired });
     };
     let ty = job.type_named(of)?;
     let item = stored.filter(|item| identity::is_of(ty, item));
     let is_foreign = stored.is_some() && item.is_none();
+    let is_expired = has_expired(job, call, item);
+    let item = item.filter(|_| !is_expired);
     let refused = item.filter(|item| !call.requires.may_make() && !call.requires.rule().is_met(item, &job.scope()));
     let is_hidden = match refused {
         Some(item) => hiding::is_hidden(job.context, ty, &Arc::new(item.clone()))
@@ -194,7 +228,17 @@ async fn returned<'i>(
             .map_err(|error| vec![table_error(&error)])?,
         None => false,
     };
-    Ok(ReturnedItem { stored, visible: item.filter(|_| !is_hidden), is_foreign })
+    Ok(ReturnedItem { stored, visible: item.filter(|_| !is_hidden), is_foreign, is_expired })
+}
+
+/// Whether what came back has expired: an item of the call's type, a guard of one, or a found item.
+fn has_expired(job: &WriteJob<'_>, call: &DraftCall, stored: Option<&Item>) -> bool {
+    let of = match &call.role {
+        CallRole::Main { item, .. } | CallRole::Guard { item, .. } => Some(item.as_str()),
+        _ => call.requires.found().next().map(|found| found.item.as_str()),
+    };
+    let ty = of.and_then(|of| job.type_named(of).ok());
+    stored.zip(ty).is_some_and(|(item, ty)| identity::has_expired(ty, item, job.context.now.passed()))
 }
 
 /// The error of a reason; `None` if the caller gets none.

@@ -43,7 +43,7 @@ pub async fn finish(
         ReturnedItem::Written(ResultItem::Answer(ty, key)) if !is_single => Some((ty.as_str(), key)),
         _ => None,
     });
-    let mut read = job.read_all(&unread.collect::<Vec<_>>()).await.map_err(made)?.into_iter();
+    let mut read = job.read_stored(&unread.collect::<Vec<_>>()).await.map_err(made)?.into_iter();
     let gave = |item: &ReturnedItem| match item {
         ReturnedItem::Written(ResultItem::Nothing) => false,
         ReturnedItem::Written(ResultItem::Answer(..)) if is_single => answer.is_some(),

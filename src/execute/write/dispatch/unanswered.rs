@@ -26,8 +26,9 @@ pub async fn made(job: &WriteJob<'_>, draft: &WriteDraft, generated: &Generated)
     let key = key_of(job.context.model, call)?;
     let mut waits = job.context.loaders.backoff();
     let item = loop {
-        match job.read(&ty.name, &key).await {
-            Ok(item) => break item?,
+        // It may have been written with a time that has passed.
+        match job.read_stored(&[(ty.name.as_str(), &key)]).await {
+            Ok(items) => break items.into_iter().flatten().next()?,
             Err(errors) if is_silent(&errors) && waits.wait(job.context.deadline).await => {}
             Err(_) => return None,
         }

@@ -79,6 +79,7 @@ impl<'a> Drafting<'a, '_> {
         let tells = alone && item.is_none() && action.condition.is_none();
         requires.add(if tells { ItemCondition::Visible } else { ItemCondition::Exists }, gone);
         requires.add(ItemCondition::OfType, gone);
+        requires.unexpired(ty, gone);
         requires.ruled(rule.ok_or_else(missing)?, false);
         self.hold_found(ty, &target.key, &mut requires);
         if let Some(item) = &item {

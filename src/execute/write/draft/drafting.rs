@@ -6,11 +6,11 @@ use crate::execute::expression::narrow::{KnownAttributes, narrowed};
 use crate::execute::expression::settle::Residual;
 use crate::execute::expression::stored_form::StoredForm;
 use crate::execute::item::replicas::others;
-use crate::execute::item::{assemble, unique};
+use crate::execute::item::{assemble, identity, unique};
 use crate::execute::write::draft::call::{CallRole, DraftCall, Earlier, Generated, ReplicaWrites, WriteDraft};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, RequiredItem, Requirements};
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::lookup::items::ItemsInScope;
+use crate::execute::write::lookup::items::{ItemsInScope, guards_of};
 use crate::execute::write::lookup::targets::LookedUp;
 use crate::execute::write::messages::{FieldErrors, invalid};
 use crate::execute::write::rules::item_rules::{self, ItemRules};
@@ -21,7 +21,7 @@ use crate::schema::model::demanded;
 use crate::schema::model::find::{Access, Via};
 use crate::schema::model::write::{Action, WriteTarget};
 use crate::schema::table::Table;
-use crate::table::data::attribute::{Item, Key};
+use crate::table::data::attribute::{Attribute, Item, Key};
 use crate::table::data::call::{Expression, Get};
 use crate::table::data::write::{WriteAction, WriteCall};
 use serde_json::{Map, Value};
@@ -62,6 +62,25 @@ pub struct UniqueValue<'v> {
     pub field: &'v str,
     /// Its value; null needs no guard.
     pub value: &'v Value,
+    /// The time at which its item expires, and its guard with it.
+    pub time: Option<&'v Attribute>,
+}
+
+/// The guards that an item has before a write.
+#[derive(Default)]
+pub struct OldGuards {
+    /// Their keys.
+    pub keys: Vec<Key>,
+    /// The time at which they expire.
+    pub time: Option<Attribute>,
+}
+
+impl OldGuards {
+    /// Those of an item that was read.
+    pub fn new(job: &WriteJob<'_>, ty: &ObjectType, item: &Item) -> Self {
+        let time = identity::expires(ty).and_then(|time| item.get(time)).cloned();
+        Self { keys: guards_of(job, ty, item), time }
+    }
 }
 
 impl<'a> Drafting<'a, '_> {
@@ -85,7 +104,10 @@ impl<'a> Drafting<'a, '_> {
         requires: &Requirements,
         (ty, key): (&ObjectType, &Key),
     ) -> Result<Option<Expression>, FieldErrors> {
-        requires.text(RequiredItem { job: self.job, ty, key, letter: 'c' }, &self.draft.scope(self.job))
+        requires.text(
+            RequiredItem { job: self.job, ty, key, letter: 'c', meets_expired: false },
+            &self.draft.scope(self.job),
+        )
     }
 
     /// Adds the author's condition.
@@ -228,28 +250,36 @@ impl<'a> Drafting<'a, '_> {
         }
     }
 
-    /// Puts the guard of a unique value. If the item already has this guard, keeps it and removes it from `gone`. A new
-    /// item, for which there is no `gone`, has no guard yet.
+    /// Puts the guard of a unique value, which ends with its item. If the item already has this guard with the same
+    /// time, keeps it and removes it from `gone`. A new item, for which there is no `gone`, has no guard yet. The guard
+    /// of an item that has expired is taken over.
     pub fn guard(
         &mut self,
-        UniqueValue { action, ty, field, value }: UniqueValue<'_>,
+        UniqueValue { action, ty, field, value, time }: UniqueValue<'_>,
         owner: &Key,
-        gone: Option<&mut Vec<Key>>,
+        gone: Option<&mut OldGuards>,
     ) -> Result<(), FieldErrors> {
         let model = self.job.context.model;
-        let Some(guard) = unique::guard(model, ty, field, value, owner).map_err(invalid)? else { return Ok(()) };
+        let Some(mut guard) = unique::guard(model, ty, field, value, owner).map_err(invalid)? else { return Ok(()) };
         let key = assemble::key_of(model, ty, &guard);
+        unique::end_with_item(&mut guard, ty, time);
         let mut requires = Requirements::default();
-        match gone {
-            None => requires.add(ItemCondition::Absent, Reason::Taken),
-            Some(gone) => {
-                if let Some(kept) = gone.iter().position(|gone| key.as_ref() == Some(gone)) {
-                    gone.remove(kept);
+        let mut owned = Vec::new();
+        if let Some(gone) = gone {
+            owned = unique::owner_attributes(model, ty, owner);
+            if let Some(kept) = gone.keys.iter().position(|gone| key.as_ref() == Some(gone)) {
+                gone.keys.remove(kept);
+                if gone.time.as_ref() == time {
                     return Ok(());
                 }
-                requires.add(ItemCondition::Owned(unique::owner_attributes(model, ty, owner)), Reason::Taken);
             }
+        }
+        let free = match identity::expires(ty) {
+            Some(expires) => ItemCondition::FreeGuard(owned, expires.to_owned()),
+            None if owned.is_empty() => ItemCondition::Absent,
+            None => ItemCondition::Owned(owned),
         };
+        requires.add(free, Reason::Taken);
         let condition = self.text(&requires, (ty, owner))?;
         let write = WriteCall { table: self.job.table_of(ty), action: WriteAction::Put(guard), condition };
         let role = CallRole::Guard { action, item: ty.name.clone(), field: field.to_owned() };
@@ -316,7 +346,7 @@ pub fn attribute_of(
     ty: &ObjectType,
     field: &str,
     value: &Value,
-) -> Option<(String, crate::table::data::attribute::Attribute)> {
+) -> Option<(String, Attribute)> {
     let name = ty.stored(field)?.attribute.clone()?;
     Some((name, assemble::attribute(model, ty, field, value).ok()??))
 }

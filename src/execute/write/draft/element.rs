@@ -146,6 +146,7 @@ impl<'a> Drafting<'a, '_> {
         let gone = if_absent(action, Reason::NotFound);
         requires.add(ItemCondition::Exists, gone);
         requires.add(ItemCondition::OfType, gone);
+        requires.unexpired(ty, gone);
         self.expected_version(ty, action, &mut requires);
         self.author(action, &mut requires);
         count_versions(ty, &mut changes);

@@ -254,7 +254,8 @@ impl<'a> Drafting<'a, '_> {
         for same in all.iter().filter(|other| other.is_at(&held.table, &held.key)) {
             requires.add(ItemCondition::Found(same.clone()), Reason::Race);
         }
-        let of = RequiredItem { job, ty: job.type_named(&held.item)?, key: &held.key, letter: 'g' };
+        let of =
+            RequiredItem { job, ty: job.type_named(&held.item)?, key: &held.key, letter: 'g', meets_expired: false };
         let condition = requires.text(of, &job.scope())?;
         let is_it = |call: &&mut DraftCall| match &call.write.action {
             WriteAction::Delete(key) => held.is_at(&call.write.table, key),

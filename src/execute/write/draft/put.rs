@@ -1,12 +1,11 @@
 //! `@put` of an item → its call, and the guards of its unique values.
 
 use crate::execute::error::{ErrorCode, FieldError};
-use crate::execute::item::{assemble, replicas};
+use crate::execute::item::{assemble, identity, replicas};
 use crate::execute::write::draft::call::ResultItem;
-use crate::execute::write::draft::drafting::{Drafting, UniqueValue, internal};
+use crate::execute::write::draft::drafting::{Drafting, OldGuards, UniqueValue, internal};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::elements::in_scope;
-use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::{FieldErrors, invalid};
 use crate::schema::model::ObjectType;
 use crate::schema::model::write::Action;
@@ -28,24 +27,21 @@ impl Drafting<'_, '_> {
             false => self.demanded(ty, job.write.demanded(action, ty), (&item, true)).await?,
         };
         rules.check_new(&item)?;
+        let unique = || ty.fields.values().filter(|field| field.rules.unique);
         let mut requires = Requirements::default();
-        let mut gone = Vec::new();
+        let mut gone = OldGuards::default();
         if !replace {
-            requires.add(ItemCondition::Absent, Reason::AlreadyExists);
-        } else if ty.fields.values().any(|field| field.rules.unique) {
+            requires.add(vacancy(ty), Reason::AlreadyExists);
+        } else if unique().next().is_some() {
             // The replaced item may have guards that the new item does not need.
             let old = job.read(&ty.name, &key).await?;
             rules.check_replaced(old.as_deref())?;
             match &old {
                 None => requires.add(ItemCondition::Absent, Reason::Race),
                 Some(old) => {
-                    self.hold(
-                        ty,
-                        old,
-                        ty.fields.values().filter(|field| field.rules.unique).map(|field| &field.name),
-                        &mut requires,
-                    );
-                    gone = guards_of(job, ty, old);
+                    self.hold(ty, old, unique().map(|field| &field.name), &mut requires);
+                    requires.unchanged(identity::expires(ty).map(str::to_owned).iter(), old);
+                    gone = OldGuards::new(job, ty, old);
                 }
             }
         }
@@ -66,12 +62,13 @@ impl Drafting<'_, '_> {
         self.replicas(ty, &key, |number, _| {
             (WriteAction::Put(replicas::replica(job.context.model, ty, &item, number)), None)
         });
-        for field in ty.fields.values().filter(|field| field.rules.unique) {
+        for field in unique() {
             let value = values.get(&field.name).unwrap_or(&Value::Null);
-            let unique = UniqueValue { action: position, ty, field: &field.name, value };
+            let time = identity::expires(ty).and_then(|time| item.get(time));
+            let unique = UniqueValue { action: position, ty, field: &field.name, value, time };
             self.guard(unique, &key, replace.then_some(&mut gone))?;
         }
-        self.delete_guards(ty, &key, gone);
+        self.delete_guards(ty, &key, gone.keys);
         self.made(position, (action, ty), Arc::new(item));
         Ok(())
     }
@@ -82,4 +79,11 @@ impl Drafting<'_, '_> {
         let name = self.job.element(position).map(|element| in_scope(action.name(), element));
         self.scope.insert(name.unwrap_or_else(|| action.name().to_owned()), &ty.name, item);
     }
+}
+
+/// What a new item demands of its place. One that has expired is overwritten. If it has guards, they must go with it:
+/// then it is deleted first.
+fn vacancy(ty: &ObjectType) -> ItemCondition {
+    let has_guards = ty.fields.values().any(|field| field.rules.unique);
+    if identity::expires(ty).is_some() && !has_guards { ItemCondition::Vacant } else { ItemCondition::Absent }
 }

@@ -8,6 +8,7 @@ use crate::execute::expression::settle::Residual;
 use crate::execute::expression::stored_form::relies_on_null;
 use crate::execute::item::conditions::Conditions;
 use crate::execute::item::identity;
+use crate::execute::values::expiry::PassedTimes;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::found_item::FoundItem;
 use crate::execute::write::messages::{FieldErrors, bad_input};
@@ -46,6 +47,8 @@ pub enum Reason {
     Taken,
     /// The item is stored in another form than its changes take for granted: the next attempt reads it.
     OtherForm,
+    /// An item that has expired is in the way of a new one: it is deleted before the next attempt.
+    Expired,
     /// What was read has changed: the next attempt reads it again.
     Race,
 }
@@ -57,6 +60,10 @@ pub enum ItemCondition {
     Exists,
     /// It does not exist.
     Absent,
+    /// It does not exist, or is of the type and has expired.
+    Vacant,
+    /// If it exists, it has not expired.
+    Unexpired,
     /// The caller sees an item of the type. No text says so: a call that fails finds it out.
     Visible,
     /// If it exists, it is of the type.
@@ -86,6 +93,9 @@ pub enum ItemCondition {
     Form(Condition),
     /// It is missing, or a guard with these attributes, which name its owner.
     Owned(Vec<(String, Attribute)>),
+    /// The same, or a guard that has expired, with its owner, by its time in this attribute. Without attributes, it is
+    /// no owner's.
+    FreeGuard(Vec<(String, Attribute)>, String),
     /// What this text says. Only DynamoDB evaluates it.
     Text(Expression),
 }
@@ -112,6 +122,8 @@ pub struct ReturnedItem<'i> {
     pub visible: Option<&'i Item>,
     /// Whether it is of another type.
     pub is_foreign: bool,
+    /// Whether it is of the type, or a guard, and has expired.
+    pub is_expired: bool,
 }
 
 /// The type and the key of an item, and the letter of the placeholders of what is demanded of it.
@@ -125,6 +137,15 @@ pub struct RequiredItem<'t> {
     pub key: &'t Key,
     /// The letter.
     pub letter: char,
+    /// Whether the call may meet an item that has expired. That is not there, whatever it holds.
+    pub meets_expired: bool,
+}
+
+impl RequiredItem<'_> {
+    /// The times of items that are not there.
+    fn passed(&self) -> PassedTimes {
+        self.job.context.now.passed()
+    }
 }
 
 impl Requirements {
@@ -154,6 +175,14 @@ impl Requirements {
         }
     }
 
+    /// Adds that an item of a type that expires has not, unless there must be none.
+    pub fn unexpired(&mut self, ty: &ObjectType, otherwise: Reason) {
+        let is_absent = self.0.iter().any(|one| matches!(one.holds, ItemCondition::Absent));
+        if identity::expires(ty).is_some() && !is_absent {
+            self.add(ItemCondition::Unexpired, otherwise);
+        }
+    }
+
     /// Adds the author's condition.
     pub fn author_demands(&mut self, condition: Condition, otherwise: Reason) {
         self.add(ItemCondition::Meets(condition, AUTHOR), otherwise);
@@ -180,6 +209,9 @@ impl Requirements {
     /// does not fit.
     pub fn text(&self, of: RequiredItem<'_>, scope: &Scope<'_>) -> Result<Option<Expression>, FieldErrors> {
         let mut conditions = Conditions::lettered(of.letter);
+        let keeps_out = |holds: &ItemCondition| matches!(holds, ItemCondition::Unexpired | ItemCondition::Absent);
+        let is_left_out = self.0.iter().any(|one| keeps_out(&one.holds));
+        let of = RequiredItem { meets_expired: !is_left_out && identity::expires(of.ty).is_some(), ..of };
         for Requirement { holds, .. } in &self.0 {
             holds.write(of, scope, &mut conditions)?;
         }
@@ -258,7 +290,7 @@ impl Requirements {
         let of_caller = |one: &Requirement| {
             matches!(
                 (&one.holds, one.otherwise),
-                (ItemCondition::Absent, Reason::AlreadyExists) | (_, Reason::VersionChanged)
+                (ItemCondition::Absent | ItemCondition::Vacant, Reason::AlreadyExists) | (_, Reason::VersionChanged)
             )
         };
         self.0.iter().any(of_caller) || self.author().is_some() || *self.rule() != Residual::Always
@@ -275,6 +307,7 @@ impl Requirement {
     fn reason(&self, returned: ReturnedItem<'_>, scope: &Scope<'_>) -> Option<Reason> {
         match &self.holds {
             ItemCondition::Bounds(bounds) => broken_bound(bounds, returned.visible, scope),
+            ItemCondition::Absent if returned.is_expired => Some(Reason::Expired),
             demand => (!demand.is_met(returned, scope)).then_some(self.otherwise),
         }
     }
@@ -289,33 +322,81 @@ fn broken_bound(bounds: &[ComputedBound], item: Option<&Item>, scope: &Scope<'_>
     broken.map(|(position, bound)| if by_null(bound) { Reason::OtherForm } else { Reason::OutOfBounds(position) }).min()
 }
 
+/// Adds that the rules are met, or, if the item may be absent, that there is none.
+fn write_rule(
+    of: RequiredItem<'_>,
+    (rule, may_be_absent): (&Residual, bool),
+    scope: &Scope<'_>,
+    conditions: &mut Conditions,
+) -> Result<(), FieldErrors> {
+    let RequiredItem { ty, key, meets_expired, .. } = of;
+    let partition = &key.partition.0;
+    match rule {
+        Residual::Always => {}
+        Residual::Never if meets_expired && may_be_absent => {
+            identity::demand_vacant((ty, key), of.passed(), conditions)
+        }
+        Residual::Never => conditions.absent(partition),
+        Residual::Open(rule) => {
+            let rule = filter::lettered(rule, scope, 'r').map_err(bad_input)?;
+            let premise = |premise: &mut Conditions| {
+                premise.exists(partition);
+                if meets_expired {
+                    identity::demand_unexpired(ty, of.passed(), premise);
+                }
+            };
+            if may_be_absent { conditions.implies(premise, rule) } else { conditions.and(rule) }
+        }
+    }
+    Ok(())
+}
+
+/// Adds a condition on what is seen of an item: the item if the premise holds, or else nothing.
+fn write_of_seen(
+    (condition, written): (&Condition, Expression),
+    premise: impl FnOnce(&mut Conditions),
+    scope: &Scope<'_>,
+    conditions: &mut Conditions,
+) {
+    if evaluate::holds(condition, None, scope).unwrap_or(false) {
+        conditions.implies(premise, written);
+    } else {
+        premise(conditions);
+        conditions.and(written);
+    }
+}
+
+/// All bounds; `None` if there are none. A single one is not wrapped in And: DynamoDB refuses double parentheses.
+fn joined(bounds: &[ComputedBound]) -> Option<Condition> {
+    let mut all: Vec<Condition> = bounds.iter().map(|bound| bound.condition.clone()).collect();
+    let last = all.pop()?;
+    Some(if all.is_empty() { last } else { Condition::And(all.into_iter().chain([last]).collect()) })
+}
+
 impl ItemCondition {
     /// Adds its text.
-    fn write(
-        &self,
-        RequiredItem { job, ty, key, .. }: RequiredItem<'_>,
-        scope: &Scope<'_>,
-        conditions: &mut Conditions,
-    ) -> Result<(), FieldErrors> {
-        let partition = &key.partition.0;
+    fn write(&self, of: RequiredItem<'_>, scope: &Scope<'_>, conditions: &mut Conditions) -> Result<(), FieldErrors> {
+        let RequiredItem { job, ty, key, meets_expired, .. } = of;
+        let (partition, passed) = (&key.partition.0, of.passed());
         let lettered = |condition, letter| filter::lettered(condition, scope, letter).map_err(bad_input);
         match self {
             Self::Visible => {}
             Self::Exists => conditions.exists(partition),
             Self::Absent => conditions.absent(partition),
+            Self::Vacant => identity::demand_vacant((ty, key), passed, conditions),
+            Self::Unexpired => identity::demand_unexpired(ty, passed, conditions),
             Self::OfType => identity::demand((ty, key), conditions),
             Self::Equals(attribute, value) => conditions.equals(attribute, value.clone()),
             Self::Unchanged(attribute, item) => conditions.unchanged(attribute, item),
             Self::Has(attribute) => conditions.exists(attribute),
             Self::Element(list, at, attribute, value) => conditions.element_equals(list, *at, attribute, value.clone()),
             Self::Lacks(list, element) => conditions.lacks(list, element.clone()),
-            Self::Ruled { rule: Residual::Always, .. } => {}
-            Self::Ruled { rule: Residual::Never, .. } => conditions.absent(partition),
-            Self::Ruled { rule: Residual::Open(rule), may_be_absent: true } => {
-                conditions.implies(|premise| premise.exists(partition), lettered(rule, 'r')?);
+            Self::Ruled { rule, may_be_absent } => write_rule(of, (rule, *may_be_absent), scope, conditions)?,
+            Self::Found(found) => found.demand(job.type_named(&found.item)?, passed, conditions),
+            Self::Meets(condition, letter) if meets_expired => {
+                let premise = |premise: &mut Conditions| identity::demand_unexpired(ty, passed, premise);
+                write_of_seen((condition, lettered(condition, *letter)?), premise, scope, conditions);
             }
-            Self::Ruled { rule: Residual::Open(rule), may_be_absent: false } => conditions.and(lettered(rule, 'r')?),
-            Self::Found(found) => found.demand(job.type_named(&found.item)?, conditions),
             Self::Meets(condition, letter) => conditions.and(lettered(condition, *letter)?),
             Self::VisiblePart(condition, rule) => {
                 let seen = if let Residual::Open(rule) = rule { Some(lettered(rule, 'r')?) } else { None };
@@ -323,39 +404,41 @@ impl ItemCondition {
                 let is_certain = seen.is_none() && identity::is_certain(ty, key);
                 let premise = |premise: &mut Conditions| {
                     identity::demand((ty, key), premise);
+                    identity::demand_unexpired(ty, passed, premise);
                     seen.into_iter().for_each(|seen| premise.and(seen));
                 };
                 // An item of another type under the key, and one that the caller does not see, count as missing.
-                if !is_certain && evaluate::holds(condition, None, scope).unwrap_or(false) {
-                    conditions.implies(premise, written);
-                } else {
-                    premise(conditions);
-                    conditions.and(written);
+                match is_certain {
+                    true => {
+                        premise(conditions);
+                        conditions.and(written);
+                    }
+                    false => write_of_seen((condition, written), premise, scope, conditions),
                 }
             }
             Self::Bounds(bounds) => {
-                let mut all: Vec<Condition> = bounds.iter().map(|bound| bound.condition.clone()).collect();
-                if let Some(last) = all.pop() {
-                    // A single bound is not wrapped in And: DynamoDB refuses double parentheses.
-                    let whole =
-                        if all.is_empty() { last } else { Condition::And(all.into_iter().chain([last]).collect()) };
+                if let Some(whole) = joined(bounds) {
                     conditions.and(lettered(&whole, 'b')?);
                 }
             }
             Self::Form(granted) => conditions.and(lettered(granted, 't')?),
             Self::Owned(owner) => conditions.absent_or_with(partition, owner.iter().cloned()),
+            Self::FreeGuard(owner, time) => conditions.free_guard(partition, owner, (time, passed.bounds())),
             Self::Text(text) => conditions.extend(Some(text.clone())),
         }
         Ok(())
     }
 
     /// Whether the item that came back meets it. What nothing visible can decide counts as met.
-    fn is_met(&self, ReturnedItem { stored, visible, is_foreign }: ReturnedItem<'_>, scope: &Scope<'_>) -> bool {
+    fn is_met(&self, returned: ReturnedItem<'_>, scope: &Scope<'_>) -> bool {
+        let ReturnedItem { stored, visible, is_foreign, is_expired } = returned;
         let holds =
             |condition: &Condition, item: Option<&Item>| evaluate::holds(condition, item, scope).unwrap_or(false);
         match self {
             Self::Exists | Self::Visible => visible.is_some(),
             Self::Absent => stored.is_none(),
+            Self::Vacant => stored.is_none() || is_expired,
+            Self::Unexpired => !is_expired,
             Self::OfType => !is_foreign,
             Self::Equals(attribute, value) => {
                 visible.and_then(|item| item.get(attribute)).is_some_and(|is| equal(is, value))
@@ -372,12 +455,16 @@ impl ItemCondition {
                 _ => true,
             },
             Self::Ruled { rule, .. } => visible.is_none_or(|item| rule.is_met(item, scope)),
-            Self::Found(found) => found.holds(stored, scope),
+            Self::Found(found) => !is_expired && found.holds(stored, scope),
             Self::Meets(condition, _) => holds(condition, visible),
             Self::VisiblePart(condition, rule) => holds(condition, visible.filter(|item| rule.is_met(item, scope))),
             Self::Form(granted) => visible.is_none_or(|item| holds(granted, Some(item))),
             Self::Owned(owner) => {
                 stored.is_none_or(|guard| owner.iter().all(|(name, value)| guard.get(name) == Some(value)))
+            }
+            Self::FreeGuard(owner, _) => {
+                let is_owned = |guard: &Item| owner.iter().all(|(name, value)| guard.get(name) == Some(value));
+                is_expired || stored.is_none_or(|guard| !owner.is_empty() && is_owned(guard))
             }
             // Whether the element has moved, and what only a text says, another attempt finds out.
             Self::Element(..) | Self::Text(_) => false,

@@ -11,11 +11,10 @@ use crate::execute::item::invalid_value::InvalidValue;
 use crate::execute::item::{assemble, identity, replicas};
 use crate::execute::values::encode;
 use crate::execute::write::draft::call::{DraftCall, ResultItem};
-use crate::execute::write::draft::drafting::{Drafting, TargetItem, UniqueValue, if_absent, internal};
+use crate::execute::write::draft::drafting::{Drafting, OldGuards, TargetItem, UniqueValue, if_absent, internal};
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::draft::update_values::{UpdateValues, copied};
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::lookup::items::guards_of;
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
 use crate::execute::write::rules::expression::{self, ComputedBound};
 use crate::execute::write::rules::item_rules::ItemRules;
@@ -96,6 +95,8 @@ impl<'a> Drafting<'a, '_> {
             return Err(vec![absent(action.type_name(), action)]);
         };
         require_item(action, *upsert, may_make, item.is_some(), &mut requires);
+        // A new item holds nothing of one that has expired.
+        requires.unexpired(ty, if may_make { Reason::Expired } else { gone(action, *upsert) });
         requires.ruled(rule, *upsert);
         self.hold_found(ty, key, &mut requires);
         self.expected_version(ty, action, &mut requires);
@@ -282,26 +283,34 @@ impl<'a> Drafting<'a, '_> {
         key: &Key,
     ) -> Result<(), FieldErrors> {
         let model = self.job.context.model;
-        let mut gone = item.map(|item| guards_of(self.job, ty, item)).unwrap_or_default();
+        let mut gone = item.map(|item| OldGuards::new(self.job, ty, item)).unwrap_or_default();
         let mut after = item.map(|item| assemble::values_of(model, ty, item).known).unwrap_or_default();
+        let set =
+            ty.time_field().and_then(|field| Some((field, values.changed.get(field).or(values.made.get(field))?)));
+        let time = match set {
+            Some((field, value)) => assemble::attribute(model, ty, field, value).map_err(invalid)?,
+            None => gone.time.clone(),
+        };
         after.extend(values.changed);
         after.extend(values.made);
         for field in ty.fields.values().filter(|field| field.rules.unique) {
             let value = after.get(&field.name).unwrap_or(&Value::Null);
-            self.guard(UniqueValue { action: position, ty, field: &field.name, value }, key, Some(&mut gone))?;
+            let time = time.as_ref();
+            self.guard(UniqueValue { action: position, ty, field: &field.name, value, time }, key, Some(&mut gone))?;
         }
-        self.delete_guards(ty, key, gone);
+        self.delete_guards(ty, key, gone.keys);
         Ok(())
     }
 }
 
+/// What follows if there is no item to update, and none may be made.
+fn gone(action: &Action, upsert: bool) -> Reason {
+    if upsert { Reason::Forbidden } else { if_absent(action, Reason::NotFound) }
+}
+
 /// Adds what an update demands of the existence of its item, which `was_read`.
 fn require_item(action: &Action, upsert: bool, may_make: bool, was_read: bool, requires: &mut Requirements) {
-    let gone = match (upsert, may_make) {
-        (false, _) => if_absent(action, Reason::NotFound),
-        (true, false) => Reason::Forbidden,
-        (true, true) => Reason::Race,
-    };
+    let gone = if may_make { Reason::Race } else { gone(action, upsert) };
     // An upsert that has read an existing item must not create it: the new item would lack the defaults of fields that
     // the item had.
     if !upsert || was_read {

@@ -64,7 +64,7 @@ impl Drafting<'_, '_> {
         let renewing = self.renew_defaults(position, ty, (&known, false), &mut changed)?;
         let made = if *upsert { self.made_besides(position, ty, &known, &changed)? } else { Map::new() };
         let index = changed_index_keys(self.job, ty, &changed, &of_key, None)?;
-        let unique = ty.fields.values().any(|field| field.rules.unique && changed.contains_key(&field.name));
+        let unique = touches_guards(ty, &changed);
         let mut values = UpdateValues {
             upsert: *upsert,
             of_key,
@@ -115,8 +115,7 @@ impl Drafting<'_, '_> {
                 index_keys::index_keys(model, ty, self.job.context.caller, &all, &values.of_key).map_err(invalid)?
             }
         };
-        let unique =
-            values.unique || ty.fields.values().any(|field| field.rules.unique && made.contains_key(&field.name));
+        let unique = values.unique || touches_guards(ty, &made);
         Ok(UpdateValues { changed, made, index, of_new: Vec::new(), unique, reads: true, ..values })
     }
 
@@ -224,7 +223,7 @@ impl UpdateValues {
         if model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some()) {
             return Ok(true);
         }
-        if ty.fields.values().any(|field| field.rules.unique && self.made.contains_key(&field.name)) {
+        if touches_guards(ty, &self.made) {
             return Ok(true);
         }
         if never_made(ty, &[&self.made, &self.changed, &self.of_key]).is_some() {
@@ -276,8 +275,17 @@ impl UpdateValues {
     pub fn taken<'v>(&'v self, ty: &'v ObjectType) -> impl Iterator<Item = &'v String> {
         let of_index = self.made.keys().filter(|field| ty.stored(field).is_some() && !self.index.set.is_empty());
         let unique = ty.fields.values().filter(|field| self.unique && field.rules.unique).map(|field| &field.name);
-        self.index.taken.iter().chain(&self.renewing).chain(of_index).chain(unique)
+        // A guard gets the time that its item has.
+        let time = ty.time_field().filter(|field| self.unique && !self.changed.contains_key(*field));
+        self.index.taken.iter().chain(&self.renewing).chain(of_index).chain(unique).chain(time)
     }
+}
+
+/// Whether an update that sets these fields writes guards: those of unique values, or all if the item's time changes.
+fn touches_guards(ty: &ObjectType, set: &Map<String, Value>) -> bool {
+    let mut unique = ty.fields.values().filter(|field| field.rules.unique).peekable();
+    let sets_time = unique.peek().is_some() && ty.time_field().is_some_and(|field| set.contains_key(field));
+    sets_time || unique.any(|field| set.contains_key(&field.name))
 }
 
 /// A never-null field with a default that has no value here.

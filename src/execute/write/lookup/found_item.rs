@@ -4,6 +4,7 @@ use crate::execute::expression::evaluate::{self, equal};
 use crate::execute::expression::scope::Scope;
 use crate::execute::item::conditions::Conditions;
 use crate::execute::item::identity;
+use crate::execute::values::expiry::PassedTimes;
 use crate::execute::write::job::WriteJob;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
@@ -90,9 +91,10 @@ impl FoundItem {
     }
 
     /// Demands that the item is there and unchanged. Its filter is demanded beside those of other finds of the item.
-    pub fn demand(&self, ty: &ObjectType, conditions: &mut Conditions) {
+    pub fn demand(&self, ty: &ObjectType, passed: PassedTimes, conditions: &mut Conditions) {
         conditions.exists(&self.key.partition.0);
         identity::demand((ty, &self.key), conditions);
+        identity::demand_unexpired(ty, passed, conditions);
         for name in &self.attributes {
             conditions.unchanged(name, &self.found);
         }

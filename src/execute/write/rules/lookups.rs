@@ -132,7 +132,11 @@ pub fn refusal(job: &WriteJob<'_>, check: &RuleCheck) -> FieldError {
 
 /// Whether an item, as it is under the key of a look-up, is what the rule demands.
 pub fn is_met(job: &WriteJob<'_>, check: &RuleCheck, item: Option<&Item>) -> bool {
-    let is_of = |item: &Item| job.type_named(&check.item).is_ok_and(|ty| identity::is_of(ty, item));
+    let passed = job.context.now.passed();
+    let is_of = |item: &Item| {
+        let ty = job.type_named(&check.item);
+        ty.is_ok_and(|ty| identity::is_of(ty, item) && !identity::has_expired(ty, item, passed))
+    };
     item.is_some_and(|item| is_of(item) && check.condition.is_met(item, &job.scope()))
 }
 
@@ -140,7 +144,9 @@ pub fn is_met(job: &WriteJob<'_>, check: &RuleCheck, item: Option<&Item>) -> boo
 pub fn text(job: &WriteJob<'_>, check: &RuleCheck, letter: char) -> Result<Option<Expression>, FieldErrors> {
     let mut conditions = Conditions::lettered(letter);
     conditions.exists(&check.key.partition.0);
-    identity::demand((job.type_named(&check.item)?, &check.key), &mut conditions);
+    let ty = job.type_named(&check.item)?;
+    identity::demand((ty, &check.key), &mut conditions);
+    identity::demand_unexpired(ty, job.context.now.passed(), &mut conditions);
     if let Residual::Open(condition) = &check.condition {
         let written = lettered(condition, &job.scope(), letter.to_ascii_uppercase());
         conditions.and(written.map_err(bad_input)?);

@@ -24,7 +24,7 @@ impl<'a> Builder<'a> {
             shared.members.iter().map(|name| self.type_named(name)).collect::<Result<_, _>>()?;
         let path = self.access_path(relation.find, &self.arguments[relation.arguments])?;
         let key = self.key(&shared.keys, path, from, relation.arguments)?;
-        let target = ReadTarget::new(self.model, &types, path, self.unhidden)?;
+        let target = ReadTarget::new(self.model, &types, path, self.sight())?;
         let (mut entity, read) = self.look_up(from, &relation, (&target, path), key)?;
         let selects = !matches!((relation.find.returns, relation.want), (Returns::Exists, _) | (_, Want::Count { .. }));
         let mut needs: Vec<(&'a ObjectType, String)> = Vec::new();
@@ -39,7 +39,7 @@ impl<'a> Builder<'a> {
             ty.asked_attributes().iter().any(|name| !self.model.tables[self.reads[read].table].holds(path.index, name))
         };
         let unasked = types.iter().any(lacks);
-        let index_discriminates = types.iter().all(|ty| self.can_discriminate(ty, path.index));
+        let index_discriminates = types.iter().all(|ty| self.tells_items(ty, path.index));
         let mut tells = read;
         if !rest.is_empty() || unasked || !index_discriminates {
             let whole = self.fetch_missing(&mut entity, &relation, &target, read);

@@ -6,7 +6,9 @@ use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::abstract_type::member::{AbstractFind, Member};
+use crate::schema::finds::candidates::tells_expiry;
 use crate::schema::finds::paging::Order;
+use crate::schema::table::Table;
 use crate::schema::template::Template;
 
 /// Why item types cannot be read together, the nearest miss last.
@@ -57,9 +59,16 @@ pub fn report(asked: &AbstractFind, members: &[Member], (why, order): (&Mismatch
             (rules::KF0429, argument_of(members, field), message)
         }
         Mismatch::Untold(index) => {
-            let message = format!(
-                "the index `{index}` does not hold the constants that distinguish items of {names} from others"
-            );
+            let position = |table: &Table| table.indexes.iter().position(|known| known.name == *index);
+            let expiring = members.iter().find(|one| !tells_expiry(&one.wanted, position(one.wanted.table)));
+            let message = match expiring.and_then(|one| one.wanted.keys.expires.as_ref()) {
+                Some(attribute) => format!(
+                    "the index `{index}` does not hold `{attribute}`, so it does not tell which items have expired"
+                ),
+                None => format!(
+                    "the index `{index}` does not hold the constants that distinguish items of {names} from others"
+                ),
+            };
             (
                 rules::KF0429,
                 members.first().map(|member| member.wanted.directive.span.clone()).unwrap_or_default(),

@@ -15,9 +15,9 @@ use crate::schema::finds::abstract_type::mismatch;
 use crate::schema::finds::abstract_type::mismatch::Mismatch;
 use crate::schema::finds::abstract_type::shared_access::{Shared, Side, shared_access};
 use crate::schema::finds::best::PathInputs;
-use crate::schema::finds::candidates::{Ask, BareNames, Candidate, candidates, distinguishes, sifts};
+use crate::schema::finds::candidates::{Ask, BareNames, Candidate, candidates, sifts, tells_items};
 use crate::schema::finds::diagnosis::undecided::{self, Way};
-use crate::schema::finds::diagnosis::{counted, single};
+use crate::schema::finds::diagnosis::{counted, expiring, single};
 use crate::schema::finds::paging::Order;
 use crate::schema::finds::prepare::{Prepared, max, prepare, scan};
 use crate::schema::finds::target::FindTarget;
@@ -55,6 +55,7 @@ pub fn read_abstract_type(asked: &AbstractFind, findings: &mut Findings) -> Opti
             shares_keys: false,
             narrower: Vec::new(),
             limited: None,
+            expires: None,
         },
         paths: Vec::new(),
     };
@@ -65,6 +66,7 @@ pub fn read_abstract_type(asked: &AbstractFind, findings: &mut Findings) -> Opti
     };
     check_several(asked, first, &shared.paths, findings)?;
     counted::check(members.iter().map(|member| &member.wanted), &shared.paths, findings).then_some(())?;
+    members.iter().all(|member| expiring::check(&member.wanted, &shared.paths, findings)).then_some(())?;
     check_decided(&members, &shared.paths, findings)?;
     let filter = first.prepared.filter.clone();
     Some(Find {
@@ -391,7 +393,7 @@ fn undiscriminated(members: &[Member], index: Option<usize>) -> Option<String> {
     if sifts(first) {
         return None;
     }
-    (!members.iter().all(|member| distinguishes(&member.wanted, index))).then(|| first.place_name(index).to_owned())
+    (!members.iter().all(|member| tells_items(&member.wanted, index))).then(|| first.place_name(index).to_owned())
 }
 
 /// The best read that combines the first member's candidate with one candidate of each other member. Members are added

@@ -6,7 +6,7 @@
 
 use super::missing::undiscriminated;
 use crate::schema::diagnostics::diagnostic::Findings;
-use crate::schema::finds::candidates::distinguishes;
+use crate::schema::finds::candidates::tells_items;
 use crate::schema::finds::wanted::FindContext;
 use crate::schema::model::find::{AccessPath, Returns};
 use crate::schema::model::page::TOTAL_COUNT;
@@ -26,7 +26,7 @@ pub fn check<'a>(
     findings: &mut Findings,
 ) -> bool {
     for wanted in wanted.filter(|wanted| is_counted(wanted.draft, wanted.field, wanted.target.returns)) {
-        if let Some(path) = paths.iter().find(|path| !distinguishes(wanted, path.index)) {
+        if let Some(path) = paths.iter().find(|path| !tells_items(wanted, path.index)) {
             undiscriminated(wanted, path.index, findings);
             return false;
         }

@@ -7,9 +7,9 @@ use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::alternatives::PassedOver;
 use crate::schema::finds::best::{Miss, PathInputs, best, best_candidate};
-use crate::schema::finds::candidates::Candidate;
-use crate::schema::finds::diagnosis::left_out;
+use crate::schema::finds::candidates::{Candidate, tells_expiry};
 use crate::schema::finds::diagnosis::sorted::unsorted;
+use crate::schema::finds::diagnosis::{expiring, left_out};
 use crate::schema::finds::wanted::{FindContext, Need};
 use crate::schema::model::find::Returns;
 use crate::schema::table::KeyAttribute;
@@ -69,9 +69,12 @@ fn no_order(given: &PathInputs, miss: &Miss, findings: &mut Findings) {
     findings.error(rules::KF0413, &miss.order.span, message, Some(help));
 }
 
-/// Reports that an index holds too little to distinguish the type's items from others.
+/// Reports that an index holds too little to tell which of its items are there and of the type.
 pub fn undiscriminated(wanted: &FindContext, index: Option<usize>, findings: &mut Findings) {
     let (name, item) = (wanted.place_name(index), &wanted.target.item);
+    if !tells_expiry(wanted, index) {
+        return expiring::refuse(wanted, index, findings);
+    }
     let message =
         format!("the index `{name}` does not hold the constants that distinguish items of `{item}` from others");
     let constants: Vec<&str> = wanted.keys.constants.iter().map(|(attribute, _)| attribute.as_str()).collect();

@@ -6,6 +6,7 @@
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
+use crate::schema::expression::update::Update;
 use crate::schema::model::auth::AuthAction;
 use crate::schema::model::find::{Find, Via};
 use crate::schema::model::source::Source;
@@ -247,9 +248,15 @@ fn guards(action: &Action, ty: &ObjectType) -> (u64, u64) {
             ActionKind::Delete { .. } => (0, 1),
             ActionKind::Update { upsert, expression } => {
                 let by_expression = expression.as_ref().is_some_and(|update| update.changes.contains_key(&field.name));
+                let sets = |time: &String| {
+                    let in_expression = |update: &Update| update.changes.contains_key(time);
+                    action.values.contains_key(time) || expression.as_ref().is_some_and(in_expression)
+                };
                 match is_set || by_expression {
                     // The guard of the value before is deleted.
                     true => (0, 2),
+                    // It gets the new time of its item.
+                    false if ty.time_field().is_some_and(sets) => (0, 1),
                     false => (0, u64::from(*upsert && field.rules.default.is_some())),
                 }
             }

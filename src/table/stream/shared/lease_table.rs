@@ -37,6 +37,7 @@ pub fn definition(name: &str) -> Table {
         sort: None,
         indexes: Vec::new(),
         time_to_live: Some(EXPIRES.to_owned()),
+        shows_expired: false,
         billing: Billing::PayPerRequest,
         stream: None,
         point_in_time_recovery: false,
