@@ -53,10 +53,17 @@ pub struct ItemGate {
     strays: Option<Arc<TableStrays>>,
     /// `None` if no rule hides items.
     rules: Option<Arc<HidingRules>>,
+    /// `None` if items of none of the types expire.
+    expiry: Option<Box<Expiry>>,
+}
+
+/// Which items are there by their time to live.
+#[derive(Debug, Clone)]
+struct Expiry {
     /// The times of items that are no longer there.
     passed: PassedTimes,
-    /// How many seconds are left to the first of the seen items that expires; `None` if none does.
-    left: Option<Arc<SecondsLeft>>,
+    /// How many seconds are left to the first of the seen items that expires.
+    left: Arc<SecondsLeft>,
 }
 
 impl ItemGate {
@@ -66,9 +73,9 @@ impl ItemGate {
         let of_types = types.types.iter().map(|marks| (marks.item.as_str(), marks.rules.as_slice()));
         let rules = types.hides().then(|| HidingRules::new(of_types, context, read.consistent));
         let strays = context.strays.table(read.table).cloned();
-        let left = types.times().next().map(|_| context.left.clone());
-        let passed = context.now.passed();
-        Self { types: types.clone(), strays, rules: rules.map(Arc::new), passed, left }
+        let expiry = || Box::new(Expiry { passed: context.now.passed(), left: context.left.clone() });
+        let expiry = types.times().next().map(|_| expiry());
+        Self { types: types.clone(), strays, rules: rules.map(Arc::new), expiry }
     }
 
     /// The types of its items.
@@ -97,8 +104,9 @@ impl ItemGate {
 
     /// The condition that DynamoDB counts only what has not expired; `None` if nothing expires.
     pub fn unexpired(&self) -> Option<Expression> {
+        let Expiry { passed, .. } = self.expiry.as_deref()?;
         let mut conditions = Conditions::lettered(EXPIRY);
-        self.types.times().for_each(|time| conditions.not_within(time, self.passed.bounds()));
+        self.types.times().for_each(|time| conditions.not_within(time, passed.bounds()));
         conditions.build()
     }
 
@@ -109,14 +117,14 @@ impl ItemGate {
 
     /// Whether an item has not expired, by the time of a type that it may have.
     fn is_there(&self, item: &Item) -> bool {
-        let Some(seconds) = &self.left else { return true };
+        let Some(Expiry { passed, left: seconds }) = self.expiry.as_deref() else { return true };
         let time = |position: &usize| {
             let attribute = self.types.types.get(*position)?.expires.as_ref()?;
             item.get(attribute)
         };
         let positions = self.positions(item);
-        let is_there = positions.iter().any(|position| !self.passed.have(time(position)));
-        let left = positions.iter().filter_map(|position| self.passed.seconds_until(time(position)));
+        let is_there = positions.iter().any(|position| !passed.have(time(position)));
+        let left = positions.iter().filter_map(|position| passed.seconds_until(time(position)));
         left.for_each(|left| seconds.lower(left));
         is_there
     }

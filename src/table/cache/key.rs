@@ -27,7 +27,7 @@ pub(in crate::table) struct PageKey {
     /// The partition's value, with canonical numbers; `None` is a Scan.
     pub partition: Option<KeyValue>,
     /// The values of the other attributes of an index's key that have one value each, with canonical numbers.
-    pub equal: Vec<KeyValue>,
+    pub equal: Box<[KeyValue]>,
     /// Whether a filter drops items of the page, or it only counts them.
     pub hides_items: bool,
     sort: Option<SortCondition>,

@@ -17,6 +17,7 @@ use super::watches::Tag;
 use crate::schema::table::{Index, KeyAttribute, Table};
 use crate::table::data::attribute::{Item, Key, KeyValue};
 use crate::table::data::key_identity::{canonical, canonical_value};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Arc;
@@ -73,8 +74,13 @@ impl Tags {
             return Some(vec![tag(Subject::Partition(None, std::slice::from_ref(partition)))]);
         };
         let known = table.indexes.iter().find(|known| known.name == index)?;
-        let further = page.equal.iter().take(known.partition.len() - 1);
-        let values: Vec<KeyValue> = std::iter::once(partition).chain(further).cloned().collect();
+        let values = match known.partition.len() {
+            1 => Cow::Borrowed(std::slice::from_ref(partition)),
+            several => {
+                let further = page.equal.iter().take(several - 1);
+                Cow::Owned(std::iter::once(partition).chain(further).cloned().collect::<Vec<_>>())
+            }
+        };
         let of_partition = tag(Subject::Partition(Some(index), &values));
         Some(match (is_in_key(table, known), page.hides_items) {
             (true, _) => vec![of_partition],
