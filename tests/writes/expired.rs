@@ -379,15 +379,19 @@ async fn no_living_owner_is_without_its_guard_whoever_writes_beside() {
 async fn a_response_is_not_kept_beyond_the_time_of_an_item() {
     let now = now();
     for (left, most) in [(100, 100), (10_000, 600)] {
-        let items = membership(("c1", "ann"), "OWNER", None, Some(now + left));
-        let world = World::new(&MODEL, &items, Settings { cache_bytes: 1 << 20, ..support::settings() }).await;
-        let operation = format!("{{ membership(clubId: \"c1\", userId: \"ann\") {MEMBERSHIP} }}");
-        let request =
-            Request { caller: support::caller(json!({ "sub": "ann" })), ..support::request(&operation, Value::Null) };
-        for _ in 0..2 {
-            let prepared = world.gateway.prepare(&request).await.unwrap();
-            let age = world.gateway.run(&prepared, support::deadline(), false).await.policy.max_age;
-            assert!(age <= most && age + 60 > most, "{age} seconds, {left} left");
+        let mut items = membership(("c1", "ann"), "OWNER", None, Some(now + left));
+        items.push(item(("CLUB#c1".to_owned(), "POST#p1".to_owned()), &[("text", "secret")], None));
+        // Of the item itself, and of what lets the caller see another.
+        let own = format!("{{ membership(clubId: \"c1\", userId: \"ann\") {MEMBERSHIP} }}");
+        for operation in [own.as_str(), "{ post(clubId: \"c1\", id: \"p1\") { text } }"] {
+            let world = World::new(&MODEL, &items, Settings { cache_bytes: 1 << 20, ..support::settings() }).await;
+            let caller = support::caller(json!({ "sub": "ann" }));
+            let request = Request { caller, ..support::request(operation, Value::Null) };
+            for _ in 0..2 {
+                let prepared = world.gateway.prepare(&request).await.unwrap();
+                let age = world.gateway.run(&prepared, support::deadline(), false).await.policy.max_age;
+                assert!(age <= most && age + 60 > most, "{operation}: {age} seconds, {left} left");
+            }
         }
     }
 }

@@ -4,6 +4,7 @@
 use super::byte_budget::ByteBudget;
 use crate::execute::item::{assemble, identity, replicas, unique};
 use crate::execute::key::shown::shown;
+use crate::execute::values::expiry::PassedTimes;
 use crate::schema::model::keys::GUARD_MARK;
 use crate::schema::model::{Model, ObjectType};
 use crate::schema::table::Table;
@@ -12,6 +13,7 @@ use indexmap::IndexSet;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The bytes of a value or a guard in a hash map, without its owner.
 const ENTRY_BYTES: usize = 64;
@@ -37,6 +39,10 @@ pub fn needed<'m>(model: &'m Model, ty: &'m ObjectType, item: &Item) -> Vec<Need
     if unique.peek().is_none() {
         return Vec::new();
     }
+    // One that has expired is not there: its value is free, and its guard ends with it.
+    if identity::has_expired(ty, item, passed_now()) {
+        return Vec::new();
+    }
     let Some(owner) = assemble::key_of(model, ty, item) else { return Vec::new() };
     let first = replicas::first(model, &ty.name, Arc::new(item.clone()));
     if assemble::key_of(model, ty, &first).as_ref() != Some(&owner) {
@@ -49,6 +55,12 @@ pub fn needed<'m>(model: &'m Model, ty: &'m ObjectType, item: &Item) -> Vec<Need
         Some(NeededGuard { ty, field, guard, owner: owner.clone() })
     };
     unique.filter_map(|field| guard(&field.name)).collect()
+}
+
+/// The times to live that have passed.
+fn passed_now() -> PassedTimes {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    PassedTimes::at(i64::try_from(now).unwrap_or(i64::MAX))
 }
 
 /// The unique values and the guards of a table so far.
@@ -138,6 +150,10 @@ impl<'m> Guards<'m> {
     /// Looks at an item that may be a guard.
     pub fn see_guard(&mut self, item: &Item) {
         let partition = &self.table.partition.name;
+        let time = self.table.time_to_live.as_ref().filter(|_| !self.table.shows_expired);
+        if time.is_some_and(|time| passed_now().have(item.get(time))) {
+            return;
+        }
         if matches!(item.get(partition), Some(Attribute::S(text)) if text.starts_with(GUARD_MARK)) {
             let names: Vec<String> =
                 self.table.primary_key().map(|key| unique::owner_attribute(self.table, &key.name)).collect();
@@ -228,4 +244,44 @@ fn hash(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::schema::load;
+
+    const SCHEMA: &str = r#"
+extend schema @table(name: "tab", partitionKey: "pk", timeToLive: "ttl")
+type Session @item(keys: { pk: "S#{id}" }) { id: ID! code: String! @unique expiresAt: DateTime @attribute(name: "ttl") }
+type Query { session(id: ID!): Session @find }
+"#;
+
+    #[test]
+    fn the_value_of_an_expired_item_is_free() {
+        let (model, _) = load("test.graphql", SCHEMA, &|_| None).ok().unwrap();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+        let session = |id: &str, time: u64| {
+            let texts = [("pk", format!("S#{id}")), ("code", "lost".to_owned())];
+            let texts = texts.map(|(name, value)| (name.to_owned(), Attribute::S(value.as_str().into())));
+            let time = ("ttl".to_owned(), Attribute::N(time.to_string().as_str().into()));
+            texts.into_iter().chain([time]).collect::<Item>()
+        };
+        let mut guards = Guards::new(&model.tables[0]);
+        let (expired, living) = (session("a", now - 100), session("b", now + 1_000));
+        for item in [&expired, &living] {
+            guards.see_item(&needed(&model, &model.types["Session"], item), item);
+        }
+        let of_living = needed(&model, &model.types["Session"], &living).remove(0).guard;
+        let expected = UniqueField { field: "Session.code", values: 1, missing: 1, conflicts: 0 };
+        assert_eq!((guards.fields(), guards.conflicts()), (vec![expected], Vec::new()));
+        // A guard that has expired reserves nothing.
+        let mut old = of_living.clone();
+        old.insert("ttl".to_owned(), Attribute::N((now - 100).to_string().as_str().into()));
+        guards.see_guard(&old);
+        assert_eq!((guards.orphans(), guards.is_missing(&of_living)), (0, true));
+        guards.see_guard(&of_living);
+        assert_eq!(guards.fields()[0].missing, 0);
+    }
 }

@@ -111,6 +111,9 @@ impl HidingRules {
         for ((item, wanted), found) in asked.iter().zip(context.loaders.get(gets).await) {
             let found = found?;
             if self.with_scope(|scope| wanted.is_met(found.as_deref(), scope)) {
+                // What lets the caller in bounds how long the response may be kept.
+                let time = found.as_ref().and_then(|item| wanted.seconds_left(item, context.now.passed()));
+                time.into_iter().for_each(|left| context.left.lower(left));
                 self.let_in.lock().unwrap_or_else(PoisonError::into_inner).insert(address(item), (*item).clone());
             }
         }

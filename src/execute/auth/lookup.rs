@@ -5,6 +5,7 @@ use crate::execute::expression::narrow::{KnownAttributes, narrowed};
 use crate::execute::expression::scope::Scope;
 use crate::execute::expression::settle::{Residual, settle_lookup};
 use crate::execute::item::{assemble, identity};
+use crate::execute::values::expiry::PassedTimes;
 use crate::schema::model::auth::RuleLookup;
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::sharding::{KeyChoice, Reading};
@@ -53,6 +54,11 @@ pub fn wanted_items<'m>(
 }
 
 impl WantedItem<'_> {
+    /// How many seconds the item has until it expires; `None` if it does not.
+    pub fn seconds_left(&self, item: &Item, passed: PassedTimes) -> Option<u64> {
+        passed.seconds_until(item.get(identity::expires(self.ty)?))
+    }
+
     /// Whether an item, as it is under the key, is what the rule demands.
     pub fn is_met(&self, item: Option<&Item>, scope: &Scope<'_>) -> bool {
         item.is_some_and(|item| {

@@ -101,8 +101,8 @@ pub fn owner_attributes(model: &Model, ty: &ObjectType, owner: &Key) -> Vec<(Str
     parts.map(|(name, part)| (owner_attribute(table, name), part.clone().into())).collect()
 }
 
-/// The guard's attribute for the owner's key attribute of this name. It is never a key attribute, so no index contains
-/// the guard.
+/// The guard's attribute for the owner's key attribute of this name. It is never a key attribute. An index contains a
+/// guard only by its time to live.
 pub fn owner_attribute(table: &Table, key: &str) -> String {
     let mut name = format!("owner{key}");
     while table.key_attributes().iter().any(|taken| taken.name == name) {

@@ -83,6 +83,11 @@ impl ItemGate {
         &self.types
     }
 
+    /// Whether items of its types expire.
+    pub fn expires(&self) -> bool {
+        self.expiry.is_some()
+    }
+
     /// Looks up what rules demand for items that a read found. A rule that looks items up shows no item before.
     pub async fn look_up(
         &self,

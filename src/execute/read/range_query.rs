@@ -229,6 +229,8 @@ impl RangeQuery {
         // with a filter.
         let sparse = self.filter.is_some() || strangers || (self.others && self.gate.types().types.len() > 1);
         match sparse {
+            // What has expired may lie side by side, as the sessions of a user do.
+            true if strangers && self.gate.expires() => MAX_LIMIT,
             true => open.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
             false if self.others => open.clamp(MIN_LIMIT_AMONG_OTHERS, MAX_LIMIT),
             false => open.min(MAX_LIMIT),

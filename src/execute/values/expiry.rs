@@ -47,9 +47,14 @@ impl PassedTimes {
     /// How many seconds an item has until this time; `None` if its time has passed, or if it has none.
     pub fn seconds_until(&self, time: Option<&Attribute>) -> Option<u64> {
         let Some(Attribute::N(number)) = time else { return None };
-        let left = number.parse::<i64>().ok()?.checked_sub(self.last)?;
+        let left = whole_seconds(number)?.checked_sub(self.last)?;
         u64::try_from(left).ok().filter(|left| *left > 0)
     }
+}
+
+/// The whole seconds of a time; `None` if it is no number.
+fn whole_seconds(number: &str) -> Option<i64> {
+    number.parse().ok().or_else(|| Some(number.parse::<f64>().ok()?.floor() as i64))
 }
 
 /// How many seconds are left to the first of the seen items that expires: so long may a response be kept.
@@ -104,6 +109,7 @@ mod tests {
         }
         assert!(!passed.have(None));
         assert_eq!(passed.seconds_until(Some(&number((now + 7).to_string()))), Some(7));
+        assert_eq!(passed.seconds_until(Some(&number(format!("{}.5", now + 7)))), Some(7));
         assert_eq!(passed.seconds_until(Some(&number(now.to_string()))), None);
     }
 }

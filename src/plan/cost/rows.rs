@@ -72,7 +72,7 @@ impl<'p> ArgumentValues<'p> {
                 let contents = match query.want {
                     Want::Count { .. } => Contents::Wanted,
                     _ if query.filter.is_some() || (query.others && types.types.len() > 1) => Contents::Sparse,
-                    _ if query.others || types.hides() => Contents::Mixed,
+                    _ if query.others || types.hides() || types.times().next().is_some() => Contents::Mixed,
                     _ => Contents::Wanted,
                 };
                 let RangeCost { calls: pages, items: read } = RangeCost::new(wanted, contents);

@@ -55,6 +55,7 @@ pub fn read_item_keys(item: &ItemType, findings: &mut Findings) -> Option<ItemKe
             keys.insert(attribute.value, templates);
         }
     }
+    sound &= check_time_to_live(item, &keys, findings);
     keys.extend(natural_keys(item, &keys));
     let constants = read_constants(item.table.0, item.directive, findings)?;
     let keys = ItemKeys {
@@ -68,6 +69,25 @@ pub fn read_item_keys(item: &ItemType, findings: &mut Findings) -> Option<ItemKe
     };
     let sound = sound && check_complete(item, &keys.keys, findings) && check_spread(item, &keys, findings);
     (sound && claims::check(item.table.0, (&item.object.name, item.directive), &keys, findings)).then_some(keys)
+}
+
+/// A time to live that is also a key of an index is an attribute of a field: a template would write a time that no field
+/// is stored in, so that nothing would know when the item expires.
+fn check_time_to_live(item: &ItemType, keys: &IndexMap<String, Vec<Template>>, findings: &mut Findings) -> bool {
+    let (table, _) = item.table;
+    let Some(ttl) = table.time_to_live.as_ref().filter(|ttl| !table.shows_expired && keys.contains_key(*ttl)) else {
+        return true;
+    };
+    if item.record.values().any(|declared| declared.attribute == *ttl) {
+        return true;
+    }
+    let message = format!(
+        "`{}` has a template for `{ttl}`, the time to live of its table, which no field is stored in",
+        item.object.name
+    );
+    let help = format!("leave the template out, and store the field in it: `@attribute(name: \"{ttl}\")`");
+    findings.error(rules::KF0111, &named(item.directive), message, Some(help));
+    false
 }
 
 /// The keys of indexes that are attributes of the type's own fields: an item that has them is in the index, whether

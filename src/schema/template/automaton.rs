@@ -133,17 +133,23 @@ impl Automaton {
         self.ends.extend(from);
     }
 
-    /// Any text that ends with the literal, and in which it occurs only there.
-    pub fn until(&mut self, literal: &str) {
+    /// Any text of these bytes that ends with the literal, and in which it occurs only there.
+    pub fn until(&mut self, literal: &str, bytes: ByteSet) {
         let literal = literal.as_bytes();
         let states: Vec<usize> = literal.iter().chain(&[0]).map(|_| self.state()).collect();
         // The state after a byte is the number of bytes of the literal that end the text so far. Where the literal does
         // not go on, it is the state that the longest text within both its beginning and its end so far leads to.
         let mut rows: Vec<BTreeMap<usize, ByteSet>> = Vec::with_capacity(literal.len());
-        let mut shorter = 0;
+        // Once a byte of the literal is none of these, the text must go on as the literal does.
+        let (mut shorter, mut may_go_back) = (0, true);
         for (position, byte) in literal.iter().enumerate() {
             let own = ByteSet::NONE.with(*byte);
-            let back = if position == 0 { BTreeMap::from([(0, ByteSet::ANY)]) } else { rows[shorter].clone() };
+            let back = match position {
+                _ if !may_go_back => BTreeMap::new(),
+                0 => BTreeMap::from([(0, bytes)]),
+                _ => rows[shorter].clone(),
+            };
+            may_go_back &= bytes.has(*byte);
             let next = back.iter().find(|(_, bytes)| bytes.meets(own)).map_or(0, |(to, _)| *to);
             let mut row: BTreeMap<usize, ByteSet> =
                 back.into_iter().map(|(to, bytes)| (to, bytes.without(own))).collect();
@@ -262,7 +268,7 @@ mod tests {
         #[test]
         fn a_text_until_a_literal_ends_with_its_first_occurrence(value in "[ab#é]{0,8}", literal in "[ab#é]{1,4}") {
             let mut until = Automaton::empty();
-            until.until(&literal);
+            until.until(&literal, ByteSet::ANY);
             let is_first = value.find(&literal).is_some_and(|at| at + literal.len() == value.len());
             prop_assert_eq!(until.meets(&text(&value)), is_first, "{} until {}", value, literal);
             prop_assert_eq!(text(&value).is_within(&[until]), is_first);

@@ -368,7 +368,8 @@ impl Template {
             return false;
         }
         let texts = |template: &Template| texts::automaton(&template.parts.iter().collect::<Vec<_>>());
-        texts(self).is_within(&others.iter().map(texts).collect::<Vec<_>>())
+        let of_case = |other: &Template| texts::automaton_of_case(&other.parts.iter().collect::<Vec<_>>());
+        texts(self).is_within(&others.iter().map(of_case).collect::<Vec<_>>())
     }
 
     /// The values of the parts from `position` on, last first. `dead` holds the attempts that failed: position and

@@ -423,6 +423,14 @@ fn the_more_specific_template_is_within_the_other() {
         ("{id}#{score:03}", vec!["{id}#{name}"], true),
         ("a#{id}#TRACK#{n}", vec!["a#{id}#TRACK#{name}", "b#{id}"], true),
         ("x{auth.sub}#1", vec!["x{id}"], true),
+        // A text in one case has no letter of the other.
+        ("taa", vec!["{word:lower}aa"], true),
+        ("Taa", vec!["{word:lower}aa"], false),
+        ("Taa", vec!["{code:upper}aa"], true),
+        ("taa", vec!["{code:upper}aa"], false),
+        ("{word:lower}#1", vec!["{word:lower}#{id}"], false),
+        ("user#ann#X", vec!["user#{word:lower}#X"], true),
+        ("user#Ann#X", vec!["user#{word:lower}#X"], false),
     ] {
         let others: Vec<Template> = others.into_iter().map(template).collect();
         assert_eq!(template(own).is_within(&others), is_within, "{own}");

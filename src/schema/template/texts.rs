@@ -27,6 +27,26 @@ pub fn meet(left: &[&Part], right: &[&Part]) -> bool {
 
 /// The texts of these parts.
 pub fn automaton(parts: &[&Part]) -> Automaton {
+    build(parts, &|_| ByteSet::ANY)
+}
+
+/// Those of the texts of these parts that are surely read: a text in one case, which may be escaped, has no letter of the
+/// other.
+pub fn automaton_of_case(parts: &[&Part]) -> Automaton {
+    build(parts, &bytes_of_case)
+}
+
+/// The bytes of a free text that has one case.
+fn bytes_of_case(value: &ValueType) -> ByteSet {
+    match value {
+        ValueType::InForm(_, form) if matches!(**form, Form::Lower) => ByteSet::ANY.without(UPPER),
+        ValueType::InForm(_, form) if matches!(**form, Form::Upper) => ByteSet::ANY.without(LOWER),
+        _ => ByteSet::ANY,
+    }
+}
+
+/// The texts of these parts. A free text that a literal ends has these bytes.
+fn build(parts: &[&Part], free: &dyn Fn(&ValueType) -> ByteSet) -> Automaton {
     let mut texts = Automaton::empty();
     let mut rest = parts.iter().peekable();
     while let Some(part) = rest.next() {
@@ -41,7 +61,7 @@ pub fn automaton(parts: &[&Part]) -> Automaton {
                 texts.times(bytes, limits.least, most);
             }
             (Part::Placeholder { value, .. }, Some(Part::Literal(literal))) if form::is_free_text(value) => {
-                texts.until(literal);
+                texts.until(literal, free(value));
                 rest.next();
             }
             (Part::Placeholder { value, width, .. }, _) => add_value(&mut texts, value, *width),

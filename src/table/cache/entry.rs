@@ -78,7 +78,8 @@ impl CacheAnswer {
             Self::Page(page, _) => page.items.as_slice(),
         };
         let time = |item: &Arc<Item>| match item.get(time_to_live) {
-            Some(Attribute::N(number)) => number.parse::<u64>().ok(),
+            // A fraction ends with its second.
+            Some(Attribute::N(number)) => number.parse::<f64>().ok().map(|time| time.floor() as u64),
             _ => None,
         };
         let mut times = items.iter().filter_map(time).peekable();
