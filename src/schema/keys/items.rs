@@ -71,8 +71,8 @@ pub fn read_item_keys(item: &ItemType, findings: &mut Findings) -> Option<ItemKe
     (sound && claims::check(item.table.0, (&item.object.name, item.directive), &keys, findings)).then_some(keys)
 }
 
-/// A time to live that is also a key of an index is an attribute of a field: a template would write a time that no field
-/// is stored in, so that nothing would know when the item expires.
+/// A time to live that is also a key of an index is an attribute of a field: a template would write a time that no
+/// field is stored in, so that nothing would know when the item expires.
 fn check_time_to_live(item: &ItemType, keys: &IndexMap<String, Vec<Template>>, findings: &mut Findings) -> bool {
     let (table, _) = item.table;
     let Some(ttl) = table.time_to_live.as_ref().filter(|ttl| !table.shows_expired && keys.contains_key(*ttl)) else {

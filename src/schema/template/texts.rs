@@ -30,8 +30,8 @@ pub fn automaton(parts: &[&Part]) -> Automaton {
     build(parts, &|_| ByteSet::ANY)
 }
 
-/// Those of the texts of these parts that are surely read: a text in one case, which may be escaped, has no letter of the
-/// other.
+/// Those of the texts of these parts that are surely read: a text in one case, which may be escaped, has no letter of
+/// the other.
 pub fn automaton_of_case(parts: &[&Part]) -> Automaton {
     build(parts, &bytes_of_case)
 }
