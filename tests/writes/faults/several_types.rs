@@ -247,11 +247,6 @@ const OF_ONE_TYPE: &str = r#"
     @put(item: Text, set: { id: "{newId}", author: "check", text: "of {by}" })
 "#;
 
-/// The code of an answer's error; empty if there is none.
-fn told(answer: &Value) -> String {
-    code(answer).to_owned()
-}
-
 /// A message of the chat as it is stored: its id, its author, and whether it is a photo.
 fn messages(backend: &Backend) -> Vec<(String, String, bool)> {
     let text = |item: &Value, name: &str| item[name]["S"].as_str().unwrap_or_default().to_owned();
@@ -337,8 +332,8 @@ async fn a_write_of_several_types_is_the_write_of_the_type_that_the_item_has() {
                 one.run(&format!("mutation {{ r: {right} }}"), json!({})).await,
             );
             assert_eq!(
-                told(&answers.0),
-                told(&answers.1),
+                code(&answers.0),
+                code(&answers.1),
                 "seed {seed}, step {step}: {left}\n{}\n{right}\n{}",
                 answers.0,
                 answers.1
