@@ -9,7 +9,7 @@ use crate::execute::write::draft::drafting::Drafting;
 use crate::execute::write::draft::requirement::{ItemCondition, Reason, RequiredItem, Requirements};
 use crate::execute::write::elements::ElementFind;
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::lookup::found_item::FoundItem;
+use crate::execute::write::lookup::found_item::{FoundItem, beyond_key};
 use crate::execute::write::lookup::items::{self, LookupNames};
 use crate::execute::write::lookup::targets::{self, index_keys, path_of};
 use crate::execute::write::messages::{FieldErrors, at_element, name_elements, one_of_several, several, unreadable};
@@ -310,14 +310,7 @@ fn held(job: &WriteJob<'_>, (element, ty): (&ElementFind<'_>, &ObjectType), foun
     for field in fields {
         attributes.extend(assemble::determining_attributes(ty, field, &found).into_iter().cloned());
     }
-    let is_primary =
-        |name: &str| *name == *key.partition.0 || key.sort.as_ref().is_some_and(|(sort, _)| *name == **sort);
-    let mut known: Vec<String> = Vec::new();
-    for name in attributes {
-        if !is_primary(&name) && !known.contains(&name) {
-            known.push(name);
-        }
-    }
+    let attributes = beyond_key(&key, attributes);
     let filter = element.filter(job.write).and_then(|filter| {
         let is_null = |name: &str| job.scope().argument(name).is_none_or(Value::is_null);
         filter.without(&is_null)
@@ -327,7 +320,7 @@ fn held(job: &WriteJob<'_>, (element, ty): (&ElementFind<'_>, &ObjectType), foun
         .element
         .map_or_else(|| element.declared.alias.clone(), |position| format!("{}.{position}", element.declared.alias));
     let (find, element) = (Some(element.position), element.element);
-    Some(FoundItem { alias, argument, find, element, item, table, key, found, attributes: known, filter })
+    Some(FoundItem { alias, argument, find, element, item, table, key, found, attributes, filter })
 }
 
 /// The API values of every stored field of an item; null if it has none.

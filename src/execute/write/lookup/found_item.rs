@@ -45,8 +45,6 @@ impl FoundItem {
         (key, item): (&Key, Option<&Arc<Item>>),
         index_keys: &[String],
     ) -> Option<Self> {
-        let is_primary =
-            |name: &str| *name == *key.partition.0 || key.sort.as_ref().is_some_and(|sort| *name == *sort.0);
         Some(Self {
             alias: String::new(),
             argument: String::new(),
@@ -56,7 +54,7 @@ impl FoundItem {
             table: job.table_of(ty),
             key: key.clone(),
             found: item?.clone(),
-            attributes: index_keys.iter().filter(|name| !is_primary(name)).cloned().collect(),
+            attributes: beyond_key(key, index_keys.to_vec()),
             filter: None,
         })
     }
@@ -99,4 +97,17 @@ impl FoundItem {
             conditions.unchanged(name, &self.found);
         }
     }
+}
+
+/// Those of these attributes that are not in the key itself, each once.
+pub fn beyond_key(key: &Key, attributes: Vec<String>) -> Vec<String> {
+    let is_primary =
+        |name: &str| *name == *key.partition.0 || key.sort.as_ref().is_some_and(|(sort, _)| *name == **sort);
+    let mut known: Vec<String> = Vec::new();
+    for name in attributes {
+        if !is_primary(&name) && !known.contains(&name) {
+            known.push(name);
+        }
+    }
+    known
 }
