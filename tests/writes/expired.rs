@@ -108,7 +108,7 @@ fn shown(item: &Item) -> String {
 
 fn item(key: (String, String), attributes: &[(&str, &str)], time: Option<i64>) -> Item {
     let text = |name: &str, value: &str| (name.to_owned(), Attribute::S(value.into()));
-    let numbers = ["visits", "likes"];
+    let numbers = ["visits", "likes", "stamps"];
     let value = |(name, value): &(&str, &str)| match numbers.contains(name) {
         true => ((*name).to_owned(), Attribute::N((*value).into())),
         false => text(name, value),
@@ -139,6 +139,17 @@ fn membership((club, user): (&str, &str), role: &str, code: Option<&str>, time: 
     std::iter::once(item((pk.clone(), sk.clone()), &attributes, time)).chain(guard).collect()
 }
 
+/// A pass with the guard of its chip, or a visa.
+fn document((club, id): (&str, &str), is_pass: bool, time: Option<i64>) -> Vec<Item> {
+    let (pk, sk, chip) = (format!("CLUB#{club}"), format!("DOC#{id}"), format!("{club}{id}"));
+    if !is_pass {
+        return vec![item((pk, sk), &[("kind", "VISA"), ("stamps", "0")], time)];
+    }
+    let guard = (format!("Unique#Pass.chip#{chip}"), "Unique#Pass.chip".to_owned());
+    let guard = item(guard, &[("ownerPK", &pk), ("ownerSK", &sk)], time);
+    vec![item((pk, sk), &[("kind", "PASS"), ("chip", &chip)], time), guard]
+}
+
 /// Random items with times around now.
 fn random_items(rng: &mut fastrand::Rng, now: i64) -> Vec<Item> {
     let mut items = Vec::new();
@@ -158,6 +169,7 @@ fn random_items(rng: &mut fastrand::Rng, now: i64) -> Vec<Item> {
             items.push(item(key, &[("topic", "news"), ("text", id), ("likes", "1")], time(rng)));
             let key = (format!("CLUB#{club}"), format!("NOTE#{id}"));
             items.push(item(key, &[("ownerId", USERS[rng.usize(..3)]), ("text", id)], time(rng)));
+            items.extend(document((club, id), rng.bool(), time(rng)));
         }
     }
     items
@@ -168,7 +180,7 @@ const MEMBERSHIP: &str = "{ clubId userId since plan role visits code expiresAt 
 fn read(rng: &mut fastrand::Rng, now: i64) -> String {
     let (club, user, id) = (CLUBS[rng.usize(..2)], USERS[rng.usize(..3)], IDS[rng.usize(..3)]);
     let first = 1 + rng.u8(..3);
-    let field = match rng.u8(..16) {
+    let field = match rng.u8(..17) {
         0 => format!("user(id: {user:?}) {{ name memberships {MEMBERSHIP} isMember }}"),
         1 => format!("user(id: {user:?}) {{ clubs {{ id name }} }}"),
         2 => format!(
@@ -187,7 +199,8 @@ fn read(rng: &mut fastrand::Rng, now: i64) -> String {
         11 => format!("all: onTopic(topic: \"news\") some: onTopic(topic: \"news\", until: {})", now + 5000),
         12 => format!("liked(clubId: {club:?})"),
         13 => "entries { __typename ... on Membership { userId } ... on Note { id } }".to_owned(),
-        14 => format!("membership(clubId: {club:?}, userId: {user:?}) {{ user {{ clubs {{ id }} }} club {{ name }} }}"),
+        14 => format!("pass(clubId: {club:?}, id: {id:?}) {{ chip }} visa(clubId: {club:?}, id: {id:?}) {{ stamps }}"),
+        15 => format!("membership(clubId: {club:?}, userId: {user:?}) {{ user {{ clubs {{ id }} }} club {{ name }} }}"),
         _ => format!("office(clubId: {club:?})"),
     };
     format!("{{ {field} }}")
@@ -204,7 +217,7 @@ fn write(rng: &mut fastrand::Rng, now: i64) -> String {
     let code = ["null", "\"x\"", "\"y\"", "\"c1ann\"", "\"c2bob\""][rng.usize(..5)];
     let role = ["\"OWNER\"", "\"MEMBER\"", "\"GUEST\""][rng.usize(..3)];
     let whole = format!("{key}, since: \"2021\", plan: \"gold\", role: {role}");
-    let field = match rng.u8(..24) {
+    let field = match rng.u8(..28) {
         0..3 => format!("enrol({whole}, code: {code}, expiresAt: {time}) {MEMBERSHIP}"),
         3 | 4 => format!("setMembership({whole}, code: {code}, expiresAt: {time}) {MEMBERSHIP}"),
         5 | 6 => format!("join({whole}, expiresAt: {time}) {MEMBERSHIP}"),
@@ -231,9 +244,24 @@ fn write(rng: &mut fastrand::Rng, now: i64) -> String {
             true => format!("write({post}, ownerId: {user:?}, text: \"w\", expiresAt: {time}) {{ text }}"),
             false => format!("rewrite({post}, text: \"r\") {{ text expiresAt }}"),
         },
+        23..27 => write_document(rng, (&post, &time)),
         _ => format!("begin({key}, since: \"2022\", role: {role}, code: {code}, id: {id:?}, expiresAt: {time})"),
     };
     format!("mutation {{ {field} }}")
+}
+
+/// A write of a pass or of a visa, whichever has the key.
+fn write_document(rng: &mut fastrand::Rng, (key, time): (&str, &str)) -> String {
+    let chip = ["null", "\"x\"", "\"c1p1\"", "\"c2p2\""][rng.usize(..4)];
+    match rng.u8(..7) {
+        0 => format!("issuePass({key}, chip: {chip}, expiresAt: {time}) {{ chip expiresAt }}"),
+        1 => format!("renewPass({key}, chip: {chip}, expiresAt: {time}) {{ chip expiresAt }}"),
+        2 => format!("issueVisa({key}, expiresAt: {time}) {{ stamps expiresAt }}"),
+        3 => format!("renewVisa({key}, expiresAt: {time}) {{ stamps expiresAt }}"),
+        4 => format!("stamp({key}) {{ stamps expiresAt }}"),
+        5 => format!("prolongVisa({key}, expiresAt: {time}) {{ stamps expiresAt }}"),
+        _ => format!("revoke({key}) {{ chip }}"),
+    }
 }
 
 fn cases(default: u64) -> std::ops::Range<u64> {
@@ -308,22 +336,24 @@ async fn no_read_costs_a_call_more_than_without_expiry() {
 }
 
 /// Whether each living owner has its guard with its own time, and each living guard its living owner.
-async fn check_guards(world: &World, now: i64) {
+async fn check_guards(world: &World, now: i64, past: &str) {
     let there: Vec<Item> = world.items().await.into_iter().filter(|item| !has_expired(item, now)).collect();
     let is_guard = |item: &&Item| text(item, "PK").starts_with("Unique#");
-    let guard_of = |code: &str| {
-        let key = format!("Unique#Membership.code#{code}");
-        there.iter().find(|item| text(item, "PK") == key)
+    let unique = |item: &Item| {
+        let fields = [("code", "Membership.code"), ("chip", "Pass.chip")];
+        fields.into_iter().find(|(name, _)| item.contains_key(name)).map(|(name, field)| (text(item, name), field))
     };
     let mut needed = 0;
-    for owner in there.iter().filter(|item| item.contains_key("code")) {
-        let guard = guard_of(&text(owner, "code")).unwrap_or_else(|| panic!("{} has no guard", shown(owner)));
+    for (owner, (value, field)) in there.iter().filter_map(|item| Some((item, unique(item)?))) {
+        let key = format!("Unique#{field}#{value}");
+        let guard = there.iter().find(|item| text(item, "PK") == key);
+        let guard = guard.unwrap_or_else(|| panic!("{} has no guard\n{past}", shown(owner)));
         let own = [text(owner, "PK"), text(owner, "SK")];
-        assert_eq!([text(guard, "ownerPK"), text(guard, "ownerSK")], own, "{}", shown(guard));
-        assert_eq!(guard.get("ttl"), owner.get("ttl"), "{}", shown(owner));
+        assert_eq!([text(guard, "ownerPK"), text(guard, "ownerSK")], own, "{}\n{past}", shown(guard));
+        assert_eq!(guard.get("ttl"), owner.get("ttl"), "{}\n{past}", shown(owner));
         needed += 1;
     }
-    assert_eq!(there.iter().filter(is_guard).count(), needed, "a value is taken by an owner that is not there");
+    assert_eq!(there.iter().filter(is_guard).count(), needed, "a value is taken by an owner that is not there\n{past}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -349,7 +379,7 @@ async fn the_unique_value_of_an_expired_owner_is_free_for_one_of_16_writers() {
         assert_eq!(won, usize::from(left < 0), "round {round}: {answers:#?}");
         let others = answers.iter().filter(|answer| answer["errors"][0]["extensions"]["code"] == "CONFLICT").count();
         assert_eq!(won + others, 16, "{answers:#?}");
-        check_guards(&world, now).await;
+        check_guards(&world, now, "16 writers of one value").await;
     }
 }
 
@@ -359,17 +389,21 @@ async fn no_living_owner_is_without_its_guard_whoever_writes_beside() {
         let mut rng = fastrand::Rng::with_seed(seed);
         let now = now();
         let world = World::new(&MODEL, &random_items(&mut rng, now), support::settings()).await;
-        for _ in 0..3 {
-            let names = ["enrol", "setMembership", "setCode", "prolong", "leave", "join"];
-            let of_memberships = |operation: &String| names.iter().any(|name| operation.contains(name));
-            let operations = std::iter::repeat_with(|| write(&mut rng, now)).filter(of_memberships).take(16);
+        let mut past = format!("seed {seed}");
+        for round in 0..3 {
+            let of_owners = ["enrol", "setMembership", "setCode", "prolong", "leave", "join"];
+            let of_documents = ["issuePass", "renewPass", "revoke", "issueVisa", "renewVisa", "stamp"];
+            let names = if rng.bool() { of_owners } else { of_documents };
+            let is_chosen = |operation: &String| names.iter().any(|name| operation.contains(name));
+            let operations = std::iter::repeat_with(|| write(&mut rng, now)).filter(is_chosen).take(16);
             let operations: Vec<String> = operations.collect();
             let answers = operations.iter().map(|operation| world.run("ann", operation));
             for (answer, operation) in futures_util::future::join_all(answers).await.iter().zip(&operations) {
+                past.push_str(&format!("\n{round}: {operation} {answer}"));
                 let code = &answer["errors"][0]["extensions"]["code"];
                 assert!(code.is_null() || code == "CONFLICT" || code == "NOT_FOUND", "{operation}\n{answer}");
             }
-            check_guards(&world, now).await;
+            check_guards(&world, now, &past).await;
         }
     }
 }

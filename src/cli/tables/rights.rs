@@ -3,6 +3,7 @@
 //! A call is listed if an operation of the API can lead to it, also after a lost race or a crash. What no operation
 //! leads to is not listed.
 
+use crate::execute::item::identity;
 use crate::plan::attributes::{self, attributes_for};
 use crate::plan::tree::SingleWrites;
 use crate::schema::expression::operand::Operand;
@@ -190,7 +191,7 @@ impl<'m> Rights<'m> {
         };
         let unique = ty.fields.values().any(|field| field.rules.unique);
         let replicated = self.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
-        let clears = may_clear(action, ty);
+        let clears = may_clear(self.model, action, ty);
         let alone = write.is_alone();
         // A transaction gives no item, so that what the field returns is read after it.
         let transaction = self.single_writes == SingleWrites::Transaction;
@@ -326,15 +327,16 @@ impl TableRights {
 }
 
 /// Whether an action may delete an item that has expired, so that a new one can take its place: one with guards, which
-/// go with it, and one that an upsert must not merge into.
-fn may_clear(action: &Action, ty: &ObjectType) -> bool {
-    let unique = ty.fields.values().any(|field| field.rules.unique);
-    let makes = match (&action.kind, &action.at) {
-        (ActionKind::Put { .. }, None) => unique,
-        (ActionKind::Update { upsert, .. }, None) => *upsert,
-        _ => false,
+/// go with it, one that an upsert must not merge into, and one of another type.
+fn may_clear(model: &Model, action: &Action, ty: &ObjectType) -> bool {
+    let expires = identity::expires(ty).is_some();
+    let unique = || ty.fields.values().any(|field| field.rules.unique);
+    let (makes, clears_own) = match (&action.kind, &action.at) {
+        (ActionKind::Put { .. }, None) => (true, expires && unique()),
+        (ActionKind::Update { upsert, .. }, None) => (*upsert, *upsert && expires),
+        _ => (false, false),
     };
-    makes && attributes::keys(ty).is_some_and(|keys| keys.expires.is_some())
+    clears_own || makes && identity::may_meet_expired(model, ty)
 }
 
 /// Whether an action changes its item whatever arguments a request gives.

@@ -10,8 +10,8 @@ use crate::execute::key::marks::{has_key, have_constants, is_of_narrower};
 use crate::execute::values::encode;
 use crate::execute::values::expiry::PassedTimes;
 use crate::plan::attributes::keys;
-use crate::schema::model::ObjectType;
 use crate::schema::model::keys::{ConstantValue, ItemKeys};
+use crate::schema::model::{Model, ObjectType};
 use crate::table::data::attribute::{Item, Key};
 
 /// The constants that distinguish the type's items from those of other types. None if the keys do.
@@ -30,6 +30,35 @@ pub fn is_of(ty: &ObjectType, item: &Item) -> bool {
 /// Whether an item of the type has expired.
 pub fn has_expired(ty: &ObjectType, item: &Item, passed: PassedTimes) -> bool {
     expires(ty).is_some_and(|attribute| passed.have(item.get(attribute)))
+}
+
+/// The type of an item that has expired under a key of this type: the type itself, or another one of its table. `None`
+/// if the item has not expired by the time of one of the types that it may be of.
+pub fn expired_type<'m>(
+    model: &'m Model,
+    ty: &'m ObjectType,
+    item: &Item,
+    passed: PassedTimes,
+) -> Option<&'m ObjectType> {
+    if is_of(ty, item) {
+        return has_expired(ty, item, passed).then_some(ty);
+    }
+    let table = keys(ty)?.table;
+    let is_of_other = |other: &&ObjectType| {
+        let of_table = keys(other).filter(|keys| keys.table == table);
+        of_table.is_some_and(|keys| has_key(&keys.primary(&model.tables[table]), item)) && is_of(other, item)
+    };
+    let mut fitting = model.types.values().filter(is_of_other).peekable();
+    let first = fitting.peek().copied()?;
+    fitting.all(|other| has_expired(other, item, passed)).then_some(first)
+}
+
+/// Whether an item of another type that expires may be under a key of this one.
+pub fn may_meet_expired(model: &Model, ty: &ObjectType) -> bool {
+    let shares = |other: &ObjectType| keys(other).filter(|keys| keys.shares_keys).map(|keys| keys.table);
+    let expires_there =
+        |other: &&ObjectType| other.name != ty.name && expires(other).is_some() && shares(other) == shares(ty);
+    shares(ty).is_some() && model.types.values().any(|other| expires_there(&other))
 }
 
 /// The attribute with the time at which items of the type expire; `None` if they do not.

@@ -5,6 +5,7 @@ use super::interest::{ImageMatcher, Interest};
 use crate::execute::context::{ExecutionContext, GRACE};
 use crate::execute::error::{ErrorCode, Failure};
 use crate::execute::gateway::{Gateway, PreparedOperation};
+use crate::execute::item::identity;
 use crate::execute::read::admit;
 use crate::execute::read::apply::seed;
 use crate::execute::read::executor::run_waves;
@@ -13,7 +14,9 @@ use crate::execute::read::state::access::GuardOutcome;
 use crate::execute::report::Preparation;
 use crate::execute::response::body::ResponseBody;
 use crate::execute::response::writer::Writer;
+use crate::execute::values::expiry::PassedTimes;
 use crate::plan::tree::{PlanStep, PlannedWatch, SpaceId, WatchedImage};
+use crate::schema::model::ObjectType;
 use crate::schema::model::watch::ChangeKind;
 use crate::table::data::attribute::{Attribute, Item};
 use crate::table::data::error::TableError;
@@ -32,8 +35,19 @@ pub struct Images<'a> {
     pub old: Option<&'a Arc<Item>>,
     /// After.
     pub new: Option<&'a Arc<Item>>,
-    /// Whether it is no change, but the item as it is when the subscription begins.
-    pub is_initial: bool,
+    /// The second of the change, since 1970; `None` if it is no change, but the item as it is when the subscription
+    /// begins.
+    pub changed: Option<i64>,
+}
+
+impl<'a> Images<'a> {
+    /// The item of a type before the change. What had expired was not there when another one took its place. Its end
+    /// shows when DynamoDB deletes it.
+    fn before(&self, ty: &ObjectType) -> Option<&'a Arc<Item>> {
+        let passed = PassedTimes::at(self.changed.unwrap_or_default());
+        let is_overwritten = |old: &&Arc<Item>| self.new.is_some() && identity::has_expired(ty, old, passed);
+        self.old.filter(|old| !is_overwritten(old))
+    }
 }
 
 /// A change for the subscribers of an operation.
@@ -88,13 +102,14 @@ async fn respond(
     let mut state = ReadState::new(&step.plan, context);
     let (before, after) = {
         let matcher = ImageMatcher::new(context, &state, watch, interest)?;
-        (matcher.wanted(images.old), matcher.wanted(images.new))
+        (matcher.wanted(images.before(ty)), matcher.wanted(images.new))
     };
     let unread = |error: TableError| Failure::from_table(&error);
     let before = admit::visible_written(context, ty, before).await.map_err(unread)?;
     let after = admit::visible_written(context, ty, after).await.map_err(unread)?;
     // A field that begins with the item as it is, begins with null if there is none.
-    let is_null = images.is_initial && watch.change.is_none();
+    let is_initial = images.changed.is_none();
+    let is_null = is_initial && watch.change.is_none();
     if change_kind(!before.is_empty(), !after.is_empty()).is_none() && !is_null {
         return Ok(None);
     }
@@ -111,7 +126,7 @@ async fn respond(
         None if is_null => ChangeKind::Insert,
         None => return Ok(None),
     };
-    if !images.is_initial && !of.kinds.contains(&kind) {
+    if !is_initial && !of.kinds.contains(&kind) {
         return Ok(None);
     }
     hide(&mut state, watch.previous.space, before);

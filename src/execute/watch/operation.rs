@@ -80,7 +80,7 @@ impl WatchedOperation {
     /// read.
     pub async fn event(&self, record: Arc<ChangeRecord>) -> Result<Option<Event>, Arc<Failure>> {
         let id: Arc<str> = EventPosition::new(&record).id().into();
-        let images = Images { old: record.old.as_ref(), new: record.new.as_ref(), is_initial: false };
+        let images = Images { old: record.old.as_ref(), new: record.new.as_ref(), changed: Some(record.created) };
         let body = deliver(&self.gateway, &self.prepared, &self.interest, images, &id).await?;
         Ok(body.map(|body| Event { id, body: body.into(), record: Some(record) }))
     }

@@ -3,8 +3,10 @@
 use super::listener::watching;
 use keyfold::execute::request::Request;
 use serde_json::{Value, json};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 const BOARD: &str = include_str!("../../schemas/subscriptions/board.graphql");
+const CODES: &str = include_str!("../../schemas/subscriptions/codes.graphql");
 
 #[tokio::test]
 async fn a_field_is_a_live_query() {
@@ -40,6 +42,35 @@ async fn a_change_tells_what_happened() {
     for change in expected {
         assert_eq!(cards.next().await, json!({ "cards": change }));
     }
+}
+
+/// What has expired is not there, so that another one in its place is new. Its end is a change when it is deleted.
+#[tokio::test]
+async fn an_item_that_takes_the_place_of_an_expired_one_is_new() {
+    let codes = watching(CODES).await;
+    let selection = "{ change node { text } previous { text } }";
+    let mut changes = codes.subscribe(&format!(r#"subscription {{ codes(id: "c") {selection} }}"#)).await;
+    changes.begin().await;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    for (field, text, time) in [
+        ("putCode", "a", now - 60),
+        ("putCode", "b", now - 50),
+        ("setCode", "c", now - 40),
+        ("setCode", "d", now + 600),
+        ("setCode", "e", now + 700),
+    ] {
+        codes.run(&format!(r#"mutation {{ {field}(id: "c", text: "{text}", expiresAt: {time}) {{ id }} }}"#)).await;
+    }
+    codes.run(r#"mutation { deleteCode(id: "c") { id } }"#).await;
+    let text = |text: &str| json!({ "text": text });
+    let insert = |node: &str| json!({ "change": "INSERT", "node": text(node), "previous": null });
+    for expected in ["a", "b", "c", "d"].map(insert) {
+        assert_eq!(changes.next().await, json!({ "codes": expected }));
+    }
+    let expected = json!({ "change": "MODIFY", "node": text("e"), "previous": text("d") });
+    assert_eq!(changes.next().await, json!({ "codes": expected }));
+    let expected = json!({ "change": "REMOVE", "node": null, "previous": text("e") });
+    assert_eq!(changes.next().await, json!({ "codes": expected }));
 }
 
 /// "If you perform a PutItem or UpdateItem operation that does not change any data in an item, DynamoDB Streams does

@@ -66,7 +66,7 @@ async fn initial(
     let WatchedOperation { gateway, prepared, interest, .. } = operation;
     let Some(lookup) = operation.initial() else { return Ok((None, None)) };
     let item = read(operation, lookup).await?;
-    let images = Images { old: None, new: item.as_ref(), is_initial: true };
+    let images = Images { old: None, new: item.as_ref(), changed: None };
     let body = deliver(gateway, prepared, interest, images, &id).await?;
     let attributes = lookup.plan.reads.last().map(|read| read.projection.clone()).unwrap_or_default();
     let event = body.map(|body| Event { id, body: body.into(), record: None });

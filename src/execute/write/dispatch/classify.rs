@@ -73,7 +73,8 @@ pub async fn classify(
             }
             Reason::Expired => {
                 has_raced = true;
-                expired.extend(in_the_way(call, failures.iter().find(|failure| failure.position == position)));
+                let failure = failures.iter().find(|failure| failure.position == position);
+                expired.extend(in_the_way(job, call, failure.and_then(|failure| failure.item.as_ref())));
             }
             _ => field_errors.extend(refused),
         }
@@ -116,9 +117,11 @@ async fn judge<'d>(
 }
 
 /// The item that has expired and is in the way of a call, with its type.
-fn in_the_way(call: &DraftCall, failure: Option<&ConditionFailure>) -> Option<(String, Item)> {
-    let CallRole::Main { item, .. } = &call.role else { return None };
-    Some((item.clone(), failure?.item.clone()?))
+fn in_the_way(job: &WriteJob<'_>, call: &DraftCall, stored: Option<&Item>) -> Option<(String, Item)> {
+    let CallRole::Main { item: of, .. } = &call.role else { return None };
+    let item = stored?;
+    let ty = identity::expired_type(job.context.model, job.type_named(of).ok()?, item, job.context.now.passed())?;
+    Some((ty.name.clone(), item.clone()))
 }
 
 /// The error of the first call that fails: a position of the response has one (GraphQL spec section 6.4.4). If elements
@@ -219,7 +222,8 @@ async fn returned<'i>(
     let ty = job.type_named(of)?;
     let item = stored.filter(|item| identity::is_of(ty, item));
     let is_foreign = stored.is_some() && item.is_none();
-    let is_expired = has_expired(job, call, item);
+    let (model, passed) = (job.context.model, job.context.now.passed());
+    let is_expired = stored.is_some_and(|item| identity::expired_type(model, ty, item, passed).is_some());
     let item = item.filter(|_| !is_expired);
     let refused = item.filter(|item| !call.requires.may_make() && !call.requires.rule().is_met(item, &job.scope()));
     let is_hidden = match refused {

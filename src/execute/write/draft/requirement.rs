@@ -122,7 +122,7 @@ pub struct ReturnedItem<'i> {
     pub visible: Option<&'i Item>,
     /// Whether it is of another type.
     pub is_foreign: bool,
-    /// Whether it is of the type, or a guard, and has expired.
+    /// Whether it has expired: an item of any type, or a guard.
     pub is_expired: bool,
 }
 
@@ -303,11 +303,23 @@ impl Requirements {
 }
 
 impl Requirement {
+    /// Whether the item that came back has expired and must go before the call can make its item. One of another type
+    /// always must.
+    fn is_in_the_way(&self, returned: ReturnedItem<'_>) -> bool {
+        let keeps_out = match self.holds {
+            ItemCondition::Absent => true,
+            ItemCondition::Vacant => returned.is_foreign,
+            ItemCondition::OfType => returned.is_foreign && self.otherwise == Reason::AlreadyExists,
+            _ => false,
+        };
+        returned.is_expired && keeps_out
+    }
+
     /// What follows for the item that came back; `None` if it meets the demand.
     fn reason(&self, returned: ReturnedItem<'_>, scope: &Scope<'_>) -> Option<Reason> {
         match &self.holds {
             ItemCondition::Bounds(bounds) => broken_bound(bounds, returned.visible, scope),
-            ItemCondition::Absent if returned.is_expired => Some(Reason::Expired),
+            _ if self.is_in_the_way(returned) => Some(Reason::Expired),
             demand => (!demand.is_met(returned, scope)).then_some(self.otherwise),
         }
     }

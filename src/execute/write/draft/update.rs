@@ -153,6 +153,10 @@ impl<'a> Drafting<'a, '_> {
     ) {
         let Some(old) = item else { return requires.add(ItemCondition::Absent, Reason::Race) };
         self.hold(ty, old, values.taken(ty).chain(values.sources(ty, old)), requires);
+        // A guard gets the time that its item has, and one that has it already is not written.
+        if values.unique {
+            requires.unchanged(identity::expires(ty).map(str::to_owned).iter(), old);
+        }
         values.left(ty, old).for_each(|attribute| requires.has(attribute));
     }
 

@@ -275,9 +275,7 @@ impl UpdateValues {
     pub fn taken<'v>(&'v self, ty: &'v ObjectType) -> impl Iterator<Item = &'v String> {
         let of_index = self.made.keys().filter(|field| ty.stored(field).is_some() && !self.index.set.is_empty());
         let unique = ty.fields.values().filter(|field| self.unique && field.rules.unique).map(|field| &field.name);
-        // A guard gets the time that its item has.
-        let time = ty.time_field().filter(|field| self.unique && !self.changed.contains_key(*field));
-        self.index.taken.iter().chain(&self.renewing).chain(of_index).chain(unique).chain(time)
+        self.index.taken.iter().chain(&self.renewing).chain(of_index).chain(unique)
     }
 }
 
