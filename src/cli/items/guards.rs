@@ -5,12 +5,11 @@ use super::byte_budget::ByteBudget;
 use crate::execute::item::{assemble, identity, replicas, unique};
 use crate::execute::key::shown::shown;
 use crate::execute::values::expiry::PassedTimes;
-use crate::schema::model::keys::GUARD_MARK;
 use crate::schema::model::{Model, ObjectType};
 use crate::schema::table::Table;
 use crate::table::data::attribute::{Attribute, Item, Key};
 use indexmap::IndexSet;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -66,13 +65,14 @@ fn passed_now() -> PassedTimes {
 /// The unique values and the guards of a table so far.
 #[derive(Debug)]
 pub struct Guards<'m> {
+    model: &'m Model,
     table: &'m Table,
     /// The guards that items need, by the hashes of their keys.
     needed: HashMap<u64, Owned>,
     /// The guards that there are, by the hashes of their keys.
     there: HashMap<u64, Owned>,
     /// The needed guards of values that an item before has, with the hashes of their keys.
-    repeated: Vec<(u64, Owned)>,
+    repeated: HashMap<u64, Vec<Owned>>,
     /// The coordinates of the fields, such as `User.email`.
     fields: IndexSet<String>,
     /// A line for each of the first values that several items have.
@@ -110,12 +110,13 @@ pub struct UniqueField<'g> {
 
 impl<'m> Guards<'m> {
     /// Those of a table, before any item is seen.
-    pub fn new(table: &'m Table) -> Self {
+    pub fn new(model: &'m Model, table: &'m Table) -> Self {
         Self {
+            model,
             table,
             needed: HashMap::new(),
             there: HashMap::new(),
-            repeated: Vec::new(),
+            repeated: HashMap::new(),
             fields: IndexSet::new(),
             conflicts: Vec::new(),
             budget: ByteBudget::default(),
@@ -141,7 +142,7 @@ impl<'m> Guards<'m> {
                         let (field, first, second) = (&self.fields[place], &first.owner, &owned.owner);
                         self.conflicts.push(format!("{field} of {first} and of {second} are equal"));
                     }
-                    self.repeated.push((key, Owned { is_shared: true, ..owned }));
+                    self.repeated.entry(key).or_default().push(Owned { is_shared: true, ..owned });
                 }
             }
         }
@@ -149,20 +150,15 @@ impl<'m> Guards<'m> {
 
     /// Looks at an item that may be a guard.
     pub fn see_guard(&mut self, item: &Item) {
-        let partition = &self.table.partition.name;
         let time = self.table.time_to_live.as_ref().filter(|_| !self.table.shows_expired);
         if time.is_some_and(|time| passed_now().have(item.get(time))) {
             return;
         }
-        if matches!(item.get(partition), Some(Attribute::S(text)) if text.starts_with(GUARD_MARK)) {
-            let names: Vec<String> =
-                self.table.primary_key().map(|key| unique::owner_attribute(self.table, &key.name)).collect();
-            let owner = shown(names.iter().map(String::as_str), item);
-            if self.has_room(owner.len()) {
-                let (guard, time) = self.hashes(item);
-                let owned = Owned { field: None, guard, time, is_shared: false, owner: owner.into() };
-                self.there.insert(self.key(item), owned);
-            }
+        let guard = unique::reservation(self.model, self.table, item);
+        if guard.is_some() && self.has_room(0) {
+            let (guard, time) = self.hashes(item);
+            let owned = Owned { field: None, guard, time, is_shared: false, owner: "".into() };
+            self.there.insert(self.key(item), owned);
         }
     }
 
@@ -176,7 +172,7 @@ impl<'m> Guards<'m> {
         for (key, needed) in self.all_needed() {
             let Some(field) = needed.field.and_then(|place| found.get_mut(place)) else { continue };
             field.values += 1;
-            let there = self.there.get(key);
+            let there = self.owned(*key);
             let has_guard = there.map(|there| there.guard == needed.guard);
             let is_right = there.is_some_and(|there| there.guard == needed.guard && there.time == needed.time);
             field.missing += u64::from(!is_right);
@@ -185,11 +181,33 @@ impl<'m> Guards<'m> {
         found
     }
 
+    /// How many guards can be written.
+    pub fn to_write(&self) -> u64 {
+        self.fields().iter().map(|field| field.missing - field.conflicts).sum()
+    }
+
     /// How many guards reserve a value that no item has. None, if there are too many to know.
     pub fn orphans(&self) -> u64 {
-        let needed: HashSet<(u64, u64)> = self.all_needed().map(|(key, needed)| (*key, needed.guard)).collect();
-        let is_orphan = |(key, there): &(&u64, &Owned)| !needed.contains(&(**key, there.guard));
-        if self.is_over() { 0 } else { self.there.iter().filter(is_orphan).count() as u64 }
+        let is_orphan = |key: &&u64| self.owned(**key).is_none();
+        if self.is_over() { 0 } else { self.there.keys().filter(is_orphan).count() as u64 }
+    }
+
+    /// Whether an item is a guard that reserves a value which no item has.
+    pub fn is_orphan(&self, guard: &Item) -> bool {
+        let key = self.key(guard);
+        self.there.get(&key).is_some_and(|there| there.guard == self.hashes(guard).0) && self.owned(key).is_none()
+    }
+
+    /// Forgets a guard, which is gone.
+    pub fn forget(&mut self, guard: &Item) {
+        self.there.remove(&self.key(guard));
+    }
+
+    /// The guard under a key, if one of the items that need it is its owner.
+    fn owned(&self, key: u64) -> Option<&Owned> {
+        let there = self.there.get(&key)?;
+        let mut needed = self.needed.get(&key).into_iter().chain(self.repeated.get(&key).into_iter().flatten());
+        needed.any(|needed| needed.guard == there.guard).then_some(there)
     }
 
     /// Whether there are more values than are kept.
@@ -202,24 +220,18 @@ impl<'m> Guards<'m> {
     pub fn is_missing(&self, guard: &Item) -> bool {
         let (key, (own, time)) = (self.key(guard), self.hashes(guard));
         let is_its_own = |needed: &Owned| !needed.is_shared && needed.guard == own;
-        let is_free = self.there.get(&key).is_none_or(|there| there.guard == own && there.time != time);
+        let is_free = self.owned(key).is_none_or(|there| there.guard == own && there.time != time);
         is_free && self.needed.get(&key).is_some_and(is_its_own)
     }
 
-    /// A line for each value that several items have, or whose guard another item has, up to 20.
+    /// A line for each value that several items have, up to 20.
     pub fn conflicts(&self) -> Vec<String> {
-        let others = self.needed.iter().filter_map(|(key, needed)| {
-            let there = self.there.get(key).filter(|there| !needed.is_shared && there.guard != needed.guard)?;
-            let field = &self.fields[needed.field?];
-            Some(format!("{field} of {}: its guard is that of {}", needed.owner, there.owner))
-        });
-        let mut lines: Vec<String> = others.take(CONFLICTS_SHOWN).collect();
-        lines.sort();
-        self.conflicts.iter().cloned().chain(lines).take(CONFLICTS_SHOWN).collect()
+        self.conflicts.clone()
     }
 
     fn all_needed(&self) -> impl Iterator<Item = (&u64, &Owned)> {
-        self.needed.iter().chain(self.repeated.iter().map(|(key, needed)| (key, needed)))
+        let repeated = self.repeated.iter().flat_map(|(key, all)| all.iter().map(move |needed| (key, needed)));
+        self.needed.iter().chain(repeated)
     }
 
     fn has_room(&mut self, owner: usize) -> bool {
@@ -268,7 +280,7 @@ type Query { session(id: ID!): Session @find }
             let time = ("ttl".to_owned(), Attribute::N(time.to_string().as_str().into()));
             texts.into_iter().chain([time]).collect::<Item>()
         };
-        let mut guards = Guards::new(&model.tables[0]);
+        let mut guards = Guards::new(&model, &model.tables[0]);
         let (expired, living) = (session("a", now - 100), session("b", now + 1_000));
         for item in [&expired, &living] {
             guards.see_item(&needed(&model, &model.types["Session"], item), item);

@@ -80,6 +80,37 @@ pub fn guard(
     Ok(Some(item))
 }
 
+/// What a guard reserves, and for which item.
+#[derive(Debug)]
+pub struct Reservation<'m> {
+    /// The type.
+    pub ty: &'m ObjectType,
+    /// The name of the unique field.
+    pub field: &'m str,
+    /// The key of the item that has the value.
+    pub owner: Key,
+}
+
+/// What an item of a table reserves; `None` if it is no guard of a unique field of the schema.
+pub fn reservation<'m>(model: &'m Model, table: &Table, item: &Item) -> Option<Reservation<'m>> {
+    let partition = match item.get(&table.partition.name)? {
+        Attribute::S(text) => text.to_string(),
+        Attribute::B(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        _ => return None,
+    };
+    let (ty, field) = partition.strip_prefix(GUARD_MARK)?.split('#').next()?.split_once('.')?;
+    let ty = model.types.get(ty).filter(|ty| place(model, ty).is_ok_and(|(of, _)| of.name == table.name))?;
+    let field = ty.fields.get(field).filter(|field| field.rules.unique)?;
+    let part = |key: &KeyAttribute| {
+        Some((key.name.as_str().into(), KeyValue::new(item.get(&owner_attribute(table, &key.name))?)?))
+    };
+    let sort = match &table.sort {
+        Some(sort) => Some(part(sort)?),
+        None => None,
+    };
+    Some(Reservation { ty, field: &field.name, owner: Key { partition: part(&table.partition)?, sort } })
+}
+
 /// Gives a guard the time of its item, with which it expires: as soon as the item is not there, its value is free.
 pub fn end_with_item(guard: &mut Item, ty: &ObjectType, time: Option<&Attribute>) {
     let name = identity::expires(ty);

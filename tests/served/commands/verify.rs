@@ -63,10 +63,16 @@ fn verify_writes_the_guards_of_existing_items() {
     let user =
         |id: &str, email: &str| json!({ "Item": { "pk": { "S": format!("USER#{id}") }, "email": { "S": email } } });
     let mast = |number: u8| json!({ "Item": { "pk": { "S": format!("MAST#m#{number}") }, "sign": { "S": "KF" } } });
-    let guard = json!({ "Item": { "pk": { "S": "Unique#User.email#e" }, "ownerpk": { "S": "USER#other" } } });
+    let guard = |key: &str, owner: &str| {
+        let key = format!("Unique#{key}");
+        json!({ "Item": { "pk": { "S": key }, "ownerpk": { "S": owner } } })
+    };
+    // Of an owner that is gone, two that another program left, and one of another schema.
+    let guards = [("User.email#e", "USER#other"), ("User.email#gone", "USER#g"), ("User.email#old", "USER#a")];
+    let guards = guards.into_iter().chain([("Client.email#c", "CLIENT#c")]).map(|(key, owner)| guard(key, owner));
     let none = json!({ "Item": { "pk": { "S": "USER#none" } } });
     let mut items = vec![user("a", "a@x"), user("b", "b@x"), user("c", "both"), user("d", "both"), user("e", "e")];
-    items.extend([none, mast(0), mast(1), mast(2), guard]);
+    items.extend([none, mast(0), mast(1), mast(2)].into_iter().chain(guards));
     let lines: Vec<String> = items.iter().map(Value::to_string).collect();
     fs::write(directory.path().join("items.jsonl"), lines.join("\n")).unwrap();
     let store = ["--table", "people", "--data", "data"];
@@ -79,10 +85,9 @@ fn verify_writes_the_guards_of_existing_items() {
     assert_eq!(dry.code, Some(1), "{dry:?}");
     for line in [
         "  Mast.sign   1 value   0 with a guard  1 without  0 that another item has\n",
-        "  User.email  5 values  0 with a guard  2 without  3 that another item has\n",
+        "  User.email  5 values  0 with a guard  3 without  2 that another item has\n",
         "  conflict: User.email of USER#c and of USER#d are equal\n",
-        "  conflict: User.email of USER#e: its guard is that of USER#other\n",
-        "Nothing is written yet: `keyfold verify --table people --write-guards --yes` writes 3 guards, with 4 write units each\n",
+        "Nothing is written yet: `keyfold verify --table people --write-guards --yes` writes 4 guards and deletes 3 guards of values that no item has, with 4 write units each\n",
     ] {
         assert!(dry.out.contains(line), "{line}{}", dry.out);
     }
@@ -90,18 +95,22 @@ fn verify_writes_the_guards_of_existing_items() {
 
     let written = keyfold(&["verify", "--write-guards", "--yes"]);
     assert_eq!(written.code, Some(1), "the conflicts are still there: {written:?}");
-    assert!(written.out.ends_with("\n3 guards written\n"), "{written:?}");
+    let done = "\n3 guards of values that no item has deleted\n4 guards written\n";
+    assert!(written.out.ends_with(done), "{written:?}");
     let again = keyfold(&["verify", "--write-guards", "--yes", "--format", "json"]);
     let report: Value = serde_json::from_str(&again.out).unwrap();
     assert_eq!(
         report["uniqueValues"]["fields"][1],
-        json!({ "field": "User.email", "values": 5, "withoutGuard": 3, "ofSeveralItems": 3 })
+        json!({ "field": "User.email", "values": 5, "withoutGuard": 2, "ofSeveralItems": 2 })
     );
     assert_eq!(report["uniqueValues"]["written"], json!(0));
     run(directory.path(), &[&["export", "all.jsonl"], &store[..]].concat()).well();
     let all = fs::read_to_string(directory.path().join("all.jsonl")).unwrap();
-    for key in ["Unique#User.email#a@x", "Unique#User.email#b@x", "Unique#Mast.sign#KF"] {
-        assert!(all.contains(key), "{key}: {all}");
+    for key in ["User.email#a@x", "User.email#b@x", "User.email#e", "Mast.sign#KF", "Client.email#c"] {
+        assert!(all.contains(&format!("Unique#{key}\"")), "{key}: {all}");
+    }
+    for key in ["User.email#gone", "User.email#old", "USER#other"] {
+        assert!(!all.contains(key), "{key}: {all}");
     }
     assert!(!all.contains("Unique#User.email#both"), "{all}");
 }

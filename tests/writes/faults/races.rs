@@ -389,3 +389,34 @@ async fn a_condition_that_names_what_was_found_and_has_changed_is_asked_again() 
         assert_eq!(backend.writes(), writes, "{field} with {stock} in stock and {reserve} in reserve");
     }
 }
+
+const SESSIONS: &str = r#"
+extend schema @table(name: "sessions", partitionKey: "PK", sortKey: "SK", timeToLive: "ttl")
+type Session @item(keys: { PK: "SESSION#{id}", SK: "SESSION" }) {
+  id: ID!
+  code: String! @unique
+  expiresAt: Long @attribute(name: "ttl")
+}
+type Query { session(id: ID!): Session @find }
+type Mutation {
+  open(id: ID!, code: String!, expiresAt: Long): Session @put
+  prolong(id: ID!, expiresAt: Long): Session @update
+}
+"#;
+
+/// A guard that has the new time already is not written, so the time must still be the item's.
+#[tokio::test(start_paused = true)]
+async fn a_guard_ends_with_its_owner_whoever_prolongs_it_meanwhile() {
+    let backend = Backend::of_text(SESSIONS).await;
+    let open = "mutation { open(id: \"a\", code: \"c\", expiresAt: 4000000000) { id } }";
+    backend.ok(open, json!({})).await;
+    backend.script(first(|call| {
+        let time = json!({ ":t": { "N": "4000000100" } });
+        for key in [["SESSION#a", "SESSION"], ["Unique#Session.code#c", "Unique#Session.code"]] {
+            call.table.update("sessions", key, "SET #ttl = :t", time.clone());
+        }
+    }));
+    backend.ok("mutation { prolong(id: \"a\", expiresAt: 4000000000) { id } }", json!({})).await;
+    let of_time = |time: &str| backend.items().iter().filter(|item| item.contains(time)).count();
+    assert_eq!((of_time("4000000000"), of_time("4000000100")), (2, 0), "{:#?}", backend.items());
+}

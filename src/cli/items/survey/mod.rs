@@ -81,7 +81,7 @@ impl<'m> Survey<'m> {
             marks,
             found: IndexMap::new(),
             table,
-            guards: Guards::new(table),
+            guards: Guards::new(model, table),
             is_partial: false,
             items: 0,
             in_index: vec![0; table.indexes.len()],
@@ -176,7 +176,7 @@ impl<'m> Survey<'m> {
         notes.extend(self.texts.notes());
         let orphans = self.guards.orphans();
         if orphans > 0 {
-            notes.push(format!("{} a value that no item has, so that no item can get it", reserve(orphans)));
+            notes.push(format!("{} a value that no item has, so that no item can get it: `keyfold verify --table {} --write-guards` deletes {}", reserve(orphans), self.table.name, if orphans == 1 { "it" } else { "them" }));
         }
         notes
     }

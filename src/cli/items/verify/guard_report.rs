@@ -14,6 +14,8 @@ pub struct GuardReport<'g> {
     pub fields: Vec<UniqueField<'g>>,
     /// A line for each of the first values that several items have.
     pub conflicts: Vec<String>,
+    /// Guards of values that no item has.
+    pub orphans: u64,
     /// What was written; `None` if nothing was to be.
     pub written: Option<WrittenGuards>,
 }
@@ -24,15 +26,15 @@ impl GuardReport<'_> {
         self.fields.iter().map(|field| field.missing - field.conflicts).sum()
     }
 
-    /// Whether each value has the guard of its item.
+    /// Whether each value has the guard of its item, and each guard an item with its value.
     pub fn is_whole(&self) -> bool {
         let written = self.written.map_or(0, |written| written.written);
-        self.fields.iter().map(|field| field.missing).sum::<u64>() == written
+        self.fields.iter().map(|field| field.missing).sum::<u64>() == written && self.orphans == 0
     }
 
     /// The report as text.
     pub fn text(&self) -> String {
-        if self.fields.is_empty() {
+        if self.fields.is_empty() && self.orphans == 0 && self.written.is_none() {
             return "no unique values\n".to_owned();
         }
         let row = |field: &UniqueField<'_>| {
@@ -52,23 +54,42 @@ impl GuardReport<'_> {
         if more > 0 {
             text.push_str(&format!("  {} more\n", counted(more, "conflict")));
         }
-        match (self.written, self.to_write()) {
-            (Some(WrittenGuards { written, overtaken }), _) => {
-                text.push_str(&format!("{} written\n", counted(written, "guard")));
-                if overtaken > 0 {
-                    text.push_str(&format!(
-                        "{} not written: the item has changed meanwhile, or another one got the value; run the command again\n",
-                        counted(overtaken, "guard")
-                    ));
-                }
+        text.push_str(&self.outcome());
+        text
+    }
+
+    /// What was written, or would be.
+    fn outcome(&self) -> String {
+        let orphans = |guards: u64| format!("{} of values that no item has", counted(guards, "guard"));
+        let Some(WrittenGuards { written, overtaken, deleted }) = self.written else {
+            let writes = (self.to_write() > 0).then(|| format!("writes {}", counted(self.to_write(), "guard")));
+            let deletes = (self.orphans > 0).then(|| format!("deletes {}", orphans(self.orphans)));
+            let does: Vec<String> = writes.into_iter().chain(deletes).collect();
+            if does.is_empty() {
+                return String::new();
             }
-            (None, 0) => {}
-            (None, missing) => text.push_str(&format!(
-                "Nothing is written yet: `keyfold verify --table {} --write-guards --yes` writes {}, with {} write units each\n",
+            return format!(
+                "Nothing is written yet: `keyfold verify --table {} --write-guards --yes` {}, with {UNITS_OF_GUARD} write units each\n",
                 self.table,
-                counted(missing, "guard"),
-                UNITS_OF_GUARD
-            )),
+                does.join(" and ")
+            );
+        };
+        let mut text = String::new();
+        if deleted > 0 {
+            text.push_str(&format!("{} deleted\n", orphans(deleted)));
+        }
+        text.push_str(&format!("{} written\n", counted(written, "guard")));
+        if overtaken > 0 {
+            text.push_str(&format!(
+                "{} not written: the item has changed meanwhile, or another one got the value; run the command again\n",
+                counted(overtaken, "guard")
+            ));
+        }
+        if self.orphans > 0 {
+            text.push_str(&format!(
+                "{} not deleted: its item has changed meanwhile; run the command again\n",
+                orphans(self.orphans)
+            ));
         }
         text
     }
@@ -84,7 +105,8 @@ impl GuardReport<'_> {
         let written = self.written.unwrap_or_default();
         json!({
             "fields": self.fields.iter().map(field).collect::<Vec<_>>(), "conflicts": self.conflicts,
-            "written": written.written, "overtaken": written.overtaken,
+            "written": written.written, "overtaken": written.overtaken, "ofNoItem": self.orphans,
+            "deleted": written.deleted,
         })
     }
 }

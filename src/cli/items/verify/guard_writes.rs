@@ -23,9 +23,9 @@ use uuid::Uuid;
 /// "Transaction write requests"). A larger item takes two more for each kilobyte.
 pub const UNITS_OF_GUARD: u64 = 4;
 /// Transactions at once.
-const AT_ONCE: usize = 8;
+pub const AT_ONCE: usize = 8;
 /// How long one may take, including waits for a throttled table.
-const WRITE_BOUND: Duration = Duration::from_secs(120);
+pub const WRITE_BOUND: Duration = Duration::from_secs(120);
 
 /// What became of guards.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +34,8 @@ pub struct WrittenGuards {
     pub written: u64,
     /// Their items changed or went meanwhile, or another item got the value.
     pub overtaken: u64,
+    /// Guards of values that no item has are gone.
+    pub deleted: u64,
 }
 
 /// Writes the missing guards of a table whose items were seen. A second run goes on where an error ended the first.
@@ -55,7 +57,7 @@ pub async fn write_guards(
         let missing: Vec<_> = missing.map(|(needed, item)| calls(model, table, needed, item)).collect();
         let units = missing.len() as u64 * UNITS_OF_GUARD;
         let written: Vec<bool> = stream::iter(&missing)
-            .map(|calls| written(store, calls))
+            .map(|calls| transacted(store, calls, "write"))
             .buffer_unordered(AT_ONCE)
             .inspect(|_| bar.inc(1))
             .try_collect()
@@ -83,17 +85,17 @@ fn calls(model: &Model, table: &Table, needed: NeededGuard<'_>, item: &Item) -> 
     [of_table(WriteAction::Check(needed.owner), has_value.build()), of_table(WriteAction::Put(needed.guard), is_owned)]
 }
 
-/// Whether a guard is written; not if something came before it.
-async fn written(store: &TableStore, calls: &[WriteCall]) -> Result<bool> {
+/// Whether the calls that write or delete a guard are made; not if something came before them.
+pub async fn transacted(store: &TableStore, calls: &[WriteCall], what: &str) -> Result<bool> {
     let token = Uuid::new_v4().to_string();
     match store.transact(calls, &token, (Instant::now() + WRITE_BOUND).into()).await {
         Ok(_) => Ok(true),
         Err(WriteError::Conditions(_)) => Ok(false),
         Err(WriteError::Uncertain(error) | WriteError::Failed(error)) => {
-            Err(anyhow!("cannot write a guard: {error}; run the command again to go on"))
+            Err(anyhow!("cannot {what} a guard: {error}; run the command again to go on"))
         }
-        Err(WriteError::TooLarge(problem)) => Err(anyhow!("cannot write a guard: {problem}")),
-        Err(WriteError::Unfit(..)) => Err(anyhow!("cannot write a guard: its key does not fit the table")),
+        Err(WriteError::TooLarge(problem)) => Err(anyhow!("cannot {what} a guard: {problem}")),
+        Err(WriteError::Unfit(..)) => Err(anyhow!("cannot {what} a guard: its key does not fit the table")),
     }
 }
 
@@ -128,10 +130,10 @@ type Query { user(id: ID!): User @find }
             calls(&model, table, needed, &user(email))
         };
         let deadline = Instant::now() + WRITE_BOUND;
-        assert!(!written(&store, &writes("a@x")).await.unwrap(), "there is no item");
+        assert!(!transacted(&store, &writes("a@x"), "write").await.unwrap(), "there is no item");
         store.load(table, vec![user("b@x")], deadline).await.unwrap();
-        assert!(!written(&store, &writes("a@x")).await.unwrap(), "it has another value");
-        assert!(written(&store, &writes("b@x")).await.unwrap());
-        assert!(written(&store, &writes("b@x")).await.unwrap(), "a second run writes the same");
+        assert!(!transacted(&store, &writes("a@x"), "write").await.unwrap(), "it has another value");
+        assert!(transacted(&store, &writes("b@x"), "write").await.unwrap());
+        assert!(transacted(&store, &writes("b@x"), "write").await.unwrap(), "a second run writes the same");
     }
 }

@@ -1,11 +1,13 @@
 //! `keyfold verify`: a schema and items in; how many items each type covers, and which ones none does, out.
 
+mod guard_deletes;
 mod guard_report;
 mod guard_writes;
 mod references;
 
+use self::guard_deletes::delete_guards;
 use self::guard_report::GuardReport;
-use self::guard_writes::write_guards;
+use self::guard_writes::{WrittenGuards, write_guards};
 use self::references::References;
 use super::coverage::Coverage;
 use super::scan::{ScanPace, scan};
@@ -48,12 +50,12 @@ pub struct Verify {
     #[command(flatten)]
     store: StoreChoice,
 
-    /// Say which guards of unique values the table lacks, and which values several items have; exit code 1 if there are
-    /// any
+    /// Say which guards of unique values the table lacks, which it has of values that no item has, and which values
+    /// several items have; exit code 1 if there are any
     #[arg(long, requires = "table")]
     write_guards: bool,
 
-    /// Write the guards; values that several items have get none
+    /// Write the guards, and delete those of values that no item has; values that several items have get none
     #[arg(long, requires = "write_guards")]
     yes: bool,
 
@@ -114,25 +116,47 @@ impl Verify {
         let store = self.store.open(table).await?;
         let pace = ScanPace { most: usize::MAX, units: self.units };
         let mut references = self.references.then(|| References::new(model));
-        let coverage = self.table_coverage((&store, model, table), pace, &mut references).await?;
+        let mut coverage = self.table_coverage((&store, model, table), pace, &mut references).await?;
         let leads_to_items = references.as_ref().is_none_or(References::is_whole);
         if !self.write_guards {
             self.print(std::slice::from_ref(&coverage), (references.as_ref(), None))?;
             return Ok(exit_code(coverage.is_whole() && leads_to_items));
         }
+        let written = self.guards((&store, table), &mut coverage, pace).await?;
         let guards = &coverage.survey.guards;
-        ensure!(!guards.is_over(), "{} has more unique values than fit in 256 MiB", table.name);
-        let mut report =
-            GuardReport { table: &table.name, fields: guards.fields(), conflicts: guards.conflicts(), written: None };
-        if self.yes && report.to_write() > 0 {
-            let bar = ProgressBar::new(report.to_write());
-            if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos} of {len} guards, {eta} left") {
-                bar.set_style(style);
-            }
-            report.written = Some(write_guards(&store, &coverage, pace, &bar).await?);
-        }
+        let report = GuardReport {
+            table: &table.name,
+            fields: guards.fields(),
+            conflicts: guards.conflicts(),
+            orphans: guards.orphans(),
+            written,
+        };
         self.print(std::slice::from_ref(&coverage), (references.as_ref(), Some(&report)))?;
         Ok(exit_code(coverage.is_whole() && leads_to_items && report.is_whole()))
+    }
+
+    /// Deletes the guards of values that no item has, and then writes those that are missing, where that is asked for.
+    async fn guards(
+        &self,
+        (store, table): (&TableStore, &Table),
+        coverage: &mut Coverage<'_>,
+        pace: ScanPace,
+    ) -> Result<Option<WrittenGuards>> {
+        let guards = &coverage.survey.guards;
+        ensure!(!guards.is_over(), "{} has more unique values than fit in 256 MiB", table.name);
+        let (orphans, missing) = (guards.orphans(), guards.to_write());
+        if !self.yes || orphans + missing == 0 {
+            return Ok(None);
+        }
+        let deleted = match orphans {
+            0 => 0,
+            orphans => delete_guards(store, coverage, pace, &bar_of(orphans)).await?,
+        };
+        let written = match missing {
+            0 => WrittenGuards::default(),
+            missing => write_guards(store, coverage, pace, &bar_of(missing)).await?,
+        };
+        Ok(Some(WrittenGuards { deleted, ..written }))
     }
 
     /// The coverage of each table, and whether every item is of one.
@@ -180,6 +204,15 @@ impl Verify {
         .await?;
         Ok(coverage)
     }
+}
+
+/// A progress bar for so many guards.
+fn bar_of(guards: u64) -> ProgressBar {
+    let bar = ProgressBar::new(guards);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos} of {len} guards, {eta} left") {
+        bar.set_style(style);
+    }
+    bar
 }
 
 fn exit_code(is_well: bool) -> ExitCode {
