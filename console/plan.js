@@ -8,13 +8,13 @@ export function showPlan(element, explained) {
     element.replaceChildren(make("h2", {}, "Plan"), make("p", { className: "note" }, "Run an operation to see its calls and what they cost."));
     return;
   }
-  const { plan, calls, capacity } = explained;
+  const { plan, calls, price } = explained;
   const end = Math.max(...calls.map((call) => call.start + call.ms), 0.001);
   const numbers = [...new Set([...(plan.reads ?? []), ...calls].map((part) => part.wave))].sort((a, b) => a - b);
   element.replaceChildren(...[
     make("h2", {}, "Plan"),
-    make("p", { className: "summary" }, summary(numbers.length, calls, capacity, end)),
-    atMost(explained.atMost),
+    make("p", { className: "summary" }, summary(numbers.length, calls, explained, end)),
+    atMost(explained.atMost, price),
     ...(plan.steps ?? []).map(stepSection),
     ...numbers.map((number) => {
       const reads = (plan.reads ?? []).filter((read) => read.wave === number);
@@ -23,21 +23,27 @@ export function showPlan(element, explained) {
   ].filter(Boolean));
 }
 
-function summary(waves, calls, capacity, end) {
+function summary(waves, calls, { capacity, dollarsAMillion }, end) {
   if (!calls.length) return `${counted(waves, "wave")}. No call was made, or rules hide what was read.`;
   const units = [["read", capacity.read], ["write", capacity.write]].filter(([, units]) => units > 0);
   const parts = [counted(waves, "wave"), counted(calls.filter((call) => !call.cached).length, "call"), ...units.map(([name, units]) => counted(units, `${name} unit`))];
-  return `${parts.join(" · ")} · ${rounded(end, 1)} ms`;
+  return [...parts, dollars(dollarsAMillion), `${rounded(end, 1)} ms`].filter(Boolean).join(" · ");
+}
+
+/** What a million such operations cost on demand; nothing if the server says no price. */
+function dollars(amount) {
+  return amount === undefined ? null : `$${amount.toFixed(amount === 0 || amount >= 1 ? 2 : 4)} a million`;
 }
 
 /** What the operation may cost at most, whatever the table holds. */
-function atMost(bound) {
+function atMost(bound, price) {
   if (!bound) return null;
   const dearest = bound.fields.reduce((most, field) => (!most || field.units > most.units ? field : most), null);
   const parts = [counted(bound.calls, "call"), counted(bound.capacity.read, "read unit")];
   if (bound.capacity.write) parts.push(counted(bound.capacity.write, "write unit"));
   parts.push(counted(bound.objects, "object"));
   const hint = dearest && bound.fields.length > 1 ? ` ${dearest.field} may cost most: ${counted(dearest.units, "unit")}.` : "";
+  if (price) parts.push(`${dollars(bound.dollarsAMillion)} on demand (${price.region}, prices of ${price.date})`);
   return make("p", { className: "note" }, `At most ${parts.join(", ")}.${hint}`);
 }
 

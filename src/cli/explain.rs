@@ -2,6 +2,7 @@
 
 use super::measured::RunChoice;
 use super::output::{self, OutputFormat};
+use super::price_choice::PriceChoice;
 use super::schema_file::{self, SchemaChoice};
 use crate::execute::error::GraphqlError;
 use crate::execute::gateway;
@@ -34,6 +35,9 @@ pub struct Explain {
     #[command(flatten)]
     execution: RunChoice,
 
+    #[command(flatten)]
+    price: PriceChoice,
+
     /// Form of the plan
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: OutputFormat,
@@ -42,18 +46,21 @@ pub struct Explain {
 impl Explain {
     /// Runs the command.
     pub async fn run(self) -> Result<ExitCode> {
+        let price = self.price.price()?;
         let model = schema_file::load(&self.choice.schema)?.model;
         let query = schema_file::read_argument(&self.query)?;
         let variables = variables(self.variables.as_deref())?;
         let request = Request { query, operation_name: self.operation, variables, ..Request::default() };
         let (plan, cost) = gateway::plan(&model, &request, &Settings::default())
             .map_err(|errors| anyhow!(listed(&errors, &self.query)))?;
-        let (mut text, mut json) = (format!("{}{}", plan.to_text(&model), cost.to_text()), plan.to_json(&model));
-        json["cost"] = cost.to_json();
+        let (mut text, mut json) = (format!("{}{}", plan.to_text(&model), cost.to_text(&price)), plan.to_json(&model));
+        json["cost"] = cost.to_json(&price);
+        json["price"] = price.to_json();
         if self.execution.run {
             let measurement = self.execution.measure(model, request).await?;
-            text += &measurement.to_text();
-            json["measured"] = serde_json::to_value(measurement)?;
+            text += &measurement.to_text(&price);
+            json["measured"] = serde_json::to_value(&measurement)?;
+            json["measured"]["dollarsAMillion"] = measurement.dollars_a_million(&price).0.into();
         }
         output::print(&match self.format {
             OutputFormat::Text => text,

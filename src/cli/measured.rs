@@ -8,6 +8,7 @@ use super::token::{claim, claims_of};
 use crate::execute::caller::Caller;
 use crate::execute::gateway::Gateway;
 use crate::execute::request::{Request, Settings};
+use crate::plan::cost::price::{Dollars, UnitPrice};
 use crate::schema::model::Model;
 use crate::table::store::TableStore;
 use anyhow::{Context, Result, bail};
@@ -51,11 +52,20 @@ pub struct RunChoice {
 #[derive(Debug, Serialize)]
 pub struct Measurement {
     calls: Vec<MeasuredCall>,
+    /// The request units.
+    capacity: MeasuredUnits,
     /// From the first call until the response was written, in milliseconds.
     ms: f64,
     /// The bytes of the response, without what explains it.
     bytes: usize,
     errors: Vec<String>,
+}
+
+/// The request units of an operation.
+#[derive(Debug, Default, Deserialize, Serialize)]
+struct MeasuredUnits {
+    read: f64,
+    write: f64,
 }
 
 /// A call, as `extensions.keyfold` has it.
@@ -89,6 +99,7 @@ impl RunChoice {
         let mut body: Value = serde_json::from_slice(&response.body).context("the response is not JSON")?;
         let explained = body.as_object_mut().and_then(|members| members.remove("extensions")).unwrap_or_default();
         let calls = serde_json::from_value(explained["keyfold"]["calls"].clone()).unwrap_or_default();
+        let capacity = serde_json::from_value(explained["keyfold"]["capacity"].clone()).unwrap_or_default();
         let errors = body["errors"].as_array().into_iter().flatten();
         let is_anonymous = self.sub.is_none();
         let message_for_terminal = |error: &Value| {
@@ -101,7 +112,7 @@ impl RunChoice {
             })
         };
         let errors = errors.filter_map(message_for_terminal).collect();
-        Ok(Measurement { calls, ms, bytes: body.to_string().len(), errors })
+        Ok(Measurement { calls, capacity, ms, bytes: body.to_string().len(), errors })
     }
 
     async fn open(&self, model: &Model) -> Result<TableStore> {
@@ -123,8 +134,13 @@ impl RunChoice {
 }
 
 impl Measurement {
+    /// Dollars for a million such operations.
+    pub fn dollars_a_million(&self, price: &UnitPrice) -> Dollars {
+        price.dollars_a_million(self.capacity.read, self.capacity.write)
+    }
+
     /// The calls as text, wave by wave, in the units of the plan's cost.
-    pub fn to_text(&self) -> String {
+    pub fn to_text(&self, price: &UnitPrice) -> String {
         let mut text = String::from("measured\n");
         let waves = self.calls.iter().map(|call| call.wave).max().unwrap_or(0);
         for wave in 1..=waves {
@@ -154,6 +170,7 @@ impl Measurement {
             self.ms,
             self.bytes
         );
+        let _ = writeln!(text, "  on demand: {} a million operations", self.dollars_a_million(price));
         text.extend(self.errors.iter().map(|message| format!("  error: {message}\n")));
         text
     }
@@ -185,7 +202,8 @@ mod tests {
             call("GetItem", None, 1, 1, 1),
             call("BatchGetItem", None, 3, 3, 2),
         ];
-        let measurement = Measurement { calls, ms: 4.0, bytes: 120, errors: vec!["no".into()] };
+        let capacity = MeasuredUnits { read: 3.0, write: 0.0 };
+        let measurement = Measurement { calls, capacity, ms: 4.0, bytes: 120, errors: vec!["no".into()] };
         let expected = "\
 measured
   wave 1
@@ -194,8 +212,9 @@ measured
   wave 2
     BatchGetItem on t: 3 keys → 3 items, 1.5 units, 1.2 ms after 0.1 ms
   in all: 3 calls in 2 waves, 3 units, 4.0 ms, 120 bytes
+  on demand: $0.3750 a million operations
   error: no
 ";
-        assert_eq!(measurement.to_text(), expected);
+        assert_eq!(measurement.to_text(&UnitPrice::default()), expected);
     }
 }

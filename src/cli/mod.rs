@@ -1,7 +1,6 @@
 //! The commands: arguments in, text and an exit code out. Each command is a file or a folder; the other files are
 //! shared.
 
-mod access_paths;
 mod bundle;
 mod check;
 pub mod config;
@@ -12,7 +11,7 @@ mod init;
 mod items;
 mod measured;
 mod output;
-mod rules_table;
+mod price_choice;
 mod schema;
 mod schema_file;
 pub mod selftest;

@@ -121,7 +121,7 @@ pub async fn an_explanation_tells_plan_calls_and_capacity(behind: Behind) {
     let query = r#"{ userByEmail(email: "aiko.tanaka@example.com") { name groups { nodes { name } } } }"#;
     let answer = server.ask(query, json!({})).await;
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    assert_eq!(keys(answer.explained()), ["plan", "waves", "calls", "capacity", "atMost"]);
+    assert_eq!(keys(answer.explained()), ["plan", "waves", "calls", "capacity", "dollarsAMillion", "atMost", "price"]);
     assert_eq!(keys(&answer.explained()["capacity"]), ["read", "write"]);
     let calls = answer.explained()["calls"].as_array().unwrap();
     assert!(!calls.is_empty());

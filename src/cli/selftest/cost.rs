@@ -1,13 +1,9 @@
 //! What a run took on the embedded store in; what it takes on DynamoDB, in units, dollars and time, out.
 
 use super::tap::Usage;
+use crate::plan::cost::price::UnitPrice;
 use serde::Serialize;
 
-/// Dollars for a million write request units of an on-demand table of the class Standard in us-east-1, since
-/// 2024-11-01: <https://aws.amazon.com/dynamodb/pricing/on-demand/>.
-const DOLLARS_A_MILLION_WRITES: f64 = 0.625;
-/// The same for a million read request units.
-const DOLLARS_A_MILLION_READS: f64 = 0.125;
 /// How much more a run may take than its rehearsal: repeated calls and cases, and looks at indexes that are behind.
 const MARGIN: f64 = 2.0;
 /// Seconds of a call over the network to a region that is not far away, with the waits for indexes.
@@ -32,7 +28,7 @@ impl Cost {
     /// What this much costs.
     pub fn measured(usage: Usage) -> Self {
         let Usage { calls, read_units, write_units } = usage;
-        let dollars = (read_units * DOLLARS_A_MILLION_READS + write_units * DOLLARS_A_MILLION_WRITES) / 1e6;
+        let dollars = UnitPrice::default().dollars_a_million(read_units, write_units).0 / 1e6;
         Self { calls, read_units, write_units, dollars }
     }
 

@@ -2,6 +2,7 @@
 //! the request could have cost. It lists no calls if the schema hides items, or if a rule has refused something.
 
 use crate::plan::cost::operation::OperationCost;
+use crate::plan::cost::price::UnitPrice;
 use crate::plan::tree::OperationPlan;
 use crate::schema::model::Model;
 use crate::table::request::session::CallRecord;
@@ -18,6 +19,7 @@ pub fn extensions(
     // The keys and the sizes of what was read reveal the items that rules hide, and answer what a rule has refused.
     let hides = refused || model.types.values().any(|ty| ty.auth.hide());
     let calls = if hides { &calls[..0] } else { calls };
+    let price = UnitPrice::default();
     let units = |write: bool| {
         calls.iter().filter(|call| call.write == write).map(|call| call.capacity).fold(0.0, |sum, units| sum + units)
     };
@@ -29,7 +31,9 @@ pub fn extensions(
             "waves": steps.waves().max(last),
             "calls": calls,
             "capacity": { "read": units(false), "write": units(true) },
-            "atMost": at_most.to_json(),
+            "dollarsAMillion": price.dollars_a_million(units(false), units(true)).0,
+            "atMost": at_most.to_json(&price),
+            "price": price.to_json(),
         }
     })
 }

@@ -22,6 +22,7 @@ pub mod field;
 pub mod find;
 pub mod limits;
 pub mod operation;
+pub mod price;
 mod print;
 mod range;
 mod reads;

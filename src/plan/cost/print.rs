@@ -2,12 +2,13 @@
 
 use super::field::FieldCost;
 use super::operation::OperationCost;
+use super::price::UnitPrice;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 impl OperationCost {
-    /// The cost as text: a line for each field, and their sum.
-    pub fn to_text(&self) -> String {
+    /// The cost as text: a line for each field, their sum, and its price.
+    pub fn to_text(&self, price: &UnitPrice) -> String {
         let mut text = "at most\n".to_owned();
         for field in &self.fields {
             let FieldCost { coordinate, times, items, calls, units, writes, .. } = field;
@@ -24,11 +25,13 @@ impl OperationCost {
         let written = if *write_units > 0.0 { format!(", {write_units} write units") } else { String::new() };
         let (calls, waves, objects) = (counted(*calls, "call"), counted(*waves, "wave"), counted(*objects, "object"));
         let _ = writeln!(text, "  in all: {calls} in {waves}, {read_units} read units{written}, {objects}");
+        let dollars = price.dollars_a_million(*read_units, *write_units);
+        let _ = writeln!(text, "  on demand: {dollars} a million operations ({})", price.place());
         text
     }
 
     /// The cost as JSON.
-    pub fn to_json(&self) -> Value {
+    pub fn to_json(&self, price: &UnitPrice) -> Value {
         let field = |field: &FieldCost| {
             let FieldCost { coordinate, path, times, items, calls, units, writes, .. } = field;
             json!({ "field": coordinate, "path": path, "times": times, "items": items, "calls": calls, "units": units, "writes": writes })
@@ -37,6 +40,7 @@ impl OperationCost {
             "calls": self.calls,
             "waves": self.waves,
             "capacity": { "read": self.read_units, "write": self.write_units },
+            "dollarsAMillion": price.dollars_a_million(self.read_units, self.write_units).0,
             "objects": self.objects,
             "fields": self.fields.iter().map(field).collect::<Vec<_>>(),
         })

@@ -3,6 +3,7 @@
 mod configuration;
 mod init;
 mod live_table;
+mod prices;
 mod selftest;
 mod verify;
 

@@ -1,7 +1,8 @@
 //! A model in, the access paths of its fields out, as a table of 100 columns or as JSON: the output of `keyfold check`.
 
-use super::output::{counted, line, wrapped};
+use crate::cli::output::{counted, line, wrapped};
 use crate::plan::cost::find::{FindCost, cost_of_find, cost_of_nodes};
+use crate::plan::cost::price::UnitPrice;
 use crate::schema::describe::{self, BoundField, PathRow};
 use crate::schema::model::find::Returns;
 use crate::schema::model::page::TOTAL_COUNT;
@@ -32,18 +33,18 @@ RULE of mutations
       3 an argument <type><Field>               6 a field of an item in scope, of the same name";
 
 /// The access paths of all fields, or of one type's fields, each with its greatest cost for one object.
-pub fn rows(model: &Model, of: Option<&str>) -> Vec<PathRow> {
+pub fn rows(model: &Model, of: Option<&str>, price: &UnitPrice) -> Vec<PathRow> {
     let mine = |row: &PathRow| of.is_none_or(|name| row.field.split('.').next() == Some(name));
     let mut rows: Vec<PathRow> = describe::describe(model).into_iter().filter(mine).collect();
     for row in &mut rows {
-        let notes = cost_notes(model, row);
+        let notes = cost_notes(model, row, price);
         row.notes.extend(notes.into_iter().flatten());
     }
     rows
 }
 
 /// The greatest cost of a field that finds items, and that of counting the items of all its pages.
-fn cost_notes(model: &Model, row: &PathRow) -> Option<Vec<String>> {
+fn cost_notes(model: &Model, row: &PathRow, price: &UnitPrice) -> Option<Vec<String>> {
     let (ty, field) = row.field.split_once('.')?;
     let gets = match row.operation {
         "GetItem" => true,
@@ -61,15 +62,17 @@ fn cost_notes(model: &Model, row: &PathRow) -> Option<Vec<String>> {
         FieldKind::Nodes(nodes) => (cost_of_nodes(nodes), None),
         _ => return None,
     };
-    let mut notes = vec![format!("at most {}, {}, {units} read units", counted(items, "item"), counted(calls, "call"))];
+    let of_units = |units: f64| format!("{units} read units, {} a million", price.dollars_a_million(units, 0.0));
+    let of_all = format!("at most {}, {}, {}", counted(items, "item"), counted(calls, "call"), of_units(units));
+    let mut notes = vec![of_all];
     if let Some(FindCost { calls, units, .. }) = total {
-        notes.push(format!("{TOTAL_COUNT}: at most {} more, {units} read units", counted(calls, "call")));
+        notes.push(format!("{TOTAL_COUNT}: at most {} more, {}", counted(calls, "call"), of_units(units)));
     }
     Some(notes)
 }
 
 /// The rows as a table, with the meaning of the rules' numbers.
-pub fn table(model: &Model, rows: &[PathRow]) -> String {
+pub fn table(model: &Model, rows: &[PathRow], price: &UnitPrice) -> String {
     let widths = widths(rows);
     let mut text = line(&widths, &["FIELD", "CALL AND KEY", "BOUND", "RULE"]);
     let mut before = "";
@@ -80,6 +83,9 @@ pub fn table(model: &Model, rows: &[PathRow]) -> String {
         writes |= !row.bound.is_empty() && written;
         text.push_str(&lines(widths, row, row.field == before));
         before = &row.field;
+    }
+    if rows.iter().any(|row| row.notes.iter().any(|note| note.ends_with("a million"))) {
+        text.push_str(&format!("\nA million such reads cost so much on demand ({}).\n", price.place()));
     }
     for (_, legend) in [(reads, BINDING), (writes, WRITING)].iter().filter(|(shown, _)| *shown) {
         text.push_str(&format!("\n{legend}\n"));

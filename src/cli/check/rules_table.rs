@@ -1,7 +1,7 @@
 //! A model in, who may read and write each type and field out, as a table of 100 columns: the output of
 //! `keyfold check --rules`.
 
-use super::output::{line, wrapped};
+use crate::cli::output::{line, wrapped};
 use crate::schema::model::auth::{AuthAction, AuthRules};
 use crate::schema::model::find::{Find, Via};
 use crate::schema::model::source::Source;

@@ -1,9 +1,12 @@
 //! `keyfold check`: a schema in; its mistakes and warnings, and how each field is read and written or who may do so,
 //! out.
 
-use super::output::{self, OutputFormat};
-use super::schema_file::{self, SchemaChoice};
-use super::{access_paths, rules_table};
+mod access_paths;
+mod rules_table;
+
+use crate::cli::output::{self, OutputFormat};
+use crate::cli::price_choice::PriceChoice;
+use crate::cli::schema_file::{self, SchemaChoice};
 use crate::schema::diagnostics::diagnostic::{Diagnostic, Diagnostics, Severity};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -28,6 +31,9 @@ pub struct Check {
     #[arg(long, conflicts_with = "format")]
     rules: bool,
 
+    #[command(flatten)]
+    price: PriceChoice,
+
     /// Form of the output; JSON includes mistakes and warnings
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: OutputFormat,
@@ -36,6 +42,7 @@ pub struct Check {
 impl Check {
     /// Runs the command.
     pub fn run(self) -> Result<ExitCode> {
+        let price = self.price.price()?;
         let file = self.file.unwrap_or(self.choice.schema);
         let text = schema_file::read(&file)?;
         let (model, found) = match schema_file::parse(&file, &text) {
@@ -47,7 +54,7 @@ impl Check {
         {
             bail!("{} has no object type {name}", file.display());
         }
-        let rows = model.as_ref().map(|model| access_paths::rows(model, self.of.as_deref()));
+        let rows = model.as_ref().map(|model| access_paths::rows(model, self.of.as_deref(), &price));
         match self.format {
             OutputFormat::Json => {
                 let fields = rows.as_deref().map(access_paths::json);
@@ -58,7 +65,7 @@ impl Check {
                 if let (Some(model), Some(rows)) = (&model, &rows) {
                     output::print(&match self.rules {
                         true => rules_table::table(model, self.of.as_deref()),
-                        false => access_paths::table(model, rows),
+                        false => access_paths::table(model, rows, &price),
                     })?;
                 }
             }
