@@ -75,6 +75,8 @@ function readItem(read, names, together) {
   const notes = [
     read.wants && `Wants ${read.wants}.`,
     read.after?.length && `Waits for ${list(read.after)}.`,
+    read.knownFrom?.length && `Does not ask again for what ${list(read.knownFrom)} brought.`,
+    read.rulesKnownFrom?.length && `Its rules do not look up again what ${list(read.rulesKnownFrom)} brought.`,
     together.length && `One Query reads it together with ${list(together)}.`,
     read.operation === "Scan" && "Reads the whole table or index: expensive.",
   ].filter(Boolean).join(" ");

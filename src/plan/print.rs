@@ -83,11 +83,17 @@ impl Plan {
                     let rules: Vec<String> = marks.rules.iter().map(ToString::to_string).collect();
                     let _ = writeln!(text, "     sees  {}: {}", marks.item, rules.join(", or "));
                 }
+                if let Some(reads) = numbers(&read.known.rules_from) {
+                    let _ = writeln!(text, "     rules known where {reads} brought what they look up");
+                }
                 let _ = writeln!(text, "     key   {key}");
                 if let Some(over) = over(read) {
                     let _ = writeln!(text, "     over  {over}");
                 }
                 let _ = writeln!(text, "     asks  {}", asks(read));
+                if let Some(reads) = numbers(&read.known.from) {
+                    let _ = writeln!(text, "     known where {reads} brought it");
+                }
                 if let Some(age) = read.max_age {
                     let _ = writeln!(text, "     cache maxAge {age}");
                 }
@@ -133,6 +139,11 @@ impl Plan {
             }
             if let (Some(age), Value::Object(step)) = (read.max_age, &mut step) {
                 step.insert("maxAge".into(), json!(age));
+            }
+            for (name, from) in [("knownFrom", &read.known.from), ("rulesKnownFrom", &read.known.rules_from)] {
+                if let (false, Value::Object(step)) = (from.is_empty(), &mut step) {
+                    step.insert(name.into(), json!(from));
+                }
             }
             if let (Some(over), Value::Object(step)) = (over(read), &mut step) {
                 step.insert("over".into(), json!(over.to_string()));
@@ -253,6 +264,12 @@ fn kind(action: &write::Action) -> &'static str {
         (ActionKind::Delete { .. }, Some(_)) => "delete an element of",
         (ActionKind::Check, _) => "check",
     }
+}
+
+/// The numbers of reads; `None` if there are none.
+fn numbers(reads: &[ReadId]) -> Option<String> {
+    let numbers: Vec<String> = reads.iter().map(|read| format!("#{read}")).collect();
+    (!numbers.is_empty()).then(|| numbers.join(", "))
 }
 
 fn operation(read: &Read) -> &'static str {

@@ -7,7 +7,7 @@
 use super::call_scope::CallScope;
 use super::change_source::ChangeSource;
 use super::data::attribute::{Item, Key};
-use super::data::call::{Page, Query};
+use super::data::call::{Get, Page, Query};
 use super::data::error::TableError;
 use super::data::write::{BatchWrite, WriteCall, WriteError};
 use super::retry::budget::RetryBudget;
@@ -39,6 +39,14 @@ pub struct ItemRequest<'a> {
     pub projection: &'a [AttributeName],
     /// Whether to read strongly.
     pub consistent: bool,
+}
+
+impl Get {
+    /// The item that it reads.
+    pub fn request(&self) -> ItemRequest<'_> {
+        let Self { table, key, projection, consistent, .. } = self;
+        ItemRequest { table, key, projection, consistent: *consistent }
+    }
 }
 
 /// Tables that requests read and write.

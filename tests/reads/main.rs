@@ -14,6 +14,7 @@
 //! | `edge_cases` | unusual lists, ranges, pages, counts and relations return what their items hold |
 //! | `costs` | a query costs at most what `atMost` says before it runs |
 //! | `bounds` | an operation that exceeds a bound is refused, and reads no more |
+//! | `known` | no golden asks again for what it has read |
 //! | `cached` | how old an answer may be follows from the hints of the schema, and rules are decided after the cache |
 //! | `shared_queries` | which reads of a partition share a Query follows from the keys of the schema |
 //! | `laws` | pages, items of several types, replicas, shared Queries and conditions keep their laws on random data |
@@ -27,6 +28,7 @@ mod costs;
 mod decided;
 mod edge_cases;
 mod goldens;
+mod known;
 mod laws;
 mod naive;
 mod random;

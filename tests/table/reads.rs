@@ -250,7 +250,7 @@ async fn a_further_page_is_a_wave_of_its_own() {
     let (_, loaders) = filled(3).await;
     let page = query("things", "p");
     loaders.query(&page).await.unwrap();
-    loaders.query_after(&page, 2).await.unwrap();
+    loaders.query_after(&page, 2, false).await.unwrap();
     loaders.begin_wave();
     // Nothing was called in that one.
     loaders.begin_wave();

@@ -271,7 +271,8 @@ fn cases(default: u64) -> std::ops::Range<u64> {
 }
 
 fn settings(rng: &mut fastrand::Rng) -> Settings {
-    let passes = Passes { early_waves: rng.bool(), shared_queries: rng.bool(), projection: rng.bool() };
+    let (early_waves, shared_queries, projection) = (rng.bool(), rng.bool(), rng.bool());
+    let passes = Passes { early_waves, shared_queries, projection, known_items: rng.bool() };
     Settings { passes, cache_bytes: if rng.bool() { 1 << 20 } else { 0 }, ..support::settings() }
 }
 

@@ -143,7 +143,8 @@ async fn prove(
     let mut rng = fastrand::Rng::with_seed(seed);
     let readable: Vec<_> = stage.cases.iter().filter(|case| Stage::is_query(case)).collect();
     for case in rng.choose_multiple(&readable, queries) {
-        let passes = Passes { early_waves: rng.bool(), shared_queries: rng.bool(), projection: rng.bool() };
+        let (early_waves, shared_queries, projection) = (rng.bool(), rng.bool(), rng.bool());
+        let passes = Passes { early_waves, shared_queries, projection, known_items: rng.bool() };
         result.differences.extend(stage.check_passes(case, passes).await?);
         result.queries += 1;
     }

@@ -151,6 +151,10 @@ pub async fn is_hidden(context: &ExecutionContext<'_>, ty: &ObjectType, item: &A
         context,
         true,
     );
+    if rules.look_up_items() {
+        // The selection's own rules may ask for the same items.
+        context.loaders.keep_gets();
+    }
     rules.look_up(context, &[(item, vec![0])]).await?;
     Ok(!rules.show(&[0], item))
 }

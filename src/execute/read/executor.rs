@@ -24,6 +24,9 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
     // Reads of the previous wave that a shared Query did not reach.
     let mut waiting: Vec<ReadId> = Vec::new();
     let mut wave = 0;
+    if plan.keeps_gets {
+        context.loaders.keep_gets();
+    }
     expand_rows(state);
     while wave < plan.waves.len() || !waiting.is_empty() {
         let planned = plan.waves.get(wave).map(Vec::as_slice).unwrap_or_default();
@@ -41,7 +44,8 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
         let reads: Vec<ReadRequests<'_>> = reads.collect();
         let requests = binder.wave;
         let offers = offers(plan, &requests, &reads[..planned.len()], &cache);
-        let shared = shared_queries(context.model, offers, requests.gets.len());
+        let to_get = (0..requests.gets.len()).filter(|get| !requests.is_known(*get));
+        let shared = shared_queries(context.model, offers, to_get);
         let mut results = WaveResults::new(requests, &mut cache, joins);
         // Boxed, so that the type of a request's future stays shallow.
         results.call(context, &reads, &shared).boxed().await;

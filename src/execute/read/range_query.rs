@@ -11,7 +11,7 @@ use crate::execute::page::cursor::Position;
 use crate::execute::page::result::FoundItems;
 use crate::schema::template::Template;
 use crate::table::data::attribute::{Attribute, AttributeNames, Item, KeyValue};
-use crate::table::data::call::{Expression, Query, SortCondition};
+use crate::table::data::call::{Expression, Get, Query, SortCondition};
 use crate::table::data::error::TableError;
 use futures_util::future::try_join_all;
 use std::cmp::Ordering;
@@ -64,6 +64,8 @@ pub struct RangeQuery {
     pub start: Option<Position>,
     /// Whether items of other types may lie within the ranges.
     pub others: bool,
+    /// Whether its items are remembered for later reads.
+    pub keeps: bool,
     /// Distinguishes the items that the caller may see from others.
     pub gate: ItemGate,
 }
@@ -195,7 +197,8 @@ impl RangeQuery {
         while !progress.ended && missing.is_none_or(|missing| progress.read.len() < missing) {
             let open = missing.map(|missing| u32::try_from(missing - progress.read.len()).unwrap_or(MAX_LIMIT));
             let limit = open.map_or(of_count, |open| self.limit(open, strangers));
-            let page = context.loaders.query_after(&self.call(range, limit, progress.after.take()), pages).await?;
+            let call = self.call(range, limit, progress.after.take());
+            let page = context.loaders.query_after(&call, pages, self.keeps).await?;
             pages += 1;
             if page.scanned >= limit {
                 of_count = FURTHER_COUNT;
@@ -221,6 +224,35 @@ impl RangeQuery {
             range.partition.is_some().then(|| Item::from_iter(whole.cloned().map(|(name, value)| (name, value.into()))))
         };
         self.ranges.iter().flatten().filter_map(known)
+    }
+
+    /// Looks up what rules demand for those items of a page that was read for others, too, that are its own.
+    pub async fn look_up(&self, page: &[Arc<Item>], context: &ExecutionContext<'_>) -> Result<(), TableError> {
+        if self.gate.types().lookups() == 0 {
+            return Ok(());
+        }
+        let is_own = |item: &&Arc<Item>| {
+            self.gate.types().recognises(item)
+                && self.ranges.iter().flatten().any(|range| self.is_in_range(range, item))
+        };
+        self.gate.look_up(context, page.iter().filter(is_own)).await
+    }
+
+    /// Whether the query brings what a Get asks for, if it reads its ranges to their ends. What the cache may answer
+    /// brings nothing.
+    pub fn covers(&self, get: &Get) -> bool {
+        let Get { table, key, projection, consistent, .. } = get;
+        let within = |range: &KeyRange| {
+            let is_partition =
+                range.partition.as_ref().is_some_and(|(_, value)| compare(value, &key.partition.1).is_eq());
+            let span = || KeySpan::new(range.sort.as_ref().map(|(_, condition)| condition));
+            is_partition && key.sort.as_ref().is_none_or(|(_, sort)| span().side(sort) == SpanSide::Within)
+        };
+        let is_whole = self.max_age.is_none() && self.index.is_none() && self.filter.is_none() && self.start.is_none();
+        let is_fresh = self.consistent || !consistent;
+        let has = |own: &AttributeNames| projection.iter().all(|name| own.binary_search(name).is_ok());
+        let is_remembered = self.keeps && self.table == *table && self.projection.as_ref().is_some_and(has);
+        is_whole && is_fresh && is_remembered && self.ranges.iter().flatten().any(within)
     }
 
     /// How many items a call reads to find `open` items. `strangers`: it has met items of other types.

@@ -11,8 +11,10 @@ use crate::execute::key::values::key_of;
 use crate::execute::page::filler::PageFiller;
 use crate::execute::page::result::PageRequest;
 use crate::plan::tree::{Read, ReadId};
-use crate::table::data::attribute::Key;
+use crate::table::data::attribute::{Item, Key};
 use crate::table::data::call::Get;
+use crate::table::data_store::ItemRequest;
+use crate::table::request::known_items::KnownItems;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -71,16 +73,22 @@ pub struct KnownQueries<'w> {
 pub struct WaveRequests {
     /// The Gets.
     pub gets: Vec<Arc<Get>>,
+    /// The Gets that need no call, with their items.
+    pub known: Vec<(usize, Option<Arc<Item>>)>,
     /// The distinct queries.
     pub queries: Vec<PendingQuery>,
     positions: BTreeMap<QueryId, usize>,
 }
 
 impl WaveRequests {
-    /// Adds a Get of a read's table, and gives its position. There is no Get for a key that no item can have.
-    pub fn get(&mut self, read: &Read, table: &Arc<str>, key: Option<Key>) -> usize {
+    /// Adds a Get of a read's table, and gives its position. There is no Get for a key that no item can have. `known`
+    /// is what the request knows of its tables.
+    pub fn get(&mut self, read: &Read, table: &Arc<str>, key: Option<Key>, known: Option<&KnownItems>) -> usize {
         let Some(key) = key else { return NOTHING };
-        let Read { consistent, max_age, projection, .. } = read;
+        let Read { consistent, max_age, projection, needs, .. } = read;
+        let wanted = ItemRequest { table, key: &key, projection: needs, consistent: *consistent };
+        let found = known.and_then(|known| known.item(wanted));
+        self.known.extend(found.map(|item| (self.gets.len(), item)));
         let get = Get {
             table: table.clone(),
             key,
@@ -90,6 +98,11 @@ impl WaveRequests {
         };
         self.gets.push(Arc::new(get));
         self.gets.len() - 1
+    }
+
+    /// Whether the Get at a position needs no call.
+    pub fn is_known(&self, get: usize) -> bool {
+        self.known.binary_search_by_key(&get, |(position, _)| *position).is_ok()
     }
 
     /// Adds a query unless it is there already, and gives its position.
@@ -115,6 +128,7 @@ impl WaveRequests {
                 let pending = &mut self.queries[*known];
                 pending.needed = pending.needed.max(needed);
                 pending.may_wait &= may_wait;
+                pending.query.keeps |= query.keeps;
                 *known
             }
             None => {

@@ -9,6 +9,7 @@ use super::shared::collection::{SharedPart, SharedPartResult, SharedQuery};
 use crate::execute::context::ExecutionContext;
 use crate::execute::error::Failure;
 use crate::execute::expression::narrow::KnownAttributes;
+use crate::plan::tree::Want;
 use crate::table::data::attribute::Item;
 use crate::table::data::call::{Get, Page};
 use crate::table::data::error::TableError;
@@ -49,20 +50,28 @@ enum Call {
 /// What a call of a round found.
 enum CallResult {
     Query(usize, Result<QueryResult, TableError>),
-    Shared(usize, Result<Page, TableError>),
+    Shared(usize, Result<(Page, FailedLookUps), TableError>),
 }
+
+/// The queries of a shared Query for whose items a rule could not look up what it demands, by their positions.
+type FailedLookUps = Vec<(usize, TableError)>;
 
 impl<'a> WaveResults<'a> {
     /// The results of a wave before its first call. `joins` says whether its Gets join those of other tasks.
     pub fn new(requests: WaveRequests, cache: &'a mut QueryCache, joins: bool) -> Self {
-        Self { items: vec![None; requests.gets.len()], requests, cache, joins }
+        let mut items = vec![None; requests.gets.len()];
+        for (position, item) in &requests.known {
+            items[*position] = Some(Ok(item.clone()));
+        }
+        Self { items, requests, cache, joins }
     }
 
     /// Makes the calls of a wave. First come the shared Queries and all requests that share none. Then come the
     /// requests that the shared Queries did not reach, if something waits for them. The rest is left to the next wave.
     pub async fn call(&mut self, context: &ExecutionContext<'_>, reads: &[ReadRequests<'_>], shared: &[SharedQuery]) {
         let parts: HashSet<SharedPart, RandomState> = shared.iter().flat_map(SharedQuery::parts).collect();
-        let gets = (0..self.requests.gets.len()).filter(|get| !parts.contains(&SharedPart::Get(*get))).collect();
+        let is_left = |get: &usize| !parts.contains(&SharedPart::Get(*get)) && !self.requests.is_known(*get);
+        let gets = (0..self.requests.gets.len()).filter(is_left).collect();
         let queries =
             (0..self.requests.queries.len()).filter(|query| !parts.contains(&SharedPart::Query(*query))).collect();
         let foreseen = self.foreseen(context, reads);
@@ -94,7 +103,8 @@ impl<'a> WaveResults<'a> {
         self.round(Round { gets, queries, shared: &[], foreseen: Vec::new() }, context).await;
     }
 
-    /// The reads of what rules look up for the items of a wave, as far as the keys determine it.
+    /// The reads of what rules look up for the items of a wave, as far as the keys determine it. What a list of the
+    /// wave brings is not among them.
     fn foreseen(&self, context: &ExecutionContext<'_>, reads: &[ReadRequests<'_>]) -> Vec<Arc<Get>> {
         let of_row = |gate: &ItemGate, row: &RowRequest| match row {
             RowRequest::Gets(positions) => {
@@ -107,9 +117,25 @@ impl<'a> WaveResults<'a> {
             }
             RowRequest::Absent | RowRequest::Failed(_) => Vec::new(),
         };
-        let reads = reads.iter().filter(|requests| requests.read.discriminator.lookups() > 0);
-        let rows = reads.flat_map(|requests| requests.rows.iter().map(|row| (&requests.gate, row)));
-        rows.flat_map(|(gate, row)| of_row(gate, row)).map(Arc::new).collect()
+        let looking_up = || reads.iter().filter(|requests| requests.read.discriminator.lookups() > 0);
+        let rows = looking_up().flat_map(|requests| requests.rows.iter().map(|row| (&requests.gate, row)));
+        let gets = rows.flat_map(|(gate, row)| of_row(gate, row).into_iter().map(move |get| (row, get)));
+        gets.filter(|(row, get)| !self.is_brought(reads, row, get)).map(|(_, get)| Arc::new(get)).collect()
+    }
+
+    /// Whether a list of the wave that is read to its end brings what a rule looks up for a row. The items of a Query
+    /// are looked at page by page, so only its own items are there in time.
+    fn is_brought(&self, reads: &[ReadRequests<'_>], row: &RowRequest, get: &Get) -> bool {
+        let brings = |row: &RowRequest| match row {
+            RowRequest::Query(position, page) if matches!(page.want, Want::Whole { .. }) => {
+                self.requests.queries[*position].query.covers(get)
+            }
+            _ => false,
+        };
+        match row {
+            RowRequest::Query(..) => brings(row),
+            _ => reads.iter().flat_map(|requests| &requests.rows).any(brings),
+        }
     }
 
     /// Looks up what rules demand for the items of Gets. Queries do it for each page.
@@ -144,7 +170,15 @@ impl<'a> WaveResults<'a> {
                 CallResult::Query(position, query.fetch_more(known, *needed, context).await)
             }
             Call::Shared(position) => {
-                CallResult::Shared(position, context.loaders.query(&round.shared[position].query()).await)
+                let shared = &round.shared[position];
+                let found = match context.loaders.query_after(&shared.query(), 0, shared.keeps).await {
+                    Ok(page) => {
+                        let failed = look_up_for(shared, &page, queries, context).await;
+                        Ok((page, failed))
+                    }
+                    Err(error) => Err(error),
+                };
+                CallResult::Shared(position, found)
             }
         });
         let calling = concurrently(calling);
@@ -163,7 +197,12 @@ impl<'a> WaveResults<'a> {
                 CallResult::Query(position, result) => {
                     self.keep(position, result.map_err(|error| Failure::from_table(&error)))
                 }
-                CallResult::Shared(position, Ok(page)) => known.extend(self.take(&round.shared[position], &page)),
+                CallResult::Shared(position, Ok((page, failed))) => {
+                    known.extend(self.take(&round.shared[position], &page));
+                    for (query, error) in failed {
+                        self.keep(query, Err(Failure::from_table(&error)));
+                    }
+                }
                 CallResult::Shared(position, Err(error)) => self.fail(&round.shared[position], &error),
             }
         }
@@ -251,4 +290,21 @@ impl<'a> WaveResults<'a> {
     fn needs_get(&self, position: usize) -> bool {
         matches!(self.items.get(position), Some(None))
     }
+}
+
+/// Looks up what rules demand for the items of the page of a shared Query, for all its queries at once. Gives those for
+/// which that failed.
+async fn look_up_for(
+    shared: &SharedQuery,
+    page: &Page,
+    queries: &[PendingQuery],
+    context: &ExecutionContext<'_>,
+) -> FailedLookUps {
+    let looking = shared.parts().filter_map(|part| match part {
+        SharedPart::Query(position) => {
+            Some(async move { Some((position, queries[position].query.look_up(&page.items, context).await.err()?)) })
+        }
+        SharedPart::Get(_) => None,
+    });
+    concurrently(looking).await.into_iter().flatten().collect()
 }

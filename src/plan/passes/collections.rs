@@ -46,12 +46,14 @@ pub fn groups(model: &Model, reads: &[DraftRead<'_>], times: &[ReadTime], argume
 }
 
 /// The key of a read that may share a Query. A read with a filter may not: the filter would drop the items of the
-/// others. Nor may a read whose items are looked up page by page.
+/// others. Nor may a page whose items are looked up: of what others read, it would look up more than it wants.
 fn shared_key<'r>(read: &'r DraftRead<'_>) -> Option<&'r KeyBinding> {
     match &read.action {
-        _ if read.discriminator.lookups() > 0 => None,
         ReadAction::Get(get) if read.is_single() && get.key.sort.is_some() => Some(&get.key),
-        ReadAction::Query(query) if query.filter.is_none() && query.key.partition.is_some() => Some(&query.key),
+        ReadAction::Query(query) if query.filter.is_none() && query.key.partition.is_some() => {
+            let wants_all = matches!(query.want, Want::Whole { .. });
+            (wants_all || read.discriminator.lookups() == 0).then_some(&query.key)
+        }
         _ => None,
     }
 }

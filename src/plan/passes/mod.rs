@@ -6,15 +6,16 @@
 pub mod cache_policy;
 pub mod collections;
 pub mod draft;
+pub mod known;
 pub mod projection;
 pub mod shared_query;
 pub mod waves;
 
-use super::tree::{Collection, Plan, Read, ReadId};
+use super::tree::{Collection, KnownFrom, Plan, Read, ReadAction, ReadId};
 use crate::schema::model::Model;
 use collections::ReadGroup;
 use draft::{DraftPlan, DraftRead};
-use projection::AskedAttributes;
+use projection::ReadAttributes;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use waves::ReadTime;
@@ -30,12 +31,14 @@ pub struct Passes {
     pub shared_queries: bool,
     /// A read asks for the attributes that the operation needs. Otherwise it asks for all of its items' fields.
     pub projection: bool,
+    /// An item that the operation has read is not asked for again in a later wave.
+    pub known_items: bool,
 }
 
 impl Default for Passes {
     /// All savings, as the server plans.
     fn default() -> Self {
-        Self { early_waves: true, shared_queries: true, projection: true }
+        Self { early_waves: true, shared_queries: true, projection: true, known_items: true }
     }
 }
 
@@ -58,13 +61,16 @@ pub fn finish(model: &Model, passes: Passes, draft: DraftPlan<'_>) -> Plan {
 
     // Now every read has its time and its projection, and a draft becomes a read.
     let found = reads.into_iter().zip(times).zip(projections);
-    let reads: Vec<Read> =
+    let mut reads: Vec<Read> =
         found.map(|((read, time), projection)| finish_read(model, read, time, projection, for_write)).collect();
 
-    // Last, because a shared Query asks for what its reads ask for, and is as fresh as the freshest of them must be.
-    let collections = groups.into_iter().map(|group| collection(&reads, group)).collect();
+    // Now that reads are strong or not. Before shared Queries, because a Query may ask for more.
+    let keeps_gets = passes.known_items && known::connect(model, &mut reads, &guards);
 
-    Plan { reads, spaces, arguments, guards, waves, collections, root }
+    // Last, because a shared Query asks for what its reads ask for, and is as fresh as the freshest of them must be.
+    let collections = groups.into_iter().map(|group| collection(&reads, group, keeps_gets)).collect();
+
+    Plan { reads, spaces, arguments, guards, waves, collections, keeps_gets, root }
 }
 
 /// The read of a draft. Those of a write are strong, so that they see it, except on global indexes, which have no
@@ -73,7 +79,7 @@ fn finish_read(
     model: &Model,
     draft: DraftRead<'_>,
     time: ReadTime,
-    projection: AskedAttributes,
+    projection: ReadAttributes,
     for_write: bool,
 ) -> Read {
     let has_strong = draft.index.is_none_or(|index| model.tables[draft.table].indexes[index].local);
@@ -90,7 +96,9 @@ fn finish_read(
         after: time.after,
         consistent: draft.consistent || (for_write && has_strong),
         max_age: draft.max_age.filter(|_| !for_write),
-        projection,
+        projection: projection.asked,
+        needs: projection.own,
+        known: KnownFrom::default(),
         may_wait: time.may_wait,
         guard: draft.guard,
         wave: time.wave,
@@ -98,11 +106,13 @@ fn finish_read(
 }
 
 /// A group of reads with the attributes that they ask for together, and the age that all of them allow.
-fn collection(reads: &[Read], group: ReadGroup) -> Collection {
+fn collection(reads: &[Read], group: ReadGroup, keeps_gets: bool) -> Collection {
     let of = |id: &ReadId| &reads[*id];
     let all: BTreeSet<&Arc<str>> = group.reads.iter().map(of).flat_map(|read| read.projection.iter()).collect();
     let projection = all.into_iter().cloned().collect();
     let ages: Option<Vec<u32>> = group.reads.iter().map(of).map(|read| read.max_age).collect();
     let max_age = ages.and_then(|ages| ages.into_iter().min());
-    Collection { reads: group.reads, occupants: group.occupants, projection, max_age }
+    let is_query = |read: &Read| matches!(read.action, ReadAction::Query(_));
+    let is_kept = group.reads.iter().map(of).any(|read| read.known.is_kept || (keeps_gets && !is_query(read)));
+    Collection { reads: group.reads, occupants: group.occupants, projection, max_age, is_kept }
 }

@@ -14,9 +14,17 @@ use std::sync::Arc;
 /// The attributes that a read asks for, sorted.
 pub type AskedAttributes = Arc<[Arc<str>]>;
 
+/// The attributes of a read.
+pub struct ReadAttributes {
+    /// Those that it asks for.
+    pub asked: AskedAttributes,
+    /// Those that it needs itself.
+    pub own: AskedAttributes,
+}
+
 /// The projection of every read. Unless `only_wanted`, a read asks for all fields of its items. With `as_stored`, a
 /// field's own attribute is asked for even if a key holds its value too.
-pub fn projections(model: &Model, reads: &[DraftRead<'_>], only_wanted: bool, as_stored: bool) -> Vec<AskedAttributes> {
+pub fn projections(model: &Model, reads: &[DraftRead<'_>], only_wanted: bool, as_stored: bool) -> Vec<ReadAttributes> {
     let mut of_table: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
     let own: Vec<BTreeSet<String>> = reads.iter().map(|read| attributes(model, read, only_wanted, as_stored)).collect();
     for (read, attributes) in reads.iter().zip(&own) {
@@ -28,10 +36,13 @@ pub fn projections(model: &Model, reads: &[DraftRead<'_>], only_wanted: bool, as
         .into_iter()
         .map(|(table, attributes)| (table, attributes.into_iter().map(Arc::from).collect()))
         .collect();
-    let projection = |(read, own): (&DraftRead<'_>, &BTreeSet<String>)| match (&read.action, of_table.get(&read.table))
-    {
-        (ReadAction::Get(_) | ReadAction::FetchMissing(_), Some(shared)) => shared.clone(),
-        _ => own.iter().map(|name| name.as_str().into()).collect(),
+    let projection = |(read, own): (&DraftRead<'_>, &BTreeSet<String>)| {
+        let shared = of_table.get(&read.table).filter(|_| !matches!(read.action, ReadAction::Query(_)));
+        let own = match shared.filter(|shared| shared.len() == own.len()) {
+            Some(same) => same.clone(),
+            None => own.iter().map(|name| name.as_str().into()).collect(),
+        };
+        ReadAttributes { asked: shared.unwrap_or(&own).clone(), own }
     };
     reads.iter().zip(&own).map(projection).collect()
 }

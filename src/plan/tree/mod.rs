@@ -48,7 +48,7 @@ pub use guard::{ConstrainedInputs, DecidedBy, Demand, Guard};
 pub use ids::{ArgumentsId, GuardId, ReadId, SpaceId};
 pub use plan::{Collection, Occupant, Origin, Plan, Space};
 pub use read::{
-    BoundRange, GetBinding, ItemRows, KeyBinding, PageSizes, QueryBinding, Read, ReadAction, Want, WholeKey,
+    BoundRange, GetBinding, ItemRows, KeyBinding, KnownFrom, PageSizes, QueryBinding, Read, ReadAction, Want, WholeKey,
 };
 pub use response::{
     NodeOutput, NodesOutput, Object, ObjectSource, Output, OutputValue, PageOutput, PagePart, Presence, ValueLocation,

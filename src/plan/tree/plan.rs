@@ -25,6 +25,8 @@ pub struct Plan {
     pub waves: Vec<Vec<ReadId>>,
     /// The reads that may share a Query.
     pub collections: Vec<Collection>,
+    /// Whether what Gets find is remembered for later reads that ask in another way.
+    pub keeps_gets: bool,
     /// The response's data, or the step's part of it.
     pub root: Object,
 }
@@ -71,6 +73,8 @@ pub struct Collection {
     pub projection: Arc<[Arc<str>]>,
     /// The least age in seconds that its reads allow; `None` if one of them is not cached.
     pub max_age: Option<u32>,
+    /// Whether the items of its Query are remembered for later reads.
+    pub is_kept: bool,
 }
 
 /// Where the items of a type are in a partition.

@@ -43,12 +43,29 @@ pub struct Read {
     pub max_age: Option<u32>,
     /// The attributes that it asks for, sorted, including keys.
     pub projection: Arc<[Arc<str>]>,
+    /// Those that an item must have, so that a Get of this read needs no call: what it needs itself, and what Gets of
+    /// the table in later waves need. All Gets of a table ask for what one of them needs, and an item is read once.
+    pub needs: Arc<[Arc<str>]>,
+    /// From which reads its items may be known.
+    pub known: KnownFrom,
     /// Whether it may be made a wave later, because only the response uses it.
     pub may_wait: bool,
     /// The guard of the field that it is made for. If that refuses the caller, nothing is read.
     pub guard: Option<GuardId>,
     /// Its wave, from 1.
     pub wave: usize,
+}
+
+/// From which earlier reads of the same table the items of a read may be known, so that they are not asked for again.
+/// Which of them are known is decided when the plan runs.
+#[derive(Debug, Default)]
+pub struct KnownFrom {
+    /// The reads that may have brought its items, or the first of them.
+    pub from: Vec<ReadId>,
+    /// The reads that may have brought what rules look up for its items, or the first of them.
+    pub rules_from: Vec<ReadId>,
+    /// Whether the items of its Queries are remembered for later reads.
+    pub is_kept: bool,
 }
 
 impl Read {

@@ -3,6 +3,7 @@
 
 use super::cached_reads::{CachedGet, read_items};
 use super::interner::GetId;
+use super::known_items::KnownItems;
 use super::session::{Session, lost};
 use crate::table::data::attribute::{AttributeName, AttributeNames, Key, KeyValue};
 use crate::table::data::call::Get;
@@ -17,7 +18,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What the Gets of a request have found since its last write.
 #[derive(Debug, Default)]
-pub(super) struct FoundGets(Mutex<Vec<Option<GetResult>>>);
+pub(super) struct FoundGets {
+    results: Mutex<Vec<Option<GetResult>>>,
+    /// What all reads since then have found of the tables.
+    pub(super) known: Arc<KnownItems>,
+}
 
 impl FoundGets {
     /// The results of these Gets; `None` if one of them is not read yet.
@@ -34,6 +39,20 @@ impl FoundGets {
         missing.sort_unstable();
         missing.dedup();
         missing
+    }
+
+    /// The Gets of what is not known. What is known is kept as their result.
+    fn without_known(&self, mut gets: SmallVec<[(GetId, Arc<Get>); 1]>) -> SmallVec<[(GetId, Arc<Get>); 1]> {
+        if !self.known.is_empty() {
+            gets.retain(|(id, get)| match self.known.item(get.request()) {
+                Some(item) => {
+                    self.keep([(*id, Ok(item))]);
+                    false
+                }
+                None => true,
+            });
+        }
+        gets
     }
 
     /// Keeps a result. That of a strong Get answers an eventually consistent one, too.
@@ -56,7 +75,7 @@ impl FoundGets {
     }
 
     fn results(&self) -> MutexGuard<'_, Vec<Option<GetResult>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.results.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -104,6 +123,7 @@ async fn read_missing(session: &Session, found: &FoundGets, ids: &[GetId]) {
     };
     // DynamoDB refuses a batch with an impossible key. No item has such a key, so it needs no call.
     let is_possible = |(_, get): &&(GetId, Arc<Get>)| key_can_exist(&get.key);
+    let gets = found.without_known(gets);
     found.keep(gets.iter().filter(|get| !is_possible(get)).map(|(id, _)| (*id, Ok(None))));
     let asked = gets.iter().filter(is_possible).map(|(id, get)| PendingGet { id: *id, get, key: canonical(&get.key) });
     let mut asked: SmallVec<[PendingGet<'_>; 1]> = asked.collect();
@@ -122,7 +142,7 @@ async fn read_missing(session: &Session, found: &FoundGets, ids: &[GetId]) {
         let max_age = item.iter().map(|asked| asked.get.max_age).min().flatten().filter(|_| !consistent);
         Some(CachedGet { request: ItemRequest { table: &get.table, key, projection, consistent }, max_age })
     });
-    let outcomes = read_items(session, &wanted.collect::<SmallVec<[CachedGet<'_>; 1]>>()).await;
+    let outcomes = read_items(session, &found.known, &wanted.collect::<SmallVec<[CachedGet<'_>; 1]>>()).await;
     found.keep(
         items()
             .zip(outcomes)

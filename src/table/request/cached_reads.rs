@@ -2,6 +2,7 @@
 //! from a call of their own, out. Must not know plans.
 
 use super::concurrently::concurrently;
+use super::known_items::KnownItems;
 use super::session::{CallRecord, Session, lost, milliseconds};
 use crate::table::cache::entry::CacheAnswer;
 use crate::table::cache::flight::FlightWaiter;
@@ -48,24 +49,28 @@ struct ToRead<'a> {
 
 /// Reads items, no key twice. What the cache has leaves the batches; what another request is reading is waited for. The
 /// results are in the order of `wanted`.
-pub(super) async fn read_items(session: &Session, wanted: &[CachedGet<'_>]) -> Vec<GetResult> {
+pub(super) async fn read_items(session: &Session, known: &KnownItems, wanted: &[CachedGet<'_>]) -> Vec<GetResult> {
     if let Some(cache) = session.cache.as_ref().filter(|_| wanted.iter().any(|item| item.max_age.is_some())) {
         // Its future is large, and most reads need none.
-        return Box::pin(read_through(cache, session, wanted)).await;
+        return Box::pin(read_through(cache, (session, known), wanted)).await;
     }
     let requests: SmallVec<[ItemRequest<'_>; 1]> = wanted.iter().map(|item| item.request).collect();
     match requests.len() {
         0 => Vec::new(),
-        1..=KEYS_PER_BATCH => session.read(session.reserve(), &requests).await,
+        1..=KEYS_PER_BATCH => session.read(session.reserve(), known, &requests).await,
         _ => {
-            let calls = requests.chunks(KEYS_PER_BATCH).map(|chunk| session.read(session.reserve(), chunk));
+            let calls = requests.chunks(KEYS_PER_BATCH).map(|chunk| session.read(session.reserve(), known, chunk));
             concurrently(calls).await.into_iter().flatten().collect()
         }
     }
 }
 
 /// Reads items, some of which the cache may answer.
-async fn read_through(cache: &Arc<TableCache>, session: &Session, wanted: &[CachedGet<'_>]) -> Vec<GetResult> {
+async fn read_through(
+    cache: &Arc<TableCache>,
+    (session, known): (&Session, &KnownItems),
+    wanted: &[CachedGet<'_>],
+) -> Vec<GetResult> {
     if let Err(error) = session.bytes.check() {
         return vec![Err(error); wanted.len()];
     }
@@ -84,10 +89,10 @@ async fn read_through(cache: &Arc<TableCache>, session: &Session, wanted: &[Cach
     }
     // The record of what the cache answers comes before those of the calls.
     let of_cache = (to_read.len() < wanted.len()).then(|| session.reserve());
-    let reading = read_and_keep(session, to_read);
+    let reading = read_and_keep(session, known, to_read);
     let waiting = joined
         .into_iter()
-        .map(async |(position, other)| (position, wait(session, cache, &wanted[position], other).await));
+        .map(async |(position, other)| (position, wait((session, known), cache, &wanted[position], other).await));
     let waiting = concurrently(waiting);
     let (read, waited) = join(reading, waiting).await;
     let mut answered: Vec<usize> = (0..wanted.len()).filter(|position| results[*position].is_some()).collect();
@@ -113,7 +118,7 @@ async fn read_through(cache: &Arc<TableCache>, session: &Session, wanted: &[Cach
 }
 
 /// Reads items by calls, and gives the cache those that it waits for.
-async fn read_and_keep(session: &Session, to_read: Vec<ToRead<'_>>) -> Vec<(usize, GetResult)> {
+async fn read_and_keep(session: &Session, known: &KnownItems, to_read: Vec<ToRead<'_>>) -> Vec<(usize, GetResult)> {
     let projections = projections(&to_read);
     let chunks: Vec<_> = {
         let mut to_read = to_read;
@@ -131,7 +136,7 @@ async fn read_and_keep(session: &Session, to_read: Vec<ToRead<'_>>) -> Vec<(usiz
         let lists: Vec<AttributeNames> = chunk.iter().map(|one| wider(one.request)).collect();
         let requests: Vec<ItemRequest<'_>> =
             chunk.iter().zip(&lists).map(|(one, projection)| ItemRequest { projection, ..one.request }).collect();
-        let outcomes = session.read(slot, &requests).await;
+        let outcomes = session.read(slot, known, &requests).await;
         chunk
             .into_iter()
             .zip(lists)
@@ -173,7 +178,7 @@ fn projections(to_read: &[ToRead<'_>]) -> BTreeMap<String, AttributeNames> {
 
 /// Waits for another request's call of an item; makes the call if that fails. Also gives whether the cache answers.
 async fn wait(
-    session: &Session,
+    (session, known): (&Session, &KnownItems),
     cache: &Arc<TableCache>,
     wanted: &CachedGet<'_>,
     joined: FlightWaiter,
@@ -184,7 +189,7 @@ async fn wait(
         Ok(Turn::Answer(found)) => (Ok(item_of(found)), true),
         Ok(Turn::Fill(fill)) => {
             let to_read = vec![ToRead { position: 0, request: *request, fill: Some(fill) }];
-            let read = read_and_keep(session, to_read).await.pop();
+            let read = read_and_keep(session, known, to_read).await.pop();
             (read.map_or_else(|| Err(lost()), |(_, result)| result), false)
         }
         Err(error) => (Err(error), false),

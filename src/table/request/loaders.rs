@@ -5,6 +5,7 @@ use super::batches::{self, FoundGets, JoinedGets};
 use super::cached_reads::{self, WantedPage};
 use super::gate::CallGate;
 use super::interner::GetId;
+use super::known_items::KnownItems;
 use super::session::{CALLS_IN_FLIGHT, CallRecord, Session, lost};
 use crate::table::cache::table_cache::TableCache;
 use crate::table::data::attribute::Item;
@@ -102,6 +103,18 @@ impl Loaders {
         found.keep(ids.into_iter().zip(items.into_iter().map(Ok)));
     }
 
+    /// What the request knows of its tables since its last write; `None` if that is nothing.
+    pub fn known(&self) -> Option<Arc<KnownItems>> {
+        let gets = self.gets();
+        let known = &gets.found.known;
+        (!known.is_empty()).then(|| known.clone())
+    }
+
+    /// From now on, until the next write, what Gets find is known, too.
+    pub fn keep_gets(&self) {
+        self.gets().found.known.keep_gets();
+    }
+
     fn ids(&self, gets: Vec<Arc<Get>>) -> Vec<GetId> {
         let mut interner = self.session.interner.lock().unwrap_or_else(PoisonError::into_inner);
         interner.reserve(gets.len());
@@ -126,11 +139,12 @@ impl Loaders {
 
     /// Reads one page. A page that can have no key (an empty partition key, an empty range) needs no call.
     pub async fn query(&self, query: &Query) -> Result<Page, TableError> {
-        self.query_after(query, 0).await
+        self.query_after(query, 0, false).await
     }
 
-    /// Reads one page that had to wait for this many others: it belongs to a wave that many later.
-    pub async fn query_after(&self, query: &Query, pages: usize) -> Result<Page, TableError> {
+    /// Reads one page that had to wait for this many others: it belongs to a wave that many later. `keeps` says whether
+    /// the items that a call brings are known from then on.
+    pub async fn query_after(&self, query: &Query, pages: usize, keeps: bool) -> Result<Page, TableError> {
         // Most conditions stay as they are.
         let reduced: Box<Query>;
         let query = match satisfiable(query) {
@@ -143,18 +157,26 @@ impl Loaders {
         };
         let session = &self.session;
         let slot = session.reserve_after(pages);
+        // A write that is made meanwhile leaves the page unknown.
+        let known = keeps.then(|| self.gets().found.known.clone());
+        let known = known.as_deref();
         match (query.max_age, &session.cache) {
             (Some(max_age), Some(cache)) => {
-                let read = async |query: &Query| self.read_page(query, slot).await;
+                let read = async |query: &Query| self.read_page(query, slot, known).await;
                 // Its future is large, and most reads need none.
                 Box::pin(cached_reads::read_page(session, cache, WantedPage { query, max_age, slot }, read)).await
             }
-            _ => self.read_page(query, slot).await.map(|(page, _)| page),
+            _ => self.read_page(query, slot, known).await.map(|(page, _)| page),
         }
     }
 
     /// Reads one page by a call.
-    async fn read_page(&self, query: &Query, slot: usize) -> Result<Metered<Page>, TableError> {
+    async fn read_page(
+        &self,
+        query: &Query,
+        slot: usize,
+        known: Option<&KnownItems>,
+    ) -> Result<Metered<Page>, TableError> {
         let session = &self.session;
         let operation = if query.partition.is_some() { "Query" } else { "Scan" };
         let _permit = session.permit(query.limit as usize).await?;
@@ -164,6 +186,7 @@ impl Loaders {
         let answer = session.store.read_page(query, session.scope(&tally)).await;
         if let Ok((page, capacity)) = &answer {
             session.bytes.add_page(query, page, *capacity);
+            known.into_iter().for_each(|known| known.keep_page(query, page));
         }
         let (items, capacity) = answer.as_ref().map_or((0, 0.0), |(page, capacity)| (page.items.len(), *capacity));
         let (table, index) = (query.table.to_string(), query.index.as_deref().map(str::to_owned));

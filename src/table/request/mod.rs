@@ -5,6 +5,7 @@ mod cached_reads;
 pub mod concurrently;
 pub mod gate;
 mod interner;
+pub mod known_items;
 pub mod loaders;
 mod read_bytes;
 pub mod session;

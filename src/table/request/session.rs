@@ -3,6 +3,7 @@
 
 use super::gate::{CallGate, CallPlace, Turnstile};
 use super::interner::Interner;
+use super::known_items::KnownItems;
 use super::read_bytes::ReadBytes;
 use crate::table::cache::table_cache::TableCache;
 use crate::table::call_scope::{CallScope, CallTally};
@@ -208,8 +209,8 @@ impl Session {
         }
     }
 
-    /// Reads up to 100 distinct keys by one call.
-    pub(super) async fn read(&self, slot: usize, wanted: &[ItemRequest<'_>]) -> Vec<GetResult> {
+    /// Reads up to 100 distinct keys by one call. What it finds is known from then on.
+    pub(super) async fn read(&self, slot: usize, known: &KnownItems, wanted: &[ItemRequest<'_>]) -> Vec<GetResult> {
         let _permit = match self.permit(wanted.len()).await.and_then(|permit| self.bytes.check().map(|()| permit)) {
             Ok(permit) => permit,
             Err(error) => return vec![Err(error); wanted.len()],
@@ -218,6 +219,7 @@ impl Session {
         let operation = if wanted.len() == 1 { "GetItem" } else { "BatchGetItem" };
         let tally = self.tally();
         let (outcomes, capacity) = self.store.get_items(wanted, self.scope(&tally)).await;
+        known.keep_items(wanted, &outcomes);
         let found = || outcomes.iter().filter_map(|outcome| outcome.as_ref().ok()?.as_deref());
         self.bytes.add_items(found());
         let items = found().count();

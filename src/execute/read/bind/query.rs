@@ -86,6 +86,7 @@ pub fn range_query(context: &ExecutionContext<'_>, of: &QueryRead<'_>, ranges: V
         wanted,
         start,
         others: query.others,
+        keeps: read.known.is_kept,
         gate: gate.clone(),
     };
     let filled = wanted.filter(|_| !read.elements().is_empty()).map(|wanted| wanted as usize);

@@ -73,12 +73,13 @@ impl<'a> Binder<'a, '_> {
     ) -> Vec<RowRequest> {
         let table = &self.context.model.tables[read.table];
         let name: Arc<str> = table.name.as_str().into();
-        let wave = &mut self.wave;
+        let known = (!read.known.from.is_empty()).then(|| self.context.loaders.known()).flatten();
+        let (wave, known) = (&mut self.wave, known.as_deref());
         let rows = inputs.map(|input| match input {
             RowInput::Known(ItemState::Failed(why)) | RowInput::Failed(why) => RowRequest::Failed(why),
             RowInput::Known(_) => RowRequest::Absent,
             RowInput::Rest(item) => match key_of(table, &item) {
-                Some(key) => RowRequest::Gets(smallvec![wave.get(read, &name, Some(key))]),
+                Some(key) => RowRequest::Gets(smallvec![wave.get(read, &name, Some(key), known)]),
                 None => RowRequest::Absent,
             },
             RowInput::Key(key) => match binding.map(|binding| keys(binding, key)) {
@@ -88,7 +89,7 @@ impl<'a> Binder<'a, '_> {
                     // To collect them would take longer, as most rows have one.
                     let mut gets = SmallVec::with_capacity(keys.len());
                     for key in keys {
-                        gets.push(wave.get(read, &name, key));
+                        gets.push(wave.get(read, &name, key, known));
                     }
                     RowRequest::Gets(gets)
                 }

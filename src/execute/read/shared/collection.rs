@@ -81,6 +81,8 @@ pub struct SharedQuery {
     call: Query,
     /// How many items that the schema knows may lie between the members.
     between: u32,
+    /// Whether its items are remembered for later reads.
+    pub keeps: bool,
 }
 
 /// What a member found in the page.
@@ -92,8 +94,12 @@ pub enum SharedPartResult {
     Query(usize, QueryResult),
 }
 
-/// The Queries that the reads of a wave share. The wave has this number of Gets.
-pub fn shared_queries(model: &Model, of_collections: Vec<CollectionOffers<'_>>, gets: usize) -> Vec<SharedQuery> {
+/// The Queries that the reads of a wave share. `gets` are the Gets that need a call.
+pub fn shared_queries(
+    model: &Model,
+    of_collections: Vec<CollectionOffers<'_>>,
+    mut gets: impl Iterator<Item = usize>,
+) -> Vec<SharedQuery> {
     let mut taken: HashSet<SharedPart, RandomState> = HashSet::default();
     let mut shared: Vec<SharedQuery> = Vec::new();
     for CollectionOffers { collection, read, offers } in of_collections {
@@ -116,7 +122,7 @@ pub fn shared_queries(model: &Model, of_collections: Vec<CollectionOffers<'_>>, 
         shared.extend(share_collection(collection, (&call, sort), offers, &mut taken));
     }
     // If the wave makes a batch of Gets anyway, another key in it costs no call and delays nothing.
-    if (0..gets).any(|get| !taken.contains(&SharedPart::Get(get))) {
+    if gets.any(|get| !taken.contains(&SharedPart::Get(get))) {
         shared.retain_mut(SharedQuery::leave_to_batch);
     }
     shared
@@ -169,6 +175,7 @@ fn share_collection(
                 sort_attribute: sort_attribute.map(str::to_owned),
                 call,
                 between: group.between,
+                keeps: collection.is_kept,
             });
         }
     }

@@ -35,6 +35,9 @@ fn offer(read: &Read, row: &RowRequest, requests: &WaveRequests, cache: &QueryCa
     match row {
         RowRequest::Gets(positions) => {
             let ([position], true) = (positions.as_slice(), read.yields.is_none()) else { return None };
+            if requests.is_known(*position) {
+                return None;
+            }
             let Key { partition, sort } = &requests.gets.get(*position)?.key;
             let (part, span) = (SharedPart::Get(*position), KeySpan::single(&sort.as_ref()?.1));
             Some(Offer {
