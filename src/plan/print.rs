@@ -258,6 +258,7 @@ fn kind(action: &write::Action) -> &'static str {
     match (&action.kind, &action.at) {
         (ActionKind::Put { .. }, None) => "put",
         (ActionKind::Put { .. }, Some(_)) => "put an element of",
+        (ActionKind::Update { moves: true, .. }, None) => "move",
         (ActionKind::Update { .. }, None) => "update",
         (ActionKind::Update { .. }, Some(_)) => "update an element of",
         (ActionKind::Delete { .. }, None) => "delete",

@@ -7,7 +7,7 @@ use crate::schema::model::find::{Access, AccessPath, Find, Range, SortAccess, Vi
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::node::{NodeFind, NodeType};
 use crate::schema::model::source::{BindingRule, Source, TextPart};
-use crate::schema::model::write::{Action, ActionKind, GivenValue, WriteFind, WriteTarget};
+use crate::schema::model::write::{Action, ActionKind, GivenValue, WriteFind, WriteTarget, WrittenValue};
 use crate::schema::model::{FieldKind, Model, ObjectType};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
@@ -234,8 +234,13 @@ fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow>
         bound.extend(sources.map(|(name, source)| bound_of_write(&action.item, name, &source)));
     }
     let owner = action.at.as_ref().map_or(&action.item, |at| &at.element);
+    let moved = if action.moves() { keys.primary_fields(table) } else { Vec::new() };
+    let becomes = |name: &str| if moved.contains(&name) { "becomes" } else { "=" };
     let values = action.values.iter();
-    bound.extend(values.filter_map(|(name, value)| Some(bound_of_write(owner, name, value.given.as_ref()?))));
+    bound.extend(values.filter_map(|(name, value)| {
+        let bound = bound_of_write(owner, name, value.given.as_ref()?);
+        Some(BoundField { operator: becomes(name), ..bound })
+    }));
     let at = |text: &dyn Fn(&Source) -> String| {
         action.at.as_ref().map(|at| match &at.by {
             Some((name, _, source)) => format!("at {}[{name} = {}]", at.field, text(source)),
@@ -243,12 +248,7 @@ fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow>
         })
     };
     bindings.extend(at(&text_of));
-    bindings.extend(action.values.iter().map(|(name, value)| match &value.given {
-        Some(GivenValue::Source(source)) => format!("{name} = {}", text_of(source)),
-        Some(GivenValue::Made(made)) => format!("{name} = {made}"),
-        Some(GivenValue::Computed(computed)) => format!("{name} = {computed}"),
-        None => format!("{name} by default"),
-    }));
+    bindings.extend(action.values.iter().map(|(name, value)| written_text(name, becomes(name), value)));
     let defaults =
         action.values.iter().filter(|(_, value)| value.given.is_none()).map(|(name, _)| format!("{name} by default"));
     notes.extend(at(&said).into_iter().chain(defaults));
@@ -274,6 +274,16 @@ fn row_of_action(model: &Model, field: &str, action: &Action) -> Option<PathRow>
         table: table.name.clone(),
         index: None,
     })
+}
+
+/// What is written to a field, in words.
+fn written_text(name: &str, operator: &str, value: &WrittenValue) -> String {
+    match &value.given {
+        Some(GivenValue::Source(source)) => format!("{name} {operator} {}", text_of(source)),
+        Some(GivenValue::Made(made)) => format!("{name} {operator} {made}"),
+        Some(GivenValue::Computed(computed)) => format!("{name} = {computed}"),
+        None => format!("{name} by default"),
+    }
 }
 
 /// What gives a field of the owner its value.
@@ -320,6 +330,7 @@ fn operation_of(action: &Action) -> &'static str {
         (ActionKind::Check, _) => "ConditionCheck",
         (ActionKind::Put { .. }, None) => "PutItem",
         (ActionKind::Delete { .. }, None) => "DeleteItem",
+        (ActionKind::Update { moves: true, .. }, None) => "DeleteItem and PutItem",
         _ => "UpdateItem",
     }
 }

@@ -52,6 +52,7 @@ fn rename_table(table: &mut Table) {
 
 fn rename_keys(ty: &mut ItemType) {
     ty.constants.iter_mut().for_each(|(name, _)| *name = attribute(name));
+    ty.conditions.iter_mut().for_each(|(name, _)| *name = attribute(name));
     for (name, templates) in &mut ty.keys {
         *name = attribute(name);
         for Template(parts) in templates {

@@ -245,8 +245,8 @@ fn is_used(expressions: &str, placeholder: &str) -> bool {
     })
 }
 
-/// The attribute that is the key of an index.
-const INDEX_KEY: &str = "ShelfKey";
+/// The attributes that are keys of indexes.
+const INDEX_KEYS: [&str; 2] = ["ShelfKey", "WornKey"];
 
 /// Whether an action of a transaction is on a page of an album.
 fn is_page(action: &Value) -> bool {
@@ -283,7 +283,7 @@ fn drop_index_keys(members: &mut Map<String, Value>) {
     change_actions(members, |action| {
         let path = action.split([' ', '=']).next().unwrap_or_default();
         let name = names[path].as_str().unwrap_or(path);
-        (name != INDEX_KEY).then(|| action.to_owned())
+        (!INDEX_KEYS.contains(&name)).then(|| action.to_owned())
     });
 }
 

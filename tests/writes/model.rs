@@ -148,7 +148,7 @@ impl Memory {
                 continue;
             }
             let old = self.get(&place, action.item);
-            let is_update = matches!(action.verb, Verb::Update { .. } | Verb::Change(_));
+            let is_update = matches!(action.verb, Verb::Update { .. } | Verb::Change(_) | Verb::Move);
             let new = old.filter(|_| is_update).and_then(|old| run.changed(action, old).ok()).unwrap_or(new);
             let unique = ty
                 .fields
@@ -156,6 +156,9 @@ impl Memory {
                 .filter(|field| field.unique && (put || is_update || matches!(action.verb, Verb::Delete { .. })));
             let texts = unique.flat_map(|field| [new.get(&field.name), old.and_then(|old| old.get(&field.name))]);
             let texts: BTreeSet<String> = texts.flatten().map(Value::to_string).collect();
+            if action.verb == Verb::Move && old.is_some() && !new.is_empty() {
+                about.extend(Some(run.place(action, &new)).filter(|to| *to != place));
+            }
             about.push(place);
             about.extend(texts.into_iter().map(|text| (ty.table, vec![ty.name.clone(), text])));
         }
@@ -232,6 +235,7 @@ impl Memory {
                 let ty = run.ty(action);
                 match verb {
                     Verb::Check => Ok(Effect::default()),
+                    Verb::Move => self.move_item(run, action, (place, values)),
                     Verb::Delete { cascade, .. } => {
                         let related =
                             cascade.iter().flat_map(|path| self.related(run.schema, action.item, values, path));
@@ -259,6 +263,21 @@ impl Memory {
         }
         let gives = vec![shown(ty, &values)];
         Ok(Effect { writes: vec![(place, Some((action.item, values)))], gives })
+    }
+
+    /// An item under the key that its new values make, with all that it has.
+    fn move_item(&self, run: &Run, action: &Action, (from, before): (Place, &Values)) -> Result<Effect, Refusal> {
+        let ty = run.ty(action);
+        let after = run.changed(action, before)?;
+        let to = run.place(action, &after);
+        let gives = vec![shown(ty, &after)];
+        if to == from {
+            return Ok(Effect { writes: vec![(to, Some((action.item, after)))], gives });
+        }
+        if self.items.contains_key(&to) {
+            return Err(CONFLICT);
+        }
+        Ok(Effect { writes: vec![(from, None), (to, Some((action.item, after)))], gives })
     }
 
     fn delete_nothing(&self, run: &Run, action: &Action) -> Result<Effect, Refusal> {
@@ -366,6 +385,12 @@ impl Run<'_> {
         values
     }
 
+    /// The place of an item with these values.
+    fn place(&self, action: &Action, values: &Values) -> Place {
+        let ty = self.ty(action);
+        (ty.table, keys::place(self.schema.table_of(ty), ty, values))
+    }
+
     fn version(&self, action: &Action) -> Option<&Value> {
         self.arguments.get(action.version.as_ref()?).filter(|version| !version.is_null())
     }
@@ -388,7 +413,9 @@ impl Run<'_> {
             written(action).iter().any(|(field, source)| {
                 let field = self.ty(action).field(field);
                 match self.value(source) {
-                    Some(Value::Null) => field.non_null && matches!(action.verb, Verb::Update { .. } | Verb::Change(_)),
+                    Some(Value::Null) => {
+                        field.non_null && matches!(action.verb, Verb::Update { .. } | Verb::Change(_) | Verb::Move)
+                    }
                     Some(value) => !matches!(source, Source::Found(_)) && breaks(field, &value),
                     None => false,
                 }
@@ -429,7 +456,7 @@ impl Run<'_> {
             value => _ = after.insert(field.to_owned(), normal(ty.field(field).kind, value)),
         };
         match &action.verb {
-            Verb::Update { .. } => {
+            Verb::Update { .. } | Verb::Move => {
                 for (field, source) in &action.values {
                     if let Some(value) = self.value(source) {
                         set(field, value);

@@ -74,7 +74,7 @@ impl KnownValues {
                     Some(_) => Part::Literal("<shard>".into()),
                     None => part.clone(),
                 };
-                let template = Template { parts: template.parts.iter().map(named).collect() };
+                let template = Template::made_of(template.parts.iter().map(named).collect());
                 let value = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone());
                 template.render(&value).ok().flatten()
             })
@@ -198,7 +198,7 @@ mod tests {
             limits: None,
         };
         let day = Part::Placeholder { field: "day".into(), value: ValueType::Date, width: None, limits: None };
-        let template = Template { parts: vec![literal("due#"), shard, literal("#"), day] };
+        let template = Template::made_of(vec![literal("due#"), shard, literal("#"), day]);
         let known = KnownValues { text: String::new(), sharded: vec![("due".into(), template)] };
         let item = |id: &str, due: &str| json!({ "pk": { "S": id }, "due": { "S": due } });
         let made = "0194f1c2-0000-7000-8000-000000000000";

@@ -153,7 +153,9 @@ fn key_rows(declared: &Table, keys: &ItemKeys) -> Vec<Vec<String>> {
         uses.join(", ")
     };
     let row = |(attribute, templates): (&String, &Vec<Template>)| {
-        let templates: Vec<String> = templates.iter().map(|template| code(&template_text(template))).collect();
+        let when = |template: &Template| template.when.as_ref().map(|when| format!(" when {}", code(&when.text)));
+        let text = |template: &Template| code(&template_text(template)) + &when(template).unwrap_or_default();
+        let templates: Vec<String> = templates.iter().map(text).collect();
         vec![used(attribute), code(attribute), templates.join(" or ")]
     };
     keys.keys.iter().map(row).collect()

@@ -182,13 +182,10 @@ impl<'m> Rights<'m> {
     }
 
     fn action(&mut self, write: &Write, (position, action): (usize, &Action), (ty, looks_up): (&'m ObjectType, bool)) {
-        let many = match &action.target {
-            WriteTarget::Read { find, many } => {
-                self.find(find);
-                *many
-            }
-            WriteTarget::Key(_) | WriteTarget::Found(_) => false,
-        };
+        let many = matches!(action.target, WriteTarget::Read { many: true, .. });
+        if let WriteTarget::Read { find, .. } = &action.target {
+            self.find(find);
+        }
         let unique = ty.fields.values().any(|field| field.rules.unique);
         let replicated = self.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
         let clears = may_clear(self.model, action, ty);
@@ -196,8 +193,9 @@ impl<'m> Rights<'m> {
         // A transaction gives no item, so that what the field returns is read after it.
         let transaction = self.single_writes == SingleWrites::Transaction;
         let several = self.is_transaction(write, ty, looks_up);
-        // If its answer is lost, the item shows by a generated value whether the write was made.
+        let is_looked_up = matches!(action.target, WriteTarget::Read { .. });
         let written = action.at.as_ref().map_or(Some(ty), |element| self.model.types.get(&element.element));
+        // If its answer is lost, the item shows by a generated value whether the write was made.
         let generates = written.is_some_and(|ty| {
             let by_default = ty.fields.values().filter_map(|field| field.rules.default.as_ref());
             by_default.chain(action.values.values().filter_map(WrittenValue::made)).any(DefaultValue::is_random)
@@ -220,11 +218,12 @@ impl<'m> Rights<'m> {
                     table.updates = true;
                     table.gets |= element.by.is_some() || several && is_returned;
                 }
-                (ActionKind::Update { .. }, None) => {
+                (ActionKind::Update { moves, .. }, None) => {
                     table.updates = true;
-                    table.gets |= reads_first || several && is_returned;
-                    table.puts |= changes_unique;
-                    table.deletes |= changes_unique || clears;
+                    table.gets |= reads_first || several && is_returned || *moves;
+                    table.puts |= changes_unique || *moves;
+                    table.deletes |= changes_unique || clears || *moves;
+                    table.checks |= *moves && is_looked_up;
                 }
                 (ActionKind::Delete { .. }, None) => {
                     table.deletes = true;
@@ -270,7 +269,8 @@ impl<'m> Rights<'m> {
     /// Whether an update may read its item first, and whether it may change values that are unique: keys of indexes,
     /// guards and defaults are made of what the item has.
     fn update_needs(&self, action: &Action, ty: &ObjectType) -> (bool, bool) {
-        let (ActionKind::Update { upsert, expression }, Some((_, keys))) = (&action.kind, self.model.item(&ty.name))
+        let (ActionKind::Update { upsert, expression, .. }, Some((_, keys))) =
+            (&action.kind, self.model.item(&ty.name))
         else {
             return (false, false);
         };
@@ -293,8 +293,11 @@ impl<'m> Rights<'m> {
         // A key with one changed field needs nothing more, unless another program assigned its shard, nor does one that
         // is the attribute of its field.
         let needs_more = |(key, templates): (&String, &Vec<Template>)| {
-            let fields: BTreeSet<&str> =
-                templates.iter().flat_map(Template::fields).filter(|field| !known.contains_key(*field)).collect();
+            let fields: BTreeSet<&str> = templates
+                .iter()
+                .flat_map(Template::deciding_fields)
+                .filter(|field| !known.contains_key(*field))
+                .collect();
             let is_itself = fields
                 .iter()
                 .any(|field| ty.stored(field).is_some_and(|stored| stored.attribute.as_ref() == Some(key)));

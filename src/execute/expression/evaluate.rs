@@ -5,12 +5,15 @@
 //! developer guide, "Condition and filter expressions, operators, and functions"). Numbers compare by value, with all
 //! 38 digits, texts and binaries by bytes.
 
+use super::request_time::RequestTime;
 use super::scope::Scope;
+use crate::execute::caller::Caller;
 use crate::execute::values::encode;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{Comparator, KeyField, Operand, Path, Segment};
 use crate::schema::table::number;
 use crate::table::data::attribute::{Attribute, Item};
+use serde_json::Map;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -19,6 +22,13 @@ use std::cmp::Ordering;
 pub fn holds(condition: &Condition, item: Option<&Item>, scope: &Scope<'_>) -> Result<bool, String> {
     let nothing = Item::new();
     Evaluation { item: item.unwrap_or(&nothing), scope }.condition(condition)
+}
+
+/// Whether a condition that uses nothing of a request holds for an item.
+pub fn holds_alone(condition: &Condition, item: &Item) -> bool {
+    let (arguments, now, caller) = (Map::new(), RequestTime::at(0), Caller::anonymous());
+    let scope = Scope { arguments: &arguments, now: &now, caller: &caller };
+    holds(condition, Some(item), &scope).unwrap_or(false)
 }
 
 /// The value of an operand; `None` if the item lacks it, or if it does not fit its use.

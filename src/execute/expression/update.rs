@@ -20,7 +20,7 @@
 use super::placeholders::Placeholders;
 use super::scope::{Scope, now};
 use super::stored_form::StoredForm;
-use crate::execute::item::stored_values;
+use crate::execute::values::stored_values;
 use crate::schema::expression::condition::Condition;
 use crate::schema::expression::operand::{ArgumentType, Operand, Path, Segment};
 use crate::schema::expression::update::{SetValue, Update};

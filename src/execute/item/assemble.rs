@@ -2,12 +2,12 @@
 //! whether a value may be null, or whether it meets its constraints.
 
 use crate::execute::caller::Caller;
-use crate::execute::item::invalid_value::InvalidValue;
 use crate::execute::item::key_values::{check_attribute, key_value};
-use crate::execute::item::stored_values;
 use crate::execute::key::sharding;
 use crate::execute::values::decode::{self, StoredValue, UnreadValue};
 use crate::execute::values::encode;
+use crate::execute::values::invalid_value::InvalidValue;
+use crate::execute::values::stored_values;
 use crate::plan::attributes::{keys, places, reader};
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::{Model, ObjectType};

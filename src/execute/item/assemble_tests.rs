@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::execute::item::index_keys::{IndexChanges, index_changes};
-use crate::execute::item::invalid_value::InvalidValue;
 use crate::execute::item::unique::guard;
+use crate::execute::values::invalid_value::InvalidValue;
 use crate::schema::model::Model;
 use crate::schema::scalar::date_time::instant_text;
 use crate::schema::scalar::value_type::{Moment, ValueType};

@@ -2,14 +2,19 @@
 
 use crate::execute::caller::Caller;
 use crate::execute::item::assemble::place;
-use crate::execute::item::invalid_value::InvalidValue;
+use crate::execute::item::key_condition::is_met;
 use crate::execute::item::key_values::key_value;
 use crate::execute::key::sharding;
+use crate::execute::values::invalid_value::InvalidValue;
+use crate::schema::expression::key_condition::HeldCondition;
+use crate::schema::model::keys::ItemKeys;
 use crate::schema::model::{Model, ObjectType};
-use crate::schema::scalar::spread::Spread;
+use crate::schema::scalar::spread::{Spread, SpreadKind};
+use crate::schema::table::KeyAttribute;
 use crate::schema::template::Template;
 use crate::table::data::attribute::Attribute;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// The changes of index keys that follow from an update of some fields.
 #[derive(Debug, Default, PartialEq)]
@@ -47,7 +52,10 @@ pub fn index_changes(
     for key in table.key_attributes() {
         let primary = table.is_primary_key(&key.name);
         let Some(templates) = item_keys.keys.get(&key.name).filter(|_| !primary) else { continue };
-        let holds_changed = templates.iter().flat_map(Template::fields).any(|field| changed.contains_key(field));
+        let holds_changed =
+            templates.iter().flat_map(Template::deciding_fields).any(|field| changed.contains_key(field))
+                || templates.iter().any(follows_key)
+                    && table.primary_key().any(|key| has_changed(item_keys, key, changed));
         let is_changed =
             |field: &String| ty.stored(field).is_some_and(|stored| stored.attribute.as_ref() == Some(&key.name));
         if !holds_changed || changed.keys().any(is_changed) {
@@ -79,6 +87,16 @@ pub fn index_changes(
         }
     }
     Ok(changes)
+}
+
+/// Whether a template has a number that follows from the primary key.
+fn follows_key(template: &Template) -> bool {
+    template.spread().is_some_and(|spread| spread.kind == SpreadKind::Shard && spread.assigned.is_none())
+}
+
+/// Whether a changed field is in a key attribute.
+fn has_changed(keys: &ItemKeys, key: &KeyAttribute, changed: &Map<String, Value>) -> bool {
+    keys.keys.get(&key.name).into_iter().flatten().flat_map(Template::fields).any(|field| changed.contains_key(field))
 }
 
 /// The index keys of an item that an upsert creates: those that a put of these values writes. Excludes keys that are
@@ -115,6 +133,7 @@ pub fn fixed_index_keys(
     let (table, item_keys) = place(model, ty)?;
     let follows = |template: &Template| {
         let is_of_fields = template.claims().next().is_none() && template.spreads().next().is_none();
+        let is_of_fields = is_of_fields && template.when.is_none();
         is_of_fields && template.fields().iter().all(|field| of_key.contains_key(*field))
     };
     let keys = table.key_attributes().into_iter().filter(|key| !table.is_primary_key(&key.name));
@@ -123,9 +142,9 @@ pub fn fixed_index_keys(
 }
 
 enum Applies<'t> {
-    /// The first template whose fields all have values.
+    /// The first template whose fields all have values and whose condition holds.
     This(&'t Template),
-    /// Every template has a field that is null.
+    /// Every template has a field that is null, or a condition that does not hold.
     None,
     /// A template does that needs the number of the item's shard, and the item has none.
     Unnumbered,
@@ -133,29 +152,42 @@ enum Applies<'t> {
     Unknown(Vec<String>),
 }
 
-/// The templates up to the first one without a null field.
-fn considered<'t>(templates: &'t [Template], value: &dyn Fn(&str) -> Option<Option<Value>>) -> &'t [Template] {
+/// Whether a template makes no key, as far as values are known: a field of it is null, or its condition does not hold.
+fn is_out(template: &Template, value: &dyn Fn(&str) -> Option<Option<Value>>) -> bool {
     let is_null = |field: &str| value(field).is_some_and(|value| value.is_none_or(|value| value.is_null()));
-    let first = templates.iter().position(|template| !template.fields().into_iter().any(is_null));
+    let unmet = |when: &Arc<HeldCondition>| {
+        let is_known = when.fields.iter().all(|(field, _)| value(field).is_some());
+        is_known && !is_met(template, &|field| value(field).flatten())
+    };
+    template.fields().into_iter().any(is_null) || template.when.as_ref().is_some_and(unmet)
+}
+
+/// The templates up to the first one that may make a key.
+fn considered<'t>(templates: &'t [Template], value: &dyn Fn(&str) -> Option<Option<Value>>) -> &'t [Template] {
+    let first = templates.iter().position(|template| !is_out(template, value));
     &templates[..first.map_or(templates.len(), |first| first + 1)]
 }
 
 fn applies<'t>(considered: &'t [Template], value: &dyn Fn(&str) -> Option<Option<Value>>) -> Applies<'t> {
-    let is_null = |field: &&str| value(field).is_some_and(|value| value.is_none_or(|value| value.is_null()));
-    let Some(template) = considered.last().filter(|template| !template.fields().iter().any(is_null)) else {
+    let Some(template) = considered.last().filter(|template| !is_out(template, value)) else {
         return Applies::None;
     };
-    let (unknown, known): (Vec<String>, Vec<String>) =
-        needed(template).into_iter().partition(|field| value(field).is_none());
-    match known.iter().any(|name| value(name).is_some_and(|value| value.is_none())) {
+    let unknown: Vec<String> = needed(template).into_iter().filter(|field| value(field).is_none()).collect();
+    let is_missing = |number: &String| value(number).is_some_and(|value| value.is_none());
+    match assigned_number(template).as_ref().is_some_and(is_missing) {
         _ if !unknown.is_empty() => Applies::Unknown(unknown),
         true => Applies::Unnumbered,
         false => Applies::This(template),
     }
 }
 
-/// The values that a template needs: its fields, and the number of the shard if another program assigned it.
+/// The values that a template needs: its fields, those of its condition, and the number of the shard if another program
+/// assigned it.
 fn needed(template: &Template) -> Vec<String> {
-    let number = template.spread().filter(|spread| spread.assigned.is_some()).map(Spread::placeholder);
-    template.fields().into_iter().map(str::to_owned).chain(number).collect()
+    template.deciding_fields().map(str::to_owned).chain(assigned_number(template)).collect()
+}
+
+/// The number of the shard in a template, if another program assigned it.
+fn assigned_number(template: &Template) -> Option<String> {
+    template.spread().filter(|spread| spread.assigned.is_some()).map(Spread::placeholder)
 }

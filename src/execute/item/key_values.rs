@@ -1,8 +1,9 @@
 //! The values of an item's fields → the values of its key attributes, within DynamoDB's limits. Must not know what is
 //! done with the item.
 
-use crate::execute::item::invalid_value::InvalidValue;
+use crate::execute::item::key_condition::is_met;
 use crate::execute::values::encode;
+use crate::execute::values::invalid_value::InvalidValue;
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::part::{Part, RenderMistake};
@@ -18,8 +19,8 @@ const MAX_SORT: usize = 1024;
 /// Gives a field's value. `None` and null mean the same.
 pub type FieldLookup<'a> = &'a dyn Fn(&str) -> Option<Value>;
 
-/// The value of a key attribute, from the first template whose fields all have values. `None` if there is no such
-/// template.
+/// The value of a key attribute, from the first template whose fields all have values and whose condition holds. `None`
+/// if there is no such template.
 pub fn key_value(
     table: &Table,
     key: &KeyAttribute,
@@ -27,7 +28,8 @@ pub fn key_value(
     value: FieldLookup<'_>,
 ) -> Result<Option<KeyValue>, InvalidValue> {
     let there = |field: &str| value(field).is_some_and(|value| !value.is_null());
-    match templates.iter().find(|template| template.fields().into_iter().all(there)) {
+    let applies = |template: &&Template| template.fields().into_iter().all(there) && is_met(template, value);
+    match templates.iter().find(applies) {
         Some(template) => rendered(table, key, template, value).map(Some),
         None => Ok(None),
     }

@@ -4,8 +4,8 @@ use crate::execute::item::assemble::{place, unknown};
 use crate::execute::item::conditions::Conditions;
 use crate::execute::item::default_value::hexadecimal;
 use crate::execute::item::identity;
-use crate::execute::item::invalid_value::InvalidValue;
 use crate::execute::values::encode;
+use crate::execute::values::invalid_value::InvalidValue;
 use crate::schema::expression::claim::ClaimPath;
 use crate::schema::model::keys::{GUARD_MARK, ItemKeys};
 use crate::schema::model::{Model, ObjectType};
@@ -154,7 +154,7 @@ fn claims(keys: &ItemKeys, owner: &Key) -> Result<String, InvalidValue> {
             Part::Placeholder { field: claim.to_string(), value: ValueType::Claim, width: None, limits: None };
         [placeholder, Part::Literal("#".to_owned())]
     };
-    let template = Template { parts: keys.claims().into_iter().flat_map(part).collect() };
+    let template = Template::made_of(keys.claims().into_iter().flat_map(part).collect());
     let value = |name: &str| read.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
     template
         .render(&value)

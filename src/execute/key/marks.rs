@@ -159,7 +159,7 @@ mod tests {
             (ValueType::DateTime(Moment::EpochMillis), "99999999999999999", false),
         ] {
             let part = Part::Placeholder { field: "x".to_owned(), value: kind.clone(), width: None, limits: None };
-            let template = Template { parts: vec![part] };
+            let template = Template::made_of(vec![part]);
             let value = Attribute::N(number.into());
             assert_eq!(is_of(&template, &value), is_own, "{kind:?} {number}");
             assert_eq!(misspelling(&template, &value).is_none(), is_own, "{kind:?} {number}");

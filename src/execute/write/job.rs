@@ -111,6 +111,19 @@ impl<'a> WriteJob<'a> {
         found.map_or(Ok(None), |found| seen_as(ty, found)).map(|found| self.unexpired(ty, found))
     }
 
+    /// Reads strongly all that an item has, also attributes that the schema does not know. An item of another type
+    /// under the key does not exist, nor does one that has expired.
+    pub async fn read_whole(&self, ty: &str, key: &Key) -> Result<Option<Arc<Item>>, FieldErrors> {
+        let ty = self.type_named(ty)?;
+        let found = self.context.loaders.get(&[self.get_whole(ty, key)]).await.into_iter().next();
+        found.map_or(Ok(None), |found| seen_as(ty, found)).map(|found| self.unexpired(ty, found))
+    }
+
+    /// The strong read of all that an item has.
+    pub fn get_whole(&self, ty: &ObjectType, key: &Key) -> Get {
+        Get { projection: [].into(), ..self.get(ty, key) }
+    }
+
     /// Reads whole items strongly, in one batch. An item of another type under a key does not exist, nor does one that
     /// has expired.
     pub async fn read_all(&self, items: &[(&str, &Key)]) -> Result<Vec<Option<Arc<Item>>>, FieldErrors> {
@@ -150,7 +163,7 @@ fn seen_as(ty: &ObjectType, found: Result<Option<Arc<Item>>, TableError>) -> Res
 }
 
 /// Every attribute that items of a type can have, sorted.
-fn attributes(model: &Model, ty: &ObjectType) -> Vec<String> {
+pub fn attributes(model: &Model, ty: &ObjectType) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     if let Some((_, keys)) = model.item(&ty.name) {
         let telling = keys.telling().chain(keys.expires.as_deref());

@@ -1,8 +1,8 @@
 //! Errors of writes → messages for the caller. Where it is known whether something was written, the message says so.
 
 use crate::execute::error::{ErrorCode, Failure, FieldError};
-use crate::execute::item::invalid_value::InvalidValue;
 use crate::execute::page::result::is_list_too_long;
+use crate::execute::values::invalid_value::InvalidValue;
 use crate::schema::expression::condition::Condition;
 use crate::schema::model::ObjectType;
 use crate::schema::model::write::Action;
@@ -39,6 +39,18 @@ pub fn field_error(error: WriteError) -> FieldError {
         WriteError::Conditions(_) => FieldError::new(ErrorCode::Conflict, "A condition did not hold."),
         WriteError::Uncertain(error) => open_end(&error),
     }
+}
+
+/// The error of a new item whose key another item has.
+pub fn already_exists(item: &str, action: &Action) -> FieldError {
+    let message = action.message.clone().unwrap_or_else(|| format!("This {item} already exists."));
+    FieldError::new(ErrorCode::Conflict, message)
+}
+
+/// The error of an item that cannot move, because no condition can hold all that it has.
+pub fn too_many_attributes(item: &str) -> FieldError {
+    let message = format!("This {item} has too many attributes to move: a condition of DynamoDB cannot hold them all.");
+    FieldError::new(ErrorCode::LimitExceeded, message)
 }
 
 /// The error of a change that the item does not allow.

@@ -38,6 +38,10 @@ impl ActionCost {
             (ActionKind::Put { replace: false } | ActionKind::Delete { .. }, None) => all,
             (ActionKind::Put { replace: true }, None) => 2 * all,
             (ActionKind::Update { upsert: true, .. }, None) => 2 * all,
+            // Each guard gets its owner's new key, and those of values before are deleted.
+            (ActionKind::Update { moves: true, .. }, None) => {
+                all + changed.iter().filter(|field| unique(field)).count() as u64
+            }
             // All guards get the new time of their item.
             (ActionKind::Update { .. }, None)
                 if ty.time_field().is_some_and(|time| changed.contains(time.as_str())) =>
@@ -53,10 +57,15 @@ impl ActionCost {
             action.at.is_none() && (replaces || changed.iter().any(|field| fields.contains(field)))
         };
         let mut cost = Self::with(model, ty, (guards, &rewrites));
+        if action.moves() {
+            // Every replica is deleted in one place and put in another. That is more than its index keys may cost.
+            cost.parts += cost.replicas;
+            cost.places += cost.places - guards as f64;
+        }
         if matches!(action.kind, ActionKind::Check) {
             (cost.parts, cost.places) = (1, 1.0);
         }
-        cost.needs_item = needs_item(model, action, ty, &changed) || guards > 0;
+        cost.needs_item = needs_item(model, action, ty, &changed) || guards > 0 || action.moves();
         cost
     }
 
@@ -93,9 +102,9 @@ fn changed<'a>(action: &'a Action, ty: &'a ObjectType) -> BTreeSet<&'a str> {
     changed
 }
 
-/// The fields of which the keys of an index are made.
+/// The fields that decide the keys of an index.
 fn fields_of<'k>(keys: &'k ItemKeys, table: &Table, index: usize) -> BTreeSet<&'k str> {
-    templates_of(keys, table, index).flat_map(|template| template.fields()).collect()
+    templates_of(keys, table, index).flat_map(Template::deciding_fields).collect()
 }
 
 /// The templates of the keys of an index.

@@ -166,7 +166,10 @@ impl OperationCost {
         };
         let cost = ActionCost::new(model, action, ty);
         let demanded = declared.demanded(action, ty);
-        let asked: Vec<u64> = demanded.iter().map(|(_, auth, asked)| self::lookups(model, auth, *asked)).collect();
+        // The rules of a move are asked of both keys.
+        let keys = if action.moves() { 2 } else { 1 };
+        let asked = demanded.iter().map(|(_, auth, asked)| self::lookups(model, auth, *asked));
+        let asked: Vec<u64> = asked.flat_map(|count| std::iter::repeat_n(count, keys)).collect();
         let looked_up = asked.iter().sum::<u64>();
         sum.check(targets.saturating_mul(asked.iter().filter(|count| **count > 0).count() as u64));
         let is_only = declared.is_alone() && write.found.is_empty() && cost.parts == 1;
@@ -304,6 +307,8 @@ fn reads_first(action: &Action, cost: &ActionCost, unread: bool) -> bool {
     let by_key = !matches!(action.target, WriteTarget::Read { .. });
     match (&action.kind, &action.at) {
         (ActionKind::Put { replace }, None) => *replace && cost.is_unique,
+        // What a lookup finds of an item is not all that moves.
+        (ActionKind::Update { moves: true, .. }, None) => true,
         (ActionKind::Update { .. }, None) => by_key && cost.needs_item,
         (ActionKind::Delete { .. }, None) => by_key && !unread,
         (ActionKind::Update { .. } | ActionKind::Delete { .. }, Some(element)) => element.by.is_some(),

@@ -101,11 +101,11 @@ pub fn admits_other_types(model: &Model, condition: &KeyCondition<'_>, discrimin
     let any_text = || Part::Placeholder { field: String::new(), value: ValueType::String, width: None, limits: None };
     let sort_range = key.sort.as_ref().map(|template| match sort {
         SortAccess::Equal { .. } => template.clone(),
-        SortAccess::All => Template { parts: vec![any_text()] },
+        SortAccess::All => Template::made_of(vec![any_text()]),
         SortAccess::Prefix { parts, .. } | SortAccess::Range { parts, .. } => {
             // Types that escape the last part differently share a shorter prefix.
             let parts = if key.prefix_alternatives.is_empty() { *parts } else { parts.saturating_sub(1) };
-            Template { parts: template.parts.iter().take(parts).cloned().chain([any_text()]).collect() }
+            Template::made_of(template.parts.iter().take(parts).cloned().chain([any_text()]).collect())
         }
     });
     let meets = |keys: &ItemKeys, attribute: &str, range: Option<&Template>| {

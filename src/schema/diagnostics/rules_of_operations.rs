@@ -103,8 +103,8 @@ rules! { RULES_OF_OPERATIONS;
         "The argument or input field finds nothing, is not written, and is not used in a condition or an expression, so Keyfold would ignore it. Use it or remove it.",
         r#"renameGroup(id: ID!, name: String!): Group @update"#;
     KF0709: "An update does not change the table's key",
-        "The table's key identifies the item: another key is another item. Put a new item and delete the old one instead, and copy what the new one has to keep (KF0722). Do not set `@version` fields either; Keyfold counts them. Nor does a write set a field that shows a constant of the type: every new item gets it.",
-        r#"moveNote(userId: ID!, id: ID!, folder: String!): Note @update"#;
+        "The table's key identifies the item: another key is another item. `@update(move: true)` moves an item to the key that its `set:` gives. Do not set `@version` fields either; Keyfold counts them. Nor does a write set a field that shows a constant of the type: every new item gets it.",
+        r#"moveNote(userId: ID!, id: ID!, to: ID!): Note @update(move: true, set: { userId: "{to}" })"#;
     KF0710: "No key goes stale",
         "When a field changes, Keyfold rewrites the index keys and `@unique` guards that contain it, so it must know the new value. The guards also have the time at which their item expires. Only DynamoDB knows the results of `a + b` and `if_not_exists`. A number that is the whole key may be the result of `a + b`.",
         r#"@update(expression: "SET status = 'DONE', finishedAt = :now")"#;
@@ -136,16 +136,16 @@ rules! { RULES_OF_OPERATIONS;
         "An argument must be non-null if it finds an item, or if it sets a non-null field that has no default.",
         r#"createTag(userId: ID!, name: String!): Tag! @put"#;
     KF0720: "Options fit together",
-        "`at:` works on one element of one item. `upsert:` needs the whole key. The `@find` of a mutation reads one item by its keys.",
+        "`at:` works on one element of one item. `upsert:` needs the whole key. `move:` needs a field of the key in `set:`, and goes with neither `upsert:` nor `expression:`. The `@find` of a mutation reads one item by its keys.",
         r#"addFood(containerId: ID!, input: FoodInput!): Container @put(at: "foods")"#;
     KF0721: "An `id` is the id of its own type",
         "An argument `id`, or a field `id` of an input object, binds the id of the field's own type and of no other. A field whose type is no item type has the only item type that its directives name. For another item, name the argument after its type, as `customerId`, or say it in `where:` or `set:`.",
         r#"open(customerId: ID!, id: ID!): Account @check(item: Customer, if: "owner = 'me'") @put"#;
     KF0722: "A move keeps what the item has",
-        "A warning. A field that finds an item, puts a copy under another key and deletes the old one keeps only what it copies: the fields that names or `set:` copy. It loses fields that may be null, fields with a default, the `@version`, and attributes that the schema does not know. Copy in `set:` what has to stay, and write null for what may go.",
-        r#"@find(item: Note) @put(item: Note, set: { folder: "{to}", text: "{Note.text}" }) @delete(item: Note, where: { folder: "{folder}", id: "{id}" })"#;
+        "A warning. A field that finds an item, puts a copy under another key and deletes the old one keeps only what it copies: the fields that names or `set:` copy. It loses fields that may be null, fields with a default, the `@version`, and attributes that the schema does not know. `@update(move: true)` loses nothing. Or copy in `set:` what has to stay, and write null for what may go.",
+        r#"moveNote(folder: ID!, id: ID!, to: ID!): Note @update(move: true, set: { folder: "{to}" })"#;
     KF0723: "A copy has its own unique values",
-        "A `@unique` value is reserved for the item that has it, also while a transaction deletes that item. So a put that copies the value of a found item never succeeds. Give the new item another value, or null.",
+        "A `@unique` value is reserved for the item that has it, also while a transaction deletes that item. So a put that copies the value of a found item never succeeds. Give the new item another value, or null. `@update(move: true)` moves an item with its value.",
         r#"@find(item: User) @put(item: User, set: { tenant: "{to}", email: "{newEmail}" })"#;
     KF0724: "A read-only type is not written",
         "Items of a type with `@item(readOnly: true)` are written by other programs. They are read and watched, and `@check` may demand something of them. No other directive writes or deletes them.",
@@ -159,6 +159,9 @@ rules! { RULES_OF_OPERATIONS;
     KF0727: "A payload has what its mutation gives",
         "A payload is an object type that only fields of `Mutation` return. Its fields are items that the mutation writes or finds, lists of such items, and `Boolean`. They have no arguments and no directives of their own: the field of `Mutation` says what is written.",
         r#"type TransferPayload { from: Account! to: Account! }"#;
+    KF0728: "What belongs to an item that moves",
+        "A warning. A relation finds items by the whole key of the item that moves, or finds that item from another one. Its items keep the old key, so the relation no longer leads from one to the other. Move them in the same field, or give their keys a field that does not change.",
+        r#"type Comment @item(keys: { PK: "CARD#{cardId}", SK: "COMMENT#{id}" }) { cardId: ID! id: ID! }"#;
 
     KF0801: "Rules belong on written values",
         "`@default`, `@unique` and `@version` belong on stored fields. `@constraint` also works on arguments and input fields. A field that shows a constant of its type has none of them.",

@@ -125,6 +125,9 @@ rules! { RULES_OF_TYPES;
         "A template may be a list of alternatives, but not for an attribute of a key that has several: each attribute of such a key has one template, or is a field itself.",
         r#"keys: [{ attribute: "region", template: "{country}#{city}" }]"#;
 
+    KF0227: "A condition decides whether an item has the key of an index",
+        "`when:` in an entry of `keys:` is a condition over fields of the item that have single values, without arguments, claims and `:now`. The item has the key while it holds. A key of the table has none, nor has a key that is a field's own attribute.",
+        r#"{ attribute: "GSI3PK", template: "OPEN#{shard:15}", when: "status = 'OPEN'" }"#;
     KF0301: "An attribute holds one field",
         "Two fields of a type cannot share an attribute, and an attribute's name cannot be empty. Change the name with `@attribute(name:)`.",
         r#"name: String! @attribute(name: "UserName")"#;

@@ -3,6 +3,7 @@
 
 pub mod claim;
 pub mod condition;
+pub mod key_condition;
 pub mod lexer;
 pub mod literal;
 pub mod names;

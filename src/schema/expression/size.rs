@@ -59,6 +59,14 @@ impl ExpressionSize {
         }
     }
 
+    /// The size of a text as it is sent: its operators and functions.
+    pub fn counted(text: &str) -> Self {
+        let words = text.split([' ', '(', ')']).filter(|word| !word.is_empty());
+        // Placeholders are the operands.
+        let operators = words.filter(|word| !word.starts_with(['#', ':']) && *word != ",").count();
+        Self::new(operators, text.len())
+    }
+
     fn new(operators: usize, bytes: usize) -> Self {
         Self { operators, bytes }
     }

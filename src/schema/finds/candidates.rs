@@ -7,7 +7,7 @@
 //! The number of a shard or a replica needs no binding. Without one, a path reads every shard, or the one that the key
 //! determines ([`AccessPath::reading`]). With one, a path whose keys have no such number does not serve.
 
-use super::alternatives::{PassedOver, passed_over};
+use super::alternatives::{PassedOver, UsedFields, has_all, known_values, passed_over, said_fields};
 use super::wanted::{Binding, Bindings, Bounds, FindContext, Need};
 use crate::schema::expression::condition::Condition;
 use crate::schema::keys::order::{ends_itself, keeps_order};
@@ -229,7 +229,16 @@ impl Wish<'_> {
         let own = whole_ones().flat_map(Template::fields);
         let used: Vec<&str> = own.chain(hidden).chain(sort.fields.iter().copied()).collect();
         let whole = matches!(sort.access, SortAccess::Equal { .. }) || bound.sort.is_none();
-        if !self.is_served(&used, &sort, whole && place.is_none()) {
+        let known = known_values(wanted, self.ask.filter, active);
+        let chosen = sort.access.template().and_then(|chosen| bound.sort.and_then(|(_, all)| all.get(chosen)));
+        let read = || whole_ones().chain(chosen);
+        let sorts = keys.sorts.iter().map(|(_, all)| *all);
+        // Whoever names an index means the items that it has.
+        if wanted.directive.index.is_none() && !has_all(read(), sorts, &known) {
+            return None;
+        }
+        let said = said_fields(read(), active);
+        if !self.is_served((&used, &said), &sort, whole && place.is_none()) {
             return None;
         }
         let of_sort = bound.equal.iter().skip(keys.further.len()).flat_map(|template| template.fields());
@@ -239,24 +248,26 @@ impl Wish<'_> {
         let access = access(wanted, self.ask, place, (position, sort.access));
         let of_key: Vec<&str> = used.iter().copied().chain(sort.ranged).collect();
         let alternatives = (keys.partitions, bound.sort.map_or(&[][..], |(_, all)| all));
-        let passed_over = passed_over(wanted, &access, alternatives, &of_key);
+        let passed_over = passed_over(wanted, &access, alternatives, &UsedFields { fields: &of_key, known: &known });
         let path =
             AccessPath { equal: vec![0; bound.equal.len()], ..build_path(wanted, place, access, (&used, active)) };
         let free = keys.sorts.iter().skip(bound.equal.len() - keys.further.len()).map(|(_, all)| *all);
         let sparse = if place.is_none() { Vec::new() } else { sparse(wanted, template, free, active) };
-        let complete = place.is_none() || (position == 0 && sparse.is_empty());
+        let cannot_be = |earlier: &Template| earlier.when.as_ref().is_some_and(|when| when.contradicts(&known));
+        let is_first = keys.partitions.iter().take(position).all(cannot_be);
+        let complete = place.is_none() || (is_first && sparse.is_empty());
         Some(Candidate { path, sort_fields, covers: covers(wanted, place), complete, sparse, passed_over })
     }
 
-    /// Whether a path uses every binding that it must, and gives the order that is asked for. `whole` says whether it
-    /// binds the whole primary key.
-    fn is_served(&self, used: &[&str], sort: &SortChoice<'_>, whole: bool) -> bool {
+    /// Whether a path uses every binding that it must, and gives the order that is asked for. A condition of its keys
+    /// may say what one binds. `whole` says whether it binds the whole primary key.
+    fn is_served(&self, (used, said): (&[&str], &[&str]), sort: &SortChoice<'_>, whole: bool) -> bool {
         let Self { wanted, bindings, ask, active } = self;
         let single = matches!(wanted.target.returns, Returns::One | Returns::Exists);
         let determined = whole && is_determined(wanted, used.iter().filter_map(|field| active.get(field).copied()));
         let mut needed = active.iter().filter(|(_, bound)| !ask.lax && !may_stay(bound, determined));
         let mut ranged = bindings.ranges.iter().filter(|(_, bounds)| bounds.all().any(|bound| is_there(bound, ask)));
-        needed.all(|(field, _)| used.contains(field))
+        needed.all(|(field, _)| used.contains(field) || said.contains(field))
             && (ask.lax || ranged.all(|(field, _)| sort.ranged == Some(field.as_str())))
             && ask.order.is_none_or(|field| sort.next == Some(field) || used.contains(&field) || (single && whole))
     }

@@ -22,7 +22,7 @@ pub fn read_constants(
     findings: &mut Findings,
 ) -> Option<Vec<(String, ConstantValue)>> {
     let Some(written) = argument(directive, "attributes") else { return Some(Vec::new()) };
-    check_words((written, "attributes"), "value", rules::KF0215, findings)?;
+    check_words((written, "attributes"), &["value"], rules::KF0215, findings)?;
     let mut mistake = |place: &Span, message: String, help: Option<String>| {
         findings.error(rules::KF0215, place, message, help);
         None

@@ -25,20 +25,22 @@ pub fn entries<'v>(written: &'v Node<Value>, word: &str) -> Option<Vec<(At<Strin
     }
 }
 
-/// Every entry of the list form has the members `attribute` and `word` alone: any other would have no effect. Reports
+/// Every entry of the list form has the member `attribute` and `words` alone: any other would have no effect. Reports
 /// all others.
 pub fn check_words(
     (written, argument): (&Node<Value>, &str),
-    word: &str,
+    words: &[&str],
     rule: &'static Rule,
     findings: &mut Findings,
 ) -> Option<()> {
     let members = written.as_list().unwrap_or_default().iter().filter_map(|entry| entry.as_object()).flatten();
-    let unknown: Vec<_> =
-        members.map(|(name, _)| name).filter(|name| !["attribute", word].contains(&name.as_str())).collect();
+    let unknown: Vec<_> = members
+        .map(|(name, _)| name)
+        .filter(|name| name.as_str() != "attribute" && !words.contains(&name.as_str()))
+        .collect();
     for name in &unknown {
-        let help = suggest(name, ["attribute", word]);
-        let help = help.unwrap_or_else(|| format!("an entry has `attribute` and `{word}`"));
+        let help = suggest(name, std::iter::once("attribute").chain(words.iter().copied()));
+        let help = help.unwrap_or_else(|| format!("an entry has `attribute` and `{}`", words.join("`, `")));
         let message = format!("an entry of `{argument}:` has no `{name}`");
         findings.error(rule, &span::from_location(name.location()), message, Some(help));
     }

@@ -6,13 +6,14 @@ use crate::schema::diagnostics::span;
 use crate::schema::diagnostics::span::{At, Span};
 use crate::schema::diagnostics::suggestion::{list, suggest};
 use crate::schema::keys::claims;
+use crate::schema::keys::conditions::{ConditionedType, read_condition};
 use crate::schema::keys::constants::read_constants;
 use crate::schema::keys::entries::{check_words, entries};
 use crate::schema::keys::text_limits::{ONE_LENGTH, text_limits};
 use crate::schema::model::keys::ItemKeys;
 use crate::schema::rules::constraint::{ConstraintTarget, read_constraint};
 use crate::schema::scalar::spread::SpreadKind;
-use crate::schema::syntax::directives::{argument, items, named, string};
+use crate::schema::syntax::directives::{argument, items, member, named, string};
 use crate::schema::table::{Index, KeyAttribute, KeyType, Table};
 use crate::schema::template::Template;
 use crate::schema::template::limits::Limits;
@@ -100,7 +101,7 @@ fn natural_keys(item: &ItemType, keys: &IndexMap<String, Vec<Template>>) -> Inde
         })?;
         let value = declared.in_template(key.kind);
         let part = Part::Placeholder { field: field.clone(), value, width: None, limits: None };
-        Some((key.name.clone(), vec![Template { parts: vec![part] }]))
+        Some((key.name.clone(), vec![Template::made_of(vec![part])]))
     };
     let mut natural = IndexMap::new();
     for index in &item.table.0.indexes {
@@ -149,7 +150,14 @@ fn check_spread(item: &ItemType, keys: &ItemKeys, findings: &mut Findings) -> bo
     false
 }
 
-type Entries = Vec<(At<String>, Vec<At<String>>)>;
+type Entries = Vec<(At<String>, Vec<WrittenTemplate>)>;
+
+/// A template as the schema writes it, with the condition of its entry.
+#[derive(Clone)]
+struct WrittenTemplate {
+    text: At<String>,
+    when: Option<At<String>>,
+}
 
 /// The entries of `keys:` in either form, each attribute with its templates.
 fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
@@ -167,16 +175,31 @@ fn key_entries(item: &ItemType, findings: &mut Findings) -> Option<Entries> {
         malformed(findings, &span::from_location(written.location()));
         return None;
     };
-    check_words((written, "keys"), "template", rules::KF0204, findings)?;
+    check_words((written, "keys"), &["template", "when"], rules::KF0204, findings)?;
     let mut all: Entries = Vec::new();
-    for (attribute, value) in pairs {
-        let templates: Option<Vec<At<String>>> = items(value).iter().map(string).collect();
+    for (position, (attribute, value)) in pairs.into_iter().enumerate() {
+        let entry = written.as_list().and_then(|entries| entries.get(position));
+        let when = entry.and_then(|entry| member(entry, "when"));
+        if let Some(place) = when.filter(|when| string(when).is_none()) {
+            let message = "`when:` is the text of a condition".to_owned();
+            let help = "write `when: \"status = 'OPEN'\"`".to_owned();
+            findings.error(rules::KF0227, &span::from_location(place.location()), message, Some(help));
+            return None;
+        }
+        let when = when.and_then(string);
+        let text = |value| Some(WrittenTemplate { text: string(value)?, when: when.clone() });
+        let templates: Option<Vec<WrittenTemplate>> = items(value).iter().map(text).collect();
+        let known = all.iter_mut().find(|(known, _)| known.value == attribute.value);
         match templates.filter(|templates| !templates.is_empty()) {
             None => {
                 malformed(findings, &span::from_location(value.location()));
                 return None;
             }
-            Some(_) if all.iter().any(|(known, _)| known.value == attribute.value) => {
+            // Several conditions of one key are alternatives.
+            Some(templates) if when.is_some() && known.is_some() => {
+                known.into_iter().for_each(|(_, all)| all.extend(templates.clone()));
+            }
+            Some(_) if known.is_some() => {
                 findings.error(
                     rules::KF0204,
                     &attribute.span,
@@ -213,17 +236,24 @@ fn key_attribute<'a>(item: &ItemType<'a>, attribute: &At<String>, findings: &mut
 fn templates(
     item: &ItemType,
     key: &KeyAttribute,
-    written: &[At<String>],
+    all: &[WrittenTemplate],
     findings: &mut Findings,
 ) -> Option<Vec<Template>> {
+    let written: Vec<At<String>> = all.iter().map(|written| written.text.clone()).collect();
     let resolve = |field: &str| item.record.get(field).map(|declared| declared.in_template(key.kind));
     let is_identity = item.table.0.is_primary_key(&key.name);
+    let ItemType { text, object, record, table: (table, _), .. } = *item;
+    let conditioned = ConditionedType { text, object, record, table };
     let mut parsed: Vec<Template> = Vec::new();
-    for text in written {
+    for WrittenTemplate { text, when } in all {
         match Template::parse(&text.value, &resolve, &|field| limits(item, field), is_identity) {
             Ok(template) => {
                 check_kind(item, key, &template, text, findings).then_some(())?;
-                parsed.push(template);
+                let when = match when {
+                    Some(when) => Some(read_condition(&conditioned, key, when, findings)?),
+                    None => None,
+                };
+                parsed.push(Template { when, ..template });
             }
             Err(mistakes) => {
                 for mistake in &mistakes {
@@ -239,10 +269,10 @@ fn templates(
         findings.error(rules::KF0226, &second.span, message, Some(help.into()));
         return None;
     }
-    if parsed.len() < written.len() || !check_apart((written, &parsed), findings) {
+    if parsed.len() < written.len() || !check_apart((&written, &parsed), findings) {
         return None;
     }
-    check_alternatives(item, key, (written, &parsed), findings).then_some(parsed)
+    check_alternatives(item, key, (&written, &parsed), findings).then_some(parsed)
 }
 
 /// Whether an attribute is in an index of which a key has several attributes.

@@ -2,6 +2,7 @@
 
 pub mod ambiguity;
 pub mod claims;
+mod conditions;
 pub mod constants;
 pub mod entries;
 pub mod expiry;

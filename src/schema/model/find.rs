@@ -257,6 +257,16 @@ pub enum SortAccess {
     },
 }
 
+impl SortAccess {
+    /// The position of the sort key's template that it reads; `None` if it reads all.
+    pub fn template(&self) -> Option<usize> {
+        match self {
+            Self::All => None,
+            Self::Equal { template } | Self::Prefix { template, .. } | Self::Range { template, .. } => Some(*template),
+        }
+    }
+}
+
 /// The bounds of a range. At least one is set.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Range {

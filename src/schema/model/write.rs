@@ -188,8 +188,8 @@ pub struct Action {
     pub target: WriteTarget,
     /// Field → what is written to it. With `at`, fields of the element. For a put: every stored field that is bound or
     /// has a default, key fields too. For an update: the fields that its arguments give, without key fields that only
-    /// find the item, and the fields that every write renews (`@default(on: WRITE)`), without those that an expression
-    /// changes.
+    /// find the item (of a move, key fields too, which `set:` gives), and the fields that every write renews
+    /// (`@default(on: WRITE)`), without those that an expression changes.
     ///
     /// A `@version` field is never written from here. In an update, a delete or a check of a whole item, its entry is
     /// the version that the caller has seen, if an argument gives one (null: any).
@@ -220,6 +220,11 @@ impl Action {
             });
         }
         names
+    }
+
+    /// Whether it may give its item another key.
+    pub fn moves(&self) -> bool {
+        matches!(self.kind, ActionKind::Update { moves: true, .. })
     }
 
     /// The position of the first of its alternatives, or its own.
@@ -276,6 +281,8 @@ pub enum ActionKind {
         /// Whether a missing item is created. It is then named by its whole key, and gets the defaults of its fields'
         /// rules.
         upsert: bool,
+        /// Whether the values may give the item another key. It then moves there with all that it has.
+        moves: bool,
         /// The expression. Without one, the action's values are set: an absent field stays, and null removes one.
         expression: Option<Update>,
     },

@@ -63,8 +63,8 @@ pub fn check_guards(draft: &SchemaDraft, findings: &mut Findings) {
             let value =
                 Part::Placeholder { field: field_name.clone(), value: ValueType::String, width: None, limits: None };
             let guard = [
-                Template { parts: vec![Part::Literal(format!("{name}#")), value] },
-                Template { parts: vec![Part::Literal(name)] },
+                Template::made_of(vec![Part::Literal(format!("{name}#")), value]),
+                Template::made_of(vec![Part::Literal(name)]),
             ];
             let confused = draft.items.iter().filter(|(_, keys)| keys.table == table).find(|(_, keys)| {
                 let own = draft.tables.get(table).into_iter().flat_map(|table| table.primary_key()).zip(&guard);

@@ -63,7 +63,7 @@ impl Template {
 
     /// The template with no limits but those that it relies on.
     pub fn relied_on(&self) -> Template {
-        Template { parts: self.parts.iter().map(Part::relied_on).collect() }
+        Template { parts: self.parts.iter().map(Part::relied_on).collect(), when: self.when.clone() }
     }
 
     /// Whether a free text has limits.

@@ -28,6 +28,7 @@ mod syntax;
 mod tests;
 mod texts;
 
+use crate::schema::expression::key_condition::HeldCondition;
 use crate::schema::scalar::date_time::{DATE_LENGTH, INSTANT_LENGTH};
 use crate::schema::scalar::form::Form;
 use crate::schema::scalar::value_type::ValueType;
@@ -40,6 +41,7 @@ use crate::schema::template::syntax::SpannedPart;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// The bytes of most keys.
 const USUAL_KEY: usize = 64;
@@ -49,6 +51,8 @@ const USUAL_KEY: usize = 64;
 pub struct Template {
     /// Literals and placeholders in order. A parsed template never has two adjacent literals.
     pub parts: Vec<Part>,
+    /// The condition under which the key of an index is there; `None` if no condition decides it.
+    pub when: Option<Arc<HeldCondition>>,
 }
 
 /// The value of a placeholder, as it is read from a key text.
@@ -62,6 +66,17 @@ struct ReadValue<'t> {
 }
 
 impl Template {
+    /// A template of these parts, under no condition.
+    pub fn made_of(parts: Vec<Part>) -> Self {
+        Self { parts, when: None }
+    }
+
+    /// The fields that decide whether there is a key: those of its text, and those of its condition.
+    pub fn deciding_fields(&self) -> impl Iterator<Item = &str> {
+        let of_condition = self.when.iter().flat_map(|when| &when.fields).map(|(field, _)| field.as_str());
+        self.fields().into_iter().chain(of_condition)
+    }
+
     /// Parses a template and checks that it can be inverted, unless no key is read back. `resolve` gives a field's type
     /// (`Json` for a plain list), `limits` what its values can be as free text. Reports all mistakes.
     pub fn parse(
@@ -85,7 +100,7 @@ impl Template {
         if !mistakes.is_empty() {
             return Err(mistakes);
         }
-        Ok(Self { parts: parts.into_iter().filter_map(|spanned| spanned.part).collect() })
+        Ok(Self::made_of(parts.into_iter().filter_map(|spanned| spanned.part).collect()))
     }
 
     /// The first `parts` parts as the schema writes them.
@@ -228,7 +243,7 @@ impl Template {
             }
             other => other.clone(),
         };
-        Template { parts: self.parts.iter().map(number).collect() }
+        Template { parts: self.parts.iter().map(number).collect(), when: self.when.clone() }
     }
 
     /// Reads the fields and claims back from a key text, each once; `None` if their values do not write this text. A
@@ -335,7 +350,10 @@ impl Template {
     /// The template without the number of its shard or replica.
     pub fn without_spread(&self) -> Template {
         let is_number = |part: &&Part| matches!(part, Part::Placeholder { value: ValueType::Spread(_), .. });
-        Template { parts: self.parts.iter().filter(|part| !is_number(part)).cloned().collect() }
+        Template {
+            parts: self.parts.iter().filter(|part| !is_number(part)).cloned().collect(),
+            when: self.when.clone(),
+        }
     }
 
     /// Whether some text could match both templates (conservative: true unless it can be ruled out).

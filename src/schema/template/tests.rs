@@ -518,7 +518,7 @@ fn reading_takes_bounded_work() {
     let kind = choice("Nested", &nested);
     // Built by hand: the checker refuses it because it has thousands of readings.
     let part = || Part::Placeholder { field: "x".to_owned(), value: kind.clone(), width: None, limits: None };
-    let template = Template { parts: (0..60).map(|_| part()).collect() };
+    let template = Template::made_of((0..60).map(|_| part()).collect());
     assert_eq!(template.read(&format!("{}b", "a".repeat(600))), None);
 }
 

@@ -161,7 +161,8 @@ pub fn place(name: &str, declared: &Declared, record: &StoredFields, keys: &Item
     let non_null = |field: &str| field == name || record.get(field).is_some_and(|other| other.ty.is_non_null());
     let always_written = |key: &String| {
         let templates = keys.keys.get(key).map(Vec::as_slice).unwrap_or_default();
-        own.contains(&key.as_str()) || templates.iter().any(|template| template.fields().into_iter().all(non_null))
+        own.contains(&key.as_str())
+            || templates.iter().any(|template| template.when.is_none() && template.fields().into_iter().all(non_null))
     };
     // A read takes the field from one key: the table's own keys come first, then keys that are always written with the
     // field.

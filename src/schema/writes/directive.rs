@@ -48,6 +48,8 @@ pub struct ActionDirective {
     pub replace: bool,
     /// `upsert: true`
     pub upsert: bool,
+    /// `move: true`
+    pub moves: bool,
     /// `many: true`
     pub many: bool,
     /// `as:`
@@ -98,6 +100,7 @@ impl ActionDirective {
             message: text(directive, "message").map(|at| at.value),
             replace: flag(directive, "replace"),
             upsert: flag(directive, "upsert"),
+            moves: flag(directive, "move"),
             many: flag(directive, "many"),
             alias: name(directive, "as"),
             each: text(directive, "each"),

@@ -18,11 +18,13 @@ use crate::schema::expression::update::{Update, parser};
 use crate::schema::model::rules::DefaultValue;
 use crate::schema::model::write::GivenValue;
 use crate::schema::scalar::value_type::ValueType;
+use crate::schema::template::Template;
 use crate::schema::types::draft::Declared;
 use crate::schema::types::fields::is_whole;
 use crate::schema::types::inputs;
 use crate::schema::types::names::ItemNames;
-use crate::schema::writes::checks::{moved, unchecked};
+use crate::schema::writes::checks::unchecked;
+use crate::schema::writes::values;
 use indexmap::IndexMap;
 
 /// `if:`; the outer `None` is a mistake.
@@ -227,8 +229,8 @@ impl FieldChange<'_> {
     fn refuse_field(&self) -> Option<Refusal> {
         let coordinate = self.coordinate();
         if self.acting.primary_fields().contains(&self.field) {
-            let message = format!("`{coordinate}` is part of the table's key, which an update cannot change");
-            return Some((rules::KF0709, message, moved::advice(self.acting.record)));
+            let message = format!("`{coordinate}` is part of the table's key, which an expression cannot change");
+            return Some((rules::KF0709, message, values::move_help(self.field)));
         }
         refuse_field(self.acting, self.field, self.declared)
     }
@@ -270,7 +272,8 @@ impl FieldChange<'_> {
     fn stale_keys(&self) -> Vec<&str> {
         let attribute = self.names.place(self.field).and_then(|stored| stored.attribute);
         let keys = self.acting.keys.keys.iter();
-        keys.filter(|(_, templates)| templates.iter().any(|template| template.fields().contains(&self.field)))
+        let depends = |template: &Template| template.deciding_fields().any(|field| field == self.field);
+        keys.filter(|(_, templates)| templates.iter().any(depends))
             // A key attribute that is the field's own attribute changes with it.
             .filter(|(key, templates)| !(attribute.as_ref() == Some(key) && is_whole(templates, self.field)))
             .map(|(key, _)| key.as_str())
@@ -345,6 +348,11 @@ pub fn check_options(acting: &Acting, findings: &mut Findings) -> Option<()> {
         () if each && !directive.cascade.is_empty() => {
             Some(("cascade:", "`each:` deletes items in one transaction, which must hold all of them"))
         }
+        () if directive.moves && at => Some(("move:", "`at:` changes an element, and the item stays")),
+        () if directive.moves && directive.expression.is_some() => {
+            Some(("expression:", "`move:` puts the item that was read under its new key, so `set:` gives its values"))
+        }
+        () if directive.moves && directive.upsert => Some(("upsert:", "`move:` moves an item that exists")),
         () if directive.upsert && directive.many => Some(("upsert:", "`many:` writes only items that it finds")),
         () => None,
     };

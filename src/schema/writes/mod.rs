@@ -424,7 +424,7 @@ fn read_kind(
         Verb::Put => ActionKind::Put { replace: directive.replace },
         Verb::Update => {
             check_upsert(acting, values, expression.as_ref(), findings)?;
-            ActionKind::Update { upsert: directive.upsert, expression }
+            ActionKind::Update { upsert: directive.upsert, moves: directive.moves, expression }
         }
         Verb::Delete => ActionKind::Delete { cascade: cascade::read_cascade(acting, findings)? },
         Verb::Check => ActionKind::Check,

@@ -5,12 +5,12 @@ use super::binding::by_name::{Purpose, Wish, by_argument, by_item, other_id, rep
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
 use crate::schema::diagnostics::span::Span;
+use crate::schema::diagnostics::suggestion::list;
 use crate::schema::finds::scope::prefixed;
 use crate::schema::model::rules::{DefaultPart, DefaultValue};
 use crate::schema::model::write::{GivenValue, WrittenValue};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::types::draft::{Declared, StoredFields};
-use crate::schema::writes::checks::moved;
 use indexmap::IndexMap;
 
 /// What is written, by field.
@@ -92,15 +92,16 @@ pub fn update_values(acting: &Acting, written: &WriteTargetType, findings: &mut 
                 continue;
             }
         };
-        if let Some(bound) = bound.as_ref().filter(|_| primary.contains(&name.as_str())) {
+        let said = acting.sets.says(name);
+        let moves = acting.directive.moves && said;
+        if let Some(bound) = bound.as_ref().filter(|_| !moves && primary.contains(&name.as_str())) {
             let message =
                 format!("`{}.{name}` is part of the table's key, which an update cannot change", written.owner);
-            findings.error(
-                rules::KF0709,
-                &bound.span,
-                message,
-                Some(format!("use the argument to find the item, or {}", moved::advice(written.record))),
-            );
+            let help = match said {
+                true => "add `move: true`: the item moves to its new key with all that it has".to_owned(),
+                false => format!("use the argument to find the item, or {}", move_help(name)),
+            };
+            findings.error(rules::KF0709, &bound.span, message, Some(help));
             sound = false;
         }
         let default = declared.rules.default.clone().filter(|default| default.every_write);
@@ -108,6 +109,7 @@ pub fn update_values(acting: &Acting, written: &WriteTargetType, findings: &mut 
             values.insert(name.clone(), WrittenValue { given: bound.map(|bound| bound.given), default });
         }
     }
+    sound &= check_move(acting, &primary, &values, findings);
     if sound && brings && values.is_empty() {
         let message =
             format!("`@update` of `{}` changes nothing: no argument gives a value for a field", written.owner);
@@ -116,6 +118,25 @@ pub fn update_values(acting: &Acting, written: &WriteTargetType, findings: &mut 
         return None;
     }
     sound.then_some(values)
+}
+
+/// A move gives a field of the key another value.
+fn check_move(acting: &Acting, primary: &[&str], values: &WrittenValues, findings: &mut Findings) -> bool {
+    if !acting.directive.moves || primary.iter().any(|field| values.contains_key(*field)) {
+        return true;
+    }
+    let message = format!("`move:` does nothing here: `set:` gives no field of the key of `{}` a value", acting.item);
+    let help = match primary {
+        [] => "leave `move:` out: all items of the type have one key".to_owned(),
+        fields => format!("the key consists of {}: give a part of it in `set:`, or leave `move:` out", list(fields)),
+    };
+    findings.error(rules::KF0720, &acting.directive.span, message, Some(help));
+    false
+}
+
+/// How to give an item another key.
+pub fn move_help(field: &str) -> String {
+    format!("move the item: `@update(move: true, set: {{ {field}: … }})`")
 }
 
 /// The version that the caller has seen, under the `@version` field's name. `where:` or an argument gives it. It is not

@@ -2,7 +2,7 @@
 //! guards. Attributes are in DynamoDB's JSON, such as `{"S": "open"}`.
 
 use super::forms::FORMS;
-use super::{Field, ItemType, Kind, Part, Schema, Table, Template};
+use super::{Field, ItemType, Kind, Part, Schema, Table, Template, When};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -64,7 +64,8 @@ pub fn is_numbered(table: &Table, ty: &ItemType) -> bool {
 /// Whether an item with these values has a key with the number that another program assigns.
 pub fn holds_number(ty: &ItemType, values: &Values) -> bool {
     let applies = |template: &&Template| template.fields().iter().all(|field| values.contains_key(*field));
-    let mut made = ty.keys.iter().filter_map(|(_, templates)| templates.iter().find(applies));
+    let there = ty.keys.iter().filter(|(attribute, _)| is_met(ty, attribute, values));
+    let mut made = there.filter_map(|(_, templates)| templates.iter().find(applies));
     made.any(|template| template.0.contains(&Part::Assigned))
 }
 
@@ -95,7 +96,21 @@ pub fn numbers(table: &Table, ty: &ItemType, values: &Values) -> Vec<Option<u64>
 
 /// The text of a key attribute's first template without a null field.
 fn first(ty: &ItemType, attribute: &str, values: &Values, number: Option<u64>) -> Option<String> {
+    if !is_met(ty, attribute, values) {
+        return None;
+    }
     ty.key(attribute)?.iter().find_map(|template| render(ty, template, values, number))
+}
+
+/// Whether the conditions of a key hold.
+pub fn is_met(ty: &ItemType, attribute: &str, values: &Values) -> bool {
+    let holds = |when: &When| match (when, values.get(when.field())) {
+        (When::Equal(_, wanted), value) => value == Some(wanted),
+        (When::AtLeast(_, least), value) => value.and_then(Value::as_i64).is_some_and(|value| value >= *least),
+        (When::Present(_), value) => value.is_some(),
+        (When::Missing(_), value) => value.is_none(),
+    };
+    ty.conditions.iter().filter(|(name, _)| name == attribute).all(|(_, when)| holds(when))
 }
 
 /// The text of an item's primary key without its shard or replica number. It names the item.
@@ -127,8 +142,9 @@ pub fn is_kept(table: &Table, ty: &ItemType, field: &Field) -> bool {
     };
     let always = |attribute: &str, templates: &[Template]| {
         let there = |other: &&str| *other == field.name || ty.field(other).non_null;
+        let is_conditional = ty.conditions.iter().any(|(name, _)| name == attribute);
         table.primary().any(|own| own == attribute)
-            || templates.iter().any(|template| template.fields().iter().all(there))
+            || !is_conditional && templates.iter().any(|template| template.fields().iter().all(there))
     };
     field.attribute.is_some()
         || !ty.keys.iter().any(|(attribute, templates)| holds(templates) && always(attribute, templates))

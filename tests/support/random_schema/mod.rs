@@ -43,6 +43,8 @@ pub struct Dimensions {
     pub cases: bool,
     /// Keys of indexes that are not read back.
     pub unread: bool,
+    /// Keys of indexes under a condition.
+    pub conditions: bool,
     /// A second table, without a sort key.
     pub second_table: bool,
     /// Indexes that hold keys only.
@@ -89,6 +91,7 @@ impl Default for Dimensions {
             alternatives: true,
             cases: true,
             unread: true,
+            conditions: true,
             second_table: true,
             keys_only: true,
             chained_defaults: true,
@@ -151,6 +154,8 @@ pub struct ItemType {
     pub table: usize,
     /// Key attributes with their alternatives.
     pub keys: Vec<(String, Vec<Template>)>,
+    /// `when:` of keys of indexes.
+    pub conditions: Vec<(String, When)>,
     /// `attributes:`, the constants: texts, numbers and Booleans.
     pub constants: Vec<(String, Value)>,
     /// The stored fields in the order of the text.
@@ -158,6 +163,24 @@ pub struct ItemType {
     pub relations: Vec<reads::Read>,
     /// The position of the type that its `<parent>Id` names.
     pub parent: Option<usize>,
+}
+
+/// The condition of a key.
+#[derive(Debug, Clone, PartialEq)]
+pub enum When {
+    Equal(String, Value),
+    AtLeast(String, i64),
+    Present(String),
+    Missing(String),
+}
+
+impl When {
+    /// The field that it is about.
+    pub fn field(&self) -> &str {
+        match self {
+            Self::Equal(field, _) | Self::AtLeast(field, _) | Self::Present(field) | Self::Missing(field) => field,
+        }
+    }
 }
 
 /// A key template.
@@ -313,6 +336,11 @@ impl ItemType {
     /// Whether some key attribute has the field in its template.
     pub fn in_keys(&self, field: &str) -> bool {
         self.keys.iter().flat_map(|(_, templates)| templates).any(|template| template.fields().contains(&field))
+    }
+
+    /// Whether some key attribute changes with the field: it is in its template or its condition.
+    pub fn decides_keys(&self, field: &str) -> bool {
+        self.in_keys(field) || self.conditions.iter().any(|(_, when)| when.field() == field)
     }
 
     /// Its name as a prefix of other types' fields: `ant` of `Ant`.

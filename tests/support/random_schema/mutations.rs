@@ -98,6 +98,8 @@ pub enum Verb {
         many: bool,
     },
     Change(Vec<Clause>),
+    /// An update that may give the item another key.
+    Move,
     Delete {
         many: bool,
         cascade: Vec<String>,
@@ -201,10 +203,13 @@ impl Mutation {
             Verb::Check => ("check", "where"),
             Verb::Put { .. } => ("put", "set"),
             Verb::Append => ("put", "where"),
-            Verb::Update { .. } | Verb::Change(_) | Verb::ChangeElement => ("update", "where"),
+            Verb::Update { .. } | Verb::Change(_) | Verb::Move | Verb::ChangeElement => ("update", "where"),
             Verb::Delete { .. } | Verb::RemoveElement => ("delete", "where"),
         };
         let is_put = matches!(action.verb, Verb::Put { .. });
+        if action.verb == Verb::Move {
+            options.push(format!("set: {{ {} }}, move: true", self.bindings(schema, &action.values).join(", ")));
+        }
         if matches!(action.verb, Verb::Update { .. }) && action.values.iter().any(is_made) {
             options.push(format!("set: {{ {} }}", made(&action.values).join(", ")));
         }
@@ -243,7 +248,7 @@ impl Mutation {
             }
             Verb::Append => options.push("at: \"parts\"".to_owned()),
             Verb::ChangeElement | Verb::RemoveElement => options.push("at: \"parts[id = :part]\"".to_owned()),
-            Verb::Check | Verb::Put { .. } => {}
+            Verb::Check | Verb::Put { .. } | Verb::Move => {}
         }
         options.extend(action.condition.as_ref().map(|condition| format!("if: {:?}", condition.to_string())));
         format!("@{name}({}{})", options.join(", "), self.each())

@@ -126,6 +126,10 @@ pub fn queries(rng: &mut Rng, schema: &Schema) -> Vec<Read> {
         }
         for (position, index) in table.indexes.iter().enumerate().filter(|(_, index)| !index.local) {
             let Some([template]) = ty.key(&index.partition) else { continue };
+            // It has some of the items only.
+            if ty.conditions.iter().any(|(key, _)| *key == index.partition || Some(key) == index.sort.as_ref()) {
+                continue;
+            }
             let fields = template.fields();
             if key.iter().all(|field| fields.contains(field))
                 || template.0.iter().any(|part| matches!(part, Part::Replica(_)))

@@ -5,7 +5,7 @@ use super::keys::ASSIGNED;
 use super::reads::Shape;
 use super::rules;
 use super::values::AWS_TEXTS;
-use super::{Constraint, Default_, DefaultPart, Field, ItemType, Kind, Part, Schema, Table, Template};
+use super::{Constraint, Default_, DefaultPart, Field, ItemType, Kind, Part, Schema, Table, Template, When};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -50,6 +50,15 @@ impl Schema {
         let keys: Vec<String> =
             ty.keys.iter().map(|(attribute, templates)| format!("{attribute}: {}", of_templates(templates))).collect();
         let mut place = format!("keys: {{ {} }}", keys.join(", "));
+        if !ty.conditions.is_empty() {
+            let entry = |(attribute, templates): &(String, Vec<Template>)| {
+                let all = ty.conditions.iter().filter(|(key, _)| key == attribute).map(|(_, when)| when.to_string());
+                let all = all.collect::<Vec<_>>().join(" AND ");
+                let when = if all.is_empty() { String::new() } else { format!(", when: {all:?}") };
+                format!("{{ attribute: {attribute:?}, template: {}{when} }}", of_templates(templates))
+            };
+            place = format!("keys: [{}]", ty.keys.iter().map(entry).collect::<Vec<_>>().join(", "));
+        }
         if self.tables.len() > 1 {
             place = format!("table: {:?}, {place}", self.table_of(ty).name);
         }
@@ -127,6 +136,18 @@ fn of_templates(templates: &[Template]) -> String {
     match texts.as_slice() {
         [one] => one.clone(),
         several => format!("[{}]", several.join(", ")),
+    }
+}
+
+impl std::fmt::Display for When {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Equal(field, Value::String(text)) => write!(f, "{field} = '{text}'"),
+            Self::Equal(field, value) => write!(f, "{field} = {value}"),
+            Self::AtLeast(field, least) => write!(f, "{field} >= {least}"),
+            Self::Present(field) => write!(f, "attribute_exists({field})"),
+            Self::Missing(field) => write!(f, "attribute_not_exists({field})"),
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use super::forms::FORMS;
 use super::values::AWS_TEXTS;
 use super::{
-    Constraint, Default_, DefaultPart, Dimensions, Field, Index, ItemType, Kind, Part, Rng, Table, Template, chance,
-    pick,
+    Constraint, Default_, DefaultPart, Dimensions, Field, Index, ItemType, Kind, Part, Rng, Table, Template, When,
+    chance, pick,
 };
 use serde_json::{Value, json};
 
@@ -190,6 +190,7 @@ impl Types {
             name: start.name,
             table: start.table,
             keys: start.keys,
+            conditions: Vec::new(),
             constants: start.constants,
             fields,
             relations: Vec::new(),
@@ -384,6 +385,25 @@ fn index_keys(rng: &mut Rng, dimensions: &Dimensions, ty: &mut ItemType, index: 
         }
     }
     ty.keys.push((index.sort.clone().unwrap(), vec![Template(parts)]));
+    if dimensions.conditions && chance(rng, 30) {
+        let key = if index.local || chance(rng, 30) { index.sort.clone().unwrap() } else { index.partition.clone() };
+        ty.conditions.extend(condition(rng, ty).map(|when| (key, when)));
+    }
+}
+
+/// A condition on a field of an item.
+fn condition(rng: &mut Rng, ty: &ItemType) -> Option<When> {
+    let single = |field: &&Field| !matches!(field.kind, Kind::Set | Kind::Log | Kind::Parts) && !field.version;
+    let fields: Vec<&Field> = ty.fields.iter().filter(single).collect();
+    let field = *pick(rng, &fields);
+    let name = field.name.clone();
+    Some(match (field.kind, rng.u8(..4)) {
+        (Kind::Status, 0..3) => When::Equal(name, json!(*pick(rng, &["OPEN", "DONE"]))),
+        (Kind::Flag | Kind::NumberFlag, 0..3) => When::Equal(name, json!(rng.bool())),
+        (Kind::Int, 0..3) => When::AtLeast(name, rng.i64(0..5)),
+        _ if rng.bool() => When::Present(name),
+        _ => When::Missing(name),
+    })
 }
 
 /// The end of a key that is not read back: two texts that run together, or the year of a time.

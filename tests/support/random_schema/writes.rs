@@ -12,7 +12,7 @@ pub fn random(rng: &mut Rng, schema: &Schema, dimensions: &Dimensions) -> Vec<Mu
     for item in 0..schema.types.len() {
         all.push(put(rng, schema, item));
         if dimensions.guarded {
-            all.extend([put, put, delete, delete, edit, change].map(|make| make(rng, schema, item)));
+            all.extend([put, put, delete, delete, edit, change, relocate].map(|make| make(rng, schema, item)));
             continue;
         }
         for make in [
@@ -29,6 +29,7 @@ pub fn random(rng: &mut Rng, schema: &Schema, dimensions: &Dimensions) -> Vec<Mu
             put_and_count,
             number,
             shift,
+            relocate,
             both,
         ] {
             if chance(rng, 45) {
@@ -57,7 +58,7 @@ fn can_be_listed(mutation: &Mutation) -> bool {
         Verb::Update { many, .. } => !many,
         Verb::Delete { many, cascade } => !many && cascade.is_empty(),
         Verb::Append | Verb::ChangeElement | Verb::RemoveElement => false,
-        Verb::Check | Verb::Put { .. } | Verb::Change(_) => true,
+        Verb::Check | Verb::Put { .. } | Verb::Change(_) | Verb::Move => true,
     };
     mutation.actions.iter().all(is_whole) && mutation.returns != Returns::Items(0)
 }
@@ -346,7 +347,8 @@ fn change(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     rng.shuffle(&mut fields);
     let mut clauses = Vec::new();
     for field in fields.into_iter().take(3) {
-        let free = !ty.in_keys(&field.name) && !field.unique && field.constraint.is_none() && making.kept(ty, field);
+        let free =
+            !ty.decides_keys(&field.name) && !field.unique && field.constraint.is_none() && making.kept(ty, field);
         let name = format!("v_{}", field.name);
         let clause = match (field.kind, rng.u8(..4)) {
             (Kind::Int, 0) if free && field.non_null => Clause::Plus(field.name.clone(), name.clone()),
@@ -364,7 +366,7 @@ fn change(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
         match clause {
             Clause::Remove(_) => {}
             Clause::Set(..) => {
-                let free = schema.dimensions.absent_in_expressions || !ty.in_keys(&field.name) && !field.unique;
+                let free = schema.dimensions.absent_in_expressions || !ty.decides_keys(&field.name) && !field.unique;
                 let non_null = field.non_null || !free || chance(rng, 50);
                 making.argument(&name, item, &field.name, non_null, true);
             }
@@ -563,6 +565,50 @@ fn shift(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     making.returns(Returns::True, true)
 }
 
+/// Moves an item to another key, with all that it has. What belongs to others is moved if nothing belongs to it, and
+/// only to where its parent is.
+fn relocate(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
+    let mut making = Making::new(schema, "relocate", item);
+    let ty = &schema.types[item];
+    let guarded = schema.dimensions.guarded;
+    let follows_rule = is_assigned(ty) && !schema.dimensions.any_numbers;
+    if !schema.dimensions.deletes || follows_rule || guarded && schema.children(item).next().is_some() {
+        return making.none();
+    }
+    let key_fields: Vec<String> = ty.key_fields(schema.table_of(ty)).into_iter().map(str::to_owned).collect();
+    let link = ty.parent.map(|parent| format!("{}Id", schema.types[parent].small()));
+    let first = pick(rng, &key_fields).clone();
+    let moves = |field: &Field| key_fields.contains(&field.name) && (field.name == first);
+    let mut values = Vec::new();
+    for field in ty.fields.iter().filter(|field| !field.version) {
+        let is_key = key_fields.contains(&field.name);
+        if moves(field) || chance(rng, if is_key { 30 } else { 20 }) && !(guarded && Some(&field.name) == link.as_ref())
+        {
+            let non_null = chance(rng, if is_key { 80 } else { 15 });
+            let name = format!("to_{}", field.name);
+            values.push((field.name.clone(), making.argument(&name, item, &field.name, non_null, true)));
+        }
+    }
+    let of_link = link.is_some_and(|link| values.iter().any(|(field, _)| *field == link));
+    if guarded && of_link {
+        making.made.arguments.clear();
+        values.retain(|(field, _)| key_fields.contains(field));
+        values.iter().for_each(|(field, _)| _ = making.argument(&format!("to_{field}"), item, field, true, true));
+        making.check_parent(item, "to_");
+    }
+    let key = making.key(item, "k_");
+    let condition = making.condition(rng, item, 20);
+    let version = ty.fields.iter().find(|field| field.version && chance(rng, 40)).map(|field| field.name.clone());
+    if let Some(version) = &version {
+        let non_null = chance(rng, 60);
+        making.argument(version, item, version, non_null, false);
+    }
+    let action = making.add(Verb::Move, item, key, values);
+    (action.condition, action.version) = (condition, version);
+    let last = making.made.actions.len() - 1;
+    making.returns(Returns::Item(last), false)
+}
+
 /// Puts two items of any types.
 fn both(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
     let mut making = Making::new(schema, "both", item);
@@ -577,5 +623,5 @@ fn both(rng: &mut Rng, schema: &Scope, item: usize) -> Mutation {
 /// Whether a type has a number of this name that expressions can count.
 fn counts(schema: &Scope, item: usize, field: &str) -> bool {
     let ty = &schema.types[item];
-    ty.get(field).is_some_and(|field| !ty.in_keys(&field.name) && is_kept(schema.table_of(ty), ty, field))
+    ty.get(field).is_some_and(|field| !ty.decides_keys(&field.name) && is_kept(schema.table_of(ty), ty, field))
 }

@@ -139,8 +139,10 @@ pub fn misplaced(store: &ModelStore) -> Vec<String> {
     let items = items.filter_map(|(book, version)| Some((book, version.item.as_ref()?)));
     let misplaced = items.filter_map(|(book, item)| {
         let place = format!("SHELF#{}#{}", text(item, "shelf"), text(item, "state"));
-        let key = text(item, "ShelfKey");
-        (key != place).then(|| format!("{book} is at {key:?} in its index, and its fields say {place}"))
+        let worn = if text(item, "state") == "worn" { format!("WORN#{}", text(item, "shelf")) } else { String::new() };
+        let keys = [("ShelfKey", place), ("WornKey", worn)].map(|(name, said)| (text(item, name), said));
+        let wrong = keys.into_iter().find(|(key, said)| key != said);
+        wrong.map(|(key, said)| format!("{book} is at {key:?} in its index, and its fields say {said:?}"))
     });
     misplaced.collect()
 }

@@ -1,4 +1,4 @@
-//! Cards that move between lists: `@find`, `@put` and `@delete` in one transaction.
+//! Cards that move between lists: by `move: true`, or carried by `@find`, `@put` and `@delete` in one transaction.
 
 use crate::history::{CallerOutcome, Sequential};
 use serde_json::{Value, json};
@@ -11,6 +11,7 @@ pub enum CardOperation {
     Add(&'static str),
     Vote(&'static str),
     Move(&'static str, &'static str),
+    Carry(&'static str, &'static str),
     Read(&'static str),
 }
 
@@ -21,7 +22,10 @@ impl CardOperation {
         match rng.usize(..8) {
             0 => Self::Add(list),
             1..4 => Self::Vote(list),
-            4..7 => Self::Move(list, LISTS[(place + rng.usize(1..=2)) % 3]),
+            4..7 => {
+                let to = LISTS[(place + rng.usize(1..=2)) % 3];
+                if rng.u8(..3) == 0 { Self::Carry(list, to) } else { Self::Move(list, to) }
+            }
             _ => Self::Read(list),
         }
     }
@@ -36,6 +40,10 @@ impl CardOperation {
             }
             Self::Move(from, to) => (
                 "mutation ($a: ID!, $b: ID!) { w: moveCard(from: $a, to: $b, id: \"k\") { votes } }",
+                json!({ "a": from, "b": to }),
+            ),
+            Self::Carry(from, to) => (
+                "mutation ($a: ID!, $b: ID!) { w: carryCard(from: $a, to: $b, id: \"k\") { votes } }",
                 json!({ "a": from, "b": to }),
             ),
             Self::Read(list) => ("query ($l: ID!) { w: card(listId: $l, id: \"k\") { votes } }", json!({ "l": list })),
@@ -70,7 +78,7 @@ impl Sequential for CardOperation {
                     (after, votes(count))
                 }
             },
-            Self::Move(from, to) => match after.remove(from) {
+            Self::Move(from, to) | Self::Carry(from, to) => match after.remove(from) {
                 None => refused("NOT_FOUND"),
                 Some(_) if cards.contains_key(to) => refused("CONFLICT"),
                 Some(count) => {

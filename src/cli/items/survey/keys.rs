@@ -38,7 +38,7 @@ pub fn survey_keys<'m>(model: &'m Model, (ty, keys): (&ObjectType, &ItemKeys), i
         let templates = keys.keys.get(&key.name)?;
         // What cannot be read makes no key.
         let is_unread = |field: &str| known.unreadable.iter().any(|other| other == field);
-        if templates.iter().flat_map(Template::fields).any(is_unread) {
+        if templates.iter().flat_map(Template::deciding_fields).any(is_unread) {
             return None;
         }
         // A value that its key cannot hold is one that a write refuses.

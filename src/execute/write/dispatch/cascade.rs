@@ -5,7 +5,7 @@ use crate::execute::error::ErrorCode;
 use crate::execute::item::conditions::Conditions;
 use crate::execute::item::identity;
 use crate::execute::keyed_locks::ItemPlace;
-use crate::execute::write::draft::call::{CascadedItem, DraftCall, WriteDraft};
+use crate::execute::write::calls::draft::{CascadedItem, DraftCall, WriteDraft};
 use crate::execute::write::elements::MAX_IN_TRANSACTION;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::dependents::{self, Dependents, DependentsToRead, ItemToDelete, ToDelete};

@@ -9,16 +9,17 @@ use crate::execute::expression::evaluate;
 use crate::execute::item::identity;
 use crate::execute::keyed_locks::ItemPlace;
 use crate::execute::values::decode;
-use crate::execute::write::draft::call::{CallRole, DraftCall, WriteDraft};
-use crate::execute::write::draft::requirement::{ItemCondition, Reason, ReturnedItem};
+use crate::execute::write::calls::draft::{CallRole, DraftCall, WriteDraft};
+use crate::execute::write::calls::requirement::{ItemCondition, Reason, ReturnedItem};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::found_item::FoundItem;
 use crate::execute::write::messages::{FieldErrors, absent, name_elements, table_error, unfit_item};
 use crate::execute::write::rules::item_rules::ItemRules;
 use crate::execute::write::rules::lookups::{self, RuleCheck};
+use crate::schema::model::write::Action;
 use crate::schema::scalar::value_type::ValueType;
 use crate::table::data::attribute::Item;
-use crate::table::data::write::{ConditionFailure, Unfit};
+use crate::table::data::write::{ConditionFailure, Unfit, WriteAction};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -56,8 +57,12 @@ pub async fn classify(
     let (mut field_errors, mut taken) = (Vec::new(), Vec::new());
     let (mut has_raced, mut place, mut other_form) = (false, None, false);
     let mut expired = Vec::new();
+    // A move whose item is gone or has changed says nothing of its new place: another may have moved the item there.
+    let lost: Vec<usize> =
+        failed.iter().filter(|failed| is_lost_move(job, failed)).filter_map(|(_, call, ..)| call.action()).collect();
     for (position, call, _, (reason, refused)) in failed {
         match reason {
+            Reason::AlreadyExists if call.action().is_some_and(|action| lost.contains(&action)) => has_raced = true,
             // A missing replica is repaired. Otherwise the failure of the first replica tells what is wrong.
             _ if matches!(call.role, CallRole::Replica) => {}
             Reason::Nothing => return Ok(Following::Nothing),
@@ -94,6 +99,12 @@ pub async fn classify(
 /// A call that failed: its position, whether what a find found there has changed, and the reason, with the error for
 /// the caller if that is one.
 type FailedCall<'d> = (usize, &'d DraftCall, bool, (Reason, Option<CallError<'d>>));
+
+/// Whether a call is the delete of a move that has lost a race.
+fn is_lost_move(job: &WriteJob<'_>, (_, call, _, (reason, _)): &FailedCall<'_>) -> bool {
+    let moves = call.action().and_then(|action| job.action(action)).is_some_and(Action::moves);
+    moves && matches!(call.write.action, WriteAction::Delete(_)) && matches!(reason, Reason::Gone | Reason::Race)
+}
 
 /// Why each of the calls failed.
 async fn judge<'d>(

@@ -16,7 +16,7 @@ use crate::execute::item::conditions::Conditions;
 use crate::execute::item::identity;
 use crate::execute::item::replicas::{others, place};
 use crate::execute::key::sharding::as_replica;
-use crate::execute::write::draft::call::{CallRole, WriteDraft};
+use crate::execute::write::calls::draft::{CallRole, WriteDraft};
 use crate::execute::write::elements::MAX_IN_TRANSACTION;
 use crate::execute::write::job::WriteJob;
 use crate::schema::model::ObjectType;

@@ -1,9 +1,9 @@
 //! A write that is made in; the items that its field returns out, once late dependents and replicas are looked after.
 
 use crate::execute::error::{ErrorCode, FieldError};
+use crate::execute::write::calls::draft::{DraftCall, ResultItem, WriteDraft};
 use crate::execute::write::dispatch::cascade;
 use crate::execute::write::dispatch::replicas::{self, SyncCause};
-use crate::execute::write::draft::call::{DraftCall, ResultItem, WriteDraft};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::{FieldErrors, absent, made, replicas_behind, unseen, unswept};
 use crate::schema::model::write::{ReturnedFrom, ReturnedItems};

@@ -5,8 +5,9 @@
 //! may be on its way.
 
 use crate::execute::error::ErrorCode;
-use crate::execute::item::{assemble, stored_values};
-use crate::execute::write::draft::call::{Generated, WriteDraft, key_of};
+use crate::execute::item::assemble;
+use crate::execute::values::stored_values;
+use crate::execute::write::calls::draft::{Generated, WriteDraft, key_of};
 use crate::execute::write::draft::element;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::FieldErrors;

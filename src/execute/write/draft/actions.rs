@@ -5,9 +5,10 @@ use crate::execute::expression::evaluate;
 use crate::execute::expression::narrow::KnownAttributes;
 use crate::execute::expression::settle::Residual;
 use crate::execute::item::assemble;
-use crate::execute::write::draft::call::{DraftCall, Earlier, Generated, WriteDraft};
+use crate::execute::write::calls::draft::{DraftCall, Earlier, Generated, WriteDraft};
+use crate::execute::write::calls::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::draft::drafting::{Drafting, if_absent, if_unmet, internal, is_sought};
-use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
+use crate::execute::write::draft::moving::KeyAfter;
 use crate::execute::write::elements::{ElementAction, MAX_IN_TRANSACTION};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::ItemsInScope;
@@ -135,6 +136,13 @@ impl Drafting<'_, '_> {
                 _ => self.known_key(ty, action),
             };
             let Ok(key) = key else { continue };
+            let after = self.key_after(position, action, (ty, &key), None);
+            if after.is_ok_and(|after| !matches!(after, KeyAfter::Same)) {
+                gets.push(job.get_whole(ty, &key));
+                let demanded = job.write.demanded(action, ty);
+                gets.extend(self.lookups_ahead(ty, &demanded, &KnownAttributes::from_key(&key).into_item()));
+                continue;
+            }
             let reads = match (&action.kind, &action.at) {
                 (ActionKind::Update { .. }, None) => {
                     self.earlier.as_stored

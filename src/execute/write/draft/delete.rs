@@ -1,8 +1,8 @@
 //! `@delete` of items → their calls, and the calls that delete their dependents.
 
-use crate::execute::write::draft::call::{CallRole, CascadedItem, DraftCall, ResultItem};
+use crate::execute::write::calls::draft::{CallRole, CascadedItem, DraftCall, ResultItem};
+use crate::execute::write::calls::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, if_absent, is_many};
-use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::elements::MAX_IN_TRANSACTION;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::dependents::{self, DependentsToRead, ItemToDelete, ToDelete};

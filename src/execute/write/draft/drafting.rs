@@ -7,8 +7,8 @@ use crate::execute::expression::settle::Residual;
 use crate::execute::expression::stored_form::StoredForm;
 use crate::execute::item::replicas::others;
 use crate::execute::item::{assemble, identity, unique};
-use crate::execute::write::draft::call::{CallRole, DraftCall, Earlier, Generated, ReplicaWrites, WriteDraft};
-use crate::execute::write::draft::requirement::{ItemCondition, Reason, RequiredItem, Requirements};
+use crate::execute::write::calls::draft::{CallRole, DraftCall, Earlier, Generated, ReplicaWrites, WriteDraft};
+use crate::execute::write::calls::requirement::{ItemCondition, Reason, RequiredItem, Requirements};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::items::{ItemsInScope, guards_of};
 use crate::execute::write::lookup::targets::LookedUp;
@@ -73,13 +73,15 @@ pub struct OldGuards {
     pub keys: Vec<Key>,
     /// The time at which they expire.
     pub time: Option<Attribute>,
+    /// The key that they name, if the item has another one after the write.
+    pub owner: Option<Key>,
 }
 
 impl OldGuards {
     /// Those of an item that was read.
     pub fn new(job: &WriteJob<'_>, ty: &ObjectType, item: &Item) -> Self {
         let time = identity::expires(ty).and_then(|time| item.get(time)).cloned();
-        Self { keys: guards_of(job, ty, item), time }
+        Self { keys: guards_of(job, ty, item), time, owner: None }
     }
 }
 
@@ -251,8 +253,8 @@ impl<'a> Drafting<'a, '_> {
     }
 
     /// Puts the guard of a unique value, which ends with its item. If the item already has this guard with the same
-    /// time, keeps it and removes it from `gone`. A new item, for which there is no `gone`, has no guard yet. The guard
-    /// of an item that has expired is taken over.
+    /// time and keeps its key, keeps it and removes it from `gone`. A new item, for which there is no `gone`, has no
+    /// guard yet. The guard of an item that has expired is taken over.
     pub fn guard(
         &mut self,
         UniqueValue { action, ty, field, value, time }: UniqueValue<'_>,
@@ -266,10 +268,10 @@ impl<'a> Drafting<'a, '_> {
         let mut requires = Requirements::default();
         let mut owned = Vec::new();
         if let Some(gone) = gone {
-            owned = unique::owner_attributes(model, ty, owner);
+            owned = unique::owner_attributes(model, ty, gone.owner.as_ref().unwrap_or(owner));
             if let Some(kept) = gone.keys.iter().position(|gone| key.as_ref() == Some(gone)) {
                 gone.keys.remove(kept);
-                if gone.time.as_ref() == time {
+                if gone.time.as_ref() == time && gone.owner.is_none() {
                     return Ok(());
                 }
             }

@@ -7,11 +7,12 @@
 use crate::execute::expression::evaluate::equal;
 use crate::execute::expression::update::Changes;
 use crate::execute::expression::update::attribute as path;
-use crate::execute::item::invalid_value::InvalidValue;
-use crate::execute::item::{assemble, stored_values};
-use crate::execute::write::draft::call::{DraftCall, ResultItem};
+use crate::execute::item::assemble;
+use crate::execute::values::invalid_value::InvalidValue;
+use crate::execute::values::stored_values;
+use crate::execute::write::calls::draft::{DraftCall, ResultItem};
+use crate::execute::write::calls::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::draft::drafting::{Drafting, TargetItem, if_absent};
-use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::draft::update::count_versions;
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
 use crate::execute::write::rules::expression;

@@ -4,9 +4,9 @@
 use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::evaluate;
 use crate::execute::item::assemble;
-use crate::execute::write::draft::call::{CallRole, DraftCall, WriteDraft};
+use crate::execute::write::calls::draft::{CallRole, DraftCall, WriteDraft};
+use crate::execute::write::calls::requirement::{ItemCondition, Reason, RequiredItem, Requirements};
 use crate::execute::write::draft::drafting::Drafting;
-use crate::execute::write::draft::requirement::{ItemCondition, Reason, RequiredItem, Requirements};
 use crate::execute::write::elements::ElementFind;
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::found_item::{FoundItem, beyond_key};

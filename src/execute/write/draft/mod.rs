@@ -1,14 +1,13 @@
-//! Actions of a field → a draft: the calls of one attempt, each with its purpose.
+//! Actions of a field → a draft of their calls. Reads what the actions need, and drafts them in order.
 
 pub mod actions;
-pub mod call;
 mod defaults;
 mod delete;
 mod drafting;
 pub mod element;
 mod found;
+mod moving;
 mod put;
-pub mod requirement;
 mod update;
 mod update_values;
 mod values;

@@ -1,12 +1,11 @@
 //! `@put` of an item → its call, and the guards of its unique values.
 
-use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::item::{assemble, identity, replicas};
-use crate::execute::write::draft::call::ResultItem;
+use crate::execute::write::calls::draft::ResultItem;
+use crate::execute::write::calls::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::draft::drafting::{Drafting, OldGuards, UniqueValue, internal};
-use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::elements::in_scope;
-use crate::execute::write::messages::{FieldErrors, invalid};
+use crate::execute::write::messages::{FieldErrors, already_exists, invalid};
 use crate::schema::model::ObjectType;
 use crate::schema::model::write::Action;
 use crate::table::data::attribute::Item;
@@ -47,8 +46,7 @@ impl Drafting<'_, '_> {
         }
         if self.hold_found(ty, &key, &mut requires) && !replace {
             // The new item would replace the found one.
-            let message = action.message.clone().unwrap_or_else(|| format!("This {} already exists.", ty.name));
-            return Err(vec![FieldError::new(ErrorCode::Conflict, message)]);
+            return Err(vec![already_exists(&ty.name, action)]);
         }
         if replace {
             requires.add(ItemCondition::OfType, Reason::AlreadyExists);
@@ -83,7 +81,7 @@ impl Drafting<'_, '_> {
 
 /// What a new item demands of its place. One that has expired is overwritten. If it has guards, they must go with it:
 /// then it is deleted first.
-fn vacancy(ty: &ObjectType) -> ItemCondition {
+pub fn vacancy(ty: &ObjectType) -> ItemCondition {
     let has_guards = ty.fields.values().any(|field| field.rules.unique);
     if identity::expires(ty).is_some() && !has_guards { ItemCondition::Vacant } else { ItemCondition::Absent }
 }

@@ -7,12 +7,12 @@ use crate::execute::expression::stored_form::StoredForm;
 use crate::execute::expression::update::Changes;
 use crate::execute::expression::update::attribute as path;
 use crate::execute::item::conditions::Conditions;
-use crate::execute::item::invalid_value::InvalidValue;
 use crate::execute::item::{assemble, identity, replicas};
 use crate::execute::values::encode;
-use crate::execute::write::draft::call::{DraftCall, ResultItem};
+use crate::execute::values::invalid_value::InvalidValue;
+use crate::execute::write::calls::draft::{DraftCall, ResultItem};
+use crate::execute::write::calls::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::draft::drafting::{Drafting, OldGuards, TargetItem, UniqueValue, if_absent, internal};
-use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::draft::update_values::{UpdateValues, copied};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::messages::{FieldErrors, absent, bad_input, invalid};
@@ -59,7 +59,11 @@ impl ItemChanges {
 impl<'a> Drafting<'a, '_> {
     pub async fn update(&mut self, position: usize, action: &Action) -> Result<(), FieldErrors> {
         let ty = self.job.type_named(&action.item)?;
-        for target in self.target_items(position, action, ty).await? {
+        let targets = self.target_items(position, action, ty).await?;
+        if action.moves() {
+            self.read_moved(position, action, (ty, &targets)).await?;
+        }
+        for target in targets {
             self.update_one((position, action), ty, target).await?;
         }
         Ok(())
@@ -73,8 +77,11 @@ impl<'a> Drafting<'a, '_> {
         target: TargetItem,
     ) -> Result<(), FieldErrors> {
         let job = self.job;
-        let ActionKind::Update { upsert, expression } = &action.kind else { return Err(internal(&ty.name)) };
+        let ActionKind::Update { upsert, expression, .. } = &action.kind else { return Err(internal(&ty.name)) };
         let key = &target.key;
+        if action.moves() && self.moved_key(position, action, (ty, key)).await?.is_some() {
+            return self.move_one((position, action), ty, target).await;
+        }
         if *upsert && !identity::is_key_of(ty, key) {
             return Err(bad_input(format!("The key of this {} would break the constraints of its fields.", ty.name)));
         }

@@ -52,13 +52,21 @@ impl Drafting<'_, '_> {
         ty: &ObjectType,
         key: &Key,
     ) -> Result<UpdateValues, FieldErrors> {
-        let ActionKind::Update { upsert, expression } = &action.kind else { return Err(internal(&ty.name)) };
+        let ActionKind::Update { upsert, expression, moves } = &action.kind else { return Err(internal(&ty.name)) };
         let model = self.job.context.model;
         let mut of_key = assemble::values_of(model, ty, &key_item(key)).known;
         of_key.extend(assemble::number_of(model, ty, &key_item(key)).map(|(number, _)| number));
         let by_expression = self.changed_by(expression.as_ref())?;
         let mut set = self.set_values(position, action, ty)?;
         set.extend(by_expression.clone());
+        if *moves {
+            // What the key holds already does not change.
+            let stored = |field: &str, value: &Value| assemble::attribute(model, ty, field, value).ok();
+            set.retain(|field, value| {
+                let is_exact = ty.stored(field).is_some_and(|stored| stored.identity > 0);
+                !is_exact || of_key.get(field).is_none_or(|was| stored(field, was) != stored(field, value))
+            });
+        }
         let mut changed = set.clone();
         let known = ItemValues { known: of_key.clone(), unreadable: Vec::new() };
         let renewing = self.renew_defaults(position, ty, (&known, false), &mut changed)?;
@@ -326,7 +334,7 @@ fn changed_index_keys(
 }
 
 /// An item of nothing but its primary key.
-fn key_item(key: &Key) -> Item {
+pub fn key_item(key: &Key) -> Item {
     let parts = std::iter::once(&key.partition).chain(&key.sort);
     parts.map(|(name, value)| (name.clone(), value.clone().into())).collect()
 }

@@ -96,6 +96,13 @@ impl Condition {
         found
     }
 
+    /// Whether the condition uses the time of the request.
+    pub fn has_now(&self) -> bool {
+        let mut found = false;
+        self.walk(&mut |leaf| found |= matches!(leaf, Leaf::Now));
+        found
+    }
+
     /// The condition without the conjuncts that use an argument for which `is_null` holds; `None` if no conjunct is
     /// left.
     pub fn without(&self, is_null: &dyn Fn(&str) -> bool) -> Option<Condition> {
@@ -137,7 +144,7 @@ impl Condition {
         }
     }
 
-    /// Calls `see` with every path, argument and claim, in the order of the text.
+    /// Calls `see` with every path, argument, claim and time, in the order of the text.
     fn walk<'a>(&'a self, see: &mut dyn FnMut(Leaf<'a>)) {
         match self {
             Condition::And(conditions) | Condition::Or(conditions) => {
@@ -166,14 +173,16 @@ impl Operand {
             Operand::Path(path) | Operand::Size(path) => see(Leaf::Path(path)),
             Operand::Argument(name, _) => see(Leaf::Argument(name)),
             Operand::Claim(..) => see(Leaf::Claim),
-            Operand::Now(_) | Operand::Literal(..) => {}
+            Operand::Now(_) => see(Leaf::Now),
+            Operand::Literal(..) => {}
         }
     }
 }
 
-/// A path, an argument or a claim that a condition uses.
+/// A path, an argument, a claim or the time that a condition uses.
 enum Leaf<'a> {
     Path(&'a Path),
     Argument(&'a str),
     Claim,
+    Now,
 }

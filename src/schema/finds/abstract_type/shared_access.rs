@@ -246,7 +246,7 @@ impl<'a> Common<'a> {
         Ok(match parts.len() {
             0 => (SortAccess::All, None),
             count => {
-                let mut template = Template { parts };
+                let mut template = Template::made_of(parts);
                 if template.runs_on(count) {
                     // Keys with other values may begin with this prefix too. This placeholder takes the rest of a key,
                     // so that its values can be read back.
@@ -290,7 +290,10 @@ impl<'a> Common<'a> {
                 Part::Placeholder { field: String::new(), value: ValueType::String, width: None, limits: None },
             ]);
         }
-        Some((SortAccess::Range { template: 0, parts: self.whole, range: range.clone() }, Some(Template { parts })))
+        Some((
+            SortAccess::Range { template: 0, parts: self.whole, range: range.clone() },
+            Some(Template::made_of(parts)),
+        ))
     }
 
     /// Checks the order: the sort field is bound, or follows the same prefix in every key.

@@ -14,6 +14,9 @@ use crate::schema::types::draft::{Declared, StoredFields};
 use crate::schema::writes::acting::Writing;
 use crate::schema::writes::directive::ActionDirective;
 
+/// What keeps all that an item has.
+const MOVE: &str = "`@update(move: true, set: { … })` moves an item with all that it has";
+
 /// Whether a put that copies the found item can succeed; findings for what it loses, and if it cannot.
 pub fn check(
     writing: &Writing,
@@ -46,9 +49,10 @@ fn check_found(
         let message = format!(
             "this copies `{item}.{field}`, which is `@unique` and reserved for the copied `{item}`: it is always CONFLICT"
         );
-        let help = format!(
-            "give the new `{item}` another value of `{field}`; Keyfold cannot move an item and keep such a value"
-        );
+        let help = match is_deleted {
+            true => MOVE.to_owned(),
+            false => format!("give the new `{item}` another value of `{field}`"),
+        };
         findings.error(rules::KF0723, &directive.span, message, Some(help));
         return false;
     }
@@ -56,15 +60,6 @@ fn check_found(
         warn(found, record, (action, directive), findings);
     }
     true
-}
-
-/// How to give an item another key.
-pub fn advice(record: &StoredFields) -> String {
-    let unique = record.iter().find(|(_, declared)| declared.rules.unique);
-    let conflict = unique.map(|(name, _)| format!(" and another `{name}`, which is `@unique`")).unwrap_or_default();
-    format!(
-        "move it in one field: `@find` it, `@put` a new one with all that it has to keep in `set:`{conflict}, and `@delete` the old one"
-    )
 }
 
 /// Whether an action writes something of the found item with this alias.
@@ -115,8 +110,11 @@ fn warn(
         .map(|(name, _)| format!("{name}: \"{{{alias}.{name}}}\""))
         .collect();
     let help = match copied.is_empty() {
-        true => "declare as a field what other programs store and the move has to keep".to_owned(),
-        false => format!("copy what it has to keep: `set: {{ {} }}`, and say null for the rest", copied.join(", ")),
+        true => MOVE.to_owned(),
+        false => format!(
+            "{MOVE}; or copy what it has to keep: `set: {{ {} }}`, and say null for the rest",
+            copied.join(", ")
+        ),
     };
     findings.warning(rules::KF0722, &directive.span, message, Some(help));
 }

@@ -181,11 +181,13 @@ impl CountedWrite<'_> {
         let (is_shared, may_be_none) = (is_check && action.each.is_some(), is_check && ty.auth.hide());
         let demanded = self.write.demanded(action, ty);
         let looked_up = demanded.iter().filter(|(_, rules, asked)| rules.look_up(*asked)).count() as u64;
+        // A move writes under two keys, and asks for both what rules look up. To its own key, it is an update.
+        let places = if action.moves() { 2 } else { 1 };
         Some(Calls {
             actions: 1,
             least: least + u64::from(!is_shared && !may_be_none),
             once: u64::from(is_shared && !may_be_none),
-            most: most + 1 + looked_up,
+            most: most + places * (1 + looked_up),
         })
     }
 
@@ -246,7 +248,9 @@ fn guards(action: &Action, ty: &ObjectType) -> (u64, u64) {
             ActionKind::Put { replace: true } => (0, 1 + u64::from(is_set)),
             // A guard goes with its owner, unless another program has written the owner.
             ActionKind::Delete { .. } => (0, 1),
-            ActionKind::Update { upsert, expression } => {
+            // The guard of the value that moves gets its owner's new key, and that of a value before is deleted.
+            ActionKind::Update { moves: true, .. } => (0, 1 + u64::from(is_set)),
+            ActionKind::Update { upsert, expression, .. } => {
                 let by_expression = expression.as_ref().is_some_and(|update| update.changes.contains_key(&field.name));
                 let sets = |time: &String| {
                     let in_expression = |update: &Update| update.changes.contains_key(time);

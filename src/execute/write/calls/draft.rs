@@ -5,7 +5,7 @@ use crate::execute::expression::scope::Scope;
 use crate::execute::item::conditions::Conditions;
 use crate::execute::key::values;
 use crate::execute::keyed_locks::ItemPlace;
-use crate::execute::write::draft::requirement::{ItemCondition, Reason, Requirements};
+use crate::execute::write::calls::requirement::{ItemCondition, Reason, Requirements};
 use crate::execute::write::job::WriteJob;
 use crate::execute::write::lookup::dependents::{Dependents, ToDelete};
 use crate::execute::write::lookup::found_item::FoundItem;

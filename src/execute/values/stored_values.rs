@@ -1,9 +1,9 @@
 //! API values → attributes in the stored form of their types, embedded objects as maps; and back. Must not know keys or
 //! tables.
 
-use crate::execute::item::invalid_value::InvalidValue;
 use crate::execute::values::decode::{self, UnreadValue};
 use crate::execute::values::encode;
+use crate::execute::values::invalid_value::InvalidValue;
 use crate::schema::model::{Field, Model};
 use crate::schema::scalar::aws::AwsScalar;
 use crate::schema::scalar::value_type::ValueType;
