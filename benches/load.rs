@@ -6,24 +6,41 @@
 //! given. `--stores N` is the number of stores behind the tables' server; without it, each processor has one. Any other
 //! argument is the name of the only case. With `--instructions`, callgrind counts the instructions of each server
 //! instead: they hardly change from run to run.
+//!
+//! `--peers` compares Keyfold with the servers that teams write in Node, too, which are in `benches/peers`, and prints
+//! tables in Markdown. It needs Node 20 and npm. With `--quick`, it takes a look. With `--counts`, it compares the
+//! answers and counts calls and read units alone. The names of workloads choose these.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "load/by_hand.rs"]
 mod by_hand;
+#[path = "load/by_hand_groups.rs"]
+mod by_hand_groups;
+#[path = "load/by_hand_reviews.rs"]
+mod by_hand_reviews;
 #[path = "instructions/cases.rs"]
 #[allow(dead_code)]
 mod cases;
 #[path = "load/client.rs"]
 mod client;
+#[path = "load/counted.rs"]
+mod counted;
+#[path = "load/figures.rs"]
+mod figures;
+#[path = "load/peers.rs"]
+mod peers;
 #[path = "load/process.rs"]
 mod process;
 #[path = "load/tables.rs"]
 mod tables;
 #[path = "load/train.rs"]
 mod train;
+#[path = "load/workloads.rs"]
+mod workloads;
 
 use cases::{CASES, Case, System};
+use peers::Chosen;
 use process::Process;
 use serde_json::json;
 use std::path::Path;
@@ -46,7 +63,21 @@ fn main() {
     let stores = stores.unwrap_or_else(|| std::thread::available_parallelism().unwrap().get());
     let runtime = Runtime::new().unwrap();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["--tables", system, stores] => tables::serve(system, stores.parse().unwrap()),
+        ["--tables", items, stores] => tables::serve(items, stores.parse().unwrap(), None),
+        ["--tables", items, stores, delay] => {
+            let delay = Duration::from_millis(delay.parse().unwrap());
+            tables::serve(items, stores.parse().unwrap(), Some(delay));
+        }
+        ["--peers", rest @ ..] => {
+            let (options, workloads): (Vec<&str>, Vec<&str>) = rest.iter().partition(|rest| rest.starts_with("--"));
+            let extent = match options.as_slice() {
+                [] => Some(&peers::FULL),
+                ["--quick"] => Some(&peers::QUICK),
+                ["--counts"] => None,
+                other => panic!("--peers knows --quick and --counts, not {other:?}"),
+            };
+            peers::compare(&runtime, &Chosen { extent, workloads, others: &others }, stores);
+        }
         ["--by-hand", endpoint] => runtime.block_on(by_hand::serve(endpoint)),
         ["--instructions"] => count(&runtime, &others, stores),
         ["--train", binary] => train::train(&runtime, binary),
@@ -72,28 +103,23 @@ fn taken(arguments: &mut Vec<String>, option: &str) -> Vec<String> {
 fn servers(endpoint: &str, others: &[String]) -> Vec<(String, Command)> {
     let mut by_hand = Command::new(std::env::current_exe().unwrap());
     by_hand.args(["--by-hand", endpoint]);
-    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/groups.graphql");
-    let keyfold = |binary: &str, client: &str| {
-        let mut command = Command::new(binary);
-        command.args([
-            "serve",
-            "--listen",
-            "127.0.0.1:0",
-            "--schema",
-            schema,
-            "--endpoint-url",
-            endpoint,
-            "--client",
-            client,
-        ]);
-        // It says where it serves, and nothing about each request: the program by hand does not either.
-        command.args(["--log", "keyfold::cli=info"]);
-        command
-    };
-    let this =
-        ["sdk", "direct"].map(|client| (format!("Keyfold, {client}"), keyfold(env!("CARGO_BIN_EXE_keyfold"), client)));
-    let others = others.iter().map(|path| (path.rsplit('/').next().unwrap().to_owned(), keyfold(path, "direct")));
+    let schema = "benches/groups.graphql";
+    let this = ["sdk", "direct"].map(|client| {
+        (format!("Keyfold, {client}"), keyfold(env!("CARGO_BIN_EXE_keyfold"), client, (schema, endpoint)))
+    });
+    let others = others
+        .iter()
+        .map(|path| (path.rsplit('/').next().unwrap().to_owned(), keyfold(path, "direct", (schema, endpoint))));
     [("by hand".to_owned(), by_hand)].into_iter().chain(this).chain(others).collect()
+}
+
+/// The command that starts a binary of Keyfold. It says where it serves, and nothing about each request: the program by
+/// hand does not either. The schema's path begins at the project's folder.
+fn keyfold(binary: &str, client: &str, (schema, endpoint): (&str, &str)) -> Command {
+    let mut command = Command::new(binary);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--client", client, "--endpoint-url", endpoint]);
+    command.args(["--schema", &format!("{}/{schema}", env!("CARGO_MANIFEST_DIR")), "--log", "keyfold::cli=info"]);
+    command
 }
 
 /// Counts the instructions of a request, over HTTP and in the whole process: the difference of two runs with different

@@ -18,9 +18,9 @@ pub struct Measured {
 /// Sends a body over some connections for a time; each connection sends the next request when the last is answered. The
 /// response must be the expected one.
 pub async fn load(address: &str, body: &str, (connections, time): (usize, Duration), expected: &[u8]) -> Measured {
+    let opened = futures_util::future::join_all((0..connections).map(|_| Connection::open(address, body))).await;
     let begun = Instant::now();
-    let one = async |_| {
-        let mut connection = Connection::open(address, body).await;
+    let one = async |mut connection: Connection| {
         let mut latencies = Vec::new();
         while begun.elapsed() < time {
             let sent = Instant::now();
@@ -29,7 +29,7 @@ pub async fn load(address: &str, body: &str, (connections, time): (usize, Durati
         }
         latencies
     };
-    let mut latencies = futures_util::future::join_all((0..connections).map(one)).await.concat();
+    let mut latencies = futures_util::future::join_all(opened.into_iter().map(one)).await.concat();
     latencies.sort_unstable();
     Measured { requests: latencies.len(), time: begun.elapsed(), latencies }
 }
@@ -41,6 +41,12 @@ pub async fn respond(address: &str, body: &str, requests: u64) -> Vec<u8> {
         connection.ask().await;
     }
     connection.ask().await.to_vec()
+}
+
+/// The body of a page.
+pub async fn get(address: &str, path: &str) -> Vec<u8> {
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n\r\n");
+    Connection::connect(address, request).await.ask().await.to_vec()
 }
 
 struct Connection {
@@ -55,9 +61,13 @@ impl Connection {
             "POST /graphql HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n",
             body.len()
         );
+        Self::connect(address, format!("{head}\r\n{body}")).await
+    }
+
+    async fn connect(address: &str, request: String) -> Self {
         let stream = TcpStream::connect(address).await.unwrap();
         stream.set_nodelay(true).unwrap();
-        Self { stream, request: format!("{head}\r\n{body}").into(), answer: Vec::new() }
+        Self { stream, request: request.into(), answer: Vec::new() }
     }
 
     /// Sends the request, and gives the body of the answer.

@@ -54,8 +54,17 @@ impl Process {
 
     /// Its resident memory in megabytes.
     pub fn resident(&self) -> f64 {
+        self.status("VmRSS:")
+    }
+
+    /// The most resident memory that it has had, in megabytes.
+    pub fn peak(&self) -> f64 {
+        self.status("VmHWM:")
+    }
+
+    fn status(&self, name: &str) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
         line.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1024.0
     }
 }

@@ -3,7 +3,7 @@
 use super::cases::{CASES, System};
 use super::client;
 use super::process::Process;
-use super::tables;
+use super::tables::{self, Stock};
 use serde_json::json;
 use std::path::Path;
 use std::process::Command;
@@ -57,11 +57,11 @@ pub fn train(runtime: &Runtime, binary: &str) {
 
 /// Writes the schema and the items of a system into files. Gives the schema's path and that of the items' directory.
 fn write(system: System, directory: &Path) -> (String, String) {
-    let ((file, text), samples) = (system.schema(), directory.join("samples"));
+    let (stock, samples) = (Stock::from(system), directory.join("samples"));
     std::fs::create_dir_all(&samples).unwrap();
-    let schema = directory.join(file);
-    std::fs::write(&schema, text).unwrap();
-    std::fs::write(samples.join(format!("{}.jsonl", tables::model(system).tables[0].name)), system.lines().join("\n"))
-        .unwrap();
+    let schema = directory.join(stock.file);
+    std::fs::write(&schema, &stock.schema).unwrap();
+    let items = samples.join(format!("{}.jsonl", tables::model(&stock).tables[0].name));
+    std::fs::write(items, stock.lines.join("\n")).unwrap();
     (schema.display().to_string(), samples.display().to_string())
 }
