@@ -51,7 +51,7 @@ fn shared_key<'r>(read: &'r DraftRead<'_>) -> Option<&'r KeyBinding> {
     match &read.action {
         ReadAction::Get(get) if read.is_single() && get.key.sort.is_some() => Some(&get.key),
         ReadAction::Query(query) if query.filter.is_none() && query.key.partition.is_some() => {
-            let wants_all = matches!(query.want, Want::Whole { .. });
+            let wants_all = matches!(query.want, Want::Whole { .. } | Want::Count { .. });
             (wants_all || read.discriminator.lookups() == 0).then_some(&query.key)
         }
         _ => None,
