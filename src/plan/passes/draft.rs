@@ -54,7 +54,7 @@ pub struct DraftRead<'m> {
     pub awaits_parent: bool,
     /// The stored fields that it must provide, with the types that they belong to.
     pub wanted: Vec<(&'m ObjectType, String)>,
-    /// The attributes that rules need of its items.
+    /// The attributes that rules need of its items, and a write of the index key by which it finds them.
     pub ruled: Vec<String>,
 }
 

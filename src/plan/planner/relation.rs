@@ -136,6 +136,11 @@ impl<'a> Builder<'a> {
         if !rest.is_empty() || unasked || !self.tells_items(ty, path.index) {
             let whole = self.fetch_missing(&mut entity, &relation, &target, read);
             self.reads[whole].wanted = of_type(relation.needs);
+            // A write holds the index key by which it has found its item.
+            if self.as_stored {
+                let keys = attributes::key_attributes(&self.model.tables[target.table], path.index);
+                self.reads[whole].ruled.extend(keys.into_iter().map(|key| key.name.clone()));
+            }
         }
         Ok((entity, self.reads[read].yields.as_ref().map(|_| read)))
     }

@@ -216,3 +216,37 @@ async fn an_item_that_leaves_its_index_key_meanwhile_is_not_written() {
     assert_eq!(code(&refused), "NOT_FOUND", "{refused}");
     assert_eq!(stocks(&backend).await, [json!(5), json!(2), json!(0)]);
 }
+
+const DENS: &str = r#"extend schema @table(name: "dens", partitionKey: "PK", sortKey: "SK", indexes: [
+  { name: "byDen", partitionKey: "DenKey", sortKey: "AgeKey", projection: KEYS_ONLY }])
+type Fox @item(keys: { PK: "FOX#{id}", SK: "FOX", DenKey: "DEN#{den}", AgeKey: "{age:03}" }, attributes: { kind: "fox" }) {
+  id: ID! den: ID! @attribute(name: "den") age: Int! @attribute(name: "age") name: String
+}
+type Gnu @item(keys: { PK: "FOX#{id}", SK: "FOX" }, attributes: { kind: "gnu" }) { id: ID! }
+type Query { fox(id: ID!): Fox @find gnu(id: ID!): Gnu @find }
+type Mutation {
+  add(id: ID!, den: ID!, age: Int!): Fox @put
+  nameAll(den: ID!, name: String): [Fox!]! @update(item: Fox, many: true)
+  nameOne(den: ID!, age: Int!, name: String): Fox @update(item: Fox)
+  look(den: ID!, age: Int!, id: ID!): Gnu @find(item: Fox, where: { den: "{den}", age: "{age}" }) @put(item: Gnu)
+  drop(den: ID!): [Fox!]! @delete(item: Fox, many: true)
+}
+"#;
+
+/// An index that holds keys only: the rest of the item, with the index key that the write holds, is read from the table.
+#[tokio::test(start_paused = true)]
+async fn an_index_of_keys_only_finds_what_is_written() {
+    let backend = Backend::of_text(DENS).await;
+    for (id, age) in [("a", 3), ("b", 12)] {
+        backend.ok(&format!(r#"mutation {{ add(id: "{id}", den: "d", age: {age}) {{ id }} }}"#), json!({})).await;
+    }
+    backend.script(|_| None);
+    let all = backend.ok(r#"mutation { nameAll(den: "d", name: "n") { id name } }"#, json!({})).await;
+    assert_eq!(all["nameAll"], json!([{ "id": "a", "name": "n" }, { "id": "b", "name": "n" }]));
+    let one = backend.ok(r#"mutation { nameOne(den: "d", age: 12, name: "o") { id name } }"#, json!({})).await;
+    assert_eq!(one["nameOne"], json!({ "id": "b", "name": "o" }));
+    assert_eq!(backend.writes(), 2, "no write lost a race: {:?}", backend.operations());
+    backend.ok(r#"mutation { look(den: "d", age: 3, id: "g") { id } }"#, json!({})).await;
+    let gone = backend.ok(r#"mutation { drop(den: "d") { id } }"#, json!({})).await;
+    assert_eq!(gone["drop"], json!([{ "id": "a" }, { "id": "b" }]));
+}
