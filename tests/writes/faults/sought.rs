@@ -233,7 +233,8 @@ type Mutation {
 }
 "#;
 
-/// An index that holds keys only: the rest of the item, with the index key that the write holds, is read from the table.
+/// An index that holds keys only: the rest of the item, with the index key that the write holds, is read from the
+/// table.
 #[tokio::test(start_paused = true)]
 async fn an_index_of_keys_only_finds_what_is_written() {
     let backend = Backend::of_text(DENS).await;
