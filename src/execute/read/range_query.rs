@@ -226,11 +226,13 @@ impl RangeQuery {
         self.ranges.iter().flatten().filter_map(known)
     }
 
+    /// Whether rules look up items for its items.
+    pub fn looks_up(&self) -> bool {
+        self.gate.types().lookups() > 0
+    }
+
     /// Looks up what rules demand for those items of a page that was read for others, too, that are its own.
     pub async fn look_up(&self, page: &[Arc<Item>], context: &ExecutionContext<'_>) -> Result<(), TableError> {
-        if self.gate.types().lookups() == 0 {
-            return Ok(());
-        }
         let is_own = |item: &&Arc<Item>| {
             self.gate.types().recognises(item)
                 && self.ranges.iter().flatten().any(|range| self.is_in_range(range, item))

@@ -173,7 +173,12 @@ impl<'a> WaveResults<'a> {
                 let shared = &round.shared[position];
                 let found = match context.loaders.query_after(&shared.query(), 0, shared.keeps).await {
                     Ok(page) => {
-                        let failed = look_up_for(shared, &page, queries, context).await;
+                        let asking: Vec<usize> = asking(shared, queries).collect();
+                        let failed = match asking.as_slice() {
+                            [] => Vec::new(),
+                            // Its future is large, and few rules look items up.
+                            asking => Box::pin(look_up_for(asking, &page, queries, context)).await,
+                        };
                         Ok((page, failed))
                     }
                     Err(error) => Err(error),
@@ -292,19 +297,25 @@ impl<'a> WaveResults<'a> {
     }
 }
 
-/// Looks up what rules demand for the items of the page of a shared Query, for all its queries at once. Gives those for
-/// which that failed.
+/// The queries of a shared Query whose rules look up items, by their positions.
+fn asking(shared: &SharedQuery, queries: &[PendingQuery]) -> impl Iterator<Item = usize> {
+    shared.parts().filter_map(|part| match part {
+        SharedPart::Query(position) => Some(position).filter(|position| queries[*position].query.looks_up()),
+        SharedPart::Get(_) => None,
+    })
+}
+
+/// Looks up what rules demand for the items of the page of a shared Query, for all queries that ask at once. Gives
+/// those for which that failed.
 async fn look_up_for(
-    shared: &SharedQuery,
+    asking: &[usize],
     page: &Page,
     queries: &[PendingQuery],
     context: &ExecutionContext<'_>,
 ) -> FailedLookUps {
-    let looking = shared.parts().filter_map(|part| match part {
-        SharedPart::Query(position) => {
-            Some(async move { Some((position, queries[position].query.look_up(&page.items, context).await.err()?)) })
-        }
-        SharedPart::Get(_) => None,
+    let looking = asking.iter().map(|position| async move {
+        let looked = queries[*position].query.look_up(&page.items, context).await;
+        Some((*position, looked.err()?))
     });
     concurrently(looking).await.into_iter().flatten().collect()
 }
