@@ -35,6 +35,7 @@ onPage("a query shows its plan", {}, async (page) => {
   const text = await page.$eval("#plan", (element) => element.textContent);
   assert.match(text, /1 wave.*Wave 1/s);
   assert.match(text, /User\.|Query\.me/);
+  assert.match(text, /At most .* \$\d+\.\d+ a million on demand \(us-east-1, prices of 2024-11-01\)\./);
 });
 
 onPage("a mutation writes and shows its plan", {}, async (page) => {
