@@ -34,5 +34,5 @@ async fn many_distinct_documents() {
 
 #[tokio::test]
 async fn many_distinct_documents_whose_plans_are_too_large() {
-    send(40, &["--request-timeout", "5m", "--max-plan-bytes", "10000"], "LIMIT_EXCEEDED").await;
+    send(40, &["--request-timeout", "5m", "--max-plan-bytes", "15000"], "LIMIT_EXCEEDED").await;
 }
