@@ -107,7 +107,7 @@ pub fn settings() -> Settings {
 /// The default settings with any of the savings of plans. The response is the same with each of them.
 pub fn any_settings(rng: &mut fastrand::Rng) -> Settings {
     let (early_waves, shared_queries, projection) = (rng.bool(), rng.bool(), rng.bool());
-    let passes = Passes { early_waves, shared_queries, projection, known_items: rng.bool() };
+    let passes = Passes { early_waves, shared_queries, projection, known_items: rng.clone().bool() };
     Settings { passes, ..settings() }
 }
 
