@@ -74,9 +74,10 @@ fn types_of_random_schemas_come_back_from_their_items() {
         all.add(of_schema);
     }
     println!("all       {all}");
-    // Each schema tries what no design has: keys that are not read back, numbers that follow no rule, twins.
+    // Each schema tries what no design has: keys that are not read back, numbers that follow no rule, twins, indexes
+    // that hold the items of a condition.
     assert!(all.keys * 100 >= all.types * 85, "{all}");
-    assert!(all.identities * 100 >= all.types * 50, "{all}");
+    assert!(all.identities * 100 >= all.types * 45, "{all}");
     assert!(all.covered * 100 >= all.items * 98, "{all}");
 }
 

@@ -156,8 +156,7 @@ impl Repair<'_> {
             going.keys.extend(keys.into_iter().map(|key| (position, key)));
             return;
         }
-        if !self.constrain(ty) {
-            going.types.insert(ty);
+        if !self.constrain(ty) && going.types.insert(ty) {
             self.left_out.push(format!("{}: {} ({})", self.draft.types[ty].name, mistake.message, mistake.code));
         }
     }
@@ -193,7 +192,9 @@ impl Repair<'_> {
             }
             return;
         }
-        going.types.insert(ty);
+        if going.types.insert(ty) {
+            self.left_out.push(format!("{}: {} ({})", self.draft.types[ty].name, mistake.message, mistake.code));
+        }
     }
 
     /// A type that could be confused with another, or is wrong otherwise.
