@@ -20,6 +20,7 @@ use keyfold::execute::item::strays::Strays;
 use keyfold::execute::keyed_locks::KeyedLocks;
 use keyfold::execute::operation_cache::{OperationCache, plan_once};
 use keyfold::execute::page::cursor::CursorKey;
+use keyfold::execute::page::yields::PageYields;
 use keyfold::execute::read::executor::run_waves;
 use keyfold::execute::read::state::ReadState;
 use keyfold::execute::report::Preparation;
@@ -172,6 +173,7 @@ impl Bench {
                         misses: &Default::default(),
                         left: &Default::default(),
                         keyed_locks: &KeyedLocks::default(),
+                        yields: &PageYields::new(false),
                         strays: &Strays::new(&self.model),
                     };
                     run_waves(&context, state.insert(ReadState::new(plan, &context)), false).await;

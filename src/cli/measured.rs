@@ -87,7 +87,11 @@ impl RunChoice {
     pub async fn measure(&self, model: Model, request: Request) -> Result<Measurement> {
         let elsewhere = self.store.is_given();
         let store = self.open(&model).await?;
-        let gateway = Gateway::new(Arc::new(model), store, Settings { cursor_key: vec![0; 32], ..Settings::default() });
+        let gateway = Gateway::new(
+            Arc::new(model),
+            store,
+            Settings { cursor_key: vec![0; 32], learned_pages: false, ..Settings::default() },
+        );
         let request = Request { caller: self.caller(), ..request };
         let Ok(prepared) = gateway.prepare(&request).await else { bail!("the operation cannot be run") };
         if prepared.writes() && elsewhere {

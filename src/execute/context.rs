@@ -8,6 +8,7 @@ use super::heavy_work::WorkDone;
 use super::item::strays::Strays;
 use super::keyed_locks::KeyedLocks;
 use super::page::cursor::CursorKey;
+use super::page::yields::PageYields;
 use super::values::expiry::SecondsLeft;
 use crate::plan::tree::SingleWrites;
 use crate::schema::model::Model;
@@ -55,6 +56,8 @@ pub struct ExecutionContext<'a> {
     pub single_writes: SingleWrites,
     /// Where the writers of this process wait for each other.
     pub keyed_locks: &'a KeyedLocks,
+    /// What the process knows of the pages of its reads.
+    pub yields: &'a PageYields,
     /// What its reads meet that is of no type.
     pub strays: &'a Strays,
 }

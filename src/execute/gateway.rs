@@ -9,6 +9,7 @@ use super::item::strays::Strays;
 use super::keyed_locks::KeyedLocks;
 use super::operation_cache::{OperationCache, PlannedOperation, plan_once};
 use super::page::cursor::CursorKey;
+use super::page::yields::PageYields;
 use super::report::{
     GatewayLoad, OperationReport, Phases, Preparation, RunObserver, RunOutcome, TraceContext, counted, waited,
 };
@@ -25,10 +26,12 @@ use crate::table::cache::table_cache::{HOLD_OFF, TableCache};
 use crate::table::data_store::DataStore;
 use crate::table::request::gate::CallGate;
 use crate::table::request::loaders::Loaders;
+use crate::table::request::room::{ReadRoom, ReadShare};
 use apollo_compiler::ast::OperationType;
 use bytes::Bytes;
 use serde_json::{Map, Value};
 use std::future::Future;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
@@ -54,12 +57,15 @@ struct Inner {
     keyed_locks: KeyedLocks,
     strays: Strays,
     calls: Arc<CallGate>,
+    reads: Arc<ReadRoom>,
+    yields: PageYields,
     observer: Option<Arc<dyn RunObserver>>,
 }
 
 /// An operation that passed validation.
 pub struct PreparedOperation {
     caller: Caller,
+    client: Option<IpAddr>,
     trace: Option<TraceContext>,
     planned: PlannedOperation,
 }
@@ -126,6 +132,8 @@ pub struct Response {
     pub event: Option<Arc<str>>,
     /// What the run took; `None` if the operation did not run, and of a subscription.
     pub report: Option<Arc<OperationReport>>,
+    /// Its share of the room for what operations read, until it has room where responses wait for their clients.
+    pub held: Option<Arc<ReadShare>>,
 }
 
 impl Gateway {
@@ -138,6 +146,7 @@ impl Gateway {
         let (keyed_locks, strays) = (KeyedLocks::default(), Strays::new(&model));
         let calls = CallGate::new(settings.max_calls_in_flight.unwrap_or_else(|| store.usual_calls_in_flight()));
         let limits = ResponseLimits { bytes: settings.max_response_bytes, objects: settings.max_nodes };
+        let (reads, yields) = (ReadRoom::new(settings.read_memory), PageYields::new(settings.learned_pages));
         let Settings { max_read_bytes, cache_bytes, single_writes, observer, .. } = settings;
         let hold_off = if store.has_eventual_indexes() { HOLD_OFF } else { Duration::ZERO };
         let keeps = cache_bytes > 0 && !model.cache.is_empty();
@@ -156,6 +165,8 @@ impl Gateway {
                 keyed_locks,
                 strays,
                 calls,
+                reads,
+                yields,
                 observer,
             }),
         }
@@ -178,18 +189,21 @@ impl Gateway {
 
     /// What it holds now.
     pub fn load(&self) -> GatewayLoad {
-        let Inner { operations, cache, calls, .. } = &*self.inner;
+        let Inner { operations, cache, calls, reads, .. } = &*self.inner;
         let [documents, plans] = operations.counts();
         let items = cache.iter().map(|cache| ("items", cache.counts()));
         let caches = [("documents", documents), ("plans", plans)].into_iter().chain(items).collect();
-        GatewayLoad { caches, calls: calls.taken(), most_calls: calls.places() }
+        GatewayLoad { caches, calls: calls.taken(), most_calls: calls.places(), reads: reads.load() }
     }
 
     /// Parses, validates and plans an operation. The plan is cached for requests with the same text.
     pub async fn prepare(&self, request: &Request) -> Result<PreparedOperation, Vec<GraphqlError>> {
         let mut preparation = Preparation::begin();
         match self.inner.operations.plan(&self.inner.model, request, &mut preparation).await {
-            Ok(planned) => Ok(PreparedOperation { caller: request.caller.clone(), trace: request.trace, planned }),
+            Ok(planned) => {
+                let Request { caller, client, trace, .. } = request;
+                Ok(PreparedOperation { caller: caller.clone(), client: *client, trace: *trace, planned })
+            }
             Err(errors) => {
                 let codes = errors.iter().map(|error| error.code);
                 self.inner
@@ -206,10 +220,10 @@ impl Gateway {
         self.inner.limits
     }
 
-    /// Begins a run that ends at the deadline.
-    pub(super) fn begin(&self, deadline: Instant) -> OperationRun {
-        let loaders =
-            Loaders::through(&self.inner.calls, (self.inner.store.clone(), self.inner.cache.clone()), deadline);
+    /// Begins a run for a client, which ends at the deadline.
+    pub(super) fn begin(&self, client: Option<IpAddr>, deadline: Instant) -> OperationRun {
+        let Inner { calls, reads, store, cache, .. } = &*self.inner;
+        let loaders = Loaders::through((calls, reads.share(client)), (store.clone(), cache.clone()), deadline);
         let (misses, lost_races) = (AtomicBool::new(false), AtomicU32::new(0));
         let (work, left, now) = (WorkDone::default(), Arc::default(), RequestTime::now());
         OperationRun { loaders, work, misses, left, lost_races, now, deadline }
@@ -221,7 +235,8 @@ impl Gateway {
         run: &'a OperationRun,
         prepared: &'a PreparedOperation,
     ) -> ExecutionContext<'a> {
-        let Inner { model, limits, max_read_bytes, cursor_key, single_writes, keyed_locks, strays, .. } = &*self.inner;
+        let Inner { model, limits, max_read_bytes, cursor_key, single_writes, keyed_locks, yields, strays, .. } =
+            &*self.inner;
         ExecutionContext {
             model,
             loaders: &run.loaders,
@@ -238,6 +253,7 @@ impl Gateway {
             cursor_key,
             single_writes: *single_writes,
             keyed_locks,
+            yields,
             strays,
         }
     }
@@ -296,7 +312,7 @@ impl Gateway {
             Ok(values) => values,
             Err(errors) => return Response::refused(&errors),
         };
-        let run = self.begin(deadline);
+        let run = self.begin(prepared.client, deadline);
         if prepared.trace.is_some_and(|trace| trace.is_sampled) {
             run.loaders.keep_request_ids();
         }
@@ -318,16 +334,12 @@ impl Gateway {
         let policy = if run.misses.load(Ordering::Relaxed) { policy.at_most(ABSENCE) } else { policy };
         // What expires is not kept beyond its time.
         let policy = run.left.time().map_or(policy, |left| policy.at_most(left));
+        let held = run.loaders.answered(body.bytes());
         let report = self.end(prepared, run, &body, &prepared.planned.preparation);
         let cost = || cost_of_operation(model, plan, variables, self.inner.single_writes);
         let extensions = explain.then(|| explain::extensions(model, plan, &cost(), &report.calls, refused));
-        Response {
-            body: body.finish(has_data, extensions).into(),
-            policy,
-            refused: None,
-            event: None,
-            report: Some(report),
-        }
+        let body = body.finish(has_data, extensions).into();
+        Response { body, policy, refused: None, event: None, report: Some(report), held: Some(held) }
     }
 }
 

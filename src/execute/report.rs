@@ -114,6 +114,8 @@ pub struct GatewayLoad {
     pub calls: usize,
     /// How many may be in flight.
     pub most_calls: usize,
+    /// The memory of what running operations have read, where each has read much, and the bound of all.
+    pub reads: (u64, u64),
 }
 
 /// What the subscriptions of a gateway hold at a moment.

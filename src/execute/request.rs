@@ -7,6 +7,7 @@ use crate::plan::operation::budget::OperationBudgets;
 use crate::plan::passes::Passes;
 use crate::plan::tree::SingleWrites;
 use serde_json::{Map, Value};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// The settings of a gateway.
@@ -25,6 +26,8 @@ pub struct Settings {
     /// The most bytes that the reads of a response may read: items that arrive, and items that filters and counts look
     /// at.
     pub max_read_bytes: u64,
+    /// The memory for what running operations have read, in bytes, about; who has read much waits beyond it.
+    pub read_memory: u64,
     /// The limits on the cost of an operation, by its plan.
     pub cost: CostLimits,
     /// The most calls in flight, of all requests together; `None` is what is usual for the store.
@@ -35,6 +38,9 @@ pub struct Settings {
     pub plan_cache_bytes: u64,
     /// The memory for what reads found, in bytes, about; 0 keeps nothing.
     pub cache_bytes: u64,
+    /// Whether the first page of a filter, and of items among those of other types, reads as many items as pages before
+    /// it needed.
+    pub learned_pages: bool,
     /// How a write of one item is sent.
     pub single_writes: SingleWrites,
     /// Whether clients may introspect the schema.
@@ -58,11 +64,13 @@ impl Default for Settings {
             max_nodes: 100_000,
             max_response_bytes: 10 << 20,
             max_read_bytes: 64 << 20,
+            read_memory: 64 << 20,
             cost: CostLimits::default(),
             max_calls_in_flight: None,
             max_plan_bytes: 4 << 20,
             plan_cache_bytes: 64 << 20,
             cache_bytes: 64 << 20,
+            learned_pages: true,
             single_writes: SingleWrites::Call,
             introspection: true,
             cursor_key: Vec::new(),
@@ -85,6 +93,8 @@ pub struct Request {
     pub caller: Caller,
     /// Of a subscription: the id of the event after which it goes on, in place of its argument `after`.
     pub after: Option<String>,
+    /// The address of the client that it comes from; one client has a part of [`Settings::read_memory`].
+    pub client: Option<IpAddr>,
     /// The span that contains the operation, if it is traced.
     pub trace: Option<TraceContext>,
 }

@@ -7,6 +7,7 @@ use super::settings::SharedLimits;
 use axum::body::Bytes;
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The longest response that counts as taken as soon as it is written, in bytes. It fits into the system's buffers of a
 /// connection.
@@ -21,6 +22,10 @@ pub struct Quotas {
     pub requests: Arc<Quota>,
     /// Bytes of responses that clients have not taken yet.
     pub responses: Arc<Quota>,
+    /// Bytes of responses that wait for room among those.
+    waiting: Arc<Quota>,
+    /// How long a response waits for room.
+    patience: Duration,
     /// Bytes of subscriptions, besides their events.
     pub subscriptions: Arc<Quota>,
 }
@@ -43,13 +48,16 @@ struct Unsent {
 }
 
 impl Quotas {
-    /// The quotas of these settings.
-    pub fn new(limits: &SharedLimits) -> Self {
+    /// The quotas of these settings. `patience` is how long a response waits until clients have taken others.
+    pub fn new(limits: &SharedLimits, patience: Duration) -> Self {
         let part = limits.max_requests_per_client.unwrap_or(limits.max_requests.div_ceil(4));
         Self {
             operations: Quota::new(limits.max_requests, part),
             requests: Quota::with_quarters(limits.request_memory),
             responses: Quota::with_quarters(limits.response_memory),
+            // A client that waits takes nothing of what others may send, so it may have all of it.
+            waiting: Quota::new(limits.response_memory, limits.response_memory),
+            patience,
             subscriptions: Quota::with_quarters(limits.subscription_memory),
         }
     }
@@ -62,6 +70,22 @@ impl Quotas {
     /// The share of a response of this length, until its client has taken it.
     pub fn hold_response(&self, client: ClientAddress, length: usize) -> Result<Share, QuotaExceeded> {
         self.responses.take(client, held(length))
+    }
+
+    /// The share of a response of this length, until its client has taken it. While clients have too much that they
+    /// have not taken yet, it waits.
+    pub async fn room_for_response(&self, client: ClientAddress, length: usize) -> Result<Share, QuotaExceeded> {
+        let length = held(length);
+        match self.responses.take_if_free(client, length) {
+            Err(QuotaExceeded::Total | QuotaExceeded::Part) => {}
+            taken => return taken,
+        }
+        let waiting = self.waiting.take(client, length);
+        match waiting {
+            // Boxed, as hardly any response waits.
+            Ok(_waiting) => Box::pin(self.responses.take_within(client, length, self.patience)).await,
+            Err(_) => self.responses.take(client, length),
+        }
     }
 }
 
@@ -107,6 +131,7 @@ pub fn parsed_size(json: &[u8]) -> usize {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use futures_util::FutureExt;
 
     #[test]
     fn a_list_of_numbers_is_larger_than_its_text() {
@@ -117,7 +142,8 @@ mod tests {
 
     #[test]
     fn a_response_is_held_until_its_last_byte_is_gone() {
-        let quotas = Quotas::new(&SharedLimits { response_memory: 100_000, ..SharedLimits::default() });
+        let quotas =
+            Quotas::new(&SharedLimits { response_memory: 100_000, ..SharedLimits::default() }, Duration::from_secs(1));
         let client = ClientAddress::new([127, 0, 0, 1].into());
         let share = quotas.hold_response(client, 90_000).unwrap();
         let mut bytes = unsent(vec![0; 90_000].into(), share);
@@ -129,9 +155,30 @@ mod tests {
         assert!(quotas.hold_response(client, 20_000).is_ok());
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn a_response_waits_until_its_client_has_taken_others() {
+        let quotas =
+            Quotas::new(&SharedLimits { response_memory: 100_000, ..SharedLimits::default() }, Duration::from_secs(1));
+        let client = ClientAddress::new([127, 0, 0, 1].into());
+        let first = quotas.room_for_response(client, 90_000).await.unwrap();
+        let (second, third) = (quotas.room_for_response(client, 50_000), quotas.room_for_response(client, 60_000));
+        let mut second = Box::pin(second);
+        assert!(second.as_mut().now_or_never().is_none());
+        assert_eq!(third.await.unwrap_err(), QuotaExceeded::Total, "what waits has a bound");
+        drop(first);
+        let second = second.await.unwrap();
+        assert_eq!(quotas.waiting.taken(), 0);
+        let begun = tokio::time::Instant::now();
+        assert_eq!(quotas.room_for_response(client, 70_000).await.unwrap_err(), QuotaExceeded::Total);
+        assert_eq!((begun.elapsed(), quotas.waiting.taken()), (Duration::from_secs(1), 0));
+        assert_eq!(quotas.room_for_response(client, 100_001).await.unwrap_err(), QuotaExceeded::TooLarge);
+        drop(second);
+    }
+
     #[test]
     fn a_response_that_becomes_shorter_leaves_room() {
-        let quotas = Quotas::new(&SharedLimits { response_memory: 100_000, ..SharedLimits::default() });
+        let quotas =
+            Quotas::new(&SharedLimits { response_memory: 100_000, ..SharedLimits::default() }, Duration::from_secs(1));
         let client = ClientAddress::new([127, 0, 0, 1].into());
         let mut share = quotas.hold_response(client, 90_000).unwrap();
         resize_response(&mut share, 100).unwrap();

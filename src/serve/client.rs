@@ -22,6 +22,11 @@ impl ClientAddress {
         })
     }
 
+    /// Its address, or the first one of its network.
+    pub fn address(self) -> IpAddr {
+        self.0
+    }
+
     /// The client behind this number of proxies, of which the nearest is the peer. Addresses further to the left come
     /// from the client and may be anything. Without a readable address, it is the peer.
     pub fn behind_proxies(peer: IpAddr, headers: &HeaderMap, proxies: usize) -> Self {

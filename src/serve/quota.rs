@@ -6,7 +6,9 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
 
 /// A bound for the whole process.
 #[derive(Debug)]
@@ -14,7 +16,8 @@ pub struct Quota {
     total: usize,
     part: usize,
     shares: Mutex<Shares>,
-    all_returned: Notify,
+    /// Notified when something has returned.
+    returned: Notify,
     refusals: AtomicU64,
 }
 
@@ -47,13 +50,7 @@ pub enum QuotaExceeded {
 impl Quota {
     /// A quota of this total amount, and the part that one client may have.
     pub fn new(total: usize, part: usize) -> Arc<Self> {
-        Arc::new(Self {
-            total,
-            part,
-            shares: Mutex::default(),
-            all_returned: Notify::new(),
-            refusals: AtomicU64::new(0),
-        })
+        Arc::new(Self { total, part, shares: Mutex::default(), returned: Notify::new(), refusals: AtomicU64::new(0) })
     }
 
     /// A quota of which one client may have a quarter, so that no client leaves the others without any.
@@ -83,10 +80,36 @@ impl Quota {
         Ok(share)
     }
 
+    /// Takes an amount for a client, as [`Self::take`] does, but without counting a refusal.
+    pub fn take_if_free(self: &Arc<Self>, client: ClientAddress, amount: usize) -> Result<Share, QuotaExceeded> {
+        self.replace(client, 0, amount)?;
+        Ok(Share { quota: self.clone(), client, amount })
+    }
+
+    /// Takes an amount for a client, and waits for it for so long while others have too much.
+    pub async fn take_within(
+        self: &Arc<Self>,
+        client: ClientAddress,
+        amount: usize,
+        patience: Duration,
+    ) -> Result<Share, QuotaExceeded> {
+        let ends = Instant::now() + patience;
+        loop {
+            let returned = self.returned.notified();
+            match self.take_if_free(client, amount) {
+                Err(QuotaExceeded::Total | QuotaExceeded::Part) => {}
+                taken => return taken,
+            }
+            if timeout_at(ends, returned).await.is_err() {
+                return self.take(client, amount);
+            }
+        }
+    }
+
     /// Waits until every share is returned.
     pub async fn all_returned(&self) {
         loop {
-            let returned = self.all_returned.notified();
+            let returned = self.returned.notified();
             if self.shares().taken == 0 {
                 return;
             }
@@ -122,8 +145,9 @@ impl Quota {
             Entry::Vacant(_) if new == 0 => {}
             entry => drop(entry.insert_entry(others + new)),
         }
-        if *taken == 0 && old > 0 {
-            self.all_returned.notify_waiters();
+        drop(shares);
+        if new < old {
+            self.returned.notify_waiters();
         }
         Ok(())
     }

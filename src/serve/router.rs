@@ -106,7 +106,7 @@ impl Routes {
     pub fn metrics_routes(&self, metrics: Arc<Metrics>, limits: &SharedLimits) -> Routes {
         Routes {
             router: exposition::router(metrics, self.sources()),
-            quotas: Quotas::new(limits),
+            quotas: Quotas::new(limits, Duration::ZERO),
             clients: Quota::new(METRICS_CONNECTIONS, METRICS_CONNECTIONS),
             rate_limit: None,
             connections: OpenConnections::default(),
@@ -131,7 +131,7 @@ pub fn router(parts: Parts) -> Result<Routes, NotAnOrigin> {
         telemetry,
     } = parts;
     let readiness = Arc::new(Readiness::new(backend.clone()));
-    let quotas = Quotas::new(&limits.shared);
+    let quotas = Quotas::new(&limits.shared, limits.write_timeout);
     let places = Quota::with_quarters(limits.shared.max_connections);
     let rate_limit = limits.shared.rate_limit.map(RateLimit::new);
     let most = limits.shared.max_connections;

@@ -208,6 +208,11 @@ pub struct Budgets {
     #[arg(long, env = "KEYFOLD_MAX_READ_BYTES", value_name = "BYTES", default_value_t = 64 << 20)]
     pub max_read_bytes: u64,
 
+    /// Memory for what running operations have read, of which one client may have a quarter; operations that take more
+    /// than 256 KiB wait beyond it
+    #[arg(long, env = "KEYFOLD_READ_MEMORY", value_name = "BYTES", default_value_t = 64 << 20)]
+    pub read_memory: u64,
+
     /// Most calls that an operation may make, by its plan; `keyfold explain` shows them [default: no limit]
     #[arg(long, env = "KEYFOLD_MAX_CALLS", value_name = "N")]
     pub max_calls: Option<u64>,
@@ -220,6 +225,11 @@ pub struct Budgets {
     /// processor, 44 on the embedded store]
     #[arg(long, env = "KEYFOLD_MAX_CALLS_IN_FLIGHT", value_name = "N", value_parser = at_least_one)]
     pub max_calls_in_flight: Option<usize>,
+
+    /// Read as many items for the first page of a filter, and of a type among others, as the pages before it needed
+    #[arg(long, env = "KEYFOLD_LEARNED_PAGES", value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          action = clap::ArgAction::Set, default_value_t = true, default_missing_value = "true")]
+    pub learned_pages: bool,
 
     /// How a write of one item is sent. If the answer to a call is lost, the caller hears that the change may have been
     /// made. A transaction is repeated until it is certain, and costs twice the write units
@@ -335,11 +345,13 @@ impl Budgets {
             max_nodes: self.max_nodes,
             max_response_bytes: self.max_response_bytes,
             max_read_bytes: self.max_read_bytes,
+            read_memory: self.read_memory,
             cost: CostLimits { calls: self.max_calls, units: self.max_capacity },
             max_calls_in_flight: self.max_calls_in_flight,
             max_plan_bytes: self.max_plan_bytes,
             plan_cache_bytes: self.plan_cache_bytes,
             cache_bytes: self.cache_size,
+            learned_pages: self.learned_pages,
             single_writes: self.single_writes.into(),
             introspection,
             cursor_key,

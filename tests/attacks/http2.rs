@@ -77,7 +77,7 @@ async fn rest(mut stream: TcpStream) -> Vec<u8> {
 
 #[tokio::test]
 async fn streams_whose_windows_are_zero() {
-    let target = unread::target(&["--header-timeout", "2s"]).await;
+    let target = unread::target(&[&unread::LITTLE_ROOM[..], &["--header-timeout", "2s"]].concat()).await;
     let body = br#"{"query": "{ note(id: 1) { text } }"}"#;
     let request =
         |stream| [frame(HEADERS, END_HEADERS, stream, &post()), frame(DATA, END_STREAM, stream, body)].concat();

@@ -2,7 +2,7 @@
 
 use crate::support;
 use keyfold::execute::gateway::Gateway;
-use keyfold::execute::request::Settings;
+use keyfold::execute::request::{Request, Settings};
 use keyfold::plan::cost::limits::CostLimits;
 use keyfold::schema::load;
 use keyfold::table::bulk::export_lines::parse_line;
@@ -144,6 +144,27 @@ async fn what_is_read_has_a_bound_in_bytes() {
     assert_eq!(filtered["data"]["user"], Value::Null);
     assert_eq!(filtered["errors"][0]["extensions"]["code"], "LIMIT_EXCEEDED");
     assert!(recorder.take().len() < 5, "the count ends soon after the bound");
+}
+
+/// Each of eight operations reads 4 MB, which take twice as much; they may have 1 MiB, and a client a quarter. Who has
+/// read a first page waits until the one before it has ended, so they hold a page each, and one of them all of its own.
+#[tokio::test]
+async fn operations_that_read_much_take_turns_and_all_of_them_end() {
+    let (gateway, _) = world(200, 20_000, Settings { read_memory: 1 << 20, ..support::settings() }).await;
+    let client = |last: usize| Some(std::net::IpAddr::from([127, 0, 0, last as u8 % 2]));
+    let query = "{ user(id: \"ann\") { posts(first: 190) { nodes { text } } found(word: \"y\") } }";
+    let held = std::cell::Cell::new(0);
+    let run = async |number| {
+        let request = Request { query: query.to_owned(), client: client(number), ..Request::default() };
+        let prepared = gateway.prepare(&request).await.unwrap();
+        let response = gateway.run(&prepared, support::deadline(), false).await;
+        held.set(held.get().max(gateway.load().reads.0));
+        assert!(response.body.len() > 190 * 20_000 && !response.body.starts_with(b"{\"errors\""));
+        response.body.len() as u64
+    };
+    let lengths = futures_util::future::join_all((0..8).map(run)).await;
+    assert!((4_000_000..8_000_000 + 7 * 2_500_000).contains(&held.get()), "{}", held.get());
+    assert_eq!(gateway.load().reads.0, 0, "{lengths:?}");
 }
 
 #[tokio::test]

@@ -30,6 +30,7 @@ mod edge_cases;
 mod goldens;
 mod known;
 mod laws;
+mod learned_pages;
 mod naive;
 mod random;
 mod random_operations;

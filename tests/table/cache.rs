@@ -14,6 +14,7 @@ use keyfold::table::data::write::{BatchWrite, WriteAction, WriteCall, WriteError
 use keyfold::table::data_store::{DataStore, GetResult, ItemRequest, Metered};
 use keyfold::table::request::gate::CallGate;
 use keyfold::table::request::loaders::Loaders;
+use keyfold::table::request::room::ReadRoom;
 use keyfold::table::retry::budget::RetryBudget;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -193,7 +194,8 @@ impl World {
     /// The loaders of a request that lasts so long.
     fn request(&self, lasts: Duration) -> Loaders {
         let store: Arc<dyn DataStore> = self.store.clone();
-        Loaders::through(&self.gate, (store, Some(self.cache.clone())), Instant::now() + lasts)
+        let share = ReadRoom::new(u64::MAX).share(None);
+        Loaders::through((&self.gate, share), (store, Some(self.cache.clone())), Instant::now() + lasts)
     }
 
     /// The number of the call that answers a request for an item of up to this age; 0 if there is no item.

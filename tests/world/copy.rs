@@ -183,7 +183,7 @@ impl Copy {
 
 fn endpoint(backend: Arc<dyn Backend>) -> Endpoint {
     let shared = SharedLimits::default();
-    let quotas = Quotas::new(&shared);
+    let quotas = Quotas::new(&shared, REQUEST_LIMIT);
     let limits = RequestLimits {
         body_limit: 100_000,
         max_batch: 1,

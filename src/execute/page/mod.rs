@@ -7,3 +7,4 @@ pub mod cursor;
 pub mod filler;
 pub mod list_identity;
 pub mod result;
+pub mod yields;

@@ -32,6 +32,7 @@ pub async fn run_waves(context: &ExecutionContext<'_>, state: &mut ReadState<'_>
         let planned = plan.waves.get(wave).map(Vec::as_slice).unwrap_or_default();
         wave += 1;
         context.loaders.begin_wave();
+        context.loaders.may_read_on().await;
         let mut binder = Binder {
             context,
             arguments: state.arguments(),

@@ -2,6 +2,7 @@
 //! can fetch more later without reading anything twice.
 
 use super::admit::{ItemGate, VisibleItem};
+
 use crate::execute::context::ExecutionContext;
 use crate::execute::key::encoding::Encoding;
 use crate::execute::key::range::KeyRange;
@@ -9,6 +10,7 @@ use crate::execute::key::span::{KeySpan, SpanSide};
 use crate::execute::key::values::compare;
 use crate::execute::page::cursor::Position;
 use crate::execute::page::result::FoundItems;
+use crate::execute::page::yields::{FOUND_AMONG, RangeKind, UsualPage};
 use crate::schema::template::Template;
 use crate::table::data::attribute::{Attribute, AttributeNames, Item, KeyValue};
 use crate::table::data::call::{Expression, Get, Query, SortCondition};
@@ -194,10 +196,22 @@ impl RangeQuery {
         let (mut count, mut strangers) = (0, false);
         let (mut pages, mut of_count) = (0, FIRST_COUNT);
         let Some(range) = range else { return Ok((progress, count)) };
+        let kind = missing.and_then(|_| self.kind(context));
         while !progress.ended && missing.is_none_or(|missing| progress.read.len() < missing) {
             let open = missing.map(|missing| u32::try_from(missing - progress.read.len()).unwrap_or(MAX_LIMIT));
-            let limit = open.map_or(of_count, |open| self.limit(open, strangers));
+            let limit = match (open, kind) {
+                (None, _) => of_count,
+                (Some(open), Some(kind)) if pages == 0 => {
+                    let (first, sparse) = (self.limit(open, false), self.limit(open, true));
+                    let usual = UsualPage { first, sparse, least: MIN_LIMIT_AMONG_OTHERS };
+                    context.yields.first_page(kind, open, usual).min(MAX_LIMIT)
+                }
+                (Some(open), _) => self.limit(open, strangers),
+            };
             let call = self.call(range, limit, progress.after.take());
+            if pages > 0 {
+                context.loaders.may_read_on().await;
+            }
             let page = context.loaders.query_after(&call, pages, self.keeps).await?;
             pages += 1;
             if page.scanned >= limit {
@@ -208,6 +222,9 @@ impl RangeQuery {
             let read = page.items.len();
             let found: Vec<VisibleItem> = page.items.iter().filter_map(|item| self.visible(range, item)).collect();
             strangers |= found.len() < read;
+            if let Some(kind) = kind {
+                context.yields.add(kind, page.scanned, found.len());
+            }
             match missing {
                 None if self.projection.is_none() => count += u64::from(page.count),
                 None => count += found.len() as u64,
@@ -257,6 +274,15 @@ impl RangeQuery {
         is_whole && is_fresh && is_remembered && self.ranges.iter().flatten().any(within)
     }
 
+    /// The kind of its ranges, of which the process learns what a page yields; `None` if each item is wanted, or if the
+    /// cache may answer, which knows pages by their length.
+    fn kind(&self, context: &ExecutionContext<'_>) -> Option<RangeKind> {
+        let learns = (self.filter.is_some() || self.others) && self.max_age.is_none() && context.yields.learns();
+        let filter = self.filter.as_ref().map(|filter| (&filter.text, &filter.names));
+        let types = || self.gate.types().types.iter().map(|marks| marks.item.as_str()).collect::<Vec<_>>();
+        learns.then(|| context.yields.kind((&self.table, &self.index, filter, types())))
+    }
+
     /// How many items a call reads to find `open` items. `strangers`: it has met items of other types.
     pub fn limit(&self, open: u32, strangers: bool) -> u32 {
         // The items of a single type mostly lie side by side. If they do not, a read takes no more round trips than one
@@ -265,7 +291,7 @@ impl RangeQuery {
         match sparse {
             // What has expired may lie side by side, as the sessions of a user do.
             true if strangers && self.gate.expires() => MAX_LIMIT,
-            true => open.saturating_mul(4).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
+            true => open.saturating_mul(FOUND_AMONG).clamp(MIN_FILTERED_LIMIT, MAX_LIMIT),
             false if self.others => open.clamp(MIN_LIMIT_AMONG_OTHERS, MAX_LIMIT),
             false => open.min(MAX_LIMIT),
         }

@@ -93,7 +93,7 @@ impl ResponseBody {
         if self.data.len() > LARGE {
             self.move_into_block();
         }
-        self.data.len() + self.errors.len() <= self.limits.bytes
+        self.bytes() <= self.limits.bytes
     }
 
     /// Moves a large response into a block of its own.
@@ -150,6 +150,11 @@ impl ResponseBody {
     /// The time that writing took.
     pub fn writing(&self) -> Duration {
         self.writing
+    }
+
+    /// Its bytes so far.
+    pub fn bytes(&self) -> usize {
+        self.data.len() + self.errors.len()
     }
 
     /// Whether it has errors.

@@ -76,7 +76,7 @@ pub async fn deliver(
 ) -> Result<Option<Vec<u8>>, Arc<Failure>> {
     let arrived = Preparation::begin();
     let deadline = Instant::now() + READ_LIMIT;
-    let run = gateway.begin(deadline);
+    let run = gateway.begin(None, deadline);
     let context = gateway.context(&run, prepared);
     let mut body = ResponseBody::new(gateway.limits());
     let extensions = || Some(json!({ "keyfold": { "id": id } }));

@@ -40,7 +40,7 @@ impl WatchedOperation {
         (bounds, after): (&Arc<DeliveryBounds>, Option<&str>),
     ) -> Result<(Arc<Self>, Option<EventPosition>), Vec<GraphqlError>> {
         let (interest, position) = {
-            let run = gateway.begin(Instant::now() + CHECK_LIMIT);
+            let run = gateway.begin(None, Instant::now() + CHECK_LIMIT);
             let context = gateway.context(&run, &prepared);
             let missing = || vec![GraphqlError::new(ErrorCode::Internal, "The operation watches nothing.")];
             let (step, watch) = watched(&prepared).ok_or_else(missing)?;

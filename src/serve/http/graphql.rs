@@ -177,7 +177,7 @@ pub fn refuse(media: MediaType, refusal: &HttpRefusal) -> axum::response::Respon
 async fn send(http: &HttpEndpoint, client: ClientAddress, form: &Form, response: Response) -> axum::response::Response {
     let Form { media, accepted, known } = form;
     let media = *media;
-    let Response { mut body, policy, refused, .. } = response;
+    let Response { mut body, policy, refused, held, .. } = response;
     let name = known.name(policy, media, &body);
     if let Some(name) = name.as_ref().filter(|name| known.has(name)) {
         let mut response = StatusCode::NOT_MODIFIED.into_response();
@@ -186,10 +186,12 @@ async fn send(http: &HttpEndpoint, client: ClientAddress, form: &Form, response:
         response.headers_mut().extend(name.value(false).map(|value| (header::ETAG, value)));
         return response;
     }
-    let mut share = match http.endpoint.quotas.hold_response(client, body.len()) {
+    let mut share = match http.endpoint.quotas.room_for_response(client, body.len()).await {
         Ok(share) => share,
         Err(exhausted) => return refuse(media, &HttpRefusal::ResponseDropped(exhausted)),
     };
+    // What the operation has read is gone.
+    drop(held);
     let coding = accepted.coding(body.len());
     if let Some(coding) = coding {
         let Some(compressed) = Box::pin(http.compressor.compress(coding, body)).await else {

@@ -82,6 +82,7 @@ impl RequestOperations<'_> {
             Ok(request) => Request {
                 caller: self.identity.caller.clone(),
                 after: self.last_event.clone(),
+                client: Some(self.client.address()),
                 trace: self.trace,
                 ..request
             },

@@ -48,7 +48,7 @@ pub fn respond(
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (header::VARY, HeaderValue::from_static("accept, accept-encoding")),
     ];
-    let held = move |response| held(&endpoint, client, response);
+    let held = move |response| held(endpoint.clone(), client, response);
     let events = match closes {
         Some(closes) => events(responses, held).take_until(sleep_until(closes)).boxed(),
         None => events(responses, held),
@@ -57,9 +57,9 @@ pub fn respond(
 }
 
 /// The events of an operation. `event` makes one of each response.
-fn events(
+fn events<E: Future<Output = Bytes> + Send + 'static>(
     responses: BoxStream<'static, gateway::Response>,
-    event: impl Fn(gateway::Response) -> Bytes + Send + Sync + 'static,
+    event: impl Fn(gateway::Response) -> E + Send + Sync + 'static,
 ) -> BoxStream<'static, Bytes> {
     let event = Arc::new(event);
     let next = move |responses: Option<BoxStream<'static, gateway::Response>>| {
@@ -68,7 +68,7 @@ fn events(
             let mut responses = responses?;
             match timeout(HEARTBEAT, responses.next()).await {
                 Err(_) => Some((Bytes::from_static(COMMENT), Some(responses))),
-                Ok(Some(response)) => Some((event(response), Some(responses))),
+                Ok(Some(response)) => Some((event(response).await, Some(responses))),
                 Ok(None) => Some((Bytes::from_static(COMPLETE), None)),
             }
         }
@@ -76,10 +76,10 @@ fn events(
     stream::unfold(Some(responses), next).boxed()
 }
 
-/// The event of a response, which has its share until it is sent.
-fn held(endpoint: &Endpoint, client: ClientAddress, response: gateway::Response) -> Bytes {
+/// The event of a response, which has its share until it is sent. It waits for room.
+async fn held(endpoint: Arc<Endpoint>, client: ClientAddress, response: gateway::Response) -> Bytes {
     let event = next_event(&response);
-    match endpoint.quotas.hold_response(client, event.len()) {
+    match endpoint.quotas.room_for_response(client, event.len()).await {
         Ok(share) => unsent(event.into(), share),
         Err(exhausted) => {
             next_event(&gateway::Response::refused(&[HttpRefusal::ResponseDropped(exhausted).error()])).into()
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     async fn said(responses: BoxStream<'static, gateway::Response>) -> String {
-        let all: Vec<Bytes> = events(responses, |response| next_event(&response).into()).collect().await;
+        let all: Vec<Bytes> = events(responses, async |response| next_event(&response).into()).collect().await;
         String::from_utf8_lossy(&all.concat()).into_owned()
     }
 

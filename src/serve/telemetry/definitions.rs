@@ -80,7 +80,7 @@ metrics! {
     CONNECTIONS_LIMIT: "keyfold_connections_limit" []
         "Most connections that may be open.";
     BOUND_USED: "keyfold_bound_used" ["bound"]
-        "What is taken of a bound that all clients share: operations, calls, or bytes of request_memory, response_memory, subscription_memory.";
+        "What is taken of a bound that all clients share: operations, calls, or bytes of request_memory, read_memory, response_memory, subscription_memory.";
     BOUND_LIMIT: "keyfold_bound_limit" ["bound"]
         "The bound itself.";
     REFUSALS: "keyfold_refusals_total" ["bound"]

@@ -45,7 +45,7 @@ impl MetricSources {
         gauges.set(&of::CONNECTIONS, &[], self.connections.taken() as f64);
         gauges.set(&of::CONNECTIONS_LIMIT, &[], self.connections.total() as f64);
         gauges.count(&of::REFUSALS, &["connections"], self.connections.refusals());
-        let Quotas { operations, requests, responses, subscriptions } = &self.quotas;
+        let Quotas { operations, requests, responses, subscriptions, .. } = &self.quotas;
         for (bound, quota) in [
             ("operations", operations),
             ("request_memory", requests),
@@ -56,6 +56,9 @@ impl MetricSources {
             gauges.set(&of::BOUND_LIMIT, &[bound], quota.total() as f64);
             gauges.count(&of::REFUSALS, &[bound], quota.refusals());
         }
+        let (read, readable) = load.gateway.reads;
+        gauges.set(&of::BOUND_USED, &["read_memory"], read as f64);
+        gauges.set(&of::BOUND_LIMIT, &["read_memory"], readable as f64);
         gauges.set(&of::BOUND_USED, &["calls"], load.gateway.calls as f64);
         gauges.set(&of::BOUND_LIMIT, &["calls"], load.gateway.most_calls as f64);
         gauges.count(&of::RELOADS, &["taken"], load.reloads.good);

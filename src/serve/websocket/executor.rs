@@ -114,9 +114,9 @@ impl SocketExecutor {
         let (endpoint, client, summary) = (self.endpoint.clone(), self.client, unanswered.line.summary());
         let answers = match self.begin(asked, others, (trace, &summary)) {
             Ok(responses) => responses
-                .map(move |response| {
+                .then(move |response| {
                     summary.add(&response);
-                    held(&endpoint, client, response)
+                    held(endpoint.clone(), client, response)
                 })
                 .boxed(),
             Err(refusal) => {
@@ -153,7 +153,7 @@ impl SocketExecutor {
             memory.resize(own + WAITING_BYTES)?;
         }
         let request = match self.endpoint.documents.request(asked) {
-            Ok(request) => Request { caller: identity.caller, trace, ..request },
+            Ok(request) => Request { caller: identity.caller, client: Some(self.client.address()), trace, ..request },
             Err(error) => return Ok(OperationAnswer::ready(gateway::Response::refused(&[error])).into_stream()),
         };
         let deadline = Instant::now() + self.endpoint.limits.request_timeout;
@@ -192,9 +192,9 @@ impl SocketExecutor {
     }
 }
 
-/// A response, with its share until it is sent.
-fn held(endpoint: &Endpoint, client: ClientAddress, response: gateway::Response) -> SocketAnswer {
-    match endpoint.quotas.hold_response(client, response.body.len()) {
+/// A response, with its share until it is sent. It waits for room.
+async fn held(endpoint: Arc<Endpoint>, client: ClientAddress, response: gateway::Response) -> SocketAnswer {
+    match endpoint.quotas.room_for_response(client, response.body.len()).await {
         Ok(share) => answer(response, Some(share)),
         Err(exhausted) => refused(&HttpRefusal::ResponseDropped(exhausted)),
     }

@@ -83,7 +83,8 @@ async fn send_by(
     let answer = answer.try_into_http1x().map_err(|error| broken(format!("the answer is not HTTP: {error}")))?;
     let (head, body) = answer.into_parts();
     begins(&head.headers);
-    let (mut body, mut read) = (ByteStream::new(body), AnswerBody::default());
+    let mut read = AnswerBody::new(body.content_length());
+    let mut body = ByteStream::new(body);
     while let Some(chunk) = body.next().await {
         let chunk = chunk.map_err(|error| broken(format!("the answer was cut off: {error}")))?;
         read.push(chunk).map_err(|error| too_long(error.to_string()))?;

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
+use hyper::body::Body as _;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::{HeaderMap, Request, Response};
 use hyper_rustls::MaybeHttpsStream;
@@ -68,7 +69,7 @@ impl TableConnection {
             })?;
         let (head, mut body) = answer.into_parts();
         begins(&head.headers);
-        let mut read = AnswerBody::default();
+        let mut read = AnswerBody::new(body.size_hint().exact());
         while let Some(frame) = body.frame().await {
             if let Ok(chunk) = frame.map_err(ExchangeError::CutOff)?.into_data() {
                 read.push(chunk)?;
@@ -89,30 +90,41 @@ impl TableConnection {
 }
 
 /// The body of an answer while it arrives.
-#[derive(Default)]
 pub(super) struct AnswerBody {
     /// Most answers come at once, and are not copied.
     first: Bytes,
-    more: Vec<u8>,
+    /// All of it, if it comes in several pieces. Each is copied once, where the length is known.
+    all: Vec<u8>,
+    expected: usize,
 }
 
 impl AnswerBody {
+    /// The body of an answer that says that it has this length.
+    pub(super) fn new(expected: Option<u64>) -> Self {
+        let expected = expected.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default().min(ANSWER_BYTES);
+        Self { first: Bytes::new(), all: Vec::new(), expected }
+    }
+
     /// Adds what has arrived.
     pub(super) fn push(&mut self, chunk: Bytes) -> Result<(), ExchangeError> {
-        if self.first.len() + self.more.len() + chunk.len() > ANSWER_BYTES {
+        if self.first.len().max(self.all.len()) + chunk.len() > ANSWER_BYTES {
             return Err(ExchangeError::TooLong);
         }
         if self.first.is_empty() {
             self.first = chunk;
         } else {
-            self.more.extend_from_slice(&chunk);
+            if self.all.is_empty() {
+                self.all.reserve_exact(self.expected.max(self.first.len() + chunk.len()));
+                self.all.extend_from_slice(&self.first);
+            }
+            self.all.extend_from_slice(&chunk);
         }
         Ok(())
     }
 
     /// All of it.
     pub(super) fn whole(self) -> Bytes {
-        if self.more.is_empty() { self.first } else { [&self.first[..], &self.more].concat().into() }
+        if self.all.is_empty() { self.first } else { self.all.into() }
     }
 }
 
@@ -122,6 +134,20 @@ mod tests {
     use super::*;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
+
+    #[test]
+    fn an_answer_in_pieces_is_whole() {
+        for expected in [None, Some(2), Some(9), Some(u64::MAX)] {
+            let mut body = AnswerBody::new(expected);
+            for piece in ["", "one", "", " two"] {
+                body.push(Bytes::from(piece)).unwrap();
+            }
+            assert_eq!(body.whole(), "one two");
+        }
+        let mut body = AnswerBody::new(None);
+        body.push(vec![0; ANSWER_BYTES].into()).unwrap();
+        assert!(matches!(body.push(Bytes::from("x")), Err(ExchangeError::TooLong)));
+    }
 
     #[tokio::test]
     async fn the_header_of_an_answer_that_is_cut_off_has_been_seen() {

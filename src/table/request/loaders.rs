@@ -6,6 +6,7 @@ use super::cached_reads::{self, WantedPage};
 use super::gate::CallGate;
 use super::interner::GetId;
 use super::known_items::KnownItems;
+use super::room::{ReadRoom, ReadShare};
 use super::session::{CALLS_IN_FLIGHT, CallRecord, Session, lost};
 use crate::table::cache::table_cache::TableCache;
 use crate::table::data::attribute::Item;
@@ -40,16 +41,18 @@ type Joining = Loader<GetId, GetResult, JoinedGets>;
 impl Loaders {
     /// Loaders on a store, for one request that ends at the deadline and shares its calls with no other.
     pub fn new(store: impl Into<Arc<dyn DataStore>>, deadline: Instant) -> Self {
-        Self::through(&CallGate::new(CALLS_IN_FLIGHT), (store.into(), None), deadline)
+        let alone = (&CallGate::new(CALLS_IN_FLIGHT), ReadRoom::new(u64::MAX).share(None));
+        Self::through(alone, (store.into(), None), deadline)
     }
 
-    /// Loaders whose calls take turns with those of all requests of a gate, and which share a cache with them.
+    /// Loaders whose calls take turns with those of all requests of a gate, which have a share of a room with them, and
+    /// which share a cache with them.
     pub fn through(
-        gate: &Arc<CallGate>,
+        bounds: (&Arc<CallGate>, ReadShare),
         store: (Arc<dyn DataStore>, Option<Arc<TableCache>>),
         deadline: Instant,
     ) -> Self {
-        let session = Arc::new(Session::new(gate, store, deadline));
+        let session = Arc::new(Session::new(bounds, store, deadline));
         Self { session, gets: Mutex::default() }
     }
 
@@ -57,6 +60,21 @@ impl Loaders {
     /// `None` is no bound.
     pub fn bound_reads(&self, most: Option<u64>) {
         self.session.bytes.bound(most);
+    }
+
+    /// Waits until the request may read on, if it has read much and others have as well; until the deadline at most.
+    #[inline]
+    pub async fn may_read_on(&self) {
+        let Session { bytes, deadline, .. } = &*self.session;
+        if !bytes.share.may_read() {
+            Box::pin(bytes.share.turn(*deadline)).await;
+        }
+    }
+
+    /// The request has read everything: its share of the room is that of a response of this many bytes from now on.
+    pub fn answered(&self, bytes: usize) -> Arc<ReadShare> {
+        self.session.bytes.share.answered(bytes as u64);
+        self.session.bytes.share.clone()
     }
 
     /// Begins a wave: the next calls come after all calls so far. A wave without calls does not count.

@@ -8,5 +8,6 @@ mod interner;
 pub mod known_items;
 pub mod loaders;
 mod read_bytes;
+pub mod room;
 pub mod session;
 mod writer;

@@ -5,6 +5,7 @@ use super::gate::{CallGate, CallPlace, Turnstile};
 use super::interner::Interner;
 use super::known_items::KnownItems;
 use super::read_bytes::ReadBytes;
+use super::room::ReadShare;
 use crate::table::cache::table_cache::TableCache;
 use crate::table::call_scope::{CallScope, CallTally};
 use crate::table::data::call::joined_tables;
@@ -115,7 +116,7 @@ pub(super) struct Session {
 impl Session {
     /// A session that has made no call.
     pub(super) fn new(
-        gate: &Arc<CallGate>,
+        (gate, share): (&Arc<CallGate>, ReadShare),
         (store, cache): (Arc<dyn DataStore>, Option<Arc<TableCache>>),
         deadline: Instant,
     ) -> Self {
@@ -126,7 +127,7 @@ impl Session {
             deadline,
             permits: Semaphore::new(CALLS_IN_FLIGHT),
             turnstile: gate.turnstile(),
-            bytes: ReadBytes::default(),
+            bytes: ReadBytes::new(share),
             keeps_ids: AtomicBool::new(false),
             wave: AtomicUsize::new(1),
             last_wave: AtomicUsize::new(0),

@@ -120,7 +120,12 @@ impl<'r> Bench<'r> {
         }
         tape.calls.lock().unwrap_or_else(PoisonError::into_inner).clear();
         // The document shows the calls of each operation by itself, so nothing is kept from one to the next.
-        let settings = Settings { cursor_key: b"a design document".to_vec(), cache_bytes: 0, ..Settings::default() };
+        let settings = Settings {
+            cursor_key: b"a design document".to_vec(),
+            cache_bytes: 0,
+            learned_pages: false,
+            ..Settings::default()
+        };
         Ok((Gateway::new(self.model.clone(), store, settings), tape))
     }
 }

@@ -105,7 +105,8 @@ impl Stage {
     }
 
     async fn run(&self, case: &Case, passes: Passes) -> Result<(Vec<(String, Value)>, Value)> {
-        let settings = Settings { cursor_key: CURSOR_KEY.to_vec(), passes, ..Settings::default() };
+        let settings =
+            Settings { cursor_key: CURSOR_KEY.to_vec(), passes, learned_pages: false, ..Settings::default() };
         let store: Arc<dyn DataStore> = Arc::new(RenamedStore::new(self.store.clone(), &self.before));
         let gateway = Gateway::new(self.model.clone(), store, settings);
         let (request, deadline) = (case.request(), Instant::now() + CASE_LIMIT);

@@ -74,7 +74,7 @@ async fn initial(
 }
 
 async fn read(operation: &WatchedOperation, lookup: &WriteLookup) -> Result<Option<Arc<Item>>, Arc<Failure>> {
-    let run = operation.gateway.begin(Instant::now() + READ_LIMIT);
+    let run = operation.gateway.begin(None, Instant::now() + READ_LIMIT);
     let context = operation.gateway.context(&run, &operation.prepared);
     let mut state = ReadState::new(&lookup.plan, &context);
     run_waves(&context, &mut state, true).await;
