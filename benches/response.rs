@@ -170,6 +170,7 @@ impl Bench {
                         lost_races: &Default::default(),
                         cursor_key: &CursorKey::from_secret(b""),
                         single_writes: Default::default(),
+                        idempotency_key: None,
                         misses: &Default::default(),
                         left: &Default::default(),
                         keyed_locks: &KeyedLocks::default(),

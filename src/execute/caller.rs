@@ -60,9 +60,14 @@ impl Caller {
         self.claims.as_ref().and_then(|claims| serde_json::to_string(&**claims).ok()).unwrap_or_default()
     }
 
+    /// An outermost claim, if it is a text.
+    pub fn claim_named(&self, name: &str) -> Option<&str> {
+        self.claims.as_ref()?.get(name)?.as_str()
+    }
+
     /// The subject of the sign-in: the claim `sub`, if it is a text.
     pub fn sub(&self) -> Option<&str> {
-        self.claims.as_ref()?.get("sub")?.as_str()
+        self.claim_named("sub")
     }
 }
 

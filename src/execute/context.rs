@@ -54,6 +54,8 @@ pub struct ExecutionContext<'a> {
     pub cursor_key: &'a CursorKey,
     /// How a write of one item is sent.
     pub single_writes: SingleWrites,
+    /// The key that the request's header brings for mutations with `@idempotent`.
+    pub idempotency_key: Option<&'a str>,
     /// Where the writers of this process wait for each other.
     pub keyed_locks: &'a KeyedLocks,
     /// What the process knows of the pages of its reads.

@@ -29,6 +29,10 @@ pub enum ErrorCode {
     NotFound,
     /// A condition did not hold, or another writer was faster.
     Conflict,
+    /// A request with this idempotency key had other arguments.
+    IdempotencyKeyReused,
+    /// A request with this idempotency key is being made.
+    IdempotencyKeyInUse,
     /// The table kept throttling.
     Throttled,
     /// The request's deadline passed.
@@ -54,6 +58,8 @@ impl ErrorCode {
             Self::Forbidden => "FORBIDDEN",
             Self::NotFound => "NOT_FOUND",
             Self::Conflict => "CONFLICT",
+            Self::IdempotencyKeyReused => "IDEMPOTENCY_KEY_REUSED",
+            Self::IdempotencyKeyInUse => "IDEMPOTENCY_KEY_IN_USE",
             Self::Throttled => "THROTTLED",
             Self::Timeout => "TIMEOUT",
             Self::Unavailable => "UNAVAILABLE",

@@ -66,6 +66,7 @@ struct Inner {
 pub struct PreparedOperation {
     caller: Caller,
     client: Option<IpAddr>,
+    idempotency_key: Option<String>,
     trace: Option<TraceContext>,
     planned: PlannedOperation,
 }
@@ -128,6 +129,9 @@ pub struct Response {
     /// The code of a request that failed before execution: its body has no `data` (GraphQL spec section 7.1.2, "Request
     /// errors").
     pub refused: Option<ErrorCode>,
+    /// The code of a mutation all of whose fields failed with one that HTTP has a status for: the idempotency key of
+    /// another request, or of one in flight.
+    pub failed: Option<ErrorCode>,
     /// Of a subscription: the id of the event, with which the client goes on after it.
     pub event: Option<Arc<str>>,
     /// What the run took; `None` if the operation did not run, and of a subscription.
@@ -201,8 +205,9 @@ impl Gateway {
         let mut preparation = Preparation::begin();
         match self.inner.operations.plan(&self.inner.model, request, &mut preparation).await {
             Ok(planned) => {
-                let Request { caller, client, trace, .. } = request;
-                Ok(PreparedOperation { caller: caller.clone(), client: *client, trace: *trace, planned })
+                let Request { caller, client, idempotency_key, trace, .. } = request;
+                let (caller, idempotency_key) = (caller.clone(), idempotency_key.clone());
+                Ok(PreparedOperation { caller, client: *client, idempotency_key, trace: *trace, planned })
             }
             Err(errors) => {
                 let codes = errors.iter().map(|error| error.code);
@@ -252,6 +257,7 @@ impl Gateway {
             lost_races: &run.lost_races,
             cursor_key,
             single_writes: *single_writes,
+            idempotency_key: prepared.idempotency_key.as_deref(),
             keyed_locks,
             yields,
             strays,
@@ -334,13 +340,22 @@ impl Gateway {
         let policy = if run.misses.load(Ordering::Relaxed) { policy.at_most(ABSENCE) } else { policy };
         // What expires is not kept beyond its time.
         let policy = run.left.time().map_or(policy, |left| policy.at_most(left));
+        let failed = common_failure(&body, if has_data { plan.steps.len() } else { 1 });
         let held = run.loaders.answered(body.bytes());
         let report = self.end(prepared, run, &body, &prepared.planned.preparation);
         let cost = || cost_of_operation(model, plan, variables, self.inner.single_writes);
         let extensions = explain.then(|| explain::extensions(model, plan, &cost(), &report.calls, refused));
         let body = body.finish(has_data, extensions).into();
-        Response { body, policy, refused: None, event: None, report: Some(report), held: Some(held) }
+        Response { body, policy, refused: None, failed, event: None, report: Some(report), held: Some(held) }
     }
+}
+
+/// The code with which all of these steps failed, if it is one of an idempotency key.
+fn common_failure(body: &ResponseBody, steps: usize) -> Option<ErrorCode> {
+    let mut codes = body.codes();
+    let first = codes.next()?;
+    let is_known = matches!(first, ErrorCode::IdempotencyKeyReused | ErrorCode::IdempotencyKeyInUse);
+    (is_known && body.codes().count() >= steps && codes.all(|code| code == first)).then_some(first)
 }
 
 /// The plan of an operation, and what it costs at most, without a store: for `keyfold explain`.

@@ -95,6 +95,8 @@ pub struct Request {
     pub after: Option<String>,
     /// The address of the client that it comes from; one client has a part of [`Settings::read_memory`].
     pub client: Option<IpAddr>,
+    /// The key that its header `Idempotency-Key` brings, for mutations with `@idempotent`.
+    pub idempotency_key: Option<String>,
     /// The span that contains the operation, if it is traced.
     pub trace: Option<TraceContext>,
 }

@@ -1,7 +1,7 @@
 //! What sources give, gathered: each table with a bounded sample of its items, and the hints on them.
 
 use super::draft::names;
-use crate::schema::model::keys::is_guard_key;
+use crate::schema::model::keys::{is_guard_key, is_record_key};
 use crate::schema::table::{KeyAttribute, KeyType, Table};
 use crate::sources::material::{PatternHint, Receiver, SourcePlace, TypeHint};
 use crate::table::data::attribute::{Attribute, Item};
@@ -26,7 +26,7 @@ pub struct Material {
 pub struct TableMaterial {
     /// The table.
     pub table: Table,
-    /// Items, evenly from all that came. Guards of unique values are none.
+    /// Items, evenly from all that came. Guards of unique values and records of requests are none.
     pub items: Vec<Item>,
     /// How many came.
     pub seen: u64,
@@ -121,8 +121,11 @@ impl Gathered {
             let is_of = |(name, _): &&(Option<String>, TypeHint)| name.as_ref().is_none_or(|name| *name == table.name);
             let types = self.types.iter().filter(is_of).map(|(_, hint)| hint.clone()).collect();
             // Items whose keys have another type than the table are none of it.
-            let is_of_table =
-                |item: &Item| table.primary_key().all(|key| has_type(item, key)) && !is_guard(&table, item);
+            let is_of_table = |item: &Item| {
+                table.primary_key().all(|key| has_type(item, key))
+                    && !is_guard(&table, item)
+                    && !is_record(&table, item)
+            };
             let (seen, mut items) = (sample.seen, sample.items());
             items.retain(is_of_table);
             material.tables.push(TableMaterial { table, items, seen, types });
@@ -240,6 +243,11 @@ pub fn table_name(file: &str) -> String {
 /// Whether an item is the guard of a unique value.
 pub fn is_guard(table: &Table, item: &Item) -> bool {
     matches!(item.get(&table.partition.name), Some(Attribute::S(text)) if is_guard_key(text.as_str()))
+}
+
+/// Whether an item is the record of a request.
+pub fn is_record(table: &Table, item: &Item) -> bool {
+    matches!(item.get(&table.partition.name), Some(Attribute::S(text)) if is_record_key(text.as_str()))
 }
 
 /// A table that several sources describe.

@@ -182,6 +182,9 @@ fn write_text(model: &Model, write: &PlannedWrite) -> String {
         text.extend(lookups.target.iter().map(|target| lookup("which", target)));
         text.extend(lookups.cascade.iter().map(|cascade| lookup("and", &cascade.whole)));
     }
+    if let Some(idempotency) = idempotency_of(model, write) {
+        let _ = writeln!(text, "  record of the request by {}", idempotency.argument);
+    }
     text
 }
 
@@ -208,7 +211,16 @@ fn write_json(model: &Model, write: &PlannedWrite) -> Value {
         None => json!({ "type": found.find.item, "each": found.each }),
     });
     let actions: Vec<Value> = actions.collect();
-    json!({ "field": write.field, "found": found.collect::<Vec<_>>(), "actions": actions })
+    let mut said = json!({ "field": write.field, "found": found.collect::<Vec<_>>(), "actions": actions });
+    if let (Some(idempotency), Value::Object(said)) = (idempotency_of(model, write), &mut said) {
+        said.insert("recordedBy".into(), json!(idempotency.argument));
+    }
+    said
+}
+
+/// By what the requests of a write are known again.
+fn idempotency_of<'m>(model: &'m Model, write: &PlannedWrite) -> Option<&'m write::Idempotency> {
+    model.mutation(&write.field)?.idempotency.as_ref()
 }
 
 /// What a subscription watches, and what it reads first.

@@ -126,6 +126,7 @@ fn checked(mut draft: SchemaDraft<'_>, declared: &[DeclaredTable], findings: &mu
     let mut types = object_types::read_object_types(&draft, findings);
     auth::read_rules(&draft, &mut types, findings);
     writes::checks::room::check(&draft, &types, findings);
+    writes::checks::idempotent::check_places(&draft, findings);
     writes::checks::relations::check(&draft, &types, findings);
     let cache = cache_control::read_hints(&draft, findings);
     nodes::types::check(&draft, &types, findings);

@@ -2,8 +2,8 @@
 //! is written reaches the subscribers of all copies whatever dies, and no copy answers with what another has changed.
 //!
 //! `lost_answers` loses answers of the server between two copies, without a bus, and checks that some order explains
-//! what callers learned. `orders` does so with writes of lists, and counts what is gone from the stock. `moves` looks
-//! at items that move, at every moment.
+//! what callers learned. `orders` does so with writes of lists, and counts what is gone from the stock. `payments`
+//! sends writes again with their keys, until each is answered. `moves` looks at items that move, at every moment.
 //!
 //! Without the program `nats-server`, there is nothing to test with, and the tests say so. `KEYFOLD_NATS_SERVER` names
 //! it, and must then be right.
@@ -14,6 +14,7 @@ mod lossy;
 mod lost_answers;
 mod moves;
 mod orders;
+mod payments;
 #[path = "../support/process.rs"]
 mod process;
 mod store;

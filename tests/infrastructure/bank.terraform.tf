@@ -13,4 +13,9 @@ resource "aws_dynamodb_table" "bank" {
     name = "SK"
     type = "S"
   }
+
+  ttl {
+    attribute_name = "expiresAt"
+    enabled = true
+  }
 }

@@ -3,7 +3,7 @@
 
 use crate::engine::Engine;
 use crate::model::{Arguments, Memory};
-use crate::random_schema::mutations::{LIST, Mutation, Returns, Source, Verb};
+use crate::random_schema::mutations::{LIST, Mutation, REQUEST_KEY, Returns, Source, Verb};
 use crate::random_schema::{Dimensions, Kind, Rng, Schema, chance, keys, rules, values};
 use crate::support;
 use keyfold::execute::gateway::Gateway;
@@ -76,6 +76,12 @@ impl Case {
         if dimensions.rules {
             schema = rules::with_random(&mut rng, schema, &|schema| load(schema).is_some());
             operations.iter_mut().for_each(|operation| operation.claims = rules::claims(&mut rng));
+        }
+        // Nothing is drawn for the keys.
+        for (position, operation) in operations.iter_mut().enumerate() {
+            if schema.mutations[operation.mutation].is_idempotent(&schema) {
+                operation.arguments.insert(REQUEST_KEY.to_owned(), json!(format!("k{position}")));
+            }
         }
         load(&schema)?;
         Some(Self { seed, schema, operations })
@@ -250,9 +256,13 @@ pub fn text(schema: &Schema, mutation: &Mutation) -> String {
             format!("${}: {}", argument.name, type_of(ty(argument.of), argument.kind, argument.non_null, true))
         })
         .collect();
-    let declared = if mutation.is_listed { vec![format!("${LIST}: {}", mutation.list_type())] } else { declared };
+    let mut declared = if mutation.is_listed { vec![format!("${LIST}: {}", mutation.list_type())] } else { declared };
     let arguments = mutation.arguments.iter().map(|argument| argument.name.as_str());
-    let arguments: Vec<&str> = if mutation.is_listed { vec![LIST] } else { arguments.collect() };
+    let mut arguments: Vec<&str> = if mutation.is_listed { vec![LIST] } else { arguments.collect() };
+    if mutation.is_idempotent(schema) {
+        declared.push(format!("${REQUEST_KEY}: ID!"));
+        arguments.push(REQUEST_KEY);
+    }
     let passed: Vec<String> = arguments.iter().map(|name| format!("{name}: ${name}")).collect();
     let selection = match mutation.returns {
         Returns::Item(action) | Returns::Items(action) => {
@@ -277,9 +287,14 @@ pub fn request(schema: &Schema, operation: &Operation) -> Request {
 
 /// Runs an operation and gives the response.
 pub async fn run(gateway: &Gateway, schema: &Schema, operation: &Operation) -> Value {
+    run_within(Duration::from_secs(60), gateway, schema, operation).await
+}
+
+/// The same with so much time.
+pub async fn run_within(time: Duration, gateway: &Gateway, schema: &Schema, operation: &Operation) -> Value {
     let request = request(schema, operation);
     let prepared = gateway.prepare(&request).await.unwrap_or_else(|errors| panic!("{errors:?}: {}", request.query));
-    let response = gateway.run(&prepared, Instant::now() + Duration::from_secs(60), false).await;
+    let response = gateway.run(&prepared, Instant::now() + time, false).await;
     let mut response: Value = serde_json::from_slice(&response.body).unwrap();
     let payload = &mut response["data"]["r"];
     if schema.mutations[operation.mutation].is_wrapped && payload.is_object() {

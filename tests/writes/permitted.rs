@@ -20,6 +20,11 @@ fn every_call_is_in_the_policy_of_its_schema() {
     law(cases(30), &Dimensions::default(), FIRST + WRITERS * EACH, &fails);
 }
 
+#[test]
+fn every_call_of_requests_with_keys_is_in_the_policy_of_its_schema() {
+    law(cases(15), &Dimensions { idempotent: true, ..Dimensions::default() }, FIRST + WRITERS * EACH, &fails);
+}
+
 /// The first call of a case that its policy does not allow, if there is one.
 fn fails(case: &Case) -> Option<String> {
     let model = load(&case.schema)?;

@@ -22,6 +22,14 @@ fn sixteen_writers_are_as_one_after_the_other() {
     law(cases(40), &dimensions, FIRST + WRITERS * EACH, &fails);
 }
 
+/// Each request with a record of its own.
+#[test]
+fn sixteen_writers_with_keys_are_as_one_after_the_other() {
+    let dimensions =
+        Dimensions { cascades: false, many: false, any_numbers: false, idempotent: true, ..Dimensions::default() };
+    law(cases(20), &dimensions, FIRST + WRITERS * EACH, &fails);
+}
+
 /// An operation that ran: its position, the numbers of calls before and after it, and the response.
 struct Made {
     operation: usize,

@@ -3,7 +3,7 @@
 use super::survey::Survey;
 use crate::cli::output::{aligned, counted};
 use crate::execute::key::shown::shown;
-use crate::infer::material::is_guard;
+use crate::infer::material::{is_guard, is_record};
 use crate::infer::shape::atoms::{Atom, atom};
 use crate::schema::model::{Model, ObjectType};
 use crate::schema::table::Table;
@@ -68,6 +68,8 @@ pub struct Coverage<'m> {
     items: u64,
     /// Guards of unique values, which are items of no type.
     guards: u64,
+    /// Records of requests, which are items of no type.
+    records: u64,
     /// Items that could be of several types.
     several: u64,
     /// Items of no type, by the form of their keys.
@@ -88,7 +90,17 @@ impl<'m> Coverage<'m> {
     pub fn new(model: &'m Model, table: &'m Table) -> Self {
         let survey = Survey::new(model, table);
         let types = survey.type_names().map(|name| (name.to_owned(), 0)).collect();
-        Self { table, survey, types, items: 0, guards: 0, several: 0, uncovered: IndexMap::new(), others: 0 }
+        Self {
+            table,
+            survey,
+            types,
+            items: 0,
+            guards: 0,
+            records: 0,
+            several: 0,
+            uncovered: IndexMap::new(),
+            others: 0,
+        }
     }
 
     /// Whether it is that of a table.
@@ -104,6 +116,10 @@ impl<'m> Coverage<'m> {
             self.guards += 1;
             return None;
         }
+        if is_record(self.table, item) {
+            self.records += 1;
+            return None;
+        }
         let Some(position) = fitting.first() else {
             self.uncover(item);
             return None;
@@ -115,7 +131,7 @@ impl<'m> Coverage<'m> {
         self.survey.ty(*position)
     }
 
-    /// Whether every item is of a type, guards set apart.
+    /// Whether every item is of a type, guards and records set apart.
     pub fn is_whole(&self) -> bool {
         self.uncovered.is_empty() && self.others == 0
     }
@@ -123,11 +139,10 @@ impl<'m> Coverage<'m> {
     /// The first line: how many items are of a type.
     pub fn summary(&self) -> String {
         let uncovered: u64 = self.uncovered.values().map(|of| of.count).sum::<u64>() + self.others;
-        let items = self.items - self.guards;
-        let guards = match self.guards {
-            0 => String::new(),
-            guards => format!(", and {} of unique values", counted(guards, "guard")),
-        };
+        let items = self.items - self.guards - self.records;
+        let counts = [(self.guards, "guard", "unique values"), (self.records, "record", "requests")];
+        let there = counts.into_iter().filter(|(count, ..)| *count > 0);
+        let guards: String = there.map(|(count, word, of)| format!(", and {} of {of}", counted(count, word))).collect();
         if items == 0 {
             return format!("{}: no items{guards}", self.table.name);
         }
@@ -153,7 +168,7 @@ impl<'m> Coverage<'m> {
     /// The report as text: the types, the items of none, and what surprises about items.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n", self.summary());
-        let all = (self.items - self.guards).max(1);
+        let all = (self.items - self.guards - self.records).max(1);
         let row = |(name, count): &(String, u64)| {
             vec![format!("  {name}"), count.to_string(), format!("{:.1} %", *count as f64 * 100.0 / all as f64)]
         };
@@ -194,9 +209,10 @@ impl<'m> Coverage<'m> {
             .map(|(form, of)| json!({ "keys": form, "items": of.count, "examples": of.keys }))
             .collect();
         json!({
-            "table": self.table.name, "items": self.items, "guards": self.guards, "types": types,
-            "ofSeveralTypes": self.several, "ofNoType": uncovered, "ofNoTypeInOtherForms": self.others,
-            "warnings": self.survey.lines(), "findings": self.survey.json(), "notes": self.survey.notes(),
+            "table": self.table.name, "items": self.items, "guards": self.guards, "records": self.records,
+            "types": types, "ofSeveralTypes": self.several, "ofNoType": uncovered,
+            "ofNoTypeInOtherForms": self.others, "warnings": self.survey.lines(),
+            "findings": self.survey.json(), "notes": self.survey.notes(),
         })
     }
 

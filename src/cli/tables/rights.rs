@@ -132,6 +132,10 @@ impl<'m> Rights<'m> {
 
     fn write(&mut self, field: &Field, write: &Write) {
         let model = self.model;
+        // The record is put with the write, and a request that comes again reads it, and the items that it names.
+        if let Some(rights) = write.idempotency.as_ref().and_then(|by| self.tables.get_mut(by.table)) {
+            (rights.puts, rights.gets) = (true, true);
+        }
         let mut looks_up = self.checks_of_rules(&field.auth, AuthAction::Write);
         for WriteFind { alias, find, .. } in &write.finds {
             self.find(find);
@@ -178,7 +182,14 @@ impl<'m> Rights<'m> {
         let unique = ty.fields.values().any(|field| field.rules.unique);
         let replicated = self.model.item(&ty.name).is_some_and(|(_, keys)| keys.replicas().is_some());
         let transaction = self.single_writes == SingleWrites::Transaction;
-        transaction || !write.is_alone() || looks_up || unique || replicated || !write.finds.is_empty() || each(write)
+        transaction
+            || write.idempotency.is_some()
+            || !write.is_alone()
+            || looks_up
+            || unique
+            || replicated
+            || !write.finds.is_empty()
+            || each(write)
     }
 
     fn action(&mut self, write: &Write, (position, action): (usize, &Action), (ty, looks_up): (&'m ObjectType, bool)) {
@@ -191,7 +202,7 @@ impl<'m> Rights<'m> {
         let clears = may_clear(self.model, action, ty);
         let alone = write.is_alone();
         // A transaction gives no item, so that what the field returns is read after it.
-        let transaction = self.single_writes == SingleWrites::Transaction;
+        let transaction = self.single_writes == SingleWrites::Transaction || write.idempotency.is_some();
         let several = self.is_transaction(write, ty, looks_up);
         let is_looked_up = matches!(action.target, WriteTarget::Read { .. });
         let written = action.at.as_ref().map_or(Some(ty), |element| self.model.types.get(&element.element));
@@ -229,7 +240,7 @@ impl<'m> Rights<'m> {
                     table.deletes = true;
                     table.gets |= transaction || !alone || looks_up || unique || replicated || !cascade.is_empty();
                     // More items than a transaction holds are deleted in batches.
-                    table.batches |= many && alone;
+                    table.batches |= many && alone && write.idempotency.is_none();
                 }
                 (ActionKind::Check, _) => table.checks = true,
             }

@@ -4,7 +4,7 @@
 use crate::execute::key::marks::{has_key, misspelt};
 use crate::execute::key::shown::shown;
 use crate::schema::model::Model;
-use crate::schema::model::keys::{PrimaryKey, is_guard_key};
+use crate::schema::model::keys::{PrimaryKey, is_guard_key, is_record_key};
 use crate::schema::table::Table;
 use crate::table::data::attribute::{Attribute, Item};
 use std::collections::BTreeSet;
@@ -61,10 +61,11 @@ impl TableStrays {
     fn tell(&self, item: &Item) {
         let names: Vec<&str> = self.keys.first().into_iter().flat_map(PrimaryKey::names).collect();
         let Some(values) = names.iter().map(|name| item.get(name)).collect::<Option<Vec<&Attribute>>>() else { return };
-        let is_guard = matches!(values.first(), Some(Attribute::S(text)) if is_guard_key(text.as_str()));
+        let is_own_key = |text: &str| is_guard_key(text) || is_record_key(text);
+        let is_own = matches!(values.first(), Some(Attribute::S(text)) if is_own_key(text.as_str()));
         // The gate has reported a key in another spelling.
         let is_known = |key: &PrimaryKey| has_key(key, item) || misspelt(key, item).is_some();
-        if is_guard || self.keys.iter().any(is_known) {
+        if is_own || self.keys.iter().any(is_known) {
             return;
         }
         let form = values.into_iter().map(form).collect::<Vec<_>>().join(" ");

@@ -12,18 +12,24 @@ use crate::execute::read::admit::visible_written;
 use crate::execute::write::calls::draft::{Earlier, Generated, WriteDraft};
 use crate::execute::write::dispatch::cascade::{self, CascadeError};
 use crate::execute::write::dispatch::classify::{Following, classify, unfit, unmet};
+use crate::execute::write::dispatch::record;
+use crate::execute::write::dispatch::repeated;
 use crate::execute::write::dispatch::replicas::{self, SyncCause};
 use crate::execute::write::dispatch::results::{self, Ending};
 use crate::execute::write::dispatch::unanswered;
 use crate::execute::write::draft::actions::{UnfinishedDraft, draft};
 use crate::execute::write::elements::Directives;
+use crate::execute::write::idempotency::{KnownRequest, known_request};
 use crate::execute::write::job::WriteJob;
-use crate::execute::write::messages::{FieldErrors, contention, field_error, half_way, made, open_end, table_error};
+use crate::execute::write::messages::{
+    FieldErrors, contention, field_error, half_way, made, open_end, repeatable, table_error,
+};
 use crate::execute::write::rules::arguments::{check_arguments, check_inputs};
 use crate::execute::write::rules::claims::check_claims;
 use crate::execute::write::rules::lookups;
 use crate::plan::tree::{PlannedResult, PlannedWrite};
 use crate::table::data::attribute::Item;
+use crate::table::data::error::{TableError, TableErrorKind};
 use crate::table::data::write::{ConditionFailure, Unfit, WriteCall, WriteError};
 use crate::table::retry::backoff::{Backoff, Pace};
 use futures_util::FutureExt;
@@ -50,10 +56,12 @@ pub async fn write(
         return Err(vec![FieldError::new(ErrorCode::Internal, "The field writes nothing.")]);
     };
     let token = Uuid::new_v4().simple().to_string();
+    let (arguments, request) = known_request(context, (planned, write), arguments)?;
+    let arguments = &*arguments;
     // A list that breaks its own bound is not called too long for a transaction.
     let directives = Directives::new(write, arguments)
         .map_err(|too_long| check_inputs(context.model, &planned.field, arguments).err().unwrap_or(too_long))?;
-    let job = WriteJob { context, planned, write, directives, token };
+    let job = WriteJob { context, planned, write, directives, request, token };
     check_claims(&job)?;
     check_arguments(&job)?;
     // Boxed, so that the compiler can resolve the type of a request's future.
@@ -116,12 +124,18 @@ struct Attempts<'a, 'j> {
     unfit: Option<FieldErrors>,
     /// Whether one of them deleted items ahead of its calls.
     has_deleted: bool,
+    /// Whether the last one found that the request has no record.
+    is_new: bool,
+    /// Why the answer to one of them, which may have been made, is missing.
+    unanswered: Option<TableError>,
 }
 
 impl<'a, 'j> Attempts<'a, 'j> {
     fn new(job: &'a WriteJob<'j>) -> Self {
         let (generated, earlier, waits) = (Generated::new(), Earlier::default(), Backoff::unbounded(LOST_RACE));
-        Self { job, number: 0, generated, earlier, races: 0, waits, turn: None, unfit: None, has_deleted: false }
+        let (turn, unfit, unanswered) = (None, None, None);
+        let (has_deleted, is_new) = (false, false);
+        Self { job, number: 0, generated, earlier, races: 0, waits, turn, unfit, has_deleted, is_new, unanswered }
     }
 
     /// Makes attempts until one is decided. Too many races, and the deadline, end them.
@@ -132,12 +146,28 @@ impl<'a, 'j> Attempts<'a, 'j> {
                 Ok(Outcome::Queue(place)) => self.queue(place).await,
                 Ok(Outcome::Raced(place)) => self.race(place).await,
                 Ok(Outcome::OtherForm(unfit)) => self.read_form(unfit).await,
-                Err(field_errors) => return Err(self.unmade(field_errors)),
+                Err(field_errors) => return self.refuse(field_errors).await,
             };
             if !goes_on {
-                return Err(self.unmade(vec![contention()]));
+                let field_error = self.unanswered.as_ref().map_or_else(contention, repeatable);
+                return self.refuse(vec![field_error]).await;
             }
             self.number += 1;
+        }
+    }
+
+    /// The answer to a write that is refused: the errors, or the items of a request that was made before.
+    async fn refuse(&self, field_errors: FieldErrors) -> Result<Vec<Vec<Arc<Item>>>, FieldErrors> {
+        match self.job.request.as_ref().filter(|_| !self.is_new) {
+            Some(request) => match (record::read(self.job, request).await, &self.unanswered) {
+                (Ok(Some(record)), _) => repeated::answer(self.job, request, &record).await,
+                (Ok(None), _) => Err(field_errors),
+                (Err(_), Some(error)) => Err(vec![repeatable(error)]),
+                // Whether a request before this one was made is not known. That its key is in use says so.
+                (Err(_), None) if record::are_in_use(&field_errors) => Err(field_errors),
+                (Err(unread), None) => Err(unread),
+            },
+            None => Err(self.unmade(field_errors)),
         }
     }
 
@@ -151,6 +181,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
 
     /// Drafts the write, and sends it unless others wait for what it relies on.
     async fn attempt(&mut self) -> Result<Outcome, FieldErrors> {
+        self.is_new = false;
         let mut draft = self.draft().await?;
         if let Some(field_errors) = self.unfit.take().filter(|_| !draft.relies_on_null()) {
             return Err(field_errors);
@@ -164,6 +195,16 @@ impl<'a, 'j> Attempts<'a, 'j> {
             && let Some(place) = self.job.context.keyed_locks.busy(&draft.relied_on())
         {
             return Ok(Outcome::Queue(place.clone()));
+        }
+        if let Some(request) = &self.job.request {
+            if !draft.writes() {
+                // That there is nothing to do may be a refusal, which is not recorded.
+                if let Err(error) = cascade::hold(self.job, &draft, self.number).await {
+                    return self.unsent(draft, error).await;
+                }
+                results::finish(self.job, &draft, Ending::NothingToDo).await?;
+            }
+            record::add(self.job, request, &mut draft);
         }
         let sent = match cascade::clear(self.job, &draft, self.number).boxed().await {
             Ok(()) => {
@@ -199,7 +240,7 @@ impl<'a, 'j> Attempts<'a, 'j> {
     /// Sends a draft. A single update returns the new item, a single put or delete the old one.
     async fn send(&self, draft: &WriteDraft) -> Result<Option<Arc<Item>>, WriteError> {
         let WriteJob { context, token, .. } = self.job;
-        if let Some(call) = draft.as_call(context.single_writes) {
+        if let Some(call) = draft.as_call(self.job.single_writes()) {
             return Ok(context.loaders.write(call).await?.map(Arc::new));
         }
         let calls: Vec<WriteCall> = draft.calls.iter().map(|call| call.write.clone()).collect();
@@ -212,6 +253,11 @@ impl<'a, 'j> Attempts<'a, 'j> {
     async fn unsent(&mut self, mut draft: WriteDraft, error: WriteError) -> Result<Outcome, FieldErrors> {
         match error {
             WriteError::Conditions(failures) => self.refused(&draft, &failures).await,
+            // The record decides whether it was made: another attempt finds it, or writes it.
+            WriteError::Uncertain(error) if self.job.request.is_some() => {
+                self.unanswered = Some(error);
+                Ok(Outcome::Raced(None))
+            }
             // Another attempt could undo what others have done since.
             WriteError::Uncertain(error) => match unanswered::made(self.job, &draft, &self.generated).boxed().await {
                 Some(item) => Ok(Outcome::Done(results::finish(self.job, &draft, Ending::Made(Some(item))).await)),
@@ -226,12 +272,24 @@ impl<'a, 'j> Attempts<'a, 'j> {
                     false => Ok(Outcome::OtherForm(Some(field_errors))),
                 }
             }
+            WriteError::Failed(error) if self.job.request.is_some() && error.kind == TableErrorKind::Condition => {
+                Err(vec![record::in_use()])
+            }
             error => Err(vec![field_error(error)]),
         }
     }
 
     /// What follows from failed conditions.
     async fn refused(&mut self, draft: &WriteDraft, failures: &[ConditionFailure]) -> Result<Outcome, FieldErrors> {
+        if let Some(request) = &self.job.request {
+            match record::among(draft, failures) {
+                Some(Some(record)) => {
+                    return Ok(Outcome::Done(repeated::answer(self.job, request, record).await));
+                }
+                Some(None) => return self.repeat(request).await,
+                None => self.is_new = true,
+            }
+        }
         match classify(self.job, draft, failures).await {
             Ok(Following::Race(place)) => {
                 let guards: Vec<ItemPlace> = draft.failed_guards(failures).collect();
@@ -248,12 +306,22 @@ impl<'a, 'j> Attempts<'a, 'j> {
                 cascade::clear_expired(self.job, &items).await.map_err(|error| vec![field_error(error)])?;
                 Ok(Outcome::Raced(None))
             }
+            // That there is nothing to do is recorded, too.
+            Ok(Following::Nothing) if self.job.request.is_some() => Ok(Outcome::Raced(None)),
             Ok(Following::Nothing) => Ok(Outcome::Done(results::finish(self.job, draft, Ending::NothingToDo).await)),
             Err(field_errors) => {
                 // An earlier request for the same write may have stopped before all replicas were equal.
                 let _ = replicas::sync(self.job, &draft.behind, SyncCause::Found).await;
                 Err(field_errors)
             }
+        }
+    }
+
+    /// Answers a request whose record is there. If it has ended in this moment, the write is tried again.
+    async fn repeat(&self, request: &KnownRequest) -> Result<Outcome, FieldErrors> {
+        match record::read(self.job, request).await? {
+            Some(record) => Ok(Outcome::Done(repeated::answer(self.job, request, &record).await)),
+            None => Ok(Outcome::Raced(None)),
         }
     }
 

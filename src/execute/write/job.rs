@@ -6,8 +6,9 @@ use crate::execute::error::{ErrorCode, FieldError};
 use crate::execute::expression::scope::Scope;
 use crate::execute::item::identity;
 use crate::execute::write::elements::Directives;
+use crate::execute::write::idempotency::KnownRequest;
 use crate::execute::write::messages::{FieldErrors, table_error};
-use crate::plan::tree::{ActionLookups, PlannedWrite};
+use crate::plan::tree::{ActionLookups, PlannedWrite, SingleWrites};
 use crate::schema::model::auth::AuthAction;
 use crate::schema::model::write::{Action, Write, WriteFind};
 use crate::schema::model::{Field, FieldKind, Model, ObjectType};
@@ -28,6 +29,8 @@ pub struct WriteJob<'a> {
     pub write: &'a Write,
     /// What it does, once for each element of its lists, and by which arguments.
     pub directives: Directives<'a>,
+    /// Which request it is, with `@idempotent`.
+    pub request: Option<KnownRequest>,
     /// 32 characters, unique to this write. Its idempotency tokens begin with them.
     pub token: String,
 }
@@ -57,6 +60,11 @@ impl<'a> WriteJob<'a> {
     /// What is read ahead for the action at a position.
     pub fn lookups(&self, position: usize) -> Option<&'a ActionLookups> {
         self.planned.actions.get(self.action(position)?.position)
+    }
+
+    /// How a write of one item is sent. One with a record is a transaction.
+    pub fn single_writes(&self) -> SingleWrites {
+        if self.request.is_some() { SingleWrites::Transaction } else { self.context.single_writes }
     }
 
     /// Whether the field has a single action, or alternatives of one, which is not made for each element of a list.

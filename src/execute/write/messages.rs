@@ -160,6 +160,14 @@ pub fn open_end(error: &TableError) -> FieldError {
     )
 }
 
+/// The error of a write with `@idempotent` that may have been applied.
+pub fn repeatable(error: &TableError) -> FieldError {
+    FieldError::new(
+        after_writes(table_error(error).code),
+        "The table did not answer, so the change may or may not have been made. Repeat it with the same key.",
+    )
+}
+
 /// The error of a delete that stopped half way.
 pub fn half_way(code: ErrorCode) -> FieldError {
     FieldError::new(after_writes(code), "Not everything is deleted yet. Repeat the delete to continue.")

@@ -8,13 +8,15 @@
 //!
 //! `executor` runs it. `rules` check values against constraints. `draft` makes the calls of the actions, from what
 //! `lookup` reads and [`super::item`] makes of values. `dispatch` cascades, classifies failures and keeps replicas
-//! equal. `calls` are what a draft consists of. `messages` are the errors that a caller gets.
+//! equal. `calls` are what a draft consists of. `idempotency` knows a request again. `messages` are the errors that a
+//! caller gets.
 
 mod calls;
 mod dispatch;
 mod draft;
 mod elements;
 pub mod executor;
+mod idempotency;
 mod job;
 mod lookup;
 mod messages;

@@ -86,6 +86,8 @@ impl OperationCost {
     ) -> HashMap<SpaceId, u64> {
         let Some(declared) = model.mutation(&write.field) else { return HashMap::new() };
         let values = ArgumentValues::new(model, plan, variables);
+        // With a record, it is a transaction.
+        let single_writes = if declared.idempotency.is_some() { SingleWrites::Transaction } else { single_writes };
         let counted = CountedWrite { model, declared, write, variables, single_writes, values };
         self.waves += 1;
         let mut sum = WriteSum::default();
@@ -95,6 +97,9 @@ impl OperationCost {
         let found = self.add_finds(&counted, &mut sum);
         let written: Vec<u64> =
             (0..declared.actions.len()).map(|position| self.add_action(&counted, position, &mut sum)).collect();
+        if declared.idempotency.is_some() {
+            self.add_record(&counted, (&found, &written), &mut sum);
+        }
         let mut seeds = HashMap::new();
         for result in &write.results {
             let items = match result.returned.from {
@@ -123,6 +128,48 @@ impl OperationCost {
         let is_call = sum.parts <= 1 && !cascades && single_writes == SingleWrites::Call;
         self.add_sum(&write.field, &sum, is_call);
         seeds
+    }
+
+    /// Adds the record of a request, which holds what the field returns of deleted items. A request that comes again,
+    /// or is refused, may read it, and what it names.
+    fn add_record(
+        &mut self,
+        CountedWrite { declared, write, .. }: &CountedWrite<'_>,
+        (found, written): (&[u64], &[u64]),
+        sum: &mut WriteSum,
+    ) {
+        sum.check(1);
+        self.read_units += STRONG_READ;
+        self.calls = self.calls.saturating_add(u64::from(sum.unmet > 0));
+        for returned in declared.returned() {
+            let is_selected = write.results.iter().any(|result| result.returned == returned);
+            let of_finds = |first: usize| {
+                found.iter().enumerate().filter(move |(position, _)| {
+                    declared.finds.get(*position).is_some_and(|find| find.first(*position) == first)
+                })
+            };
+            match returned.from {
+                ReturnedFrom::Find(first) => {
+                    let items: u64 = of_finds(first).map(|(_, items)| *items).sum();
+                    // An action may delete them.
+                    sum.units += items as f64 * unit();
+                    sum.results = sum.results.saturating_add(if is_selected { items } else { 0 });
+                }
+                ReturnedFrom::Action(first) => {
+                    let own = declared.actions.iter().zip(written).filter(|(action, _)| action.first() == first);
+                    for (action, items) in own {
+                        match action.kind {
+                            ActionKind::Delete { .. } if action.at.is_none() => sum.units += *items as f64 * unit(),
+                            // What other actions return is read in any case.
+                            ActionKind::Put { .. } if is_selected && action.at.is_none() => {
+                                sum.results = sum.results.saturating_add(*items);
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+            }
+        }
     }
 
     /// Adds what the `@find`s of a write read, and gives the number of items of each. The Gets of all elements of a

@@ -92,7 +92,14 @@ impl<'a> WriteField<'a, '_> {
         };
         let plan = builder.finish(object);
         Ok(PlanStep {
-            write: Some(PlannedWrite { field: self.field.name.clone(), arguments, results, found, actions }),
+            write: Some(PlannedWrite {
+                field: self.field.name.clone(),
+                response_key: self.key.to_string(),
+                arguments,
+                results,
+                found,
+                actions,
+            }),
             watch: None,
             plan,
         })

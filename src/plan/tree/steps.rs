@@ -52,6 +52,8 @@ pub enum SingleWrites {
 pub struct PlannedWrite {
     /// The field of `Mutation`; the model has its actions.
     pub field: String,
+    /// The response key.
+    pub response_key: String,
     /// The field's arguments, in the step's plan.
     pub arguments: ArgumentsId,
     /// What the selection takes of the items that the write returns.

@@ -162,6 +162,9 @@ rules! { RULES_OF_OPERATIONS;
     KF0728: "What belongs to an item that moves",
         "A warning. A relation finds items by the whole key of the item that moves, or finds that item from another one. Its items keep the old key, so the relation no longer leads from one to the other. Move them in the same field, or give their keys a field that does not change.",
         r#"type Comment @item(keys: { PK: "CARD#{cardId}", SK: "COMMENT#{id}" }) { cardId: ID! id: ID! }"#;
+    KF0729: "An idempotent mutation has a key and a record",
+        "`@idempotent` stands on a field of `Mutation` that writes. Its key is an argument of type `ID!`, or of type `ID` if the header `Idempotency-Key` may give it. The record of a request is an item of the table that the field writes, so it writes one table only. The table's keys are texts, no item type has a key like that of a record, and the table has a `timeToLive:`, after which DynamoDB deletes the record. A record and all that a request writes fit in one transaction.",
+        r#"pay(orderId: ID!, amount: Decimal!, key: ID!): Payment! @idempotent(key: "{key}") @put"#;
 
     KF0801: "Rules belong on written values",
         "`@default`, `@unique` and `@version` belong on stored fields. `@constraint` also works on arguments and input fields. A field that shows a constant of its type has none of them.",

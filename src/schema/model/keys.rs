@@ -71,6 +71,18 @@ pub const GUARD_MARK: &str = "Unique#";
 /// The same of OneTable's guards.
 const ONE_TABLE_GUARD_MARK: &str = "_unique#";
 
+/// The beginning of the partition key of each record of a mutation with `@idempotent`.
+pub const RECORD_MARK: &str = "Idempotent#";
+
+/// The attributes of such a record beside its key and its time: the fingerprint of the request, and its items. No key
+/// of an index has their names.
+pub const RECORD_ATTRIBUTES: [&str; 2] = ["idempotentRequest", "idempotentItems"];
+
+/// Whether a partition key is that of a record of a mutation with `@idempotent`, which is an item of no type.
+pub fn is_record_key(partition: &str) -> bool {
+    partition.starts_with(RECORD_MARK)
+}
+
 /// Whether a partition key is that of a guard, Keyfold's own or OneTable's. A guard is an item of no type.
 pub fn is_guard_key(partition: &str) -> bool {
     [GUARD_MARK, ONE_TABLE_GUARD_MARK].iter().any(|mark| partition.starts_with(mark))

@@ -24,6 +24,21 @@ pub struct Write {
     pub actions: Vec<Action>,
     /// What the field returns.
     pub returns: WriteReturns,
+    /// `@idempotent`: by what its requests are known again.
+    pub idempotency: Option<Idempotency>,
+}
+
+/// By what the requests of a mutation's field are known again, and where they are recorded.
+#[derive(Debug)]
+pub struct Idempotency {
+    /// The argument with the key.
+    pub argument: String,
+    /// Whether the header `Idempotency-Key` may give it.
+    pub by_header: bool,
+    /// The table of the records, by position in the model.
+    pub table: usize,
+    /// How their partition keys begin, and their whole sort keys: `Idempotent#Mutation.pay`.
+    pub mark: String,
 }
 
 impl Write {
@@ -35,6 +50,12 @@ impl Write {
             WriteReturns::Payload(parts) => (None, Some(parts)),
         };
         own.into_iter().chain(parts.into_iter().flat_map(IndexMap::values).copied().flatten())
+    }
+
+    /// What is said of the record of a request, if the field has `@idempotent`.
+    pub fn record_note(&self) -> Option<String> {
+        let idempotency = self.idempotency.as_ref()?;
+        Some(format!("once for each {}, by a record of 24 hours in the transaction", idempotency.argument))
     }
 
     /// Whether the field returns the items of the action at a position.

@@ -5,7 +5,7 @@ pub mod constraint;
 mod default;
 pub mod embedded;
 pub mod literal;
-mod unique;
+pub mod unique;
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;

@@ -5,10 +5,10 @@
 
 use crate::schema::diagnostics::diagnostic::Findings;
 use crate::schema::diagnostics::rules;
-use crate::schema::model::keys::GUARD_MARK;
+use crate::schema::model::keys::{GUARD_MARK, ItemKeys};
 use crate::schema::scalar::value_type::ValueType;
 use crate::schema::syntax::directives::named;
-use crate::schema::table::KeyType;
+use crate::schema::table::{KeyAttribute, KeyType};
 use crate::schema::template::Template;
 use crate::schema::template::part::Part;
 use crate::schema::types::draft::{Declared, Kind, SchemaDraft};
@@ -60,25 +60,10 @@ pub fn check_guards(draft: &SchemaDraft, findings: &mut Findings) {
         for (field_name, _) in record.iter().filter(|(_, declared)| declared.rules.unique) {
             let Some(table) = draft.items.get(type_name).map(|keys| keys.table) else { continue };
             let name = format!("{GUARD_MARK}{type_name}.{field_name}");
-            let value =
-                Part::Placeholder { field: field_name.clone(), value: ValueType::String, width: None, limits: None };
-            let guard = [
-                Template::made_of(vec![Part::Literal(format!("{name}#")), value]),
-                Template::made_of(vec![Part::Literal(name)]),
-            ];
-            let confused = draft.items.iter().filter(|(_, keys)| keys.table == table).find(|(_, keys)| {
-                let own = draft.tables.get(table).into_iter().flat_map(|table| table.primary_key()).zip(&guard);
-                let apart = |(key, guard): (&crate::schema::table::KeyAttribute, &Template)| {
-                    keys.keys
-                        .get(&key.name)
-                        .is_some_and(|templates| templates.iter().all(|template| !template.relied_on().overlaps(guard)))
-                };
-                !own.into_iter().any(apart)
-            });
             let directive =
                 draft.schema.get_object(type_name).and_then(|object| object.fields.get(field_name.as_str()));
-            if let (Some((other, _)), Some(directive)) =
-                (confused, directive.and_then(|field| field.directives.get("unique")))
+            if let (Some(other), Some(directive)) =
+                (confused_with(draft, table, name), directive.and_then(|field| field.directives.get("unique")))
             {
                 let message =
                     format!("the guards of `{type_name}.{field_name}` could have the same keys as items of `{other}`");
@@ -87,4 +72,22 @@ pub fn check_guards(draft: &SchemaDraft, findings: &mut Findings) {
             }
         }
     }
+}
+
+/// The first item type of a table whose items could have the key of one of Keyfold's own: the mark, `#` and any text as
+/// the partition key, and the mark as the sort key.
+pub fn confused_with<'d>(draft: &'d SchemaDraft, table: usize, mark: String) -> Option<&'d str> {
+    let text = Part::Placeholder { field: "text".to_owned(), value: ValueType::String, width: None, limits: None };
+    let own = [
+        Template::made_of(vec![Part::Literal(format!("{mark}#")), text]),
+        Template::made_of(vec![Part::Literal(mark)]),
+    ];
+    let is_apart = |keys: &ItemKeys, (key, own): (&KeyAttribute, &Template)| {
+        let templates = keys.keys.get(&key.name);
+        templates.is_some_and(|templates| templates.iter().all(|template| !template.relied_on().overlaps(own)))
+    };
+    let of_table = draft.items.iter().filter(|(_, keys)| keys.table == table);
+    let attributes = || draft.tables.get(table).into_iter().flat_map(|table| table.primary_key()).zip(&own);
+    let mut confused = of_table.filter(|(_, keys)| !attributes().any(|part| is_apart(keys, part)));
+    confused.next().map(|(name, _)| name.as_str())
 }

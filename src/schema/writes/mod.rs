@@ -34,7 +34,7 @@ use abstract_type::{OwnNames, common_records, members_of, named_as, read_members
 use acting::{Acting, Clause, ElementList, InScope, Writing, found_by_alias};
 use apollo_compiler::Name;
 use apollo_compiler::ast::FieldDefinition;
-use checks::{moved, returns, unchecked, whole};
+use checks::{idempotent, moved, returns, unchecked, whole};
 use directive::{ActionDirective, Verb};
 use find::ReadFind;
 use indexmap::IndexMap;
@@ -68,6 +68,8 @@ pub fn read_write(
     let mut reading = ReadWrite { writing, lists: &lists, commons: &commons, scope, aliases, used };
     let finds = reading.finds(finds, &directives, findings)?;
     let actions = reading.actions(&directives, findings)?;
+    let idempotency = idempotent::read_idempotency(&writing, &actions, findings)?;
+    reading.used.extend(idempotency.iter().map(|by| by.argument.clone()));
     let sound = whole::check_once(&writing, (&finds, &actions), findings)
         & whole::check_arguments(&writing, &reading.used, findings)
         & moved::check(&writing, &finds, &actions, findings);
@@ -80,7 +82,7 @@ pub fn read_write(
         .zip(taken)
         .map(|(found, taken)| WriteFind { held: taken.fields, is_named: taken.named, ..found })
         .collect();
-    sound.then_some(Write { finds, actions, returns })
+    sound.then_some(Write { finds, actions, returns, idempotency })
 }
 
 /// A field of `Mutation` while its directives are read.

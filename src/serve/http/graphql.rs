@@ -6,6 +6,7 @@ use super::body::arriving::BodyCoding;
 use super::body::compressor::Compressor;
 use super::body::read;
 use super::caching::{self, KnownResponses, VARY};
+use super::idempotency_key;
 use super::media_type::{MediaType, negotiate};
 use super::operations::RequestOperations;
 use super::request::{RequestBody, from_json, from_query_string, is_json};
@@ -83,6 +84,7 @@ pub async fn handle(
     }
     let explain = endpoint.explain && wants_explanation(&request.headers);
     let last_event = sse::last_event(&request.headers);
+    let key = idempotency_key::from_headers(&request.headers);
     let trace = request.extensions.get::<RequestSpan>().map(|span| span.own);
     let summary = request.extensions.get::<RequestSummary>().cloned().unwrap_or_default();
     let (body, memory) = match asked(endpoint, client, &request, body).await {
@@ -93,7 +95,7 @@ pub async fn handle(
     let is_signed_in = identity.caller.is_signed_in();
     let ends = transport.ends;
     let operations =
-        RequestOperations { endpoint, client, identity, may_write, explain, last_event, ends, trace, summary };
+        RequestOperations { endpoint, client, identity, may_write, explain, last_event, key, ends, trace, summary };
     let mut response = match body {
         RequestBody::One(parameters) => {
             let answered = match media {
@@ -177,7 +179,7 @@ pub fn refuse(media: MediaType, refusal: &HttpRefusal) -> axum::response::Respon
 async fn send(http: &HttpEndpoint, client: ClientAddress, form: &Form, response: Response) -> axum::response::Response {
     let Form { media, accepted, known } = form;
     let media = *media;
-    let Response { mut body, policy, refused, held, .. } = response;
+    let Response { mut body, policy, refused, failed, held, .. } = response;
     let name = known.name(policy, media, &body);
     if let Some(name) = name.as_ref().filter(|name| known.has(name)) {
         let mut response = StatusCode::NOT_MODIFIED.into_response();
@@ -202,7 +204,7 @@ async fn send(http: &HttpEndpoint, client: ClientAddress, form: &Form, response:
             return refuse(media, &HttpRefusal::ResponseDropped(exhausted));
         }
     }
-    let mut response = reply(media, status::response_status(media, refused), unsent(body, share));
+    let mut response = reply(media, status::response_status(media, refused.or(failed)), unsent(body, share));
     if let Some(coding) = coding {
         response.headers_mut().insert(header::CONTENT_ENCODING, coding.header_value());
     }

@@ -5,6 +5,7 @@ pub mod caching;
 pub mod graphql;
 pub mod health;
 pub mod host;
+pub mod idempotency_key;
 pub mod media_type;
 pub mod operations;
 pub mod request;

@@ -31,6 +31,9 @@ pub struct RequestOperations<'e> {
     pub explain: bool,
     /// The id of the last event that the client has had of a subscription.
     pub last_event: Option<String>,
+    /// The key that the header `Idempotency-Key` brings for mutations with `@idempotent`. The operations of a list have
+    /// none, because it would be that of all of them.
+    pub key: Option<String>,
     /// The time by which the operations must have ended, besides that of the settings. A subscription has none.
     pub ends: Option<Instant>,
     /// The span of the request, if it is traced.
@@ -83,6 +86,7 @@ impl RequestOperations<'_> {
                 caller: self.identity.caller.clone(),
                 after: self.last_event.clone(),
                 client: Some(self.client.address()),
+                idempotency_key: self.key.clone(),
                 trace: self.trace,
                 ..request
             },
@@ -108,7 +112,8 @@ impl RequestOperations<'_> {
 
     /// Runs the operations of a list side by side, and gives the list of their responses. An operation that does not
     /// run has its errors in its place.
-    pub async fn run_list(&self, list: Vec<RequestParameters>, mut memory: Share) -> Result<Vec<u8>, HttpRefusal> {
+    pub async fn run_list(mut self, list: Vec<RequestParameters>, mut memory: Share) -> Result<Vec<u8>, HttpRefusal> {
+        self.key = None;
         let most = self.endpoint.limits.max_batch;
         if list.len() > most {
             return Err(HttpRefusal::LongList(most));

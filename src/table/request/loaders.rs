@@ -84,7 +84,7 @@ impl Loaders {
 
     /// Forgets what was read, after a write: later Gets read again. Concurrent Gets keep their loader, whose results no
     /// later Get sees.
-    pub(super) fn forget(&self) {
+    pub fn forget(&self) {
         *self.gets() = Gets::default();
     }
 

@@ -24,7 +24,8 @@ pub mod writes;
 pub use fastrand::Rng;
 use serde_json::Value;
 
-/// Which parts of the language a schema may use. Everything is on by default, except `guarded` and `rules`.
+/// Which parts of the language a schema may use. Everything is on by default, except `guarded`, `rules`
+/// and `idempotent`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dimensions {
     /// Types with the same key templates, distinguished by constants.
@@ -78,6 +79,8 @@ pub struct Dimensions {
     pub nulls_of_many: bool,
     /// Rules, and callers with claims.
     pub rules: bool,
+    /// `@idempotent` on every mutation that may have it. Nothing is drawn for it.
+    pub idempotent: bool,
 }
 
 impl Default for Dimensions {
@@ -108,6 +111,7 @@ impl Default for Dimensions {
             guarded: false,
             nulls_of_many: true,
             rules: false,
+            idempotent: false,
         }
     }
 }
@@ -123,6 +127,8 @@ pub struct Schema {
     pub mutations: Vec<mutations::Mutation>,
     /// Who may read and write; none lets everybody.
     pub rules: Vec<rules::Rule>,
+    /// Whether mutations have `@idempotent`, and tables a time to live.
+    pub idempotent: bool,
 }
 
 /// A table: the names of its key attributes and its indexes.
@@ -281,12 +287,14 @@ impl Schema {
     pub fn random(seed: u64, dimensions: &Dimensions) -> Self {
         let mut rng = Rng::with_seed(seed);
         let (tables, types) = types::random(&mut rng, dimensions);
-        let mut schema = Self { tables, types, queries: Vec::new(), mutations: Vec::new(), rules: Vec::new() };
+        let mut schema =
+            Self { tables, types, queries: Vec::new(), mutations: Vec::new(), rules: Vec::new(), idempotent: false };
         schema.queries = reads::queries(&mut rng, &schema);
         for position in 0..schema.types.len() {
             schema.types[position].relations = reads::relations(&mut rng, &schema, position);
         }
         schema.mutations = writes::random(&mut rng, &schema, dimensions);
+        schema.idempotent = dimensions.idempotent;
         schema
     }
 

@@ -24,6 +24,8 @@ pub struct Mutation {
 
 /// The argument of a mutation that does everything for each element of a list.
 pub const LIST: &str = "lines";
+/// The argument with the key of a mutation with `@idempotent`.
+pub const REQUEST_KEY: &str = "requestKey";
 
 /// An argument, whose kind is that of a type's field.
 #[derive(Debug, Clone)]
@@ -153,6 +155,14 @@ pub enum Condition {
 }
 
 impl Mutation {
+    /// Whether it has `@idempotent`: it writes items of one table.
+    pub fn is_idempotent(&self, schema: &Schema) -> bool {
+        let written = self.actions.iter().filter(|action| action.verb != Verb::Check);
+        let mut tables = written.map(|action| schema.types[action.item].table);
+        let first = tables.next();
+        schema.idempotent && first.is_some() && tables.all(|table| Some(table) == first)
+    }
+
     /// The field's text.
     pub fn sdl(&self, schema: &Schema) -> String {
         let argument =
@@ -161,6 +171,8 @@ impl Mutation {
         if self.is_listed {
             arguments = vec![format!("{LIST}: {}", self.list_type())];
         }
+        let is_idempotent = self.is_idempotent(schema);
+        arguments.extend(is_idempotent.then(|| format!("{REQUEST_KEY}: ID!")));
         let ty = if self.is_wrapped { format!("{}Payload!", self.name) } else { self.returned_type(schema) };
         let mut sdl = format!("{}({}): {ty}", self.name, arguments.join(", "));
         if let Some(found) = &self.found {
@@ -174,6 +186,7 @@ impl Mutation {
         for action in &self.actions {
             sdl += &format!(" {}", self.directive(schema, action));
         }
+        sdl += if is_idempotent { " @idempotent(key: \"{requestKey}\")" } else { "" };
         sdl
     }
 

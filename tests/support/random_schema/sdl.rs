@@ -14,7 +14,7 @@ impl Schema {
     pub fn sdl(&self) -> String {
         let mut sdl = String::new();
         for table in &self.tables {
-            sdl += &of_table(table);
+            sdl += &of_table(table, self.idempotent);
         }
         sdl += "enum Status {\n  OPEN @attribute(name: \"open\")\n  DONE\n}\n\n";
         if self.types.iter().any(|ty| self.is_paged(ty)) {
@@ -108,11 +108,12 @@ impl Schema {
     }
 }
 
-fn of_table(table: &Table) -> String {
+fn of_table(table: &Table, has_records: bool) -> String {
     let mut sdl = format!("extend schema @table(\n  name: {:?}\n  partitionKey: {:?}\n", table.name, table.partition);
     if let Some(sort) = &table.sort {
         writeln!(sdl, "  sortKey: {sort:?}").unwrap();
     }
+    sdl += if has_records { "  timeToLive: \"recordEnds\"\n" } else { "" };
     if !table.indexes.is_empty() {
         sdl += "  indexes: [\n";
         for index in &table.indexes {

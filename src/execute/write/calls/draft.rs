@@ -114,6 +114,8 @@ pub enum CallRole {
     Found,
     /// An item that must exist, by a rule.
     Rule,
+    /// The record of the request.
+    Record,
 }
 
 /// Generated values by the position of the action and field, kept for all attempts of a request.
@@ -178,7 +180,7 @@ impl DraftCall {
     pub fn demands(&self) -> bool {
         match &self.role {
             CallRole::Main { .. } => self.requires.ask_more(),
-            CallRole::Guard { .. } | CallRole::Found | CallRole::Rule => true,
+            CallRole::Guard { .. } | CallRole::Found | CallRole::Rule | CallRole::Record => true,
             CallRole::Replica | CallRole::Dependent | CallRole::OldGuard => false,
         }
     }
@@ -275,6 +277,14 @@ impl WriteDraft {
         Ok(())
     }
 
+    /// Whether it writes anything, besides the record of its request.
+    pub fn writes(&self) -> bool {
+        let writes = |call: &DraftCall| {
+            !matches!((&call.write.action, &call.role), (WriteAction::Check(_), _) | (_, CallRole::Record))
+        };
+        self.calls.iter().any(writes)
+    }
+
     /// The number of items that the draft writes, replicas included.
     pub fn size(&self) -> usize {
         self.calls.len() + self.rules.len() + self.replicas.iter().map(|replicas| replicas.writes.len()).sum::<usize>()
@@ -318,9 +328,12 @@ impl WriteDraft {
                             details: vec![("field", Value::from(field.as_str()))],
                         })
                     }
-                    CallRole::Replica | CallRole::Dependent | CallRole::OldGuard | CallRole::Found | CallRole::Rule => {
-                        continue;
-                    }
+                    CallRole::Replica
+                    | CallRole::Dependent
+                    | CallRole::OldGuard
+                    | CallRole::Found
+                    | CallRole::Rule
+                    | CallRole::Record => continue,
                 };
                 twice = error.map(|error| match (element, before) {
                     (Some((list, element)), Some((same, before))) if list == same => {

@@ -134,7 +134,7 @@ async fn delete(job: &WriteJob<'_>, table: &Arc<str>, items: ToDelete) -> Result
 }
 
 /// Checks the conditions of the calls, and writes nothing.
-async fn hold(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Result<(), WriteError> {
+pub async fn hold(job: &WriteJob<'_>, draft: &WriteDraft, attempt: u32) -> Result<(), WriteError> {
     let checks = draft.calls.iter().enumerate().filter_map(|(position, call)| {
         let condition = call.write.condition.clone()?;
         let action = WriteAction::Check(call.key(job.context.model)?);

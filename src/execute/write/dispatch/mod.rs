@@ -3,6 +3,8 @@
 
 pub mod cascade;
 pub mod classify;
+pub mod record;
+pub mod repeated;
 pub mod replicas;
 pub mod results;
 pub mod unanswered;

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// The item of the draft's only call as it is now, if the call was made for certain. The table is asked until it
 /// answers or the deadline comes.
 pub async fn made(job: &WriteJob<'_>, draft: &WriteDraft, generated: &Generated) -> Option<Arc<Item>> {
-    let call = draft.as_call(job.context.single_writes)?;
+    let call = draft.as_call(job.single_writes())?;
     let signs: Vec<Sign<'_>> =
         generated.iter().filter_map(|((position, field), value)| sign(job, *position, field, value)).collect();
     let ty = job.type_named(&signs.first()?.action.item).ok()?;

@@ -54,7 +54,8 @@ impl Drafting<'_, '_> {
         self.read_ahead().await?;
         self.draft_all().await?;
         self.check_found()?;
-        self.draft.take_replicas(MAX_IN_TRANSACTION);
+        // What a request with a record writes is one transaction, or it is refused.
+        self.draft.take_replicas(if self.job.request.is_some() { usize::MAX } else { MAX_IN_TRANSACTION });
         Ok(())
     }
 

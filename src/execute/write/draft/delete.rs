@@ -34,7 +34,8 @@ impl<'a> Drafting<'a, '_> {
         }
         let demands = self.draft.calls.iter().any(DraftCall::demands) || !self.draft.rules.is_empty();
         let is_last = job.action(position + 1).is_none_or(|next| next.first() != action.first());
-        if is_last && is_many(action) && alone && !demands && self.draft.size() > MAX_IN_TRANSACTION {
+        let fits = self.draft.size() <= MAX_IN_TRANSACTION || job.request.is_some();
+        if is_last && is_many(action) && alone && !demands && !fits {
             self.delete_in_batches(action.first())?;
         }
         Ok(())
@@ -138,7 +139,7 @@ impl<'a> Drafting<'a, '_> {
     pub fn reads_deleted(&self, position: usize, ty: &ObjectType) -> bool {
         let job = self.job;
         match job.is_alone() {
-            true => job.context.single_writes == SingleWrites::Transaction || self.deletes_more(position, ty),
+            true => job.single_writes() == SingleWrites::Transaction || self.deletes_more(position, ty),
             false => self.returns_deleted(position) || self.takes_more(position, ty),
         }
     }
@@ -166,7 +167,7 @@ impl<'a> Drafting<'a, '_> {
         let related = dependents::find_dependents(self.job, position, item, DependentsToRead::All).await?;
         let stages = related.to_delete(self.job, position);
         let count: usize = stages.iter().flat_map(|(_, items)| items.values()).map(ItemToDelete::count).sum();
-        let fits = self.draft.size() + count <= MAX_IN_TRANSACTION;
+        let fits = self.draft.size() + count <= MAX_IN_TRANSACTION || self.job.request.is_some();
         let places = stages
             .iter()
             .filter(|_| fits)

@@ -11,8 +11,8 @@ use crate::schema::model::auth::AuthAction;
 use crate::schema::model::find::{Find, Via};
 use crate::schema::model::source::Source;
 use crate::schema::model::write::{Action, ActionKind, Write, WriteFind, WriteTarget};
-use crate::schema::model::{Field, FieldKind, ObjectType};
-use crate::schema::syntax::directives::{argument, place};
+use crate::schema::model::{Field, FieldKind, ObjectType, TypeKind};
+use crate::schema::syntax::directives::{argument, named, place};
 use crate::schema::types::draft::SchemaDraft;
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Directive, FieldDefinition, InputValueDefinition};
@@ -75,6 +75,12 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
             else {
                 continue;
             };
+            check_record(
+                &format!("{}.{}", ty.name, field.name),
+                &CountedWrite { types, field, write },
+                declared,
+                findings,
+            );
             for room in rooms(types, field, write) {
                 let constraint = definition(draft, declared, &room.list)
                     .and_then(|definition| definition.directives.get("constraint"));
@@ -82,6 +88,26 @@ pub fn check(draft: &SchemaDraft, types: &IndexMap<String, ObjectType>, findings
                 constraint.into_iter().for_each(|constraint| check_bounds(&coordinate, &room, constraint, findings));
             }
         }
+    }
+}
+
+/// Refuses a write that never fits in one transaction with its record.
+fn check_record(coordinate: &str, counted: &CountedWrite<'_>, declared: &FieldDefinition, findings: &mut Findings) {
+    let Some(directive) = declared.directives.get("idempotent") else { return };
+    let replicas = |action: &Action| {
+        let writes = !matches!(action.kind, ActionKind::Check) && action.each.is_none() && action.alternative.is_none();
+        let spread = counted.types.get(&action.item).filter(|_| writes).and_then(|ty| match &ty.kind {
+            TypeKind::Item(keys) => keys.replicas(),
+            _ => None,
+        });
+        spread.map_or(0, |spread| u64::from(spread.count).saturating_sub(1))
+    };
+    let least = counted.calls(None).least + counted.write.actions.iter().map(replicas).sum::<u64>();
+    if least > MAX_CALLS {
+        let message = format!(
+            "`{coordinate}` and its record have at least {least} calls, but a transaction takes at most {MAX_CALLS}"
+        );
+        findings.error(rules::KF0729, &named(directive), message, None);
     }
 }
 
@@ -169,6 +195,8 @@ impl CountedWrite<'_> {
         }
         self.add_finds(list, &mut calls);
         calls.most += u64::from(list.is_none() && self.field.auth.look_up(AuthAction::Write));
+        let record = u64::from(list.is_none() && self.write.idempotency.is_some());
+        (calls.least, calls.most) = (calls.least + record, calls.most + record);
         calls
     }
 

@@ -1,0 +1,111 @@
+//! The arguments of a mutation with `@idempotent` and its caller in; out: which request it is, and so where its record
+//! is. Must not know what a record holds of a write.
+
+use crate::execute::context::ExecutionContext;
+use crate::execute::item::default_value::hexadecimal;
+use crate::execute::write::messages::{FieldErrors, bad_input};
+use crate::plan::tree::PlannedWrite;
+use crate::schema::model::write::{Idempotency, Write};
+use crate::table::data::attribute::{Key, KeyValue};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A request that is known again, and where its record is.
+pub struct KnownRequest {
+    /// The table of the record.
+    pub table: Arc<str>,
+    /// The key of the record: the mark of the field and a digest of the caller, the field and the request's key.
+    pub key: Key,
+    /// The attribute with the time at which the record ends.
+    pub time: String,
+    /// SHA-256 of the arguments, in hexadecimal: equal requests have the same.
+    pub fingerprint: String,
+}
+
+/// The arguments of a request, with the key that a header brings.
+type GivenArguments<'v> = Cow<'v, Map<String, Value>>;
+
+/// Which request a write with these arguments is; `None` without `@idempotent`. Gives the arguments with the key that
+/// the header brings.
+pub fn known_request<'v>(
+    context: &ExecutionContext<'_>,
+    (planned, write): (&PlannedWrite, &Write),
+    arguments: &'v Map<String, Value>,
+) -> Result<(GivenArguments<'v>, Option<KnownRequest>), FieldErrors> {
+    let Some(idempotency) = &write.idempotency else { return Ok((Cow::Borrowed(arguments), None)) };
+    let mut arguments = Cow::Borrowed(arguments);
+    // The root fields of a request have one header, so each field has a key of its own.
+    let mut field_of_header = None;
+    let given = arguments.get(&idempotency.argument).filter(|key| !key.is_null());
+    let key = match (given, context.idempotency_key.filter(|_| idempotency.by_header)) {
+        (Some(Value::String(key)), _) => key.clone(),
+        (Some(key), _) => key.to_string(),
+        (None, Some(key)) => {
+            field_of_header = Some(planned.response_key.as_str());
+            arguments.to_mut().insert(idempotency.argument.clone(), Value::from(key));
+            key.to_owned()
+        }
+        (None, None) => return Err(bad_input(missing(idempotency))),
+    };
+    if key.is_empty() {
+        return Err(bad_input(format!("\"{}\" must not be empty.", idempotency.argument)));
+    }
+    let table = context.model.tables.get(idempotency.table);
+    let Some((table, time)) = table.and_then(|table| Some((table, table.time_to_live.clone()?))) else {
+        return Err(bad_input(missing(idempotency)));
+    };
+    let scope = json!([owner(context, write), field_of_header, key]).to_string();
+    let partition = format!("{}#{}", idempotency.mark, digest(&scope));
+    let text = |name: &str, text: String| (name.into(), KeyValue::S(text));
+    let key = Key {
+        partition: text(&table.partition.name, partition),
+        sort: table.sort.as_ref().map(|sort| text(&sort.name, idempotency.mark.clone())),
+    };
+    let own = arguments.iter().filter(|(name, _)| **name != idempotency.argument);
+    let fingerprint = digest(&ordered(own).to_string());
+    let request = KnownRequest { table: table.name.as_str().into(), key, time, fingerprint };
+    Ok((arguments, Some(request)))
+}
+
+/// To whom a record belongs: the subject with its issuer, and the claims that stand in keys of the items, which set
+/// apart what one subject may see. Callers without a subject share their records.
+fn owner(context: &ExecutionContext<'_>, write: &Write) -> Value {
+    let claim = |name: &str| context.caller.claim_named(name);
+    let types = write.actions.iter().map(|action| &action.item).chain(write.finds.iter().map(|find| &find.find.item));
+    let claims = types.filter_map(|name| context.model.item(name)).flat_map(|(_, keys)| keys.claims());
+    let in_keys: BTreeMap<String, Option<String>> =
+        claims.map(|claim| (claim.to_string(), context.caller.text(&claim))).collect();
+    json!([claim("iss"), context.caller.sub(), in_keys])
+}
+
+/// A value in one form: members by their names, and numbers that are equal alike.
+fn canonical(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => ordered(members.iter()),
+        Value::Array(elements) => elements.iter().map(canonical).collect(),
+        Value::Number(number) => match number.to_string().parse::<i128>() {
+            Ok(whole) => json!(whole.to_string()),
+            Err(_) => json!(number.as_f64().map_or_else(|| number.to_string(), |float| float.to_string())),
+        },
+        other => other.clone(),
+    }
+}
+
+fn ordered<'v>(members: impl Iterator<Item = (&'v String, &'v Value)>) -> Value {
+    let members: BTreeMap<&String, Value> = members.map(|(name, value)| (name, canonical(value))).collect();
+    json!(members)
+}
+
+fn digest(text: &str) -> String {
+    hexadecimal(&Sha256::digest(text.as_bytes()))
+}
+
+fn missing(idempotency: &Idempotency) -> String {
+    match idempotency.by_header {
+        true => format!("Give \"{}\", or the header Idempotency-Key with a text in quotes.", idempotency.argument),
+        false => format!("\"{}\" must not be null.", idempotency.argument),
+    }
+}
